@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_BASE_BUF_H
+#define NAILUP_BASE_BUF_H
+
+/*
+ * A growing byte queue with a bound: appended at the end, consumed from the front. Memory is
+ * taken with the first byte and given back when the queue runs empty and is large.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/span.h"
+
+struct buf {
+    uint8_t *data;
+    size_t start, end; /* the bytes held are data[start, end) */
+    size_t cap;        /* bytes allocated */
+    size_t max;        /* bytes that may be held at once; more is ERR_LIMIT */
+};
+
+void buf_init(struct buf *buf, size_t max);
+void buf_deinit(struct buf *buf);
+
+static inline size_t buf_len(const struct buf *buf)
+{
+    return buf->end - buf->start;
+}
+
+static inline struct span buf_span(const struct buf *buf)
+{
+    return span_of(buf->data + buf->start, buf_len(buf));
+}
+
+/* Room for len more bytes at the end, not yet part of the queue, or NULL when that would exceed
+ * the bound or memory is out. Valid until the next call on this buf; buf_commit() adds them. */
+uint8_t *buf_reserve(struct buf *buf, size_t len);
+void buf_commit(struct buf *buf, size_t len);
+
+/* Appends a copy; ERR_LIMIT or ERR_NO_MEMORY leaves the queue as it was. */
+MUST_USE enum err buf_append(struct buf *buf, const void *data, size_t len);
+
+/* Drops len bytes (at most buf_len) from the front. */
+void buf_consume(struct buf *buf, size_t len);
+
+/* Forgets the content; keeps memory up to a small size for reuse. */
+void buf_clear(struct buf *buf);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_BASE_LOG_H
+#define NAILUP_BASE_LOG_H
+
+/*
+ * Log lines on stderr: level, module, sentence. Lines that repeat are limited where they are
+ * written (LOG_LIMITED), since a peer decides how often they come. Any thread; a line is one write.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum log_level { LOG_ERROR, LOG_WARNING, LOG_NOTICE, LOG_INFO, LOG_DEBUG };
+
+enum log_format { LOG_TEXT, LOG_JSON };
+
+/* Lines above this level are not formatted. Read and written relaxed, any thread. */
+extern int log_threshold;
+
+void log_set_level(enum log_level level);
+void log_set_format(enum log_format format);
+
+/* "error", "warning", "notice", "info", "debug"; ERR_INVALID for another word. */
+MUST_USE enum err log_level_parse(enum log_level *out, const char *word);
+const char *log_level_name(enum log_level level);
+
+void log_write(enum log_level level, const char *module, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+#define LOG(level, module, ...)                                                                    \
+    do {                                                                                           \
+        if ((int)(level) <= __atomic_load_n(&log_threshold, __ATOMIC_RELAXED))                     \
+            log_write((level), (module), __VA_ARGS__);                                             \
+    } while (0)
+
+/* A budget of lines that refills: at most burst lines at once, then one a period. */
+struct log_limit {
+    uint64_t refilled_at; /* us of CLOCK_MONOTONIC */
+    uint32_t tokens;
+    uint32_t suppressed;
+};
+
+/* True when a line may be written now; *suppressed is how many were not since the last one. */
+bool log_limit_take(struct log_limit *limit, uint32_t *suppressed);
+
+/* As LOG, but a place in the source writes at most five lines at once and then one each ten
+ * seconds per thread; what was left out is counted in the next line. */
+#define LOG_LIMITED(level, module, format, ...)                                                    \
+    do {                                                                                           \
+        static _Thread_local struct log_limit limit_here;                                          \
+        uint32_t left_out;                                                                         \
+        if ((int)(level) <= __atomic_load_n(&log_threshold, __ATOMIC_RELAXED) &&                   \
+            log_limit_take(&limit_here, &left_out)) {                                              \
+            if (left_out)                                                                          \
+                log_write((level), (module), format " (%u more like this)",                        \
+                          ##__VA_ARGS__, left_out);                                                \
+            else                                                                                   \
+                log_write((level), (module), format, ##__VA_ARGS__);                               \
+        }                                                                                          \
+    } while (0)
+
+/* Tests: lines go to this function instead of stderr; NULL puts stderr back. */
+void log_set_sink(void (*sink)(enum log_level level, const char *line));
+
+#endif

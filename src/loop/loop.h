@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_LOOP_LOOP_H
+#define NAILUP_LOOP_LOOP_H
+
+/*
+ * One event loop: one thread's time, timers, mail and the end of its turns. Everything but
+ * loop_post() and loop_stop() belongs to the thread that runs the loop.
+ *
+ * A turn: wait for the kernel, run what it brought (sockets, timers, mail), then the turn-end
+ * hooks. What is written during a turn leaves in the hooks: one write a connection and turn.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/list.h"
+
+struct loop;
+struct timers;
+
+#define US_PER_MS UINT64_C(1000)
+#define US_PER_S UINT64_C(1000000)
+
+/* NULL when out of memory or files. Freed with loop_free() by the same thread, when everything
+ * that was opened on it has been closed; closes that are still under way are waited for. */
+struct loop *loop_new(void);
+void loop_free(struct loop *loop);
+
+/* Runs turns until loop_stop(). */
+void loop_run(struct loop *loop);
+
+/* Makes loop_run() return at the end of the turn. Any thread. */
+void loop_stop(struct loop *loop);
+
+/* The instant of this turn in microseconds of CLOCK_BOOTTIME (it counts while a laptop sleeps):
+ * read at most once a turn, after the wait. For deadlines and TTLs. */
+uint64_t loop_now(struct loop *loop);
+
+/* A fresh reading of the same clock, for measuring round trips. */
+uint64_t loop_clock(struct loop *loop);
+
+/* The timers of this loop (loop/timer.h uses it). */
+struct timers *loop_timers(struct loop *loop);
+
+/* Work for the end of the turn. The owner embeds one, initialises it once with turn_end_init()
+ * and asks with loop_at_turn_end() as often as it likes: it runs once, at the end of this turn,
+ * before the loop waits again. */
+struct turn_end {
+    struct list node;
+    void (*run)(struct turn_end *end);
+};
+
+static inline void turn_end_init(struct turn_end *end, void (*run)(struct turn_end *end))
+{
+    list_init(&end->node);
+    end->run = run;
+}
+
+void loop_at_turn_end(struct loop *loop, struct turn_end *end);
+
+/* Takes the request back; nothing happens if there is none. */
+void turn_end_cancel(struct turn_end *end);
+
+/* A message to the loop's thread. The poster owns the memory; run() is called once on the loop's
+ * thread and may free it. Any thread may post; in order per poster. */
+struct mail {
+    struct mail *next;
+    void (*run)(struct mail *mail);
+};
+
+void loop_post(struct loop *loop, struct mail *mail);
+
+#endif

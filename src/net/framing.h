@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_NET_FRAMING_H
+#define NAILUP_NET_FRAMING_H
+
+/*
+ * Cuts a stream into messages by their two-byte lengths (RFC 1035 section 4.2.2). Whole messages
+ * are handed out from the reader's bytes without a copy; only a piece that is cut off is kept.
+ * Pure: no socket, no time.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/span.h"
+
+struct framing {
+    struct buf partial; /* the begun message with its length bytes */
+};
+
+void framing_init(struct framing *framing);
+void framing_deinit(struct framing *framing);
+
+/* Takes the next whole message from what is kept and *bytes (moved on by what was used). Returns
+ * true with *message (borrowed until the next call), false when more bytes are needed: then all of
+ * *bytes has been kept. *err is ERR_NO_MEMORY when keeping failed, else ERR_OK. */
+bool framing_next(struct framing *framing, struct span *bytes, struct span *message,
+                  enum err *err);
+
+static inline size_t framing_partial(const struct framing *framing)
+{
+    return buf_len(&framing->partial);
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_NET_LINK_H
+#define NAILUP_NET_LINK_H
+
+/*
+ * A connection that carries whole messages and does not know what they mean: a byte stream
+ * (net/tcp.h, later with TLS on it) and the two-byte length framing of RFC 1035 section 4.2.2.
+ * Upstream connections and clients' sessions use the same link.
+ *
+ * Messages sent during a turn are collected and leave at its end in one write. The owner always
+ * closes: after on_peer_closed or on_failed nothing more is called. link_close() is allowed inside
+ * every callback; no callback comes after it.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/err.h"
+#include "base/span.h"
+#include "net/tcp.h"
+
+struct link;
+struct loop;
+
+struct link_handler {
+    void (*on_open)(void *owner); /* dialled links: messages may flow */
+    /* One whole message, without its length; borrowed until the return. */
+    void (*on_message)(void *owner, struct span message);
+    /* The unsent bytes fell below half of what link_is_full() counts as full, after it was full. */
+    void (*on_room)(void *owner);
+    void (*on_peer_closed)(void *owner); /* FIN */
+    void (*on_failed)(void *owner, enum err why);
+};
+
+struct link_options {
+    struct tcp_options tcp;
+    size_t max_unsent_bytes; /* bound of the write queue; a message that does not fit is ERR_LIMIT */
+};
+
+enum { LINK_MESSAGE_MAX = 65535 };
+
+/* Dials; errors as with tcp_dial(). Messages may be sent before on_open: they wait. */
+MUST_USE enum err link_dial(struct link **out, struct loop *loop, const struct addr *peer,
+                            const struct link_options *options, const struct link_handler *handler,
+                            void *owner);
+
+/* Takes an accepted connection; *tcp becomes NULL, also on error (then it is closed). */
+MUST_USE enum err link_accept(struct link **out, struct loop *loop, struct tcp **tcp,
+                              const struct link_options *options,
+                              const struct link_handler *handler, void *owner);
+
+/* Room for one message of at most max_len bytes in the write queue, or NULL when it is full.
+ * Valid until the next call on this link; link_commit() says how long it became. Building there
+ * saves a copy. A reserve without a commit is undone by the next one. */
+uint8_t *link_reserve(struct link *link, size_t max_len);
+void link_commit(struct link *link, size_t len);
+
+/* As reserve, copy, commit. */
+MUST_USE enum err link_send(struct link *link, struct span message);
+
+/* Bytes that the kernel has not taken yet. */
+size_t link_unsent(const struct link *link);
+
+/* Stops and starts reading (back pressure on a client). */
+void link_pause(struct link *link);
+void link_resume(struct link *link);
+
+/* Bytes of a message that has begun but not ended: a dribbling peer shows here. */
+size_t link_partial(const struct link *link);
+
+/* Counters since the link was made: calls of read and write that moved bytes, and instants of
+ * loop_now() at which the last byte came (0: none yet). */
+uint64_t link_reads(const struct link *link);
+uint64_t link_writes(const struct link *link);
+uint64_t link_last_byte_at(const struct link *link);
+
+const struct addr *link_peer(const struct link *link);
+const struct addr *link_local(struct link *link);
+
+/* Tries once to write what waits, then closes with a FIN; *link becomes NULL. */
+void link_close(struct link **link);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_NET_TCP_H
+#define NAILUP_NET_TCP_H
+
+/*
+ * One TCP connection as a stream of bytes, either dialled or accepted. Replaced by
+ * tests/support/fake_net.c in tests of behaviour.
+ *
+ * The owner always closes: after on_failed or on_peer_closed nothing more is called, but the
+ * object lives until tcp_close(). tcp_close() is allowed inside every callback.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/err.h"
+#include "base/span.h"
+
+struct loop;
+struct tcp;
+
+struct tcp_options {
+    struct addr source;          /* bound to before dialling; family 0: the kernel chooses */
+    uint32_t keepalive_idle_s;   /* 0: no keepalive probes */
+    uint32_t keepalive_interval_s;
+    uint32_t keepalive_count;
+    uint32_t user_timeout_ms;    /* TCP_USER_TIMEOUT: bytes not acknowledged; 0: the system's */
+    bool fast_open;              /* on_connected then proves nothing about the peer */
+};
+
+struct tcp_handler {
+    void (*on_connected)(void *owner);
+    /* What one read brought, at most NET_READ_MAX bytes; borrowed until the return. */
+    void (*on_bytes)(void *owner, struct span bytes);
+    /* After a tcp_write() that could not write all: there is room again. */
+    void (*on_writable)(void *owner);
+    /* The peer sent a FIN: no more bytes will come; writing is still allowed. */
+    void (*on_peer_closed)(void *owner);
+    /* Refused, reset, timed out ...: the connection is gone. */
+    void (*on_failed)(void *owner, enum err why);
+};
+
+enum { NET_READ_MAX = 128 * 1024 }; /* bytes of the read buffer that a loop's connections share */
+
+/* Dials. Failures that are known at once are returned (ERR_NO_FILES, ERR_ADDRESS_UNKNOWN,
+ * ERR_UNREACHABLE, ...), all others come by on_failed; never both, and no callback comes before
+ * the return. The handler must outlive the connection. TCP_NODELAY is always set. */
+MUST_USE enum err tcp_dial(struct tcp **out, struct loop *loop, const struct addr *peer,
+                           const struct tcp_options *options, const struct tcp_handler *handler,
+                           void *owner);
+
+/* Gives an accepted connection (net/acceptor.h) its handler; reading starts with it. */
+void tcp_start(struct tcp *tcp, const struct tcp_handler *handler, void *owner);
+
+/* Reading may be paused against a peer that does not take its answers, and resumed. */
+void tcp_pause(struct tcp *tcp);
+void tcp_resume(struct tcp *tcp);
+
+/* Writes what the kernel takes now, in one call; *written says how much. When that is less than
+ * all, on_writable comes later. A broken connection is ERR_RESET etc. (the owner closes). */
+MUST_USE enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written);
+
+/* Ends the connection (FIN; what the kernel holds is still delivered) and sets *tcp to NULL. No
+ * callback comes afterwards. */
+void tcp_close(struct tcp **tcp);
+
+/* The address of the other end, and ours. Borrowed. */
+const struct addr *tcp_peer(const struct tcp *tcp);
+const struct addr *tcp_local(struct tcp *tcp);
+
+#endif
