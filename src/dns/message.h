@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_DNS_MESSAGE_H
+#define NAILUP_DNS_MESSAGE_H
+
+/*
+ * A checked view of one message: message_parse() walks it once, and what it says afterwards may be
+ * relied on. The view borrows the bytes and copies nothing. Bytes from strangers come in here and
+ * nowhere else. No allocation, any thread.
+ *
+ *   struct message message;
+ *   if (message_parse(&message, bytes) != MESSAGE_OK) ...
+ *   struct rr_iter iter = message_rrs(&message, SECTION_ANSWER);
+ *   for (struct rr rr; message_rr_next(&iter, &rr);) ...
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/span.h"
+#include "dns/edns.h"
+#include "dns/header.h"
+#include "dns/question.h"
+
+enum {
+    MESSAGE_MAX = 65535,                  /* bytes of any message */
+    MESSAGE_UDP_MAX = 512,                /* of a datagram without EDNS */
+    MESSAGE_QUESTION_OFFSET = HEADER_LEN, /* of the question's name */
+};
+
+enum message_check {
+    MESSAGE_OK,
+    MESSAGE_SHORT, /* less than a header, or more than MESSAGE_MAX: no answer is possible; drop */
+    MESSAGE_MALFORMED, /* id, flags and, when has_question, the question are set; FORMERR to a query
+                        */
+};
+
+struct message {
+    struct span bytes; /* borrowed */
+    uint16_t id;
+    uint16_t flags; /* HEADER_ bits */
+    uint16_t counts[SECTION_COUNT];
+    uint16_t offsets[SECTION_COUNT]; /* where each section starts */
+    uint16_t end;                    /* offset after the last record */
+    bool has_question;               /* exactly one, and sound */
+    bool has_trailing;               /* bytes after the last record */
+    bool has_tsig;                   /* a TSIG record: the last one, in additional */
+    bool has_sig0;                   /* a SIG(0) record (RFC 2931) */
+    struct question question; /* the name borrows from bytes; the root, 0, 0 without a question */
+    struct edns edns;
+};
+
+/*
+ * Parses bytes. MESSAGE_OK promises: no question or one; every record's fixed part and RDATA fit;
+ * every owner name is sound; at most one OPT, in additional, owned by the root, its options a sound
+ * list; at most one TSIG, the last record (RFC 8945 section 5.1). What is inside other RDATA is not
+ * looked at: message_check_rdata() or copy_rr() do. Trailing bytes are flagged, not refused.
+ * Linear in the length; a count that lies fails at the end of the bytes.
+ */
+enum message_check message_parse(struct message *out, struct span bytes);
+
+static inline bool message_is_answer(const struct message *message)
+{
+    return message->flags & HEADER_QR;
+}
+
+static inline uint8_t message_opcode(const struct message *message)
+{
+    return (message->flags & HEADER_OPCODE_MASK) >> 11;
+}
+
+/* All twelve bits: the header's and those of the OPT record. */
+static inline uint16_t message_rcode(const struct message *message)
+{
+    return (uint16_t)(message->edns.ext_rcode << 4 | (message->flags & HEADER_RCODE_MASK));
+}
+
+/* One record of a parsed message; offsets count from the header. */
+struct rr {
+    enum section section;
+    uint16_t owner_offset;
+    uint16_t type, cls;
+    uint16_t rdata_offset, rdata_len;
+    uint32_t ttl; /* seconds; 0 when the top bit is set (RFC 2181 section 8) */
+};
+
+/* The TTL's own four bytes stand here. */
+static inline uint16_t message_ttl_offset(const struct rr *rr)
+{
+    return (uint16_t)(rr->rdata_offset - 6);
+}
+
+static inline struct span message_rdata(const struct message *message, const struct rr *rr)
+{
+    return span_of(message->bytes.data + rr->rdata_offset, rr->rdata_len);
+}
+
+struct rr_iter {
+    const struct message *message;
+    uint32_t offset;
+    uint16_t left;
+    enum section section, last;
+};
+
+/* Iterates over one section, or over all three. Only of a message that parsed OK; OPT and TSIG
+ * come along like other records. */
+struct rr_iter message_rrs(const struct message *message, enum section section);
+struct rr_iter message_all_rrs(const struct message *message);
+
+/* The next record, or false at the end. */
+bool message_rr_next(struct rr_iter *iter, struct rr *out);
+
+/* Owner of a record, copied to out, which the result borrows. */
+struct name message_owner(const struct message *message, const struct rr *rr,
+                          uint8_t out[NAME_WIRE_MAX]);
+
+/* Whether the record is owned by name; copies nothing. */
+bool message_owner_is(const struct message *message, const struct rr *rr, struct name name);
+
+/* Whether the record's RDATA has the shape of its type (rrtype_layout): lengths, names sound and
+ * inside the RDATA, uncompressed where they must be, nothing left over. Opaque types pass. */
+bool message_check_rr(const struct message *message, const struct rr *rr);
+
+/* message_check_rr() of every record. */
+bool message_check_rdata(const struct message *message);
+
+/* The first name in the RDATA (target of CNAME, DNAME, NS, PTR, MX, SRV; MNAME of SOA), copied to
+ * out; false when the record is unsound or its type has none. */
+MUST_USE bool message_target(const struct message *message, const struct rr *rr,
+                             uint8_t out[NAME_WIRE_MAX], struct name *target);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_DNS_NAME_H
+#define NAILUP_DNS_NAME_H
+
+/*
+ * Domain names in wire form (RFC 1035 section 3.1): labels with their length bytes, the root byte
+ * last. A struct name borrows its bytes, is never compressed and always sound: whoever makes one
+ * (name_read, name_parse, message_parse) has checked it, and the functions here rely on it.
+ * Case is kept as sent and ignored by comparisons unless they say "exact". No allocation, any
+ * thread.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/span.h"
+
+enum {
+    NAME_WIRE_MAX = 255,   /* bytes of a name, the root byte included */
+    NAME_LABEL_MAX = 63,   /* bytes of a label without its length byte */
+    NAME_LABELS_MAX = 127, /* labels of a name without the root */
+    NAME_TEXT_MAX = 1024,  /* text of any name and the NUL: every byte may need four */
+    NAME_HOPS_MAX = 64,    /* compression pointers followed for one name */
+};
+
+struct name {
+    const uint8_t *wire;
+    uint8_t len; /* root byte included: 1 for the root */
+};
+
+/* The root name; static storage. */
+struct name name_root(void);
+
+static inline bool name_is_root(struct name name)
+{
+    return name.len == 1;
+}
+
+/* ---- names inside a message ---- */
+
+/*
+ * Reads the name at offset of message, following compression pointers, and copies it uncompressed
+ * to out, which *name then borrows. Returns the offset after the name where it stands, or 0 when it
+ * is unsound: over the end, over 255 bytes, a label type other than 00, a pointer that does not
+ * point to strictly before the start of the labels it ends (so loops cannot exist) or into the
+ * header, or more than NAME_HOPS_MAX pointers. message.data starts at the header.
+ */
+MUST_USE size_t name_read(struct span message, size_t offset, uint8_t out[NAME_WIRE_MAX],
+                          struct name *name);
+
+/* Checks like name_read() without copying: the offset after the name, or 0 when it is unsound. */
+MUST_USE size_t name_skip(struct span message, size_t offset);
+
+/* As name_read() for names that must not be compressed (RRSIG, NSEC, SVCB):
+ * *name borrows from bytes. Returns the offset after, or 0 when unsound or compressed. */
+MUST_USE size_t name_view(struct span bytes, size_t offset, struct name *name);
+
+/* Whether the (possibly compressed) name at offset equals name without regard to case. An unsound
+ * name equals none. */
+bool name_equal_in_message(struct span message, size_t offset, struct name name);
+
+/* ---- comparing ---- */
+
+bool name_equal(struct name a, struct name b);
+bool name_equal_exact(struct name a, struct name b); /* with regard to case (0x20) */
+
+/* Equal to ancestor or below it. */
+bool name_is_below(struct name name, struct name ancestor);
+
+/* Canonical order of RFC 4034 section 6.1: negative, 0 or positive, like memcmp(). */
+int name_compare(struct name a, struct name b);
+
+/* Labels that both have at the end, without the root: 0 to NAME_LABELS_MAX. */
+unsigned name_common_labels(struct name a, struct name b);
+
+/* ---- parts ---- */
+
+/* Labels without the root: 0 for the root, 2 for example.com. */
+unsigned name_label_count(struct name name);
+
+/* The name without its first label; the root's parent is the root. Borrows from name. */
+struct name name_parent(struct name name);
+
+/* The name without its first count labels; the root when it has fewer. Borrows from name. */
+struct name name_strip(struct name name, unsigned count);
+
+/* The last count labels; the name itself when it has fewer. Borrows from name. */
+struct name name_suffix(struct name name, unsigned count);
+
+/* ---- copies, folding, hashing ---- */
+
+/* Copies into out, which the result borrows. */
+struct name name_copy(struct name name, uint8_t out[NAME_WIRE_MAX]);
+
+/* Copies in lower case into out, which the result borrows; out may be the name's own bytes. */
+struct name name_fold(struct name name, uint8_t out[NAME_WIRE_MAX]);
+
+/* Hash of the folded name: equal names (name_equal) hash equal under one seed. */
+uint64_t name_hash(struct name name, uint64_t seed);
+
+/* Eight bytes of a name at once in lower case. Length bytes are below 'A', so whole names may be
+ * folded without looking at label borders. */
+static inline uint64_t name_fold_word(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t low = word & (0x7f * ones);
+    uint64_t from_a = low + (0x80 - 'A') * ones;
+    uint64_t past_z = low + (0x7f - 'Z') * ones;
+    uint64_t upper = (from_a ^ past_z) & ~word & (0x80 * ones);
+    return word | upper >> 2;
+}
+
+/* One byte in lower case. */
+static inline uint8_t name_fold_byte(uint8_t byte)
+{
+    return (uint8_t)(byte | ((uint8_t)(byte - 'A') < 26 ? 0x20 : 0));
+}
+
+/* ---- text ---- */
+
+/*
+ * Parses len characters of presentation text ("example.com", final dot optional, "." is the root,
+ * \X and \DDD escapes of RFC 1035 section 5.1) into out, which *name then borrows. ERR_INVALID:
+ * empty text or label, bad escape, too long.
+ */
+MUST_USE enum err name_parse(struct name *name, uint8_t out[NAME_WIRE_MAX], const char *text,
+                             size_t len);
+
+/* Text with a final dot, escaped so that name_parse() gives the same bytes. Returns out. */
+const char *name_format(struct name name, char out[NAME_TEXT_MAX]);
+
+#endif
