@@ -14,8 +14,8 @@ struct arena_chunk;
 
 struct arena {
     struct arena_chunk *chunks;
-    size_t left;  /* bytes left in the newest chunk */
-    size_t used;  /* bytes handed out in all */
+    size_t left; /* bytes left in the newest chunk */
+    size_t used; /* bytes handed out in all */
     size_t max;
 };
 

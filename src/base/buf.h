@@ -32,7 +32,7 @@ static inline size_t buf_len(const struct buf *buf)
 
 static inline struct span buf_span(const struct buf *buf)
 {
-    return span_of(buf->data + buf->start, buf_len(buf));
+    return span_of(buf->data ? buf->data + buf->start : NULL, buf_len(buf));
 }
 
 /* Room for len more bytes at the end, not yet part of the queue, or NULL when that would exceed

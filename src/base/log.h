@@ -27,8 +27,7 @@ void log_set_format(enum log_format format);
 MUST_USE enum err log_level_parse(enum log_level *out, const char *word);
 const char *log_level_name(enum log_level level);
 
-void log_write(enum log_level level, const char *module, const char *format, ...)
-    PRINTF_LIKE(3, 4);
+void log_write(enum log_level level, const char *module, const char *format, ...) PRINTF_LIKE(3, 4);
 
 #define LOG(level, module, ...)                                                                    \
     do {                                                                                           \
@@ -55,8 +54,8 @@ bool log_limit_take(struct log_limit *limit, uint32_t *suppressed);
         if ((int)(level) <= __atomic_load_n(&log_threshold, __ATOMIC_RELAXED) &&                   \
             log_limit_take(&limit_here, &left_out)) {                                              \
             if (left_out)                                                                          \
-                log_write((level), (module), format " (%u more like this)",                        \
-                          ##__VA_ARGS__, left_out);                                                \
+                log_write((level), (module), format " (%u more like this)", ##__VA_ARGS__,         \
+                          left_out);                                                               \
             else                                                                                   \
                 log_write((level), (module), format, ##__VA_ARGS__);                               \
         }                                                                                          \

@@ -17,8 +17,9 @@
 #include "base/err.h"
 
 struct prefix {
-    struct addr addr; /* host bits may be set as written: 10.50.1.64/27 and 10.50.1.65/27 match alike */
-    uint8_t length;   /* 0..32 or 0..128 */
+    struct addr
+        addr; /* host bits may be set as written: 10.50.1.64/27 and 10.50.1.65/27 match alike */
+    uint8_t length; /* 0..32 or 0..128 */
 };
 
 enum { PREFIX_TEXT_MAX = 56 };

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Bytes wait here between two parties of different speed. Invariant: start <= end <= cap, and at
+ * most max bytes are held. Moving and growing are amortised: bytes move only when at least half
+ * of the memory is free, so a byte moves a constant number of times on its way through.
+ */
+#include "base/buf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+enum {
+    FIRST_BYTES = 512, /* the first allocation: a few queries */
+    KEEP_BYTES = 8192, /* an empty queue keeps no more: thousands of idle clients have one */
+};
+
+void buf_init(struct buf *buf, size_t max)
+{
+    *buf = (struct buf){.max = max};
+}
+
+static void drop_memory(struct buf *buf)
+{
+    free(buf->data);
+    buf->data = NULL;
+    buf->cap = 0;
+}
+
+void buf_deinit(struct buf *buf)
+{
+    drop_memory(buf);
+    buf->start = buf->end = 0;
+}
+
+static bool grow(struct buf *buf, size_t need)
+{
+    size_t cap = MAX(buf->cap, FIRST_BYTES);
+    while (cap < need)
+        cap *= 2;
+    uint8_t *data = malloc(cap);
+    if (!data)
+        return false;
+    size_t held = buf_len(buf);
+    if (held)
+        memcpy(data, buf->data + buf->start, held);
+    free(buf->data);
+    buf->data = data;
+    buf->cap = cap;
+    buf->start = 0;
+    buf->end = held;
+    return true;
+}
+
+static void move_to_front(struct buf *buf)
+{
+    size_t held = buf_len(buf);
+    if (held)
+        memmove(buf->data, buf->data + buf->start, held);
+    buf->start = 0;
+    buf->end = held;
+}
+
+static bool fits_bound(const struct buf *buf, size_t len)
+{
+    size_t held = buf_len(buf);
+    return held <= buf->max && len <= buf->max - held;
+}
+
+uint8_t *buf_reserve(struct buf *buf, size_t len)
+{
+    if (!fits_bound(buf, len))
+        return NULL;
+    if (buf->data && buf->cap - buf->end >= len)
+        return buf->data + buf->end;
+    size_t need = buf_len(buf) + len;
+    if (buf->data && need <= buf->cap / 2)
+        move_to_front(buf);
+    else if (!grow(buf, need <= buf->cap ? buf->cap * 2 : need))
+        return NULL;
+    return buf->data + buf->end;
+}
+
+void buf_commit(struct buf *buf, size_t len)
+{
+    MUST(len <= buf->cap - buf->end);
+    buf->end += len;
+}
+
+enum err buf_append(struct buf *buf, const void *data, size_t len)
+{
+    if (len == 0)
+        return ERR_OK;
+    if (!fits_bound(buf, len))
+        return ERR_LIMIT;
+    uint8_t *room = buf_reserve(buf, len);
+    if (!room)
+        return ERR_NO_MEMORY;
+    memcpy(room, data, len);
+    buf_commit(buf, len);
+    return ERR_OK;
+}
+
+void buf_consume(struct buf *buf, size_t len)
+{
+    MUST(len <= buf_len(buf));
+    buf->start += len;
+    if (buf->start == buf->end)
+        buf_clear(buf);
+}
+
+void buf_clear(struct buf *buf)
+{
+    buf->start = buf->end = 0;
+    if (buf->cap > KEEP_BYTES)
+        drop_memory(buf);
+}

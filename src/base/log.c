@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Log lines: a sentence becomes one line of text or of JSON and leaves in one write. What peers
+ * sent may stand in a sentence, so every byte that is not printable ASCII is escaped and a
+ * line can neither be forged nor move a terminal's cursor. No time in text: the service manager
+ * stamps lines. Limiting is per place and thread and needs no lock.
+ */
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/check.h"
+
+enum {
+    MESSAGE_MAX = 1024,                     /* longer sentences are cut */
+    LINE_MAX_BYTES = 6 * MESSAGE_MAX + 256, /* each byte may become \u00XX */
+    LIMIT_BURST = 5,
+};
+
+#define LIMIT_PERIOD_US 10000000ULL
+
+int log_threshold = LOG_INFO;
+static int log_format = LOG_TEXT;
+static void (*log_sink)(enum log_level level, const char *line);
+
+static const char *const level_names[] = {"error", "warning", "notice", "info", "debug"};
+
+void log_set_level(enum log_level level)
+{
+    __atomic_store_n(&log_threshold, (int)level, __ATOMIC_RELAXED);
+}
+
+void log_set_format(enum log_format format)
+{
+    __atomic_store_n(&log_format, (int)format, __ATOMIC_RELAXED);
+}
+
+void log_set_sink(void (*sink)(enum log_level level, const char *line))
+{
+    __atomic_store_n(&log_sink, sink, __ATOMIC_RELEASE);
+}
+
+enum err log_level_parse(enum log_level *out, const char *word)
+{
+    for (size_t i = 0; i < ARRAY_LEN(level_names); i++) {
+        if (strcmp(word, level_names[i]) == 0) {
+            *out = (enum log_level)i;
+            return ERR_OK;
+        }
+    }
+    return ERR_INVALID;
+}
+
+const char *log_level_name(enum log_level level)
+{
+    return (size_t)level < ARRAY_LEN(level_names) ? level_names[level] : "unknown";
+}
+
+/* A line under construction. Its room suffices for MESSAGE_MAX escaped bytes and the frame; what
+ * does not fit all the same (a long program name) is left out. */
+struct line {
+    size_t len;
+    char text[LINE_MAX_BYTES];
+};
+
+static void put(struct line *line, const char *text)
+{
+    size_t len = MIN(strlen(text), sizeof(line->text) - 2 - line->len);
+    memcpy(line->text + line->len, text, len);
+    line->len += len;
+}
+
+static void put_escaped(struct line *line, const char *text, bool json)
+{
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        char part[8];
+        if (json && (*p == '"' || *p == '\\'))
+            snprintf(part, sizeof(part), "\\%c", *p);
+        else if (*p >= 0x20 && *p < 0x7f)
+            snprintf(part, sizeof(part), "%c", *p);
+        else if (json && *p < 0x80)
+            snprintf(part, sizeof(part), "\\u%04x", *p);
+        else /* above ASCII a byte is no character; in JSON the backslash itself is escaped */
+            snprintf(part, sizeof(part), json ? "\\\\x%02x" : "\\x%02x", *p);
+        put(line, part);
+    }
+}
+
+static void put_time(struct line *line)
+{
+    struct timespec now;
+    struct tm utc;
+    char text[40];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    size_t len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(text + len, sizeof(text) - len, ".%03ldZ", now.tv_nsec / 1000000);
+    put(line, text);
+}
+
+static void frame_json(struct line *line, enum log_level level, const char *module,
+                       const char *message)
+{
+    put(line, "{\"time\":\"");
+    put_time(line);
+    put(line, "\",\"level\":\"");
+    put(line, log_level_name(level));
+    put(line, "\",\"module\":\"");
+    put_escaped(line, module, true);
+    put(line, "\",\"message\":\"");
+    put_escaped(line, message, true);
+    put(line, "\"}");
+}
+
+static void frame_text(struct line *line, enum log_level level, const char *module,
+                       const char *message)
+{
+    put_escaped(line, program_invocation_short_name, false);
+    put(line, ": ");
+    put(line, log_level_name(level));
+    put(line, ": ");
+    put_escaped(line, module, false);
+    put(line, ": ");
+    put_escaped(line, message, false);
+}
+
+static void write_line(struct line *line)
+{
+    line->text[line->len++] = '\n';
+    ssize_t written;
+    do
+        written = write(STDERR_FILENO, line->text, line->len);
+    while (written < 0 && errno == EINTR);
+}
+
+void log_write(enum log_level level, const char *module, const char *format, ...)
+{
+    int saved_errno = errno;
+    char message[MESSAGE_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+
+    struct line line;
+    line.len = 0;
+    if (__atomic_load_n(&log_format, __ATOMIC_RELAXED) == LOG_JSON)
+        frame_json(&line, level, module, message);
+    else
+        frame_text(&line, level, module, message);
+    line.text[line.len] = '\0';
+
+    void (*sink)(enum log_level, const char *) = __atomic_load_n(&log_sink, __ATOMIC_ACQUIRE);
+    if (sink)
+        sink(level, line.text);
+    else
+        write_line(&line);
+    errno = saved_errno;
+}
+
+static uint64_t monotonic_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static void refill_limit(struct log_limit *limit, uint64_t now)
+{
+    if (limit->refilled_at == 0) {
+        limit->refilled_at = now;
+        limit->tokens = LIMIT_BURST;
+        return;
+    }
+    uint64_t periods = (now - limit->refilled_at) / LIMIT_PERIOD_US;
+    limit->refilled_at += periods * LIMIT_PERIOD_US;
+    limit->tokens = (uint32_t)MIN(limit->tokens + periods, (uint64_t)LIMIT_BURST);
+}
+
+bool log_limit_take(struct log_limit *limit, uint32_t *suppressed)
+{
+    refill_limit(limit, monotonic_us());
+    *suppressed = 0;
+    if (limit->tokens == 0) {
+        limit->suppressed++;
+        return false;
+    }
+    limit->tokens--;
+    *suppressed = limit->suppressed;
+    limit->suppressed = 0;
+    return true;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * CIDR prefixes: text and membership of a single one. Host bits are kept as written and never
+ * compared. Sets are in prefix_set.c.
+ */
+#include "base/prefix.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint8_t width_of(const struct addr *addr)
+{
+    return addr_family(addr) == AF_INET6 ? 128 : 32;
+}
+
+static bool parse_length(const char *text, uint8_t max, uint8_t *out)
+{
+    size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > 3 || text[digits] != '\0' || (text[0] == '0' && digits > 1))
+        return false;
+    long value = strtol(text, NULL, 10);
+    if (value > max)
+        return false;
+    *out = (uint8_t)value;
+    return true;
+}
+
+enum err prefix_parse(struct prefix *out, const char *text)
+{
+    char ip[PREFIX_TEXT_MAX];
+    size_t len = strcspn(text, "/");
+    if (len >= sizeof(ip) || memchr(text, '@', len) || memchr(text, '%', len))
+        return ERR_INVALID;
+    memcpy(ip, text, len);
+    ip[len] = '\0';
+    struct prefix prefix;
+    if (addr_parse(&prefix.addr, ip, 0))
+        return ERR_INVALID;
+    /* An IPv4-mapped address has become IPv4; its length as written counts the mapping's 96. */
+    uint8_t width = width_of(&prefix.addr);
+    uint8_t written = strchr(ip, ':') ? 128 : 32, length = written;
+    if (text[len] == '/' && !parse_length(text + len + 1, written, &length))
+        return ERR_INVALID;
+    if (length < written - width)
+        return ERR_INVALID;
+    prefix.length = (uint8_t)(length - (written - width));
+    *out = prefix;
+    return ERR_OK;
+}
+
+const char *prefix_format(const struct prefix *prefix, char out[PREFIX_TEXT_MAX])
+{
+    char ip[ADDR_TEXT_MAX];
+    addr_format_ip(&prefix->addr, ip);
+    if (prefix_is_single(prefix))
+        snprintf(out, PREFIX_TEXT_MAX, "%.50s", ip);
+    else
+        snprintf(out, PREFIX_TEXT_MAX, "%.50s/%u", ip, prefix->length);
+    return out;
+}
+
+static bool equal_bits(const uint8_t *a, const uint8_t *b, uint8_t bits)
+{
+    uint8_t whole = bits / 8, rest = bits % 8;
+    if (memcmp(a, b, whole) != 0)
+        return false;
+    return rest == 0 || ((a[whole] ^ b[whole]) >> (8 - rest)) == 0;
+}
+
+bool prefix_contains(const struct prefix *prefix, const struct addr *addr)
+{
+    size_t len;
+    if (addr_family(&prefix->addr) != addr_family(addr))
+        return false;
+    return equal_bits(addr_bytes(&prefix->addr, &len), addr_bytes(addr, &len), prefix->length);
+}
+
+bool prefix_is_single(const struct prefix *prefix)
+{
+    return prefix->length == width_of(&prefix->addr);
+}
+
+bool prefix_equal(const struct prefix *a, const struct prefix *b)
+{
+    return a->length == b->length && prefix_contains(a, &b->addr);
+}

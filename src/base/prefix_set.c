@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * A set of prefixes with longest match. While it is built it is a hash table of prefixes; freezing
+ * turns it into one sorted array of range starts a family. Invariant of a frozen family: starts[0]
+ * is 0, starts rise, and values[i] holds from starts[i] up to the next start.
+ */
+#include "base/prefix.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+
+typedef unsigned __int128 key128; /* an address as a number; IPv4 uses the low 32 bits */
+
+enum { FIRST_SLOTS = 16, DEPTH_MAX = 129 /* lengths a chain of nested prefixes can have */ };
+
+struct slot {
+    key128 first, last;
+    int value; /* -1: empty */
+    uint8_t length;
+    bool v6;
+};
+
+struct ranges {
+    key128 *starts;
+    int *values;
+    size_t count;
+};
+
+struct prefix_set {
+    struct slot *slots; /* NULL once frozen */
+    size_t slot_count, used;
+    bool frozen;
+    struct ranges v4, v6;
+};
+
+static key128 key_of(const struct addr *addr)
+{
+    size_t len;
+    const uint8_t *bytes = addr_bytes(addr, &len);
+    if (len == 4)
+        return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
+               bytes[3];
+    uint64_t high, low;
+    memcpy(&high, bytes, 8);
+    memcpy(&low, bytes + 8, 8);
+    return (key128)be64toh(high) << 64 | be64toh(low);
+}
+
+struct prefix_set *prefix_set_new(void)
+{
+    return calloc(1, sizeof(struct prefix_set));
+}
+
+static void free_ranges(struct ranges *ranges)
+{
+    free(ranges->starts);
+    free(ranges->values);
+    *ranges = (struct ranges){0};
+}
+
+void prefix_set_free(struct prefix_set *set)
+{
+    if (!set)
+        return;
+    free(set->slots);
+    free_ranges(&set->v4);
+    free_ranges(&set->v6);
+    free(set);
+}
+
+/* The slot that holds the same prefix, or the empty one where it belongs. */
+static struct slot *find_slot(struct slot *slots, size_t count, const struct slot *want)
+{
+    uint64_t seed = (uint64_t)want->length << 1 | want->v6;
+    size_t at = hash_bytes(&want->first, sizeof(want->first), seed) & (count - 1);
+    for (;; at = (at + 1) & (count - 1)) {
+        struct slot *slot = &slots[at];
+        if (slot->value < 0 ||
+            (slot->first == want->first && slot->length == want->length && slot->v6 == want->v6))
+            return slot;
+    }
+}
+
+static bool grow_slots(struct prefix_set *set)
+{
+    size_t count = set->slot_count ? set->slot_count * 2 : FIRST_SLOTS;
+    struct slot *slots = calloc(count, sizeof(*slots));
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        slots[i].value = -1;
+    for (size_t i = 0; i < set->slot_count; i++)
+        if (set->slots[i].value >= 0)
+            *find_slot(slots, count, &set->slots[i]) = set->slots[i];
+    free(set->slots);
+    set->slots = slots;
+    set->slot_count = count;
+    return true;
+}
+
+static struct slot slot_of(const struct prefix *prefix, int value)
+{
+    bool v6 = addr_family(&prefix->addr) == AF_INET6;
+    unsigned host_bits = (v6 ? 128U : 32U) - prefix->length;
+    key128 host_mask = host_bits == 128 ? ~(key128)0 : ((key128)1 << host_bits) - 1;
+    key128 first = key_of(&prefix->addr) & ~host_mask;
+    return (struct slot){
+        .first = first,
+        .last = first | host_mask,
+        .value = value,
+        .length = prefix->length,
+        .v6 = v6,
+    };
+}
+
+enum err prefix_set_add(struct prefix_set *set, const struct prefix *prefix, int value)
+{
+    MUST(!set->frozen && value >= 0);
+    if (set->used * 2 >= set->slot_count && !grow_slots(set))
+        return ERR_NO_MEMORY;
+    struct slot slot = slot_of(prefix, value);
+    struct slot *place = find_slot(set->slots, set->slot_count, &slot);
+    if (place->value >= 0)
+        return ERR_INVALID;
+    *place = slot;
+    set->used++;
+    return ERR_OK;
+}
+
+/* Outer prefixes stand before those they contain. */
+static int compare_slots(const void *left, const void *right)
+{
+    const struct slot *a = left, *b = right;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return (a->length > b->length) - (a->length < b->length);
+}
+
+/* From start on the value holds. A later word about the same start wins; a start that changes
+ * nothing is left out. */
+static void put_range(struct ranges *ranges, key128 start, int value)
+{
+    if (ranges->count && ranges->starts[ranges->count - 1] == start)
+        ranges->count--;
+    if (ranges->count && ranges->values[ranges->count - 1] == value)
+        return;
+    ranges->starts[ranges->count] = start;
+    ranges->values[ranges->count++] = value;
+}
+
+/* Walks the prefixes from low to high with those that are open on a stack. */
+static void build_ranges(struct ranges *ranges, const struct slot *slots, size_t count)
+{
+    const struct slot *open[DEPTH_MAX];
+    key128 end = count && slots[0].v6 ? ~(key128)0 : UINT32_MAX; /* nothing follows it */
+    size_t depth = 0;
+    put_range(ranges, 0, -1);
+    for (size_t i = 0; i <= count; i++) {
+        while (depth && (i == count || open[depth - 1]->last < slots[i].first)) {
+            key128 last = open[--depth]->last;
+            if (last != end)
+                put_range(ranges, last + 1, depth ? open[depth - 1]->value : -1);
+        }
+        if (i == count)
+            break;
+        MUST(depth < DEPTH_MAX);
+        put_range(ranges, slots[i].first, slots[i].value);
+        open[depth++] = &slots[i];
+    }
+}
+
+static enum err freeze_family(struct ranges *ranges, struct slot *slots, size_t count)
+{
+    qsort(slots, count, sizeof(*slots), compare_slots);
+    size_t room = 2 * count + 1;
+    ranges->starts = malloc(room * sizeof(*ranges->starts));
+    ranges->values = malloc(room * sizeof(*ranges->values));
+    if (!ranges->starts || !ranges->values) {
+        free_ranges(ranges);
+        return ERR_NO_MEMORY;
+    }
+    build_ranges(ranges, slots, count);
+    return ERR_OK;
+}
+
+/* Moves the used slots to the front, IPv4 first; returns how many of IPv4 there are. */
+static size_t pack_slots(struct prefix_set *set)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < set->slot_count; i++)
+        if (set->slots[i].value >= 0)
+            set->slots[count++] = set->slots[i];
+    size_t v4 = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (set->slots[i].v6)
+            continue;
+        struct slot swap = set->slots[v4];
+        set->slots[v4++] = set->slots[i];
+        set->slots[i] = swap;
+    }
+    return v4;
+}
+
+enum err prefix_set_freeze(struct prefix_set *set)
+{
+    MUST(!set->frozen);
+    set->frozen = true;
+    if (set->used == 0)
+        return ERR_OK;
+    size_t v4 = pack_slots(set);
+    enum err err = freeze_family(&set->v4, set->slots, v4);
+    if (!err)
+        err = freeze_family(&set->v6, set->slots + v4, set->used - v4);
+    free(set->slots);
+    set->slots = NULL;
+    return err;
+}
+
+int prefix_set_find(const struct prefix_set *set, const struct addr *addr)
+{
+    MUST(set->frozen);
+    const struct ranges *ranges = addr_family(addr) == AF_INET6 ? &set->v6 : &set->v4;
+    if (ranges->count == 0)
+        return -1;
+    key128 key = key_of(addr);
+    size_t low = 0, count = ranges->count; /* starts[low] <= key always holds */
+    while (count > 1) {
+        size_t half = count / 2;
+        if (ranges->starts[low + half] <= key)
+            low += half;
+        count -= half;
+    }
+    return ranges->values[low];
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_BASE_STATS_H
+#define NAILUP_BASE_STATS_H
+
+/*
+ * The numbers of include/nailup/metrics.def. A struct stats has one writer, its worker's thread;
+ * any thread may read it at any time. Writing is a plain load, add and store: no lock prefix, no
+ * shared cache line as long as each worker has its own struct. What belongs to the process and no
+ * worker (cache_bytes, cache_entries) is written with STATS_SET into a struct of its own.
+ * Gauges may go below zero in one worker; the sum over workers is right.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    HISTOGRAM_OCTAVES = 24, /* values from 2^24 us (16.8 s) on share the last bucket */
+    HISTOGRAM_BUCKETS = (HISTOGRAM_OCTAVES - 1) * 4 + 1,
+};
+
+/* Four buckets an octave, so a quantile is at most a quarter too large. */
+struct histogram {
+    uint64_t counts[HISTOGRAM_BUCKETS];
+    uint64_t sum_us;
+};
+
+/* stat_<id>, in the order of the rows: the index into values of struct stats and stat_rows. */
+enum stat {
+#define METRIC(id, name, kind, labels, sentence) stat_##id,
+#include "nailup/metrics.def"
+    STAT_COUNT
+};
+
+struct stats {
+    union {
+        uint64_t values[STAT_COUNT];
+        struct {
+#define METRIC(id, name, kind, labels, sentence) uint64_t id;
+#include "nailup/metrics.def"
+        };
+    };
+#define HISTOGRAM(id, name, sentence) struct histogram id;
+#include "nailup/metrics.def"
+};
+
+static inline uint64_t stats_read(const uint64_t *value)
+{
+    return __atomic_load_n(value, __ATOMIC_RELAXED);
+}
+
+static inline void stats_write(uint64_t *value, uint64_t now)
+{
+    __atomic_store_n(value, now, __ATOMIC_RELAXED);
+}
+
+/* Only the writer's thread. */
+#define STATS_ADD(stats, id, n) stats_write(&(stats)->id, stats_read(&(stats)->id) + (uint64_t)(n))
+#define STATS_INC(stats, id) STATS_ADD(stats, id, 1)
+#define STATS_DEC(stats, id) stats_write(&(stats)->id, stats_read(&(stats)->id) - 1)
+#define STATS_SET(stats, id, n) stats_write(&(stats)->id, (uint64_t)(n))
+
+/* For rows chosen by number: stats_add_at(stats, stat_upstream_closes_peer_idle + reason, 1) where
+ * an enum follows the order of its rows. n may be negative for gauges. Only the writer's thread. */
+static inline void stats_add_at(struct stats *stats, enum stat at, int64_t n)
+{
+    stats_write(&stats->values[at], stats_read(&stats->values[at]) + (uint64_t)n);
+}
+
+/* Adds one value of us microseconds. Only the writer's thread. */
+void stats_histogram_add(struct histogram *histogram, uint64_t us);
+
+/* Adds every number of from to those of out; out is the caller's alone. Any thread. */
+void stats_sum(struct stats *out, const struct stats *from);
+
+/* How many values there are. Any thread, as are the next three. */
+uint64_t stats_histogram_count(const struct histogram *histogram);
+
+/* How many values are at most us; exact where us is a bucket's limit, else of the buckets below. */
+uint64_t stats_histogram_count_to(const struct histogram *histogram, uint64_t us);
+
+/* The largest value that bucket i takes; UINT64_MAX for the last. */
+uint64_t stats_histogram_limit_us(size_t i);
+
+/* The limit of the bucket that holds the value which the share q (0..1) of all values do not
+ * exceed; 0 without values, 2^24 us for the last bucket. */
+uint64_t stats_histogram_quantile_us(const struct histogram *histogram, double q);
+
+enum stat_kind { STAT_KIND_COUNTER, STAT_KIND_GAUGE };
+
+/* A row of metrics.def as data, for those who print them. */
+struct stat_row {
+    const char *id;     /* "queries_udp" */
+    const char *name;   /* without the prefix nailup_ */
+    const char *labels; /* "" or "protocol=\"udp\"" */
+    const char *sentence;
+    enum stat_kind kind;
+};
+
+extern const struct stat_row stat_rows[STAT_COUNT];
+
+struct stat_histogram_row {
+    const char *id, *name, *sentence;
+    size_t offset; /* of the struct histogram within struct stats */
+};
+
+extern const struct stat_histogram_row stat_histogram_rows[];
+extern const size_t stat_histogram_count;
+
+static inline const struct histogram *stats_histogram_at(const struct stats *stats, size_t row)
+{
+    return (const struct histogram *)((const char *)stats + stat_histogram_rows[row].offset);
+}
+
+#endif
