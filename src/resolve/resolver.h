@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_RESOLVE_RESOLVER_H
+#define NAILUP_RESOLVE_RESOLVER_H
+
+/*
+ * The one door to answers: the cache, a task that already runs for the same question, a new task.
+ * One resolver a worker, on the worker's thread.
+ *
+ *   cache_read_begin();
+ *   resolver_key(resolver, &key, &question, flags);
+ *   if (resolver_find(resolver, &key, &answer)) ...send a copy...
+ *   else resolver_ask(resolver, &key, waiter);
+ *   cache_read_end();
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/list.h"
+#include "base/stats.h"
+#include "cache/answer.h"
+#include "cache/cache.h"
+#include "resolve/route_options.h"
+
+struct loop;
+struct resolver;
+struct upstreams;
+
+/* One who waits for an answer; embedded in the request. */
+struct waiter {
+    struct list node;
+    /* The answer, borrowed for the call, SERVFAIL and the like included (kind ANSWER_FAILURE). The
+     * waiter is out of the list and may be freed. Called inside a read section. */
+    void (*on_answer)(struct waiter *waiter, const struct answer *answer);
+};
+
+enum resolver_result {
+    RESOLVER_WAITING,  /* on_answer will be called, not before the return */
+    RESOLVER_FULL,     /* a bound was reached: SERVFAIL with an extended error */
+    RESOLVER_NO_ROUTE, /* no zone takes the name: REFUSED */
+};
+
+/* cache, upstreams, stats and routes are borrowed. max_tasks bounds the questions in flight. NULL
+ * out of memory. */
+struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct upstreams *upstreams,
+                              const struct route_options *routes, size_t max_tasks,
+                              struct stats *stats);
+
+/* Ends what runs: each waiter gets a SERVFAIL. */
+void resolver_free(struct resolver *resolver);
+
+void resolver_key(const struct resolver *resolver, struct cache_key *key,
+                  const struct question *question, bool dnssec_ok, bool checking_disabled);
+
+/* An answer at hand; valid until cache_read_end(). */
+bool resolver_find(struct resolver *resolver, const struct cache_key *key, struct answer *out);
+
+/* Joins the running task of the key, or starts one. */
+enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_key *key,
+                                  struct waiter *waiter);
+
+/* The waiter's client is gone. The task goes on: others may join and the cache gains. */
+void resolver_leave(struct resolver *resolver, struct waiter *waiter);
+
+/* Tasks under way. */
+size_t resolver_tasks(const struct resolver *resolver);
+
+#endif

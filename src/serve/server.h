@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_SERVE_SERVER_H
+#define NAILUP_SERVE_SERVER_H
+
+/*
+ * A worker's client side: UDP and TCP listeners, sessions and requests. Reads queries, answers
+ * what can be answered at once, waits for the rest.
+ */
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/stats.h"
+#include "serve/server_options.h"
+
+struct loop;
+struct resolver;
+struct server;
+
+/* What all workers share: counted together, so that the bounds are the process's. */
+struct server_quota;
+struct server_quota *server_quota_new(const struct server_options *options);
+void server_quota_free(struct server_quota *quota);
+
+/* Whether the addresses can be listened on, asked once before any worker starts: an address that
+ * another instance holds is ERR_ADDRESS_IN_USE and *which is its index; one that this machine lacks
+ * is a logged warning unless it is the only one (ERR_ADDRESS_UNKNOWN). */
+MUST_USE enum err server_probe(const struct server_options *options, size_t *which);
+
+/* Opens the listeners. options, resolver, quota and stats are borrowed. */
+MUST_USE enum err server_open(struct server **out, struct loop *loop,
+                              const struct server_options *options, struct resolver *resolver,
+                              struct server_quota *quota, struct stats *stats, size_t *which);
+
+/* Takes no more clients and queries; what waits is still answered. on_drained is called once
+ * nothing waits (at once, if so). */
+void server_drain(struct server *server, void (*on_drained)(void *context), void *context);
+
+/* Closes everything; waiting queries get no answer. */
+void server_free(struct server *server);
+
+#endif

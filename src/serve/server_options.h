@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_SERVE_SERVER_OPTIONS_H
+#define NAILUP_SERVE_SERVER_OPTIONS_H
+
+/* How clients are served: filled by config, immutable, shared by all workers. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/prefix.h"
+
+/* Values of the access set; an address in no prefix is refused. */
+enum server_access { SERVER_ALLOW, SERVER_REFUSE, SERVER_DROP };
+
+struct server_options {
+    struct addr *listen; /* UDP and TCP */
+    size_t listen_count;
+    struct prefix_set *access; /* frozen; values are enum server_access */
+    uint16_t max_udp_size;
+    uint64_t client_idle_timeout_us;
+    uint32_t max_clients;             /* stream connections in all, over all workers */
+    uint32_t max_clients_per_address; /* likewise */
+    uint32_t max_waiting;             /* client queries waiting for an upstream, over all workers */
+};
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_UPSTREAM_EXCHANGE_H
+#define NAILUP_UPSTREAM_EXCHANGE_H
+
+/*
+ * One question to a group of upstreams until one of them has answered or all ways are used up:
+ * choice of server and transport, attempts, retransmission by measured time, hedging past silent
+ * connections, UDP while a stream is not there, TCP on truncation, everything asked again at once
+ * when a connection dies. It knows nothing of what an answer means beyond belonging to the
+ * question: the owner judges.
+ *
+ * Bounds: EXCHANGE_ATTEMPTS_MAX attempts, EXCHANGE_WALL_US in all.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/list.h"
+#include "base/span.h"
+#include "dns/message.h"
+#include "dns/question.h"
+#include "loop/timer.h"
+
+struct exchange;
+struct upstream;
+struct upstreams;
+
+enum {
+    EXCHANGE_ATTEMPTS_MAX = 10,
+    EXCHANGE_GROUP_MAX = 64, /* upstreams of one group that are considered */
+};
+#define EXCHANGE_WALL_US (UINT64_C(4800) * 1000)
+
+/* What is asked; the name is borrowed until the exchange ends. */
+struct exchange_question {
+    struct question question;
+    bool recursion_desired;
+    bool checking_disabled;
+    bool dnssec_ok;
+};
+
+/* An answer that belongs to the question: id, name, type, class, case. Borrowed for the call. */
+struct exchange_answer {
+    const struct message *message; /* parsed; message->bytes are its bytes */
+    struct upstream *upstream;
+    bool over_stream;
+    uint64_t rtt_us;
+};
+
+enum exchange_verdict {
+    EXCHANGE_TAKEN,   /* the exchange is over */
+    EXCHANGE_ANOTHER, /* this server is of no use for the question: ask another */
+};
+
+/* Why an exchange failed. */
+struct exchange_failure {
+    bool any_answer;  /* somebody answered, but was not taken */
+    bool any_network; /* something was refused, unreachable, closed or silent */
+    bool full;        /* every way was full (behaviour 6) */
+    uint16_t rcode;   /* of the last answer that was not taken */
+};
+
+struct exchange_handler {
+    /* Judge the answer. On EXCHANGE_TAKEN the exchange has ended already: the owner may free it,
+     * or start it anew. */
+    enum exchange_verdict (*on_answer)(void *owner, const struct exchange_answer *answer);
+    /* No way is left. The exchange has ended; the last thing it does. */
+    void (*on_failed)(void *owner, const struct exchange_failure *failure);
+};
+
+struct exchange {
+    struct upstreams *upstreams;
+    struct upstream *const *group; /* borrowed */
+    uint16_t group_len;
+    bool active;
+    bool in_answer; /* on_answer runs: ending waits for it */
+    bool advancing;
+    uint8_t attempts_made;
+    uint8_t answers;
+    struct exchange_failure failure;
+    struct exchange_question asked;
+    const struct exchange_handler *handler;
+    void *owner;
+    struct list attempts; /* struct attempt, outstanding */
+    struct timer wall;
+    uint64_t started_at;
+    uint64_t bad[(EXCHANGE_GROUP_MAX + 63) / 64]; /* answered, and was not taken */
+    uint8_t tried[EXCHANGE_GROUP_MAX];            /* attempts at each upstream of the group */
+};
+
+/* Before the first start. */
+void exchange_init(struct exchange *exchange, struct upstreams *upstreams,
+                   const struct exchange_handler *handler, void *owner);
+
+/* Asks. group (1 or more upstreams) and the question's name are borrowed until the end. Nothing is
+ * called back before the return: what fails at once is reported at the end of the turn. */
+void exchange_start(struct exchange *exchange, const struct exchange_question *question,
+                    struct upstream *const *group, size_t group_len);
+
+/* Ends it without a call back; allowed when it is not active. */
+void exchange_stop(struct exchange *exchange);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_UPSTREAM_UPSTREAM_OPTIONS_H
+#define NAILUP_UPSTREAM_UPSTREAM_OPTIONS_H
+
+/*
+ * How one upstream is spoken to, after every rule of choice has been applied (zone, then prefix
+ * entry, then the global section): plain values, filled by config, compared to decide whether a
+ * reload changed an upstream.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+
+enum upstream_transport { UPSTREAM_UDP, UPSTREAM_TCP };
+
+enum upstream_fallback { UPSTREAM_FALLBACK_NONE, UPSTREAM_FALLBACK_UDP };
+
+struct upstream_options {
+    enum upstream_transport
+        transport;                   /* of a query's first attempt; nailed ones are UPSTREAM_TCP */
+    enum upstream_fallback fallback; /* while a stream is dialled, stalled, refused or full */
+    bool nailed;                     /* the address lies in a tcp-upstream-keepalive prefix */
+    bool prewarm;                    /* nailed: dial before the first query */
+    bool case_randomisation;         /* 0x20 */
+    bool cookies;                    /* RFC 7873 */
+    uint32_t connections;            /* nailed: kept open, per worker */
+    uint32_t max_connections;        /* per worker; spares and draining ones apart */
+    uint32_t max_in_flight;          /* unanswered queries on one connection */
+    uint32_t max_requests;           /* on one connection, 1 to 65535 */
+    uint64_t max_age_us;             /* 0: never */
+    uint64_t idle_timeout_us;        /* of connections beyond the nailed ones; 0: never */
+    uint64_t connect_timeout_us;
+    uint64_t query_timeout_us; /* ceiling of one attempt */
+    uint64_t stall_timeout_us;
+    uint32_t keepalive_idle_s; /* TCP keepalive probes; 0: none */
+    uint32_t keepalive_interval_s;
+    uint32_t keepalive_count;
+    struct addr source; /* of this upstream's family; family 0: the kernel chooses */
+};
+
+/* The defaults of the manual, for a plain UDP upstream. */
+extern const struct upstream_options upstream_options_default;
+
+#endif
