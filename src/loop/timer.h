@@ -44,8 +44,8 @@ static inline bool timer_is_armed(const struct timer *timer)
 enum { TIMER_SLOTS = 64, TIMER_LEVELS = 6 }; /* 2^36 ms: two years */
 
 struct timers {
-    uint64_t tick;                       /* the last tick that was run, in ms */
-    uint64_t occupied[TIMER_LEVELS];     /* a bit per slot that may hold timers */
+    uint64_t tick;                   /* the last tick that was run, in ms */
+    uint64_t occupied[TIMER_LEVELS]; /* a bit per slot that may hold timers */
     struct list slots[TIMER_LEVELS][TIMER_SLOTS];
 };
 
@@ -53,10 +53,11 @@ void timers_init(struct timers *timers, uint64_t now_us);
 void timers_start(struct timers *timers, struct timer *timer, uint64_t at_us);
 
 /* An instant not after the earliest timer's (it may be earlier: then running does nothing but
- * sort), or UINT64_MAX when none is armed. */
-uint64_t timers_next(const struct timers *timers);
+ * sort), or UINT64_MAX when none is armed. Forgets slots that have run empty on the way. */
+uint64_t timers_next(struct timers *timers);
 
-/* Fires everything due at now_us, in order of ticks. */
+/* Fires everything due at now_us, in order of ticks. A timer that is started meanwhile for an
+ * instant that has been passed waits for the next run, so a run always ends. */
 void timers_run(struct timers *timers, uint64_t now_us);
 
 #endif
