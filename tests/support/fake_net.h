@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_FAKE_NET_H
+#define NAILUP_TESTS_FAKE_NET_H
+
+/*
+ * A network in virtual time, linked in the place of src/net's tcp.c, udp_server.c, udp_query.c and
+ * acceptor.c; link.c and framing.c stay real on top of it. Each loop has one (fake_net_of()); it
+ * is freed by loop_free(), which also frees everything that the functions below hand out.
+ *
+ * The two sides:
+ *   servers  what the code under test asks: registered by address with fake_server_new();
+ *   clients  what asks the code under test: fake_client_udp_send(), fake_client_tcp_open().
+ * A TCP connection's far end is a struct fake_conn in both cases. fake_peer.h has a server that
+ * answers DNS messages, which is what most tests want.
+ *
+ * All bytes take the server's one-way latency (clients: fake_net_set_client_latency()). Streams
+ * stay in order. Nothing here ever calls back into the code under test before the next turn.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/err.h"
+#include "base/span.h"
+#include "net/tcp.h"
+
+struct loop;
+struct fake_net;
+struct fake_server;
+struct fake_conn;
+
+struct fake_net *fake_net_of(struct loop *loop);
+struct loop *fake_net_loop(struct fake_net *net);
+
+/* Convenience for tests: an address from "IP@PORT" text; a mistake in it stops the test. */
+struct addr fake_addr(const char *text);
+
+/* ------------------------------------------------------------------ counters and leaks */
+
+struct fake_net_counts {
+    uint64_t dials;       /* calls of tcp_dial() that returned ERR_OK */
+    uint64_t dial_errors; /* and those that did not */
+    uint64_t udp_queries; /* calls of udp_query_open() that returned ERR_OK */
+    uint64_t udp_errors;
+    uint64_t tcp_writes;    /* calls of tcp_write() that moved bytes */
+    uint64_t tcp_reads;     /* calls of on_bytes */
+    size_t open_conns;      /* struct tcp that are not closed by us */
+    size_t open_queries;    /* struct udp_query likewise */
+    size_t open_listeners;  /* udp_servers and acceptors */
+    size_t most_open_conns; /* high-water marks */
+    size_t most_open_queries;
+    uint64_t udp_batches;    /* batches handed to udp_servers */
+    uint64_t late_datagrams; /* came for a udp_query that had been closed */
+};
+
+struct fake_net_counts fake_net_counts(const struct fake_net *net);
+
+/* Sockets that the code under test holds now: 0 when it has cleaned up. */
+size_t fake_net_open_sockets(const struct fake_net *net);
+
+/* ------------------------------------------------------------------ faults of our own machine */
+
+/* The next count calls of tcp_dial() and udp_query_open() return why. */
+void fake_net_fail_opens(struct fake_net *net, unsigned count, enum err why);
+
+/* tcp_dial(), udp_query_open() and accept() find no free file once so many sockets are open
+ * (ERR_NO_FILES); 0: no limit. Connections wait in the backlog meanwhile, as in reality. */
+void fake_net_set_file_limit(struct fake_net *net, size_t sockets);
+
+/* udp_server_open() and acceptor_open() of this address return why; ERR_OK: no longer. */
+void fake_net_fail_listen(struct fake_net *net, const struct addr *listen, enum err why);
+
+/* The next count replies of udp_servers are dropped as the kernel does when it is full. */
+void fake_net_drop_replies(struct fake_net *net, unsigned count);
+
+/* ------------------------------------------------------------------ servers */
+
+/* One UDP query that came to a server: a plain value, good for ever. */
+struct fake_query {
+    struct fake_server *server;
+    uint64_t number;  /* counts the datagrams that this network's servers got, from 1 */
+    struct addr from; /* its random port shows here */
+    uint64_t sent_at;
+};
+
+/* All members may be NULL: datagrams and bytes are then swallowed, dials accepted. */
+struct fake_server_handler {
+    void (*on_datagram)(void *owner, const struct fake_query *query, struct span datagram);
+    void (*on_accept)(void *owner, struct fake_conn *conn);
+    void (*on_bytes)(void *owner, struct fake_conn *conn, struct span bytes);
+    /* The same bytes cut into messages by their lengths. index counts them on the connection. */
+    void (*on_message)(void *owner, struct fake_conn *conn, size_t index, struct span message);
+    /* The code under test closed: its FIN arrived. */
+    void (*on_fin)(void *owner, struct fake_conn *conn);
+};
+
+/* Something that listens at an address, over UDP and TCP. An address without a server refuses
+ * both. A second server at the same address stops the test. The handler must outlive the loop. */
+struct fake_server *fake_server_new(struct fake_net *net, const struct addr *addr,
+                                    const struct fake_server_handler *handler, void *owner);
+struct fake_server *fake_server_at(struct fake_net *net, const struct addr *addr); /* or NULL */
+
+const struct addr *fake_server_addr(const struct fake_server *server);
+void *fake_server_owner(const struct fake_server *server);
+
+/* One way; 1 ms when not set. */
+void fake_server_set_latency(struct fake_server *server, uint64_t one_way_us);
+
+enum fake_dial {
+    FAKE_DIAL_ACCEPT,
+    FAKE_DIAL_REFUSE,      /* a RST after a round trip: ERR_REFUSED */
+    FAKE_DIAL_BLACKHOLE,   /* nothing ever comes */
+    FAKE_DIAL_UNREACHABLE, /* ICMP after a round trip: ERR_UNREACHABLE */
+    FAKE_DIAL_FAIL_NOW,    /* tcp_dial() itself returns ERR_UNREACHABLE */
+};
+
+/* What happens to dials from now on. */
+void fake_server_set_dial(struct fake_server *server, enum fake_dial how);
+
+/* Added to the round trip of a dial that is accepted. */
+void fake_server_set_accept_delay(struct fake_server *server, uint64_t us);
+
+enum fake_udp {
+    FAKE_UDP_DELIVER,
+    FAKE_UDP_DROP,
+    FAKE_UDP_REFUSE,      /* ICMP port unreachable after a round trip: ERR_REFUSED */
+    FAKE_UDP_UNREACHABLE, /* ICMP host unreachable: ERR_UNREACHABLE */
+    FAKE_UDP_FAIL_NOW,    /* udp_query_open() itself returns ERR_UNREACHABLE */
+};
+
+void fake_server_set_udp(struct fake_server *server, enum fake_udp how);
+
+/* The next count datagrams to the server are lost. */
+void fake_server_lose_datagrams(struct fake_server *server, unsigned count);
+
+/* Sends a datagram back to the query's socket: arrives after delay_us and the latency. May be
+ * called at any time and as often as wished; it is lost when the socket has been closed. */
+void fake_query_reply(const struct fake_query *query, struct span datagram, uint64_t delay_us);
+
+/* The same from an attacker's address. A connected socket never sees it: it is only counted. */
+void fake_query_spoof(const struct fake_query *query, struct span datagram);
+
+/* An ICMP error for the query's socket: ERR_REFUSED or ERR_UNREACHABLE. */
+void fake_query_icmp(const struct fake_query *query, enum err why, uint64_t delay_us);
+
+/* True while the code under test keeps the query's socket open. */
+bool fake_query_is_open(const struct fake_query *query);
+
+uint64_t fake_server_datagrams(const struct fake_server *server); /* received, lost ones not */
+uint64_t fake_server_spoofed(const struct fake_server *server);
+
+/* Connections in the order of their dials, also those refused or closed: from 0. */
+size_t fake_server_dials(const struct fake_server *server);
+struct fake_conn *fake_server_conn(const struct fake_server *server, size_t number);
+size_t fake_server_open_conns(const struct fake_server *server); /* established, not ended */
+
+/* RSTs, or closes with a FIN, every established connection. */
+void fake_server_reset_all(struct fake_server *server);
+void fake_server_close_all(struct fake_server *server);
+
+/* ------------------------------------------------------------------ the far end of a connection */
+
+enum fake_conn_state {
+    FAKE_CONN_DIALING, /* no answer yet; clients: waiting in the backlog */
+    FAKE_CONN_OPEN,
+    FAKE_CONN_FAILED, /* refused, unreachable or reset, by either side */
+    FAKE_CONN_CLOSED, /* the code under test has closed it and its FIN has arrived */
+};
+
+enum fake_conn_state fake_conn_state(const struct fake_conn *conn);
+
+/* Sends bytes: they arrive in one read after the latency (and what was sent before). */
+void fake_conn_send(struct fake_conn *conn, struct span bytes);
+
+/* In pieces of at most piece_bytes, gap_us apart, each its own read; gap 0: each its own turn. */
+void fake_conn_send_pieces(struct fake_conn *conn, struct span bytes, size_t piece_bytes,
+                           uint64_t gap_us);
+
+/* A message with its two length bytes in front. */
+void fake_conn_send_message(struct fake_conn *conn, struct span message);
+
+/* As the three above, but leaves delay_us later (in order with what waits already). */
+void fake_conn_send_later(struct fake_conn *conn, struct span bytes, uint64_t delay_us);
+void fake_conn_send_message_later(struct fake_conn *conn, struct span message, uint64_t delay_us);
+
+/* FIN: after what was sent before. Bytes from the code under test still arrive (half closed). */
+void fake_conn_close(struct fake_conn *conn);
+
+/* RST: overtakes nothing that was sent before, discards what the other side has in flight. */
+void fake_conn_reset(struct fake_conn *conn);
+
+/* The connection fails at the code under test without a word of the peer (TCP_USER_TIMEOUT ran out,
+ * route gone, ...). */
+void fake_conn_fail(struct fake_conn *conn, enum err why);
+
+/* From now on everything in both directions is lost in silence: a dead NAT entry. tcp_write() goes
+ * on taking bytes up to a socket buffer's worth (see fake_conn_stop_reading). */
+void fake_conn_go_dark(struct fake_conn *conn);
+
+/* Stops reading: tcp_write() takes window_bytes more, then is partial and at last takes nothing
+ * until fake_conn_start_reading(). */
+void fake_conn_stop_reading(struct fake_conn *conn, size_t window_bytes);
+void fake_conn_start_reading(struct fake_conn *conn);
+
+/* Every tcp_write() takes at most so many bytes (0: all); on_writable comes in the next turn. */
+void fake_conn_set_write_max(struct fake_conn *conn, size_t bytes);
+
+/* Applies to all connections dialled or opened from now on. */
+void fake_net_set_write_max(struct fake_net *net, size_t bytes);
+
+/* What arrived at the far end and was not taken yet. Borrowed until the next turn. Servers with
+ * on_bytes or on_message and clients alike. */
+struct span fake_conn_received(const struct fake_conn *conn);
+void fake_conn_take(struct fake_conn *conn, size_t bytes);
+
+/* Takes the next whole message of fake_conn_received(); false: there is none. Borrowed until the
+ * next call. */
+bool fake_conn_next_message(struct fake_conn *conn, struct span *message);
+
+size_t fake_conn_number(const struct fake_conn *conn);   /* among those of its server or client */
+size_t fake_conn_messages(const struct fake_conn *conn); /* whole messages that arrived */
+uint64_t fake_conn_bytes(const struct fake_conn *conn);  /* that the code under test wrote */
+uint64_t fake_conn_writes(const struct fake_conn *conn); /* tcp_write() calls that moved bytes */
+uint64_t fake_conn_most_writes_a_turn(const struct fake_conn *conn);
+uint64_t fake_conn_reads(const struct fake_conn *conn); /* on_bytes calls */
+uint64_t fake_conn_dialed_at(const struct fake_conn *conn);
+uint64_t fake_conn_ended_at(const struct fake_conn *conn); /* 0: not yet */
+
+/* True when a FIN (or RST) of the code under test has arrived: it has closed. */
+bool fake_conn_was_closed(const struct fake_conn *conn);
+/* True while the code under test holds its end. */
+bool fake_conn_is_held(const struct fake_conn *conn);
+
+/* The code under test's end: its address, and the options it dialled with. */
+const struct addr *fake_conn_source(const struct fake_conn *conn);
+const struct tcp_options *fake_conn_options(const struct fake_conn *conn);
+struct fake_net *fake_conn_net(const struct fake_conn *conn);
+
+/* ------------------------------------------------------------------ clients */
+
+/* One way, between clients and the listeners of the code under test; 0 when not set. */
+void fake_net_set_client_latency(struct fake_net *net, uint64_t one_way_us);
+
+/* A datagram from a client to the udp_server that listens at to (wildcards match; path.local is
+ * then set). All that arrive in one turn are one batch, at most 32. Lost when nobody listens. */
+void fake_client_udp_send(struct fake_net *net, const struct addr *to, const struct addr *from,
+                          struct span datagram);
+
+/* What a udp_server sent to a client. */
+struct fake_reply {
+    struct addr from; /* the listener's address, also on wildcards: as the client sees it */
+    struct addr to;
+    uint64_t at_us;
+    uint64_t turn; /* fake_loop_turns() when it was sent: replies of one batch share it */
+    struct span datagram;
+};
+
+/* Takes the next reply, oldest first; to may be NULL: any client. False: none. Borrowed until the
+ * next call. */
+bool fake_client_udp_next(struct fake_net *net, const struct addr *to, struct fake_reply *reply);
+size_t fake_client_udp_waiting(const struct fake_net *net);
+
+/* Connects to an acceptor of the code under test; the state becomes OPEN when it was accepted, or
+ * FAILED when nobody listens. The functions on fake_conn above do the rest. */
+struct fake_conn *fake_client_tcp_open(struct fake_net *net, const struct addr *to,
+                                       const struct addr *from);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_FAKE_PEER_H
+#define NAILUP_TESTS_FAKE_PEER_H
+
+/*
+ * A DNS server in the simulated network: a function of the test is asked for every query, over UDP
+ * and TCP, and says what comes back and how. Built on fake_net.h; fake_peer_server() gives the
+ * server below it, for latency, refusals, resets and counters.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/span.h"
+#include "support/fake_net.h"
+
+struct fake_peer;
+
+enum fake_transport { FAKE_UDP, FAKE_TCP };
+
+/* One query as the peer sees it. Borrowed until the return. */
+struct fake_ask {
+    struct fake_peer *peer;
+    enum fake_transport transport;
+    struct span query;                 /* the whole message */
+    size_t count;                      /* queries this peer got before, over both transports */
+    size_t conn;                       /* TCP: the connection's number, from 0 */
+    size_t index;                      /* TCP: queries on this connection before this one */
+    struct fake_conn *stream;          /* TCP, else NULL */
+    const struct fake_query *datagram; /* UDP, else NULL */
+};
+
+enum fake_how {
+    FAKE_ANSWER, /* send what is in data */
+    FAKE_SILENT, /* never answer */
+    FAKE_CLOSE,  /* TCP: send data (may be empty), then FIN. UDP: silent */
+    FAKE_RESET,  /* TCP: RST. UDP: silent */
+    FAKE_REFUSE, /* UDP: ICMP port unreachable. TCP: RST */
+};
+
+/* What comes back. Comes in zeroed: FAKE_ANSWER with len 0, which sends nothing over either. */
+struct fake_answer {
+    enum fake_how how;
+    uint64_t delay_us;     /* the server thinks; answers may overtake each other on a stream */
+    unsigned extra_copies; /* the answer comes so many times more */
+    size_t piece_bytes;    /* TCP: in pieces, each its own read; 0: whole */
+    uint64_t gap_us;       /* between pieces */
+    size_t len;
+    uint8_t data[65535];
+};
+
+typedef void (*fake_peer_fn)(void *owner, const struct fake_ask *ask, struct fake_answer *answer);
+
+/* Registers a server at the address. fn NULL answers every A query with 192.0.2.1 and TTL 300. */
+struct fake_peer *fake_peer_new(struct fake_net *net, const struct addr *addr, fake_peer_fn fn,
+                                void *owner);
+struct fake_server *fake_peer_server(struct fake_peer *peer);
+
+/* Changes what it does from now on. */
+void fake_peer_set(struct fake_peer *peer, fake_peer_fn fn, void *owner);
+
+size_t fake_peer_queries(const struct fake_peer *peer); /* both transports */
+size_t fake_peer_udp_queries(const struct fake_peer *peer);
+size_t fake_peer_tcp_queries(const struct fake_peer *peer);
+
+/* ------------------------------------------------------------------ answers for the lazy
+ * All take the query's header and question as they are (id, case) and set QR and RA. */
+
+/* The question alone with an rcode: also NODATA with rcode 0. */
+void fake_answer_rcode(struct fake_answer *answer, struct span query, unsigned rcode);
+
+/* One A record for the name that was asked. */
+void fake_answer_a(struct fake_answer *answer, struct span query, const char *ipv4, uint32_t ttl);
+
+/* One record of any type with this rdata for the name that was asked. */
+void fake_answer_record(struct fake_answer *answer, struct span query, uint16_t type, uint32_t ttl,
+                        struct span rdata);
+
+/* Adds an authority section with one SOA of the name given in wire format (negative answers). */
+void fake_answer_add_soa(struct fake_answer *answer, struct span zone, uint32_t ttl,
+                         uint32_t minimum);
+
+/* Truncated: header and question with TC. */
+void fake_answer_truncated(struct fake_answer *answer, struct span query);
+
+/* ------------------------------------------------------------------ queries for the lazy */
+
+/* A query with RD for "name." (dotted text, no escapes), class IN; returns its length. out has room
+ * for 300 bytes. edns_size 0: no OPT record. */
+size_t fake_query_build(uint8_t *out, uint16_t id, const char *name, uint16_t type,
+                        uint16_t edns_size);
+
+#endif
