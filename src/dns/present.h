@@ -27,8 +27,8 @@ enum {
 MUST_USE enum err present_message(struct span bytes, char *out, size_t size);
 
 /* One line of a zone file to an uncompressed record in wire form in out, its length in *len. A
- * relative owner gets origin, a missing TTL default_ttl, a missing class IN. Operator's text only.
- * ERR_INVALID: not a record; ERR_LIMIT: size too small. */
+ * relative owner gets origin, a missing TTL default_ttl (0 means ldns's hour), a missing class IN.
+ * Operator's text only. ERR_INVALID: not a record; ERR_LIMIT: size too small. */
 MUST_USE enum err present_rr_from_text(uint8_t *out, size_t size, size_t *len, const char *text,
                                        struct name origin, uint32_t default_ttl);
 

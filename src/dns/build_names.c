@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Compression of names being written: a small open table from the hash of a suffix to where it was
+ * written. Bounded in every direction; what does not fit is written whole. Invariant: a slot's
+ * bytes decide, never its hash, so a collision costs a comparison and nothing else.
+ */
+#include "dns/build.h"
+
+#include <string.h>
+
+#include "base/check.h"
+
+enum { POINTER_MAX = 0x3fff };
+
+/* A name taken apart: its first suffixes with their hashes. */
+struct suffixes {
+    uint8_t count; /* looked up and remembered: at most BUILD_SUFFIXES_MAX */
+    uint8_t starts[BUILD_SUFFIXES_MAX];
+    uint32_t hashes[BUILD_SUFFIXES_MAX];
+};
+
+static inline uint32_t mix(uint64_t hash, uint64_t word)
+{
+    uint64_t product = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(product >> 32);
+}
+
+/* Hash of a label with that of the suffix behind it. */
+static uint32_t label_hash(const uint8_t *label, uint32_t hash)
+{
+    size_t size = (size_t)label[0] + 1;
+    for (size_t at = 0; at < size; at += 8) {
+        uint64_t word = 0;
+        memcpy(&word, label + at, size - at < 8 ? size - at : 8);
+        hash = mix(hash, name_fold_word(word));
+    }
+    return hash;
+}
+
+static void suffixes_of(struct suffixes *out, struct name name)
+{
+    uint8_t starts[NAME_LABELS_MAX];
+    unsigned count = 0;
+    for (size_t at = 0; name.wire[at]; at += (size_t)name.wire[at] + 1)
+        starts[count++] = (uint8_t)at;
+    out->count = (uint8_t)MIN(count, (unsigned)BUILD_SUFFIXES_MAX);
+    uint32_t hash = 0;
+    while (count-- > 0) {
+        hash = label_hash(name.wire + starts[count], hash);
+        if (count < BUILD_SUFFIXES_MAX) {
+            out->starts[count] = starts[count];
+            out->hashes[count] = hash;
+        }
+    }
+}
+
+static inline struct build_slot *slot_of(struct build *build, uint32_t hash, unsigned probe)
+{
+    return &build->slots[(hash + probe) % BUILD_SLOTS];
+}
+
+static void remember(struct build *build, uint32_t hash, size_t offset)
+{
+    if (offset > POINTER_MAX)
+        return;
+    for (unsigned probe = 0; probe < BUILD_PROBES_MAX; probe++) {
+        struct build_slot *slot = slot_of(build, hash, probe);
+        if (slot->offset)
+            continue;
+        *slot = (struct build_slot){.offset = (uint16_t)offset, .tag = (uint16_t)(hash >> 16)};
+        return;
+    }
+}
+
+/* Where the suffix stands already, or 0. */
+static uint16_t recall(struct build *build, uint32_t hash, struct name suffix)
+{
+    struct span written = span_of(build->start, build_len(build));
+    for (unsigned probe = 0; probe < BUILD_PROBES_MAX; probe++) {
+        struct build_slot *slot = slot_of(build, hash, probe);
+        if (slot->offset && slot->tag == (uint16_t)(hash >> 16) &&
+            name_equal_in_message(written, slot->offset, suffix))
+            return slot->offset;
+    }
+    return 0;
+}
+
+static void remember_suffixes(struct build *build, const struct suffixes *suffixes, unsigned count,
+                              size_t offset)
+{
+    for (unsigned i = 0; i < count; i++)
+        remember(build, suffixes->hashes[i], offset + suffixes->starts[i]);
+}
+
+/* Clears the table and puts the question's name in it. */
+static void start_names(struct build *build)
+{
+    build->has_names = true;
+    memset(build->slots, 0, sizeof(build->slots));
+    struct name name;
+    struct span written = span_of(build->start, build_len(build));
+    if (!build->counts[SECTION_QUESTION] || !name_view(written, HEADER_LEN, &name))
+        return;
+    struct suffixes suffixes;
+    suffixes_of(&suffixes, name);
+    remember_suffixes(build, &suffixes, suffixes.count, HEADER_LEN);
+}
+
+void build_name_compressed(struct build *build, struct name name)
+{
+    if (build->overflow || name_is_root(name)) {
+        build_name(build, name);
+        return;
+    }
+    if (!build->has_names)
+        start_names(build);
+    struct suffixes suffixes;
+    suffixes_of(&suffixes, name);
+
+    size_t offset = build_len(build);
+    uint16_t target = 0;
+    unsigned fresh = 0; /* suffixes to be written out */
+    for (; fresh < suffixes.count; fresh++) {
+        uint8_t start = suffixes.starts[fresh];
+        struct name suffix = {.wire = name.wire + start, .len = (uint8_t)(name.len - start)};
+        target = recall(build, suffixes.hashes[fresh], suffix);
+        if (target)
+            break;
+    }
+    if (!target) {
+        build_name(build, name);
+    } else {
+        build_bytes(build, name.wire, suffixes.starts[fresh]);
+        build_pointer(build, target);
+    }
+    if (!build->overflow)
+        remember_suffixes(build, &suffixes, fresh, offset);
+}
+
+void build_pointer(struct build *build, uint16_t offset)
+{
+    MUST(offset >= HEADER_LEN && offset <= POINTER_MAX &&
+         (build->overflow || offset < build_len(build)));
+    build_u16(build, 0xc000 | offset);
+}

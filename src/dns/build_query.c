@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * A query to an upstream written in one go: its size is known beforehand, so room is looked at
+ * once. Called for every query that leaves.
+ */
+#include "dns/build.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "dns/edns.h"
+#include "dns/rrtype.h"
+
+enum { OPT_LEN = 11, OPTION_HEAD = 4 };
+
+static uint16_t flags_of(const struct build_query_options *options)
+{
+    return (uint16_t)((options->recursion_desired ? HEADER_RD : 0) |
+                      (options->checking_disabled ? HEADER_CD : 0) |
+                      (options->authentic_data ? HEADER_AD : 0));
+}
+
+static uint16_t options_len(const struct build_query_options *options)
+{
+    return (uint16_t)((options->keepalive ? OPTION_HEAD : 0) +
+                      (options->cookie_len ? OPTION_HEAD + options->cookie_len : 0));
+}
+
+static uint8_t *write_option(uint8_t *at, uint16_t code, const uint8_t *data, uint8_t len)
+{
+    put_u16(at, code);
+    put_u16(at + 2, len);
+    if (len)
+        memcpy(at + OPTION_HEAD, data, len);
+    return at + OPTION_HEAD + len;
+}
+
+static uint8_t *write_opt(uint8_t *at, const struct build_query_options *options)
+{
+    *at = 0;
+    put_u16(at + 1, RRTYPE_OPT);
+    put_u16(at + 3, options->udp_size);
+    put_u32(at + 5, options->dnssec_ok ? EDNS_FLAG_DO : 0);
+    put_u16(at + 9, options_len(options));
+    at += OPT_LEN;
+    if (options->keepalive)
+        at = write_option(at, EDNS_TCP_KEEPALIVE, NULL, 0);
+    if (options->cookie_len)
+        at = write_option(at, EDNS_COOKIE, options->cookie, options->cookie_len);
+    return at;
+}
+
+size_t build_query(uint8_t *out, size_t size, const struct question *question,
+                   const struct build_query_options *options)
+{
+    MUST(options->cookie_len <= EDNS_COOKIE_CLIENT + EDNS_COOKIE_SERVER_MAX);
+    MUST(options->edns || !(options->keepalive || options->cookie_len || options->dnssec_ok));
+    size_t len = HEADER_LEN + (size_t)question->name.len + 4;
+    if (options->edns)
+        len += OPT_LEN + (size_t)options_len(options);
+    if (len > size)
+        return 0;
+
+    put_u16(out, options->id);
+    put_u16(out + 2, flags_of(options));
+    put_u16(out + 4, 1);
+    put_u32(out + 6, 0);
+    put_u16(out + 10, options->edns);
+    uint8_t *at = out + HEADER_LEN;
+    memcpy(at, question->name.wire, question->name.len);
+    at += question->name.len;
+    put_u16(at, question->type);
+    put_u16(at + 2, question->cls);
+    at += 4;
+    if (options->edns)
+        at = write_opt(at, options);
+    MUST((size_t)(at - out) == len);
+    return len;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Random case for query names, eight bytes at a time. The randomness is the caller's. Invariant:
+ * nothing but the case of letters changes, so the name stays the same name.
+ */
+#include "dns/case_bits.h"
+
+#include <endian.h>
+#include <string.h>
+
+static const uint64_t ones = 0x0101010101010101u;
+
+/* 0x80 in each byte of a word, already in lower case, that is a letter. */
+static inline uint64_t letters_of(uint64_t folded)
+{
+    uint64_t low = folded & (0x7f * ones);
+    uint64_t from_a = low + (0x80 - 'a') * ones;
+    uint64_t past_z = low + (0x7f - 'z') * ones;
+    return (from_a ^ past_z) & ~folded & (0x80 * ones);
+}
+
+/* 0x80 in each byte of a word whose bit is set: bit 0 for the lowest byte. */
+static inline uint64_t spread(uint8_t bits)
+{
+    uint64_t picked = (bits * ones) & 0x8040201008040201u;
+    return (picked + 0x7f * ones) & (0x80 * ones);
+}
+
+static inline uint64_t randomise_word(uint64_t word, uint8_t bits)
+{
+    uint64_t folded = name_fold_word(word);
+    return folded ^ (letters_of(folded) & spread(bits)) >> 2;
+}
+
+/* The last bytes of a name, fewer than a word: padded with what is no letter. */
+static inline uint64_t load_part(const uint8_t *at, size_t len)
+{
+    uint64_t word = 0;
+    memcpy(&word, at, len);
+    return le64toh(word);
+}
+
+void case_randomise(uint8_t *wire, uint8_t len, const uint8_t *bits)
+{
+    for (size_t at = 0; at < len; at += 8) {
+        size_t part = len - at < 8 ? len - at : 8;
+        uint64_t word = htole64(randomise_word(load_part(wire + at, part), *bits++));
+        memcpy(wire + at, &word, part);
+    }
+}
+
+unsigned case_letters(struct name name)
+{
+    unsigned count = 0;
+    for (size_t at = 0; at < name.len; at += 8) {
+        size_t part = name.len - at < 8u ? name.len - at : 8u;
+        uint64_t folded = name_fold_word(load_part(name.wire + at, part));
+        count += (unsigned)__builtin_popcountll(letters_of(folded));
+    }
+    return count;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Records carried from a parsed message to one being built. Which ones, and with what TTL, is the
+ * caller's. Invariant: names are written from what was read, never a pointer of the source.
+ */
+#include "dns/copy.h"
+
+#include "base/check.h"
+#include "dns/rdata.h"
+
+void copy_init(struct copy *copy, struct build *to, const struct message *from)
+{
+    *copy = (struct copy){.to = to, .from = from};
+    struct span written = span_of(to->start, build_len(to));
+    if (from->has_question && to->counts[SECTION_QUESTION] && !to->overflow &&
+        name_equal_in_message(written, HEADER_LEN, from->question.name)) {
+        copy->places[0].from = copy->places[0].to = HEADER_LEN;
+        copy->next_place = 1;
+    }
+}
+
+void copy_forget(struct copy *copy)
+{
+    copy_init(copy, copy->to, copy->from);
+}
+
+/* Where the labels of a name begin: behind a bare pointer, or where it stands. */
+static inline uint16_t place_of(const uint8_t *data, uint16_t offset)
+{
+    return data[offset] < 0xc0 ? offset : (uint16_t)(get_u16(data + offset) & 0x3fff);
+}
+
+static inline uint16_t find_place(const struct copy *copy, uint16_t from)
+{
+    for (int i = 0; i < COPY_PLACES; i++)
+        if (copy->places[i].from == from && copy->places[i].to)
+            return copy->places[i].to;
+    return 0;
+}
+
+/* Place 0 is the question's, when it has one, and stays. */
+static void add_place(struct copy *copy, uint16_t from, uint16_t to)
+{
+    if (to > 0x3fff)
+        return;
+    copy->places[copy->next_place].from = from;
+    copy->places[copy->next_place].to = to;
+    copy->next_place = (uint8_t)(copy->next_place + 1);
+    if (copy->next_place == COPY_PLACES)
+        copy->next_place = copy->places[0].to == HEADER_LEN;
+}
+
+static void copy_name(struct copy *copy, uint16_t offset)
+{
+    struct build *to = copy->to;
+    uint16_t from = place_of(copy->from->bytes.data, offset);
+    uint16_t place = find_place(copy, from);
+    if (place) {
+        build_pointer(to, place);
+        return;
+    }
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name name;
+    MUST(name_read(copy->from->bytes, offset, wire, &name));
+    uint16_t at = (uint16_t)build_len(to);
+    build_name_compressed(to, name);
+    if (!to->overflow && !name_is_root(name))
+        add_place(copy, from, place_of(to->start, at));
+}
+
+/* Names in RDATA that must stay whole (RFC 3597 section 4). */
+static void copy_name_whole(struct copy *copy, uint16_t offset)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name name;
+    MUST(name_read(copy->from->bytes, offset, wire, &name));
+    build_name(copy->to, name);
+}
+
+static void copy_names(struct copy *copy, const struct rdata_parts *parts)
+{
+    struct span bytes = copy->from->bytes;
+    size_t at = parts->names_offset;
+    for (unsigned i = 0; i < parts->layout->names; i++) {
+        if (parts->layout->compress)
+            copy_name(copy, (uint16_t)at);
+        else
+            copy_name_whole(copy, (uint16_t)at);
+        at = name_skip(bytes, at);
+    }
+}
+
+static void copy_between(struct copy *copy, size_t from, size_t to)
+{
+    build_bytes(copy->to, copy->from->bytes.data + from, to - from);
+}
+
+bool copy_rr(struct copy *copy, const struct rr *rr, uint32_t ttl)
+{
+    MUST(rr->type != RRTYPE_OPT);
+    struct rdata_parts parts;
+    if (!rdata_split(copy->from, rr, &parts))
+        return false;
+    copy_name(copy, rr->owner_offset);
+    build_rr_begin_owned(copy->to, rr->type, rr->cls, ttl);
+    size_t end = (size_t)rr->rdata_offset + rr->rdata_len;
+    if (!parts.layout || parts.layout->names == 0) {
+        copy_between(copy, rr->rdata_offset, end);
+    } else {
+        copy_between(copy, rr->rdata_offset, parts.names_offset);
+        copy_names(copy, &parts);
+        copy_between(copy, parts.tail_offset, end);
+    }
+    build_rr_end(copy->to);
+    return true;
+}

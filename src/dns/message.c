@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * The one pass over a message: header, question, every record's frame, OPT and TSIG. Leaves RDATA
+ * to rdata.c and the meaning of what it finds to others. Invariant: after MESSAGE_OK each record
+ * the iterator gives lies inside the bytes and its owner is a sound name.
+ */
+#include "dns/message.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "dns/rrtype.h"
+
+enum { RR_FIXED = 10 }; /* type, class, TTL, RDLENGTH */
+
+/* ---- parsing ---- */
+
+/* What the pass knows on its way. */
+struct pass {
+    struct message *out;
+    const uint8_t *data;
+    uint32_t len;
+    uint32_t offset;
+    uint16_t known; /* as it stands in the bytes, a pointer that was found sound; 0 for none */
+};
+
+/*
+ * Offset after the owner, or 0. Most owners are a bare pointer to the question, or the same as that
+ * of the record before: a pointer that was sound stays so from further on.
+ */
+static inline uint32_t owner_check(struct pass *pass)
+{
+    uint32_t at = pass->offset;
+    if (pass->len - at < 2)
+        return 0;
+    uint16_t first = get_u16(pass->data + at);
+    if (first == pass->known && first)
+        return at + 2;
+    uint32_t after = (uint32_t)name_skip(span_of(pass->data, pass->len), at);
+    if (after && first >= 0xc000)
+        pass->known = first;
+    return after;
+}
+
+/* fixed points to the type. OPT stands once, in additional, under the root (RFC 6891 6.1.1). */
+static bool take_opt(struct pass *pass, enum section section, const uint8_t *fixed, uint32_t rdlen)
+{
+    struct edns *edns = &pass->out->edns;
+    if (section != SECTION_ADDITIONAL || edns->present || pass->data[pass->offset] != 0)
+        return false;
+    uint16_t flags = get_u16(fixed + 6);
+    *edns = (struct edns){
+        .present = true,
+        .dnssec_ok = flags & EDNS_FLAG_DO,
+        .ext_rcode = fixed[4],
+        .version = fixed[5],
+        .udp_size = get_u16(fixed + 2),
+        .flags = flags,
+        .offset = (uint16_t)pass->offset,
+        .end = (uint16_t)(fixed + RR_FIXED + rdlen - pass->data),
+        .options = span_of(fixed + RR_FIXED, rdlen),
+    };
+    return edns_options_check(edns->options);
+}
+
+/* Records that change how the rest is read. False when one stands where it must not. */
+static bool take_special(struct pass *pass, enum section section, bool is_last,
+                         const uint8_t *fixed, uint32_t rdlen)
+{
+    switch (get_u16(fixed)) {
+    case RRTYPE_OPT:
+        return take_opt(pass, section, fixed, rdlen);
+    case RRTYPE_TSIG:
+        pass->out->has_tsig = true;
+        return section == SECTION_ADDITIONAL && is_last;
+    case RRTYPE_SIG:
+        if (rdlen >= 2 && get_u16(fixed + RR_FIXED) == 0)
+            pass->out->has_sig0 = true;
+        return true;
+    default:
+        return true;
+    }
+}
+
+static inline bool is_special(uint16_t type)
+{
+    return type == RRTYPE_OPT || type == RRTYPE_TSIG || type == RRTYPE_SIG;
+}
+
+static bool take_section(struct pass *pass, enum section section)
+{
+    pass->out->offsets[section] = (uint16_t)pass->offset;
+    for (uint32_t left = pass->out->counts[section]; left > 0; left--) {
+        if (pass->offset >= pass->len)
+            return false;
+        uint32_t at = owner_check(pass);
+        if (!at || pass->len - at < RR_FIXED)
+            return false;
+        const uint8_t *fixed = pass->data + at;
+        uint32_t rdlen = get_u16(fixed + 8);
+        if (pass->len - at - RR_FIXED < rdlen)
+            return false;
+        if (is_special(get_u16(fixed)) && !take_special(pass, section, left == 1, fixed, rdlen))
+            return false;
+        pass->offset = at + RR_FIXED + rdlen;
+    }
+    return true;
+}
+
+/* The question's name cannot be compressed: nothing stands before it. */
+static bool take_question(struct pass *pass)
+{
+    struct message *out = pass->out;
+    out->offsets[SECTION_QUESTION] = HEADER_LEN;
+    if (out->counts[SECTION_QUESTION] == 0)
+        return true;
+    if (out->counts[SECTION_QUESTION] > 1)
+        return false;
+    struct name name;
+    size_t at = name_view(span_of(pass->data, pass->len), HEADER_LEN, &name);
+    if (!at || pass->len - at < 4)
+        return false;
+    out->question.name = name;
+    out->question.type = get_u16(pass->data + at);
+    out->question.cls = get_u16(pass->data + at + 2);
+    out->has_question = true;
+    pass->known = 0xc000 | HEADER_LEN;
+    pass->offset = (uint32_t)at + 4;
+    return true;
+}
+
+/* Nobody iterates over what was not checked. */
+static enum message_check refuse(struct message *out)
+{
+    memset(out->counts, 0, sizeof(out->counts));
+    out->edns = (struct edns){0};
+    return MESSAGE_MALFORMED;
+}
+
+enum message_check message_parse(struct message *out, struct span bytes)
+{
+    *out = (struct message){.bytes = bytes, .question.name = name_root()};
+    if (bytes.len < HEADER_LEN || bytes.len > MESSAGE_MAX)
+        return MESSAGE_SHORT;
+    out->id = header_id(bytes.data);
+    out->flags = header_flags(bytes.data);
+    for (int i = 0; i < SECTION_COUNT; i++)
+        out->counts[i] = header_count(bytes.data, (enum section)i);
+
+    struct pass pass = {
+        .out = out, .data = bytes.data, .len = (uint32_t)bytes.len, .offset = HEADER_LEN};
+    if (!take_question(&pass) || !take_section(&pass, SECTION_ANSWER) ||
+        !take_section(&pass, SECTION_AUTHORITY) || !take_section(&pass, SECTION_ADDITIONAL))
+        return refuse(out);
+    out->end = (uint16_t)pass.offset;
+    out->has_trailing = pass.offset < pass.len;
+    return MESSAGE_OK;
+}
+
+/* ---- iterating ---- */
+
+struct rr_iter message_rrs(const struct message *message, enum section section)
+{
+    MUST(section > SECTION_QUESTION && section < SECTION_COUNT);
+    return (struct rr_iter){.message = message,
+                            .offset = message->offsets[section],
+                            .left = message->counts[section],
+                            .section = section,
+                            .last = section};
+}
+
+struct rr_iter message_all_rrs(const struct message *message)
+{
+    struct rr_iter iter = message_rrs(message, SECTION_ANSWER);
+    iter.last = SECTION_ADDITIONAL;
+    return iter;
+}
+
+/* The offset after an owner that has been checked. */
+static inline uint32_t owner_end(const uint8_t *data, uint32_t at)
+{
+    while (data[at] && data[at] < 0xc0)
+        at += (uint32_t)data[at] + 1;
+    return data[at] ? at + 2 : at + 1;
+}
+
+bool message_rr_next(struct rr_iter *iter, struct rr *out)
+{
+    while (iter->left == 0) {
+        if (iter->section >= iter->last)
+            return false;
+        iter->section = (enum section)(iter->section + 1);
+        iter->left = iter->message->counts[iter->section];
+    }
+    iter->left--;
+
+    const uint8_t *data = iter->message->bytes.data;
+    uint32_t at = owner_end(data, iter->offset);
+    uint32_t ttl = get_u32(data + at + 4);
+    *out = (struct rr){
+        .section = iter->section,
+        .owner_offset = (uint16_t)iter->offset,
+        .type = get_u16(data + at),
+        .cls = get_u16(data + at + 2),
+        .ttl = ttl >> 31 ? 0 : ttl,
+        .rdata_offset = (uint16_t)(at + RR_FIXED),
+        .rdata_len = get_u16(data + at + 8),
+    };
+    iter->offset = at + RR_FIXED + out->rdata_len;
+    return true;
+}
+
+struct name message_owner(const struct message *message, const struct rr *rr,
+                          uint8_t out[NAME_WIRE_MAX])
+{
+    struct name name;
+    MUST(name_read(message->bytes, rr->owner_offset, out, &name));
+    return name;
+}
+
+bool message_owner_is(const struct message *message, const struct rr *rr, struct name name)
+{
+    return name_equal_in_message(message->bytes, rr->owner_offset, name);
+}

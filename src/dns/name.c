@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Names in wire form: read from messages, compared, taken apart, folded. Text is in name_text.c.
+ * Invariant: reading ends, since each pointer must lead to strictly before the labels it ends, and
+ * stays inside the message, since every label is checked before it is touched.
+ */
+#include "dns/name.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "dns/header.h"
+
+static const uint8_t root_wire[1];
+
+struct name name_root(void)
+{
+    return (struct name){.wire = root_wire, .len = 1};
+}
+
+/* ---- names inside a message ---- */
+
+/* Where the pointer at offset at leads, or 0 when it is cut off or does not lead backwards. */
+static inline size_t pointer_target(struct span message, size_t at, size_t sequence)
+{
+    if (message.len - at < 2 || message.data[at] < 0xc0)
+        return 0;
+    size_t target = get_u16(message.data + at) & 0x3fff;
+    return target >= HEADER_LEN && target < sequence ? target : 0;
+}
+
+/* The walk behind name_read() and name_skip(); out is NULL for the latter, and gone once inlined.
+ */
+static inline __attribute__((always_inline)) size_t walk(struct span message, size_t offset,
+                                                         uint8_t *out, size_t *total)
+{
+    size_t at = offset, sequence = offset, after = 0, len = 0;
+    unsigned hops = 0;
+    for (;;) {
+        if (at >= message.len)
+            return 0;
+        size_t size = (size_t)message.data[at] + 1;
+        if (size > NAME_LABEL_MAX + 1) {
+            size_t target = pointer_target(message, at, sequence);
+            if (!target || ++hops > NAME_HOPS_MAX)
+                return 0;
+            after = after ? after : at + 2;
+            at = sequence = target;
+            continue;
+        }
+        if (size > message.len - at || len + size > NAME_WIRE_MAX)
+            return 0;
+        if (out)
+            memcpy(out + len, message.data + at, size);
+        len += size;
+        at += size;
+        if (size == 1)
+            break;
+    }
+    *total = len;
+    return after ? after : at;
+}
+
+size_t name_read(struct span message, size_t offset, uint8_t out[NAME_WIRE_MAX], struct name *name)
+{
+    size_t len;
+    size_t after = walk(message, offset, out, &len);
+    if (after)
+        *name = (struct name){.wire = out, .len = (uint8_t)len};
+    return after;
+}
+
+size_t name_skip(struct span message, size_t offset)
+{
+    size_t len;
+    return walk(message, offset, NULL, &len);
+}
+
+size_t name_view(struct span bytes, size_t offset, struct name *name)
+{
+    size_t at = offset;
+    for (;;) {
+        if (at >= bytes.len)
+            return 0;
+        size_t size = (size_t)bytes.data[at] + 1;
+        if (size > NAME_LABEL_MAX + 1 || size > bytes.len - at)
+            return 0;
+        at += size;
+        if (at - offset > NAME_WIRE_MAX)
+            return 0;
+        if (size == 1)
+            break;
+    }
+    *name = (struct name){.wire = bytes.data + offset, .len = (uint8_t)(at - offset)};
+    return at;
+}
+
+/* ---- comparing ---- */
+
+static inline uint64_t load(const uint8_t *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof(word));
+    return word;
+}
+
+/* Equal without regard to case; the last word overlaps the one before it. */
+static bool folded_equal(const uint8_t *a, const uint8_t *b, size_t len)
+{
+    if (len < 8) {
+        for (size_t i = 0; i < len; i++)
+            if (name_fold_byte(a[i]) != name_fold_byte(b[i]))
+                return false;
+        return true;
+    }
+    for (size_t i = 0; i + 8 < len; i += 8) {
+        uint64_t x = load(a + i), y = load(b + i);
+        if (x != y && name_fold_word(x) != name_fold_word(y))
+            return false;
+    }
+    return name_fold_word(load(a + len - 8)) == name_fold_word(load(b + len - 8));
+}
+
+bool name_equal_in_message(struct span message, size_t offset, struct name name)
+{
+    size_t at = offset, sequence = offset, done = 0;
+    unsigned hops = 0;
+    while (at < message.len) {
+        size_t size = (size_t)message.data[at] + 1;
+        if (size > NAME_LABEL_MAX + 1) {
+            at = sequence = pointer_target(message, at, sequence);
+            if (!at || ++hops > NAME_HOPS_MAX)
+                return false;
+            continue;
+        }
+        if (size > message.len - at || size > name.len - done)
+            return false;
+        if (!folded_equal(message.data + at, name.wire + done, size))
+            return false;
+        done += size;
+        at += size;
+        if (size == 1)
+            return true;
+    }
+    return false;
+}
+
+bool name_equal(struct name a, struct name b)
+{
+    return a.len == b.len && folded_equal(a.wire, b.wire, a.len);
+}
+
+bool name_equal_exact(struct name a, struct name b)
+{
+    return a.len == b.len && memcmp(a.wire, b.wire, a.len) == 0;
+}
+
+bool name_is_below(struct name name, struct name ancestor)
+{
+    if (name.len < ancestor.len)
+        return false;
+    size_t at = 0, start = (size_t)name.len - ancestor.len;
+    while (at < start)
+        at += (size_t)name.wire[at] + 1;
+    return at == start && folded_equal(name.wire + start, ancestor.wire, ancestor.len);
+}
+
+/* Where each label starts, the root left out. */
+static unsigned label_starts(struct name name, uint8_t starts[NAME_LABELS_MAX])
+{
+    unsigned count = 0;
+    for (size_t at = 0; name.wire[at]; at += (size_t)name.wire[at] + 1)
+        starts[count++] = (uint8_t)at;
+    return count;
+}
+
+/* Order of two labels, given at their length bytes. */
+static int label_compare(const uint8_t *a, const uint8_t *b)
+{
+    uint8_t shorter = *a < *b ? *a : *b;
+    for (uint8_t i = 1; i <= shorter; i++) {
+        int difference = name_fold_byte(a[i]) - name_fold_byte(b[i]);
+        if (difference)
+            return difference;
+    }
+    return *a - *b;
+}
+
+int name_compare(struct name a, struct name b)
+{
+    uint8_t a_starts[NAME_LABELS_MAX], b_starts[NAME_LABELS_MAX];
+    unsigned a_count = label_starts(a, a_starts), b_count = label_starts(b, b_starts);
+    while (a_count > 0 && b_count > 0) {
+        int order = label_compare(a.wire + a_starts[--a_count], b.wire + b_starts[--b_count]);
+        if (order)
+            return order;
+    }
+    return (int)a_count - (int)b_count;
+}
+
+unsigned name_common_labels(struct name a, struct name b)
+{
+    uint8_t a_starts[NAME_LABELS_MAX], b_starts[NAME_LABELS_MAX];
+    unsigned a_count = label_starts(a, a_starts), b_count = label_starts(b, b_starts);
+    unsigned common = 0;
+    while (common < a_count && common < b_count &&
+           !label_compare(a.wire + a_starts[a_count - common - 1],
+                          b.wire + b_starts[b_count - common - 1]))
+        common++;
+    return common;
+}
+
+/* ---- parts ---- */
+
+unsigned name_label_count(struct name name)
+{
+    unsigned count = 0;
+    for (size_t at = 0; name.wire[at]; at += (size_t)name.wire[at] + 1)
+        count++;
+    return count;
+}
+
+struct name name_strip(struct name name, unsigned count)
+{
+    size_t at = 0;
+    for (; count > 0 && name.wire[at]; count--)
+        at += (size_t)name.wire[at] + 1;
+    return (struct name){.wire = name.wire + at, .len = (uint8_t)(name.len - at)};
+}
+
+struct name name_parent(struct name name)
+{
+    return name_strip(name, 1);
+}
+
+struct name name_suffix(struct name name, unsigned count)
+{
+    unsigned labels = name_label_count(name);
+    return labels > count ? name_strip(name, labels - count) : name;
+}
+
+/* ---- copies, folding, hashing ---- */
+
+struct name name_copy(struct name name, uint8_t out[NAME_WIRE_MAX])
+{
+    memmove(out, name.wire, name.len);
+    return (struct name){.wire = out, .len = name.len};
+}
+
+/* Word by word: no label border matters, see name_fold_word(). */
+struct name name_fold(struct name name, uint8_t out[NAME_WIRE_MAX])
+{
+    size_t at = 0;
+    for (; at + 8 <= name.len; at += 8) {
+        uint64_t word = name_fold_word(load(name.wire + at));
+        memcpy(out + at, &word, sizeof(word));
+    }
+    for (; at < name.len; at++)
+        out[at] = name_fold_byte(name.wire[at]);
+    return (struct name){.wire = out, .len = name.len};
+}
+
+uint64_t name_hash(struct name name, uint64_t seed)
+{
+    uint8_t folded[NAME_WIRE_MAX];
+    name_fold(name, folded);
+    return hash_bytes(folded, name.len, seed);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Text of messages and records by way of ldns; nothing else of the project includes it but
+ * validate. Header, question and EDNS are written here, records by ldns. Invariant: ldns sees
+ * one vetted record at a time, in a message of its own.
+ */
+#include "dns/present.h"
+
+#include <ldns/ldns.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "dns/build.h"
+#include "dns/copy.h"
+#include "dns/message.h"
+#include "dns/rrtype.h"
+
+/* Text being written; what does not fit is cut off. */
+struct text {
+    char *at, *end; /* end is where the NUL stands at the latest */
+};
+
+PRINTF_LIKE(2, 3) static void put(struct text *text, const char *format, ...)
+{
+    size_t room = (size_t)(text->end - text->at);
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(text->at, room + 1, format, args);
+    va_end(args);
+    if (len > 0)
+        text->at += MIN((size_t)len, room);
+}
+
+static void put_hex(struct text *text, struct span data)
+{
+    for (size_t i = 0; i < data.len && text->at < text->end; i++)
+        put(text, "%02x", data.data[i]);
+}
+
+/* Text of a stranger: whatever could move a terminal's cursor is left out. */
+static void put_foreign(struct text *text, struct span data)
+{
+    for (size_t i = 0; i < data.len; i++)
+        put(text, "%c", data.data[i] >= ' ' && data.data[i] <= '~' ? data.data[i] : '?');
+}
+
+/* ---- header, question, EDNS ---- */
+
+static void put_header(struct text *text, const struct message *message)
+{
+    static const struct {
+        uint16_t bit;
+        const char *name;
+    } flags[] = {
+        {HEADER_QR, " qr"}, {HEADER_AA, " aa"}, {HEADER_TC, " tc"}, {HEADER_RD, " rd"},
+        {HEADER_RA, " ra"}, {HEADER_AD, " ad"}, {HEADER_CD, " cd"},
+    };
+    char opcode[RRTYPE_TEXT_MAX], rcode[RRTYPE_TEXT_MAX];
+    put(text, ";; ->>HEADER<<- opcode: %s, status: %s, id: %u\n;; flags:",
+        rrtype_opcode_name(message_opcode(message), opcode),
+        rrtype_rcode_name(message_rcode(message), rcode), message->id);
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+        if (message->flags & flags[i].bit)
+            put(text, "%s", flags[i].name);
+    put(text, "; QUERY: %u, ANSWER: %u, AUTHORITY: %u, ADDITIONAL: %u\n",
+        message->counts[SECTION_QUESTION], message->counts[SECTION_ANSWER],
+        message->counts[SECTION_AUTHORITY], message->counts[SECTION_ADDITIONAL]);
+}
+
+static void put_option(struct text *text, const struct edns_option *option)
+{
+    struct span data = option->data;
+    uint16_t code;
+    if (option->code == EDNS_COOKIE) {
+        put(text, "; COOKIE: ");
+        put_hex(text, data);
+    } else if (option->code == EDNS_TCP_KEEPALIVE && data.len == 2) {
+        uint16_t units = get_u16(data.data);
+        put(text, "; TCP-KEEPALIVE: %u.%u s", units / 10, units % 10);
+    } else if (option->code == EDNS_PADDING) {
+        put(text, "; PADDING: %zu bytes", data.len);
+    } else if (option->code == EDNS_EDE && span_take_u16(&data, &code)) {
+        put(text, "; EDE: %u (%s): ", code, edns_ede_name(code));
+        put_foreign(text, data);
+    } else {
+        put(text, "; OPT=%u: ", option->code);
+        put_hex(text, data);
+    }
+    put(text, "\n");
+}
+
+static void put_edns(struct text *text, const struct edns *edns)
+{
+    if (!edns->present)
+        return;
+    put(text, "\n;; OPT PSEUDOSECTION:\n; EDNS: version: %u, flags:%s; udp: %u\n", edns->version,
+        edns->dnssec_ok ? " do" : "", edns->udp_size);
+    struct span rest = edns->options;
+    for (struct edns_option option; edns_option_next(&rest, &option);)
+        put_option(text, &option);
+}
+
+static void put_question(struct text *text, const struct message *message)
+{
+    if (!message->has_question)
+        return;
+    char name[NAME_TEXT_MAX], cls[RRTYPE_TEXT_MAX], type[RRTYPE_TEXT_MAX];
+    put(text, "\n;; QUESTION SECTION:\n;%s\t\t%s\t%s\n", name_format(message->question.name, name),
+        rrtype_class_name(message->question.cls, cls), rrtype_name(message->question.type, type));
+}
+
+/* ---- records ---- */
+
+/* RFC 3597 section 5: for what ldns cannot print. */
+static void put_rr_unknown(struct text *text, const struct message *message, const struct rr *rr)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    char owner[NAME_TEXT_MAX], cls[RRTYPE_TEXT_MAX];
+    put(text, "%s\t%u\t%s\tTYPE%u\t\\# %u ", name_format(message_owner(message, rr, wire), owner),
+        rr->ttl, rrtype_class_name(rr->cls, cls), rr->type, rr->rdata_len);
+    put_hex(text, message_rdata(message, rr));
+    put(text, "\n");
+}
+
+/* The record as ldns prints it, or NULL; to be freed. scratch has room for any message. */
+static char *rr_text(const struct message *message, const struct rr *rr, uint8_t *scratch)
+{
+    struct build build;
+    struct copy copy;
+    build_init(&build, scratch, MESSAGE_MAX);
+    build_header(&build, 0, 0);
+    build_section(&build, SECTION_ANSWER);
+    copy_init(&copy, &build, message);
+    if (!copy_rr(&copy, rr, rr->ttl))
+        return NULL;
+    size_t len = build_finish(&build), at = HEADER_LEN;
+    ldns_rr *parsed = NULL;
+    if (!len || ldns_wire2rr(&parsed, scratch, len, &at, LDNS_SECTION_ANSWER) != LDNS_STATUS_OK)
+        return NULL;
+    char *out = ldns_rr2str(parsed);
+    ldns_rr_free(parsed);
+    return out;
+}
+
+static void put_rr(struct text *text, const struct message *message, const struct rr *rr,
+                   uint8_t *scratch)
+{
+    char *line = rrtype_is_meta(rr->type) ? NULL : rr_text(message, rr, scratch);
+    if (line)
+        put(text, "%s", line);
+    else
+        put_rr_unknown(text, message, rr);
+    LDNS_FREE(line);
+}
+
+static void put_rrs(struct text *text, const struct message *message, uint8_t *scratch)
+{
+    static const char *const titles[] = {"", "ANSWER", "AUTHORITY", "ADDITIONAL"};
+    enum section titled = SECTION_QUESTION;
+    int left = PRESENT_RRS_MAX;
+    struct rr_iter iter = message_all_rrs(message);
+    for (struct rr rr; text->at < text->end && message_rr_next(&iter, &rr);) {
+        if (rr.type == RRTYPE_OPT)
+            continue;
+        if (left-- == 0) {
+            put(text, ";; and more\n");
+            return;
+        }
+        if (rr.section != titled)
+            put(text, "\n;; %s SECTION:\n", titles[rr.section]);
+        titled = rr.section;
+        put_rr(text, message, &rr, scratch);
+    }
+}
+
+enum err present_message(struct span bytes, char *out, size_t size)
+{
+    MUST(size > 0);
+    struct text text = {.at = out, .end = out + size - 1};
+    *out = '\0';
+    struct message message;
+    if (message_parse(&message, bytes) != MESSAGE_OK || !message_check_rdata(&message)) {
+        put(&text, ";; malformed message of %zu bytes\n", bytes.len);
+        return ERR_INVALID;
+    }
+    uint8_t *scratch = malloc(MESSAGE_MAX);
+    if (!scratch)
+        return ERR_NO_MEMORY;
+    put_header(&text, &message);
+    put_edns(&text, &message.edns);
+    put_question(&text, &message);
+    put_rrs(&text, &message, scratch);
+    free(scratch);
+    return ERR_OK;
+}
+
+/* ---- from text ---- */
+
+enum err present_rr_from_text(uint8_t *out, size_t size, size_t *len, const char *text,
+                              struct name origin, uint32_t default_ttl)
+{
+    ldns_rdf *origin_rdf = ldns_rdf_new_frm_data(LDNS_RDF_TYPE_DNAME, origin.len, origin.wire);
+    if (!origin_rdf)
+        return ERR_NO_MEMORY;
+    ldns_rr *rr = NULL;
+    ldns_status status = ldns_rr_new_frm_str(&rr, text, default_ttl, origin_rdf, NULL);
+    ldns_rdf_deep_free(origin_rdf);
+    if (status != LDNS_STATUS_OK)
+        return ERR_INVALID;
+    uint8_t *wire = NULL;
+    status = ldns_rr2wire(&wire, rr, LDNS_SECTION_ANSWER, len);
+    ldns_rr_free(rr);
+    enum err err = status != LDNS_STATUS_OK ? ERR_INVALID : *len > size ? ERR_LIMIT : ERR_OK;
+    if (err == ERR_OK)
+        memcpy(out, wire, *len);
+    LDNS_FREE(wire);
+    return err;
+}

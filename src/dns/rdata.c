@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * What is inside a record: lengths and names checked against the layout of the type. Types without
+ * a layout are opaque and pass. Invariant: a name that passes lies whole inside its RDATA where it
+ * stands, whatever it points to.
+ */
+#include "dns/rdata.h"
+
+/* The offset after one character-string, or 0 when it does not fit. */
+static uint32_t skip_string(const uint8_t *data, uint32_t at, uint32_t end)
+{
+    if (at >= end || (uint32_t)data[at] + 1 > end - at)
+        return 0;
+    return at + data[at] + 1;
+}
+
+static uint32_t skip_strings(const uint8_t *data, uint32_t at, uint32_t end, unsigned count)
+{
+    for (; count > 0 && at; count--)
+        at = skip_string(data, at, end);
+    return at;
+}
+
+/* The message is cut at the end of the RDATA, so that no name can run over it. */
+static uint32_t skip_names(const uint8_t *data, uint32_t at, uint32_t end,
+                           const struct rrtype_layout *layout)
+{
+    struct span upto = span_of(data, end);
+    for (unsigned i = 0; i < layout->names && at; i++) {
+        struct name name;
+        at = (uint32_t)(layout->pointers ? name_skip(upto, at) : name_view(upto, at, &name));
+    }
+    return at;
+}
+
+static bool check_tail(const uint8_t *data, uint32_t at, uint32_t end, uint8_t suffix)
+{
+    if (suffix == RRTYPE_REST)
+        return true;
+    if (suffix != RRTYPE_STRINGS)
+        return end - at == suffix;
+    do
+        at = skip_string(data, at, end);
+    while (at && at < end);
+    return at == end;
+}
+
+bool rdata_split(const struct message *message, const struct rr *rr, struct rdata_parts *out)
+{
+    const struct rrtype_layout *layout = rrtype_layout(rr->type, rr->cls);
+    const uint8_t *data = message->bytes.data;
+    uint32_t at = rr->rdata_offset, end = at + rr->rdata_len;
+    out->layout = layout;
+    out->names_offset = out->tail_offset = (uint16_t)at;
+    if (!layout)
+        return true;
+    if (layout->prefix > rr->rdata_len)
+        return false;
+    at = skip_strings(data, at + layout->prefix, end, layout->strings);
+    if (!at)
+        return false;
+    out->names_offset = (uint16_t)at;
+    at = skip_names(data, at, end, layout);
+    if (!at)
+        return false;
+    out->tail_offset = (uint16_t)at;
+    return check_tail(data, at, end, layout->suffix);
+}
+
+bool message_check_rr(const struct message *message, const struct rr *rr)
+{
+    struct rdata_parts parts;
+    return rdata_split(message, rr, &parts);
+}
+
+bool message_check_rdata(const struct message *message)
+{
+    struct rr_iter iter = message_all_rrs(message);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (!message_check_rr(message, &rr))
+            return false;
+    return true;
+}
+
+bool message_target(const struct message *message, const struct rr *rr, uint8_t out[NAME_WIRE_MAX],
+                    struct name *target)
+{
+    struct rdata_parts parts;
+    if (!rdata_split(message, rr, &parts) || !parts.layout || parts.layout->names == 0)
+        return false;
+    return name_read(message->bytes, parts.names_offset, out, target) != 0;
+}
