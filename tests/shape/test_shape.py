@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Tests of the tests: each rule of layers.py and tables.py is broken once in a small tree."""
+import tempfile
+import unittest
+from pathlib import Path
+
+import c_source
+import layers
+import tables
+
+README = """
+| rank | folder | may include | what it is |
+|---|---|---|---|
+| 0 | base | - | bottom |
+| 1 | net | base | middle |
+| 2 | serve | base net | top |
+
+| library | headers | only in |
+|---|---|---|
+| libuv | uv.h | net/tcp.c |
+"""
+SPDX = ("/* SPDX-License-Identifier: BSD-3-Clause */\n"
+        "/* SPDX-FileCopyrightText: 2026 the nailup authors */\n")
+
+
+class SmallTree(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = Path(self.folder.name)
+        self.write("src/README.md", README)
+        self.write("src/base/span.h", SPDX)
+        self.write("src/net/link.h", SPDX)
+
+    def write(self, path, text):
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
+
+    def problems(self, *checks):
+        tree = layers.Tree(self.root)
+        for check in checks:
+            check(tree)
+        return tree.problems
+
+    def assert_complains(self, problems, *pieces):
+        self.assertEqual(len(problems), 1, problems)
+        for piece in pieces:
+            self.assertIn(piece, problems[0])
+
+
+class Layers(SmallTree):
+    def test_going_down_is_fine(self):
+        self.write("src/serve/a.c", '#include "net/link.h"\n#include "nailup/errors.def"\n')
+        self.assertEqual(self.problems(layers.check_tables, layers.check_includes), [])
+
+    def test_going_up_is_not(self):
+        self.write("src/base/a.c", '\n#include "net/link.h"\n')
+        self.assert_complains(self.problems(layers.check_includes), "src/base/a.c:2:",
+                              "base may not include net")
+
+    def test_a_table_that_goes_up_is_not(self):
+        self.write("src/README.md", README.replace("| base | - |", "| base | serve |"))
+        self.assert_complains(self.problems(layers.check_tables), "not below")
+
+    def test_a_folder_outside_the_table_is_not(self):
+        self.write("src/misc/a.c", "")
+        self.assert_complains(self.problems(layers.check_includes), "misc is not in the table")
+
+    def test_headers_are_named_with_their_folder(self):
+        self.write("src/net/a.c", '#include "link.h"\n')
+        self.assert_complains(self.problems(layers.check_includes), "folder named")
+
+    def test_our_headers_are_quoted_and_those_of_the_system_are_not_ours(self):
+        self.write("src/net/a.c", "#include <net/if.h>\n#include <base/span.h>\n")
+        self.assert_complains(self.problems(layers.check_includes), "a.c:2:", "in quotes")
+
+    def test_a_library_has_one_door(self):
+        self.write("src/net/tcp.c", "#include <uv.h>\n")
+        self.write("src/net/udp.c", "#  include <uv.h>\n")
+        self.assert_complains(self.problems(layers.check_includes), "udp.c:1:", "libuv")
+
+    def test_an_include_in_a_comment_is_none(self):
+        self.write("src/base/a.c", '/*\n#include "net/link.h"\n*/\n')
+        self.assertEqual(self.problems(layers.check_includes), [])
+
+    def test_modules_form_no_cycle(self):
+        self.write("src/net/a.h", "")
+        self.write("src/net/b.h", "")
+        self.write("src/net/a.c", '#include "net/a.h"\n#include "net/b.h"\n')
+        self.assertEqual(self.problems(layers.check_cycles), [])
+        self.write("src/net/b.c", '#include "net/b.h"\n#include "net/a.h"\n')
+        self.assert_complains(self.problems(layers.check_cycles), "net/a -> net/b -> net/a")
+
+    def test_a_file_opens_with_its_license(self):
+        self.write("src/base/a.c", "int a;\n")
+        self.assert_complains(self.problems(layers.check_spdx), "src/base/a.c", "SPDX")
+
+    def test_a_header_compiles_alone_and_twice(self):
+        def check(tree):
+            layers.check_headers_compile(tree, "cc", self.root)
+        self.write("src/base/b.h", "extern unsigned b;\n")
+        self.assertEqual(self.problems(check), [])
+        self.write("src/base/b.h", "extern uint8_t b;\n")
+        self.assert_complains(self.problems(check), "src/base/b.h", "alone")
+        self.write("src/base/b.h", "struct b { int a; };\n")
+        self.assert_complains(self.problems(check), "src/base/b.h", "redefinition")
+
+
+class Scanner(unittest.TestCase):
+    def test_functions_are_found_with_their_length(self):
+        text = ('static const int table[] = {\n    1,\n};\n'
+                'struct pair {\n    int a;\n};\n'
+                '#define MACRO(x) { \\\n    x }\n'
+                'static __attribute__((format(printf, 1, 2))) int first(int a)\n'
+                '{\n    return "}"[0]; /* } */\n}\n'
+                'int second(void)\n{\n    if (1) {\n    }\n    return 0;\n}\n')
+        self.assertEqual(list(c_source.functions(text)), [("first", 9, 4), ("second", 13, 6)])
+
+
+class Tables(SmallTree):
+    def check(self, text):
+        self.write("include/nailup/metrics.def", text)
+        found = tables.Tables(self.root)
+        path = self.root / "include/nailup/metrics.def"
+        tables.check_rows(found, path)
+        tables.check_metrics(found, path)
+        return found.problems
+
+    GOOD = 'METRIC(a, "a_total", COUNTER, "reason=\\"x\\",to=\\"y\\"", "Sentence, with a comma.")\n'
+
+    def test_a_good_row_is_fine(self):
+        self.assertEqual(self.check(self.GOOD + 'HISTOGRAM(h, "h_seconds", "A time.")\n'), [])
+
+    def test_rows_need_a_sentence(self):
+        self.assert_complains(self.check('METRIC(a, "a_total", COUNTER, "", "")\n'), "no sentence")
+
+    def test_names_are_unique(self):
+        again = self.GOOD.replace("x", "z")
+        self.assert_complains(self.check(self.GOOD + again), "already")
+        again = self.GOOD.replace("(a,", "(b,")
+        self.assert_complains(self.check(self.GOOD + again), "twice")
+
+    def test_counters_end_in_total_and_gauges_do_not(self):
+        self.assert_complains(self.check('METRIC(a, "a", COUNTER, "", "Sentence.")\n'), "_total")
+        self.assert_complains(self.check('METRIC(a, "a_total", GAUGE, "", "Sentence.")\n'), "_total")
+
+    def test_names_and_labels_are_those_of_prometheus(self):
+        self.assert_complains(self.check('METRIC(a, "a-b", GAUGE, "", "Sentence.")\n'), "no name")
+        self.assert_complains(self.check('METRIC(a, "a_ms", GAUGE, "", "Sentence.")\n'), "seconds")
+        self.assert_complains(self.check('METRIC(a, "a", GAUGE, "b=c", "Sentence.")\n'), "labels")
+
+    def test_rows_of_a_name_stand_together(self):
+        other = 'METRIC(o, "o", GAUGE, "", "Sentence.")\n'
+        again = self.GOOD.replace("(a,", "(b,").replace("x", "z")
+        self.assert_complains(self.check(self.GOOD + other + again), "together")
+
+
+if __name__ == "__main__":
+    unittest.main()
