@@ -18,6 +18,7 @@
 
 struct framing {
     struct buf partial; /* the begun message with its length bytes */
+    bool handed_out;    /* it was completed and handed out: forgotten at the next call */
 };
 
 void framing_init(struct framing *framing);
@@ -26,12 +27,12 @@ void framing_deinit(struct framing *framing);
 /* Takes the next whole message from what is kept and *bytes (moved on by what was used). Returns
  * true with *message (borrowed until the next call), false when more bytes are needed: then all of
  * *bytes has been kept. *err is ERR_NO_MEMORY when keeping failed, else ERR_OK. */
-bool framing_next(struct framing *framing, struct span *bytes, struct span *message,
-                  enum err *err);
+bool framing_next(struct framing *framing, struct span *bytes, struct span *message, enum err *err);
 
+/* Bytes kept of a message that has begun but not ended. */
 static inline size_t framing_partial(const struct framing *framing)
 {
-    return buf_len(&framing->partial);
+    return framing->handed_out ? 0 : buf_len(&framing->partial);
 }
 
 #endif

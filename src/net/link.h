@@ -10,7 +10,7 @@
  *
  * Messages sent during a turn are collected and leave at its end in one write. The owner always
  * closes: after on_peer_closed or on_failed nothing more is called. link_close() is allowed inside
- * every callback; no callback comes after it.
+ * every callback; no callback comes after it. on_open and on_room may be NULL.
  */
 
 #include <stdbool.h>
@@ -29,15 +29,17 @@ struct link_handler {
     void (*on_open)(void *owner); /* dialled links: messages may flow */
     /* One whole message, without its length; borrowed until the return. */
     void (*on_message)(void *owner, struct span message);
-    /* The unsent bytes fell below half of what link_is_full() counts as full, after it was full. */
+    /* After a message did not fit: the unsent bytes are at most half of max_unsent_bytes again. */
     void (*on_room)(void *owner);
-    void (*on_peer_closed)(void *owner); /* FIN */
+    /* FIN: nothing more will come. Messages may still be sent to a half-closed peer. */
+    void (*on_peer_closed)(void *owner);
     void (*on_failed)(void *owner, enum err why);
 };
 
 struct link_options {
     struct tcp_options tcp;
-    size_t max_unsent_bytes; /* bound of the write queue; a message that does not fit is ERR_LIMIT */
+    size_t
+        max_unsent_bytes; /* bound of the write queue; a message that does not fit is ERR_LIMIT */
 };
 
 enum { LINK_MESSAGE_MAX = 65535 };
@@ -64,7 +66,8 @@ MUST_USE enum err link_send(struct link *link, struct span message);
 /* Bytes that the kernel has not taken yet. */
 size_t link_unsent(const struct link *link);
 
-/* Stops and starts reading (back pressure on a client). */
+/* Stops and starts reading (back pressure on a client). No on_message comes while paused, also not
+ * of messages that have been read already: they wait. link_resume() itself calls nothing back. */
 void link_pause(struct link *link);
 void link_resume(struct link *link);
 

@@ -7,8 +7,9 @@
  * One TCP connection as a stream of bytes, either dialled or accepted. Replaced by
  * tests/support/fake_net.c in tests of behaviour.
  *
- * The owner always closes: after on_failed or on_peer_closed nothing more is called, but the
- * object lives until tcp_close(). tcp_close() is allowed inside every callback.
+ * The owner always closes: after on_failed nothing more is called, after on_peer_closed nothing but
+ * on_writable and on_failed (a half-closed connection may still be written to), but the object
+ * lives until tcp_close(). tcp_close() is allowed inside every callback.
  */
 
 #include <stdbool.h>
@@ -23,12 +24,13 @@ struct loop;
 struct tcp;
 
 struct tcp_options {
-    struct addr source;          /* bound to before dialling; family 0: the kernel chooses */
-    uint32_t keepalive_idle_s;   /* 0: no keepalive probes */
+    struct addr source;        /* bound to before dialling; family 0: the kernel chooses */
+    uint32_t keepalive_idle_s; /* 0: no keepalive probes */
     uint32_t keepalive_interval_s;
     uint32_t keepalive_count;
-    uint32_t user_timeout_ms;    /* TCP_USER_TIMEOUT: bytes not acknowledged; 0: the system's */
-    bool fast_open;              /* on_connected then proves nothing about the peer */
+    uint32_t user_timeout_ms; /* TCP_USER_TIMEOUT: bytes not acknowledged; 0: the system's */
+    bool fast_open;           /* on_connected then proves nothing about the peer: keep the
+                                 deadline until the first byte */
 };
 
 struct tcp_handler {
@@ -60,7 +62,8 @@ void tcp_pause(struct tcp *tcp);
 void tcp_resume(struct tcp *tcp);
 
 /* Writes what the kernel takes now, in one call; *written says how much. When that is less than
- * all, on_writable comes later. A broken connection is ERR_RESET etc. (the owner closes). */
+ * all, on_writable comes later. A broken connection is ERR_RESET etc. (the owner closes; on_failed
+ * does not come as well). Only after on_connected. */
 MUST_USE enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written);
 
 /* Ends the connection (FIN; what the kernel holds is still delivered) and sets *tcp to NULL. No

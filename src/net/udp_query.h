@@ -26,10 +26,9 @@ struct udp_query_handler {
 
 /* Opens a socket to peer and sends the datagram. source: family 0 lets the kernel choose. Errors
  * known at once are returned; no callback comes before the return. */
-MUST_USE enum err udp_query_open(struct udp_query **out, struct loop *loop,
-                                 const struct addr *peer, const struct addr *source,
-                                 struct span datagram, const struct udp_query_handler *handler,
-                                 void *owner);
+MUST_USE enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct addr *peer,
+                                 const struct addr *source, struct span datagram,
+                                 const struct udp_query_handler *handler, void *owner);
 
 /* Allowed inside the callbacks; none comes afterwards. *query becomes NULL. */
 void udp_query_close(struct udp_query **query);

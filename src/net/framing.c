@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * Cuts a stream into messages (framing.h). What a message says is left to others.
+ *
+ * Invariant: what is kept is the begin of one message, never more than its end.
+ */
+
+#include "net/framing.h"
+
+#include "base/check.h"
+
+enum { LENGTH_BYTES = 2, KEPT_MAX = LENGTH_BYTES + 65535 };
+
+void framing_init(struct framing *framing)
+{
+    buf_init(&framing->partial, KEPT_MAX);
+    framing->handed_out = false;
+}
+
+void framing_deinit(struct framing *framing)
+{
+    buf_deinit(&framing->partial);
+}
+
+/* The message that begins the span with its length; while that is cut, more than is there. */
+static size_t whole_len(struct span bytes)
+{
+    return bytes.len < LENGTH_BYTES ? LENGTH_BYTES : LENGTH_BYTES + (size_t)get_u16(bytes.data);
+}
+
+static struct span without_length(struct span framed)
+{
+    return span_of(framed.data + LENGTH_BYTES, framed.len - LENGTH_BYTES);
+}
+
+static enum err keep(struct framing *framing, struct span *bytes, size_t len)
+{
+    struct span part;
+
+    MUST(span_take(bytes, len, &part));
+    return buf_append(&framing->partial, part.data, part.len);
+}
+
+/* Completes the kept message: first its length, then the rest. */
+static bool complete(struct framing *framing, struct span *bytes, struct span *message,
+                     enum err *err)
+{
+    for (;;) {
+        struct span kept = buf_span(&framing->partial);
+        size_t whole = whole_len(kept);
+
+        if (kept.len == whole) {
+            *message = without_length(kept);
+            framing->handed_out = true;
+            return true;
+        }
+        if (bytes->len == 0)
+            return false;
+        *err = keep(framing, bytes, MIN(whole - kept.len, bytes->len));
+        if (*err)
+            return false;
+    }
+}
+
+bool framing_next(struct framing *framing, struct span *bytes, struct span *message, enum err *err)
+{
+    struct span framed;
+
+    *err = ERR_OK;
+    if (framing->handed_out) {
+        buf_clear(&framing->partial);
+        framing->handed_out = false;
+    }
+    if (buf_len(&framing->partial) > 0)
+        return complete(framing, bytes, message, err);
+    if (bytes->len >= LENGTH_BYTES && span_take(bytes, whole_len(*bytes), &framed)) {
+        *message = without_length(framed);
+        return true;
+    }
+    *err = keep(framing, bytes, bytes->len);
+    return false;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* Socket calls with enum err (socket.h). Keeps no state. */
+
+#include "net/socket.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+enum err socket_open(int *fd, int family, int type)
+{
+    *fd = socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (*fd >= 0)
+        return ERR_OK;
+    /* A kernel without IPv6: no address of that family is this machine's. */
+    return errno == EAFNOSUPPORT ? ERR_ADDRESS_UNKNOWN : err_from_errno(errno);
+}
+
+bool socket_set(int fd, int level, int option, int value)
+{
+    return setsockopt(fd, level, option, &value, sizeof(value)) == 0;
+}
+
+enum err socket_bind_listen(int fd, int type, const struct addr *listen, bool reuse_port)
+{
+    /* Without V6ONLY a wildcard would also take the IPv4 port that another socket of ours has. */
+    if (addr_family(listen) == AF_INET6 && !socket_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1))
+        return err_from_errno(errno);
+    if (type == SOCK_STREAM && !socket_set(fd, SOL_SOCKET, SO_REUSEADDR, 1))
+        return err_from_errno(errno);
+    if (reuse_port && !socket_set(fd, SOL_SOCKET, SO_REUSEPORT, 1))
+        return err_from_errno(errno);
+    return bind(fd, &listen->sa, addr_len(listen)) == 0 ? ERR_OK : err_from_errno(errno);
+}
+
+enum err socket_bind_source(int fd, const struct addr *source)
+{
+    /* The port is drawn at connect(): then only the pair with the peer must be free. */
+    if (addr_port(source) == 0)
+        socket_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+    return bind(fd, &source->sa, addr_len(source)) == 0 ? ERR_OK : err_from_errno(errno);
+}
+
+enum err socket_error(int fd)
+{
+    int number = 0;
+    socklen_t len = sizeof(number);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &number, &len) != 0)
+        number = errno;
+    return number == 0 ? ERR_OK : err_from_errno(number);
+}
+
+enum err socket_local(int fd, struct addr *out)
+{
+    struct sockaddr_storage name;
+    socklen_t len = sizeof(name);
+
+    if (getsockname(fd, (struct sockaddr *)&name, &len) != 0)
+        return err_from_errno(errno);
+    return addr_from_sockaddr(out, (struct sockaddr *)&name);
+}

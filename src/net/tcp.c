@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * TCP connections (tcp.h) on non-blocking sockets of our own. Deadlines, framing and what is
+ * written when are left to the owner.
+ *
+ * Invariant: a socket is watched from the dial or tcp_start() until it failed or was closed, and
+ * each event leads to at most one callback, as the last thing that is done with the object.
+ * Watching is level-triggered: what one event leaves undone comes again in the next turn, so one
+ * busy peer delays the others by one read at most.
+ */
+
+#include "net/tcp.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "loop/loop.h"
+#include "net/poller.h"
+#include "net/socket.h"
+#include "net/tcp_accept.h"
+
+enum tcp_state {
+    TCP_ACCEPTED, /* waits for tcp_start() */
+    TCP_DIALING,
+    TCP_OPEN,
+    TCP_HALF_CLOSED, /* the peer sent a FIN */
+    TCP_FAILED,      /* not watched any more; waits for tcp_close() */
+};
+
+struct tcp {
+    struct watch watch;
+    struct poller *poller;
+    enum tcp_state state;
+    bool paused;
+    bool wants_room; /* a write was partial */
+    const struct tcp_handler *handler;
+    void *owner;
+    struct addr peer;
+    struct addr local;            /* family 0: not asked for yet */
+    struct turn_end start_failed; /* tells the owner at the end of the turn */
+    enum err why;
+};
+
+enum {
+    /* A close() with unread bytes would send a RST, which may destroy our last answers at the
+     * peer: so many are thrown away before. */
+    DISCARD_MAX = 1024 * 1024,
+};
+
+static void on_ready(struct watch *watch, uint32_t events);
+static void on_start_failed(struct turn_end *end);
+
+static struct tcp *tcp_new(struct poller *poller, const struct addr *peer, enum tcp_state state)
+{
+    struct tcp *tcp = poller_take(poller, POLLER_TCP, sizeof(*tcp));
+
+    if (!tcp)
+        return NULL;
+    *tcp = (struct tcp){.poller = poller, .state = state, .peer = *peer};
+    tcp->watch.fd = -1;
+    tcp->watch.on_ready = on_ready;
+    turn_end_init(&tcp->start_failed, on_start_failed);
+    return tcp;
+}
+
+/* Asks the kernel for what the state needs. */
+static void watch_state(struct tcp *tcp)
+{
+    uint32_t events = 0;
+
+    if (tcp->state == TCP_DIALING || tcp->wants_room)
+        events |= EPOLLOUT;
+    if (tcp->state == TCP_OPEN && !tcp->paused)
+        events |= EPOLLIN;
+    watch_set(tcp->poller, &tcp->watch, events);
+}
+
+/* Failed sockets stay readable for ever: no longer watched. */
+static void stop_failed(struct tcp *tcp)
+{
+    tcp->state = TCP_FAILED;
+    watch_stop(tcp->poller, &tcp->watch);
+}
+
+static void fail(struct tcp *tcp, enum err why)
+{
+    stop_failed(tcp);
+    tcp->handler->on_failed(tcp->owner, why);
+}
+
+static void on_dialed(struct tcp *tcp)
+{
+    enum err err = socket_error(tcp->watch.fd);
+
+    if (err) {
+        fail(tcp, err);
+        return;
+    }
+    tcp->state = TCP_OPEN;
+    watch_state(tcp);
+    tcp->handler->on_connected(tcp->owner);
+}
+
+static void on_readable(struct tcp *tcp)
+{
+    uint8_t *buffer = poller_read_buffer(tcp->poller);
+    ssize_t len = recv(tcp->watch.fd, buffer, NET_READ_MAX, 0);
+
+    if (len > 0) {
+        tcp->handler->on_bytes(tcp->owner, span_of(buffer, (size_t)len));
+    } else if (len == 0) {
+        tcp->state = TCP_HALF_CLOSED;
+        watch_state(tcp);
+        tcp->handler->on_peer_closed(tcp->owner);
+    } else if (errno != EAGAIN && errno != EINTR) {
+        fail(tcp, err_from_errno(errno));
+    }
+}
+
+static void on_room(struct tcp *tcp)
+{
+    tcp->wants_room = false;
+    watch_state(tcp);
+    tcp->handler->on_writable(tcp->owner);
+}
+
+/* Errors and hang-ups while we do not read (paused or half closed). */
+static void on_hang_up(struct tcp *tcp)
+{
+    enum err err = socket_error(tcp->watch.fd);
+    fail(tcp, err ? err : ERR_RESET);
+}
+
+static void on_ready(struct watch *watch, uint32_t events)
+{
+    struct tcp *tcp = CONTAINER_OF(watch, struct tcp, watch);
+    bool reads = tcp->state == TCP_OPEN && !tcp->paused;
+
+    if (tcp->state == TCP_DIALING)
+        on_dialed(tcp);
+    else if (tcp->wants_room && (events & EPOLLOUT) && !(events & (EPOLLERR | EPOLLHUP)))
+        on_room(tcp);
+    else if (reads)
+        on_readable(tcp);
+    else if (events & (EPOLLERR | EPOLLHUP))
+        on_hang_up(tcp);
+}
+
+static void set_options(int fd, const struct tcp_options *options)
+{
+    socket_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    if (options->keepalive_idle_s) {
+        socket_set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+        socket_set(fd, IPPROTO_TCP, TCP_KEEPIDLE, (int)options->keepalive_idle_s);
+        socket_set(fd, IPPROTO_TCP, TCP_KEEPINTVL, (int)options->keepalive_interval_s);
+        socket_set(fd, IPPROTO_TCP, TCP_KEEPCNT, (int)options->keepalive_count);
+    }
+    if (options->user_timeout_ms)
+        socket_set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)options->user_timeout_ms);
+    if (options->fast_open)
+        socket_set(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
+}
+
+static enum err dial(struct tcp *tcp, int fd, const struct tcp_options *options)
+{
+    set_options(fd, options);
+    if (addr_family(&options->source) != 0) {
+        enum err err = socket_bind_source(fd, &options->source);
+        if (err)
+            return err;
+    }
+    if (connect(fd, &tcp->peer.sa, addr_len(&tcp->peer)) != 0 && errno != EINPROGRESS)
+        return err_from_errno(errno);
+    /* Also a connect() that is done already is told by an event: no callback before we return. */
+    return watch_start(tcp->poller, &tcp->watch, fd, EPOLLOUT);
+}
+
+enum err tcp_dial(struct tcp **out, struct loop *loop, const struct addr *peer,
+                  const struct tcp_options *options, const struct tcp_handler *handler, void *owner)
+{
+    struct poller *poller = poller_of(loop);
+    struct tcp *tcp;
+    enum err err;
+    int fd;
+
+    if (!poller)
+        return ERR_NO_MEMORY;
+    err = socket_open(&fd, addr_family(peer), SOCK_STREAM);
+    if (err)
+        return err;
+    tcp = tcp_new(poller, peer, TCP_DIALING);
+    if (!tcp) {
+        close(fd);
+        return ERR_NO_MEMORY;
+    }
+    tcp->handler = handler;
+    tcp->owner = owner;
+    err = dial(tcp, fd, options);
+    if (err) {
+        close(fd);
+        poller_give(poller, POLLER_TCP, tcp);
+        return err;
+    }
+    *out = tcp;
+    return ERR_OK;
+}
+
+struct tcp *tcp_from_socket(struct poller *poller, int fd, const struct addr *peer)
+{
+    struct tcp *tcp = tcp_new(poller, peer, TCP_ACCEPTED);
+
+    if (!tcp) {
+        close(fd);
+        return NULL;
+    }
+    tcp->watch.fd = fd;
+    return tcp;
+}
+
+static void on_start_failed(struct turn_end *end)
+{
+    struct tcp *tcp = CONTAINER_OF(end, struct tcp, start_failed);
+    tcp->handler->on_failed(tcp->owner, tcp->why);
+}
+
+void tcp_start(struct tcp *tcp, const struct tcp_handler *handler, void *owner)
+{
+    MUST(tcp->state == TCP_ACCEPTED);
+    tcp->handler = handler;
+    tcp->owner = owner;
+    tcp->why = watch_start(tcp->poller, &tcp->watch, tcp->watch.fd, tcp->paused ? 0 : EPOLLIN);
+    tcp->state = tcp->why ? TCP_FAILED : TCP_OPEN;
+    if (tcp->why)
+        loop_at_turn_end(poller_loop(tcp->poller), &tcp->start_failed);
+}
+
+static void set_paused(struct tcp *tcp, bool paused)
+{
+    tcp->paused = paused;
+    if (tcp->state == TCP_OPEN)
+        watch_state(tcp);
+}
+
+void tcp_pause(struct tcp *tcp)
+{
+    set_paused(tcp, true);
+}
+
+void tcp_resume(struct tcp *tcp)
+{
+    set_paused(tcp, false);
+}
+
+enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written)
+{
+    ssize_t len;
+
+    *written = 0;
+    if (tcp->state == TCP_FAILED)
+        return ERR_RESET;
+    MUST(tcp->state == TCP_OPEN || tcp->state == TCP_HALF_CLOSED);
+    do
+        len = send(tcp->watch.fd, bytes.data, bytes.len, MSG_NOSIGNAL);
+    while (len < 0 && errno == EINTR);
+    /* EINPROGRESS: Fast Open has no cookie yet, and the handshake goes the slow way. */
+    if (len < 0 && errno != EAGAIN && errno != EINPROGRESS) {
+        enum err err = err_from_errno(errno);
+        stop_failed(tcp);
+        return err;
+    }
+    *written = len > 0 ? (size_t)len : 0;
+    if (*written < bytes.len) {
+        tcp->wants_room = true;
+        watch_state(tcp);
+    }
+    return ERR_OK;
+}
+
+void tcp_close(struct tcp **tcp)
+{
+    struct tcp *closing = *tcp;
+
+    *tcp = NULL;
+    turn_end_cancel(&closing->start_failed);
+    if (closing->state == TCP_OPEN || closing->state == TCP_ACCEPTED)
+        recv(closing->watch.fd, NULL, DISCARD_MAX, MSG_TRUNC | MSG_DONTWAIT);
+    watch_close(closing->poller, &closing->watch);
+    poller_give(closing->poller, POLLER_TCP, closing);
+}
+
+const struct addr *tcp_peer(const struct tcp *tcp)
+{
+    return &tcp->peer;
+}
+
+const struct addr *tcp_local(struct tcp *tcp)
+{
+    /* A socket that lost its connection may have no name; the caller then sees family 0. */
+    if (addr_family(&tcp->local) == 0 && socket_local(tcp->watch.fd, &tcp->local) != ERR_OK)
+        tcp->local = (struct addr){0};
+    return &tcp->local;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_NET_TCP_ACCEPT_H
+#define NAILUP_NET_TCP_ACCEPT_H
+
+/* Private to src/net: how acceptor.c makes a struct tcp of a socket that accept() gave. */
+
+#include "base/addr.h"
+
+struct poller;
+struct tcp;
+
+/* Takes the socket, also on failure. NULL: out of memory. */
+struct tcp *tcp_from_socket(struct poller *poller, int fd, const struct addr *peer);
+
+#endif

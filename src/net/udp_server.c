@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * A UDP socket for clients (udp_server.h): batches of BATCH datagrams in and out, without an
+ * allocation per datagram. What datagrams say and who may ask is left to the owner.
+ *
+ * Invariant: replies[0, reply_count) are complete and leave at the latest at the end of the turn.
+ * A server that is closed while it hands out datagrams is freed when that is over.
+ */
+
+#include "net/udp_server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "loop/loop.h"
+#include "net/poller.h"
+#include "net/socket.h"
+
+enum {
+    BATCH = 32,
+    BATCHES_PER_TURN = 4, /* then other sockets and the turn-end hooks get their turn */
+    RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024,
+    CONTROL_BYTES = CMSG_SPACE(sizeof(struct in6_pktinfo)), /* the larger of both families */
+};
+
+/* Control messages are read and written as structs: they need an alignment. */
+union control {
+    struct cmsghdr align;
+    uint8_t bytes[CONTROL_BYTES];
+};
+
+/* What the kernel reads datagrams into, or takes replies from. */
+struct batch {
+    struct mmsghdr headers[BATCH];
+    struct iovec parts[BATCH];
+    struct addr peers[BATCH];
+    union control controls[BATCH];
+};
+
+struct udp_server {
+    struct watch watch;
+    struct poller *poller;
+    const struct udp_server_handler *handler;
+    void *owner;
+    struct addr local;
+    bool is_wildcard; /* then each datagram says where it was sent to */
+    bool in_batch;    /* datagrams are being handed out: replies leave right afterwards */
+    bool closed;      /* inside of that */
+    unsigned reply_count;
+    struct turn_end turn_end;
+    uint64_t dropped;
+    struct batch in, out;
+    uint8_t queries[BATCH][UDP_QUERY_MAX];
+    uint8_t replies[BATCH][UDP_REPLY_MAX];
+};
+
+/* ---------------------------------------------------------------- replies */
+
+/* Errors of one datagram cost that datagram; a full socket or device costs the rest of the batch,
+ * since waiting would keep others' answers waiting too. */
+static bool kernel_is_full(int number)
+{
+    return number == EAGAIN || number == ENOBUFS || number == ENOMEM;
+}
+
+static void flush(struct udp_server *server)
+{
+    unsigned next = 0;
+
+    while (next < server->reply_count) {
+        int sent = sendmmsg(server->watch.fd, &server->out.headers[next],
+                            server->reply_count - next, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent > 0) {
+            next += (unsigned)sent;
+        } else if (sent == 0 || kernel_is_full(errno)) {
+            server->dropped += server->reply_count - next;
+            break;
+        } else if (errno != EINTR) {
+            server->dropped++;
+            next++;
+        }
+    }
+    server->reply_count = 0;
+}
+
+static void on_turn_end(struct turn_end *end)
+{
+    flush(CONTAINER_OF(end, struct udp_server, turn_end));
+}
+
+/* Says from which of our addresses a reply leaves. */
+static void put_source(struct msghdr *header, union control *control, const struct udp_path *path)
+{
+    struct cmsghdr *cmsg = &control->align;
+
+    header->msg_control = control;
+    if (addr_family(&path->local) == AF_INET) {
+        struct in_pktinfo info = {.ipi_spec_dst = path->local.in.sin_addr};
+        info.ipi_ifindex = (int)path->interface_index;
+        cmsg->cmsg_level = IPPROTO_IP;
+        cmsg->cmsg_type = IP_PKTINFO;
+        cmsg->cmsg_len = CMSG_LEN(sizeof(info));
+        header->msg_controllen = CMSG_SPACE(sizeof(info));
+        memcpy(CMSG_DATA(cmsg), &info, sizeof(info));
+    } else {
+        struct in6_pktinfo info = {.ipi6_addr = path->local.in6.sin6_addr};
+        info.ipi6_ifindex = path->interface_index;
+        cmsg->cmsg_level = IPPROTO_IPV6;
+        cmsg->cmsg_type = IPV6_PKTINFO;
+        cmsg->cmsg_len = CMSG_LEN(sizeof(info));
+        header->msg_controllen = CMSG_SPACE(sizeof(info));
+        memcpy(CMSG_DATA(cmsg), &info, sizeof(info));
+    }
+}
+
+uint8_t *udp_server_reserve(struct udp_server *server)
+{
+    if (server->reply_count == BATCH)
+        flush(server);
+    return server->replies[server->reply_count];
+}
+
+void udp_server_commit(struct udp_server *server, size_t len, const struct udp_path *path)
+{
+    unsigned slot = server->reply_count;
+    struct msghdr *header = &server->out.headers[slot].msg_hdr;
+
+    MUST(len <= UDP_REPLY_MAX && slot < BATCH);
+    server->out.peers[slot] = path->peer;
+    server->out.parts[slot].iov_len = len;
+    header->msg_namelen = addr_len(&path->peer);
+    header->msg_control = NULL;
+    header->msg_controllen = 0;
+    if (addr_family(&path->local) != 0)
+        put_source(header, &server->out.controls[slot], path);
+    server->reply_count++;
+    if (!server->in_batch)
+        loop_at_turn_end(poller_loop(server->poller), &server->turn_end);
+}
+
+/* ---------------------------------------------------------------- datagrams */
+
+/* An answer to a link-local address must leave by the interface that the question came in on; any
+ * other by the one that the routes say. */
+static bool needs_interface(const struct addr *peer)
+{
+    return addr_family(peer) == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&peer->in6.sin6_addr);
+}
+
+static void read_destination(struct udp_path *path, struct msghdr *header, uint16_t port)
+{
+    for (struct cmsghdr *cmsg = CMSG_FIRSTHDR(header); cmsg; cmsg = CMSG_NXTHDR(header, cmsg)) {
+        if (cmsg->cmsg_level == IPPROTO_IP && cmsg->cmsg_type == IP_PKTINFO) {
+            struct in_pktinfo info;
+            memcpy(&info, CMSG_DATA(cmsg), sizeof(info));
+            path->local.in = (struct sockaddr_in){
+                .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = info.ipi_spec_dst};
+        } else if (cmsg->cmsg_level == IPPROTO_IPV6 && cmsg->cmsg_type == IPV6_PKTINFO) {
+            struct in6_pktinfo info;
+            memcpy(&info, CMSG_DATA(cmsg), sizeof(info));
+            path->local.in6 = (struct sockaddr_in6){
+                .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = info.ipi6_addr};
+            if (needs_interface(&path->peer))
+                path->interface_index = info.ipi6_ifindex;
+        }
+    }
+}
+
+static void hand_out(struct udp_server *server, unsigned slot)
+{
+    struct mmsghdr *received = &server->in.headers[slot];
+    struct udp_path path;
+
+    /* Nothing can be sent to port 0: only a forger sends from it. */
+    if (addr_port(&server->in.peers[slot]) == 0)
+        return;
+    path.peer = server->in.peers[slot];
+    path.local.sa.sa_family = 0;
+    path.interface_index = 0;
+    if (server->is_wildcard)
+        read_destination(&path, &received->msg_hdr, addr_port(&server->local));
+    server->handler->on_datagram(server->owner, span_of(server->queries[slot], received->msg_len),
+                                 &path);
+}
+
+/* The kernel has overwritten the lengths of the slots that it used. */
+static void renew_slot(struct udp_server *server, unsigned slot)
+{
+    struct msghdr *header = &server->in.headers[slot].msg_hdr;
+
+    header->msg_namelen = sizeof(struct addr);
+    if (server->is_wildcard)
+        header->msg_controllen = CONTROL_BYTES;
+}
+
+static void run_batch(struct udp_server *server, unsigned count)
+{
+    const struct udp_server_handler *handler = server->handler;
+
+    server->in_batch = true;
+    if (handler->on_batch_begin)
+        handler->on_batch_begin(server->owner);
+    for (unsigned slot = 0; slot < count; slot++) {
+        if (!server->closed)
+            hand_out(server, slot);
+        renew_slot(server, slot);
+    }
+    if (handler->on_batch_end)
+        handler->on_batch_end(server->owner);
+    server->in_batch = false;
+    if (!server->closed)
+        flush(server);
+}
+
+static void on_ready(struct watch *watch, uint32_t events)
+{
+    struct udp_server *server = CONTAINER_OF(watch, struct udp_server, watch);
+
+    (void)events;
+    for (int batch = 0; batch < BATCHES_PER_TURN; batch++) {
+        int count = recvmmsg(watch->fd, server->in.headers, BATCH, MSG_DONTWAIT, NULL);
+        if (count <= 0)
+            return; /* EAGAIN, or an error that reading has cleared */
+        run_batch(server, (unsigned)count);
+        if (server->closed) {
+            free(server);
+            return;
+        }
+        if (count < BATCH)
+            return;
+    }
+}
+
+/* ---------------------------------------------------------------- life */
+
+static void prepare_batches(struct udp_server *server)
+{
+    for (unsigned slot = 0; slot < BATCH; slot++) {
+        struct msghdr *in = &server->in.headers[slot].msg_hdr;
+        struct msghdr *out = &server->out.headers[slot].msg_hdr;
+
+        server->in.parts[slot] = (struct iovec){server->queries[slot], UDP_QUERY_MAX};
+        in->msg_name = &server->in.peers[slot];
+        in->msg_iov = &server->in.parts[slot];
+        in->msg_iovlen = 1;
+        if (server->is_wildcard)
+            in->msg_control = &server->in.controls[slot];
+        renew_slot(server, slot);
+        server->out.parts[slot] = (struct iovec){server->replies[slot], 0};
+        out->msg_name = &server->out.peers[slot];
+        out->msg_iov = &server->out.parts[slot];
+        out->msg_iovlen = 1;
+    }
+}
+
+static void set_options(int fd, const struct addr *listen)
+{
+    bool v6 = addr_family(listen) == AF_INET6;
+
+    if (!socket_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER_BYTES))
+        socket_set(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES);
+    /* Forged "fragmentation needed" must not make our answers small or lost: they are sent as they
+     * are, ignoring learnt path MTUs. */
+    if (v6)
+        socket_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_OMIT);
+    else
+        socket_set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_OMIT);
+    if (addr_is_any(listen) && v6)
+        socket_set(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
+    else if (addr_is_any(listen))
+        socket_set(fd, IPPROTO_IP, IP_PKTINFO, 1);
+}
+
+static enum err start(struct udp_server *server, int fd, const struct addr *listen)
+{
+    enum err err = socket_bind_listen(fd, SOCK_DGRAM, listen, true);
+
+    if (err)
+        return err;
+    set_options(fd, listen);
+    err = socket_local(fd, &server->local);
+    if (err)
+        return err;
+    prepare_batches(server);
+    return watch_start(server->poller, &server->watch, fd, EPOLLIN);
+}
+
+enum err udp_server_open(struct udp_server **out, struct loop *loop, const struct addr *listen,
+                         const struct udp_server_handler *handler, void *owner)
+{
+    struct poller *poller = poller_of(loop);
+    struct udp_server *server;
+    enum err err;
+    int fd;
+
+    if (!poller)
+        return ERR_NO_MEMORY;
+    err = socket_open(&fd, addr_family(listen), SOCK_DGRAM);
+    if (err)
+        return err;
+    server = calloc(1, sizeof(*server));
+    if (!server) {
+        close(fd);
+        return ERR_NO_MEMORY;
+    }
+    server->poller = poller;
+    server->handler = handler;
+    server->owner = owner;
+    server->is_wildcard = addr_is_any(listen);
+    server->watch.on_ready = on_ready;
+    turn_end_init(&server->turn_end, on_turn_end);
+    err = start(server, fd, listen);
+    if (err) {
+        close(fd);
+        free(server);
+        return err;
+    }
+    *out = server;
+    return ERR_OK;
+}
+
+void udp_server_close(struct udp_server **server)
+{
+    struct udp_server *closing = *server;
+
+    *server = NULL;
+    flush(closing); /* answers that are ready are not lost */
+    turn_end_cancel(&closing->turn_end);
+    watch_close(closing->poller, &closing->watch);
+    closing->closed = true;
+    if (!closing->in_batch)
+        free(closing);
+}
+
+const struct addr *udp_server_local(const struct udp_server *server)
+{
+    return &server->local;
+}
+
+uint64_t udp_server_dropped(const struct udp_server *server)
+{
+    return server->dropped;
+}
