@@ -17,6 +17,7 @@ ROW = re.compile(r"^([A-Z][A-Z0-9_]*)\(", re.MULTILINE)
 STRING = re.compile(r'"((?:\\.|[^"\\])*)"')
 METRIC_NAME = re.compile(r"[a-z][a-z0-9_]*")
 LABELS = re.compile(r'(?:[a-z][a-z0-9_]*="[^"\\\n]*")(?:,[a-z][a-z0-9_]*="[^"\\\n]*")*')
+NAME_AT = {"OPTION": 1}  # which argument is the row's name; of all others the first
 UNIT_NOT_BASE = re.compile(r"_(ms|us|milliseconds|microseconds|kib|mib|kilobytes|megabytes)(_|$)")
 
 
@@ -77,7 +78,7 @@ def check_rows(tables, path):
         sentence = string_of(arguments[-1])
         if sentence is None or len(sentence.strip()) < 2:
             tables.complain(path, line, f"{macro}({arguments[0]}): the last argument is no sentence")
-        name = arguments[0]
+        name = arguments[min(NAME_AT.get(macro, 0), len(arguments) - 1)]
         if name in seen:
             tables.complain(path, line, f"{name} stands in line {seen[name]} already")
         seen[name] = line
