@@ -14,26 +14,54 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/span.h"
 
 enum answer_kind {
     ANSWER_POSITIVE,
-    ANSWER_NODATA,   /* RFC 2308: NOERROR without the type asked for */
+    ANSWER_NODATA, /* RFC 2308: NOERROR without the type asked for */
     ANSWER_NXDOMAIN,
-    ANSWER_FAILURE,  /* SERVFAIL and its like: cached for failure-ttl (RFC 9520) */
+    ANSWER_FAILURE, /* SERVFAIL and its like: cached for failure-ttl (RFC 9520) */
 };
 
 struct answer {
     struct span message;
     const uint16_t *ttl_offsets; /* of every TTL field in the message, ascending */
     uint16_t ttl_count;
-    uint8_t kind;        /* enum answer_kind */
+    uint8_t kind; /* enum answer_kind */
     uint8_t ede_count;
-    uint16_t ede[2];     /* RFC 8914 info codes that go with it */
-    uint32_t ttl_s;      /* how long it may be cached, from stored_at; 0: not at all */
-    uint64_t stored_at;  /* us on the loop's clock */
+    uint16_t ede[2];    /* RFC 8914 info codes that go with it */
+    uint32_t ttl_s;     /* how long it may be cached, from stored_at; 0: not at all */
+    uint64_t stored_at; /* us on the loop's clock */
 };
+
+/* Whole seconds from stored_at to now_us; 0 when now_us is earlier, as the loops of two threads do
+ * not read the clock at the same instant. Saturates. */
+static inline uint32_t answer_age(const struct answer *answer, uint64_t now_us)
+{
+    if (now_us <= answer->stored_at)
+        return 0;
+    uint64_t age_s = (now_us - answer->stored_at) / 1000000;
+    return age_s < UINT32_MAX ? (uint32_t)age_s : UINT32_MAX;
+}
+
+/* Whether its time is not over. */
+static inline bool answer_is_live(const struct answer *answer, uint64_t now_us)
+{
+    return answer_age(answer, now_us) < answer->ttl_s;
+}
+
+/* A record whose own TTL is used up while the answer lives on (min-ttl raised it) shows one second:
+ * 0 would make some clients ask again for every use. */
+enum { ANSWER_TTL_FLOOR_S = 1 };
+
+/*
+ * Copies the message to out (message.len bytes of room) and lowers the TTLs of the copy by the
+ * answer's age; none falls below ANSWER_TTL_FLOOR_S. Within the first second, and for answers just
+ * made, TTLs leave as they came, 0 included. Returns message.len.
+ */
+size_t answer_copy(const struct answer *answer, uint64_t now_us, uint8_t *out);
 
 #endif

@@ -17,6 +17,8 @@
 
 #include "base/err.h"
 #include "cache/answer.h"
+#include "cache/key.h"
+#include "cache/lifetime.h"
 #include "dns/question.h"
 
 struct cache;
@@ -29,20 +31,8 @@ struct cache_options {
     uint32_t failure_ttl_s;
 };
 
-/* Flags of a key: answers differ by them. */
-enum { CACHE_KEY_DO = 1, CACHE_KEY_CD = 2 };
-
-/* What an answer is found by, also for joining equal questions: name (case folded), type, class,
- * DO, CD, view. Made by cache_key_init(). */
-struct cache_key {
-    uint64_t hash;
-    uint16_t type, cls;
-    uint8_t flags, view;
-    uint8_t name_len;
-    uint8_t name[255]; /* wire form, lower case; only name_len bytes are set */
-};
-
-/* NULL when out of memory. The bound is at least CACHE_SIZE_MIN. */
+/* NULL when out of memory. The bound is at least CACHE_SIZE_MIN. Address space is taken at once,
+ * memory as it fills. Do not fork after the first store: liburcu has a thread from then on. */
 enum { CACHE_SIZE_MIN = 1024 * 1024 };
 struct cache *cache_new(const struct cache_options *options);
 
@@ -53,22 +43,25 @@ void cache_free(struct cache *cache);
 void cache_thread_begin(void);
 void cache_thread_end(void);
 
+/* Keys are compared with cache_key_equal() of cache/key.h, which also has the flags. */
 void cache_key_init(struct cache_key *key, const struct cache *cache,
                     const struct question *question, uint8_t flags, uint8_t view);
-bool cache_key_equal(const struct cache_key *a, const struct cache_key *b);
 
 /* What is found stays valid from cache_read_begin() to cache_read_end(). Sections may nest; nothing
  * in them may wait. */
 void cache_read_begin(void);
 void cache_read_end(void);
 
-/* The live answer for the key at now_us, into *out; false when there is none or its time is over. */
+/* The live answer for the key at now_us, into *out; false when there is none or its time is over.
+ */
 bool cache_find(struct cache *cache, const struct cache_key *key, uint64_t now_us,
                 struct answer *out);
 
 /* Stores a copy of the answer; one of the same key is replaced. The answer's ttl_s is clamped by
  * cache_ttl() by whoever made it. Answers with ttl_s 0 or larger than CACHE_ANSWER_MAX are not
- * stored. Memory for it is made by evicting (SIEVE); false when it could not be stored. */
+ * stored. Memory for it is made by evicting (SIEVE); false when it could not be stored: also when
+ * the message's question is not the key's in lower case, or when memory would have to be waited for
+ * in a read section. Outside of one the call may wait some microseconds for readers to leave. */
 enum { CACHE_ANSWER_MAX = 65535 };
 bool cache_store(struct cache *cache, const struct cache_key *key, const struct answer *answer);
 
@@ -80,7 +73,7 @@ size_t cache_flush(struct cache *cache, const struct cache_key *key);
 
 /* Sums over the shards; exact when nobody writes. */
 struct cache_usage {
-    uint64_t bytes;     /* everything that counts against size_bytes */
+    uint64_t bytes; /* everything that counts against size_bytes */
     uint64_t bytes_max;
     uint64_t entries;
     uint64_t evictions;

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* The blocks of one region. Knows nothing of what lies in them. Invariants: the headers from
+ * heap_first() to the end mark tile the region without a gap, no two free blocks are neighbours,
+ * and a free block is in the list of its class. */
+#include "cache/heap.h"
+
+#include "base/check.h"
+
+enum {
+    BLOCK_MIN = 2,       /* granules: the header and the two links of a free block */
+    OWN_CLASS_TRIES = 4, /* blocks of the class itself that are tried before larger ones */
+};
+#define BIT_USED (1u << 31)
+#define BIT_LEAVING (1u << 30)
+#define SIZE_MASK (BIT_LEAVING - 1)
+
+struct block {
+    uint32_t size_flags; /* granules and BIT_*; size 0 is the end mark */
+    uint32_t before;     /* granules of the block in front, 0 for the first */
+    uint32_t next, prev; /* refs in the free list; payload while the block is used */
+};
+
+static struct block *block_of(const struct heap *heap, uint32_t ref)
+{
+    return heap_at(heap->base, ref - 1);
+}
+
+static uint32_t size_of(const struct block *block)
+{
+    return block->size_flags & SIZE_MASK;
+}
+
+static unsigned class_of(uint32_t granules)
+{
+    if (granules < HEAP_EXACT)
+        return granules;
+    unsigned log2 = 31 - (unsigned)__builtin_clz(granules);
+    return HEAP_EXACT + (log2 - 6) * 8 + (granules >> (log2 - 3) & 7);
+}
+
+static uint32_t granules_for(size_t bytes)
+{
+    size_t granules = (bytes + HEAP_GRANULE - 1) / HEAP_GRANULE + 1;
+    return (uint32_t)MAX(granules, (size_t)BLOCK_MIN);
+}
+
+uint32_t heap_run_for(size_t bytes)
+{
+    /* Classes are an eighth of a power of two wide: past one, the class is a higher one. */
+    uint32_t granules = granules_for(bytes);
+    return granules + granules / 8 + 1;
+}
+
+static void list_add(struct heap *heap, uint32_t ref)
+{
+    struct block *block = block_of(heap, ref);
+    unsigned c = class_of(size_of(block));
+    block->next = heap->lists[c];
+    block->prev = 0;
+    if (block->next)
+        block_of(heap, block->next)->prev = ref;
+    heap->lists[c] = ref;
+    heap->class_bits[c / 64] |= UINT64_C(1) << c % 64;
+}
+
+static void list_remove(struct heap *heap, uint32_t ref)
+{
+    struct block *block = block_of(heap, ref);
+    if (block->next)
+        block_of(heap, block->next)->prev = block->prev;
+    if (block->prev) {
+        block_of(heap, block->prev)->next = block->next;
+        return;
+    }
+    unsigned c = class_of(size_of(block));
+    heap->lists[c] = block->next;
+    if (!block->next)
+        heap->class_bits[c / 64] &= ~(UINT64_C(1) << c % 64);
+}
+
+/* Sets a block's size and tells the block behind it. */
+static void resize(struct heap *heap, uint32_t ref, uint32_t granules, uint32_t flags)
+{
+    block_of(heap, ref)->size_flags = granules | flags;
+    block_of(heap, ref + granules)->before = granules;
+}
+
+void heap_init(struct heap *heap, void *base, size_t bytes)
+{
+    MUST(bytes >= 64 && bytes <= HEAP_BYTES_MAX);
+    MUST((uintptr_t)base % HEAP_GRANULE == 0);
+    *heap = (struct heap){.base = base};
+    /* The end mark takes the last granule; ref 0 lies before the first payload. */
+    heap->granules = (uint32_t)(bytes / HEAP_GRANULE) - 1;
+    block_of(heap, 1)->before = 0;
+    resize(heap, 1, heap->granules, 0);
+    block_of(heap, 1 + heap->granules)->size_flags = BIT_USED;
+    list_add(heap, 1);
+}
+
+/* The first class from c on whose list has a block; HEAP_CLASSES when there is none. */
+static unsigned class_with_blocks(const struct heap *heap, unsigned c)
+{
+    unsigned word = c / 64;
+    uint64_t bits = word < HEAP_CLASS_WORDS ? heap->class_bits[word] & ~UINT64_C(0) << c % 64 : 0;
+    while (bits == 0) {
+        if (++word >= HEAP_CLASS_WORDS)
+            return HEAP_CLASSES;
+        bits = heap->class_bits[word];
+    }
+    return word * 64 + (unsigned)__builtin_ctzll(bits);
+}
+
+static uint32_t find_fit(const struct heap *heap, uint32_t granules)
+{
+    unsigned c = class_of(granules);
+    if (c >= HEAP_EXACT) {
+        uint32_t ref = heap->lists[c];
+        for (int tries = 0; ref && tries < OWN_CLASS_TRIES; tries++) {
+            if (size_of(block_of(heap, ref)) >= granules)
+                return ref;
+            ref = block_of(heap, ref)->next;
+        }
+        c++;
+    }
+    c = class_with_blocks(heap, c);
+    return c < HEAP_CLASSES ? heap->lists[c] : 0;
+}
+
+uint32_t heap_take(struct heap *heap, size_t bytes)
+{
+    if (bytes > (size_t)heap->granules * HEAP_GRANULE)
+        return 0;
+    uint32_t granules = granules_for(bytes);
+    uint32_t ref = find_fit(heap, granules);
+    if (!ref)
+        return 0;
+    list_remove(heap, ref);
+    uint32_t rest = size_of(block_of(heap, ref)) - granules;
+    if (rest < BLOCK_MIN) {
+        granules += rest;
+    } else {
+        resize(heap, ref + granules, rest, 0);
+        list_add(heap, ref + granules);
+    }
+    resize(heap, ref, granules, BIT_USED);
+    heap->used += granules;
+    return ref;
+}
+
+void heap_give(struct heap *heap, uint32_t ref)
+{
+    struct block *block = block_of(heap, ref);
+    MUST(block->size_flags & BIT_USED);
+    uint32_t granules = size_of(block);
+    heap->used -= granules;
+    struct block *after = block_of(heap, ref + granules);
+    if (!(after->size_flags & BIT_USED)) {
+        list_remove(heap, ref + granules);
+        granules += size_of(after);
+    }
+    if (block->before && !(block_of(heap, ref - block->before)->size_flags & BIT_USED)) {
+        ref -= block->before;
+        list_remove(heap, ref);
+        granules += size_of(block_of(heap, ref));
+    }
+    resize(heap, ref, granules, 0);
+    list_add(heap, ref);
+}
+
+uint32_t heap_block_granules(const struct heap *heap, uint32_t ref)
+{
+    return size_of(block_of(heap, ref));
+}
+
+uint32_t heap_first(const struct heap *heap)
+{
+    (void)heap;
+    return 1;
+}
+
+uint32_t heap_next(const struct heap *heap, uint32_t ref)
+{
+    return ref + size_of(block_of(heap, ref));
+}
+
+enum heap_block heap_state(const struct heap *heap, uint32_t ref)
+{
+    uint32_t flags = block_of(heap, ref)->size_flags;
+    if ((flags & SIZE_MASK) == 0)
+        return HEAP_END;
+    if (flags & BIT_LEAVING)
+        return HEAP_LEAVING;
+    return flags & BIT_USED ? HEAP_USED : HEAP_FREE;
+}
+
+void heap_set_leaving(struct heap *heap, uint32_t ref)
+{
+    MUST(heap_state(heap, ref) == HEAP_USED);
+    block_of(heap, ref)->size_flags |= BIT_LEAVING;
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Finds without a lock, stores under one. Which way goes is the bucket's choice, which bytes are
+ * free the heap's, when readers have left grace's.
+ *
+ * Invariants: a block of the heap is referred to by exactly one way, or is in exactly one of the
+ * retired lists; nobody waits for readers while holding the lock, since a reader may want it.
+ */
+#include "cache/shard.h"
+
+#include "base/check.h"
+#include "cache/entry.h"
+
+enum {
+    SPARE_SHARE = 32,   /* the part of the heap kept free or about to be */
+    BATCH_SHARE = 4,    /* the part of that which is retired under one ticket */
+    GIVE_BACK_STEP = 4, /* entries given back per store, so that no store pays for many */
+    SWEEP_LOOKS = 2,    /* other buckets looked at for a victim */
+    ROOM_TRIES = 3,     /* other threads may take the room first */
+};
+
+static struct bucket *bucket_for(const struct shard *shard, uint64_t hash)
+{
+    return &shard->buckets[(hash >> 8 & UINT32_MAX) * shard->bucket_count >> 32];
+}
+
+static uint8_t tag_of(uint64_t hash)
+{
+    return (uint8_t)hash;
+}
+
+static struct entry *entry_at(const struct shard *shard, uint32_t ref)
+{
+    return heap_at(shard->base, ref);
+}
+
+void shard_init(struct shard *shard, const struct shard_parts *parts)
+{
+    *shard = (struct shard){
+        .buckets = parts->buckets,
+        .bucket_count = parts->bucket_count,
+        .base = parts->heap,
+        .grace = parts->grace,
+        .seed = parts->seed,
+    };
+    pthread_mutex_init(&shard->lock, NULL);
+    heap_init(&shard->heap, parts->heap, parts->heap_bytes);
+    shard->spare_granules = shard->heap.granules / SPARE_SHARE;
+}
+
+void shard_deinit(struct shard *shard)
+{
+    pthread_mutex_destroy(&shard->lock);
+}
+
+/* ---- finding ---- */
+
+/* The way of the bucket that the key's entry lies in, or -1; *entry is that entry. */
+static int find_way(const struct shard *shard, const struct bucket *bucket,
+                    const struct cache_key *key, const struct entry **entry)
+{
+    for (unsigned ways = bucket_match(bucket, tag_of(key->hash)); ways; ways &= ways - 1) {
+        unsigned way = (unsigned)__builtin_ctz(ways);
+        uint32_t ref = bucket_ref(bucket, way);
+        *entry = entry_at(shard, ref);
+        if (ref && entry_matches(*entry, key))
+            return (int)way;
+    }
+    return -1;
+}
+
+bool shard_find(const struct shard *shard, const struct cache_key *key, uint64_t now_us,
+                struct answer *out)
+{
+    struct bucket *bucket = bucket_for(shard, key->hash);
+    __builtin_prefetch(&bucket->refs);
+    const struct entry *entry;
+    int way = find_way(shard, bucket, key, &entry);
+    if (way < 0)
+        return false;
+    entry_view(entry, out);
+    if (!answer_is_live(out, now_us))
+        return false;
+    bucket_mark(bucket, (unsigned)way);
+    return true;
+}
+
+/* ---- giving memory back ---- */
+
+static void retire(struct shard *shard, uint32_t ref)
+{
+    struct retired *open = &shard->open;
+    heap_set_leaving(&shard->heap, ref);
+    entry_at(shard, ref)->next_retired = 0;
+    if (open->tail)
+        entry_at(shard, open->tail)->next_retired = ref;
+    else
+        open->head = ref;
+    open->tail = ref;
+    open->granules += heap_block_granules(&shard->heap, ref);
+}
+
+/* Gives the first entries of the list back to the heap, at most max of them. */
+static void give_back(struct shard *shard, struct retired *list, unsigned max)
+{
+    for (; list->head && max > 0; max--) {
+        uint32_t ref = list->head;
+        list->head = entry_at(shard, ref)->next_retired;
+        list->granules -= heap_block_granules(&shard->heap, ref);
+        heap_give(&shard->heap, ref);
+    }
+    if (!list->head)
+        *list = (struct retired){0};
+}
+
+/* Gives back at most max of what readers have left, and draws the next ticket when at least batch
+ * granules wait for one. */
+static void reclaim(struct shard *shard, unsigned max, uint32_t batch)
+{
+    if (shard->sealed.head && grace_has_passed(shard->grace, shard->ticket))
+        give_back(shard, &shard->sealed, max);
+    if (shard->sealed.head || !shard->open.head || shard->open.granules < batch)
+        return;
+    shard->sealed = shard->open;
+    shard->open = (struct retired){0};
+    shard->ticket = grace_ticket(shard->grace);
+    (void)grace_has_passed(shard->grace, shard->ticket);
+}
+
+/* Waits for the readers of everything retired so far and gives it back. Lets go of the lock
+ * meanwhile: what the caller knew of buckets is void. */
+static void reclaim_all_waiting(struct shard *shard)
+{
+    struct retired open = shard->open, sealed = shard->sealed;
+    uint32_t granules = open.granules + sealed.granules;
+    shard->open = shard->sealed = (struct retired){0};
+    shard->waited_for_granules += granules;
+    pthread_mutex_unlock(&shard->lock);
+    grace_wait();
+    pthread_mutex_lock(&shard->lock);
+    shard->waited_for_granules -= granules;
+    give_back(shard, &open, UINT32_MAX);
+    give_back(shard, &sealed, UINT32_MAX);
+}
+
+/* ---- evicting ---- */
+
+static void remove_way(struct shard *shard, struct bucket *bucket, unsigned way)
+{
+    uint32_t ref = bucket->refs[way];
+    bucket_remove(bucket, way);
+    retire(shard, ref);
+    shard->entries--;
+}
+
+static struct bucket *sweep_next(struct shard *shard)
+{
+    struct bucket *bucket = &shard->buckets[shard->sweep];
+    shard->sweep = shard->sweep + 1 < shard->bucket_count ? shard->sweep + 1 : 0;
+    return bucket;
+}
+
+/* Takes away one entry that is over, or else the one SIEVE gives up in the bucket. */
+static void evict_from(struct shard *shard, struct bucket *bucket, uint16_t now_tick)
+{
+    int way = bucket_expired(bucket, now_tick);
+    if (way < 0)
+        way = (int)bucket_victim(bucket);
+    remove_way(shard, bucket, (unsigned)way);
+    shard->evictions++;
+}
+
+/*
+ * Takes away one entry: an expired one if the bucket or those swept over have it, else one of the
+ * fullest of them. So all buckets stay about equally full, and an unlucky one with few ways does
+ * not have to give up what is popular. The shard must not be empty.
+ */
+static void evict_one(struct shard *shard, struct bucket *own, uint16_t now_tick)
+{
+    struct bucket *fullest = own;
+    unsigned looks = 0;
+    while (bucket_expired(fullest, now_tick) < 0 &&
+           (looks < SWEEP_LOOKS || bucket_count(fullest) == 0)) {
+        struct bucket *other = sweep_next(shard);
+        if (bucket_expired(other, now_tick) >= 0 || bucket_count(other) > bucket_count(fullest))
+            fullest = other;
+        looks++;
+    }
+    evict_from(shard, fullest, now_tick);
+}
+
+static uint32_t retired_granules(const struct shard *shard)
+{
+    return shard->open.granules + shard->sealed.granules + shard->waited_for_granules;
+}
+
+/* Takes away the entry of a block, wherever its way is. */
+static void evict_block(struct shard *shard, uint32_t ref)
+{
+    struct cache_key key;
+    entry_key(entry_at(shard, ref), shard->seed, &key);
+    struct bucket *bucket = bucket_for(shard, key.hash);
+    unsigned way = 0;
+    while (way < BUCKET_WAYS && bucket->refs[way] != ref)
+        way++;
+    MUST(way < BUCKET_WAYS);
+    remove_way(shard, bucket, way);
+    shard->evictions++;
+}
+
+/* A block to begin clearing at: that of an entry the sweep comes across. */
+static uint32_t any_block(struct shard *shard)
+{
+    for (uint32_t i = 0; shard->entries > 0 && i < shard->bucket_count; i++) {
+        struct bucket *bucket = sweep_next(shard);
+        if (bucket_count(bucket) > 0)
+            return bucket->refs[bucket_victim(bucket)];
+    }
+    return heap_first(&shard->heap);
+}
+
+/* Large answers find no room among many small ones, however many of these go: their neighbours
+ * must. Takes away the entries of neighbouring blocks until the run would hold that many bytes. */
+static void clear_run(struct shard *shard, size_t bytes)
+{
+    const struct heap *heap = &shard->heap;
+    uint32_t wanted = heap_run_for(bytes), run = 0;
+    bool again = false;
+    for (uint32_t ref = any_block(shard); run < wanted;) {
+        enum heap_block state = heap_state(heap, ref);
+        if (state == HEAP_END) {
+            if (again)
+                return;
+            again = true;
+            run = 0;
+            ref = heap_first(heap);
+            continue;
+        }
+        if (state == HEAP_USED)
+            evict_block(shard, ref);
+        run += heap_block_granules(heap, ref);
+        ref = heap_next(heap, ref);
+    }
+}
+
+/* ---- storing ---- */
+
+/* Room for one who must not wait: a thread that reads would wait for itself. There is some if the
+ * readers of what is retired happen to have left; and sooner or later they will have. */
+static uint32_t take_left_room(struct shard *shard, size_t bytes)
+{
+    reclaim(shard, UINT32_MAX, 0);
+    return heap_take(&shard->heap, bytes);
+}
+
+/* Room for so many bytes, or 0. May let go of the lock for a while, and evict. */
+static uint32_t take_room(struct shard *shard, size_t bytes)
+{
+    reclaim(shard, GIVE_BACK_STEP, shard->spare_granules / BATCH_SHARE);
+    uint32_t ref = heap_take(&shard->heap, bytes);
+    for (int tries = 0; !ref && tries < ROOM_TRIES; tries++) {
+        if (tries > 0 || retired_granules(shard) < heap_run_for(bytes))
+            clear_run(shard, bytes);
+        if (grace_is_reading())
+            return take_left_room(shard, bytes);
+        reclaim_all_waiting(shard);
+        ref = heap_take(&shard->heap, bytes);
+    }
+    return ref;
+}
+
+/* Lets a way refer to the new entry: that of the same key, an empty one, or a victim's. */
+static void place(struct shard *shard, const struct cache_key *key, uint32_t ref,
+                  const struct answer *answer)
+{
+    struct bucket *bucket = bucket_for(shard, key->hash);
+    uint16_t end_tick = bucket_end_tick(answer->stored_at, answer->ttl_s);
+    const struct entry *old;
+    int way = find_way(shard, bucket, key, &old);
+    if (way >= 0) {
+        uint32_t old_ref = bucket->refs[way];
+        bucket_replace(bucket, (unsigned)way, ref, end_tick);
+        retire(shard, old_ref);
+        return;
+    }
+    if (bucket_count(bucket) == BUCKET_WAYS)
+        evict_from(shard, bucket, bucket_tick(answer->stored_at));
+    bucket_add(bucket, tag_of(key->hash), ref, end_tick);
+    shard->entries++;
+}
+
+/* Evicts ahead, since an entry's memory is of use only when its readers have left. */
+static void keep_spare(struct shard *shard, const struct cache_key *key, uint64_t now_us)
+{
+    struct bucket *own = bucket_for(shard, key->hash);
+    while (shard->entries > 0 && shard->heap.granules - shard->heap.used + retired_granules(shard) <
+                                     shard->spare_granules)
+        evict_one(shard, own, bucket_tick(now_us));
+}
+
+bool shard_store(struct shard *shard, const struct cache_key *key, const struct answer *answer)
+{
+    if (!entry_fits(key, answer))
+        return false;
+    pthread_mutex_lock(&shard->lock);
+    keep_spare(shard, key, answer->stored_at);
+    uint32_t ref = take_room(shard, entry_size(answer));
+    if (ref) {
+        entry_write(entry_at(shard, ref), key, answer);
+        place(shard, key, ref, answer);
+        shard->stores++;
+    }
+    pthread_mutex_unlock(&shard->lock);
+    return ref != 0;
+}
+
+/* ---- the rest ---- */
+
+static size_t flush_bucket(struct shard *shard, struct bucket *bucket, const struct cache_key *key)
+{
+    size_t count = 0;
+    for (unsigned way = 0; way < BUCKET_WAYS; way++) {
+        uint32_t ref = bucket->refs[way];
+        if (ref && entry_has_name(entry_at(shard, ref), key)) {
+            remove_way(shard, bucket, way);
+            count++;
+        }
+    }
+    return count;
+}
+
+size_t shard_flush(struct shard *shard, const struct cache_key *key)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&shard->lock);
+    for (uint32_t i = 0; i < shard->bucket_count; i++)
+        count += flush_bucket(shard, &shard->buckets[i], key);
+    pthread_mutex_unlock(&shard->lock);
+    return count;
+}
+
+void shard_usage(struct shard *shard, struct shard_usage *out)
+{
+    pthread_mutex_lock(&shard->lock);
+    out->heap_bytes = (uint64_t)shard->heap.used * HEAP_GRANULE;
+    out->entries = shard->entries;
+    out->evictions = shard->evictions;
+    out->stores = shard->stores;
+    pthread_mutex_unlock(&shard->lock);
+}
