@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_BENCH_ANSWER_H
+#define NAILUP_BENCH_ANSWER_H
+
+/*
+ * What the responder says to a query: a pure function of the query's bytes and a few settings, so
+ * that a name always has the same address. Labels anywhere in the name ask for behaviour:
+ *
+ *   d250      answered 250 ms later, whatever delay is set     ttl5       TTL of 5 seconds
+ *   nx nodata servfail refused                                 that rcode, or none of the type
+ *   big       3 to 4 kB of records                             cname      by way of an alias
+ *   tc        always truncated over UDP                        silent...  never answered
+ *   silentudp silenttcp  never answered over that transport    wrongid wrongname  forged-looking
+ *   close reset stall    on a stream: FIN, RST, or silence from here on
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/span.h"
+
+enum {
+    ANSWER_MAX = 8192, /* the room that answer_make needs */
+    ANSWER_KEEPALIVE_NONE = -1,
+};
+
+enum answer_verdict {
+    ANSWER_SEND,
+    ANSWER_SILENT,
+    ANSWER_CLOSE, /* the rest asks for something of the stream; over UDP they are silence */
+    ANSWER_RESET,
+    ANSWER_STALL,
+};
+
+enum answer_cookies {
+    ANSWER_COOKIES_OFF,
+    ANSWER_COOKIES_ON,
+    ANSWER_COOKIES_REQUIRED, /* over UDP, BADCOOKIE without a right one (RFC 7873 5.2.3) */
+};
+
+struct answer_style {
+    uint32_t ttl_s, negative_ttl_s;
+    int keepalive; /* units of 100 ms (RFC 7828), or ANSWER_KEEPALIVE_NONE */
+    enum answer_cookies cookies;
+    bool lower_case;    /* the question comes back without its 0x20 case */
+    bool authoritative; /* AA instead of RA */
+};
+
+struct answer {
+    enum answer_verdict verdict;
+    size_t len;
+    bool has_delay; /* delay_ms was asked for by the name */
+    uint32_t delay_ms;
+};
+
+/* Writes the answer to out, which has room for ANSWER_MAX bytes. from is the client, for its
+ * cookie. A message that is no query gets FORMERR, or silence where it has no header or is itself
+ * a response. */
+struct answer answer_make(const struct answer_style *style, struct span query, bool is_stream,
+                          const struct addr *from, uint8_t *out);
+
+#endif

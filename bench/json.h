@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_BENCH_JSON_H
+#define NAILUP_BENCH_JSON_H
+
+/*
+ * Writes JSON to a stream, one line, commas put where they belong. Keys are ours and need no
+ * escaping; in an array the key is NULL.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json {
+    FILE *out;
+    bool needs_comma;
+};
+
+void json_open(struct json *json, const char *key, char bracket); /* '{' or '[' */
+void json_close(struct json *json, char bracket);                 /* '}' or ']' */
+void json_u64(struct json *json, const char *key, uint64_t value);
+void json_number(struct json *json, const char *key, double value); /* six digits */
+void json_text(struct json *json, const char *key, const char *value);
+
+#endif

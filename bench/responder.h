@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_BENCH_RESPONDER_H
+#define NAILUP_BENCH_RESPONDER_H
+
+/*
+ * The responder's parts share this header:
+ *   responder.c          the turn of the loop, the delay line, start and end
+ *   responder_options.c  settings, on the command line and at run time the same
+ *   responder_udp.c      datagrams      responder_tcp.c  connections
+ *   responder_stats.c    what was counted, as JSON
+ *   responder_control.c  commands while it runs
+ *
+ * One thread, one poller. A listener is one address with its UDP socket, its TCP listener (absent
+ * while tcp is off) and its connections; listeners live as long as the responder.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "answer.h"
+#include "base/addr.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "delay_line.h"
+#include "poller.h"
+
+enum {
+    LISTENERS_MAX = 256,
+    HISTOGRAM_POWERS = 24, /* queries per connection by powers of two */
+    RECENT_MAX = 256,      /* the newest closed connections whose exact count is kept */
+    STREAM_IN_BYTES = 32768,
+    STREAM_OUT_MAX = 4 << 20, /* answers a client does not read; more resets it */
+    UDP_BATCH = 64,
+    UDP_TURNS_MAX = 4, /* batches of one socket in one turn */
+};
+
+struct responder_options {
+    double delay_ms, jitter_ms, loss_percent;
+    uint64_t tcp_reset_after, tcp_close_after, tcp_stall_after; /* 0: never */
+    uint64_t tcp_idle_ms;                                       /* 0: never */
+    uint64_t max_in_flight;                                     /* 0: no limit */
+    bool one_shot;
+    bool handshake; /* a new connection costs one more delay, as one over a distance does */
+    bool tcp, udp;  /* whether they are served */
+    struct answer_style style;
+};
+
+struct responder_stats {
+    uint64_t udp_queries, udp_answers, udp_lost, udp_silent, udp_reads;
+    uint64_t tcp_queries, tcp_answers, tcp_silent, tcp_reads, tcp_segments, tcp_writes;
+    uint64_t opened, closed, max_open, resets_sent, fins_sent;
+    uint64_t closed_unanswered; /* answers that were due when their connection was gone */
+    uint64_t used_at_once;      /* first query within 1 ms of the connection */
+    uint64_t max_queries;       /* on one connection */
+    uint64_t closed_by_queries[HISTOGRAM_POWERS]; /* [i]: 2^(i-1) to 2^i - 1 queries; [0]: none */
+    uint64_t recent[RECENT_MAX]; /* queries of closed connections, closed % RECENT_MAX is next */
+};
+
+struct responder;
+
+struct listener {
+    struct responder *responder;
+    struct watch udp, tcp; /* fd -1: not there */
+    struct addr addr;
+    struct list conns; /* open ones, the longest silent first */
+    uint64_t open;
+    struct responder_stats stats;
+};
+
+/* The states of a connection that the responder serves. */
+enum conn_state {
+    CONN_OPEN,
+    CONN_STALLED,   /* neither reads nor answers; the peer is told nothing */
+    CONN_FINISHING, /* FIN sent: reads and forgets until the peer closes */
+    CONN_CLOSED,    /* descriptor gone; freed once no delayed answer refers to it */
+};
+
+struct conn {
+    struct watch watch;
+    struct list node;  /* in listener->conns while its descriptor is open */
+    struct list dirty; /* in responder->dirty while answers wait for the end of the turn */
+    struct list grave; /* in responder->graves when closed */
+    struct listener *listener;
+    struct addr peer;
+    enum conn_state state;
+    uint64_t accepted_at, last_at; /* us */
+    uint64_t queries, answers;
+    uint32_t delayed; /* answers in the delay line */
+    uint32_t events;  /* what the poller watches for */
+    uint64_t segments_seen;
+    struct buf out;
+    size_t in_len;
+    uint8_t in[STREAM_IN_BYTES];
+};
+
+/* An answer that waits in the delay line: over UDP conn is NULL. */
+struct delayed_answer {
+    struct delayed delayed;
+    struct listener *listener;
+    struct conn *conn;
+    struct addr peer;
+    size_t len;
+    uint8_t bytes[];
+};
+
+struct responder {
+    struct responder_options options;
+    struct listener *listeners[LISTENERS_MAX];
+    size_t listener_count;
+    int poller;
+    uint64_t now_us; /* of this turn */
+    struct delay_line line;
+    struct list dirty, graves;
+    struct control *control; /* NULL without one */
+    struct udp_batch *udp;
+    bool stopping;
+};
+
+/* responder_options.c: both tables in one. False with a sentence in why (256 bytes). */
+bool responder_set(struct responder_options *options, const char *name, const char *value,
+                   char *why);
+void responder_options_init(struct responder_options *options);
+void responder_options_json(const struct responder_options *options, FILE *out);
+
+/* responder.c: when an answer to a query that came now on conn (NULL: UDP) is due. */
+uint64_t responder_due_us(const struct responder *responder, const struct answer *answer,
+                          const struct conn *conn);
+/* Copies the answer into the delay line; false when it is full (the answer is lost). */
+bool responder_delay(struct responder *responder, const struct delayed_answer *like,
+                     const uint8_t *bytes, uint64_t due_us);
+
+/* responder_udp.c */
+MUST_USE enum err responder_udp_new(struct responder *responder);
+void responder_udp_free(struct responder *responder);
+MUST_USE enum err responder_udp_listen(struct listener *listener);
+void responder_udp_send(struct responder *responder, const struct delayed_answer *answer);
+void responder_udp_flush(struct responder *responder); /* at the end of a turn */
+
+/* responder_tcp.c */
+MUST_USE enum err responder_tcp_listen(struct listener *listener);
+void responder_tcp_unlisten(struct listener *listener);
+void responder_tcp_each(struct listener *listener, void (*act)(struct conn *conn));
+void responder_tcp_reset(struct conn *conn);
+void responder_tcp_finish(struct conn *conn); /* FIN */
+void responder_tcp_stall(struct conn *conn);
+void responder_tcp_resume(struct conn *conn);
+void responder_tcp_answer(struct conn *conn, const uint8_t *bytes, size_t len);
+void responder_tcp_flush(struct responder *responder); /* at the end of a turn */
+void responder_tcp_sweep(struct listener *listener);   /* closes what is idle */
+
+/* responder_stats.c: one line without the newline. */
+void responder_stats_json(const struct responder *responder, FILE *out);
+void responder_connections_json(const struct responder *responder, FILE *out);
+void responder_stats_reset(struct responder *responder);
+void responder_stats_on_closed(struct conn *conn);
+/* Reads the kernel's count of data segments; before the descriptor is closed. */
+void responder_stats_take_segments(struct conn *conn);
+
+/* responder_control.c: path may be NULL, and use_stdin false. */
+MUST_USE enum err responder_control_open(struct responder *responder, const char *path,
+                                         bool use_stdin);
+void responder_control_close(struct responder *responder);
+
+#endif

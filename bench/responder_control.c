@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * Commands to a running responder, one a line, from a Unix socket or standard input; each is
+ * answered by one line: JSON, "ok", or "error: " and a sentence. Also the client for scripts.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "bench.h"
+#include "options.h"
+#include "responder.h"
+
+enum { LINE_MAX_BYTES = 1024, CLIENTS_MAX = 16, WORDS_MAX = 4 };
+
+/* One who may send commands; out_fd is where the answers go. */
+struct client {
+    struct watch watch; /* fd -1: free */
+    struct control *control;
+    int out_fd;
+    size_t len;
+    char line[LINE_MAX_BYTES];
+};
+
+struct control {
+    struct responder *responder;
+    struct watch listener;
+    char *path; /* to unlink; NULL without a socket */
+    struct client clients[CLIENTS_MAX];
+};
+
+static bool each_conn(struct responder *responder, void (*act)(struct conn *conn))
+{
+    for (size_t i = 0; i < responder->listener_count; i++)
+        responder_tcp_each(responder->listeners[i], act);
+    return true;
+}
+
+static bool tcp_on(struct responder *responder, FILE *out)
+{
+    for (size_t i = 0; i < responder->listener_count; i++) {
+        enum err err = responder_tcp_listen(responder->listeners[i]);
+        if (err) {
+            fprintf(out, "error: cannot listen: %s", err_str(err));
+            return false;
+        }
+    }
+    responder->options.tcp = true;
+    return true;
+}
+
+/* As if the machine's TCP had died and said so: refused, and every connection reset. */
+static bool tcp_off(struct responder *responder)
+{
+    for (size_t i = 0; i < responder->listener_count; i++)
+        responder_tcp_unlisten(responder->listeners[i]);
+    responder->options.tcp = false;
+    return each_conn(responder, responder_tcp_reset);
+}
+
+/* False: it has written its own answer to out. */
+static bool do_tcp(struct responder *responder, const char *what, FILE *out)
+{
+    if (strcmp(what, "on") == 0)
+        return tcp_on(responder, out);
+    if (strcmp(what, "off") == 0)
+        return tcp_off(responder);
+    if (strcmp(what, "reset") == 0)
+        return each_conn(responder, responder_tcp_reset);
+    if (strcmp(what, "fin") == 0)
+        return each_conn(responder, responder_tcp_finish);
+    if (strcmp(what, "stall") == 0)
+        return each_conn(responder, responder_tcp_stall);
+    if (strcmp(what, "resume") == 0)
+        return each_conn(responder, responder_tcp_resume);
+    fputs("error: tcp takes on, off, reset, fin, stall or resume", out);
+    return false;
+}
+
+static bool do_set(struct responder *responder, const char *name, const char *value, FILE *out)
+{
+    char why[256];
+    if (responder_set(&responder->options, name, value, why))
+        return true;
+    fprintf(out, "error: %s", why);
+    return false;
+}
+
+static bool do_two(struct responder *responder, char **words, FILE *out)
+{
+    if (strcmp(words[0], "tcp") == 0)
+        return do_tcp(responder, words[1], out);
+    if (strcmp(words[0], "udp") == 0 && parse_switch(words[1], &responder->options.udp))
+        return true;
+    fputs("error: no such command; try help", out);
+    return false;
+}
+
+static bool do_one(struct responder *responder, const char *word, FILE *out)
+{
+    if (strcmp(word, "stats") == 0)
+        responder_stats_json(responder, out);
+    else if (strcmp(word, "connections") == 0)
+        responder_connections_json(responder, out);
+    else if (strcmp(word, "settings") == 0)
+        responder_options_json(&responder->options, out);
+    else if (strcmp(word, "help") == 0)
+        fputs("set NAME VALUE | tcp on|off|reset|fin|stall|resume | udp on|off | stats | "
+              "reset-stats | connections | settings | quit",
+              out);
+    else if (strcmp(word, "reset-stats") == 0)
+        return responder_stats_reset(responder), true;
+    else if (strcmp(word, "quit") == 0)
+        return responder->stopping = true;
+    else
+        fputs("error: no such command; try help", out);
+    return false;
+}
+
+static void run_line(struct responder *responder, char *line, FILE *out)
+{
+    char *words[WORDS_MAX], *rest = NULL;
+    int count = 0;
+    for (char *word = strtok_r(line, " \t\r", &rest); word && count < WORDS_MAX;
+         word = strtok_r(NULL, " \t\r", &rest))
+        words[count++] = word;
+    bool ok = false;
+    if (count == 3 && strcmp(words[0], "set") == 0)
+        ok = do_set(responder, words[1], words[2], out);
+    else if (count == 2)
+        ok = do_two(responder, words, out);
+    else if (count == 1)
+        ok = do_one(responder, words[0], out);
+    else
+        fputs("error: no such command; try help", out);
+    fputs(ok ? "ok\n" : "\n", out);
+}
+
+static void write_all(int fd, const char *bytes, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, bytes, len);
+        if (n <= 0)
+            return; /* a client that does not take its answer loses it */
+        bytes += n;
+        len -= (size_t)n;
+    }
+}
+
+static void answer_line(struct client *client, char *line)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    if (!out)
+        return;
+    run_line(client->control->responder, line, out);
+    fclose(out);
+    write_all(client->out_fd, text, len);
+    free(text);
+}
+
+static void client_close(struct client *client)
+{
+    close(client->watch.fd);
+    client->watch.fd = -1;
+    client->len = 0;
+}
+
+static void on_client(struct watch *watch, uint32_t events)
+{
+    struct client *client = CONTAINER_OF(watch, struct client, watch);
+    (void)events;
+    if (watch->fd < 0)
+        return;
+    ssize_t n = read(watch->fd, client->line + client->len, LINE_MAX_BYTES - 1 - client->len);
+    if (n <= 0) {
+        client_close(client);
+        return;
+    }
+    client->len += (size_t)n;
+    client->line[client->len] = '\0';
+    char *start = client->line, *end;
+    while ((end = strchr(start, '\n'))) {
+        *end = '\0';
+        answer_line(client, start);
+        start = end + 1;
+    }
+    client->len = (size_t)(client->line + client->len - start);
+    memmove(client->line, start, client->len);
+    if (client->len == LINE_MAX_BYTES - 1)
+        client_close(client);
+}
+
+static bool client_open(struct control *control, int fd, int out_fd)
+{
+    for (int i = 0; i < CLIENTS_MAX; i++) {
+        struct client *client = &control->clients[i];
+        if (client->watch.fd >= 0)
+            continue;
+        client->control = control;
+        client->out_fd = out_fd;
+        client->watch = (struct watch){.fd = fd, .on_ready = on_client};
+        if (poller_add(control->responder->poller, &client->watch, EPOLLIN) == ERR_OK)
+            return true;
+        client->watch.fd = -1;
+        return false;
+    }
+    return false;
+}
+
+static void on_connect(struct watch *watch, uint32_t events)
+{
+    struct control *control = CONTAINER_OF(watch, struct control, listener);
+    int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC);
+    (void)events;
+    if (fd >= 0 && !client_open(control, fd, fd))
+        close(fd);
+}
+
+static bool fill_path(struct sockaddr_un *un, const char *path)
+{
+    memset(un, 0, sizeof(*un));
+    un->sun_family = AF_UNIX;
+    if (strlen(path) >= sizeof(un->sun_path))
+        return false;
+    strcpy(un->sun_path, path);
+    return true;
+}
+
+static enum err listen_at(struct control *control, const char *path)
+{
+    struct sockaddr_un un;
+    if (!fill_path(&un, path))
+        return ERR_TOO_LARGE;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return err_from_errno(errno);
+    control->listener = (struct watch){.fd = fd, .on_ready = on_connect};
+    unlink(path); /* of an earlier responder that was killed */
+    if (bind(fd, (struct sockaddr *)&un, sizeof(un)) || listen(fd, CLIENTS_MAX))
+        return err_from_errno(errno);
+    control->path = strdup(path);
+    return poller_add(control->responder->poller, &control->listener, EPOLLIN);
+}
+
+enum err responder_control_open(struct responder *responder, const char *path, bool use_stdin)
+{
+    struct control *control = calloc(1, sizeof(*control));
+    if (!control)
+        return ERR_NO_MEMORY;
+    responder->control = control;
+    control->responder = responder;
+    control->listener.fd = -1;
+    for (int i = 0; i < CLIENTS_MAX; i++)
+        control->clients[i].watch.fd = -1;
+    if (use_stdin && !client_open(control, STDIN_FILENO, STDOUT_FILENO))
+        return ERR_INVALID; /* a plain file cannot be watched */
+    return path ? listen_at(control, path) : ERR_OK;
+}
+
+void responder_control_close(struct responder *responder)
+{
+    struct control *control = responder->control;
+    if (!control)
+        return;
+    for (int i = 0; i < CLIENTS_MAX; i++)
+        if (control->clients[i].watch.fd >= 0)
+            client_close(&control->clients[i]);
+    if (control->listener.fd >= 0)
+        close(control->listener.fd);
+    if (control->path)
+        unlink(control->path);
+    free(control->path);
+    free(control);
+    responder->control = NULL;
+}
+
+/* Copies one line from the socket to standard output; the exit code. */
+static int print_answer(int fd)
+{
+    FILE *in = fdopen(fd, "r");
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t len = in ? getline(&line, &cap, in) : -1;
+    if (len <= 0)
+        fputs("nailup-bench control: the responder closed without an answer\n", stderr);
+    else
+        fputs(line, stdout);
+    int code = len <= 0 || strncmp(line, "error:", 6) == 0;
+    free(line);
+    if (in)
+        fclose(in);
+    return code;
+}
+
+int control_main(int argc, char **argv)
+{
+    struct sockaddr_un un;
+    char line[LINE_MAX_BYTES] = "";
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return puts("usage: nailup-bench control SOCKET COMMAND [WORD]...\n"
+                    "Sends one command to a responder started with --control SOCKET; the command\n"
+                    "help lists them. Exit 1: the responder said no or is not there."),
+               0;
+    if (argc < 3)
+        option_wrong("control", "takes a socket's path and a command");
+    for (int i = 2; i < argc; i++) {
+        if (strlen(line) + strlen(argv[i]) + 2 > sizeof(line))
+            option_wrong("control", "that command is too long");
+        strcat(strcat(line, argv[i]), i + 1 < argc ? " " : "\n");
+    }
+    if (!fill_path(&un, argv[1]))
+        option_wrong("control", "that path is too long for a socket");
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&un, sizeof(un))) {
+        fprintf(stderr, "nailup-bench control: %s: %s\n", argv[1], strerror(errno));
+        return 1;
+    }
+    write_all(fd, line, strlen(line));
+    return print_answer(fd);
+}

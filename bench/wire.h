@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_BENCH_WIRE_H
+#define NAILUP_BENCH_WIRE_H
+
+/*
+ * As much of the DNS wire format (RFC 1035, RFC 6891) as a load generator and a test upstream
+ * need. The bench has its own on purpose: a fault in src/dns must not hide behind the same fault
+ * in the program that measures it.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/span.h"
+
+enum {
+    WIRE_HEADER_BYTES = 12,
+    WIRE_NAME_MAX = 255,
+    WIRE_QUERY_MAX = WIRE_HEADER_BYTES + WIRE_NAME_MAX + 4 + 11,
+    WIRE_COOKIE_MAX = 40, /* RFC 7873: 8 bytes of the client, 8 to 32 of the server */
+
+    WIRE_TYPE_A = 1,
+    WIRE_TYPE_NS = 2,
+    WIRE_TYPE_CNAME = 5,
+    WIRE_TYPE_SOA = 6,
+    WIRE_TYPE_PTR = 12,
+    WIRE_TYPE_MX = 15,
+    WIRE_TYPE_TXT = 16,
+    WIRE_TYPE_AAAA = 28,
+    WIRE_TYPE_OPT = 41,
+    WIRE_CLASS_IN = 1,
+
+    WIRE_OPTION_COOKIE = 10,    /* RFC 7873 */
+    WIRE_OPTION_KEEPALIVE = 11, /* RFC 7828 */
+
+    WIRE_QR = 0x8000, /* in the second 16 bits of a message */
+    WIRE_AA = 0x0400,
+    WIRE_TC = 0x0200,
+    WIRE_RD = 0x0100,
+    WIRE_RA = 0x0080,
+    WIRE_CD = 0x0010,
+};
+
+enum rcode {
+    RCODE_NOERROR = 0,
+    RCODE_FORMERR = 1,
+    RCODE_SERVFAIL = 2,
+    RCODE_NXDOMAIN = 3,
+    RCODE_NOTIMP = 4,
+    RCODE_REFUSED = 5,
+    RCODE_BADVERS = 16,
+    RCODE_BADCOOKIE = 23,
+};
+
+/* What is asked, as parsed by wire_parse_query. Spans borrow from the message. */
+struct wire_query {
+    uint16_t id, flags, type, class;
+    uint16_t question_end; /* offset of the first byte after the question */
+    uint16_t name_len;
+    uint8_t lower[WIRE_NAME_MAX]; /* the name in wire form, letters in lower case */
+    bool has_edns, dnssec_ok;
+    uint8_t edns_version;
+    uint16_t udp_size;  /* 512 without EDNS (RFC 6891 6.2.5) */
+    struct span cookie; /* empty without one */
+};
+
+/* One question, no answer or authority, at most four additional records. False: not a query one
+ * could answer with more than FORMERR. */
+bool wire_parse_query(struct span message, struct wire_query *out);
+
+/* The offset after the first question, or 0 where there is none that parses. */
+size_t wire_question_end(struct span message);
+
+/* Text to wire form, uncompressed; \. and \DDD are known. Returns the length, 0 of a bad name. */
+size_t wire_name_from_text(uint8_t out[WIRE_NAME_MAX], const char *text);
+
+struct wire_style {
+    bool recursion_desired, dnssec_ok;
+    uint16_t edns_bytes; /* 0: no EDNS */
+};
+
+/* A query with id 0 for a name in wire form; out holds WIRE_QUERY_MAX. Returns the length. */
+size_t wire_build_query(uint8_t *out, const uint8_t *name, size_t name_len, uint16_t type,
+                        const struct wire_style *style);
+
+/* "A", "aaaa", "TYPE65"; false of an unknown one. */
+bool wire_type_from_text(const char *text, uint16_t *out);
+
+/* "NOERROR" and the like; "RCODE<n>" is never printed: others are "OTHER". */
+const char *wire_rcode_text(unsigned rcode);
+
+#endif
