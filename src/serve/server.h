@@ -8,9 +8,9 @@
  * what can be answered at once, waits for the rest.
  */
 
-#include <stdatomic.h>
 #include <stddef.h>
 
+#include "base/addr.h"
 #include "base/err.h"
 #include "base/stats.h"
 #include "serve/server_options.h"
@@ -34,8 +34,13 @@ MUST_USE enum err server_open(struct server **out, struct loop *loop,
                               const struct server_options *options, struct resolver *resolver,
                               struct server_quota *quota, struct stats *stats, size_t *which);
 
-/* Takes no more clients and queries; what waits is still answered. on_drained is called once
- * nothing waits (at once, if so). */
+/* Where the listener of options->listen[which] is bound, which matters when its port is 0 (UDP and
+ * TCP then get the same); NULL when this machine lacks the address. */
+const struct addr *server_local(const struct server *server, size_t which);
+
+/* Takes no more clients, nor queries that would have to wait (over UDP they get SERVFAIL, and hits
+ * are still answered, until the server is freed); what waits is still answered. on_drained is
+ * called once nothing waits (within the call, if so) and may free the server. */
 void server_drain(struct server *server, void (*on_drained)(void *context), void *context);
 
 /* Closes everything; waiting queries get no answer. */

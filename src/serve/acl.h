@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_SERVE_ACL_H
+#define NAILUP_SERVE_ACL_H
+
+/* Who may ask: the access list's longest prefix decides. Pure, any thread. */
+
+#include "base/addr.h"
+#include "base/prefix.h"
+#include "serve/server_options.h"
+
+/* An address that no prefix contains is refused. access is frozen; values are enum server_access.
+ */
+enum server_access acl_find(const struct prefix_set *access, const struct addr *client);
+
+#endif

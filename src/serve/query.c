@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Decides what kind of message a client sent. Parsing is message_parse()'s, answering reply.c's.
+ * Invariant: what is called QUERY_RESOLVE has one sound question of class IN for a type that may
+ * be asked for, and whatever has QR set is never answered.
+ */
+#include "serve/query.h"
+
+#include "base/check.h"
+#include "dns/message.h"
+#include "dns/rrtype.h"
+
+/* NXNAME of RFC 9824 section 5.1: exists in denials only, asking for it is malformed. */
+enum { TYPE_NXNAME = 128 };
+
+static enum query_verdict refuse(struct query_error *error, uint16_t rcode, uint16_t ede,
+                                 const char *text)
+{
+    *error = (struct query_error){.rcode = rcode, .ede = ede, .text = text};
+    return QUERY_ERROR;
+}
+
+static void take_facts(struct query *query, const struct message *message)
+{
+    const struct edns *edns = &message->edns;
+    *query = (struct query){
+        .id = message->id,
+        .flags = message->flags,
+        .udp_size = edns_udp_size(edns),
+        .has_question = message->has_question,
+        .has_edns = edns->present,
+        .dnssec_ok = edns->dnssec_ok,
+        .question = message->question,
+    };
+    struct span unused;
+    if (edns->options.len > 0)
+        query->has_keepalive = edns_find(edns, EDNS_TCP_KEEPALIVE, &unused) == EDNS_FOUND;
+    if (message->has_tsig)
+        query->tsig_message = message->bytes;
+}
+
+static enum query_verdict check_type(struct query_error *error, uint16_t type)
+{
+    if (!rrtype_is_meta(type) || type == RRTYPE_ANY)
+        return QUERY_RESOLVE;
+    switch (type) {
+    case RRTYPE_AXFR:
+    case RRTYPE_IXFR:
+        return refuse(error, RCODE_REFUSED, EDE_NOT_SUPPORTED, "no zone transfers");
+    case 0:
+    case RRTYPE_OPT:
+    case RRTYPE_TSIG:
+    case TYPE_NXNAME:
+        return refuse(error, RCODE_FORMERR, EDE_NONE, "");
+    default:
+        return refuse(error, RCODE_NOTIMP, EDE_NOT_SUPPORTED, "");
+    }
+}
+
+/* A well-formed message with one question. */
+static enum query_verdict check_question(const struct message *message, struct query_error *error)
+{
+    const struct question *question = &message->question;
+    enum query_verdict verdict = check_type(error, question->type);
+    if (verdict != QUERY_RESOLVE)
+        return verdict;
+    if (question->cls != RRCLASS_IN)
+        return refuse(error, RCODE_REFUSED, EDE_NOT_SUPPORTED, "class IN only");
+    if (message->counts[SECTION_ANSWER] || message->counts[SECTION_AUTHORITY])
+        return refuse(error, RCODE_FORMERR, EDE_NONE, "");
+    return QUERY_RESOLVE;
+}
+
+enum query_verdict query_check(struct query *query, struct query_error *error, struct span bytes)
+{
+    struct message message;
+    enum message_check check = message_parse(&message, bytes);
+    if (check == MESSAGE_SHORT || message_is_answer(&message))
+        return QUERY_DROP;
+    take_facts(query, &message);
+    if (message_opcode(&message) != OPCODE_QUERY)
+        return refuse(error, RCODE_NOTIMP, EDE_NOT_SUPPORTED, "");
+    if (check == MESSAGE_MALFORMED)
+        return refuse(error, RCODE_FORMERR, EDE_NONE, "");
+    if (message.edns.version > 0)
+        return refuse(error, RCODE_BADVERS, EDE_NONE, "");
+    if (!message.has_question)
+        return refuse(error, RCODE_FORMERR, EDE_NONE, "");
+    if (message.has_tsig)
+        return refuse(error, RCODE_NOTAUTH, EDE_NONE, "");
+    return check_question(&message, error);
+}
+
+void query_keep(struct query *query, uint8_t name[NAME_WIRE_MAX])
+{
+    MUST(query->tsig_message.len == 0);
+    query->question.name = name_copy(query->question.name, name);
+}

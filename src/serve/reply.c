@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Makes replies out of what is ready: one copy of the answer, then the few bytes that are the
+ * client's own. What an answer says is the resolver's, whether a query gets one query.c's.
+ * Invariant: reply_write() writes exactly the planned length, and no datagram is longer than its
+ * client said it takes.
+ */
+#include "serve/reply.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "dns/header.h"
+#include "dns/rrtype.h"
+#include "dns/ttl.h"
+#include "serve/reply_tsig.h"
+
+enum {
+    OPT_FIXED = 11,      /* root, type, class, TTL, RDLENGTH */
+    OPTION_FIXED = 4,    /* code and length */
+    EDE_TEXT_MAX = 64,   /* bytes of an extended error's text */
+    STREAM_MAX = 65535,  /* RFC 1035 section 4.2.2 */
+    DATAGRAM_MIN = 512,  /* every client takes this much */
+    DATAGRAM_MAX = 4096, /* what udp_server.h has room for */
+    US_A_SECOND = 1000000,
+};
+
+struct reply_rules reply_rules_udp(uint16_t max_udp_size)
+{
+    return (struct reply_rules){.udp_size = MIN(MAX(max_udp_size, DATAGRAM_MIN), DATAGRAM_MAX)};
+}
+
+struct reply_rules reply_rules_stream(uint16_t max_udp_size, uint64_t idle_timeout_us)
+{
+    struct reply_rules rules = reply_rules_udp(max_udp_size);
+    rules.stream = true;
+    rules.keepalive_100ms = (uint16_t)MIN(idle_timeout_us / 100000, UINT16_MAX);
+    return rules;
+}
+
+/* ---- planning ---- */
+
+static uint16_t opt_len(const struct reply *reply)
+{
+    if (!reply->query->has_edns)
+        return 0;
+    size_t len = OPT_FIXED;
+    if (reply->rules->stream && reply->query->has_keepalive)
+        len += OPTION_FIXED + 2;
+    if (reply->ede_count > 0)
+        len += reply->ede_count * (OPTION_FIXED + 2) + strnlen(reply->ede_text, EDE_TEXT_MAX);
+    return (uint16_t)len;
+}
+
+static size_t limit_of(const struct reply *reply)
+{
+    if (reply->rules->stream)
+        return STREAM_MAX;
+    return MIN(reply->query->udp_size, reply->rules->udp_size);
+}
+
+static size_t question_len(const struct query *query)
+{
+    return query->has_question ? query->question.name.len + 4u : 0;
+}
+
+/* QR, and of the query's bits those that are copied (RFC 1035 section 4.1.1, RFC 4035 3.2.2). */
+static uint16_t echoed_flags(const struct query *query)
+{
+    return HEADER_QR | (query->flags & (HEADER_OPCODE_MASK | HEADER_RD | HEADER_CD));
+}
+
+void reply_plan_answer(struct reply *reply, const struct query *query, const struct answer *answer,
+                       const struct reply_rules *rules)
+{
+    size_t start = HEADER_LEN + question_len(query);
+    MUST(answer->message.len >= start && answer->ede_count <= REPLY_ERRORS_MAX);
+    uint16_t flags = header_flags(answer->message.data);
+    if (!(query->flags & HEADER_AD) && !query->dnssec_ok)
+        flags &= (uint16_t)~HEADER_AD;
+    reply->query = query;
+    reply->answer = answer;
+    reply->rules = rules;
+    reply->ede_text = "";
+    reply->flags = flags | echoed_flags(query);
+    reply->rcode = flags & HEADER_RCODE_MASK;
+    reply->ede_count = answer->ede_count;
+    reply->ede[0] = answer->ede[0];
+    reply->ede[1] = answer->ede[1];
+    reply->opt_len = opt_len(reply);
+    reply->tsig_len = 0;
+    reply->len = answer->message.len + reply->opt_len;
+    reply->is_truncated = reply->len > limit_of(reply);
+    if (reply->is_truncated) {
+        reply->flags |= HEADER_TC;
+        reply->len = start + reply->opt_len;
+    }
+}
+
+/* Left out where there is no room: the client may not believe the error then, but it gets one. */
+static void plan_tsig(struct reply *reply)
+{
+    size_t len = reply_tsig_len(reply->query->tsig_message);
+    if (reply->len + len > limit_of(reply))
+        return;
+    reply->tsig_len = (uint16_t)len;
+    reply->len += len;
+}
+
+void reply_plan_error(struct reply *reply, const struct query *query,
+                      const struct query_error *error, bool is_recursive,
+                      const struct reply_rules *rules)
+{
+    *reply = (struct reply){
+        .query = query,
+        .rules = rules,
+        .ede_text = error->text,
+        .flags = (uint16_t)(echoed_flags(query) | (is_recursive ? HEADER_RA : 0) |
+                            (error->rcode & HEADER_RCODE_MASK)),
+        .rcode = error->rcode,
+        .ede_count = error->ede != EDE_NONE,
+        .ede = {error->ede},
+    };
+    reply->opt_len = opt_len(reply);
+    reply->len = HEADER_LEN + question_len(query) + reply->opt_len;
+    if (error->rcode == RCODE_NOTAUTH)
+        plan_tsig(reply);
+}
+
+/* ---- writing ---- */
+
+static uint8_t *write_option(uint8_t *at, uint16_t code, uint16_t len)
+{
+    put_u16(at, code);
+    put_u16(at + 2, len);
+    return at + OPTION_FIXED;
+}
+
+static uint8_t *write_errors(const struct reply *reply, uint8_t *at)
+{
+    const char *text = reply->ede_text;
+    for (uint8_t i = 0; i < reply->ede_count; i++) {
+        size_t len = strnlen(text, EDE_TEXT_MAX);
+        at = write_option(at, EDNS_EDE, (uint16_t)(2 + len));
+        put_u16(at, reply->ede[i]);
+        memcpy(at + 2, text, len);
+        at += 2 + len;
+        text = "";
+    }
+    return at;
+}
+
+/* RFC 6891 section 6.1.2; DO is copied (RFC 3225 section 3). */
+static uint8_t *write_opt(const struct reply *reply, uint8_t *at)
+{
+    at[0] = 0;
+    put_u16(at + 1, RRTYPE_OPT);
+    put_u16(at + 3, reply->rules->udp_size);
+    at[5] = (uint8_t)(reply->rcode >> 4);
+    at[6] = 0;
+    put_u16(at + 7, reply->query->dnssec_ok ? EDNS_FLAG_DO : 0);
+    put_u16(at + 9, (uint16_t)(reply->opt_len - OPT_FIXED));
+    at += OPT_FIXED;
+    if (reply->rules->stream && reply->query->has_keepalive) {
+        at = write_option(at, EDNS_TCP_KEEPALIVE, 2);
+        put_u16(at, reply->rules->keepalive_100ms);
+        at += 2;
+    }
+    return write_errors(reply, at);
+}
+
+/* Header with counts of nothing, and the question. */
+static uint8_t *write_start(const struct query *query, uint8_t *out)
+{
+    memset(out, 0, HEADER_LEN);
+    if (!query->has_question)
+        return out + HEADER_LEN;
+    struct name name = query->question.name;
+    uint8_t *at = out + HEADER_LEN;
+    header_set_count(out, SECTION_QUESTION, 1);
+    memcpy(at, name.wire, name.len);
+    put_u16(at + name.len, query->question.type);
+    put_u16(at + name.len + 2, query->question.cls);
+    return at + name.len + 4;
+}
+
+/* The answer's bytes with the client's spelling of the name (0x20) and TTLs of now. */
+static uint8_t *write_answer(const struct query *query, const struct answer *answer, uint8_t *out,
+                             uint64_t now_us)
+{
+    memcpy(out, answer->message.data, answer->message.len);
+    memcpy(out + HEADER_LEN, query->question.name.wire, query->question.name.len);
+    uint64_t age_us = now_us > answer->stored_at ? now_us - answer->stored_at : 0;
+    if (age_us >= US_A_SECOND)
+        ttl_age(out, answer->ttl_offsets, answer->ttl_count,
+                (uint32_t)MIN(age_us / US_A_SECOND, UINT32_MAX), 0);
+    return out + answer->message.len;
+}
+
+static bool has_body(const struct reply *reply)
+{
+    return reply->answer && !reply->is_truncated;
+}
+
+void reply_write(const struct reply *reply, uint8_t *out, uint64_t now_us)
+{
+    const struct query *query = reply->query;
+    uint8_t *at =
+        has_body(reply) ? write_answer(query, reply->answer, out, now_us) : write_start(query, out);
+    uint16_t additional = header_count(out, SECTION_ADDITIONAL);
+    if (reply->opt_len > 0) {
+        at = write_opt(reply, at);
+        additional++;
+    }
+    if (reply->tsig_len > 0) {
+        at = reply_tsig_write(query->tsig_message, at);
+        additional++;
+    }
+    header_set_id(out, query->id);
+    header_set_flags(out, reply->flags);
+    header_set_count(out, SECTION_ADDITIONAL, additional);
+    MUST((size_t)(at - out) == reply->len);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_SERVE_REQUEST_H
+#define NAILUP_SERVE_REQUEST_H
+
+/*
+ * What a client asked, from its message to its answer. Most are answered within the call that
+ * brought them, from the cache; the others become a struct request that waits for the resolver.
+ *
+ *   struct requests   a worker's: what its requests need, its free ones, how many wait
+ *   struct sink       where answers go: one of a UDP socket, one of each stream session
+ *   struct request    one query that waits; owned by its sink
+ *
+ * One thread.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/span.h"
+#include "net/udp_server.h"
+#include "serve/reply.h"
+#include "serve/server_options.h"
+
+struct loop;
+struct request;
+struct resolver;
+struct server_quota;
+struct stats;
+
+enum { REQUEST_SPARES_MAX = 4096 }; /* free requests that a worker keeps for the next ones */
+
+struct requests {
+    struct loop *loop;
+    const struct server_options *options;
+    struct resolver *resolver;
+    struct server_quota *quota;
+    struct stats *stats;
+    bool is_draining; /* nothing new may wait */
+    struct list spares;
+    size_t spare_count;
+};
+
+/* The members are the server's to set between these two; everything is borrowed. */
+void requests_init(struct requests *requests);
+/* No request may be waiting (MUST). */
+void requests_deinit(struct requests *requests);
+
+struct sink {
+    struct requests *requests;
+    struct reply_rules rules;
+    /* Room for a reply of len bytes, or NULL: then it is dropped. */
+    uint8_t *(*reserve)(struct sink *sink, size_t len);
+    /* len bytes of the room are to be sent. path is that of the query, NULL on streams. */
+    void (*commit)(struct sink *sink, size_t len, const struct udp_path *path);
+    /* A query that waited has its answer, or it found no room; the sink may be freed. */
+    void (*on_answered)(struct sink *sink);
+    struct list waiting; /* struct request */
+    size_t waiting_count;
+};
+
+/* Sets the lists; the other members are the owner's to set. */
+void sink_init(struct sink *sink, struct requests *requests);
+
+/* The clients are gone: what waits leaves the resolver, without an answer. */
+void sink_abandon(struct sink *sink);
+
+enum request_result {
+    REQUEST_ANSWERED,
+    REQUEST_WAITING, /* the sink's commit() and on_answered() come later */
+    REQUEST_DROPPED, /* no answer will come */
+};
+
+/*
+ * One message of a client: answered into the sink, kept waiting, or dropped. access is what the
+ * access list says of the client; SERVER_DROP drops. path is copied when it is needed later; NULL
+ * on streams. Called inside a read section of the cache.
+ */
+enum request_result request_take(struct sink *sink, struct span message, enum server_access access,
+                                 const struct udp_path *path);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Datagrams in, replies out: the socket's batches belong to net, the queries to request.c. A whole
+ * batch is one read section of the cache.
+ * Invariant: a datagram that no reply could reach, or that a server sent, is not looked at.
+ */
+#include "serve/serve_udp.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/stats.h"
+#include "cache/cache.h"
+#include "net/udp_server.h"
+#include "serve/acl.h"
+#include "serve/request.h"
+
+struct serve_udp {
+    struct sink sink;
+    struct udp_server *socket;
+    void (*on_idle)(void *context); /* NULL: not draining */
+    void *context;
+};
+
+static uint8_t *reserve(struct sink *sink, size_t len)
+{
+    struct serve_udp *serve = CONTAINER_OF(sink, struct serve_udp, sink);
+    MUST(len <= UDP_REPLY_MAX);
+    return udp_server_reserve(serve->socket);
+}
+
+static void commit(struct sink *sink, size_t len, const struct udp_path *path)
+{
+    struct serve_udp *serve = CONTAINER_OF(sink, struct serve_udp, sink);
+    udp_server_commit(serve->socket, len, path);
+}
+
+static void on_answered(struct sink *sink)
+{
+    struct serve_udp *serve = CONTAINER_OF(sink, struct serve_udp, sink);
+    if (serve->on_idle && sink->waiting_count == 0)
+        serve->on_idle(serve->context);
+}
+
+static void on_batch_begin(void *owner)
+{
+    (void)owner;
+    cache_read_begin();
+}
+
+static void on_batch_end(void *owner)
+{
+    (void)owner;
+    cache_read_end();
+}
+
+static void on_datagram(void *owner, struct span datagram, const struct udp_path *path)
+{
+    struct serve_udp *serve = owner;
+    struct requests *requests = serve->sink.requests;
+    STATS_INC(requests->stats, queries_udp);
+    if (addr_port(&path->peer) == 0) { /* nobody can be there: forged */
+        STATS_INC(requests->stats, dropped_malformed);
+        return;
+    }
+    enum server_access access = acl_find(requests->options->access, &path->peer);
+    request_take(&serve->sink, datagram, access, path);
+}
+
+static const struct udp_server_handler handler = {
+    .on_batch_begin = on_batch_begin,
+    .on_datagram = on_datagram,
+    .on_batch_end = on_batch_end,
+};
+
+enum err serve_udp_open(struct serve_udp **out, struct requests *requests,
+                        const struct addr *listen)
+{
+    struct serve_udp *serve = calloc(1, sizeof(*serve));
+    if (!serve)
+        return ERR_NO_MEMORY;
+    sink_init(&serve->sink, requests);
+    serve->sink.rules = reply_rules_udp(requests->options->max_udp_size);
+    serve->sink.reserve = reserve;
+    serve->sink.commit = commit;
+    serve->sink.on_answered = on_answered;
+    enum err err = udp_server_open(&serve->socket, requests->loop, listen, &handler, serve);
+    if (err) {
+        free(serve);
+        return err;
+    }
+    *out = serve;
+    return ERR_OK;
+}
+
+void serve_udp_close(struct serve_udp **serve)
+{
+    struct serve_udp *closing = *serve;
+    *serve = NULL;
+    sink_abandon(&closing->sink);
+    udp_server_close(&closing->socket);
+    free(closing);
+}
+
+const struct addr *serve_udp_local(const struct serve_udp *serve)
+{
+    return udp_server_local(serve->socket);
+}
+
+size_t serve_udp_waiting(const struct serve_udp *serve)
+{
+    return serve->sink.waiting_count;
+}
+
+void serve_udp_drain(struct serve_udp *serve, void (*on_idle)(void *context), void *context)
+{
+    serve->on_idle = on_idle;
+    serve->context = context;
+}

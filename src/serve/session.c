@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * One client's stream as a machine of four states. Framing and writing are the link's, queries
+ * request.c's. After each event settle() asks wanted_state() and moves.
+ * Invariant: the link is read in the open state alone, and a timer runs in every state except a
+ * finishing one whose queries still wait (the resolver bounds those).
+ */
+#include "serve/session.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "cache/cache.h"
+#include "dns/header.h"
+#include "loop/loop.h"
+#include "loop/timer.h"
+#include "net/link.h"
+#include "serve/request.h"
+
+enum session_state { SESSION_OPEN, SESSION_BUSY, SESSION_FULL, SESSION_FINISHING };
+
+struct session {
+    struct list node; /* of the host's sessions */
+    struct session_host *host;
+    struct sink sink;
+    struct link *link;
+    struct addr client;
+    enum server_access access;
+    enum session_state state;
+    bool has_ended; /* no further query is wanted, whatever the state says yet */
+    uint64_t last_query_at;
+    uint64_t close_at; /* finishing, nothing waits: not later than this */
+    struct timer timer;
+};
+
+static struct loop *loop_of(const struct session *session)
+{
+    return session->sink.requests->loop;
+}
+
+static void session_close(struct session *session)
+{
+    struct session_host *host = session->host;
+    struct addr client = session->client;
+    sink_abandon(&session->sink);
+    timer_stop(&session->timer);
+    list_remove(&session->node);
+    link_close(&session->link);
+    free(session);
+    host->on_closed(host, &client);
+}
+
+/* ---- states ---- */
+
+static enum session_state wanted_state(const struct session *session)
+{
+    size_t waiting = session->sink.waiting_count;
+    bool was_busy = session->state == SESSION_BUSY;
+    if (session->has_ended)
+        return SESSION_FINISHING;
+    if (link_unsent(session->link) > SESSION_UNSENT_MAX / 2)
+        return SESSION_FULL;
+    if (waiting >= SESSION_IN_FLIGHT_MAX || (was_busy && waiting > SESSION_IN_FLIGHT_MAX / 2))
+        return SESSION_BUSY;
+    return SESSION_OPEN;
+}
+
+static uint64_t idle_at(const struct session *session)
+{
+    return session->last_query_at + session->sink.requests->options->client_idle_timeout_us;
+}
+
+/* The link tells of room only after something did not fit, so something is made not to. */
+static void ask_for_room(struct session *session)
+{
+    MUST(!link_reserve(session->link, SESSION_UNSENT_MAX + 1));
+}
+
+static void session_move(struct session *session, enum session_state to)
+{
+    struct loop *loop = loop_of(session);
+    if (to == SESSION_OPEN)
+        link_resume(session->link);
+    else if (session->state == SESSION_OPEN)
+        link_pause(session->link);
+    session->state = to;
+    switch (to) {
+    case SESSION_OPEN:
+    case SESSION_BUSY:
+        timer_start(loop, &session->timer, idle_at(session));
+        break;
+    case SESSION_FULL:
+        ask_for_room(session);
+        timer_start(loop, &session->timer, loop_now(loop) + SESSION_STALL_US);
+        break;
+    case SESSION_FINISHING:
+        session->sink.rules.keepalive_100ms = 0; /* RFC 7828 section 3.4: close, please */
+        session->close_at = 0;
+        timer_stop(&session->timer);
+        break;
+    }
+}
+
+/* Finishing: closes once all is answered and has left. What was answered in this turn leaves at
+ * its end, so the first look is in the next. */
+static void try_close(struct session *session)
+{
+    uint64_t now = loop_now(loop_of(session));
+    if (session->sink.waiting_count > 0)
+        return;
+    if (session->close_at == 0)
+        session->close_at = now + SESSION_LINGER_US;
+    if (link_unsent(session->link) == 0 || now >= session->close_at) {
+        session_close(session);
+        return;
+    }
+    if (!timer_is_armed(&session->timer))
+        timer_start(loop_of(session), &session->timer, now + SESSION_LOOK_US);
+}
+
+/* After every event, as the last thing done with the session. */
+static void settle(struct session *session)
+{
+    enum session_state wanted = wanted_state(session);
+    if (wanted != session->state)
+        session_move(session, wanted);
+    if (session->state == SESSION_FINISHING)
+        try_close(session);
+}
+
+static void session_finish(struct session *session)
+{
+    session->has_ended = true;
+    settle(session);
+}
+
+static void on_due(struct timer *timer)
+{
+    struct session *session = CONTAINER_OF(timer, struct session, timer);
+    switch (session->state) {
+    case SESSION_OPEN:
+    case SESSION_BUSY:
+        if (loop_now(loop_of(session)) >= idle_at(session))
+            session_finish(session);
+        else /* there were queries since: the timer is not moved with each */
+            timer_start(loop_of(session), timer, idle_at(session));
+        return;
+    case SESSION_FULL:
+        LOG(LOG_DEBUG, "serve", "closing a client that does not take its answers");
+        session_close(session);
+        return;
+    case SESSION_FINISHING:
+        try_close(session);
+        return;
+    }
+}
+
+/* ---- the sink ---- */
+
+static uint8_t *reserve(struct sink *sink, size_t len)
+{
+    struct session *session = CONTAINER_OF(sink, struct session, sink);
+    uint8_t *room = link_reserve(session->link, len);
+    if (!room) /* the client waits for an answer that will not come: a FIN lets it ask again */
+        session->has_ended = true;
+    return room;
+}
+
+static void commit(struct sink *sink, size_t len, const struct udp_path *path)
+{
+    (void)path;
+    link_commit(CONTAINER_OF(sink, struct session, sink)->link, len);
+}
+
+static void on_answered(struct sink *sink)
+{
+    settle(CONTAINER_OF(sink, struct session, sink));
+}
+
+/* ---- the link ---- */
+
+static void on_message(void *owner, struct span message)
+{
+    struct session *session = owner;
+    cache_read_begin();
+    enum request_result result = request_take(&session->sink, message, session->access, NULL);
+    cache_read_end();
+    if (result != REQUEST_DROPPED)
+        session->last_query_at = loop_now(loop_of(session));
+    else if (message.len < HEADER_LEN) /* this stream is no DNS */
+        session->has_ended = true;
+    settle(session);
+}
+
+static void on_room(void *owner)
+{
+    settle(owner);
+}
+
+/* A half-closed client still gets what it asked for. */
+static void on_peer_closed(void *owner)
+{
+    session_finish(owner);
+}
+
+static void on_failed(void *owner, enum err why)
+{
+    (void)why;
+    session_close(owner);
+}
+
+static const struct link_handler handler = {
+    .on_message = on_message,
+    .on_room = on_room,
+    .on_peer_closed = on_peer_closed,
+    .on_failed = on_failed,
+};
+
+/* ---- opening and ending ---- */
+
+enum err session_open(struct session_host *host, struct tcp **tcp, enum server_access access)
+{
+    struct requests *requests = host->requests;
+    struct session *session = calloc(1, sizeof(*session));
+    if (!session) {
+        tcp_close(tcp);
+        return ERR_NO_MEMORY;
+    }
+    session->host = host;
+    session->client = *tcp_peer(*tcp);
+    session->access = access;
+    session->last_query_at = loop_now(requests->loop);
+    timer_init(&session->timer, on_due);
+    sink_init(&session->sink, requests);
+    session->sink.rules = reply_rules_stream(requests->options->max_udp_size,
+                                             requests->options->client_idle_timeout_us);
+    session->sink.reserve = reserve;
+    session->sink.commit = commit;
+    session->sink.on_answered = on_answered;
+    const struct link_options options = {.max_unsent_bytes = SESSION_UNSENT_MAX};
+    enum err err = link_accept(&session->link, requests->loop, tcp, &options, &handler, session);
+    if (err) {
+        free(session);
+        return err;
+    }
+    list_append(&host->sessions, &session->node);
+    timer_start(requests->loop, &session->timer, idle_at(session));
+    return ERR_OK;
+}
+
+void session_finish_all(struct session_host *host)
+{
+    LIST_EACH(node, &host->sessions)
+    session_finish(LIST_ITEM(node, struct session, node));
+}
+
+void session_close_all(struct session_host *host)
+{
+    for (struct list *node; (node = list_first(&host->sessions));)
+        session_close(LIST_ITEM(node, struct session, node));
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_SERVE_SESSION_H
+#define NAILUP_SERVE_SESSION_H
+
+/*
+ * One client's stream: queries come one after the other without waiting, answers leave in the
+ * order in which they are ready (RFC 7766 sections 6.2.1.1 and 7). What a client may hold of us is
+ * bounded; the states say how.
+ *
+ *   open       queries are taken
+ *   busy       SESSION_IN_FLIGHT_MAX of its queries wait: not read until half of them are answered
+ *   full       it does not take its answers: not read until it does, closed after
+ *              SESSION_STALL_US
+ *   finishing  not read any more; what waits is answered, then the stream is closed
+ *
+ * It finishes when client_idle_timeout has passed since its last complete query (bytes of half
+ * queries do not count), after the client's FIN, after a message too short for a header, after an
+ * answer that found no room, and when the server drains. Every close is a FIN.
+ *
+ * One thread.
+ */
+
+#include "base/addr.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "serve/server_options.h"
+
+struct requests;
+struct session;
+struct tcp;
+
+enum {
+    SESSION_IN_FLIGHT_MAX = 256,
+    SESSION_UNSENT_MAX = 192 * 1024, /* bytes of answers not taken by the kernel */
+    SESSION_STALL_US = 10 * 1000000, /* for a full session to get to half of that */
+    SESSION_LINGER_US = 5 * 1000000, /* for the last answers to leave */
+    SESSION_LOOK_US = 50 * 1000,     /* how often the last bytes are looked for */
+};
+
+/* Who holds sessions. Initialised by its owner. */
+struct session_host {
+    struct requests *requests;
+    struct list sessions;
+    /* A session has ended and is freed; client is borrowed until the return. */
+    void (*on_closed)(struct session_host *host, const struct addr *client);
+};
+
+/* Begins a session on an accepted connection; *tcp becomes NULL, also on error (it is closed
+ * then, and on_closed is not called). The session frees itself. */
+MUST_USE enum err session_open(struct session_host *host, struct tcp **tcp,
+                               enum server_access access);
+
+/* Finishes every session; those with nothing to wait for are closed within the call. */
+void session_finish_all(struct session_host *host);
+
+/* Closes every session at once; on_closed is called for each. */
+void session_close_all(struct session_host *host);
+
+#endif
