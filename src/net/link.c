@@ -167,6 +167,11 @@ enum err link_send(struct link *link, struct span message)
     return ERR_OK;
 }
 
+void link_want_room(struct link *link)
+{
+    link->was_full = true;
+}
+
 /* ---------------------------------------------------------------- in */
 
 /* Hands out the whole messages; stops when the owner pauses or closes. */

@@ -63,6 +63,10 @@ void link_commit(struct link *link, size_t len);
 /* As reserve, copy, commit. */
 MUST_USE enum err link_send(struct link *link, struct span message);
 
+/* on_room is to come as if a message had not fitted: for an owner that stops before it comes to
+ * that. The unsent bytes are above half of the bound (else the next write tells at once). */
+void link_want_room(struct link *link);
+
 /* Bytes that the kernel has not taken yet. */
 size_t link_unsent(const struct link *link);
 
