@@ -72,12 +72,6 @@ static uint64_t idle_at(const struct session *session)
     return session->last_query_at + session->sink.requests->options->client_idle_timeout_us;
 }
 
-/* The link tells of room only after something did not fit, so something is made not to. */
-static void ask_for_room(struct session *session)
-{
-    MUST(!link_reserve(session->link, SESSION_UNSENT_MAX + 1));
-}
-
 static void session_move(struct session *session, enum session_state to)
 {
     struct loop *loop = loop_of(session);
@@ -92,7 +86,7 @@ static void session_move(struct session *session, enum session_state to)
         timer_start(loop, &session->timer, idle_at(session));
         break;
     case SESSION_FULL:
-        ask_for_room(session);
+        link_want_room(session->link);
         timer_start(loop, &session->timer, loop_now(loop) + SESSION_STALL_US);
         break;
     case SESSION_FINISHING:
