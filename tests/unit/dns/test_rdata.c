@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "unit/dns/sample.h"
+
+#include "dns/message.h"
+#include "dns/rdata.h"
+#include "dns/rrtype.h"
+#include "unit/dns/raw.h"
+
+static struct raw raw;
+
+/* Whether this RDATA passes; one more record follows, which names must not run into. */
+static bool passes_in(uint16_t cls, uint16_t type, struct span rdata)
+{
+    raw_start(&raw, HEADER_QR);
+    raw_rr(&raw, SECTION_ANSWER, BYTES("\xc0\x0c"), type, cls, 0, rdata);
+    raw_rr(&raw, SECTION_ANSWER, BYTES("\0"), RRTYPE_NULL, 1, 0, BYTES("\0\0\0\0\0\0\0\0"));
+    struct message message = sample_parse(raw_span(&raw));
+    return message_check_rdata(&message);
+}
+
+#define PASSES(type, literal) passes_in(RRCLASS_IN, RRTYPE_##type, BYTES(literal))
+
+static void test_addresses_have_their_length(void **state)
+{
+    (void)state;
+    assert_true(PASSES(A, "\1\2\3\4"));
+    assert_false(PASSES(A, "\1\2\3"));
+    assert_false(PASSES(A, "\1\2\3\4\5"));
+    assert_false(PASSES(A, ""));
+    assert_true(PASSES(AAAA, "0123456789abcdef"));
+    assert_false(PASSES(AAAA, "0123456789abcde"));
+    assert_false(PASSES(AAAA, "0123456789abcdefg"));
+}
+
+static void test_one_name_fills_its_rdata(void **state)
+{
+    (void)state;
+    const uint16_t types[] = {RRTYPE_NS, RRTYPE_CNAME, RRTYPE_PTR, RRTYPE_DNAME, RRTYPE_MB};
+    for (int i = 0; i < 5; i++) {
+        assert_true(passes_in(1, types[i], BYTES("\1a\0")));
+        assert_true(passes_in(1, types[i], BYTES("\1a\xc0\x0c")));
+        assert_true(passes_in(1, types[i], BYTES("\xc0\x0c")));
+        assert_false(passes_in(1, types[i], BYTES("\1a\0x")));
+        assert_false(passes_in(1, types[i], BYTES("\xc0\x0c\0")));
+        assert_false(passes_in(1, types[i], BYTES("")));
+    }
+}
+
+static void test_name_running_over_its_rdata_is_refused(void **state)
+{
+    (void)state;
+    assert_false(PASSES(NS, "\1a")); /* the root byte would be the next owner */
+    assert_false(PASSES(NS, "\3ab"));
+    assert_false(PASSES(NS, "\1a\xc0")); /* half a pointer */
+    assert_false(PASSES(MX, "\0\1\1a"));
+    assert_false(PASSES(SRV, "\0\1\0\1\0\1\1a"));
+}
+
+static void test_pointer_in_rdata_must_be_sound(void **state)
+{
+    (void)state;
+    assert_false(PASSES(NS, "\xc0\x25")); /* to itself: 12 + 7 + 12 = 31 */
+    assert_false(PASSES(NS, "\xc0\x1f"));
+    assert_false(PASSES(NS, "\xff\xff"));
+    assert_false(PASSES(NS, "\xc0\x00"));
+}
+
+static void test_fixed_bytes_stand_before_and_behind_names(void **state)
+{
+    (void)state;
+    assert_true(PASSES(MX, "\0\1\1a\0"));
+    assert_false(PASSES(MX, "\0"));
+    assert_false(PASSES(MX, "\0\1"));
+    assert_true(PASSES(SOA, "\1a\0\xc0\x0c"
+                            "01234567890123456789"));
+    assert_false(PASSES(SOA, "\1a\0\xc0\x0c"
+                             "0123456789012345678"));
+    assert_false(PASSES(SOA, "\1a\0\xc0\x0c"
+                             "012345678901234567890"));
+    assert_false(PASSES(SOA, "\1a\0"));
+    assert_true(PASSES(SRV, "\0\1\0\1\0\1\1a\0"));
+    assert_true(PASSES(SRV, "\0\1\0\1\0\1\xc0\x0c"));
+    assert_true(PASSES(RP, "\0\0"));
+    assert_false(PASSES(RP, "\0"));
+}
+
+static void test_strings_fill_their_rdata(void **state)
+{
+    (void)state;
+    assert_true(PASSES(TXT, "\3abc\0\1x"));
+    assert_true(PASSES(TXT, "\0"));
+    assert_false(PASSES(TXT, ""));
+    assert_false(PASSES(TXT, "\4abc"));
+    assert_true(PASSES(HINFO, "\1a\1b"));
+    assert_false(PASSES(HINFO, "\1a"));
+    assert_false(PASSES(HINFO, "\1a\1b\1c"));
+    assert_true(PASSES(NAPTR, "\0\1\0\1\1u\0\2!!\0"));
+    assert_true(PASSES(NAPTR, "\0\1\0\1\1u\0\2!!\xc0\x0c"));
+    assert_false(PASSES(NAPTR, "\0\1\0\1\1u\0\3!!"));
+}
+
+static void test_names_that_must_be_whole_are_refused_compressed(void **state)
+{
+    (void)state;
+    assert_true(PASSES(RRSIG, "012345678901234567\1a\0signature"));
+    assert_false(PASSES(RRSIG, "012345678901234567\xc0\x0csignature"));
+    assert_false(PASSES(RRSIG, "01234567890123456"));
+    assert_true(PASSES(NSEC, "\1a\0\0\1\x40"));
+    assert_false(PASSES(NSEC, "\xc0\x0c\0\1\x40"));
+    assert_true(PASSES(HTTPS, "\0\1\0"));
+    assert_false(PASSES(HTTPS, "\0\1\xc0\x0c"));
+}
+
+static void test_opaque_types_and_classes_pass(void **state)
+{
+    (void)state;
+    assert_true(passes_in(1, 1234, BYTES("\xff\xff")));
+    assert_true(PASSES(NULL, ""));
+    assert_true(passes_in(RRCLASS_CH, RRTYPE_A, BYTES("\1a\0\1\2")));
+    assert_true(passes_in(RRCLASS_ANY, RRTYPE_NS, BYTES("")));
+    assert_false(passes_in(RRCLASS_CH, RRTYPE_NS, BYTES("\1a")));
+}
+
+static void test_parts_tell_where_names_stand(void **state)
+{
+    (void)state;
+    assert_true(PASSES(SOA, "\1a\0\xc0\x0c"
+                            "01234567890123456789"));
+    struct message message = sample_parse(raw_span(&raw));
+    struct rr_iter iter = message_all_rrs(&message);
+    struct rr rr;
+    struct rdata_parts parts;
+    assert_true(message_rr_next(&iter, &rr));
+    assert_true(rdata_split(&message, &rr, &parts));
+    assert_int_equal(parts.names_offset, rr.rdata_offset);
+    assert_int_equal(parts.tail_offset, rr.rdata_offset + 5);
+    assert_true(message_rr_next(&iter, &rr));
+    assert_true(rdata_split(&message, &rr, &parts));
+    assert_null(parts.layout);
+}
+
+static void test_rdata_at_the_end_of_the_longest_message_is_checked(void **state)
+{
+    (void)state;
+    raw_start(&raw, HEADER_QR);
+    size_t len = 65535 - raw.len - 12 - 14;
+    static uint8_t zeros[65535];
+    raw_rr(&raw, SECTION_ANSWER, BYTES("\xc0\x0c"), RRTYPE_NULL, 1, 0, span_of(zeros, len));
+    raw_rr(&raw, SECTION_ANSWER, BYTES("\xc0\x0c"), RRTYPE_CNAME, 1, 0, BYTES("\xc0\x0c"));
+    assert_int_equal(raw.len, 65535);
+    struct message message = sample_parse(raw_span(&raw));
+    assert_true(message_check_rdata(&message));
+    raw.bytes[65534] = 0; /* into the header */
+    assert_false(message_check_rdata(&message));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_addresses_have_their_length),
+        cmocka_unit_test(test_one_name_fills_its_rdata),
+        cmocka_unit_test(test_name_running_over_its_rdata_is_refused),
+        cmocka_unit_test(test_pointer_in_rdata_must_be_sound),
+        cmocka_unit_test(test_fixed_bytes_stand_before_and_behind_names),
+        cmocka_unit_test(test_strings_fill_their_rdata),
+        cmocka_unit_test(test_names_that_must_be_whole_are_refused_compressed),
+        cmocka_unit_test(test_opaque_types_and_classes_pass),
+        cmocka_unit_test(test_parts_tell_where_names_stand),
+        cmocka_unit_test(test_rdata_at_the_end_of_the_longest_message_is_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
