@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_UPSTREAM_BACKOFF_H
+#define NAILUP_UPSTREAM_BACKOFF_H
+
+/*
+ * How long to leave a failing thing alone: a window that doubles with each failure up to a cap of
+ * seconds, and a uniform draw from it ("full jitter"), so that thousands of resolvers do not come
+ * back together. Pure: the instant and the randomness are arguments.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BACKOFF_FIRST_US (UINT64_C(1) * 1000 * 1000) /* window after the first failure */
+#define BACKOFF_CAP_US (UINT64_C(4) * 1000 * 1000)
+#define BACKOFF_FLOOR_US (UINT64_C(20) * 1000) /* never a hot loop */
+
+struct backoff {
+    uint32_t failures; /* in a row */
+    uint64_t until_at; /* rest until then */
+};
+
+/* One more failure; returns until_at, at most the cap from now. */
+uint64_t backoff_fail(struct backoff *backoff, uint64_t now, uint64_t random);
+
+/* It worked: all is forgotten. */
+void backoff_reset(struct backoff *backoff);
+
+static inline bool backoff_is_resting(const struct backoff *backoff, uint64_t now)
+{
+    return now < backoff->until_at;
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_UPSTREAM_CONN_STATE_H
+#define NAILUP_UPSTREAM_CONN_STATE_H
+
+/*
+ * The life of a connection to an upstream, and how it may end. The names are those that
+ * `nailupctl connections`, the metrics and the manuals show.
+ *
+ *   parked --> dialing --> (securing) --> ready --> draining --> closed
+ *     ^ |         |                         |                      ^
+ *     | v         '----- failed: closed ----'----------------------'
+ *   resting                (a new one rests in its place)
+ */
+
+#include <stdbool.h>
+
+/* CONN_STATE(name, text, may follow: a mask of CONN_BIT, sentence) */
+#define CONN_STATES(CONN_STATE)                                                                    \
+    CONN_STATE(PARKED, "parked", CONN_BIT(RESTING) | CONN_BIT(DIALING) | CONN_BIT(CLOSED),         \
+               "waits for its turn to be dialled; no deadline")                                    \
+    CONN_STATE(RESTING, "resting", CONN_BIT(PARKED) | CONN_BIT(CLOSED),                            \
+               "waits after a failure or an idle end; until the instant it was given")             \
+    CONN_STATE(DIALING, "dialing", CONN_BIT(SECURING) | CONN_BIT(READY) | CONN_BIT(CLOSED),        \
+               "the handshake of TCP is under way; connect-timeout")                               \
+    CONN_STATE(SECURING, "securing", CONN_BIT(READY) | CONN_BIT(CLOSED),                           \
+               "the handshake of TLS is under way; what is left of connect-timeout")               \
+    CONN_STATE(READY, "ready", CONN_BIT(DRAINING) | CONN_BIT(CLOSED),                              \
+               "takes queries; idle, age and stall are watched")                                   \
+    CONN_STATE(DRAINING, "draining", CONN_BIT(CLOSED),                                             \
+               "takes no more queries and closes with its last answer; twice query-timeout")       \
+    CONN_STATE(CLOSED, "closed", 0, "gone")
+
+enum conn_state {
+#define CONN_STATE(name, text, follow, sentence) CONN_##name,
+    CONN_STATES(CONN_STATE)
+#undef CONN_STATE
+        CONN_STATE_COUNT
+};
+
+#define CONN_BIT(name) (1u << CONN_##name)
+
+/* CONN_END(name, text, id of its counter in metrics.def): why a connection closes or closed. */
+#define CONN_ENDS(CONN_END)                                                                        \
+    CONN_END(PEER_IDLE, "closed by the peer while idle", upstream_closes_peer_idle)                \
+    CONN_END(PEER_BUSY, "closed by the peer with queries in flight", upstream_closes_peer_busy)    \
+    CONN_END(RESET, "reset by the peer", upstream_closes_reset)                                    \
+    CONN_END(STALLED, "stalled", upstream_closes_stalled)                                          \
+    CONN_END(IDLE, "idle timeout", upstream_closes_idle)                                           \
+    CONN_END(AGE, "max-age", upstream_closes_age)                                                  \
+    CONN_END(REQUESTS, "max-requests", upstream_closes_requests)                                   \
+    CONN_END(RECYCLED, "recycled by the operator", upstream_closes_recycled)                       \
+    CONN_END(OWED, "too many answers owed", upstream_closes_owed)                                  \
+    CONN_END(KEEPALIVE_ZERO, "keepalive timeout of 0", upstream_closes_keepalive_zero)             \
+    CONN_END(GARBAGE, "sent what is no DNS message", upstream_closes_garbage)                      \
+    CONN_END(ERROR, "failed", upstream_closes_error)                                               \
+    CONN_END(SHUTDOWN, "shutdown", upstream_closes_shutdown)                                       \
+    CONN_END(DIAL_REFUSED, "dial refused", upstream_dials_tcp_refused)                             \
+    CONN_END(DIAL_TIMEOUT, "dial timed out", upstream_dials_tcp_timeout)                           \
+    CONN_END(DIAL_ERROR, "dial failed", upstream_dials_tcp_error)
+
+enum conn_end {
+    CONN_END_NONE,
+#define CONN_END(name, text, counter) CONN_END_##name,
+    CONN_ENDS(CONN_END)
+#undef CONN_END
+        CONN_END_COUNT
+};
+
+/* Names for people; "" for CONN_END_NONE. Static storage. */
+const char *conn_state_name(enum conn_state state);
+const char *conn_end_name(enum conn_end end);
+
+/* Whether the move is one of the table's. */
+bool conn_state_may_follow(enum conn_state from, enum conn_state to);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_UPSTREAM_INFLIGHT_H
+#define NAILUP_UPSTREAM_INFLIGHT_H
+
+/*
+ * The queries under way on one connection: ids that cannot be predicted and are never used twice,
+ * and the way from an id back to who asked. A query given up stays known as long as the connection
+ * lives, so that its late answer is recognised and never taken for another's.
+ *
+ * Ids are a keyed permutation of 0..65535 walked in order. The table grows with use.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum { INFLIGHT_IDS = 65536, INFLIGHT_ROUNDS = 6 };
+
+struct flight; /* who asked: upstream/conn.h */
+
+struct inflight_entry {
+    struct flight *flight; /* NULL: given up, an answer is still owed */
+    uint16_t id;
+    bool used;
+};
+
+struct inflight {
+    struct inflight_entry *table; /* open addressing, a power of two; NULL before the first query */
+    uint32_t mask;
+    uint32_t live; /* entries with a flight */
+    uint32_t owed; /* entries given up */
+    uint32_t next; /* ids drawn so far */
+    uint64_t keys[INFLIGHT_ROUNDS];
+};
+
+enum inflight_found {
+    INFLIGHT_UNKNOWN, /* no such query */
+    INFLIGHT_LIVE,    /* *flight is who asked */
+    INFLIGHT_LATE,    /* given up before */
+};
+
+void inflight_init(struct inflight *inflight);
+void inflight_deinit(struct inflight *inflight);
+
+/* The id that the next inflight_add() will use. */
+uint16_t inflight_next_id(const struct inflight *inflight);
+
+/* Enters a query under that id; ERR_LIMIT after 65536 of them, ERR_NO_MEMORY. */
+MUST_USE enum err inflight_add(struct inflight *inflight, struct flight *flight);
+
+/* An answer came: takes its entry out. */
+enum inflight_found inflight_take(struct inflight *inflight, uint16_t id, struct flight **flight);
+
+/* The query is given up: an answer is still owed. */
+void inflight_give_up(struct inflight *inflight, uint16_t id);
+
+/* Takes any live query out, or returns NULL when there is none: for a connection that ended. */
+struct flight *inflight_take_any(struct inflight *inflight);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * The choice among upstreams of a group. The order of wishes: not bad, least tried for this
+ * question, well, fast. Being tried counts before being well: when all that is well has been
+ * asked without an answer, the ill are the best hope left.
+ */
+
+#include "upstream/select.h"
+
+#include "base/check.h"
+
+/* Smaller is better; the answer time is looked at apart. */
+static uint32_t rank(const struct select_facts *facts)
+{
+    return facts->tried * 2 + (facts->ill ? 1 : 0);
+}
+
+static bool best_rank(const struct select_facts *facts, size_t count, uint32_t *best)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        if (facts[i].bad || (any && rank(&facts[i]) >= *best))
+            continue;
+        *best = rank(&facts[i]);
+        any = true;
+    }
+    return any;
+}
+
+static uint64_t fastest(const struct select_facts *facts, size_t count, uint32_t wanted)
+{
+    uint64_t best = UINT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        if (!facts[i].bad && rank(&facts[i]) == wanted)
+            best = MIN(best, facts[i].srtt_us);
+    }
+    return best;
+}
+
+int select_next(const struct select_facts *facts, size_t count, uint64_t random)
+{
+    uint32_t wanted = 0;
+    if (!best_rank(facts, count, &wanted))
+        return -1;
+
+    bool exploring = random % SELECT_EXPLORE == 0;
+    uint64_t limit = fastest(facts, count, wanted);
+    limit = exploring ? UINT64_MAX : limit + SELECT_BAND_US;
+    random /= SELECT_EXPLORE;
+
+    /* One of those that qualify, each with the same chance (reservoir of one). */
+    int chosen = -1;
+    uint64_t seen = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (facts[i].bad || rank(&facts[i]) != wanted || facts[i].srtt_us > limit)
+            continue;
+        seen++;
+        if (random % seen == 0)
+            chosen = (int)i;
+        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        random ^= random >> 29;
+    }
+    return chosen;
+}
