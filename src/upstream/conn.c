@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * The connection's state machine. Every change of state goes through conn_move(), every end
+ * through conn_end(). What queries mean, whether another connection is wanted and where lost
+ * queries go is decided elsewhere.
+ *
+ * Invariants: a query leaves only on a ready connection, at most max_requests do; an id is used
+ * once; any byte received clears every suspicion; a query's timeout never ends the connection.
+ */
+
+#include "upstream/conn.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/rand.h"
+#include "dns/header.h"
+#include "loop/loop.h"
+#include "net/link.h"
+
+static void on_due(struct timer *timer);
+static void on_turn(struct dial_turn *turn);
+
+struct conn *conn_new(struct upstream_env *env, const struct addr *addr,
+                      const struct upstream_options *options, const struct conn_handler *handler,
+                      void *holder)
+{
+    struct conn *conn = calloc(1, sizeof(*conn));
+    if (!conn)
+        return NULL;
+    list_init(&conn->node);
+    conn->env = env;
+    conn->addr = addr;
+    conn->options = options;
+    conn->handler = handler;
+    conn->holder = holder;
+    conn->max_requests = options->max_requests;
+    conn->since_at = loop_now(env->loop);
+    inflight_init(&conn->inflight);
+    dial_turn_init(&conn->turn, on_turn);
+    timer_init(&conn->due, on_due);
+    stats_add_at(env->stats, stat_upstream_parked, 1);
+    return conn;
+}
+
+/* ---- states and deadlines ---- */
+
+static enum stat gauge_of(enum conn_state state)
+{
+    static const enum stat gauges[] = {
+        [CONN_PARKED] = stat_upstream_parked,   [CONN_RESTING] = stat_upstream_resting,
+        [CONN_DIALING] = stat_upstream_dialing, [CONN_SECURING] = stat_upstream_securing,
+        [CONN_READY] = stat_upstream_ready,     [CONN_DRAINING] = stat_upstream_draining,
+    };
+    return gauges[state];
+}
+
+static void conn_move(struct conn *conn, enum conn_state to, uint64_t until_at)
+{
+    char text[ADDR_TEXT_MAX];
+    MUST(conn_state_may_follow(conn->state, to));
+    LOG(LOG_DEBUG, "upstream", "%s: %s -> %s", addr_format(conn->addr, text),
+        conn_state_name(conn->state), conn_state_name(to));
+
+    stats_add_at(conn->env->stats, gauge_of(conn->state), -1);
+    if (to != CONN_CLOSED)
+        stats_add_at(conn->env->stats, gauge_of(to), 1);
+    conn->state = to;
+    conn->since_at = loop_now(conn->env->loop);
+    conn->until_at = until_at;
+    if (until_at)
+        timer_start(conn->env->loop, &conn->due, until_at);
+    else
+        timer_stop(&conn->due);
+}
+
+/* A suspect connection is given up when a further query stays unanswered as well. */
+static uint64_t stall_due(const struct conn *conn)
+{
+    if (conn->suspect)
+        return conn->probed_at ? conn->probed_at + conn->options->query_timeout_us : UINT64_MAX;
+    if (conn->silent_since_at)
+        return conn->silent_since_at + conn->options->stall_timeout_us;
+    return UINT64_MAX;
+}
+
+static uint64_t idle_due(const struct conn *conn)
+{
+    if (conn->idle_limit_us == 0 || conn->inflight.live > 0)
+        return UINT64_MAX;
+    return conn->active_at + conn->idle_limit_us;
+}
+
+static uint64_t age_due(const struct conn *conn)
+{
+    return conn->aged_at && conn->ending == CONN_END_NONE ? conn->aged_at : UINT64_MAX;
+}
+
+/* Ready: the timer may be early (it is not moved with every query), never late. */
+static void arm_ready(struct conn *conn)
+{
+    uint64_t at = MIN(stall_due(conn), MIN(idle_due(conn), age_due(conn)));
+    if (conn->state != CONN_READY || at == UINT64_MAX)
+        return;
+    if (!timer_is_armed(&conn->due) || at < conn->due.due_at)
+        timer_start(conn->env->loop, &conn->due, at);
+}
+
+static void conn_end(struct conn *conn, enum conn_end why);
+
+static void on_stall_due(struct conn *conn)
+{
+    char text[ADDR_TEXT_MAX];
+    if (conn->suspect) {
+        conn_end(conn, CONN_END_STALLED);
+        return;
+    }
+    LOG_LIMITED(LOG_INFO, "upstream", "%s: nothing received for %llu ms: suspect",
+                addr_format(conn->addr, text),
+                (unsigned long long)(conn->options->stall_timeout_us / US_PER_MS));
+    conn->suspect = true;
+    conn->probed_at = 0;
+    arm_ready(conn);
+}
+
+static void on_ready_due(struct conn *conn)
+{
+    uint64_t now = loop_now(conn->env->loop);
+    if (stall_due(conn) <= now) {
+        on_stall_due(conn);
+    } else if (age_due(conn) <= now) {
+        conn->ending = CONN_END_AGE;
+        arm_ready(conn);
+        conn->handler->on_aged(conn);
+    } else if (idle_due(conn) <= now) {
+        conn->active_at = now;
+        arm_ready(conn);
+        conn->handler->on_idle(conn);
+    } else {
+        arm_ready(conn);
+    }
+}
+
+static void on_due(struct timer *timer)
+{
+    struct conn *conn = CONTAINER_OF(timer, struct conn, due);
+    switch (conn->state) {
+    case CONN_RESTING:
+        conn_move(conn, CONN_PARKED, 0);
+        conn->handler->on_turn(conn);
+        break;
+    case CONN_DIALING:
+    case CONN_SECURING:
+        conn_end(conn, CONN_END_DIAL_TIMEOUT);
+        break;
+    case CONN_READY:
+        on_ready_due(conn);
+        break;
+    case CONN_DRAINING:
+        conn_end(conn, conn->ending);
+        break;
+    default:
+        MUST(!"a state without a deadline");
+    }
+}
+
+/* ---- the end ---- */
+
+static void lose_flights(struct conn *conn, enum conn_end why)
+{
+    for (struct flight *flight; (flight = inflight_take_any(&conn->inflight));) {
+        STATS_DEC(conn->env->stats, upstream_in_flight);
+        flight->conn = NULL;
+        flight->handler->on_lost(flight, why);
+    }
+}
+
+static void count_end(struct conn *conn, enum conn_end why)
+{
+    static const enum stat counters[] = {
+#define CONN_END(name, text, counter) [CONN_END_##name] = stat_##counter,
+        CONN_ENDS(CONN_END)
+#undef CONN_END
+    };
+    if (conn->ready_at || conn->state == CONN_DIALING || conn->state == CONN_SECURING)
+        stats_add_at(conn->env->stats, counters[why], 1);
+}
+
+static void count_io(struct conn *conn)
+{
+    if (!conn->link)
+        return;
+    uint64_t reads = link_reads(conn->link), writes = link_writes(conn->link);
+    if (reads == conn->reads && writes == conn->writes)
+        return;
+    STATS_ADD(conn->env->stats, upstream_reads, reads - conn->reads);
+    STATS_ADD(conn->env->stats, upstream_writes, writes - conn->writes);
+    conn->reads = reads;
+    conn->writes = writes;
+}
+
+/* The holder hears first, so that lost queries find the pool as it now is. */
+static void conn_end(struct conn *conn, enum conn_end why)
+{
+    count_end(conn, why);
+    count_io(conn);
+    conn_move(conn, CONN_CLOSED, 0);
+    dialer_leave(&conn->env->dialer, &conn->turn);
+    if (conn->link)
+        link_close(&conn->link);
+    conn->handler->on_ended(conn, why);
+    lose_flights(conn, why);
+    inflight_deinit(&conn->inflight);
+    free(conn);
+}
+
+void conn_close(struct conn *conn, enum conn_end why)
+{
+    conn_end(conn, why);
+}
+
+/* ---- what the link brings ---- */
+
+static void on_open(void *owner)
+{
+    struct conn *conn = owner;
+    uint64_t now = loop_now(conn->env->loop);
+
+    dialer_leave(&conn->env->dialer, &conn->turn);
+    conn_move(conn, CONN_READY, 0);
+    conn->ready_at = conn->active_at = now;
+    if (conn->options->max_age_us) { /* ten per cent of jitter either way */
+        uint64_t tenth = conn->options->max_age_us / 10;
+        conn->aged_at = now + conn->options->max_age_us - tenth + rand_below(2 * tenth + 1);
+    }
+    STATS_INC(conn->env->stats, upstream_dials_tcp_ok);
+    arm_ready(conn);
+    conn->handler->on_ready(conn);
+}
+
+static void close_if_drained(struct conn *conn)
+{
+    if (conn->state == CONN_DRAINING && conn->inflight.live == 0)
+        conn_end(conn, conn->ending);
+}
+
+static void on_stray(struct conn *conn)
+{
+    STATS_INC(conn->env->stats, upstream_forged);
+    if (++conn->strays > CONN_STRAYS_MAX)
+        conn_end(conn, CONN_END_GARBAGE);
+}
+
+static void on_message(void *owner, struct span message)
+{
+    struct conn *conn = owner;
+    struct flight *flight = NULL;
+
+    conn->heard_at = conn->active_at = loop_now(conn->env->loop);
+    conn->silent_since_at = 0;
+    conn->suspect = conn->doubted = false;
+    count_io(conn);
+    if (message.len < HEADER_LEN) {
+        conn_end(conn, CONN_END_GARBAGE);
+        return;
+    }
+    switch (inflight_take(&conn->inflight, header_id(message.data), &flight)) {
+    case INFLIGHT_UNKNOWN:
+        on_stray(conn);
+        return;
+    case INFLIGHT_LATE:
+        conn->answers++;
+        STATS_INC(conn->env->stats, upstream_late_answers);
+        return;
+    case INFLIGHT_LIVE:
+        break;
+    }
+    conn->answers++;
+    STATS_DEC(conn->env->stats, upstream_in_flight);
+    /* The last answer of a draining connection ends it, but the answer is handed out first and
+     * may close the connection by itself: while it runs, the flight holds no claim. */
+    bool last = conn->state == CONN_DRAINING && conn->inflight.live == 0;
+    if (last) {
+        conn_end(conn, conn->ending);
+        flight->conn = NULL;
+        flight->handler->on_reply(flight, message);
+        return;
+    }
+    if (conn->inflight.live == 0)
+        arm_ready(conn);
+    flight->handler->on_reply(flight, message);
+}
+
+static void on_peer_closed(void *owner)
+{
+    struct conn *conn = owner;
+    conn_end(conn, conn->inflight.live ? CONN_END_PEER_BUSY : CONN_END_PEER_IDLE);
+}
+
+static enum conn_end end_of_dial(enum err why)
+{
+    switch (why) {
+    case ERR_REFUSED:
+    case ERR_RESET:
+        return CONN_END_DIAL_REFUSED;
+    case ERR_TIMED_OUT:
+        return CONN_END_DIAL_TIMEOUT;
+    default:
+        return CONN_END_DIAL_ERROR;
+    }
+}
+
+static void on_failed(void *owner, enum err why)
+{
+    struct conn *conn = owner;
+    if (conn->state == CONN_DIALING || conn->state == CONN_SECURING)
+        conn_end(conn, end_of_dial(why));
+    else if (why == ERR_RESET)
+        conn_end(conn, conn->inflight.live ? CONN_END_RESET : CONN_END_PEER_IDLE);
+    else if (why == ERR_TIMED_OUT) /* TCP_USER_TIMEOUT, or keepalive probes unanswered */
+        conn_end(conn, CONN_END_STALLED);
+    else
+        conn_end(conn, CONN_END_ERROR);
+}
+
+static const struct link_handler link_handler = {
+    .on_open = on_open,
+    .on_message = on_message,
+    .on_peer_closed = on_peer_closed,
+    .on_failed = on_failed,
+};
+
+/* ---- dialling ---- */
+
+static struct link_options link_options_of(const struct conn *conn)
+{
+    const struct upstream_options *options = conn->options;
+    return (struct link_options){
+        .tcp =
+            {
+                .source = options->source,
+                .keepalive_idle_s = options->keepalive_idle_s,
+                .keepalive_interval_s = options->keepalive_interval_s,
+                .keepalive_count = options->keepalive_count,
+                .user_timeout_ms = (uint32_t)(options->stall_timeout_us / US_PER_MS),
+            },
+        .max_unsent_bytes = CONN_UNSENT_MAX,
+    };
+}
+
+static void on_turn(struct dial_turn *turn)
+{
+    struct conn *conn = CONTAINER_OF(turn, struct conn, turn);
+    struct link_options options = link_options_of(conn);
+
+    conn->dialed_at = loop_now(conn->env->loop);
+    conn_move(conn, CONN_DIALING, conn->dialed_at + conn->options->connect_timeout_us);
+    enum err err =
+        link_dial(&conn->link, conn->env->loop, conn->addr, &options, &link_handler, conn);
+    if (err)
+        conn_end(conn, end_of_dial(err));
+}
+
+void conn_dial(struct conn *conn)
+{
+    MUST(conn->state == CONN_PARKED);
+    dialer_ask(&conn->env->dialer, &conn->turn);
+}
+
+void conn_rest(struct conn *conn, uint64_t until_at)
+{
+    conn_move(conn, CONN_RESTING, until_at);
+}
+
+void conn_wake(struct conn *conn)
+{
+    conn_move(conn, CONN_PARKED, 0);
+}
+
+/* ---- queries ---- */
+
+bool conn_takes(const struct conn *conn)
+{
+    return conn->state == CONN_READY && !conn->suspect && conn->requests < conn->max_requests &&
+           conn->inflight.live < conn->options->max_in_flight;
+}
+
+uint16_t conn_next_id(const struct conn *conn)
+{
+    return inflight_next_id(&conn->inflight);
+}
+
+uint8_t *conn_reserve(struct conn *conn, size_t max_len)
+{
+    MUST(conn->state == CONN_READY && conn->requests < conn->max_requests);
+    return link_reserve(conn->link, max_len);
+}
+
+/* A query on a connection that has been silent too long is the one that decides. */
+static void watch_silence(struct conn *conn, uint64_t now)
+{
+    if (!conn->silent_since_at)
+        conn->silent_since_at = now;
+    if ((conn->suspect || conn->doubted) && !conn->probed_at)
+        conn->probed_at = now;
+    arm_ready(conn);
+}
+
+enum err conn_commit(struct conn *conn, size_t len, struct flight *flight)
+{
+    uint64_t now = loop_now(conn->env->loop);
+    flight->id = conn_next_id(conn);
+    enum err err = inflight_add(&conn->inflight, flight);
+    if (err)
+        return err;
+    link_commit(conn->link, len);
+    flight->conn = conn;
+    flight->sent_at = now;
+    conn->requests++;
+    conn->active_at = now;
+    STATS_INC(conn->env->stats, upstream_queries_tcp);
+    STATS_INC(conn->env->stats, upstream_in_flight);
+    watch_silence(conn, now);
+    if (conn->requests == conn->max_requests)
+        conn_retire(conn, CONN_END_REQUESTS);
+    return ERR_OK;
+}
+
+void conn_give_up(struct flight *flight)
+{
+    struct conn *conn = flight->conn;
+    if (!conn)
+        return;
+    flight->conn = NULL;
+    inflight_give_up(&conn->inflight, flight->id);
+    STATS_DEC(conn->env->stats, upstream_in_flight);
+    if (conn->inflight.live == 0)
+        arm_ready(conn);
+    close_if_drained(conn);
+}
+
+bool conn_silent_since(const struct flight *flight)
+{
+    return flight->conn && flight->conn->heard_at <= flight->sent_at;
+}
+
+void conn_set_idle_limit(struct conn *conn, uint64_t idle_limit_us)
+{
+    conn->idle_limit_us = idle_limit_us;
+    arm_ready(conn);
+}
+
+void conn_retire(struct conn *conn, enum conn_end why)
+{
+    conn->ending = why;
+    if (why != CONN_END_IDLE && why != CONN_END_KEEPALIVE_ZERO)
+        STATS_INC(conn->env->stats, upstream_recycles);
+    conn_move(conn, CONN_DRAINING, loop_now(conn->env->loop) + 2 * conn->options->query_timeout_us);
+    close_if_drained(conn);
+}

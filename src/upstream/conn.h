@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_UPSTREAM_CONN_H
+#define NAILUP_UPSTREAM_CONN_H
+
+/*
+ * One connection to an upstream: its state, the queries in flight on it, its deadlines. It knows
+ * nothing of what queries mean or where they go next: who sent one gets the answer, or the news
+ * that the connection ended; who holds the connection (the pool) hears of its state.
+ *
+ * Life: conn_new (parked) -> conn_dial or conn_rest -> on_ready -> queries -> conn_retire
+ * (draining) or an end that comes from outside -> on_ended, then on_lost of every query still in
+ * flight; the connection frees itself.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/list.h"
+#include "base/span.h"
+#include "loop/timer.h"
+#include "upstream/conn_state.h"
+#include "upstream/dialer.h"
+#include "upstream/env.h"
+#include "upstream/inflight.h"
+#include "upstream/upstream_options.h"
+
+struct conn;
+struct link;
+
+/* A query on a connection; embedded in whoever waits for its answer. */
+struct flight {
+    struct conn *conn; /* NULL when not on a connection */
+    uint16_t id;
+    uint64_t sent_at;
+    const struct flight_handler *handler;
+};
+
+struct flight_handler {
+    /* The message that carries the query's id; whether it answers the query is for the callee to
+     * see. The flight is over. Borrowed. */
+    void (*on_reply)(struct flight *flight, struct span message);
+    /* The connection ended. The flight is over. */
+    void (*on_lost)(struct flight *flight, enum conn_end why);
+};
+
+/* The holder: hears of states. It may close or retire the connection in every callback. */
+struct conn_handler {
+    void (*on_turn)(struct conn *conn);  /* rested enough, or its turn to dial: see conn_dial() */
+    void (*on_ready)(struct conn *conn); /* takes queries from now on */
+    /* Nothing in flight and nothing moved for idle_limit_us. */
+    void (*on_idle)(struct conn *conn);
+    void (*on_aged)(struct conn *conn); /* max-age is over */
+    /* Gone, and why; do not touch it after the return. */
+    void (*on_ended)(struct conn *conn, enum conn_end why);
+};
+
+struct conn {
+    struct list node; /* the holder's */
+    struct upstream_env *env;
+    const struct addr *addr;
+    const struct upstream_options *options;
+    const struct conn_handler *handler;
+    void *holder;
+
+    enum conn_state state;
+    enum conn_end ending;     /* ready: why it is to be replaced; draining: why it drains */
+    enum conn_end last_close; /* of the connection whose place it takes */
+    bool nailed;              /* counted in the quota */
+    bool suspect;             /* silent for stall-timeout with queries waiting */
+    bool doubted;             /* a query on it was asked elsewhere too, since it was silent */
+    bool asked_keepalive;     /* RFC 7828 has been asked on it */
+
+    struct link *link;
+    struct inflight inflight;
+    struct dial_turn turn;
+    struct timer due;
+
+    uint32_t requests;     /* carried in all */
+    uint32_t max_requests; /* never exceeded */
+    uint32_t answers;      /* messages that came for them, late ones included */
+    uint32_t strays;       /* messages for ids never sent or already answered */
+    uint64_t since_at;     /* the state's begin */
+    uint64_t until_at;     /* deadline of the state; 0: none */
+    uint64_t dialed_at;
+    uint64_t ready_at;
+    uint64_t aged_at;         /* when max-age is over; 0: never */
+    uint64_t active_at;       /* last query or byte */
+    uint64_t heard_at;        /* last byte; 0: none yet */
+    uint64_t silent_since_at; /* first query sent after the last byte; 0: none */
+    uint64_t probed_at;       /* suspect or doubted: when a further query was sent; 0: none */
+    uint64_t idle_limit_us;   /* on_idle after so long; 0: never */
+    uint64_t reads, writes;   /* already counted in the stats */
+};
+
+enum {
+    CONN_UNSENT_MAX = 256 * 1024, /* bytes of queries that wait for the kernel */
+    CONN_STRAYS_MAX = 16,         /* messages nobody asked for, until the peer counts as broken */
+};
+
+/* Parked. addr and options are borrowed. NULL out of memory. */
+struct conn *conn_new(struct upstream_env *env, const struct addr *addr,
+                      const struct upstream_options *options, const struct conn_handler *handler,
+                      void *holder);
+
+/* Parked: asks for its turn and dials when it comes; ends with on_ended if that fails, perhaps
+ * before the return. */
+void conn_dial(struct conn *conn);
+
+/* Parked: rests until the instant; then parks and calls on_turn. */
+void conn_rest(struct conn *conn, uint64_t until_at);
+
+/* Resting: back to parked before its time. */
+void conn_wake(struct conn *conn);
+
+/* Whether it takes a query: ready, not suspect, requests and in-flight limit not reached. */
+bool conn_takes(const struct conn *conn);
+
+/* The load: queries in flight that are still waited for. */
+static inline uint32_t conn_in_flight(const struct conn *conn)
+{
+    return conn->inflight.live;
+}
+
+static inline uint32_t conn_requests_left(const struct conn *conn)
+{
+    return conn->max_requests - conn->requests;
+}
+
+/* Sending, in three steps: the id to write, the place to write it to (NULL: no room), and the
+ * length with the flight that waits. The connection must be ready and have requests left. */
+uint16_t conn_next_id(const struct conn *conn);
+uint8_t *conn_reserve(struct conn *conn, size_t max_len);
+MUST_USE enum err conn_commit(struct conn *conn, size_t len, struct flight *flight);
+
+/* The flight's owner no longer waits; a late answer is dropped. Nothing when it is not in flight.
+ */
+void conn_give_up(struct flight *flight);
+
+/* Nothing has come on the flight's connection since it was sent. */
+bool conn_silent_since(const struct flight *flight);
+
+/* The peer's idle limit became known (RFC 7828), or the holder's wishes changed. */
+void conn_set_idle_limit(struct conn *conn, uint64_t idle_limit_us);
+
+/* Ready: no more queries; closes with the last answer, now if nothing is in flight. */
+void conn_retire(struct conn *conn, enum conn_end why);
+
+/* Ends it from here: on_ended and on_lost are called before the return. */
+void conn_close(struct conn *conn, enum conn_end why);
+
+#endif

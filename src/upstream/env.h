@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_UPSTREAM_ENV_H
+#define NAILUP_UPSTREAM_ENV_H
+
+/* What everything in a worker's upstream side shares: its loop, its counters, the pacing of dials,
+ * the process's quota of nailed connections, spare memory for attempts. */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/list.h"
+#include "base/stats.h"
+#include "upstream/dialer.h"
+
+struct loop;
+
+/* How many nailed connections the whole process may have; shared by all workers. */
+struct nail_quota {
+    atomic_uint used;
+    unsigned max;
+};
+
+struct upstream_env {
+    struct loop *loop;
+    struct stats *stats;
+    struct nail_quota *quota;
+    struct dialer dialer;
+    struct list free_attempts;
+    unsigned free_attempt_count;
+};
+
+/* One more nailed connection, if the quota has room; given back with nail_quota_give(). */
+static inline bool nail_quota_take(struct nail_quota *quota)
+{
+    if (atomic_fetch_add_explicit(&quota->used, 1, memory_order_relaxed) < quota->max)
+        return true;
+    atomic_fetch_sub_explicit(&quota->used, 1, memory_order_relaxed);
+    return false;
+}
+
+static inline void nail_quota_give(struct nail_quota *quota)
+{
+    atomic_fetch_sub_explicit(&quota->used, 1, memory_order_relaxed);
+}
+
+#endif
