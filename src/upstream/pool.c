@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Which connections there are and which takes the next query. The arithmetic is pool_plan.c's,
+ * the life of one connection conn.c's, what becomes of a query without a connection exchange.c's.
+ *
+ * Invariants: a connection with queries in flight is never closed to make room; a connection to be
+ * replaced serves until its successor is ready; a failed dial rests in the place of its connection.
+ */
+
+#include "upstream/pool.h"
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/rand.h"
+#include "loop/loop.h"
+#include "upstream/pool_plan.h"
+
+#define WINDOW_US (UINT64_C(100) * 1000)
+#define NAIL_AGAIN_US (UINT64_C(10) * 1000 * 1000) /* after the quota was found used up */
+
+static const struct conn_handler conn_handler;
+
+static struct conn *conn_of(struct list *node)
+{
+    return LIST_ITEM(node, struct conn, node);
+}
+
+static uint64_t pool_now(const struct pool *pool)
+{
+    return loop_now(pool->env->loop);
+}
+
+static bool is_single_use(const struct pool *pool)
+{
+    return pool_now(pool) < pool->single_until_at;
+}
+
+static bool is_nailing(const struct pool *pool)
+{
+    return pool->nailing && keepalive_allows(&pool->keepalive, pool_now(pool));
+}
+
+/* ---- the rate of queries ---- */
+
+static void count_query(struct pool *pool)
+{
+    uint64_t now = pool_now(pool);
+    if (now - pool->window_at >= WINDOW_US) {
+        bool adjacent = now - pool->window_at < 2 * WINDOW_US;
+        pool->window_before = adjacent ? pool->window_count : 0;
+        pool->window_count = 0;
+        pool->window_at = now;
+        pool->burst = adjacent ? pool->burst - pool->burst / 4 : 0;
+    }
+    if (now != pool->turn_at) {
+        pool->turn_at = now;
+        pool->turn_count = 0;
+    }
+    pool->window_count++;
+    pool->turn_count++;
+    pool->burst = MAX(pool->burst, pool->turn_count);
+}
+
+static uint32_t lead_of(const struct pool *pool)
+{
+    uint64_t per_window = MAX(pool->window_count, pool->window_before);
+    uint32_t burst = pool->burst > 1 ? pool->burst : 0;
+    return plan_lead(burst, per_window * (US_PER_S / WINDOW_US), pool->dial_us);
+}
+
+/* ---- facts and dials ---- */
+
+static bool is_filled(const struct conn *conn)
+{
+    return conn_in_flight(conn) >= conn->options->max_in_flight - conn->options->max_in_flight / 4;
+}
+
+static bool has_fallback(const struct conn *conn)
+{
+    return conn->options->fallback == UPSTREAM_FALLBACK_UDP;
+}
+
+static bool is_ending(const struct conn *conn, uint32_t lead)
+{
+    bool silent = conn->suspect || (conn->doubted && !has_fallback(conn));
+    return conn->ending != CONN_END_NONE || silent ||
+           plan_ends_soon(conn_requests_left(conn), conn->max_requests, lead);
+}
+
+static void add_ready(struct plan_facts *facts, const struct conn *conn)
+{
+    if (!conn->suspect)
+        facts->requests_left += conn_requests_left(conn);
+    if (is_ending(conn, facts->lead)) {
+        facts->ending++;
+    } else {
+        facts->lasting++;
+        facts->full &= is_filled(conn);
+    }
+}
+
+/* Queries wait, or came within the last second. */
+static bool is_demanded(const struct pool *pool)
+{
+    bool lately = pool->window_count > 0 && pool_now(pool) - pool->window_at < US_PER_S;
+    return pool->waiting_count > 0 ||
+           (lately && keepalive_allows(&pool->keepalive, pool_now(pool)));
+}
+
+static struct plan_facts gather(const struct pool *pool)
+{
+    struct plan_facts facts = {
+        .kept = is_nailing(pool) ? pool->options->connections : 0,
+        .max_connections = pool->options->max_connections,
+        .max_requests = is_single_use(pool) ? 1 : pool->options->max_requests,
+        .lead = lead_of(pool),
+        .full = true,
+        .demanded = is_demanded(pool),
+    };
+    LIST_EACH(node, &pool->conns)
+    {
+        const struct conn *conn = conn_of(node);
+        if (conn->state == CONN_READY) {
+            add_ready(&facts, conn);
+        } else if (conn->state != CONN_DRAINING) {
+            facts.coming++;
+        }
+    }
+    facts.full &= facts.lasting > 0;
+    return facts;
+}
+
+/* A new connection in its place: resting until the instant, or dialled now. It may be gone when
+ * this returns. */
+static void add_conn(struct pool *pool, uint64_t rest_until_at)
+{
+    bool nailed = is_nailing(pool) && nail_quota_take(pool->env->quota);
+    if (is_nailing(pool) && !nailed) {
+        LOG_LIMITED(LOG_WARNING, "upstream", "max-nailed (%u) is reached: raise it, or nail less",
+                    pool->env->quota->max);
+        timer_start(pool->env->loop, &pool->tend_later, pool_now(pool) + NAIL_AGAIN_US);
+        if (pool->waiting_count == 0)
+            return;
+    }
+    struct conn *conn = conn_new(pool->env, pool->addr, pool->options, &conn_handler, pool);
+    if (!conn) {
+        if (nailed)
+            nail_quota_give(pool->env->quota);
+        return;
+    }
+    conn->nailed = nailed;
+    conn->last_close = pool->last_close;
+    if (is_single_use(pool))
+        conn->max_requests = 1;
+    list_append(&pool->conns, &conn->node);
+    if (rest_until_at > pool_now(pool)) {
+        conn_rest(conn, rest_until_at);
+    } else {
+        pool->dialed_at = pool_now(pool);
+        pool->dials++;
+        conn_dial(conn);
+    }
+}
+
+/* Dials what the plan asks for. While the pool rests only one place is taken, and rests. */
+static void tend(struct pool *pool)
+{
+    if (pool->closing || pool->tending)
+        return;
+    pool->tending = true;
+    struct plan_facts facts = gather(pool);
+    uint32_t dials = plan_dials(&facts);
+    if (backoff_is_resting(&pool->backoff, pool_now(pool)))
+        dials = facts.coming == 0 ? MIN(dials, 1u) : 0;
+    for (uint32_t i = 0; i < dials && !pool->closing; i++)
+        add_conn(pool, pool->backoff.until_at);
+    pool->tending = false;
+}
+
+static void on_tend_later(struct timer *timer)
+{
+    tend(CONTAINER_OF(timer, struct pool, tend_later));
+}
+
+/* ---- those who wait ---- */
+
+static struct pool_waiter *next_waiter(struct pool *pool)
+{
+    struct list *node = list_take_first(&pool->waiting);
+    if (!node)
+        return NULL;
+    pool->waiting_count--;
+    return LIST_ITEM(node, struct pool_waiter, node);
+}
+
+static void serve_waiters(struct pool *pool)
+{
+    while (pool->waiting_count > 0) {
+        enum pool_lack lack;
+        struct conn *conn = pool_take(pool, NULL, &lack);
+        if (!conn)
+            return;
+        struct pool_waiter *waiter = next_waiter(pool);
+        if (waiter)
+            waiter->on_conn(waiter, conn);
+    }
+}
+
+/* Only those who wait now: a callee may wait anew. */
+static void fail_waiters(struct pool *pool, enum conn_end why)
+{
+    for (uint32_t left = pool->waiting_count; left > 0; left--) {
+        struct pool_waiter *waiter = next_waiter(pool);
+        if (!waiter)
+            return;
+        waiter->on_no_conn(waiter, why);
+    }
+}
+
+/* ---- what connections tell ---- */
+
+static void on_turn(struct conn *conn)
+{
+    struct pool *pool = conn->holder;
+    pool->dialed_at = pool_now(pool);
+    pool->dials++;
+    conn_dial(conn);
+}
+
+static uint64_t idle_limit(const struct pool *pool)
+{
+    uint64_t peer = pool->keepalive.peer_idle_us;
+    uint64_t own = pool->options->idle_timeout_us;
+    if (peer) /* a tenth earlier, so that it is we who close */
+        peer -= peer / 10;
+    if (peer && own)
+        return MIN(peer, own);
+    return peer ? peer : own;
+}
+
+/* Those to be replaced make way for the one that just became ready. */
+static void retire_replaced(struct pool *pool, const struct conn *fresh)
+{
+    LIST_EACH(node, &pool->conns)
+    {
+        struct conn *conn = conn_of(node);
+        bool told = conn->ending == CONN_END_AGE || conn->ending == CONN_END_RECYCLED ||
+                    conn->ending == CONN_END_OWED;
+        if (conn == fresh || conn->state != CONN_READY || !told)
+            continue;
+        conn_retire(conn, conn->ending);
+        return; /* one successor, one predecessor */
+    }
+}
+
+static void on_ready(struct conn *conn)
+{
+    struct pool *pool = conn->holder;
+    uint64_t took = MAX(pool_now(pool) - conn->dialed_at, 1u);
+
+    pool->dial_us = pool->dial_us ? (3 * pool->dial_us + took) / 4 : took;
+    backoff_reset(&pool->backoff);
+    conn_set_idle_limit(conn, idle_limit(pool));
+    retire_replaced(pool, conn);
+    serve_waiters(pool);
+    tend(pool);
+}
+
+static uint32_t count_ready(const struct pool *pool)
+{
+    uint32_t ready = 0;
+    LIST_EACH(node, &pool->conns)
+    ready += conn_of(node)->state == CONN_READY;
+    return ready;
+}
+
+/* Kept ones stay, unless the peer allows no longer idling. */
+static void on_idle(struct conn *conn)
+{
+    struct pool *pool = conn->holder;
+    uint32_t kept = is_nailing(pool) ? pool->options->connections : 0;
+    if (pool->keepalive.peer_idle_us || count_ready(pool) > kept)
+        conn_retire(conn, CONN_END_IDLE);
+}
+
+static void on_aged(struct conn *conn)
+{
+    tend(conn->holder);
+}
+
+/* A server that answers one query per connection and ignores or drops the rest. */
+static void note_single(struct pool *pool, const struct conn *conn, enum conn_end why)
+{
+    char text[ADDR_TEXT_MAX];
+    bool lost_some = why == CONN_END_OWED || why == CONN_END_STALLED || why == CONN_END_PEER_BUSY ||
+                     why == CONN_END_RESET;
+    if (conn->answers > 1)
+        pool->single_strikes = 0;
+    if (!lost_some || conn->answers != 1 || conn->requests < 2)
+        return;
+    if (++pool->single_strikes < POOL_SINGLE_STRIKES)
+        return;
+    pool->single_strikes = 0;
+    pool->single_until_at = pool_now(pool) + POOL_SINGLE_US;
+    LOG_LIMITED(
+        LOG_NOTICE, "upstream",
+        "%s answers only one query per connection: sending no more than that for ten minutes",
+        addr_format(pool->addr, text));
+}
+
+static bool is_failed_dial(enum conn_end why)
+{
+    return why == CONN_END_DIAL_REFUSED || why == CONN_END_DIAL_TIMEOUT ||
+           why == CONN_END_DIAL_ERROR;
+}
+
+/* Opened, and then broken before it was of any use: as good as refused. */
+static bool was_useless(const struct conn *conn, enum conn_end why)
+{
+    bool broken = why == CONN_END_RESET || why == CONN_END_PEER_BUSY || why == CONN_END_GARBAGE ||
+                  why == CONN_END_STALLED || why == CONN_END_ERROR;
+    return broken && conn->answers == 0;
+}
+
+/* When the place of an ended connection is to be dialled again: now, or after a rest. */
+static uint64_t redial_at(struct pool *pool, const struct conn *conn, enum conn_end why)
+{
+    uint64_t now = pool_now(pool);
+    if (is_failed_dial(why) || was_useless(conn, why))
+        return backoff_fail(&pool->backoff, now, rand_u64());
+    if (why == CONN_END_PEER_IDLE || why == CONN_END_IDLE)
+        return now + keepalive_idle_end(&pool->keepalive);
+    return now;
+}
+
+static void on_ended(struct conn *conn, enum conn_end why)
+{
+    struct pool *pool = conn->holder;
+    char text[ADDR_TEXT_MAX];
+
+    list_remove(&conn->node);
+    if (conn->nailed)
+        nail_quota_give(pool->env->quota);
+    pool->last_close = why;
+    if (pool->closing)
+        return;
+    pool->dial_failures += is_failed_dial(why);
+    note_single(pool, conn, why);
+    if (is_failed_dial(why) || was_useless(conn, why))
+        LOG_LIMITED(LOG_WARNING, "upstream", "%s: connection %s; resting",
+                    addr_format(pool->addr, text), conn_end_name(why));
+
+    uint64_t again_at = redial_at(pool, conn, why);
+    if (backoff_is_resting(&pool->backoff, pool_now(pool)) && count_ready(pool) == 0)
+        fail_waiters(pool, why);
+    struct plan_facts facts = gather(pool);
+    if (again_at > pool_now(pool) && plan_dials(&facts) > 0)
+        add_conn(pool, again_at);
+    else
+        tend(pool);
+}
+
+static const struct conn_handler conn_handler = {
+    .on_turn = on_turn,
+    .on_ready = on_ready,
+    .on_idle = on_idle,
+    .on_aged = on_aged,
+    .on_ended = on_ended,
+};
+
+/* ---- the door ---- */
+
+void pool_init(struct pool *pool, struct upstream_env *env, const struct addr *addr,
+               const struct upstream_options *options)
+{
+    *pool = (struct pool){.env = env, .addr = addr, .options = options};
+    pool->nailing = options->nailed;
+    list_init(&pool->conns);
+    list_init(&pool->waiting);
+    timer_init(&pool->tend_later, on_tend_later);
+}
+
+void pool_deinit(struct pool *pool)
+{
+    pool->closing = true;
+    timer_stop(&pool->tend_later);
+    fail_waiters(pool, CONN_END_SHUTDOWN);
+    for (struct list *node; (node = list_first(&pool->conns));)
+        conn_close(conn_of(node), CONN_END_SHUTDOWN);
+}
+
+void pool_nail(struct pool *pool)
+{
+    tend(pool);
+}
+
+/* Of two that take queries: with one kept connection the older as long as it is not filled to three
+ * quarters, since splitting halves the batches; else the less loaded. */
+static bool is_better(const struct pool *pool, const struct conn *conn, const struct conn *best)
+{
+    if (conn->doubted != best->doubted)
+        return best->doubted;
+    if (pool->options->connections == 1 && !is_filled(best))
+        return false;
+    return conn_in_flight(conn) < conn_in_flight(best);
+}
+
+static struct conn *best_conn(struct pool *pool, const struct conn *avoid)
+{
+    struct conn *best = NULL;
+    LIST_EACH(node, &pool->conns)
+    {
+        struct conn *conn = conn_of(node);
+        if (conn == avoid || !conn_takes(conn) || (conn->doubted && has_fallback(conn)))
+            continue;
+        if (!best || is_better(pool, conn, best))
+            best = conn;
+    }
+    return best;
+}
+
+static enum pool_lack lack_of(const struct pool *pool)
+{
+    enum pool_lack lack = POOL_CLOSED;
+    LIST_EACH(node, &pool->conns)
+    {
+        const struct conn *conn = conn_of(node);
+        bool silent = conn->suspect || conn->doubted;
+        if (conn->state == CONN_READY && !silent && conn->requests < conn->max_requests)
+            return POOL_FULL;
+        if (conn->state == CONN_READY && silent)
+            lack = POOL_STALLED;
+        else if (conn->state == CONN_DIALING || conn->state == CONN_PARKED)
+            lack = lack == POOL_STALLED ? lack : POOL_DIALING;
+        else if (conn->state == CONN_RESTING && lack == POOL_CLOSED)
+            lack = POOL_RESTING;
+    }
+    return lack;
+}
+
+/* An idle end rests too, but there a query dials at once. */
+static void wake_idle(struct pool *pool)
+{
+    if (backoff_is_resting(&pool->backoff, pool_now(pool)))
+        return;
+    LIST_EACH(node, &pool->conns)
+    {
+        struct conn *conn = conn_of(node);
+        if (conn->state != CONN_RESTING)
+            continue;
+        conn_wake(conn);
+        on_turn(conn);
+        return;
+    }
+}
+
+struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_lack *lack)
+{
+    count_query(pool);
+    keepalive_query(&pool->keepalive);
+    struct conn *conn = best_conn(pool, avoid);
+    if (!conn) {
+        wake_idle(pool);
+        tend(pool);
+        *lack = lack_of(pool);
+        return NULL;
+    }
+    /* This query is about to be the last, or to fill it: see to the next one now. */
+    if (is_filled(conn) || is_ending(conn, lead_of(pool)) ||
+        conn_requests_left(conn) <= lead_of(pool) + 1)
+        tend(pool);
+    return conn;
+}
+
+struct conn *pool_take_suspect(struct pool *pool)
+{
+    LIST_EACH(node, &pool->conns)
+    {
+        struct conn *conn = conn_of(node);
+        bool silent = conn->suspect || conn->doubted;
+        if (conn->state == CONN_READY && silent && !conn->probed_at &&
+            conn->requests < conn->max_requests &&
+            conn_in_flight(conn) < conn->options->max_in_flight)
+            return conn;
+    }
+    return NULL;
+}
+
+/* Nothing is open and the last dial failed: without another way a query may dial before the rest
+ * is over, at a bounded rate. */
+static bool dial_urgently(struct pool *pool)
+{
+    if (pool_now(pool) - pool->dialed_at < POOL_URGENT_US)
+        return false;
+    LIST_EACH(node, &pool->conns)
+    {
+        struct conn *conn = conn_of(node);
+        if (conn->state != CONN_RESTING)
+            continue;
+        conn_wake(conn);
+        on_turn(conn);
+        return true;
+    }
+    add_conn(pool, 0);
+    return true;
+}
+
+bool pool_wait(struct pool *pool, struct pool_waiter *waiter)
+{
+    if (pool->closing || pool->waiting_count >= POOL_WAITING_MAX)
+        return false;
+    list_append(&pool->waiting, &waiter->node);
+    pool->waiting_count++;
+    tend(pool);
+    /* tend() may have failed and called back: then the waiter is out of the list. */
+    if (list_is_linked(&waiter->node) && lack_of(pool) == POOL_RESTING && !dial_urgently(pool)) {
+        pool_leave(pool, waiter);
+        return false;
+    }
+    return true;
+}
+
+void pool_room(struct pool *pool)
+{
+    if (pool->waiting_count > 0)
+        serve_waiters(pool);
+}
+
+void pool_leave(struct pool *pool, struct pool_waiter *waiter)
+{
+    if (!list_is_linked(&waiter->node))
+        return;
+    list_remove(&waiter->node);
+    pool->waiting_count--;
+}
+
+void pool_note_silent(struct pool *pool, struct conn *conn)
+{
+    if (conn->state != CONN_READY || conn->ending != CONN_END_NONE)
+        return;
+    if (!conn->doubted) {
+        conn->doubted = true;
+        conn->probed_at = 0;
+    }
+    bool owes = conn->inflight.owed > conn->options->max_in_flight;
+    bool one_answer = conn->answers == 1 && conn->requests > 2;
+    if (!owes && !one_answer)
+        return;
+    conn->ending = CONN_END_OWED;
+    tend(pool);
+}
+
+void pool_heard_keepalive(struct pool *pool, struct conn *conn, uint16_t timeout_100ms)
+{
+    keepalive_heard(&pool->keepalive, timeout_100ms, pool_now(pool));
+    if (timeout_100ms == 0) {
+        if (conn->state == CONN_READY)
+            conn_retire(conn, CONN_END_KEEPALIVE_ZERO);
+        return;
+    }
+    conn_set_idle_limit(conn, idle_limit(pool));
+}
+
+size_t pool_recycle(struct pool *pool)
+{
+    size_t marked = 0;
+    LIST_EACH(node, &pool->conns)
+    {
+        struct conn *conn = conn_of(node);
+        if (conn->state != CONN_READY)
+            continue;
+        conn->ending = CONN_END_RECYCLED;
+        marked++;
+    }
+    tend(pool);
+    return marked;
+}

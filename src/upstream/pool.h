@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_UPSTREAM_POOL_H
+#define NAILUP_UPSTREAM_POOL_H
+
+/*
+ * The connections of one upstream in one worker: dials them ahead, keeps them, replaces them
+ * before they end, rests after failures, and says which one takes the next query.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "upstream/backoff.h"
+#include "upstream/conn.h"
+#include "upstream/env.h"
+#include "upstream/keepalive.h"
+#include "upstream/upstream_options.h"
+
+enum {
+    POOL_WAITING_MAX = 1024, /* queries that wait for a connection of one upstream */
+    POOL_SINGLE_STRIKES = 2, /* connections in a row that died or fell silent after one answer */
+};
+
+/* How long a server that answers one query per connection is remembered as such. */
+#define POOL_SINGLE_US (UINT64_C(600) * 1000 * 1000)
+
+/* Without a fallback a query may dial although the pool rests, but not more often than this. */
+#define POOL_URGENT_US (UINT64_C(100) * 1000)
+
+struct pool {
+    struct upstream_env *env;
+    const struct addr *addr;
+    const struct upstream_options *options;
+    struct list conns;   /* all of them, oldest first */
+    struct list waiting; /* struct pool_waiter, oldest first */
+    uint32_t waiting_count;
+    bool nailing; /* wishes to keep options->connections open */
+    bool closing;
+    bool tending;
+    struct backoff backoff;
+    struct keepalive keepalive;
+    struct timer tend_later; /* a nailed place could not be had: try again */
+    uint64_t dialed_at;      /* last dial */
+    uint64_t dial_us;        /* smoothed time of a dial */
+    uint64_t single_until_at;
+    uint32_t single_strikes;
+    enum conn_end last_close;
+    /* The rate of queries, for the lead: a window of a tenth of a second and the most of a turn. */
+    uint64_t window_at, turn_at;
+    uint32_t window_count, window_before, turn_count, burst;
+    uint32_t dials, dial_failures;
+};
+
+/* Why pool_take() has none. */
+enum pool_lack {
+    POOL_DIALING, /* a connection is on its way */
+    POOL_STALLED, /* the open ones have fallen silent */
+    POOL_RESTING, /* the last dial failed */
+    POOL_FULL,    /* each holds as many queries as it may, or its requests are used up */
+    POOL_CLOSED,  /* none is open and none on its way */
+};
+
+/* A query that waits for a connection; embedded in the attempt. */
+struct pool_waiter {
+    struct list node;
+    /* One is ready: the callee sends on it. Out of the list. */
+    void (*on_conn)(struct pool_waiter *waiter, struct conn *conn);
+    /* The dial failed. Out of the list. */
+    void (*on_no_conn)(struct pool_waiter *waiter, enum conn_end why);
+};
+
+void pool_init(struct pool *pool, struct upstream_env *env, const struct addr *addr,
+               const struct upstream_options *options);
+
+/* Closes every connection; waiters are told. */
+void pool_deinit(struct pool *pool);
+
+/* Dials what is to be kept open (prewarm), if it is not there yet. */
+void pool_nail(struct pool *pool);
+
+/* The connection for the next query, not avoid (may be NULL); or NULL and why. Looks after spares
+ * and further connections by itself. */
+struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_lack *lack);
+
+/* A connection that has fallen silent and has not been probed since: the caller sends its query on
+ * it and elsewhere as well. NULL when there is none. */
+struct conn *pool_take_suspect(struct pool *pool);
+
+/* Waits for a connection, dialling if none is on its way. False when too many wait, or when the
+ * pool rests and dialled a moment ago: refused at once rather than after seconds. */
+MUST_USE bool pool_wait(struct pool *pool, struct pool_waiter *waiter);
+/* An answer made room on a connection: those who wait come first. */
+void pool_room(struct pool *pool);
+void pool_leave(struct pool *pool, struct pool_waiter *waiter);
+
+/* A query on this connection is asked a second time elsewhere since it has been silent: until a
+ * byte comes, new queries go elsewhere too where they can, and one of them probes it. */
+void pool_note_silent(struct pool *pool, struct conn *conn);
+
+/* The peer answered RFC 7828 on this connection. */
+void pool_heard_keepalive(struct pool *pool, struct conn *conn, uint16_t timeout_100ms);
+
+/* Marks every ready connection for replacement; returns how many. */
+size_t pool_recycle(struct pool *pool);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* What one upstream is and what was learned of it. Choosing and asking are exchange.c's. */
+
+#include "upstream/upstream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/rand.h"
+#include "loop/loop.h"
+
+struct upstream *upstream_new(struct upstream_env *env, const struct addr *addr,
+                              const struct upstream_options *options)
+{
+    struct upstream *upstream = calloc(1, sizeof(*upstream));
+    if (!upstream)
+        return NULL;
+    list_init(&upstream->node);
+    upstream->env = env;
+    upstream->addr = *addr;
+    upstream->options = *options;
+    rand_bytes(upstream->cookie, EDNS_COOKIE_CLIENT);
+    upstream->cookie_len = EDNS_COOKIE_CLIENT;
+    pool_init(&upstream->pool, env, &upstream->addr, &upstream->options);
+    return upstream;
+}
+
+void upstream_free(struct upstream *upstream)
+{
+    pool_deinit(&upstream->pool);
+    list_remove(&upstream->node);
+    free(upstream);
+}
+
+bool upstream_prefers_stream(const struct upstream *upstream)
+{
+    if (upstream->options.transport == UPSTREAM_UDP)
+        return false;
+    return upstream->options.fallback == UPSTREAM_FALLBACK_NONE ||
+           keepalive_allows(&upstream->pool.keepalive, loop_now(upstream->env->loop));
+}
+
+struct health *upstream_health(struct upstream *upstream, bool over_stream)
+{
+    return over_stream ? &upstream->stream : &upstream->udp;
+}
+
+bool upstream_is_ill(const struct upstream *upstream)
+{
+    if (!upstream_prefers_stream(upstream))
+        return health_is_ill(&upstream->udp);
+    bool no_stream = health_is_ill(&upstream->stream) || upstream->pool.backoff.failures > 0;
+    if (upstream->options.fallback == UPSTREAM_FALLBACK_NONE)
+        return no_stream;
+    return no_stream && health_is_ill(&upstream->udp);
+}
+
+bool upstream_uses_edns(const struct upstream *upstream)
+{
+    return loop_now(upstream->env->loop) >= upstream->no_edns_until_at;
+}
+
+bool upstream_uses_case(const struct upstream *upstream)
+{
+    return upstream->options.case_randomisation &&
+           loop_now(upstream->env->loop) >= upstream->no_case_until_at;
+}
+
+void upstream_set_cookie(struct upstream *upstream, struct span server)
+{
+    MUST(server.len >= EDNS_COOKIE_SERVER_MIN && server.len <= EDNS_COOKIE_SERVER_MAX);
+    memcpy(upstream->cookie + EDNS_COOKIE_CLIENT, server.data, server.len);
+    upstream->cookie_len = (uint8_t)(EDNS_COOKIE_CLIENT + server.len);
+}

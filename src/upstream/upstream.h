@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_UPSTREAM_UPSTREAM_H
+#define NAILUP_UPSTREAM_UPSTREAM_H
+
+/*
+ * One upstream as this worker knows it: who it is (address and options), its connections, what was
+ * learned of its answers over each transport and of what it does not understand.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/list.h"
+#include "dns/edns.h"
+#include "upstream/env.h"
+#include "upstream/health.h"
+#include "upstream/pool.h"
+#include "upstream/upstream_options.h"
+
+/* How long is remembered that a server has no EDNS, or does not keep the case of names. */
+#define UPSTREAM_QUIRK_US (UINT64_C(3600) * 1000 * 1000)
+
+enum { UPSTREAM_COOKIE_MAX = EDNS_COOKIE_CLIENT + EDNS_COOKIE_SERVER_MAX };
+
+struct upstream {
+    struct list node; /* struct upstreams */
+    struct upstream_env *env;
+    struct addr addr;
+    struct upstream_options options;
+    struct pool pool;
+    struct health udp, stream; /* answers over each */
+
+    uint8_t cookie[UPSTREAM_COOKIE_MAX]; /* ours, then what the server gave */
+    uint8_t cookie_len;                  /* EDNS_COOKIE_CLIENT until the server gave one */
+    uint64_t no_edns_until_at;
+    uint64_t no_case_until_at;
+
+    uint64_t queries, answers, timeouts, fallbacks;
+};
+
+/* Makes one; NULL out of memory. Copies addr and options. */
+struct upstream *upstream_new(struct upstream_env *env, const struct addr *addr,
+                              const struct upstream_options *options);
+void upstream_free(struct upstream *upstream);
+
+/* Whether queries go by a stream at first: asked for, and not forbidden by RFC 7828 where UDP may
+ * take its place. */
+bool upstream_prefers_stream(const struct upstream *upstream);
+
+/* Answers would come late or not at all, by what is known now. */
+bool upstream_is_ill(const struct upstream *upstream);
+
+/* The health of the transport that upstream_prefers_stream() names. */
+struct health *upstream_health(struct upstream *upstream, bool over_stream);
+
+bool upstream_uses_edns(const struct upstream *upstream);
+bool upstream_uses_case(const struct upstream *upstream);
+
+/* The server's part of the cookie, 8 to 32 bytes, as it came with an answer to ours. */
+void upstream_set_cookie(struct upstream *upstream, struct span server);
+
+#endif
