@@ -24,6 +24,7 @@
 #include "dns/question.h"
 #include "loop/timer.h"
 
+struct attempt;
 struct exchange;
 struct upstream;
 struct upstreams;
@@ -64,8 +65,8 @@ struct exchange_failure {
 };
 
 struct exchange_handler {
-    /* Judge the answer. On EXCHANGE_TAKEN the exchange has ended already: the owner may free it,
-     * or start it anew. */
+    /* Judge the answer. EXCHANGE_TAKEN ends the exchange. An owner that frees it or starts it anew
+     * inside this call does exchange_stop() first, and returns EXCHANGE_TAKEN. */
     enum exchange_verdict (*on_answer)(void *owner, const struct exchange_answer *answer);
     /* No way is left. The exchange has ended; the last thing it does. */
     void (*on_failed)(void *owner, const struct exchange_failure *failure);
@@ -76,19 +77,16 @@ struct exchange {
     struct upstream *const *group; /* borrowed */
     uint16_t group_len;
     bool active;
-    bool in_answer; /* on_answer runs: ending waits for it */
-    bool advancing;
+    bool *stopped; /* on_answer runs: set when the exchange is stopped inside it */
     uint8_t attempts_made;
-    uint8_t answers;
     struct exchange_failure failure;
     struct exchange_question asked;
     const struct exchange_handler *handler;
     void *owner;
     struct list attempts; /* struct attempt, outstanding */
     struct timer wall;
-    uint64_t started_at;
-    uint64_t bad[(EXCHANGE_GROUP_MAX + 63) / 64]; /* answered, and was not taken */
-    uint8_t tried[EXCHANGE_GROUP_MAX];            /* attempts at each upstream of the group */
+    uint64_t useless; /* a bit per upstream: refused, or its answer was not taken */
+    uint8_t tried[EXCHANGE_GROUP_MAX]; /* attempts at each upstream of the group */
 };
 
 /* Before the first start. */

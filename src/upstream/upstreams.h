@@ -9,7 +9,6 @@
  * quota of nailed connections, the free list of attempts.
  */
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,23 +16,21 @@
 #include "base/err.h"
 #include "base/prefix.h"
 #include "base/stats.h"
+#include "upstream/env.h"
 #include "upstream/upstream_options.h"
 
 struct loop;
 struct upstream;
 struct upstreams;
 
-/* How many nailed connections the whole process may have; shared by all workers. */
-struct nail_quota {
-    atomic_uint used;
-    unsigned max;
-};
-
 /* stats and quota are borrowed and must outlive the upstreams. NULL when out of memory. */
 struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct nail_quota *quota);
 
 /* Closes all connections. No exchange may be under way. */
 void upstreams_free(struct upstreams *upstreams);
+
+/* What the parts of this folder share. */
+struct upstream_env *upstreams_env(struct upstreams *upstreams);
 
 /* The upstream with this address and these options: found, or made (and dialled, when it is nailed
  * and prewarm is set). Lives as long as the upstreams. NULL out of memory. */

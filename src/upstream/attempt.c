@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * One query and the check of what comes back. Everything that arrives from the network for a
+ * query passes belongs() and judge() here before anybody else sees it.
+ *
+ * Invariant: on_answer or on_failed is called at most once, and nothing after either.
+ */
+
+#include "upstream/attempt.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/rand.h"
+#include "dns/build.h"
+#include "dns/rrtype.h"
+#include "loop/loop.h"
+#include "upstream/exchange.h"
+
+enum { EDNS_UDP_SIZE = 1232 };
+
+static void on_due(struct timer *timer);
+static void on_reply(struct flight *flight, struct span message);
+static void on_lost(struct flight *flight, enum conn_end why);
+static void on_conn(struct pool_waiter *waiter, struct conn *conn);
+static void on_no_conn(struct pool_waiter *waiter, enum conn_end why);
+static void on_datagram(void *owner, struct span datagram);
+static void on_udp_failed(void *owner, enum err why);
+
+static const struct flight_handler flight_handler = {.on_reply = on_reply, .on_lost = on_lost};
+static const struct udp_query_handler udp_handler = {.on_datagram = on_datagram,
+                                                     .on_failed = on_udp_failed};
+
+struct attempt *attempt_new(struct upstream_env *env, struct upstream *upstream,
+                            const struct exchange_question *asked,
+                            const struct attempt_handler *handler, void *owner)
+{
+    struct list *node = list_take_first(&env->free_attempts);
+    struct attempt *attempt =
+        node ? LIST_ITEM(node, struct attempt, node) : malloc(sizeof(*attempt));
+    if (!attempt)
+        return NULL;
+    env->free_attempt_count -= node != NULL;
+    memset(attempt, 0, offsetof(struct attempt, case_bits));
+    list_init(&attempt->node);
+    list_init(&attempt->waiter.node);
+    attempt->env = env;
+    attempt->upstream = upstream;
+    attempt->asked = asked;
+    attempt->handler = handler;
+    attempt->owner = owner;
+    attempt->flight.handler = &flight_handler;
+    attempt->waiter.on_conn = on_conn;
+    attempt->waiter.on_no_conn = on_no_conn;
+    timer_init(&attempt->due, on_due);
+    return attempt;
+}
+
+/* Lets go of everything that could call back. */
+static void detach(struct attempt *attempt)
+{
+    timer_stop(&attempt->due);
+    pool_leave(&attempt->upstream->pool, &attempt->waiter);
+    conn_give_up(&attempt->flight);
+    attempt->sent_on = NULL;
+    if (attempt->udp)
+        udp_query_close(&attempt->udp);
+}
+
+void attempt_free(struct attempt *attempt)
+{
+    struct upstream_env *env = attempt->env;
+    detach(attempt);
+    list_remove(&attempt->node);
+    if (env->free_attempt_count >= ATTEMPTS_FREE_MAX) {
+        free(attempt);
+        return;
+    }
+    env->free_attempt_count++;
+    list_prepend(&env->free_attempts, &attempt->node);
+}
+
+/* ---- building and sending ---- */
+
+static size_t build(struct attempt *attempt, uint8_t *out, size_t size, uint16_t id, bool keepalive)
+{
+    struct upstream *upstream = attempt->upstream;
+    const struct exchange_question *asked = attempt->asked;
+
+    attempt->id = id;
+    attempt->with_edns = upstream_uses_edns(upstream);
+    attempt->with_case = upstream_uses_case(upstream);
+    attempt->with_cookie = attempt->with_edns && upstream->options.cookies;
+    struct build_query_options options = {
+        .id = id,
+        .recursion_desired = asked->recursion_desired,
+        .checking_disabled = asked->checking_disabled,
+        .dnssec_ok = asked->dnssec_ok,
+        .keepalive = keepalive && attempt->with_edns,
+        .edns = attempt->with_edns,
+        .udp_size = EDNS_UDP_SIZE,
+        .cookie = upstream->cookie,
+        .cookie_len = attempt->with_cookie ? upstream->cookie_len : 0,
+    };
+    size_t len = build_query(out, size, &asked->question, &options);
+    if (len && attempt->with_case) {
+        rand_bytes(attempt->case_bits, (asked->question.name.len + 7u) / 8);
+        case_randomise(out + MESSAGE_QUESTION_OFFSET, asked->question.name.len, attempt->case_bits);
+    }
+    return len;
+}
+
+static void sent(struct attempt *attempt, uint64_t slow_after_us)
+{
+    uint64_t now = loop_now(attempt->env->loop);
+    attempt->sent_at = now;
+    attempt->ends_at = now + attempt->upstream->options.query_timeout_us;
+    attempt->upstream->queries++;
+    timer_start(attempt->env->loop, &attempt->due, MIN(now + slow_after_us, attempt->ends_at));
+}
+
+bool attempt_send_udp(struct attempt *attempt)
+{
+    struct upstream *upstream = attempt->upstream;
+    uint8_t query[BUILD_QUERY_MAX];
+    size_t len = build(attempt, query, sizeof(query), rand_u16(), false);
+
+    MUST(len > 0);
+    attempt->over_stream = false;
+    enum err err =
+        udp_query_open(&attempt->udp, attempt->env->loop, &upstream->addr,
+                       &upstream->options.source, span_of(query, len), &udp_handler, attempt);
+    if (err)
+        return false;
+    STATS_INC(attempt->env->stats, upstream_queries_udp);
+    sent(attempt, health_rto_us(&upstream->udp, attempt->nth, upstream->options.query_timeout_us));
+    return true;
+}
+
+/* RFC 7828 is asked once on each connection, with its first query. */
+bool attempt_send_stream(struct attempt *attempt, struct conn *conn)
+{
+    attempt->over_stream = true;
+    attempt->waiting = false;
+    uint8_t *out = conn_reserve(conn, BUILD_QUERY_MAX);
+    if (!out)
+        return false;
+    size_t len = build(attempt, out, BUILD_QUERY_MAX, conn_next_id(conn), !conn->asked_keepalive);
+    MUST(len > 0);
+    conn->asked_keepalive = true;
+    if (conn_commit(conn, len, &attempt->flight))
+        return false;
+    attempt->sent_on = conn;
+    sent(attempt, health_hedge_us(&attempt->upstream->stream));
+    return true;
+}
+
+bool attempt_wait_stream(struct attempt *attempt)
+{
+    uint64_t now = loop_now(attempt->env->loop);
+    attempt->over_stream = true;
+    attempt->waiting = true;
+    attempt->ends_at = now + attempt->upstream->options.query_timeout_us;
+    timer_start(attempt->env->loop, &attempt->due, attempt->ends_at);
+    return pool_wait(&attempt->upstream->pool, &attempt->waiter);
+}
+
+/* ---- ends ---- */
+
+static void fail(struct attempt *attempt, enum attempt_failure why)
+{
+    detach(attempt);
+    attempt->handler->on_failed(attempt, why);
+}
+
+static void on_conn(struct pool_waiter *waiter, struct conn *conn)
+{
+    struct attempt *attempt = CONTAINER_OF(waiter, struct attempt, waiter);
+    if (!attempt_send_stream(attempt, conn))
+        fail(attempt, ATTEMPT_CLOSED);
+}
+
+static void on_no_conn(struct pool_waiter *waiter, enum conn_end why)
+{
+    struct attempt *attempt = CONTAINER_OF(waiter, struct attempt, waiter);
+    fail(attempt, why == CONN_END_DIAL_REFUSED ? ATTEMPT_REFUSED : ATTEMPT_CLOSED);
+}
+
+static void on_lost(struct flight *flight, enum conn_end why)
+{
+    (void)why;
+    struct attempt *attempt = CONTAINER_OF(flight, struct attempt, flight);
+    attempt->sent_on = NULL;
+    fail(attempt, ATTEMPT_CLOSED);
+}
+
+static void on_udp_failed(void *owner, enum err why)
+{
+    (void)why; /* refused or unreachable: ICMP says that it is no use to wait */
+    fail(owner, ATTEMPT_REFUSED);
+}
+
+static void note_silence(struct attempt *attempt)
+{
+    struct upstream *upstream = attempt->upstream;
+    upstream->timeouts++;
+    health_silent(upstream_health(upstream, attempt->over_stream), loop_now(attempt->env->loop),
+                  rand_u64());
+}
+
+/* Time is over: for being patient, then for the attempt. A query's time never ends its connection.
+ */
+static void on_due(struct timer *timer)
+{
+    struct attempt *attempt = CONTAINER_OF(timer, struct attempt, due);
+    uint64_t now = loop_now(attempt->env->loop);
+
+    if (now >= attempt->ends_at) {
+        if (!attempt->waiting && (attempt->over_stream || !attempt->slow))
+            note_silence(attempt);
+        fail(attempt, ATTEMPT_TIMED_OUT);
+        return;
+    }
+    timer_start(attempt->env->loop, &attempt->due, attempt->ends_at);
+    if (attempt->over_stream && !conn_silent_since(&attempt->flight))
+        return; /* others are answered: this one is slow by itself, and has until its ceiling */
+    if (!attempt->over_stream)
+        note_silence(attempt);
+    attempt->slow = true;
+    attempt->handler->on_slow(attempt);
+}
+
+/* ---- answers ---- */
+
+/* Does the message answer this very query? The name in the case it was sent with. */
+static bool belongs(const struct attempt *attempt, const struct message *message, bool *same_case)
+{
+    const struct question *asked = &attempt->asked->question;
+    uint8_t wire[NAME_WIRE_MAX];
+
+    if (!message_is_answer(message) || message->id != attempt->id || message_opcode(message) != 0)
+        return false;
+    if (!message->has_question || !question_equal(&message->question, asked))
+        return false;
+    memcpy(wire, asked->name.wire, asked->name.len);
+    if (attempt->with_case)
+        case_randomise(wire, asked->name.len, attempt->case_bits);
+    *same_case =
+        !attempt->with_case || memcmp(wire, message->question.name.wire, asked->name.len) == 0;
+    return true;
+}
+
+enum cookie_check { COOKIE_FINE, COOKIE_MISSING, COOKIE_WRONG };
+
+/* RFC 7873 section 5.3: a server that once gave a cookie gives it again, with ours in front. */
+static enum cookie_check check_cookie(struct attempt *attempt, const struct message *message)
+{
+    struct upstream *upstream = attempt->upstream;
+    struct edns_cookie cookie;
+
+    if (!attempt->with_cookie)
+        return COOKIE_FINE;
+    switch (edns_find_cookie(&message->edns, &cookie)) {
+    case EDNS_ABSENT:
+        return upstream->cookie_len > EDNS_COOKIE_CLIENT ? COOKIE_MISSING : COOKIE_FINE;
+    case EDNS_BAD:
+        return COOKIE_WRONG;
+    case EDNS_FOUND:
+        break;
+    }
+    if (memcmp(cookie.client.data, upstream->cookie, EDNS_COOKIE_CLIENT) != 0)
+        return COOKIE_WRONG;
+    if (cookie.server.len > 0)
+        upstream_set_cookie(upstream, cookie.server);
+    return COOKIE_FINE;
+}
+
+static void hear_keepalive(struct attempt *attempt, struct conn *conn,
+                           const struct message *message)
+{
+    struct edns_keepalive keepalive;
+    if (edns_find_keepalive(&message->edns, &keepalive) == EDNS_FOUND && keepalive.has_timeout)
+        pool_heard_keepalive(&attempt->upstream->pool, conn, keepalive.timeout_100ms);
+}
+
+static void answered(struct attempt *attempt, const struct message *message)
+{
+    struct upstream *upstream = attempt->upstream;
+    uint64_t rtt_us = loop_now(attempt->env->loop) - attempt->sent_at;
+
+    upstream->answers++;
+    health_answered(upstream_health(upstream, attempt->over_stream), rtt_us);
+    stats_histogram_add(&attempt->env->stats->upstream_latency, rtt_us);
+    if (attempt->over_stream)
+        STATS_INC(attempt->env->stats, upstream_answers_tcp);
+    else
+        STATS_INC(attempt->env->stats, upstream_answers_udp);
+    detach(attempt);
+    attempt->handler->on_answer(attempt, message, rtt_us);
+}
+
+/* The message belongs to the query: is it of use as it is? */
+static void judge(struct attempt *attempt, const struct message *message)
+{
+    struct upstream *upstream = attempt->upstream;
+    uint16_t rcode = message_rcode(message);
+
+    if (rcode == RCODE_BADCOOKIE && attempt->with_cookie) {
+        fail(attempt, attempt->over_stream ? ATTEMPT_MALFORMED : ATTEMPT_COOKIE);
+    } else if ((rcode == RCODE_FORMERR || rcode == RCODE_NOTIMP) && attempt->with_edns &&
+               !message->edns.present) {
+        upstream->no_edns_until_at = loop_now(attempt->env->loop) + UPSTREAM_QUIRK_US;
+        fail(attempt, ATTEMPT_NO_EDNS);
+    } else if ((message->flags & HEADER_TC) && !attempt->over_stream) {
+        health_answered(&upstream->udp, loop_now(attempt->env->loop) - attempt->sent_at);
+        fail(attempt, ATTEMPT_TRUNCATED);
+    } else {
+        answered(attempt, message);
+    }
+}
+
+static void on_stray(struct attempt *attempt)
+{
+    STATS_INC(attempt->env->stats, upstream_forged);
+    if (++attempt->strays > ATTEMPT_STRAYS_MAX) /* somebody is guessing: leave this port */
+        fail(attempt, ATTEMPT_UNTRUSTED);
+}
+
+static void on_datagram(void *owner, struct span datagram)
+{
+    struct attempt *attempt = owner;
+    struct message message;
+    bool same_case;
+
+    enum message_check check = message_parse(&message, datagram);
+    if (check == MESSAGE_SHORT || !belongs(attempt, &message, &same_case)) {
+        on_stray(attempt);
+        return;
+    }
+    if (!same_case) {
+        STATS_INC(attempt->env->stats, upstream_forged);
+        fail(attempt, ATTEMPT_UNTRUSTED);
+        return;
+    }
+    if (check != MESSAGE_OK || message.has_trailing) {
+        fail(attempt, ATTEMPT_MALFORMED);
+        return;
+    }
+    switch (check_cookie(attempt, &message)) {
+    case COOKIE_WRONG:
+        on_stray(attempt);
+        return;
+    case COOKIE_MISSING:
+        fail(attempt, ATTEMPT_UNTRUSTED);
+        return;
+    case COOKIE_FINE:
+        judge(attempt, &message);
+        return;
+    }
+}
+
+/* Over a connection nobody else can have sent it: a server that changes the case of names, or gave
+ * a cookie once and now does not, is believed here and remembered. */
+static void on_reply(struct flight *flight, struct span bytes)
+{
+    struct attempt *attempt = CONTAINER_OF(flight, struct attempt, flight);
+    struct upstream *upstream = attempt->upstream;
+    struct conn *conn = flight->conn;
+    struct message message;
+    bool same_case;
+
+    flight->conn = NULL;
+    attempt->sent_on = NULL;
+    enum message_check check = message_parse(&message, bytes);
+    if (check == MESSAGE_SHORT || !belongs(attempt, &message, &same_case)) {
+        STATS_INC(attempt->env->stats, upstream_forged);
+        fail(attempt, ATTEMPT_MALFORMED);
+        return;
+    }
+    if (check != MESSAGE_OK || message.has_trailing ||
+        check_cookie(attempt, &message) == COOKIE_WRONG) {
+        fail(attempt, ATTEMPT_MALFORMED);
+        return;
+    }
+    if (!same_case)
+        upstream->no_case_until_at = loop_now(attempt->env->loop) + UPSTREAM_QUIRK_US;
+    if (attempt->with_cookie && upstream->cookie_len > EDNS_COOKIE_CLIENT &&
+        edns_find(&message.edns, EDNS_COOKIE, &(struct span){0}) == EDNS_ABSENT)
+        upstream->cookie_len = EDNS_COOKIE_CLIENT;
+    if (conn)
+        hear_keepalive(attempt, conn, &message);
+    judge(attempt, &message);
+    pool_room(&upstream->pool);
+}

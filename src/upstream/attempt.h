@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_UPSTREAM_ATTEMPT_H
+#define NAILUP_UPSTREAM_ATTEMPT_H
+
+/*
+ * One query sent once: to one upstream, over one socket or connection. Builds it (random id, 0x20,
+ * cookie), checks that what comes back belongs to it, keeps its time. What to do after a failure is
+ * the exchange's decision.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dns/case_bits.h"
+#include "dns/message.h"
+#include "loop/timer.h"
+#include "net/udp_query.h"
+#include "upstream/conn.h"
+#include "upstream/pool.h"
+#include "upstream/upstream.h"
+
+struct attempt;
+struct exchange_question;
+
+/* How an attempt ends without an answer. */
+enum attempt_failure {
+    ATTEMPT_TIMED_OUT,
+    ATTEMPT_REFUSED,   /* nobody listens, or no route */
+    ATTEMPT_CLOSED,    /* the connection ended under it */
+    ATTEMPT_TRUNCATED, /* over UDP: to be asked over a stream */
+    ATTEMPT_UNTRUSTED, /* over UDP: case or cookie missing; a stream is harder to forge */
+    ATTEMPT_NO_EDNS,   /* the server understands no EDNS: ask again without */
+    ATTEMPT_COOKIE,    /* BADCOOKIE, and the new one is known now: ask again */
+    ATTEMPT_MALFORMED, /* belongs to the question, but does not parse */
+};
+
+struct attempt_handler {
+    /* The answer. The attempt is over, but lives until the return. */
+    void (*on_answer)(struct attempt *attempt, const struct message *message, uint64_t rtt_us);
+    /* Over, without an answer; lives until the return. */
+    void (*on_failed)(struct attempt *attempt, enum attempt_failure why);
+    /* Nothing was heard for the retransmission time, or on a connection that has been silent since:
+     * it is time for another way. The attempt goes on. */
+    void (*on_slow)(struct attempt *attempt);
+};
+
+struct attempt {
+    struct list node; /* the exchange's, or the free list */
+    struct upstream_env *env;
+    struct upstream *upstream;
+    const struct exchange_question *asked;
+    const struct attempt_handler *handler;
+    void *owner;
+    uint16_t index; /* of the upstream in its group */
+    uint8_t nth;    /* the how manieth at this upstream for this question */
+    bool over_stream;
+    bool waiting; /* for a connection */
+    bool slow;    /* on_slow has been called */
+    bool with_edns, with_case, with_cookie;
+    bool extra;     /* a probe beside the real attempt: its failure changes nothing */
+    uint8_t strays; /* datagrams that were not the answer */
+    uint16_t id;
+    uint64_t sent_at;
+    uint64_t ends_at; /* its ceiling */
+    struct timer due;
+    struct udp_query *udp;
+    struct flight flight;
+    struct pool_waiter waiter;
+    struct conn *sent_on; /* as long as the flight is under way */
+    uint8_t case_bits[CASE_BITS_MAX];
+};
+
+enum { ATTEMPT_STRAYS_MAX = 16, ATTEMPTS_FREE_MAX = 4096 };
+
+/* Takes one from the free list or memory; NULL when out of memory. */
+struct attempt *attempt_new(struct upstream_env *env, struct upstream *upstream,
+                            const struct exchange_question *asked,
+                            const struct attempt_handler *handler, void *owner);
+
+/* Ends it silently and gives it back; a late answer over a stream will be known as late. */
+void attempt_free(struct attempt *attempt);
+
+/* Sends. False: it could not be sent at all (no memory, no socket, no room): nothing is called
+ * back. */
+MUST_USE bool attempt_send_udp(struct attempt *attempt);
+MUST_USE bool attempt_send_stream(struct attempt *attempt, struct conn *conn);
+
+/* Waits for a connection and sends then. False: refused at once, or too many wait. */
+MUST_USE bool attempt_wait_stream(struct attempt *attempt);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * What is asked of whom next. Each failure of an attempt leads here and either to a further attempt
+ * or, when no way is left and nothing is outstanding, to the end. Sending and checking one query is
+ * attempt.c's; which server is best, select.c's; which connection, pool.c's.
+ *
+ * Invariants: an active exchange has an attempt outstanding or its wall timer is due at once; at
+ * most EXCHANGE_ATTEMPTS_MAX attempts are made; nothing is called back from exchange_start().
+ */
+
+#include "upstream/exchange.h"
+
+#include "base/check.h"
+#include "base/rand.h"
+#include "loop/loop.h"
+#include "upstream/attempt.h"
+#include "upstream/select.h"
+#include "upstream/upstream.h"
+#include "upstream/upstreams.h"
+
+static void on_wall(struct timer *timer);
+static const struct attempt_handler attempt_handler;
+
+/* Which ways of asking are open to one attempt. */
+enum way {
+    WAY_ANY,      /* as the upstream prefers, with its fallback */
+    WAY_STREAM,   /* over a stream only: truncated or untrusted over UDP */
+    WAY_ELSEWHERE /* a hedge: not on the silent connection, and nothing is waited for */
+};
+
+void exchange_init(struct exchange *exchange, struct upstreams *upstreams,
+                   const struct exchange_handler *handler, void *owner)
+{
+    *exchange = (struct exchange){.upstreams = upstreams, .handler = handler, .owner = owner};
+    list_init(&exchange->attempts);
+    timer_init(&exchange->wall, on_wall);
+}
+
+static struct upstream_env *env_of(const struct exchange *exchange)
+{
+    return upstreams_env(exchange->upstreams);
+}
+
+static struct exchange *exchange_of(const struct attempt *attempt)
+{
+    return attempt->owner;
+}
+
+/* ---- one attempt ---- */
+
+static void count_fallback(const struct exchange *exchange, enum pool_lack lack)
+{
+    struct stats *stats = env_of(exchange)->stats;
+    switch (lack) {
+    case POOL_CLOSED:
+    case POOL_DIALING:
+        STATS_INC(stats, upstream_fallbacks_dialing);
+        STATS_INC(stats, upstream_cold_queries);
+        break;
+    case POOL_STALLED:
+        STATS_INC(stats, upstream_fallbacks_stalled);
+        break;
+    case POOL_RESTING:
+        STATS_INC(stats, upstream_fallbacks_refused);
+        break;
+    case POOL_FULL:
+        STATS_INC(stats, upstream_fallbacks_full);
+        break;
+    }
+}
+
+/* Sends by the best way that is open. True: under way, or ended already by a call back. */
+static bool send_by(struct exchange *exchange, struct attempt *attempt, enum way way,
+                    const struct conn *avoid)
+{
+    struct upstream *upstream = attempt->upstream;
+    enum pool_lack lack = POOL_FULL;
+
+    if (way != WAY_STREAM && !upstream_prefers_stream(upstream))
+        return attempt_send_udp(attempt);
+
+    struct conn *conn = pool_take(&upstream->pool, avoid, &lack);
+    if (conn && attempt_send_stream(attempt, conn))
+        return true;
+    if (way != WAY_STREAM && upstream->options.fallback == UPSTREAM_FALLBACK_UDP) {
+        upstream->fallbacks++;
+        count_fallback(exchange, lack);
+        return attempt_send_udp(attempt);
+    }
+    exchange->failure.full |= lack == POOL_FULL;
+    if (way == WAY_ELSEWHERE)
+        return false;
+    STATS_INC(env_of(exchange)->stats, upstream_cold_queries);
+    return attempt_wait_stream(attempt);
+}
+
+static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
+{
+    if (exchange->attempts_made >= EXCHANGE_ATTEMPTS_MAX)
+        return NULL;
+    struct attempt *attempt = attempt_new(env_of(exchange), exchange->group[index],
+                                          &exchange->asked, &attempt_handler, exchange);
+    if (!attempt)
+        return NULL;
+    attempt->index = (uint16_t)index;
+    attempt->nth = exchange->tried[index];
+    exchange->attempts_made++;
+    list_append(&exchange->attempts, &attempt->node);
+    return attempt;
+}
+
+/* A connection that has fallen silent is asked too, beside the way taken: if that stays unanswered
+ * as well, the connection is dead (behaviour 3). */
+static void probe_silent_conn(struct exchange *exchange, unsigned index)
+{
+    struct conn *conn = pool_take_suspect(&exchange->group[index]->pool);
+    struct attempt *attempt = conn ? new_attempt(exchange, index) : NULL;
+    if (!attempt)
+        return;
+    attempt->extra = true;
+    if (!attempt_send_stream(attempt, conn))
+        attempt_free(attempt);
+}
+
+static bool ask(struct exchange *exchange, unsigned index, enum way way, const struct conn *avoid)
+{
+    struct attempt *attempt = new_attempt(exchange, index);
+    if (!attempt)
+        return false;
+    exchange->tried[index] += exchange->tried[index] < UINT8_MAX;
+    if (way == WAY_ANY)
+        probe_silent_conn(exchange, index);
+    if (send_by(exchange, attempt, way, avoid))
+        return true;
+    attempt_free(attempt);
+    return false;
+}
+
+/* ---- the next one ---- */
+
+static int choose(const struct exchange *exchange)
+{
+    struct select_facts facts[EXCHANGE_GROUP_MAX];
+
+    if (exchange->group_len == 1)
+        return exchange->useless & 1 ? -1 : 0;
+    for (unsigned i = 0; i < exchange->group_len; i++) {
+        struct upstream *upstream = exchange->group[i];
+        bool over_stream = upstream_prefers_stream(upstream);
+        facts[i] = (struct select_facts){
+            .srtt_us = upstream_health(upstream, over_stream)->srtt_us,
+            .tried = exchange->tried[i],
+            .ill = upstream_is_ill(upstream),
+            .bad = exchange->useless >> i & 1,
+        };
+    }
+    return select_next(facts, exchange->group_len, rand_u64());
+}
+
+/* No way is left: said at the end of the turn, never from inside a call of the owner's. */
+static void end_if_idle(struct exchange *exchange)
+{
+    if (exchange->active && list_is_empty(&exchange->attempts))
+        timer_start(env_of(exchange)->loop, &exchange->wall, loop_now(env_of(exchange)->loop));
+}
+
+/* Asks the next upstream; those that cannot even be sent to are passed over. */
+static void advance(struct exchange *exchange, enum way way, const struct conn *avoid)
+{
+    for (unsigned i = 0; i < exchange->group_len; i++) {
+        int index = choose(exchange);
+        if (index < 0 || exchange->attempts_made >= EXCHANGE_ATTEMPTS_MAX)
+            break;
+        if (ask(exchange, (unsigned)index, way, avoid))
+            return;
+        exchange->failure.any_network = true;
+        if (way == WAY_ELSEWHERE) /* a hedge tries once; the real attempt goes on */
+            break;
+        exchange->useless |= UINT64_C(1) << index;
+    }
+    end_if_idle(exchange);
+}
+
+/* One of those that were silent lately is asked beside the real attempt, so that it is found again
+ * without a client waiting for it. */
+static void probe_ill(struct exchange *exchange)
+{
+    uint64_t now = loop_now(env_of(exchange)->loop);
+    for (unsigned i = 0; i < exchange->group_len; i++) {
+        struct upstream *upstream = exchange->group[i];
+        struct health *health = upstream_health(upstream, upstream_prefers_stream(upstream));
+        if (exchange->tried[i] || !health_take_probe(health, now, rand_u64()))
+            continue;
+        struct attempt *attempt = new_attempt(exchange, i);
+        if (!attempt)
+            return;
+        attempt->extra = true;
+        if (!send_by(exchange, attempt, WAY_ELSEWHERE, NULL))
+            attempt_free(attempt);
+        return;
+    }
+}
+
+void exchange_start(struct exchange *exchange, const struct exchange_question *question,
+                    struct upstream *const *group, size_t group_len)
+{
+    struct upstream_env *env = env_of(exchange);
+    MUST(!exchange->active && group_len > 0);
+
+    exchange->active = true;
+    exchange->stopped = NULL;
+    exchange->asked = *question;
+    exchange->group = group;
+    exchange->group_len = (uint16_t)MIN(group_len, (size_t)EXCHANGE_GROUP_MAX);
+    exchange->attempts_made = 0;
+    exchange->useless = 0;
+    exchange->failure = (struct exchange_failure){0};
+    for (unsigned i = 0; i < exchange->group_len; i++)
+        exchange->tried[i] = 0;
+    timer_start(env->loop, &exchange->wall, loop_now(env->loop) + EXCHANGE_WALL_US);
+    advance(exchange, WAY_ANY, NULL);
+    if (exchange->group_len > 1)
+        probe_ill(exchange);
+}
+
+void exchange_stop(struct exchange *exchange)
+{
+    if (exchange->stopped)
+        *exchange->stopped = true;
+    exchange->stopped = NULL;
+    exchange->active = false;
+    timer_stop(&exchange->wall);
+    for (struct list *node; (node = list_first(&exchange->attempts));)
+        attempt_free(LIST_ITEM(node, struct attempt, node));
+}
+
+static void on_wall(struct timer *timer)
+{
+    struct exchange *exchange = CONTAINER_OF(timer, struct exchange, wall);
+    struct exchange_failure failure = exchange->failure;
+    exchange_stop(exchange);
+    exchange->handler->on_failed(exchange->owner, &failure);
+}
+
+/* ---- what attempts tell ---- */
+
+static void on_answer(struct attempt *attempt, const struct message *message, uint64_t rtt_us)
+{
+    struct exchange *exchange = exchange_of(attempt);
+    struct exchange_answer answer = {
+        .message = message,
+        .upstream = attempt->upstream,
+        .over_stream = attempt->over_stream,
+        .rtt_us = rtt_us,
+    };
+    unsigned index = attempt->index;
+    bool stopped = false;
+
+    attempt_free(attempt);
+    exchange->stopped = &stopped;
+    enum exchange_verdict verdict = exchange->handler->on_answer(exchange->owner, &answer);
+    if (stopped)
+        return;
+    exchange->stopped = NULL;
+    if (verdict == EXCHANGE_TAKEN) {
+        exchange_stop(exchange);
+        return;
+    }
+    exchange->failure.any_answer = true;
+    exchange->failure.rcode = message_rcode(message);
+    exchange->useless |= UINT64_C(1) << index;
+    STATS_INC(env_of(exchange)->stats, upstream_retries_badanswer);
+    advance(exchange, WAY_ANY, NULL);
+}
+
+static void count_retry(const struct exchange *exchange, enum attempt_failure why)
+{
+    static const enum stat reasons[] = {
+        [ATTEMPT_TIMED_OUT] = stat_upstream_retries_timeout,
+        [ATTEMPT_REFUSED] = stat_upstream_retries_refused,
+        [ATTEMPT_CLOSED] = stat_upstream_retries_closed,
+        [ATTEMPT_TRUNCATED] = stat_upstream_retries_truncated,
+        [ATTEMPT_UNTRUSTED] = stat_upstream_retries_badanswer,
+        [ATTEMPT_NO_EDNS] = stat_upstream_retries_badanswer,
+        [ATTEMPT_COOKIE] = stat_upstream_retries_badanswer,
+        [ATTEMPT_MALFORMED] = stat_upstream_retries_badanswer,
+    };
+    stats_add_at(env_of(exchange)->stats, reasons[why], 1);
+}
+
+/* The same server once more, by another way, where that is what it needs. */
+static bool ask_again(struct exchange *exchange, unsigned index, enum attempt_failure why)
+{
+    switch (why) {
+    case ATTEMPT_TRUNCATED:
+    case ATTEMPT_UNTRUSTED:
+        return ask(exchange, index, WAY_STREAM, NULL);
+    case ATTEMPT_NO_EDNS:
+    case ATTEMPT_COOKIE:
+        return ask(exchange, index, WAY_ANY, NULL);
+    default:
+        return false;
+    }
+}
+
+static void on_failed(struct attempt *attempt, enum attempt_failure why)
+{
+    struct exchange *exchange = exchange_of(attempt);
+    unsigned index = attempt->index;
+    bool replaced = attempt->slow || attempt->extra;
+    bool over_udp = !attempt->over_stream;
+
+    attempt_free(attempt);
+    exchange->failure.any_network |= why <= ATTEMPT_CLOSED;
+    exchange->failure.any_answer |= why > ATTEMPT_CLOSED;
+    if ((why == ATTEMPT_REFUSED && over_udp) || why == ATTEMPT_MALFORMED)
+        exchange->useless |= UINT64_C(1) << index;
+    if (replaced && !list_is_empty(&exchange->attempts))
+        return;
+    count_retry(exchange, why);
+    if (!ask_again(exchange, index, why))
+        advance(exchange, WAY_ANY, NULL);
+}
+
+static void on_slow(struct attempt *attempt)
+{
+    struct exchange *exchange = exchange_of(attempt);
+    struct conn *silent = attempt->sent_on;
+
+    if (silent) {
+        STATS_INC(env_of(exchange)->stats, upstream_retries_silent);
+        pool_note_silent(&attempt->upstream->pool, silent);
+    } else {
+        STATS_INC(env_of(exchange)->stats, upstream_retries_timeout);
+    }
+    if (!attempt->extra)
+        advance(exchange, WAY_ELSEWHERE, silent);
+}
+
+static const struct attempt_handler attempt_handler = {
+    .on_answer = on_answer,
+    .on_failed = on_failed,
+    .on_slow = on_slow,
+};

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * The worker's table of upstreams. An identity is the address, the port and every option: nothing
+ * is shared between two upstreams that differ in any of them.
+ */
+
+#include "upstream/upstreams.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/rand.h"
+#include "loop/loop.h"
+#include "upstream/attempt.h"
+#include "upstream/upstream.h"
+
+enum { FIRST_BUCKETS = 64 };
+
+struct upstreams {
+    struct upstream_env env;
+    struct list all; /* in the order they were made */
+    uint64_t seed;
+    struct upstream **table; /* open addressing by address, a power of two */
+    size_t mask, count;
+};
+
+struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct nail_quota *quota)
+{
+    struct upstreams *upstreams = calloc(1, sizeof(*upstreams));
+    if (!upstreams)
+        return NULL;
+    upstreams->table = calloc(FIRST_BUCKETS, sizeof(*upstreams->table));
+    if (!upstreams->table) {
+        free(upstreams);
+        return NULL;
+    }
+    upstreams->mask = FIRST_BUCKETS - 1;
+    upstreams->seed = rand_u64();
+    upstreams->env.loop = loop;
+    upstreams->env.stats = stats;
+    upstreams->env.quota = quota;
+    dialer_init(&upstreams->env.dialer);
+    list_init(&upstreams->env.free_attempts);
+    list_init(&upstreams->all);
+    return upstreams;
+}
+
+void upstreams_free(struct upstreams *upstreams)
+{
+    for (struct list *node; (node = list_first(&upstreams->all));)
+        upstream_free(LIST_ITEM(node, struct upstream, node));
+    for (struct list *node; (node = list_take_first(&upstreams->env.free_attempts));)
+        free(LIST_ITEM(node, struct attempt, node));
+    free(upstreams->table);
+    free(upstreams);
+}
+
+struct upstream_env *upstreams_env(struct upstreams *upstreams)
+{
+    return &upstreams->env;
+}
+
+/* Field by field: padding bytes have no meaning. */
+static bool options_equal(const struct upstream_options *a, const struct upstream_options *b)
+{
+    return a->transport == b->transport && a->fallback == b->fallback && a->nailed == b->nailed &&
+           a->prewarm == b->prewarm && a->case_randomisation == b->case_randomisation &&
+           a->cookies == b->cookies && a->connections == b->connections &&
+           a->max_connections == b->max_connections && a->max_in_flight == b->max_in_flight &&
+           a->max_requests == b->max_requests && a->max_age_us == b->max_age_us &&
+           a->idle_timeout_us == b->idle_timeout_us &&
+           a->connect_timeout_us == b->connect_timeout_us &&
+           a->query_timeout_us == b->query_timeout_us &&
+           a->stall_timeout_us == b->stall_timeout_us &&
+           a->keepalive_idle_s == b->keepalive_idle_s &&
+           a->keepalive_interval_s == b->keepalive_interval_s &&
+           a->keepalive_count == b->keepalive_count &&
+           addr_family(&a->source) == addr_family(&b->source) &&
+           (addr_family(&a->source) == AF_UNSPEC || addr_equal(&a->source, &b->source));
+}
+
+static void put(struct upstreams *upstreams, struct upstream *upstream)
+{
+    size_t at = addr_hash(&upstream->addr, upstreams->seed) & upstreams->mask;
+    while (upstreams->table[at])
+        at = (at + 1) & upstreams->mask;
+    upstreams->table[at] = upstream;
+}
+
+static enum err grow(struct upstreams *upstreams)
+{
+    size_t buckets = (upstreams->mask + 1) * 2;
+    struct upstream **table = calloc(buckets, sizeof(*table));
+    if (!table)
+        return ERR_NO_MEMORY;
+    free(upstreams->table);
+    upstreams->table = table;
+    upstreams->mask = buckets - 1;
+    LIST_EACH(node, &upstreams->all)
+    put(upstreams, LIST_ITEM(node, struct upstream, node));
+    return ERR_OK;
+}
+
+static struct upstream *find(const struct upstreams *upstreams, const struct addr *addr,
+                             const struct upstream_options *options)
+{
+    size_t at = addr_hash(addr, upstreams->seed) & upstreams->mask;
+    for (; upstreams->table[at]; at = (at + 1) & upstreams->mask) {
+        struct upstream *upstream = upstreams->table[at];
+        if (addr_equal(&upstream->addr, addr) && options_equal(&upstream->options, options))
+            return upstream;
+    }
+    return NULL;
+}
+
+struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *addr,
+                               const struct upstream_options *options)
+{
+    struct upstream *upstream = find(upstreams, addr, options);
+    if (upstream)
+        return upstream;
+    if (2 * (upstreams->count + 1) > upstreams->mask + 1 && grow(upstreams))
+        return NULL;
+    upstream = upstream_new(&upstreams->env, addr, options);
+    if (!upstream)
+        return NULL;
+    list_append(&upstreams->all, &upstream->node);
+    put(upstreams, upstream);
+    upstreams->count++;
+    if (options->nailed && options->prewarm)
+        pool_nail(&upstream->pool);
+    return upstream;
+}
+
+size_t upstreams_recycle(struct upstreams *upstreams, const struct prefix *prefix)
+{
+    size_t marked = 0;
+    LIST_EACH(node, &upstreams->all)
+    {
+        struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
+        if (!prefix || prefix_contains(prefix, &upstream->addr))
+            marked += pool_recycle(&upstream->pool);
+    }
+    return marked;
+}
+
+/* ---- views ---- */
+
+static const char *transport_name(const struct upstream *upstream)
+{
+    return upstream->options.transport == UPSTREAM_TCP ? "tcp" : "udp";
+}
+
+static struct conn_view view_conn(const struct upstream *upstream, const struct conn *conn,
+                                  uint64_t now)
+{
+    return (struct conn_view){
+        .addr = upstream->addr,
+        .transport = "tcp",
+        .state = conn_state_name(conn->state),
+        .ending = conn_end_name(conn->ending),
+        .nailed = conn->nailed,
+        .suspect = conn->suspect,
+        .age_us = now - (conn->ready_at ? conn->ready_at : conn->since_at),
+        .idle_us = conn->active_at ? now - conn->active_at : 0,
+        .requests = conn->requests,
+        .max_requests = conn->max_requests,
+        .in_flight = conn_in_flight(conn),
+        .rtt_us = upstream->stream.srtt_us,
+        .due_us = conn->state == CONN_RESTING && conn->until_at > now ? conn->until_at - now : 0,
+        .last_close = conn_end_name(conn->last_close),
+    };
+}
+
+void upstreams_each_conn(struct upstreams *upstreams,
+                         void (*see)(void *context, const struct conn_view *view), void *context)
+{
+    uint64_t now = loop_now(upstreams->env.loop);
+    LIST_EACH(node, &upstreams->all)
+    {
+        struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
+        LIST_EACH(place, &upstream->pool.conns)
+        {
+            struct conn_view view = view_conn(upstream, LIST_ITEM(place, struct conn, node), now);
+            see(context, &view);
+        }
+    }
+}
+
+static void count_conns(const struct upstream *upstream, struct upstream_view *view)
+{
+    LIST_EACH(node, &upstream->pool.conns)
+    {
+        const struct conn *conn = LIST_ITEM(node, struct conn, node);
+        view->ready += conn->state == CONN_READY;
+        view->draining += conn->state == CONN_DRAINING;
+        view->resting += conn->state == CONN_RESTING;
+        view->dialing += conn->state == CONN_PARKED || conn->state == CONN_DIALING ||
+                         conn->state == CONN_SECURING;
+        view->in_flight += conn_in_flight(conn);
+    }
+}
+
+static const char *health_name(const struct upstream *upstream, uint64_t now)
+{
+    if (!keepalive_allows(&upstream->pool.keepalive, now))
+        return "no nailing (RFC 7828)";
+    if (now < upstream->pool.single_until_at)
+        return "one query per connection";
+    if (backoff_is_resting(&upstream->pool.backoff, now))
+        return "resting";
+    return upstream_is_ill(upstream) ? "ill" : "good";
+}
+
+void upstreams_each(struct upstreams *upstreams,
+                    void (*see)(void *context, const struct upstream_view *view), void *context)
+{
+    uint64_t now = loop_now(upstreams->env.loop);
+    LIST_EACH(node, &upstreams->all)
+    {
+        const struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
+        struct upstream_view view = {
+            .addr = upstream->addr,
+            .transport = transport_name(upstream),
+            .nailed = upstream->options.nailed,
+            .queries = upstream->queries,
+            .answers = upstream->answers,
+            .timeouts = upstream->timeouts,
+            .fallbacks = upstream->fallbacks,
+            .dials = upstream->pool.dials,
+            .dial_failures = upstream->pool.dial_failures,
+            .udp_rtt_us = upstream->udp.srtt_us,
+            .stream_rtt_us = upstream->stream.srtt_us,
+            .health = health_name(upstream, now),
+        };
+        count_conns(upstream, &view);
+        see(context, &view);
+    }
+}
