@@ -1,9 +1,268 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * nailup-bench transports: one client, one query after the other, over each transport: the table
+ * of the mail of 2016. The transports take turns in rounds, so that what disturbs the machine for
+ * a while disturbs them alike. Asking is transport_client.c's.
+ */
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
 #include "bench.h"
+#include "clock.h"
+#include "json.h"
+#include "latency.h"
+#include "options.h"
+#include "transport_client.h"
+#include "wire.h"
+
+enum { TEMPLATE_MAX = 512, QUERIES_MAX = 10000000 };
+
+static const char usage[] =
+    "usage: nailup-bench transports --server IP@PORT [OPTION]...\n\n"
+    "  --server IP@PORT      whom to ask (port 53)\n"
+    "  --queries N           queries over each transport (1000)\n"
+    "  --rounds N            turns that the transports take (5)\n"
+    "  --only LIST           some of udp,udp-kept,tcp,tcp-kept\n"
+    "  --name-template NAME  %u becomes a number of its own in each query (q%u.example)\n"
+    "  --type TYPE (A)  --edns BYTES (1232; 0: none)  --timeout MS (2000)\n"
+    "  --json                the table as JSON\n";
+
+struct options {
+    struct addr server;
+    bool has_server, json;
+    uint64_t queries, rounds, timeout_ms;
+    uint16_t type;
+    const char *template, *only;
+    struct wire_style style;
+};
+
+struct row {
+    enum transport transport;
+    struct transport_client client;
+    struct latency latency; /* ns, of the queries that were answered */
+    uint64_t sent, failed, elapsed_ns;
+};
+
+/* The name of query number n; exits on a template that gives no name. */
+static size_t make_name(const struct options *options, uint64_t n, uint8_t *name)
+{
+    char text[TEMPLATE_MAX + 24];
+    const char *mark = strstr(options->template, "%u");
+    if (mark)
+        snprintf(text, sizeof(text), "%.*s%llu%s", (int)(mark - options->template),
+                 options->template, (unsigned long long)n, mark + 2);
+    else
+        snprintf(text, sizeof(text), "%s", options->template);
+    size_t len = wire_name_from_text(name, text);
+    if (len == 0)
+        option_wrong("transports", "--name-template gives '%s', which is no name", text);
+    return len;
+}
+
+static void ask_once(const struct options *options, struct row *row, uint64_t number)
+{
+    uint8_t name[WIRE_NAME_MAX], query[WIRE_QUERY_MAX];
+    size_t name_len = make_name(options, number, name);
+    size_t len = wire_build_query(query, name, name_len, options->type, &options->style);
+    put_u16(query, (uint16_t)number);
+    uint64_t sent_at = clock_now_ns();
+    bool ok = transport_client_ask(&row->client, query, len);
+    uint64_t took_ns = clock_now_ns() - sent_at;
+    row->sent++;
+    row->elapsed_ns += took_ns;
+    if (ok)
+        latency_record(&row->latency, took_ns);
+    else
+        row->failed++;
+}
+
+static void run_rounds(const struct options *options, struct row *rows, size_t count)
+{
+    uint64_t number = clock_now_ns() % 1000000 * 1000; /* names of earlier runs may be cached */
+    for (uint64_t round = 0; round < options->rounds; round++)
+        for (size_t i = 0; i < count; i++) {
+            uint64_t until = options->queries * (round + 1) / options->rounds;
+            while (rows[i].sent < until)
+                ask_once(options, &rows[i], number++);
+        }
+}
+
+static double per_second(const struct row *row)
+{
+    return row->elapsed_ns ? (double)row->latency.count * 1e9 / (double)row->elapsed_ns : 0;
+}
+
+/* Iterations per second as a share of those over UDP; 0 when UDP was not measured. */
+static double ratio_to_udp(const struct row *rows, const struct row *row)
+{
+    double udp = rows[0].transport == TRANSPORT_UDP ? per_second(&rows[0]) : 0;
+    return udp > 0 ? per_second(row) / udp : 0;
+}
+
+static double percentile_ms(const struct row *row, double percent)
+{
+    return (double)latency_percentile(&row->latency, percent) / 1e6;
+}
+
+static void print_table(const struct row *rows, size_t count)
+{
+    printf("%-30s %8s %7s %6s %12s %9s %9s %9s %9s %7s\n", "transport", "queries", "failed",
+           "opened", "iterations/s", "mean ms", "p50 ms", "p99 ms", "max ms", "to UDP");
+    for (size_t i = 0; i < count; i++) {
+        const struct row *row = &rows[i];
+        printf("%-30s %8llu %7llu %6llu %12.1f %9.3f %9.3f %9.3f %9.3f %7.2f\n",
+               transport_sentence(row->transport), (unsigned long long)row->sent,
+               (unsigned long long)row->failed, (unsigned long long)row->client.opened,
+               per_second(row), latency_mean(&row->latency) / 1e6, percentile_ms(row, 50),
+               percentile_ms(row, 99), (double)row->latency.max / 1e6, ratio_to_udp(rows, row));
+    }
+}
+
+static void print_json(const struct options *options, const struct row *rows, size_t count)
+{
+    struct json json = {.out = stdout};
+    char text[ADDR_TEXT_MAX];
+    json_open(&json, NULL, '{');
+    json_text(&json, "server", addr_format(&options->server, text));
+    json_open(&json, "transports", '[');
+    for (size_t i = 0; i < count; i++) {
+        const struct row *row = &rows[i];
+        json_open(&json, NULL, '{');
+        json_text(&json, "transport", transport_name(row->transport));
+        json_u64(&json, "queries", row->sent);
+        json_u64(&json, "failed", row->failed);
+        json_u64(&json, "opened", row->client.opened);
+        json_number(&json, "iterations_per_second", per_second(row));
+        json_number(&json, "mean_ms", latency_mean(&row->latency) / 1e6);
+        json_number(&json, "p50_ms", percentile_ms(row, 50));
+        json_number(&json, "p99_ms", percentile_ms(row, 99));
+        json_number(&json, "max_ms", (double)row->latency.max / 1e6);
+        json_number(&json, "ratio_to_udp", ratio_to_udp(rows, row));
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+    putchar('\n');
+}
+
+/* Whether name stands in a list with commas. */
+static bool is_listed(const char *list, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *p = list; p; p = strchr(p, ',')) {
+        p += *p == ',';
+        if (strncmp(p, name, len) == 0 && (p[len] == ',' || p[len] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+static size_t choose_rows(const struct options *options, struct row *rows)
+{
+    size_t count = 0;
+    for (int transport = 0; transport < TRANSPORT_COUNT; transport++) {
+        if (options->only && !is_listed(options->only, transport_name(transport)))
+            continue;
+        struct row *row = &rows[count++];
+        row->transport = transport;
+        latency_init(&row->latency);
+        transport_client_init(&row->client, transport, &options->server, (int)options->timeout_ms);
+    }
+    if (count == 0)
+        option_wrong("transports", "--only takes some of udp,udp-kept,tcp,tcp-kept");
+    return count;
+}
+
+static const struct option long_options[] = {
+    {"server", required_argument, NULL, 's'},
+    {"queries", required_argument, NULL, 'q'},
+    {"rounds", required_argument, NULL, 'r'},
+    {"only", required_argument, NULL, 'o'},
+    {"name-template", required_argument, NULL, 'n'},
+    {"type", required_argument, NULL, 't'},
+    {"edns", required_argument, NULL, 'e'},
+    {"timeout", required_argument, NULL, 'T'},
+    {"json", no_argument, NULL, 'j'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static void take_option(struct options *options, int option, const char *value)
+{
+    switch (option) {
+    case 's':
+        options->server = option_addr("transports", "server", value);
+        options->has_server = true;
+        break;
+    case 'q':
+        options->queries = option_u64("transports", "queries", value, 1, QUERIES_MAX);
+        break;
+    case 'r':
+        options->rounds = option_u64("transports", "rounds", value, 1, 1000);
+        break;
+    case 'o':
+        options->only = value;
+        break;
+    case 'n':
+        if (strlen(value) >= TEMPLATE_MAX)
+            option_wrong("transports", "--name-template is too long");
+        options->template = value;
+        break;
+    case 't':
+        if (!wire_type_from_text(value, &options->type))
+            option_wrong("transports", "--type does not know '%s'", value);
+        break;
+    case 'e':
+        options->style.edns_bytes = (uint16_t)option_u64("transports", "edns", value, 0, 65535);
+        break;
+    case 'T':
+        options->timeout_ms = option_u64("transports", "timeout", value, 1, 600000);
+        break;
+    case 'j':
+        options->json = true;
+        break;
+    case 'h':
+        fputs(usage, stdout);
+        exit(0);
+    default:
+        option_wrong("transports", "that is not an option of it");
+    }
+}
+
 int transports_main(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
-    return 1;
+    static struct row rows[TRANSPORT_COUNT];
+    struct options options = {.queries = 1000,
+                              .rounds = 5,
+                              .timeout_ms = 2000,
+                              .type = WIRE_TYPE_A,
+                              .template = "q%u.example",
+                              .style = {.recursion_desired = true, .edns_bytes = 1232}};
+    int option;
+    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+        take_option(&options, option, optarg);
+    if (optind < argc)
+        option_wrong("transports", "takes no '%s'", argv[optind]);
+    if (!options.has_server)
+        option_wrong("transports", "needs --server IP@PORT");
+    size_t count = choose_rows(&options, rows);
+    run_rounds(&options, rows, count);
+    if (options.json)
+        print_json(&options, rows, count);
+    else
+        print_table(rows, count);
+    uint64_t answered = 0;
+    for (size_t i = 0; i < count; i++) {
+        answered += rows[i].latency.count;
+        transport_client_deinit(&rows[i].client);
+    }
+    if (answered == 0)
+        fputs("nailup-bench transports: no query was answered\n", stderr);
+    return answered == 0;
 }
