@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_BENCH_LOAD_H
+#define NAILUP_BENCH_LOAD_H
+
+/*
+ * The load generator's parts:
+ *   load_options.c  the command line
+ *   load.c          the schedule: when how many queries leave, warm-up, end
+ *   load_socket.c   sockets, what is in flight on each, answers
+ *   load_report.c   progress and the final report
+ *
+ * One thread. With a rate the load is open: query number i is due at start + i / rate whatever
+ * the server does, and its latency counts from then, also when it could be sent only later
+ * (no coordinated omission). Without one each socket keeps a number of queries in flight.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/err.h"
+#include "latency.h"
+#include "poller.h"
+#include "query_source.h"
+
+enum {
+    LOAD_SOCKETS_MAX = 20000,
+    LOAD_IN_FLIGHT_MAX = 32768,
+    LOAD_BATCH = 64,
+    LOAD_RCODES = 16,
+};
+
+struct load_options {
+    struct addr server;
+    bool is_stream, is_closed_loop; /* --max */
+    double rate, duration_s, warmup_s;
+    uint64_t connections, in_flight, timeout_ms;
+    int pid; /* of the server, whose CPU time is read; 0: none */
+    bool progress, json, csv, csv_header;
+};
+
+/* Only queries that were due after the warm-up are counted. */
+struct load_counters {
+    uint64_t sent, answered, lost;  /* lost: no answer within the timeout */
+    uint64_t lost_by_close;         /* in flight when the server closed the connection */
+    uint64_t unsent;                /* due, but no socket had room until the end */
+    uint64_t truncated, unexpected; /* answers with TC; answers to nothing in flight */
+    uint64_t reconnects;
+    uint64_t rcodes[LOAD_RCODES];
+};
+
+/* A query in flight. */
+struct load_slot {
+    uint64_t due_ns; /* 0: the slot is free */
+    uint16_t id;
+};
+
+struct load_socket {
+    struct watch watch; /* fd -1: to be opened again at retry_at_ns */
+    struct load *load;
+    bool is_connected;
+    uint64_t retry_at_ns;
+    struct load_slot *slots;
+    uint16_t *free; /* stack of free slots */
+    uint32_t free_count;
+    uint16_t generation;        /* upper bits of the next id, so that a late answer is recognised */
+    struct load_stream *stream; /* NULL over UDP */
+};
+
+struct load {
+    struct load_options options;
+    struct query_source source;
+    int poller;
+    struct load_socket *sockets;
+    size_t next_socket;
+    uint32_t slot_count; /* of each socket: in_flight, rounded up to a power of two */
+    uint64_t now_us;     /* of the poller's turn */
+    uint64_t start_ns, count_from_ns, stop_ns;
+    uint64_t issued; /* queries that have left the schedule */
+    uint64_t in_flight;
+    uint64_t answered_in_all; /* warm-up included; for rates between two instants */
+    bool is_sending;
+    struct load_counters counters;
+    struct latency latency;  /* ns from the instant a query was due to its answer */
+    struct latency lag;      /* ns from the instant a query was due to its sending */
+    struct latency interval; /* as latency, of the last progress interval */
+};
+
+/* load_options.c: ends the process on wrong use; also fills load->source. */
+void load_options_parse(struct load *load, int argc, char **argv);
+
+/* load_socket.c */
+MUST_USE enum err load_sockets_open(struct load *load);
+void load_sockets_close(struct load *load);
+/* Sends count queries at most, of which number i is due at due_ns + i * gap_ns; how many left. */
+uint32_t load_socket_send(struct load_socket *socket, uint32_t count, uint64_t due_ns,
+                          double gap_ns);
+/* Frees what has waited longer than the timeout; opens closed connections again. */
+void load_sockets_sweep(struct load *load, uint64_t now_ns);
+
+/* What was measured between two instants of the same run. */
+struct load_figures {
+    double seconds;
+    uint64_t answered;
+    double server_cpu_us, own_cpu_us; /* server: negative where unknown */
+};
+
+/* load_report.c */
+void load_report_progress(struct load *load, double at_s, double seconds, uint64_t answered);
+void load_report_end_progress(const struct load *load);
+void load_report(const struct load *load, const struct load_figures *figures);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * What a load run tells: a line a second while it runs, and the report as text, JSON or CSV.
+ */
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "json.h"
+#include "load.h"
+
+static double us(const struct latency *latency, double percent)
+{
+    return (double)latency_percentile(latency, percent) / 1e3;
+}
+
+void load_report_progress(struct load *load, double at_s, double seconds, uint64_t answered)
+{
+    const struct load_counters *counters = &load->counters;
+    fprintf(stderr, "%s%6.1f s %10.0f/s  p50 %8.1f us  p99 %8.1f us  in flight %6llu  lost %llu%s",
+            isatty(STDERR_FILENO) ? "\r" : "", at_s, (double)answered / seconds,
+            us(&load->interval, 50), us(&load->interval, 99), (unsigned long long)load->in_flight,
+            (unsigned long long)(counters->lost + counters->lost_by_close),
+            isatty(STDERR_FILENO) ? "\x1b[K" : "\n");
+}
+
+void load_report_end_progress(const struct load *load)
+{
+    if (load->options.progress && isatty(STDERR_FILENO))
+        fputc('\n', stderr);
+}
+
+static double per_query(double cpu_us, const struct load_figures *figures)
+{
+    return figures->answered && cpu_us >= 0 ? cpu_us / (double)figures->answered : -1;
+}
+
+static double qps(const struct load_figures *figures)
+{
+    return figures->seconds > 0 ? (double)figures->answered / figures->seconds : 0;
+}
+
+static void put_latency(struct json *json, const char *key, const struct latency *latency)
+{
+    json_open(json, key, '{');
+    json_number(json, "mean", latency_mean(latency) / 1e3);
+    json_number(json, "p50", us(latency, 50));
+    json_number(json, "p90", us(latency, 90));
+    json_number(json, "p99", us(latency, 99));
+    json_number(json, "p999", us(latency, 99.9));
+    json_number(json, "max", (double)latency->max / 1e3);
+    json_close(json, '}');
+}
+
+static void put_counters(struct json *json, const struct load_counters *counters)
+{
+    json_u64(json, "sent", counters->sent);
+    json_u64(json, "answered", counters->answered);
+    json_u64(json, "lost", counters->lost);
+    json_u64(json, "lost_by_close", counters->lost_by_close);
+    json_u64(json, "unsent", counters->unsent);
+    json_u64(json, "truncated", counters->truncated);
+    json_u64(json, "unexpected", counters->unexpected);
+    json_u64(json, "reconnects", counters->reconnects);
+    json_open(json, "rcodes", '{');
+    for (unsigned i = 0; i < LOAD_RCODES; i++)
+        if (counters->rcodes[i])
+            json_u64(json, wire_rcode_text(i), counters->rcodes[i]);
+    json_close(json, '}');
+}
+
+static void put_cpu(struct json *json, const struct load_figures *figures)
+{
+    if (figures->server_cpu_us >= 0) {
+        json_number(json, "server_cpu_us_per_query", per_query(figures->server_cpu_us, figures));
+        json_number(json, "server_cpu_percent",
+                    figures->server_cpu_us / figures->seconds / 1e6 * 100);
+    }
+    json_number(json, "own_cpu_us_per_query", per_query(figures->own_cpu_us, figures));
+    json_number(json, "own_cpu_percent", figures->own_cpu_us / figures->seconds / 1e6 * 100);
+}
+
+static void report_json(const struct load *load, const struct load_figures *figures)
+{
+    const struct load_options *options = &load->options;
+    struct json json = {.out = stdout};
+    char text[ADDR_TEXT_MAX];
+    json_open(&json, NULL, '{');
+    json_text(&json, "server", addr_format(&options->server, text));
+    json_text(&json, "transport", options->is_stream ? "tcp" : "udp");
+    json_text(&json, "loop", options->is_closed_loop ? "closed" : "open");
+    if (!options->is_closed_loop)
+        json_number(&json, "rate", options->rate);
+    json_number(&json, "seconds", figures->seconds);
+    json_u64(&json, "connections", options->connections);
+    json_u64(&json, "in_flight", options->in_flight);
+    put_counters(&json, &load->counters);
+    json_number(&json, "qps", qps(figures));
+    put_latency(&json, "latency_us", &load->latency);
+    put_latency(&json, "send_lag_us", &load->lag);
+    put_cpu(&json, figures);
+    json_close(&json, '}');
+    putchar('\n');
+}
+
+static void report_csv(const struct load *load, const struct load_figures *figures)
+{
+    const struct load_counters *counters = &load->counters;
+    const struct latency *latency = &load->latency;
+    if (load->options.csv_header)
+        puts("transport,loop,rate,seconds,sent,answered,lost,lost_by_close,unsent,noerror,"
+             "servfail,qps,mean_us,p50_us,p90_us,p99_us,p999_us,max_us,lag_p99_us,"
+             "server_cpu_us_per_query,own_cpu_us_per_query");
+    printf("%s,%s,%.0f,%.3f,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,"
+           "%.1f,%.3f,%.3f\n",
+           load->options.is_stream ? "tcp" : "udp",
+           load->options.is_closed_loop ? "closed" : "open", load->options.rate, figures->seconds,
+           (unsigned long long)counters->sent, (unsigned long long)counters->answered,
+           (unsigned long long)counters->lost, (unsigned long long)counters->lost_by_close,
+           (unsigned long long)counters->unsent, (unsigned long long)counters->rcodes[0],
+           (unsigned long long)counters->rcodes[RCODE_SERVFAIL], qps(figures),
+           latency_mean(latency) / 1e3, us(latency, 50), us(latency, 90), us(latency, 99),
+           us(latency, 99.9), (double)latency->max / 1e3, us(&load->lag, 99),
+           per_query(figures->server_cpu_us, figures), per_query(figures->own_cpu_us, figures));
+}
+
+static void print_rcodes(const struct load_counters *counters)
+{
+    printf("rcodes      ");
+    for (unsigned i = 0; i < LOAD_RCODES; i++)
+        if (counters->rcodes[i])
+            printf(" %s %llu", wire_rcode_text(i), (unsigned long long)counters->rcodes[i]);
+    putchar('\n');
+}
+
+static void print_cpu(const struct load_figures *figures)
+{
+    if (figures->server_cpu_us >= 0)
+        printf("server CPU   %.3f us per query, %.1f %% of a CPU\n",
+               per_query(figures->server_cpu_us, figures),
+               figures->server_cpu_us / figures->seconds / 1e4);
+    printf("own CPU      %.3f us per query, %.1f %% of a CPU\n",
+           per_query(figures->own_cpu_us, figures), figures->own_cpu_us / figures->seconds / 1e4);
+}
+
+static void report_text(const struct load *load, const struct load_figures *figures)
+{
+    const struct load_counters *counters = &load->counters;
+    const struct latency *latency = &load->latency;
+    char text[ADDR_TEXT_MAX];
+    printf("server       %s over %s, %llu %s\n", addr_format(&load->options.server, text),
+           load->options.is_stream ? "TCP" : "UDP", (unsigned long long)load->options.connections,
+           load->options.is_stream ? "connections" : "sockets");
+    printf("queries      sent %llu, answered %llu, lost %llu, lost by close %llu, unsent %llu\n",
+           (unsigned long long)counters->sent, (unsigned long long)counters->answered,
+           (unsigned long long)counters->lost, (unsigned long long)counters->lost_by_close,
+           (unsigned long long)counters->unsent);
+    print_rcodes(counters);
+    printf("rate         %.1f answers/s over %.2f s\n", qps(figures), figures->seconds);
+    printf("latency us   mean %.1f  p50 %.1f  p90 %.1f  p99 %.1f  p99.9 %.1f  max %.1f\n",
+           latency_mean(latency) / 1e3, us(latency, 50), us(latency, 90), us(latency, 99),
+           us(latency, 99.9), (double)latency->max / 1e3);
+    printf("sent late us p50 %.1f  p99 %.1f  max %.1f\n", us(&load->lag, 50), us(&load->lag, 99),
+           (double)load->lag.max / 1e3);
+    print_cpu(figures);
+}
+
+void load_report(const struct load *load, const struct load_figures *figures)
+{
+    if (load->options.json)
+        report_json(load, figures);
+    else if (load->options.csv)
+        report_csv(load, figures);
+    else
+        report_text(load, figures);
+}

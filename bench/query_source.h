@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_BENCH_QUERY_SOURCE_H
+#define NAILUP_BENCH_QUERY_SOURCE_H
+
+/*
+ * Where the load takes its next query from: a file in turn, names never asked before, or names of
+ * Zipf popularity with a share of such new ones.
+ */
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "query_file.h"
+#include "wire.h"
+#include "zipf.h"
+
+enum query_kind { QUERIES_FILE, QUERIES_UNIQUE, QUERIES_ZIPF };
+
+struct query_source {
+    enum query_kind kind;
+    struct query_file file; /* QUERIES_FILE */
+    size_t next;
+    struct zipf zipf;      /* QUERIES_ZIPF */
+    uint32_t unique_share; /* of 2^32: how often a name is a new one */
+    uint64_t random;       /* state of a small generator; nothing here needs secrecy */
+    uint64_t counter;      /* the next new name; starts where no other run is */
+    uint8_t template[WIRE_QUERY_MAX];
+    size_t template_len;
+};
+
+/* From a file that was loaded; the source owns its content from then on. */
+void query_source_init_file(struct query_source *source, const struct query_file *file);
+
+/* Names of 17 characters under suffix (wire form, at most 230 bytes): new ones, or Zipf ones of
+ * the given number and exponent of which unique_percent are new. */
+void query_source_init_unique(struct query_source *source, const uint8_t *suffix, size_t suffix_len,
+                              uint16_t type, const struct wire_style *style);
+MUST_USE enum err query_source_init_zipf(struct query_source *source, uint32_t names, double s,
+                                         double unique_percent);
+
+void query_source_deinit(struct query_source *source);
+
+/* Writes the next query with id 0 to out, which holds WIRE_QUERY_MAX; the length. */
+size_t query_source_next(struct query_source *source, uint8_t *out);
+
+#endif

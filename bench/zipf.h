@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_BENCH_ZIPF_H
+#define NAILUP_BENCH_ZIPF_H
+
+/*
+ * Draws from 0 .. n-1 where number k comes with a weight of 1 / (k + 1)^s, as popular names do.
+ * One look-up a draw by Walker's alias method; 8 bytes a number.
+ */
+
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct zipf {
+    uint32_t count;
+    struct zipf_cell {
+        uint32_t keep;  /* of 2^32: how often the cell stands for its own number */
+        uint32_t other; /* what it stands for otherwise */
+    } * cells;
+};
+
+/* count from 1 to 2^28, s from 0 (all alike). */
+MUST_USE enum err zipf_init(struct zipf *zipf, uint32_t count, double s);
+void zipf_deinit(struct zipf *zipf);
+
+/* random: 64 fresh bits. */
+static inline uint32_t zipf_draw(const struct zipf *zipf, uint64_t random)
+{
+    uint32_t at = (uint32_t)((random >> 32) * zipf->count >> 32);
+    return (uint32_t)random < zipf->cells[at].keep ? at : zipf->cells[at].other;
+}
+
+#endif
