@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Names the kind of a response; what to do about it is the strategy's, what is kept of it scrub's.
+ *
+ * Invariant: a useful kind is given only to a message whose RDATA is sound as a whole.
+ */
+#include "resolve/classify.h"
+
+#include "base/check.h"
+#include "dns/rrtype.h"
+#include "resolve/route.h"
+
+bool response_is_useful(enum response_kind kind)
+{
+    return kind <= RESPONSE_YXDOMAIN;
+}
+
+const char *response_kind_name(enum response_kind kind)
+{
+    static const char *const names[] = {
+        [RESPONSE_ANSWER] = "answer",       [RESPONSE_ALIAS] = "alias",
+        [RESPONSE_NODATA] = "nodata",       [RESPONSE_NXDOMAIN] = "nxdomain",
+        [RESPONSE_YXDOMAIN] = "yxdomain",   [RESPONSE_REFERRAL] = "referral",
+        [RESPONSE_CIRCULAR] = "circular",   [RESPONSE_SERVFAIL] = "servfail",
+        [RESPONSE_REFUSED] = "refused",     [RESPONSE_NOTIMP] = "notimp",
+        [RESPONSE_FORMERR] = "formerr",     [RESPONSE_OTHER] = "other rcode",
+        [RESPONSE_TRUNCATED] = "truncated", [RESPONSE_UNSOUND] = "unsound",
+    };
+    MUST((size_t)kind < ARRAY_LEN(names));
+    return names[kind];
+}
+
+/* The SOA of the zone that the name is in: owned by the name or above it, and not above what this
+ * server is asked for. A sibling's would let one zone decide how long another's absence counts. */
+static bool find_soa(struct response *out, const struct message *message,
+                     const struct question *question, const struct zone *zone)
+{
+    struct rr_iter iter = message_rrs(message, SECTION_AUTHORITY);
+    for (struct rr rr; message_rr_next(&iter, &rr);) {
+        if (rr.type != RRTYPE_SOA || rr.cls != question->cls || rr.rdata_len < 4)
+            continue;
+        uint8_t wire[NAME_WIRE_MAX];
+        struct name owner = message_owner(message, &rr, wire);
+        if (!name_is_below(out->chain.name, owner) || !route_owns(zone, owner))
+            continue;
+        struct span rdata = message_rdata(message, &rr);
+        uint32_t minimum = get_u32(rdata.data + rdata.len - 4);
+        if (minimum > INT32_MAX) /* as for TTLs: RFC 2181 section 8 */
+            minimum = 0;
+        out->soa = rr;
+        out->soa_ttl = MIN(rr.ttl, minimum);
+        return true;
+    }
+    return false;
+}
+
+static bool has_ns(const struct message *message)
+{
+    struct rr_iter iter = message_rrs(message, SECTION_AUTHORITY);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (rr.type == RRTYPE_NS)
+            return true;
+    return false;
+}
+
+/* NOERROR, and the chain ends without the records asked for. */
+static enum response_kind kind_of_nothing(const struct response *out, const struct message *message)
+{
+    if (out->has_soa)
+        return RESPONSE_NODATA;
+    if (out->chain.hops)
+        return RESPONSE_ALIAS;
+    return has_ns(message) ? RESPONSE_REFERRAL : RESPONSE_NODATA;
+}
+
+/* NOERROR, NXDOMAIN or YXDOMAIN by where the chain ends. */
+static enum response_kind kind_of_chain(struct response *out, const struct message *message,
+                                        const struct question *question, const struct zone *zone)
+{
+    switch (out->chain.end) {
+    case ALIAS_DATA:
+        return out->rcode == RCODE_NOERROR ? RESPONSE_ANSWER : RESPONSE_UNSOUND;
+    case ALIAS_LEFT: /* the rcode is about a name these servers have no say in */
+        return RESPONSE_ALIAS;
+    case ALIAS_LOOP:
+    case ALIAS_LONG:
+        return RESPONSE_CIRCULAR;
+    case ALIAS_OVERFLOW:
+        return RESPONSE_YXDOMAIN;
+    case ALIAS_UNSOUND:
+        return RESPONSE_UNSOUND;
+    case ALIAS_NOTHING:
+        break;
+    }
+    if (out->rcode == RCODE_YXDOMAIN)
+        return RESPONSE_OTHER;
+    out->has_soa = find_soa(out, message, question, zone);
+    if (out->rcode == RCODE_NXDOMAIN)
+        return RESPONSE_NXDOMAIN;
+    return kind_of_nothing(out, message);
+}
+
+static enum response_kind kind_of_rcode(uint16_t rcode)
+{
+    switch (rcode) {
+    case RCODE_SERVFAIL:
+        return RESPONSE_SERVFAIL;
+    case RCODE_REFUSED:
+        return RESPONSE_REFUSED;
+    case RCODE_NOTIMP:
+        return RESPONSE_NOTIMP;
+    case RCODE_FORMERR:
+        return RESPONSE_FORMERR;
+    default:
+        return RESPONSE_OTHER;
+    }
+}
+
+static uint16_t ede_of(const struct message *message)
+{
+    struct edns_ede ede;
+    return edns_find_ede(&message->edns, &ede) == EDNS_FOUND ? ede.code : EDE_NONE;
+}
+
+static bool has_chain(uint16_t rcode)
+{
+    return rcode == RCODE_NOERROR || rcode == RCODE_NXDOMAIN || rcode == RCODE_YXDOMAIN;
+}
+
+void classify(struct response *out, const struct message *message, const struct question *question,
+              const struct zone *zone)
+{
+    out->rcode = message_rcode(message);
+    out->ede = EDE_NONE;
+    out->has_soa = false;
+    out->chain.hops = 0;
+    out->chain.name = question->name;
+    if (message->edns.present)
+        out->ede = ede_of(message);
+    if (!message_is_answer(message) || message_opcode(message) != OPCODE_QUERY)
+        out->kind = RESPONSE_UNSOUND;
+    else if (!has_chain(out->rcode))
+        out->kind = kind_of_rcode(out->rcode);
+    else if (message->flags & HEADER_TC)
+        out->kind = RESPONSE_TRUNCATED;
+    else if (!message_check_rdata(message))
+        out->kind = RESPONSE_UNSOUND;
+    else {
+        alias_follow(&out->chain, message, question, zone);
+        out->kind = kind_of_chain(out, message, question, zone);
+    }
+}

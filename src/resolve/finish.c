@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Ends tasks. A finished task is out of the table at once, so a waiter that asks the same again
+ * gets a new task or the cache's answer.
+ *
+ * Invariant: stored first, then handed out; never stored inside a read section.
+ */
+#include "resolve/finish.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "dns/rrtype.h"
+
+/* Nothing that still runs for the task may call it back. The exchange of an answer that is being
+ * judged ends by the verdict. */
+static void stop(struct task *task)
+{
+    if (task->tasks->answering != task)
+        exchange_stop(&task->exchange);
+    timer_stop(&task->wait);
+    for (unsigned i = 0; task->subs && i < TASK_SUBS_MAX; i++) {
+        struct subtask *sub = &task->sub[i];
+        if (!sub->child)
+            continue;
+        list_remove(&sub->waiter.node);
+        sub->child = NULL;
+        task->subs--;
+    }
+}
+
+static void finish(struct task *task, enum task_state state)
+{
+    struct tasks *tasks = task->tasks;
+    MUST(task->state == TASK_RUNNING);
+    stop(task);
+    task->state = state;
+    tasks_unlink(tasks, task);
+    list_append(&tasks->finished, &task->node);
+    if (!tasks->delivering)
+        loop_at_turn_end(tasks->loop, &tasks->deliver);
+}
+
+void finish_answered(struct task *task, const struct answer *answer, struct answer *owned)
+{
+    task->answer = *answer;
+    task->owned = owned;
+    finish(task, TASK_ANSWERED);
+}
+
+void finish_failed(struct task *task, const struct failure *failure)
+{
+    task->failure = *failure;
+    finish(task, TASK_FAILED);
+}
+
+/* Waiters join no more: the task is out of the table. They may leave while others are called. */
+static void hand_out(struct task *task, const struct answer *answer)
+{
+    for (struct list *node; (node = list_take_first(&task->waiters));) {
+        struct waiter *waiter = LIST_ITEM(node, struct waiter, node);
+        waiter->on_answer(waiter, answer);
+    }
+}
+
+static void store_and_hand_out(struct task *task, const struct answer *answer)
+{
+    if (answer->ttl_s)
+        cache_store(task->tasks->cache, &task->key, answer);
+    cache_read_begin();
+    hand_out(task, answer);
+    cache_read_end();
+}
+
+/* Another worker, or time before a flush, may have stored an answer since: it is better than our
+ * failure and must not be displaced by it. */
+static bool hand_out_cached(struct task *task)
+{
+    struct answer found;
+    cache_read_begin();
+    bool good = cache_find(task->tasks->cache, &task->key, loop_now(task->tasks->loop), &found) &&
+                found.kind != ANSWER_FAILURE;
+    if (good)
+        hand_out(task, &found);
+    cache_read_end();
+    return good;
+}
+
+static void deliver_failure(struct task *task)
+{
+    const struct failure *failure = &task->failure;
+    struct tasks *tasks = task->tasks;
+    if (hand_out_cached(task))
+        return;
+    uint8_t bytes[COMPOSE_FAILURE_MAX];
+    struct answer answer;
+    compose_failure(&answer, bytes, &task->question, failure->rcode);
+    answer.stored_at = loop_now(tasks->loop);
+    if (failure->cache && task->zone->cache)
+        answer.ttl_s = cache_ttl(tasks->cache, ANSWER_FAILURE, 0);
+    answer.ede_count = failure->ede_count;
+    for (unsigned i = 0; i < failure->ede_count; i++)
+        answer.ede[i] = failure->ede[i];
+    store_and_hand_out(task, &answer);
+}
+
+void finish_deliver(struct tasks *tasks)
+{
+    if (tasks->delivering)
+        return;
+    tasks->delivering = true;
+    for (struct list *node; (node = list_take_first(&tasks->finished));) {
+        struct task *task = LIST_ITEM(node, struct task, node);
+        if (task->state == TASK_FAILED)
+            deliver_failure(task);
+        else
+            store_and_hand_out(task, &task->answer);
+        if (task != tasks->answering)
+            tasks_give(tasks, task);
+    }
+    turn_end_cancel(&tasks->deliver);
+    tasks->delivering = false;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * The door of the folder: the cache first, then a task. It keeps a worker's tasks and routes, and
+ * leaves what is done to them.
+ */
+#include "resolve/resolver.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "dns/edns.h"
+#include "dns/rrtype.h"
+#include "resolve/finish.h"
+#include "resolve/forward.h"
+#include "resolve/task.h"
+#include "resolve/tasks.h"
+
+struct resolver {
+    struct routes *routes;
+    struct tasks tasks;
+};
+
+static void on_turn_end(struct turn_end *end)
+{
+    finish_deliver(CONTAINER_OF(end, struct tasks, deliver));
+}
+
+static bool init(struct resolver *resolver, const struct route_options *options, size_t max_tasks)
+{
+    struct tasks *tasks = &resolver->tasks;
+    turn_end_init(&tasks->deliver, on_turn_end);
+    if (!tasks_init(tasks, max_tasks))
+        return false;
+    resolver->routes = routes_new(options, tasks->upstreams, &forward_strategy);
+    tasks->routes = resolver->routes;
+    return resolver->routes != NULL;
+}
+
+struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct upstreams *upstreams,
+                              const struct route_options *routes, size_t max_tasks,
+                              struct stats *stats)
+{
+    struct resolver *resolver = malloc(sizeof(*resolver));
+    if (!resolver)
+        return NULL;
+    resolver->routes = NULL;
+    resolver->tasks.loop = loop;
+    resolver->tasks.cache = cache;
+    resolver->tasks.stats = stats;
+    resolver->tasks.upstreams = upstreams;
+    resolver->tasks.minimal_responses = routes->minimal_responses;
+    if (init(resolver, routes, max_tasks))
+        return resolver;
+    tasks_deinit(&resolver->tasks);
+    free(resolver);
+    return NULL;
+}
+
+void resolver_free(struct resolver *resolver)
+{
+    if (!resolver)
+        return;
+    struct tasks *tasks = &resolver->tasks;
+    struct failure failure = {.rcode = RCODE_SERVFAIL, .ede_count = 1, .ede = {EDE_NOT_READY}};
+    MUST(!tasks->delivering);
+    tasks->closing = true;
+    for (struct task *task; (task = tasks_any(tasks));)
+        finish_failed(task, &failure);
+    finish_deliver(tasks);
+    tasks_deinit(tasks);
+    routes_free(resolver->routes);
+    free(resolver);
+}
+
+void resolver_key(const struct resolver *resolver, struct cache_key *key,
+                  const struct question *question, bool dnssec_ok, bool checking_disabled)
+{
+    uint8_t flags =
+        (uint8_t)((dnssec_ok ? CACHE_KEY_DO : 0) | (checking_disabled ? CACHE_KEY_CD : 0));
+    cache_key_init(key, resolver->tasks.cache, question, flags, 0);
+}
+
+/* RFC 8914 section 4.14: that a failure comes from the cache is said, in place of the lesser of two
+ * reasons when there are two. */
+static void mark_cached(struct answer *answer)
+{
+    enum { PLACES = ARRAY_LEN(answer->ede) };
+    if (answer->ede_count < PLACES)
+        answer->ede_count++;
+    answer->ede[answer->ede_count - 1] = EDE_CACHED_ERROR;
+}
+
+bool resolver_find(struct resolver *resolver, const struct cache_key *key, struct answer *out)
+{
+    struct tasks *tasks = &resolver->tasks;
+    if (!cache_find(tasks->cache, key, loop_now(tasks->loop), out)) {
+        STATS_INC(tasks->stats, cache_misses);
+        return false;
+    }
+    STATS_INC(tasks->stats, cache_hits);
+    if (out->kind == ANSWER_FAILURE)
+        mark_cached(out);
+    return true;
+}
+
+enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_key *key,
+                                  struct waiter *waiter)
+{
+    struct stats *stats = resolver->tasks.stats;
+    enum resolver_result result = task_join(&resolver->tasks, key, waiter);
+    if (result == RESOLVER_FULL)
+        STATS_INC(stats, failures_full);
+    else if (result == RESOLVER_NO_ROUTE)
+        STATS_INC(stats, failures_prohibited);
+    return result;
+}
+
+void resolver_leave(struct resolver *resolver, struct waiter *waiter)
+{
+    (void)resolver;
+    list_remove(&waiter->node);
+}
+
+size_t resolver_tasks(const struct resolver *resolver)
+{
+    return resolver->tasks.count;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Longest suffix match over the zones. A table by hash of the zone's name, open addressing; the
+ * numbers of labels that occur are bits, so suffixes of other lengths are never hashed. Zone names
+ * come from the operator, but what is looked up does not: the seed is random.
+ *
+ * Invariant: the table is at most half full, so every probe ends.
+ */
+#include "resolve/route.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/rand.h"
+#include "dns/rrtype.h"
+#include "upstream/exchange.h"
+#include "upstream/upstreams.h"
+
+enum { LABEL_COUNTS = NAME_LABELS_MAX + 1 };
+
+struct routes {
+    uint64_t seed;
+    uint64_t label_counts[(LABEL_COUNTS + 63) / 64]; /* a bit for each that a zone below the root
+                                                        has */
+    struct zone *zones;
+    struct upstream **groups; /* of all zones, one block */
+    struct zone *root;        /* the zone ".", or NULL */
+    uint32_t *slots;          /* index into zones plus one; 0 is free */
+    uint32_t slot_mask;
+    size_t zone_count;
+    bool has_named; /* a zone other than "." */
+};
+
+static void mark_count(struct routes *routes, unsigned labels)
+{
+    routes->label_counts[labels / 64] |= UINT64_C(1) << labels % 64;
+}
+
+static bool has_count(const struct routes *routes, unsigned labels)
+{
+    return routes->label_counts[labels / 64] >> labels % 64 & 1;
+}
+
+/* The slot of the zone with exactly this name, or the free one where it would be. */
+static uint32_t *find_slot(const struct routes *routes, struct name name)
+{
+    uint32_t at = (uint32_t)hash_bytes(name.wire, name.len, routes->seed);
+    for (;; at++) {
+        uint32_t *slot = &routes->slots[at & routes->slot_mask];
+        if (!*slot || name_equal_exact(routes->zones[*slot - 1].name, name))
+            return slot;
+    }
+}
+
+/* The longest zone of which the last labels of name, at most `most` of them, are the name. */
+static struct zone *find_named(const struct routes *routes, struct name name, unsigned most)
+{
+    uint8_t starts[LABEL_COUNTS];
+    unsigned labels = 0;
+    for (unsigned at = 0; name.wire[at]; at += name.wire[at] + 1u)
+        starts[labels++] = (uint8_t)at;
+    for (unsigned count = MIN(labels, most); count > 0; count--) {
+        if (!has_count(routes, count))
+            continue;
+        unsigned start = starts[labels - count];
+        struct name suffix = {name.wire + start, (uint8_t)(name.len - start)};
+        uint32_t slot = *find_slot(routes, suffix);
+        if (slot)
+            return &routes->zones[slot - 1];
+    }
+    return routes->root;
+}
+
+const struct zone *route_find(const struct routes *routes, struct name name, uint16_t type)
+{
+    if (!routes->has_named)
+        return routes->root;
+    const struct zone *zone = find_named(routes, name, NAME_LABELS_MAX);
+    if (type != RRTYPE_DS || !zone || zone->name.len != name.len || name_is_root(name))
+        return zone;
+    const struct zone *above = find_named(routes, name, name_label_count(name) - 1);
+    return above ? above : zone;
+}
+
+bool route_owns(const struct zone *zone, struct name name)
+{
+    if (!name_is_below(name, zone->name))
+        return false;
+    if (!zone->has_inner)
+        return true;
+    uint8_t folded[NAME_WIRE_MAX];
+    return find_named(zone->routes, name_fold(name, folded), NAME_LABELS_MAX) == zone;
+}
+
+/* ---- building ---- */
+
+static bool fill_group(struct zone *zone, const struct route_zone *from,
+                       struct upstreams *upstreams)
+{
+    for (size_t i = 0; i < from->upstream_count && i < EXCHANGE_GROUP_MAX; i++) {
+        struct upstream *upstream =
+            upstreams_get(upstreams, &from->upstreams[i].addr, &from->upstreams[i].options);
+        if (!upstream)
+            return false;
+        zone->group[zone->group_len++] = upstream;
+    }
+    if (from->upstream_count > EXCHANGE_GROUP_MAX) {
+        char text[NAME_TEXT_MAX];
+        LOG(LOG_WARNING, "resolve", "zone %s has %zu upstreams: the first %d are used",
+            name_format(zone->name, text), from->upstream_count, EXCHANGE_GROUP_MAX);
+    }
+    return true;
+}
+
+static void index_zone(struct routes *routes, uint32_t index)
+{
+    struct zone *zone = &routes->zones[index];
+    if (name_is_root(zone->name)) {
+        if (!routes->root)
+            routes->root = zone;
+        return;
+    }
+    uint32_t *slot = find_slot(routes, zone->name);
+    if (!*slot)
+        *slot = index + 1;
+    mark_count(routes, name_label_count(zone->name));
+    routes->has_named = true;
+}
+
+/* Tells every zone above the zone that it has an inner one. */
+static void mark_inner(struct routes *routes, const struct zone *zone)
+{
+    for (unsigned labels = name_label_count(zone->name); labels > 0; labels--) {
+        struct zone *above = find_named(routes, zone->name, labels - 1);
+        if (above)
+            above->has_inner = true;
+    }
+}
+
+static bool fill(struct routes *routes, const struct route_options *options,
+                 struct upstreams *upstreams, const struct strategy *forward)
+{
+    struct upstream **group = routes->groups;
+    for (size_t i = 0; i < options->zone_count; i++) {
+        const struct route_zone *from = &options->zones[i];
+        struct zone *zone = &routes->zones[i];
+        *zone = (struct zone){.name = {from->wire, from->name_len},
+                              .routes = routes,
+                              .strategy = forward,
+                              .group = group,
+                              .trust_ad = from->trust_ad,
+                              .cache = from->cache};
+        if (!fill_group(zone, from, upstreams))
+            return false;
+        group += zone->group_len;
+        index_zone(routes, (uint32_t)i);
+    }
+    for (size_t i = 0; i < options->zone_count; i++)
+        mark_inner(routes, &routes->zones[i]);
+    for (size_t i = 0; i < options->prewarmed_count; i++) {
+        const struct route_upstream *single = &options->prewarmed[i];
+        if (!upstreams_get(upstreams, &single->addr, &single->options))
+            return false;
+    }
+    return true;
+}
+
+static bool allocate(struct routes *routes, const struct route_options *options)
+{
+    size_t places = 0, slots = 2;
+    for (size_t i = 0; i < options->zone_count; i++)
+        places += MIN(options->zones[i].upstream_count, (size_t)EXCHANGE_GROUP_MAX);
+    while (slots < 2 * options->zone_count)
+        slots *= 2;
+    MUST(slots <= UINT32_MAX / 2);
+    routes->zone_count = options->zone_count;
+    routes->slot_mask = (uint32_t)(slots - 1);
+    routes->zones = calloc(options->zone_count + 1, sizeof(*routes->zones));
+    routes->groups = calloc(places + 1, sizeof(struct upstream *));
+    routes->slots = calloc(slots, sizeof(*routes->slots));
+    return routes->zones && routes->groups && routes->slots;
+}
+
+struct routes *routes_new(const struct route_options *options, struct upstreams *upstreams,
+                          const struct strategy *forward)
+{
+    struct routes *routes = calloc(1, sizeof(*routes));
+    if (!routes)
+        return NULL;
+    routes->seed = rand_u64();
+    if (allocate(routes, options) && fill(routes, options, upstreams, forward))
+        return routes;
+    routes_free(routes);
+    return NULL;
+}
+
+void routes_free(struct routes *routes)
+{
+    if (!routes)
+        return;
+    free(routes->zones);
+    free(routes->groups);
+    free(routes->slots);
+    free(routes);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_RESOLVE_ROUTE_H
+#define NAILUP_RESOLVE_ROUTE_H
+
+/*
+ * Whose servers are asked for a name: the zone with the longest suffix of it. Thousands of zones
+ * cost no more than a few: one probe of a hash table for each number of labels that any zone has.
+ * Built once, immutable afterwards; a worker's own, as the upstreams in it are.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dns/name.h"
+#include "resolve/route_options.h"
+
+struct routes;
+struct strategy;
+struct upstream;
+struct upstreams;
+
+/* A zone of the configuration. Owned by its routes. */
+struct zone {
+    struct name name; /* lower case; borrowed from the options */
+    const struct routes *routes;
+    const struct strategy *strategy; /* how its names are resolved */
+    struct upstream **group;         /* whom to ask; at most EXCHANGE_GROUP_MAX */
+    uint16_t group_len;
+    bool trust_ad;
+    bool cache;     /* its answers are kept */
+    bool has_inner; /* another zone lies below it */
+};
+
+/* Looks up every upstream (upstreams_get(), which dials those to be dialled ahead), those to be
+ * prewarmed too. options and upstreams are borrowed. forward is the strategy of forward zones. Of
+ * two zones with one name the first counts. NULL out of memory. */
+struct routes *routes_new(const struct route_options *options, struct upstreams *upstreams,
+                          const struct strategy *forward);
+void routes_free(struct routes *routes);
+
+/* The zone that takes the question, or NULL. name is in lower case. A DS record lives in the
+ * parent (RFC 4035 section 3.1.4.1), so for a zone's own name the zone above is asked for it, when
+ * there is one. */
+const struct zone *route_find(const struct routes *routes, struct name name, uint16_t type);
+
+/* Whether name (of any case) belongs to the zone: it is below it and no inner zone takes it. What
+ * the zone's servers say of other names is not believed. */
+bool route_owns(const struct zone *zone, struct name name);
+
+#endif

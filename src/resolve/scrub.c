@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Decides record by record what is kept of a response, section by section in the order they are
+ * written. Classifying is done before, writing is compose's.
+ *
+ * Invariant: no record is kept whose owner the zone does not own.
+ */
+#include "resolve/scrub.h"
+
+#include "base/check.h"
+#include "dns/rrtype.h"
+#include "resolve/route.h"
+
+enum { SCRUB_TARGETS_MAX = 16 /* names in kept records whose addresses are kept too */ };
+
+/* Records whose duplicates are looked for: more make the work grow with their square. */
+enum { SCRUB_UNIQUE_MAX = 32 };
+
+struct scrubbing {
+    struct compose compose;
+    struct copy copy;
+    const struct message *message;
+    const struct question *question;
+    const struct response *response;
+    const struct scrub_rules *rules;
+    enum answer_kind kind;
+    bool full; /* authority and additional are kept */
+    uint8_t target_count;
+    struct rr targets[SCRUB_TARGETS_MAX]; /* kept records that name hosts */
+};
+
+static uint32_t clamp(const struct scrubbing *work, enum answer_kind kind, uint32_t ttl)
+{
+    return cache_ttl(work->rules->cache, kind, ttl);
+}
+
+static void keep(struct scrubbing *work, const struct rr *rr, enum answer_kind kind, uint32_t ttl)
+{
+    compose_copy(&work->compose, &work->copy, rr, clamp(work, kind, ttl));
+}
+
+static uint16_t covered_type(const struct message *message, const struct rr *rr)
+{
+    struct span rdata = message_rdata(message, rr);
+    return rdata.len < 2 ? 0 : get_u16(rdata.data);
+}
+
+static bool has_class(const struct scrubbing *work, const struct rr *rr)
+{
+    return rr->cls == work->question->cls;
+}
+
+static bool is_sig_of(const struct scrubbing *work, const struct rr *rr, uint16_t type)
+{
+    return work->rules->dnssec_ok && rr->type == RRTYPE_RRSIG && has_class(work, rr) &&
+           covered_type(work->message, rr) == type;
+}
+
+static bool is_owned_by_zone(const struct scrubbing *work, const struct rr *rr)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    return route_owns(work->rules->zone, message_owner(work->message, rr, wire));
+}
+
+/* ---- answer ---- */
+
+/* Signatures in the answer section over owner's records of this type. */
+static void keep_sigs(struct scrubbing *work, struct name owner, uint16_t type)
+{
+    if (!work->rules->dnssec_ok)
+        return;
+    struct rr_iter iter = message_rrs(work->message, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (is_sig_of(work, &rr, type) && message_owner_is(work->message, &rr, owner))
+            keep(work, &rr, ANSWER_POSITIVE, rr.ttl);
+}
+
+static void keep_dname(struct scrubbing *work, const struct rr *dname)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    uint16_t first = work->compose.ttl_count;
+    keep(work, dname, ANSWER_POSITIVE, dname->ttl);
+    keep_sigs(work, message_owner(work->message, dname, wire), RRTYPE_DNAME);
+    compose_level_ttls(&work->compose, first);
+}
+
+static void keep_cname(struct scrubbing *work, const struct alias_hop *hop, struct name owner,
+                       struct name target)
+{
+    uint16_t first = work->compose.ttl_count;
+    if (hop->has_cname)
+        keep(work, &hop->cname, ANSWER_POSITIVE, hop->cname.ttl);
+    else
+        compose_cname(&work->compose, owner, work->question->cls,
+                      clamp(work, ANSWER_POSITIVE, hop->dname.ttl), target);
+    keep_sigs(work, owner, RRTYPE_CNAME);
+    compose_level_ttls(&work->compose, first);
+}
+
+/* One DNAME may explain several hops; it is kept once. */
+static bool dname_is_new(const struct alias_chain *chain, unsigned at)
+{
+    for (unsigned i = 0; i < at; i++)
+        if (chain->hop[i].has_dname &&
+            chain->hop[i].dname.rdata_offset == chain->hop[at].dname.rdata_offset)
+            return false;
+    return true;
+}
+
+static void keep_chain(struct scrubbing *work)
+{
+    const struct alias_chain *chain = &work->response->chain;
+    uint8_t wires[2][NAME_WIRE_MAX];
+    struct name owner = work->question->name, target;
+    for (unsigned i = 0; i < chain->hops; i++) {
+        const struct alias_hop *hop = &chain->hop[i];
+        MUST(alias_target(work->message, hop, owner, wires[i & 1], &target));
+        if (hop->has_dname && dname_is_new(chain, i))
+            keep_dname(work, &hop->dname);
+        keep_cname(work, hop, owner, target);
+        owner = target;
+    }
+}
+
+static bool is_wanted(const struct scrubbing *work, const struct rr *rr)
+{
+    uint16_t type = work->question->type;
+    if (!has_class(work, rr) || rrtype_is_meta(rr->type))
+        return false;
+    if (rr->type != type && type != RRTYPE_ANY && !is_sig_of(work, rr, type))
+        return false;
+    return message_owner_is(work->message, rr, work->response->chain.name);
+}
+
+static bool is_repeated(const struct scrubbing *work, const struct rr *rr, const struct rr *before,
+                        unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (rr->type == before[i].type &&
+            span_equal(message_rdata(work->message, rr), message_rdata(work->message, &before[i])))
+            return true;
+    return false;
+}
+
+/* Notes a record that may name hosts. */
+static void note_target(struct scrubbing *work, const struct rr *rr)
+{
+    if (work->full && work->target_count < SCRUB_TARGETS_MAX)
+        work->targets[work->target_count++] = *rr;
+}
+
+static void keep_data(struct scrubbing *work)
+{
+    struct rr seen[SCRUB_UNIQUE_MAX];
+    unsigned count = 0;
+    uint16_t first = work->compose.ttl_count;
+    struct rr_iter iter = message_rrs(work->message, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);) {
+        if (!is_wanted(work, &rr) || is_repeated(work, &rr, seen, count))
+            continue;
+        keep(work, &rr, ANSWER_POSITIVE, rr.ttl);
+        note_target(work, &rr);
+        if (count < SCRUB_UNIQUE_MAX)
+            seen[count++] = rr;
+    }
+    compose_level_ttls(&work->compose, first);
+}
+
+static void keep_answer(struct scrubbing *work)
+{
+    keep_chain(work);
+    if (work->response->chain.end == ALIAS_DATA)
+        keep_data(work);
+    else if (work->response->chain.end == ALIAS_OVERFLOW)
+        keep_dname(work, &work->response->chain.dname);
+}
+
+/* ---- authority ---- */
+
+static bool is_proof(uint16_t type)
+{
+    return type == RRTYPE_NSEC || type == RRTYPE_NSEC3;
+}
+
+static bool is_above_end(const struct scrubbing *work, const struct rr *rr)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    return name_is_below(work->response->chain.name, message_owner(work->message, rr, wire));
+}
+
+/* The SOA and what proves that nothing is there. */
+static void keep_negative(struct scrubbing *work, const struct rr *rr)
+{
+    const struct response *response = work->response;
+    bool is_soa = response->has_soa && rr->rdata_offset == response->soa.rdata_offset;
+    bool is_soa_sig = response->has_soa && is_sig_of(work, rr, RRTYPE_SOA);
+    if (is_soa)
+        keep(work, rr, work->kind, response->soa_ttl);
+    else if (is_soa_sig && is_above_end(work, rr) && is_owned_by_zone(work, rr))
+        keep(work, rr, work->kind, response->soa_ttl);
+}
+
+/* With DO: they show an absence, or that a wildcard may stand for the name (RFC 4035 section
+ * 3.1.3), so they stay in minimal answers too. */
+static bool keep_proof(struct scrubbing *work, const struct rr *rr)
+{
+    if (!work->rules->dnssec_ok)
+        return false;
+    uint16_t type = rr->type == RRTYPE_RRSIG ? covered_type(work->message, rr) : rr->type;
+    if (!is_proof(type) || !is_owned_by_zone(work, rr))
+        return false;
+    keep(work, rr, work->kind, rr->ttl);
+    return true;
+}
+
+static void keep_ns(struct scrubbing *work, const struct rr *rr)
+{
+    if (rr->type != RRTYPE_NS && !is_sig_of(work, rr, RRTYPE_NS))
+        return;
+    if (!is_above_end(work, rr) || !is_owned_by_zone(work, rr))
+        return;
+    keep(work, rr, ANSWER_POSITIVE, rr->ttl);
+    if (rr->type == RRTYPE_NS)
+        note_target(work, rr);
+}
+
+static void keep_authority(struct scrubbing *work)
+{
+    if (!work->message->counts[SECTION_AUTHORITY])
+        return;
+    build_section(&work->compose.build, SECTION_AUTHORITY);
+    uint16_t first = work->compose.ttl_count;
+    struct rr_iter iter = message_rrs(work->message, SECTION_AUTHORITY);
+    for (struct rr rr; message_rr_next(&iter, &rr);) {
+        if (!has_class(work, &rr) || keep_proof(work, &rr))
+            continue;
+        if (work->kind != ANSWER_POSITIVE)
+            keep_negative(work, &rr);
+        else if (work->full)
+            keep_ns(work, &rr);
+    }
+    compose_level_ttls(&work->compose, first);
+}
+
+/* ---- additional ---- */
+
+static bool is_pointed_to(const struct scrubbing *work, struct name host)
+{
+    for (unsigned i = 0; i < work->target_count; i++) {
+        uint8_t wire[NAME_WIRE_MAX];
+        struct name target;
+        if (message_target(work->message, &work->targets[i], wire, &target) &&
+            name_equal(target, host))
+            return true;
+    }
+    return false;
+}
+
+static bool is_address(const struct scrubbing *work, const struct rr *rr)
+{
+    return rr->type == RRTYPE_A || rr->type == RRTYPE_AAAA || is_sig_of(work, rr, RRTYPE_A) ||
+           is_sig_of(work, rr, RRTYPE_AAAA);
+}
+
+static void keep_additional(struct scrubbing *work)
+{
+    if (!work->full || !work->target_count)
+        return;
+    build_section(&work->compose.build, SECTION_ADDITIONAL);
+    uint16_t first = work->compose.ttl_count;
+    struct rr_iter iter = message_rrs(work->message, SECTION_ADDITIONAL);
+    for (struct rr rr; message_rr_next(&iter, &rr);) {
+        if (!has_class(work, &rr) || !is_address(work, &rr))
+            continue;
+        uint8_t wire[NAME_WIRE_MAX];
+        struct name host = message_owner(work->message, &rr, wire);
+        if (route_owns(work->rules->zone, host) && is_pointed_to(work, host))
+            keep(work, &rr, ANSWER_POSITIVE, rr.ttl);
+    }
+    compose_level_ttls(&work->compose, first);
+}
+
+/* ---- the whole ---- */
+
+static enum answer_kind kind_of(enum response_kind kind)
+{
+    switch (kind) {
+    case RESPONSE_NODATA:
+        return ANSWER_NODATA;
+    case RESPONSE_NXDOMAIN:
+        return ANSWER_NXDOMAIN;
+    default:
+        return ANSWER_POSITIVE;
+    }
+}
+
+/* The rcode of a chain that leads on is that of its end, which is not known yet (RFC 6604). */
+static uint16_t rcode_of(const struct response *response)
+{
+    switch (response->kind) {
+    case RESPONSE_NXDOMAIN:
+        return RCODE_NXDOMAIN;
+    case RESPONSE_YXDOMAIN:
+        return RCODE_YXDOMAIN;
+    default:
+        return RCODE_NOERROR;
+    }
+}
+
+static bool may_be_cached(const struct scrubbing *work)
+{
+    return work->rules->zone->cache && (work->kind == ANSWER_POSITIVE || work->response->has_soa);
+}
+
+bool scrub(struct answer *out, struct compose_space *space, const struct message *message,
+           const struct question *question, const struct response *response,
+           const struct scrub_rules *rules)
+{
+    MUST(response_is_useful(response->kind));
+    struct scrubbing work;
+    work.message = message;
+    work.question = question;
+    work.response = response;
+    work.rules = rules;
+    work.kind = kind_of(response->kind);
+    work.full = !rules->minimal_responses && response->kind == RESPONSE_ANSWER;
+    work.target_count = 0;
+
+    bool ad = rules->zone->trust_ad && message->flags & HEADER_AD;
+    compose_begin(&work.compose, space, question,
+                  (uint16_t)(rcode_of(response) | (ad ? HEADER_AD : 0)));
+    copy_init(&work.copy, &work.compose.build, message);
+    keep_answer(&work);
+    keep_authority(&work);
+    keep_additional(&work);
+    if (!compose_end(&work.compose, out))
+        return false;
+    out->kind = work.kind;
+    out->stored_at = rules->now;
+    if (!may_be_cached(&work))
+        out->ttl_s = 0;
+    return true;
+}

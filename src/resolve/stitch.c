@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Writes the sections of two answers of ours behind each other. Both were scrubbed, each by the
+ * zone it came from, so nothing is judged here but their number of aliases.
+ */
+#include "resolve/stitch.h"
+
+#include "base/check.h"
+#include "dns/message.h"
+#include "dns/rrtype.h"
+#include "resolve/alias.h"
+
+struct part {
+    const struct answer *answer;
+    struct message message;
+    uint32_t age_s;
+};
+
+static void part_init(struct part *part, const struct answer *answer, uint64_t now)
+{
+    part->answer = answer;
+    MUST(message_parse(&part->message, answer->message) == MESSAGE_OK);
+    part->age_s = answer_age(answer, now);
+}
+
+static uint32_t aged(uint32_t ttl, uint32_t age_s)
+{
+    return ttl > age_s ? ttl - age_s : 0;
+}
+
+static void append(struct compose *compose, const struct part *part, enum section section)
+{
+    struct copy copy;
+    copy_init(&copy, &compose->build, &part->message);
+    struct rr_iter iter = message_rrs(&part->message, section);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        compose_copy(compose, &copy, &rr, aged(rr.ttl, part->age_s));
+}
+
+static unsigned count_aliases(const struct part *part)
+{
+    unsigned count = 0;
+    struct rr_iter iter = message_rrs(&part->message, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        count += rr.type == RRTYPE_CNAME;
+    return count;
+}
+
+bool stitch(struct answer *out, struct compose_space *space, const struct question *question,
+            const struct answer *head, const struct answer *tail, uint64_t now)
+{
+    struct part parts[2];
+    part_init(&parts[0], head, now);
+    part_init(&parts[1], tail, now);
+    if (count_aliases(&parts[0]) + count_aliases(&parts[1]) > ALIAS_HOPS_MAX)
+        return false;
+
+    struct compose compose;
+    uint16_t ad = parts[0].message.flags & parts[1].message.flags & HEADER_AD;
+    uint16_t rcode = parts[1].message.flags & HEADER_RCODE_MASK;
+    compose_begin(&compose, space, question, ad | rcode);
+    for (enum section section = SECTION_ANSWER; section < SECTION_COUNT; section++) {
+        build_section(&compose.build, section);
+        append(&compose, &parts[0], section);
+        append(&compose, &parts[1], section);
+    }
+    if (!compose_end(&compose, out))
+        return false;
+    out->kind = tail->kind;
+    out->ttl_s = MIN(aged(head->ttl_s, parts[0].age_s), aged(tail->ttl_s, parts[1].age_s));
+    out->stored_at = now;
+    return true;
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * A task's life: events in, steps out, and each step done. What to do is the strategy's to decide,
+ * what is left of a message scrub's, the end finish's.
+ *
+ * Invariants: a task that runs has an exchange, a subtask or a timer under way, or is on the stack.
+ * Tasks never wait for each other in a circle.
+ */
+#include "resolve/task.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "dns/edns.h"
+#include "dns/rrtype.h"
+#include "resolve/classify.h"
+#include "resolve/finish.h"
+#include "resolve/scrub.h"
+#include "resolve/stitch.h"
+
+/* What an event brought that the steps may use. */
+struct at_hand {
+    const struct event *event;
+    const struct answer *answer; /* to be kept, or to end with; NULL with most events */
+    bool another;                /* STEP_ANOTHER was among the steps */
+};
+
+static void feed(struct task *task, struct at_hand *at_hand);
+static void on_sub_answer(struct waiter *waiter, const struct answer *answer);
+static enum resolver_result take(struct tasks *tasks, const struct cache_key *key, unsigned depth,
+                                 struct task **out);
+static void start(struct task *task);
+
+static void fail(struct task *task, uint16_t ede, bool cache)
+{
+    struct failure failure = {
+        .rcode = RCODE_SERVFAIL, .cache = cache, .ede_count = ede != EDE_NONE, .ede = {ede}};
+    finish_failed(task, &failure);
+}
+
+/* A task that runs with nothing under way would never end: a strategy's mistake. */
+static void check_under_way(const struct task *task)
+{
+    MUST(task->state != TASK_RUNNING || task->exchange.active || task->subs ||
+         timer_is_armed(&task->wait));
+}
+
+static void feed_event(struct task *task, const struct event *event, const struct answer *answer)
+{
+    struct at_hand at_hand = {.event = event, .answer = answer};
+    feed(task, &at_hand);
+}
+
+/* ---- subtasks ---- */
+
+static void feed_sub_failure(struct task *task, const struct failure *failure)
+{
+    struct event event = {.kind = EVENT_SUB_FAILED, .failure = failure};
+    feed_event(task, &event, NULL);
+}
+
+static void feed_sub_refusal(struct task *task, uint16_t ede)
+{
+    struct failure failure = {.rcode = RCODE_SERVFAIL, .ede_count = 1, .ede = {ede}};
+    feed_sub_failure(task, &failure);
+}
+
+static void feed_sub_answer(struct task *task, const struct answer *answer)
+{
+    if (answer->kind == ANSWER_FAILURE) {
+        struct failure failure = {.rcode = header_rcode(answer->message.data),
+                                  .cache = answer->ttl_s != 0};
+        failure.ede_count = answer->ede_count;
+        for (unsigned i = 0; i < answer->ede_count; i++)
+            failure.ede[i] = answer->ede[i];
+        feed_sub_failure(task, &failure);
+        return;
+    }
+    struct event event = {.kind = EVENT_SUB_DONE, .answer = answer};
+    feed_event(task, &event, answer);
+}
+
+/* The answer is borrowed for this call; a task that ends here has made its own of it. */
+static void on_sub_answer(struct waiter *waiter, const struct answer *answer)
+{
+    struct subtask *sub = CONTAINER_OF(waiter, struct subtask, waiter);
+    struct task *task = sub->parent;
+    sub->child = NULL;
+    task->subs--;
+    feed_sub_answer(task, answer);
+    check_under_way(task);
+}
+
+static struct subtask *free_sub(struct task *task)
+{
+    for (unsigned i = 0; i < TASK_SUBS_MAX; i++)
+        if (!task->sub[i].child)
+            return &task->sub[i];
+    return NULL;
+}
+
+/* Makes task wait for child. Its place is taken before the child starts, so that whoever the child
+ * waits for is seen to depend on this task. */
+static void link_sub(struct task *task, struct subtask *sub, struct task *child)
+{
+    sub->waiter.on_answer = on_sub_answer;
+    sub->parent = task;
+    sub->child = child;
+    task->subs++;
+    list_append(&child->waiters, &sub->waiter.node);
+}
+
+/* False, with the reason, when the subtask cannot be had. */
+static bool join_sub(struct task *task, const struct cache_key *key, uint16_t *ede)
+{
+    struct tasks *tasks = task->tasks;
+    struct task *running = tasks_find(tasks, key);
+    struct subtask *sub = free_sub(task);
+    *ede = EDE_OTHER;
+    if (!sub || task->depth == TASK_DEPTH_MAX)
+        return false;
+    if (running) {
+        *ede = EDE_INVALID_DATA; /* aliases in a circle */
+        if (task_depends_on(running, task))
+            return false;
+        link_sub(task, sub, running);
+        return true;
+    }
+    struct task *child;
+    enum resolver_result result = take(tasks, key, task->depth + 1u, &child);
+    if (result == RESOLVER_NO_ROUTE)
+        *ede = EDE_NO_REACHABLE_AUTHORITY;
+    if (result != RESOLVER_WAITING)
+        return false;
+    link_sub(task, sub, child);
+    start(child);
+    return true;
+}
+
+/* From the cache, or by a task of its own. */
+static void start_sub(struct task *task, const struct question *question)
+{
+    struct tasks *tasks = task->tasks;
+    struct cache_key key;
+    struct answer found;
+    uint16_t ede;
+    cache_key_init(&key, tasks->cache, question, task->key.flags, task->key.view);
+    cache_read_begin();
+    if (cache_find(tasks->cache, &key, loop_now(tasks->loop), &found))
+        feed_sub_answer(task, &found);
+    else if (!join_sub(task, &key, &ede))
+        feed_sub_refusal(task, ede);
+    cache_read_end();
+}
+
+/* ---- steps ---- */
+
+static void ask(struct task *task, const struct step_ask *ask)
+{
+    MUST(!task->exchange.active);
+    struct exchange_question question = {
+        .question = ask->question,
+        .recursion_desired = ask->recursion_desired,
+        .checking_disabled = task->key.flags & CACHE_KEY_CD,
+        .dnssec_ok = task->key.flags & CACHE_KEY_DO,
+    };
+    exchange_start(&task->exchange, &question, ask->group, ask->group_len);
+}
+
+static void keep(struct task *task, const struct answer *answer)
+{
+    MUST(answer && !task->head);
+    task->head = compose_dup(answer);
+    if (!task->head)
+        fail(task, EDE_OTHER, false);
+}
+
+static void end_stitched(struct task *task, const struct answer *tail)
+{
+    struct tasks *tasks = task->tasks;
+    struct answer whole;
+    if (!stitch(&whole, &tasks->stitched, &task->question, task->head, tail,
+                loop_now(tasks->loop))) {
+        fail(task, EDE_INVALID_DATA, true);
+        return;
+    }
+    struct answer *owned = compose_dup(&whole);
+    if (owned)
+        finish_answered(task, owned, owned);
+    else
+        fail(task, EDE_OTHER, false);
+}
+
+/* An answer of an event other than ANSWERED is borrowed from a cache or another task: it is copied,
+ * as it is delivered later. */
+static void end(struct task *task, const struct at_hand *at_hand)
+{
+    MUST(at_hand->answer);
+    if (task->head) {
+        end_stitched(task, at_hand->answer);
+        return;
+    }
+    if (at_hand->event->kind == EVENT_ANSWERED) {
+        finish_answered(task, at_hand->answer, NULL);
+        return;
+    }
+    struct answer *owned = compose_dup(at_hand->answer);
+    if (owned)
+        finish_answered(task, owned, owned);
+    else
+        fail(task, EDE_OTHER, false);
+}
+
+static void act(struct task *task, const struct step *step, struct at_hand *at_hand)
+{
+    switch (step->kind) {
+    case STEP_ASK:
+        ask(task, &step->ask);
+        break;
+    case STEP_ANOTHER:
+        MUST(at_hand->event->kind == EVENT_ANSWERED);
+        at_hand->another = true;
+        break;
+    case STEP_KEEP:
+        keep(task, at_hand->answer);
+        break;
+    case STEP_SUBTASK:
+        start_sub(task, &step->question);
+        break;
+    case STEP_WAIT:
+        timer_start(task->tasks->loop, &task->wait, step->until);
+        break;
+    case STEP_DONE:
+        end(task, at_hand);
+        break;
+    case STEP_FAIL:
+        finish_failed(task, &step->failure);
+        break;
+    }
+}
+
+/* Asks the strategy and does what it says. The task may have ended afterwards, but is not given
+ * back before finish_deliver(). */
+static void feed(struct task *task, struct at_hand *at_hand)
+{
+    if (!task->events_left) {
+        STATS_INC(task->tasks->stats, failures_full);
+        fail(task, EDE_OTHER, true);
+        return;
+    }
+    task->events_left--;
+    struct steps steps;
+    steps.count = 0;
+    struct strategy_view view = {
+        .question = &task->question,
+        .zone = task->zone,
+        .now = loop_now(task->tasks->loop),
+        .memory = &task->memory,
+    };
+    task->zone->strategy->next(&view, at_hand->event, &steps);
+    for (size_t i = 0; i < steps.count && task->state == TASK_RUNNING; i++)
+        act(task, &steps.at[i], at_hand);
+}
+
+/* ---- from below ---- */
+
+/* Scrubs what is useful. What does not come out whole is not believed. */
+static const struct answer *vet(struct task *task, struct response *response, struct answer *answer,
+                                const struct message *message)
+{
+    struct tasks *tasks = task->tasks;
+    struct scrub_rules rules = {
+        .zone = task->zone,
+        .cache = tasks->cache,
+        .dnssec_ok = task->key.flags & CACHE_KEY_DO,
+        .minimal_responses = tasks->minimal_responses,
+        .now = loop_now(tasks->loop),
+    };
+    classify(response, message, &task->question, task->zone);
+    if (!response_is_useful(response->kind))
+        return NULL;
+    if (scrub(answer, &tasks->scrubbed, message, &task->question, response, &rules))
+        return answer;
+    response->kind = RESPONSE_UNSOUND;
+    return NULL;
+}
+
+static enum exchange_verdict on_answer(void *owner, const struct exchange_answer *from)
+{
+    struct task *task = owner;
+    struct tasks *tasks = task->tasks;
+    struct response response;
+    struct answer answer;
+    MUST(!tasks->delivering && !tasks->answering);
+    tasks->answering = task;
+    struct at_hand at_hand = {.answer = vet(task, &response, &answer, from->message)};
+    struct event event = {.kind = EVENT_ANSWERED, .response = &response};
+    at_hand.event = &event;
+    feed(task, &at_hand);
+    if (!at_hand.another)
+        check_under_way(task);
+    finish_deliver(tasks);
+    tasks->answering = NULL;
+    if (task->state != TASK_RUNNING)
+        tasks_give(tasks, task);
+    return at_hand.another ? EXCHANGE_ANOTHER : EXCHANGE_TAKEN;
+}
+
+static void count_failure(struct stats *stats, const struct exchange_failure *failure)
+{
+    if (failure->full)
+        STATS_INC(stats, failures_full);
+    else if (failure->any_answer)
+        STATS_INC(stats, failures_badanswer);
+    else
+        STATS_INC(stats, failures_unreachable);
+}
+
+static void on_failed(void *owner, const struct exchange_failure *failure)
+{
+    struct task *task = owner;
+    struct tasks *tasks = task->tasks;
+    struct event event = {.kind = EVENT_FAILED, .exchange = failure};
+    count_failure(tasks->stats, failure);
+    feed_event(task, &event, NULL);
+    check_under_way(task);
+    finish_deliver(tasks);
+}
+
+static const struct exchange_handler handler = {.on_answer = on_answer, .on_failed = on_failed};
+
+static void on_due(struct timer *timer)
+{
+    struct task *task = CONTAINER_OF(timer, struct task, wait);
+    struct tasks *tasks = task->tasks;
+    struct event event = {.kind = EVENT_TIME};
+    feed_event(task, &event, NULL);
+    check_under_way(task);
+    finish_deliver(tasks);
+}
+
+/* ---- from above ---- */
+
+/* A task for the key that has not started. Other results than RESOLVER_WAITING: there is none. */
+static enum resolver_result take(struct tasks *tasks, const struct cache_key *key, unsigned depth,
+                                 struct task **out)
+{
+    struct name name = {key->name, key->name_len};
+    const struct zone *zone = route_find(tasks->routes, name, key->type);
+    if (!zone || !zone->group_len)
+        return RESOLVER_NO_ROUTE;
+    struct task *task = tasks_take(tasks, key);
+    if (!task)
+        return RESOLVER_FULL;
+    task->zone = zone;
+    task->depth = (uint8_t)depth;
+    timer_init(&task->wait, on_due);
+    exchange_init(&task->exchange, tasks->upstreams, &handler, task);
+    *out = task;
+    return RESOLVER_WAITING;
+}
+
+static void start(struct task *task)
+{
+    struct event event = {.kind = EVENT_STARTED};
+    feed_event(task, &event, NULL);
+    check_under_way(task);
+}
+
+enum resolver_result task_join(struct tasks *tasks, const struct cache_key *key,
+                               struct waiter *waiter)
+{
+    struct task *task = tasks_find(tasks, key);
+    if (task) {
+        list_append(&task->waiters, &waiter->node);
+        STATS_INC(tasks->stats, joined);
+        return RESOLVER_WAITING;
+    }
+    enum resolver_result result = take(tasks, key, 0, &task);
+    if (result != RESOLVER_WAITING)
+        return result;
+    list_append(&task->waiters, &waiter->node);
+    start(task);
+    return RESOLVER_WAITING;
+}

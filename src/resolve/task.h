@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_RESOLVE_TASK_H
+#define NAILUP_RESOLVE_TASK_H
+
+/*
+ * Acts on what a strategy decides: asks upstreams, starts and joins subtasks, waits, ends. Owns the
+ * exchange and the subtasks of each task.
+ */
+
+#include "resolve/resolver.h"
+#include "resolve/tasks.h"
+
+/* Adds the waiter of a client's question to the task of the key: the one that runs, or a new one.
+ * The waiter is not called before the return. */
+enum resolver_result task_join(struct tasks *tasks, const struct cache_key *key,
+                               struct waiter *waiter);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Table and memory of tasks. What a task does is task.c's.
+ *
+ * Invariant: of a key at most one task is in the table, and it runs. Memory of tasks is given back
+ * only with the worker: whoever still looks at one that just ended reads no freed memory.
+ */
+#include "resolve/tasks.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+
+enum { DEPENDS_STEPS_MAX = 256 /* tasks looked at for one question of dependence */ };
+
+struct slab {
+    struct list node;
+    struct task tasks[TASKS_SLAB];
+};
+
+bool tasks_init(struct tasks *tasks, size_t max)
+{
+    size_t buckets = 64;
+    while (buckets < max)
+        buckets *= 2;
+    tasks->buckets = calloc(buckets, sizeof(struct task *));
+    tasks->bucket_mask = buckets - 1;
+    tasks->count = 0;
+    tasks->max = max;
+    tasks->delivering = tasks->closing = false;
+    tasks->answering = NULL;
+    list_init(&tasks->idle);
+    list_init(&tasks->slabs);
+    list_init(&tasks->finished);
+    return tasks->buckets != NULL;
+}
+
+void tasks_deinit(struct tasks *tasks)
+{
+    MUST(tasks->count == 0);
+    MUST(list_is_empty(&tasks->finished));
+    for (struct list *node; (node = list_take_first(&tasks->slabs));)
+        free(LIST_ITEM(node, struct slab, node));
+    free(tasks->buckets);
+}
+
+static bool grow(struct tasks *tasks)
+{
+    struct slab *slab = malloc(sizeof(*slab));
+    if (!slab)
+        return false;
+    list_init(&slab->node);
+    list_append(&tasks->slabs, &slab->node);
+    for (size_t i = 0; i < TASKS_SLAB; i++) {
+        list_init(&slab->tasks[i].node);
+        slab->tasks[i].state = TASK_FREE;
+        list_append(&tasks->idle, &slab->tasks[i].node);
+    }
+    return true;
+}
+
+static struct task **bucket_of(const struct tasks *tasks, const struct cache_key *key)
+{
+    return &tasks->buckets[key->hash & tasks->bucket_mask];
+}
+
+struct task *tasks_find(const struct tasks *tasks, const struct cache_key *key)
+{
+    for (struct task *task = *bucket_of(tasks, key); task; task = task->next)
+        if (task->key.hash == key->hash && cache_key_equal(&task->key, key))
+            return task;
+    return NULL;
+}
+
+static void copy_key(struct cache_key *to, const struct cache_key *from)
+{
+    memcpy(to, from, offsetof(struct cache_key, name) + from->name_len);
+}
+
+/* Field by field: a task is more than a kilobyte, most of which need not be cleared. */
+static void reset(struct task *task, struct tasks *tasks, const struct cache_key *key)
+{
+    task->tasks = tasks;
+    task->zone = NULL;
+    list_init(&task->waiters);
+    task->state = TASK_RUNNING;
+    task->depth = 0;
+    task->subs = 0;
+    task->events_left = TASK_EVENTS_MAX;
+    task->head = NULL;
+    task->owned = NULL;
+    for (unsigned i = 0; i < TASK_SUBS_MAX; i++)
+        task->sub[i].child = NULL;
+    copy_key(&task->key, key);
+    task->question = (struct question){
+        .name = {task->key.name, task->key.name_len},
+        .type = key->type,
+        .cls = key->cls,
+    };
+}
+
+struct task *tasks_take(struct tasks *tasks, const struct cache_key *key)
+{
+    if (tasks->closing || tasks->count >= tasks->max)
+        return NULL;
+    if (list_is_empty(&tasks->idle) && !grow(tasks))
+        return NULL;
+    struct task *task = LIST_ITEM(list_take_first(&tasks->idle), struct task, node);
+    reset(task, tasks, key);
+    struct task **bucket = bucket_of(tasks, key);
+    task->next = *bucket;
+    *bucket = task;
+    tasks->count++;
+    return task;
+}
+
+void tasks_unlink(struct tasks *tasks, struct task *task)
+{
+    struct task **at = bucket_of(tasks, &task->key);
+    while (*at != task) {
+        MUST(*at);
+        at = &(*at)->next;
+    }
+    *at = task->next;
+    tasks->count--;
+}
+
+void tasks_give(struct tasks *tasks, struct task *task)
+{
+    MUST(list_is_empty(&task->waiters));
+    free(task->head);
+    free(task->owned);
+    task->head = task->owned = NULL;
+    task->state = TASK_FREE;
+    list_prepend(&tasks->idle, &task->node);
+}
+
+struct task *tasks_any(const struct tasks *tasks)
+{
+    for (size_t i = 0; tasks->count && i <= tasks->bucket_mask; i++)
+        if (tasks->buckets[i])
+            return tasks->buckets[i];
+    return NULL;
+}
+
+static bool depends(const struct task *task, const struct task *other, unsigned *steps_left)
+{
+    if (task == other || !*steps_left)
+        return true;
+    --*steps_left;
+    for (unsigned i = 0; task->subs && i < TASK_SUBS_MAX; i++)
+        if (task->sub[i].child && depends(task->sub[i].child, other, steps_left))
+            return true;
+    return false;
+}
+
+bool task_depends_on(const struct task *task, const struct task *other)
+{
+    unsigned steps_left = DEPENDS_STEPS_MAX;
+    return depends(task, other, &steps_left);
+}

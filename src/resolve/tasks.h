@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_RESOLVE_TASKS_H
+#define NAILUP_RESOLVE_TASKS_H
+
+/*
+ * The tasks of a worker: found by key, so that equal questions join; taken from a free list, so
+ * that a miss allocates nothing once the list is warm; bounded. What tasks share lives here too.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/stats.h"
+#include "cache/cache.h"
+#include "loop/loop.h"
+#include "loop/timer.h"
+#include "resolve/compose.h"
+#include "resolve/resolver.h"
+#include "resolve/route.h"
+#include "resolve/strategy.h"
+#include "upstream/exchange.h"
+
+enum {
+    TASK_SUBS_MAX = 6,     /* subtasks of one task at once: A and AAAA of three servers */
+    TASK_DEPTH_MAX = 12,   /* subtasks below each other */
+    TASK_EVENTS_MAX = 200, /* events of one task: a strategy that never ends is stopped */
+    TASKS_SLAB = 32,       /* tasks allocated at once */
+};
+
+struct task;
+struct tasks;
+
+/* One question a task waits for. In use while child is set. */
+struct subtask {
+    struct waiter waiter; /* in the child's list */
+    struct task *parent, *child;
+};
+
+enum task_state { TASK_FREE, TASK_RUNNING, TASK_ANSWERED, TASK_FAILED };
+
+/* One question being resolved. Runs from tasks_take() to tasks_give(). */
+struct task {
+    struct task *next; /* in its bucket */
+    struct list node;  /* free, or waiting to be delivered */
+    struct tasks *tasks;
+    const struct zone *zone;
+    struct list waiters;
+    enum task_state state;
+    uint8_t depth;
+    uint8_t subs; /* in use */
+    uint16_t events_left;
+    union strategy_memory memory;
+    struct answer *head;    /* kept by STEP_KEEP; ours, for free() */
+    struct answer answer;   /* TASK_ANSWERED; borrows from the scrub space or from owned */
+    struct answer *owned;   /* what answer borrows from; ours, for free(), or NULL */
+    struct failure failure; /* TASK_FAILED */
+    struct timer wait;
+    struct subtask sub[TASK_SUBS_MAX];
+    struct exchange exchange;
+    struct question question; /* borrows its name from key */
+    struct cache_key key;
+};
+
+struct tasks {
+    struct loop *loop;
+    struct cache *cache;
+    struct stats *stats;
+    struct upstreams *upstreams;
+    const struct routes *routes;
+    bool minimal_responses;
+
+    struct task **buckets;
+    size_t bucket_mask;
+    size_t count, max;
+    struct list idle;  /* free tasks */
+    struct list slabs; /* their memory */
+
+    struct list finished;    /* to be delivered */
+    struct turn_end deliver; /* when nobody up the stack will do it */
+    bool delivering;
+    bool closing;           /* nothing is started any more */
+    struct task *answering; /* its on_answer runs: its exchange is not touched */
+
+    struct compose_space scrubbed; /* of the answer that came last */
+    struct compose_space stitched;
+};
+
+/* Buckets for max tasks; the shared members above the blank line are the caller's to fill in. False
+ * out of memory. */
+MUST_USE bool tasks_init(struct tasks *tasks, size_t max);
+
+/* No task may run any more (MUST). */
+void tasks_deinit(struct tasks *tasks);
+
+/* The running task of the key, or NULL. */
+struct task *tasks_find(const struct tasks *tasks, const struct cache_key *key);
+
+/* A new task, running and in the table, its exchange initialised by the caller; NULL when max run
+ * already or memory is out. */
+struct task *tasks_take(struct tasks *tasks, const struct cache_key *key);
+
+/* Takes it out of the table: equal questions no longer join. */
+void tasks_unlink(struct tasks *tasks, struct task *task);
+
+/* Ends the life of a task that was unlinked; frees what it owns. */
+void tasks_give(struct tasks *tasks, struct task *task);
+
+/* Any running task, or NULL. */
+struct task *tasks_any(const struct tasks *tasks);
+
+/* Whether task waits for other, itself or through its subtasks: other must not wait for task then.
+ * Says yes when that takes too many steps to find out. */
+bool task_depends_on(const struct task *task, const struct task *other);
+
+#endif
