@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Any bytes through the door to ldns: what our parser passes must not hurt it. */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "dns/present.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char text[16384];
+    enum err err = present_message(span_of(data, size), text, sizeof(text));
+    MUST(err == ERR_OK || err == ERR_INVALID);
+    MUST(strlen(text) < sizeof(text));
+    return 0;
+}
