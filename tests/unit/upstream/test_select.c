@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "base/rand.h"
+#include "upstream/select.h"
+
+enum { DRAWS = 20000 };
+
+static void draw(const struct select_facts *facts, size_t count, unsigned *hits)
+{
+    for (int i = 0; i < DRAWS; i++) {
+        int index = select_next(facts, count, rand_u64());
+        assert_in_range(index, 0, count - 1);
+        hits[index]++;
+    }
+}
+
+static void test_select_prefers_the_fastest_and_explores_the_rest(void **state)
+{
+    (void)state;
+    struct select_facts facts[] = {{.srtt_us = 30000}, {.srtt_us = 1000}, {.srtt_us = 50000}};
+    unsigned hits[3] = {0};
+    draw(facts, 3, hits);
+    assert_true(hits[1] > DRAWS * 9 / 10);
+    assert_true(hits[0] > DRAWS / SELECT_EXPLORE / 6);
+    assert_true(hits[2] > DRAWS / SELECT_EXPLORE / 6);
+}
+
+static void test_select_shares_the_load_among_equals(void **state)
+{
+    (void)state;
+    struct select_facts facts[] = {{.srtt_us = 1000}, {.srtt_us = 1500}, {.srtt_us = 900}};
+    unsigned hits[3] = {0};
+    draw(facts, 3, hits);
+    for (int i = 0; i < 3; i++)
+        assert_in_range(hits[i], DRAWS / 4, DRAWS / 2);
+}
+
+static void test_select_leaves_the_ill_alone_while_others_are_well(void **state)
+{
+    (void)state;
+    struct select_facts facts[] = {{.srtt_us = 100, .ill = true}, {.srtt_us = 90000}};
+    unsigned hits[2] = {0};
+    draw(facts, 2, hits);
+    assert_int_equal(hits[0], 0);
+}
+
+static void test_select_asks_the_ill_when_the_well_have_been_tried(void **state)
+{
+    (void)state;
+    struct select_facts facts[] = {{.srtt_us = 100, .ill = true}, {.srtt_us = 900, .tried = 1}};
+    unsigned hits[2] = {0};
+    draw(facts, 2, hits);
+    assert_int_equal(hits[1], 0);
+}
+
+static void test_select_tries_the_least_tried_first(void **state)
+{
+    (void)state;
+    struct select_facts facts[] = {{.srtt_us = 100, .tried = 2}, {.srtt_us = 90000, .tried = 1}};
+    unsigned hits[2] = {0};
+    draw(facts, 2, hits);
+    assert_int_equal(hits[0], 0);
+}
+
+static void test_select_measures_the_unknown_first(void **state)
+{
+    (void)state;
+    struct select_facts facts[] = {{.srtt_us = 5000}, {.srtt_us = 0}};
+    unsigned hits[2] = {0};
+    draw(facts, 2, hits);
+    assert_true(hits[1] > hits[0]);
+}
+
+static void test_select_never_takes_the_bad(void **state)
+{
+    (void)state;
+    struct select_facts facts[] = {{.bad = true}, {.bad = true, .ill = true}, {.bad = true}};
+    assert_int_equal(select_next(facts, 3, 99), -1);
+    facts[1].bad = false;
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(select_next(facts, 3, rand_u64()), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_select_prefers_the_fastest_and_explores_the_rest),
+        cmocka_unit_test(test_select_shares_the_load_among_equals),
+        cmocka_unit_test(test_select_leaves_the_ill_alone_while_others_are_well),
+        cmocka_unit_test(test_select_asks_the_ill_when_the_well_have_been_tried),
+        cmocka_unit_test(test_select_tries_the_least_tried_first),
+        cmocka_unit_test(test_select_measures_the_unknown_first),
+        cmocka_unit_test(test_select_never_takes_the_bad),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
