@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_CONFIG_CONFIG_H
+#define NAILUP_CONFIG_CONFIG_H
+
+/*
+ * The configuration: one YAML file made into the options structs of the modules. A struct config
+ * never changes once it is loaded, so all threads share it; whoever loaded it frees it when no
+ * thread uses it any more.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/prefix.h"
+#include "cache/cache.h"
+#include "dns/name.h"
+#include "resolve/route_options.h"
+#include "serve/server_options.h"
+#include "upstream/upstream_options.h"
+
+enum {
+    CONFIG_FILE_MAX = 1024 * 1024, /* bytes of a file */
+    CONFIG_OPTIONS_MAX = 256,      /* rows of options.def */
+    CONFIG_ERRORS_MAX = 100,       /* errors reported of one file; the rest is counted */
+    CONFIG_SOCKET_MAX = 107,       /* bytes of a socket's path (sun_path and its NUL) */
+};
+
+/* The errors of one file with CONFIG_ERRORS_MAX of them fit a buf of this size. */
+#define CONFIG_ERRORS_BYTES (256u * 1024)
+
+/* Where something stands in the file, from 1; line 0: it does not. */
+struct config_position {
+    uint32_t line, column;
+};
+
+/* The upstream keys that one place of the file gives: bit n of set is the n-th row of options.def.
+ * The other values are not used. */
+struct config_layer {
+    uint64_t set[CONFIG_OPTIONS_MAX / 64];
+    struct upstream_options values;
+};
+
+struct config_access {
+    struct prefix prefix;
+    enum server_access action;
+};
+
+/* Source addresses by family; family 0 where none is given. */
+struct config_outgoing {
+    struct addr v4, v6;
+};
+
+/* An entry of tcp-upstream-keepalive. */
+struct config_entry {
+    struct config_position position;
+    struct prefix prefix;
+    struct config_layer layer;
+};
+
+/* A zone of forward-zones as the file has it; route.zones has the same with every rule applied. */
+struct config_zone {
+    struct config_position position;
+    uint8_t wire[NAME_WIRE_MAX]; /* lower case */
+    uint8_t name_len;
+    bool trust_ad;
+    bool cache;
+    struct addr *upstreams;
+    size_t upstream_count;
+    struct config_layer layer;
+};
+
+struct config {
+    /* What the modules take. */
+    struct server_options server;
+    struct cache_options cache;
+    struct route_options route;
+    uint32_t workers; /* 0: one per CPU this process may use */
+    uint32_t max_nailed;
+    char *control_socket; /* "": none */
+    enum log_level log_level;
+    enum log_format log_format;
+
+    /* What they are made of. */
+    struct upstream_options upstream; /* the section upstream with its defaults */
+    uint32_t keepalive_max_requests;
+    struct config_outgoing outgoing;
+    struct config_access *access;
+    size_t access_count;
+    struct config_entry *entries;
+    size_t entry_count;
+    struct prefix_set *entry_set; /* frozen; values are indices of entries */
+    struct config_zone *zones;
+    size_t zone_count;
+
+    /* By row of options.def: where the file gives it. */
+    struct config_position written[CONFIG_OPTIONS_MAX];
+    struct arena arena; /* holds every array above */
+};
+
+/*
+ * Reads the file at path. ERR_OK: *out is the configuration. ERR_INVALID: *out is NULL and errors
+ * has a line for each error, in the file's order: `FILE:LINE:COLUMN: error: PATH: sentence`. A file
+ * that cannot be read is such an error too. ERR_NO_MEMORY says so in errors as well. errors is the
+ * caller's, CONFIG_ERRORS_BYTES suffice; lines that do not fit are left out. Any thread.
+ */
+MUST_USE enum err config_load(const char *path, struct config **out, struct buf *errors);
+
+/* As config_load() for text at hand; file_name is what errors call it. */
+MUST_USE enum err config_parse(const char *file_name, const char *text, size_t len,
+                               struct config **out, struct buf *errors);
+
+/* NULL is fine. */
+void config_free(struct config *config);
+
+/*
+ * How this address is spoken to, every rule of choice applied: each setting is looked up in the
+ * zone (NULL: none, as in recursion), then in the entry of tcp-upstream-keepalive with the longest
+ * matching prefix, then in the section upstream. A binary search over the entries; any thread.
+ */
+void config_upstream_options(const struct config *config, const struct config_zone *zone,
+                             const struct addr *addr, struct upstream_options *out);
+
+/* Appends the effective configuration as YAML that loads back to the same (--print-config).
+ * ERR_LIMIT when it does not fit out; four times CONFIG_FILE_MAX always suffices. */
+MUST_USE enum err config_print(const struct config *config, struct buf *out);
+
+#endif

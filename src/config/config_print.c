@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * The configuration as YAML, row by row in the order of options.def. Invariant: the text loads
+ * back to an equal configuration. Two rows mean something else when they are not given than their
+ * default says; they are then printed as comments.
+ */
+#include "config/config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "config/options.h"
+
+struct printer {
+    const struct config *config;
+    struct buf *out;
+    enum err err;      /* the first; nothing is printed afterwards */
+    char section[128]; /* the headings that are open: "upstream.tcp-keepalive." */
+};
+
+static void put(struct printer *printer, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static void put(struct printer *printer, const char *format, ...)
+{
+    char text[KIND_TEXT_MAX + 256];
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    MUST(len >= 0 && (size_t)len < sizeof(text));
+    if (!printer->err)
+        printer->err = buf_append(printer->out, text, (size_t)len);
+}
+
+static void put_quoted_if_v6(struct printer *printer, const char *text)
+{
+    put(printer, strchr(text, ':') ? "\"%s\"" : "%s", text);
+}
+
+/* ---- lists ---- */
+
+static void put_addresses(struct printer *printer, const struct addr *list, size_t count)
+{
+    char text[ADDR_TEXT_MAX];
+    put(printer, "[");
+    for (size_t i = 0; i < count; i++) {
+        put(printer, "%s", i ? ", " : "");
+        put_quoted_if_v6(printer, addr_format(&list[i], text));
+    }
+    put(printer, "]");
+}
+
+static void put_outgoing(struct printer *printer)
+{
+    char text[ADDR_TEXT_MAX];
+    const struct config_outgoing *outgoing = &printer->config->outgoing;
+    bool has_v4 = addr_family(&outgoing->v4) != 0, has_v6 = addr_family(&outgoing->v6) != 0;
+    put(printer, "[");
+    if (has_v4)
+        put_quoted_if_v6(printer, addr_format_ip(&outgoing->v4, text));
+    put(printer, "%s", has_v4 && has_v6 ? ", " : "");
+    if (has_v6)
+        put_quoted_if_v6(printer, addr_format_ip(&outgoing->v6, text));
+    put(printer, "]\n");
+}
+
+static void put_access(struct printer *printer)
+{
+    static const char *const actions[] = {"allow", "refuse", "drop"};
+    char text[KIND_TEXT_MAX];
+    const struct config *config = printer->config;
+    put(printer, config->access_count ? "\n" : " []\n");
+    for (size_t i = 0; i < config->access_count; i++)
+        put(printer, "    - {prefix: %s, action: %s}\n",
+            kind_format(KIND_PREFIX, &config->access[i].prefix, text),
+            actions[config->access[i].action]);
+}
+
+/* The keys a layer gives, each after a comma; those of a section inside braces of their own. */
+static void put_layer(struct printer *printer, const struct config_layer *layer)
+{
+    char text[KIND_TEXT_MAX], open[64] = "";
+    size_t count;
+    const struct option *rows = options_all(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (!option_in_layer(&rows[i], layer))
+            continue;
+        const char *key = strchr(rows[i].path, '.') + 1;
+        int section = strchr(key, '.') ? (int)strcspn(key, ".") : 0;
+        bool is_inside = section && strncmp(open, key, (size_t)section) == 0;
+        if (*open && !is_inside) {
+            put(printer, "}");
+            *open = '\0';
+        }
+        put(printer, ", ");
+        if (section && !is_inside) {
+            snprintf(open, sizeof(open), "%.*s", section, key);
+            put(printer, "%s: {", open);
+        }
+        put(printer, "%s: %s", section ? key + section + 1 : key,
+            kind_format(rows[i].kind, option_field(&rows[i], (void *)&layer->values), text));
+    }
+    put(printer, "%s", *open ? "}" : "");
+}
+
+static bool is_empty_layer(const struct config_layer *layer)
+{
+    for (size_t i = 0; i < ARRAY_LEN(layer->set); i++)
+        if (layer->set[i])
+            return false;
+    return true;
+}
+
+static void put_entries(struct printer *printer)
+{
+    char text[KIND_TEXT_MAX];
+    const struct config *config = printer->config;
+    put(printer, config->entry_count ? "\n" : " []\n");
+    for (size_t i = 0; i < config->entry_count; i++) {
+        const struct config_entry *entry = &config->entries[i];
+        kind_format(KIND_PREFIX, &entry->prefix, text);
+        if (is_empty_layer(&entry->layer)) {
+            put(printer, "  - %s\n", text);
+            continue;
+        }
+        put(printer, "  - {prefix: %s", text);
+        put_layer(printer, &entry->layer);
+        put(printer, "}\n");
+    }
+}
+
+static void put_zone(struct printer *printer, const struct config_zone *zone)
+{
+    char text[KIND_TEXT_MAX];
+    put(printer, "  - {name: %s, upstreams: ", kind_format(KIND_ZONE_NAME, zone->wire, text));
+    put_addresses(printer, zone->upstreams, zone->upstream_count);
+    put(printer, ", trust-ad: %s", kind_format(KIND_BOOL, &zone->trust_ad, text));
+    put(printer, ", cache: %s", kind_format(KIND_BOOL, &zone->cache, text));
+    put_layer(printer, &zone->layer);
+    put(printer, "}\n");
+}
+
+static void put_zones(struct printer *printer)
+{
+    const struct config *config = printer->config;
+    put(printer, config->zone_count ? "\n" : " []\n");
+    for (size_t i = 0; i < config->zone_count; i++)
+        put_zone(printer, &config->zones[i]);
+}
+
+static void put_list(struct printer *printer, enum kind kind)
+{
+    switch (kind) {
+    case KIND_LISTEN:
+        put(printer, " ");
+        put_addresses(printer, printer->config->server.listen,
+                      printer->config->server.listen_count);
+        put(printer, "\n");
+        break;
+    case KIND_OUTGOING:
+        put(printer, " ");
+        put_outgoing(printer);
+        break;
+    case KIND_ACCESS:
+        put_access(printer);
+        break;
+    case KIND_ENTRIES:
+        put_entries(printer);
+        break;
+    default:
+        MUST(kind == KIND_ZONES);
+        put_zones(printer);
+    }
+}
+
+/* ---- rows ---- */
+
+/* Not given, they leave the choice to another row. */
+static bool leaves_choice(const struct config *config, const struct option *option)
+{
+    return config->written[option_index(option)].line == 0 &&
+           (strcmp(option->path, "upstream.fallback") == 0 ||
+            strcmp(option->path, "tcp-upstream-keepalive-maxrequests") == 0);
+}
+
+/* Opens the headings of a path that are not open yet; returns its last key. */
+static const char *put_headings(struct printer *printer, const char *path, int *indent)
+{
+    const char *key = path, *dot;
+    *indent = 0;
+    while ((dot = strchr(key, '.'))) {
+        size_t len = (size_t)(dot - path) + 1;
+        if (strncmp(printer->section, path, len) != 0) {
+            put(printer, "%*s%.*s:\n", *indent, "", (int)(dot - key), key);
+            snprintf(printer->section, sizeof(printer->section), "%.*s", (int)len, path);
+        }
+        key = dot + 1;
+        *indent += 2;
+    }
+    if (*indent == 0)
+        printer->section[0] = '\0';
+    return key;
+}
+
+static void put_row(struct printer *printer, const struct option *option)
+{
+    char text[KIND_TEXT_MAX];
+    int indent;
+    const char *key = put_headings(printer, option->path, &indent);
+    const char *comment = leaves_choice(printer->config, option) ? "# " : "";
+    put(printer, "%*s%s%s:", indent, "", comment, key);
+    if (kind_is_list(option->kind)) {
+        put_list(printer, option->kind);
+        return;
+    }
+    /* The configuration is only read from: the cast spares a second look-up for const. */
+    void *owner = option_owner_of(option, (struct config *)printer->config);
+    put(printer, " %s\n", kind_format(option->kind, option_field(option, owner), text));
+}
+
+enum err config_print(const struct config *config, struct buf *out)
+{
+    struct printer printer = {.config = config, .out = out};
+    size_t count;
+    const struct option *rows = options_all(&count);
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].owner != OWNER_config_entry && rows[i].owner != OWNER_config_zone)
+            put_row(&printer, &rows[i]);
+    return printer.err;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Lists of addresses, and the access list. Each item has its own errors; a list with an error in
+ * one item is read to its end, so that all are found.
+ */
+#include "config/loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+enum { DNS_PORT = 53 };
+
+static size_t bound_of(const char *text)
+{
+    uint64_t number;
+    MUST(kind_parse_number(KIND_COUNT, text, &number));
+    return (size_t)number;
+}
+
+bool load_list_fits(struct loader *loader, const struct option *option,
+                    const struct yaml_tree_node *node)
+{
+    size_t count = yaml_tree_is_empty(node) ? 0 : node->count;
+    if (node->kind != TREE_LIST && !yaml_tree_is_empty(node)) {
+        loader_error_takes(loader, node, kind_takes(option->kind),
+                           node->kind == TREE_SCALAR ? "; write it between [ and ]" : "");
+        return false;
+    }
+    if (count >= bound_of(option->min) && count <= bound_of(option->max))
+        return true;
+    loader_error(loader, node, "has %zu %s; takes %s to %s", count, option->unit, option->min,
+                 option->max);
+    return false;
+}
+
+/* ---- addresses ---- */
+
+static void report_address(struct loader *loader, const struct yaml_tree_node *node)
+{
+    const char *hint = "";
+    if (strchr(node->text, ']'))
+        hint = "; write it without brackets, the port after an @";
+    else if (strchr(node->text, '/'))
+        hint = "; a prefix does not fit here";
+    else if (strspn(node->text, "0123456789.") < strcspn(node->text, ":") &&
+             strspn(node->text, "0123456789.:@") != strlen(node->text))
+        hint = "; names are not looked up";
+    else if (strchr(node->text, '.') && strchr(node->text, ':'))
+        hint = "; the port stands after an @";
+    loader_error_takes(loader, node, "an address such as 192.0.2.53, 192.0.2.53@5353 or \"::1@53\"",
+                       hint);
+}
+
+/* One address; has_port says whether one was written. */
+static bool load_address(struct loader *loader, const struct yaml_tree_node *node, struct addr *out,
+                         bool *has_port)
+{
+    char name[ADDR_NAME_MAX];
+    if (node->broken)
+        return false;
+    if (node->kind != TREE_SCALAR ||
+        addr_parse_named(out, has_port, name, node->text, DNS_PORT) != ERR_OK) {
+        report_address(loader, node);
+        return false;
+    }
+    if (*name) {
+        loader_error(loader, node,
+                     "names a server for TLS (#%.60s), which is not supported yet by this version; "
+                     "leave the name out",
+                     name);
+        return false;
+    }
+    if (*has_port && addr_port(out) == 0) {
+        loader_error(loader, node, "has port 0; write 1 to 65535");
+        return false;
+    }
+    return true;
+}
+
+static bool is_among(const struct addr *list, size_t count, const struct addr *addr)
+{
+    for (size_t i = 0; i < count; i++)
+        if (addr_equal(&list[i], addr))
+            return true;
+    return false;
+}
+
+/* A list of addresses with ports; returns how many were sound and are in *out. */
+static size_t load_addresses(struct loader *loader, const struct yaml_tree_node *node,
+                             bool (*is_fine)(struct loader *loader,
+                                             const struct yaml_tree_node *node,
+                                             const struct addr *addr),
+                             struct addr **out)
+{
+    size_t count = 0, index = 0;
+    struct addr *list = loader_take(loader, node->count, sizeof(*list));
+    for (const struct yaml_tree_node *item = node->first; list && item; item = item->next) {
+        bool has_port;
+        struct addr addr;
+        size_t mark = loader_enter_item(loader, index++);
+        if (load_address(loader, item, &addr, &has_port) && is_fine(loader, item, &addr)) {
+            if (is_among(list, count, &addr))
+                loader_error(loader, item, "%s stands twice; keep one of them", item->text);
+            else
+                list[count++] = addr;
+        }
+        loader_leave(loader, mark);
+    }
+    *out = list;
+    return count;
+}
+
+static bool is_multicast(const struct addr *addr)
+{
+    size_t len;
+    const uint8_t *bytes = addr_bytes(addr, &len);
+    return len == 4 ? bytes[0] >= 224 : bytes[0] == 0xff;
+}
+
+static bool may_listen(struct loader *loader, const struct yaml_tree_node *node,
+                       const struct addr *addr)
+{
+    if (!is_multicast(addr))
+        return true;
+    loader_error(loader, node, "%s is no address of one machine", node->text);
+    return false;
+}
+
+static bool may_ask(struct loader *loader, const struct yaml_tree_node *node,
+                    const struct addr *addr)
+{
+    if (!is_multicast(addr) && !addr_is_any(addr))
+        return true;
+    loader_error(loader, node, "%s is no address of one server", node->text);
+    return false;
+}
+
+void load_listen(struct loader *loader, const struct option *option,
+                 const struct yaml_tree_node *node)
+{
+    struct server_options *server = &loader->config->server;
+    if (load_list_fits(loader, option, node))
+        server->listen_count = load_addresses(loader, node, may_listen, &server->listen);
+}
+
+void load_upstreams(struct loader *loader, const struct option *option,
+                    const struct yaml_tree_node *node, struct config_zone *zone)
+{
+    if (load_list_fits(loader, option, node))
+        zone->upstream_count = load_addresses(loader, node, may_ask, &zone->upstreams);
+}
+
+/* ---- source addresses ---- */
+
+static void load_source(struct loader *loader, const struct yaml_tree_node *node,
+                        struct config_outgoing *outgoing)
+{
+    bool has_port;
+    struct addr addr;
+    if (!load_address(loader, node, &addr, &has_port))
+        return;
+    struct addr *place = addr_family(&addr) == AF_INET6 ? &outgoing->v6 : &outgoing->v4;
+    if (has_port)
+        loader_error(loader, node,
+                     "%s has a port; leave it out, since each query goes from a fresh one",
+                     node->text);
+    else if (addr_is_any(&addr) || is_multicast(&addr))
+        loader_error(loader, node,
+                     "%s is no address of this machine; without one the system chooses",
+                     node->text);
+    else if (addr_family(place) != 0)
+        loader_error(loader, node, "is a second address of one family; keep one of them");
+    else {
+        *place = addr;
+        addr_set_port(place, 0);
+    }
+}
+
+void load_outgoing(struct loader *loader, const struct option *option,
+                   const struct yaml_tree_node *node)
+{
+    size_t index = 0;
+    struct config_outgoing outgoing = {0};
+    if (!load_list_fits(loader, option, node))
+        return;
+    for (const struct yaml_tree_node *item = node->first; item; item = item->next) {
+        size_t mark = loader_enter_item(loader, index++);
+        load_source(loader, item, &outgoing);
+        loader_leave(loader, mark);
+    }
+    loader->config->outgoing = outgoing;
+}
+
+/* ---- access ---- */
+
+static const char access_words[] = "allow\0refuse\0drop\0"; /* the n-th is enum server_access n */
+
+_Static_assert(SERVER_ALLOW == 0 && SERVER_REFUSE == 1 && SERVER_DROP == 2,
+               "words in the order of enum server_access");
+
+static bool load_access_key(struct loader *loader, const struct yaml_tree_node *value,
+                            struct config_access *access)
+{
+    bool is_prefix = strcmp(value->key->text, "prefix") == 0;
+    bool is_action = strcmp(value->key->text, "action") == 0;
+    size_t mark = loader_enter(loader, value->key->text);
+    bool fine = false;
+    if (is_prefix && value->kind == TREE_SCALAR)
+        fine = prefix_parse(&access->prefix, value->text) == ERR_OK;
+    if (is_prefix && !fine)
+        loader_error_takes(loader, value, kind_takes(KIND_PREFIX), "");
+    if (is_action) {
+        int word = load_word(loader, value, access_words, "allow, refuse or drop");
+        fine = word >= 0;
+        access->action = fine ? (enum server_access)word : SERVER_REFUSE;
+    }
+    if (!is_prefix && !is_action)
+        loader_error(loader, value->key, "is not known; the keys are prefix and action");
+    loader_leave(loader, mark);
+    return fine;
+}
+
+static bool load_access_item(struct loader *loader, const struct yaml_tree_node *item,
+                             struct config_access *access)
+{
+    bool fine = true;
+    if (item->broken)
+        return false;
+    if (item->kind != TREE_MAP) {
+        loader_error_takes(loader, item, "a mapping such as {prefix: 10.0.0.0/8, action: allow}",
+                           "");
+        return false;
+    }
+    for (const struct yaml_tree_node *value = item->first; value; value = value->next)
+        fine &= load_access_key(loader, value, access);
+    for (int i = 0; i < 2; i++) {
+        const char *key = i ? "action" : "prefix";
+        if (!yaml_tree_find(item, key)) {
+            loader_error(loader, item, "has no %s; write {prefix: 10.0.0.0/8, action: allow}", key);
+            fine = false;
+        }
+    }
+    return fine;
+}
+
+static void add_access(struct loader *loader, const struct yaml_tree_node *item,
+                       const struct config_access *access)
+{
+    struct config *config = loader->config;
+    char text[PREFIX_TEXT_MAX];
+    enum err err = prefix_set_add(config->server.access, &access->prefix, (int)access->action);
+    if (err == ERR_INVALID)
+        loader_error(loader, item, "%s stands twice; keep one of them",
+                     prefix_format(&access->prefix, text));
+    else if (err)
+        problems_no_memory(loader->problems);
+    else
+        config->access[config->access_count++] = *access;
+}
+
+void load_access(struct loader *loader, const struct option *option,
+                 const struct yaml_tree_node *node)
+{
+    size_t index = 0;
+    struct config *config = loader->config;
+    if (!load_list_fits(loader, option, node))
+        return;
+    prefix_set_free(config->server.access);
+    config->server.access = prefix_set_new();
+    config->access = loader_take(loader, node->count, sizeof(*config->access));
+    config->access_count = 0;
+    if (!config->server.access || !config->access) {
+        problems_no_memory(loader->problems);
+        return;
+    }
+    for (const struct yaml_tree_node *item = node->first; item; item = item->next) {
+        struct config_access access = {0};
+        size_t mark = loader_enter_item(loader, index++);
+        if (load_access_item(loader, item, &access))
+            add_access(loader, item, &access);
+        loader_leave(loader, mark);
+    }
+    if (prefix_set_freeze(config->server.access))
+        problems_no_memory(loader->problems);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * One word of the file into its field, and the sentence about a word that does not fit: what is
+ * taken instead, the bounds, what was probably meant.
+ */
+#include "config/loader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "config/suggest.h"
+
+/* A word that other programs take for what the kind means, or a hint at the missing unit. */
+static const char *remedy(enum kind kind, const char *text)
+{
+    static const char *const yes[] = {"true", "on", "1", "Yes", "YES", "True", "y"};
+    static const char *const no[] = {"false", "off", "0", "No", "NO", "False", "n"};
+    bool is_bare_number = *text && strspn(text, "0123456789") == strlen(text);
+    for (size_t i = 0; kind == KIND_BOOL && i < ARRAY_LEN(yes); i++)
+        if (strcmp(text, yes[i]) == 0)
+            return "; did you mean yes?";
+    for (size_t i = 0; kind == KIND_BOOL && i < ARRAY_LEN(no); i++)
+        if (strcmp(text, no[i]) == 0)
+            return "; did you mean no?";
+    if (is_bare_number && kind_is_number(kind) && kind != KIND_COUNT && kind != KIND_COUNT16)
+        return "; the unit is missing";
+    if (kind == KIND_PREFIX && strchr(text, '@'))
+        return "; a prefix matches whatever the port";
+    return "";
+}
+
+static void report_word(struct loader *loader, const struct yaml_tree_node *node, const char *takes,
+                        const char *words, const char *hint)
+{
+    char meant[64] = "";
+    struct suggestion suggestion;
+    suggest_init(&suggestion, node->text);
+    for (const char *word = words; word && *word; word += strlen(word) + 1)
+        suggest_offer(&suggestion, word);
+    if (*hint == '\0' && suggestion.word)
+        snprintf(meant, sizeof(meant), "; did you mean %s?", suggestion.word);
+    loader_error_takes(loader, node, takes, *meant ? meant : hint);
+}
+
+static bool is_word(struct loader *loader, const struct yaml_tree_node *node, const char *takes)
+{
+    if (node->kind == TREE_SCALAR && !yaml_tree_is_empty(node))
+        return true;
+    loader_error_takes(loader, node, takes, "");
+    return false;
+}
+
+static bool is_future_word(const struct option *option, const char *text)
+{
+    return option->kind == KIND_TRANSPORT && strcmp(text, "tls") == 0;
+}
+
+static uint64_t bound(const struct option *option, const char *text)
+{
+    uint64_t number;
+    MUST(kind_parse_number(option->kind, text, &number));
+    return number;
+}
+
+/* "never" is outside all bounds and fine. */
+static bool is_within(struct loader *loader, const struct option *option,
+                      const struct yaml_tree_node *node, uint64_t number)
+{
+    if (strcmp(node->text, "never") == 0)
+        return true;
+    if (number >= bound(option, option->min) && number <= bound(option, option->max))
+        return true;
+    loader_error(loader, node, "%.40s is out of range; takes %s to %s%s%s", node->text, option->min,
+                 option->max, *option->unit ? " " : "", option->unit);
+    return false;
+}
+
+static bool load_number(struct loader *loader, const struct option *option,
+                        const struct yaml_tree_node *node, void *field)
+{
+    uint64_t number;
+    if (!kind_parse_number(option->kind, node->text, &number)) {
+        report_word(loader, node, kind_takes(option->kind),
+                    strstr(kind_takes(option->kind), "never") ? "never\0" : NULL,
+                    remedy(option->kind, node->text));
+        return false;
+    }
+    if (!is_within(loader, option, node, number))
+        return false;
+    kind_store_number(option->kind, number, field);
+    return true;
+}
+
+bool load_scalar(struct loader *loader, const struct option *option,
+                 const struct yaml_tree_node *node, void *owner)
+{
+    void *field = option_field(option, owner);
+    if (!is_word(loader, node, kind_takes(option->kind)))
+        return false;
+    if (kind_is_number(option->kind))
+        return load_number(loader, option, node, field);
+    if (is_future_word(option, node->text)) {
+        loader_error(loader, node, "%s is not supported yet by this version; write %s", node->text,
+                     kind_takes(option->kind));
+        return false;
+    }
+    if (kind_parse(option->kind, node->text, &loader->config->arena, field))
+        return true;
+    report_word(loader, node, kind_takes(option->kind), kind_words(option->kind),
+                remedy(option->kind, node->text));
+    return false;
+}
+
+int load_word(struct loader *loader, const struct yaml_tree_node *node, const char *words,
+              const char *takes)
+{
+    if (!is_word(loader, node, takes))
+        return -1;
+    int index = 0;
+    for (const char *word = words; *word; word += strlen(word) + 1, index++)
+        if (strcmp(word, node->text) == 0)
+            return index;
+    report_word(loader, node, takes, words, "");
+    return -1;
+}

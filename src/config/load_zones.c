@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Entries of tcp-upstream-keepalive and forward-zones: mappings with keys of their own and those
+ * of the section upstream, which go to a layer. What layers mean together is config_upstream.c's.
+ */
+#include "config/loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+
+/* ---- what a mapping must have ---- */
+
+static void load_row_default(struct loader *loader, const struct option *option, void *owner)
+{
+    MUST(kind_parse(option->kind, option->default_text, &loader->config->arena,
+                    option_field(option, owner)));
+}
+
+/* Rows below the prefix: defaults before the mapping is read. */
+static void load_row_defaults(struct loader *loader, const char *prefix, void *owner)
+{
+    size_t count;
+    const struct option *rows = options_all(&count);
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(rows[i].path, prefix, strlen(prefix)) == 0 && rows[i].default_text)
+            load_row_default(loader, &rows[i], owner);
+}
+
+static bool has_required(struct loader *loader, const char *prefix,
+                         const struct yaml_tree_node *map)
+{
+    size_t count, missing = 0;
+    const struct option *rows = options_all(&count);
+    for (size_t i = 0; i < count; i++) {
+        const char *key = rows[i].path + strlen(prefix);
+        if (strncmp(rows[i].path, prefix, strlen(prefix)) != 0 || rows[i].default_text ||
+            yaml_tree_find(map, key))
+            continue;
+        loader_error(loader, map, "has no %s; takes %s", key, kind_takes(rows[i].kind));
+        missing++;
+    }
+    return missing == 0;
+}
+
+/* ---- entries ---- */
+
+static const char entry_prefix[] = "tcp-upstream-keepalive[].";
+
+/* A word is an entry with nothing but its prefix. */
+static bool load_entry(struct loader *loader, const struct yaml_tree_node *node,
+                       struct config_entry *entry)
+{
+    size_t before = loader->problems->count;
+    entry->position = node->position;
+    if (node->broken)
+        return false;
+    if (node->kind == TREE_MAP) {
+        struct loader_place place = {entry_prefix, entry, &entry->layer};
+        load_mapping(loader, node, &place);
+        return has_required(loader, entry_prefix, node) && loader->problems->count == before;
+    }
+    const struct option *option = options_find("tcp-upstream-keepalive[].prefix");
+    return load_scalar(loader, option, node, entry);
+}
+
+static void add_entry(struct loader *loader, const struct yaml_tree_node *node,
+                      const struct config_entry *entry)
+{
+    struct config *config = loader->config;
+    char text[PREFIX_TEXT_MAX];
+    enum err err = prefix_set_add(config->entry_set, &entry->prefix, (int)config->entry_count);
+    if (err == ERR_INVALID)
+        loader_error(loader, node, "%s stands twice; keep one of them",
+                     prefix_format(&entry->prefix, text));
+    else if (err)
+        problems_no_memory(loader->problems);
+    else
+        config->entries[config->entry_count++] = *entry;
+}
+
+static void load_entry_item(struct loader *loader, const struct yaml_tree_node *item)
+{
+    struct config_entry entry = {0};
+    if (load_entry(loader, item, &entry))
+        add_entry(loader, item, &entry);
+}
+
+/* One address or prefix may stand without a list around it, as in the proposal. */
+static bool is_single_entry(const struct yaml_tree_node *node)
+{
+    return node->kind == TREE_SCALAR && !yaml_tree_is_empty(node);
+}
+
+void load_entries(struct loader *loader, const struct option *option,
+                  const struct yaml_tree_node *node)
+{
+    size_t index = 0;
+    struct config *config = loader->config;
+    bool is_single = is_single_entry(node);
+    if (!is_single && !load_list_fits(loader, option, node))
+        return;
+    prefix_set_free(config->entry_set);
+    config->entry_set = prefix_set_new();
+    config->entries = loader_take(loader, is_single ? 1 : node->count, sizeof(*config->entries));
+    if (!config->entry_set || !config->entries) {
+        problems_no_memory(loader->problems);
+        return;
+    }
+    if (is_single)
+        load_entry_item(loader, node);
+    for (const struct yaml_tree_node *item = node->first; item; item = item->next) {
+        size_t mark = loader_enter_item(loader, index++);
+        load_entry_item(loader, item);
+        loader_leave(loader, mark);
+    }
+    if (prefix_set_freeze(config->entry_set))
+        problems_no_memory(loader->problems);
+}
+
+/* ---- zones ---- */
+
+static const char zone_prefix[] = "forward-zones[].";
+
+static bool load_zone(struct loader *loader, const struct yaml_tree_node *node,
+                      struct config_zone *zone)
+{
+    size_t before = loader->problems->count;
+    struct name name;
+    struct loader_place place = {zone_prefix, zone, &zone->layer};
+    zone->position = node->position;
+    if (node->broken)
+        return false;
+    if (node->kind != TREE_MAP) {
+        loader_error_takes(loader, node, "a mapping such as {name: ., upstreams: [192.0.2.53]}",
+                           "");
+        return false;
+    }
+    load_row_defaults(loader, zone_prefix, zone);
+    load_mapping(loader, node, &place);
+    if (!has_required(loader, zone_prefix, node) || loader->problems->count != before)
+        return false;
+    MUST(name_view(span_of(zone->wire, NAME_WIRE_MAX), 0, &name) != 0);
+    zone->name_len = name.len;
+    return true;
+}
+
+/* Zones by name: a table of their places, 0 where none is. */
+struct zone_index {
+    uint32_t *slots;
+    size_t mask;
+};
+
+/* True and stored when no zone before has the name. */
+static bool index_zone(struct zone_index *index, const struct config *config, uint32_t place)
+{
+    const struct config_zone *zone = &config->zones[place];
+    size_t at = hash_bytes(zone->wire, zone->name_len, 0) & index->mask;
+    for (; index->slots[at]; at = (at + 1) & index->mask) {
+        const struct config_zone *other = &config->zones[index->slots[at] - 1];
+        if (other->name_len == zone->name_len &&
+            memcmp(other->wire, zone->wire, zone->name_len) == 0)
+            return false;
+    }
+    index->slots[at] = place + 1;
+    return true;
+}
+
+static void add_zone(struct loader *loader, const struct yaml_tree_node *node,
+                     const struct config_zone *zone, struct zone_index *index)
+{
+    struct config *config = loader->config;
+    char text[KIND_TEXT_MAX];
+    config->zones[config->zone_count] = *zone;
+    if (index_zone(index, config, (uint32_t)config->zone_count))
+        config->zone_count++;
+    else
+        loader_error(loader, node,
+                     "zone %.100s stands twice; write all of its upstreams into one of them",
+                     kind_format(KIND_ZONE_NAME, zone->wire, text));
+}
+
+static void load_zone_items(struct loader *loader, const struct yaml_tree_node *node,
+                            struct zone_index *index)
+{
+    size_t number = 0;
+    for (const struct yaml_tree_node *item = node->first; item; item = item->next) {
+        struct config_zone zone = {0};
+        size_t mark = loader_enter_item(loader, number++);
+        if (load_zone(loader, item, &zone))
+            add_zone(loader, item, &zone, index);
+        loader_leave(loader, mark);
+    }
+}
+
+void load_zones(struct loader *loader, const struct option *option,
+                const struct yaml_tree_node *node)
+{
+    struct config *config = loader->config;
+    struct zone_index index = {.mask = 1};
+    if (!load_list_fits(loader, option, node))
+        return;
+    while (index.mask + 1 < 2 * node->count + 2)
+        index.mask = index.mask * 2 + 1;
+    index.slots = calloc(index.mask + 1, sizeof(*index.slots));
+    config->zones = loader_take(loader, node->count, sizeof(*config->zones));
+    if (index.slots && config->zones)
+        load_zone_items(loader, node, &index);
+    else
+        problems_no_memory(loader->problems);
+    free(index.slots);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_CONFIG_LOADER_H
+#define NAILUP_CONFIG_LOADER_H
+
+/*
+ * What the parts of the loader share (load.c, load_scalar.c, load_lists.c, load_zones.c): the walk
+ * over the tree, with the path of where it is. Used inside config only.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "config/config.h"
+#include "config/options.h"
+#include "config/problems.h"
+#include "config/yaml_tree.h"
+
+enum { LOADER_PATH_MAX = 200 };
+
+struct loader {
+    struct config *config;
+    struct problems *problems;
+    char path[LOADER_PATH_MAX]; /* of the node at hand, as errors show it: "server.listen[1]" */
+    size_t path_len;
+};
+
+/* Extends the path by ".key" or "[index]"; returns what loader_leave() takes to shorten it. */
+size_t loader_enter(struct loader *loader, const char *key);
+size_t loader_enter_item(struct loader *loader, size_t index);
+void loader_leave(struct loader *loader, size_t mark);
+
+/* Adds an error about the node at hand, at that node's position. */
+void loader_error(struct loader *loader, const struct yaml_tree_node *node, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+/* As loader_error(): what stands there instead of what the option takes, and a hint or "". */
+void loader_error_takes(struct loader *loader, const struct yaml_tree_node *node, const char *takes,
+                        const char *hint);
+
+/* Memory for what the configuration holds: count elements, all zero. NULL: memory is out, and
+ * problems says so. */
+void *loader_take(struct loader *loader, size_t count, size_t size);
+
+/*
+ * Reads a mapping: the row of a key is the one whose path is prefix + key. Unknown keys, keys of
+ * later versions and wrong types are errors, worded here.
+ */
+struct loader_place {
+    const char *prefix;         /* "server.", "forward-zones[].", or "" at the top */
+    void *owner;                /* struct of the prefix's rows; NULL: those of the configuration */
+    struct config_layer *layer; /* takes the keys of "upstream." besides; NULL: none does */
+};
+void load_mapping(struct loader *loader, const struct yaml_tree_node *map,
+                  const struct loader_place *place);
+
+/* The node's value into the field of this row; owner is of the row's struct. */
+void load_value(struct loader *loader, const struct option *option,
+                const struct yaml_tree_node *node, void *owner);
+
+/* load_scalar.c: one word, within its bounds. False after an error. */
+bool load_scalar(struct loader *loader, const struct option *option,
+                 const struct yaml_tree_node *node, void *owner);
+/* One word of several without a row of its own: the index in words, or -1 after an error. */
+int load_word(struct loader *loader, const struct yaml_tree_node *node, const char *words,
+              const char *takes);
+
+/* load_lists.c: whether the node is a list of a size that the row allows; an error if not. */
+bool load_list_fits(struct loader *loader, const struct option *option,
+                    const struct yaml_tree_node *node);
+void load_listen(struct loader *loader, const struct option *option,
+                 const struct yaml_tree_node *node);
+void load_outgoing(struct loader *loader, const struct option *option,
+                   const struct yaml_tree_node *node);
+void load_access(struct loader *loader, const struct option *option,
+                 const struct yaml_tree_node *node);
+void load_upstreams(struct loader *loader, const struct option *option,
+                    const struct yaml_tree_node *node, struct config_zone *zone);
+
+/* load_zones.c */
+void load_entries(struct loader *loader, const struct option *option,
+                  const struct yaml_tree_node *node);
+void load_zones(struct loader *loader, const struct option *option,
+                const struct yaml_tree_node *node);
+
+/* config_check.c: what only shows when all is loaded. root may be NULL. */
+void config_check(struct loader *loader, const struct yaml_tree_node *root);
+
+/* config_upstream.c: fills config->route from what the file says. False: memory is out. */
+bool config_route(struct loader *loader);
+
+#endif

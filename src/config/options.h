@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_CONFIG_OPTIONS_H
+#define NAILUP_CONFIG_OPTIONS_H
+
+/* The rows of include/nailup/options.def as a table. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config/config.h"
+#include "config/kind.h"
+
+/* The structs that rows fill. */
+enum option_owner {
+    OWNER_config,
+    OWNER_server_options,
+    OWNER_cache_options,
+    OWNER_route_options,
+    OWNER_upstream_options,
+    OWNER_config_entry,
+    OWNER_config_zone,
+    OWNER_COUNT
+};
+
+enum option_apply { APPLY_RELOAD, APPLY_RESTART };
+
+struct option {
+    const char *path;
+    enum option_owner owner;
+    enum kind kind;
+    size_t offset;            /* of the field in the owner */
+    const char *default_text; /* NULL: must be given */
+    const char *min, *max;    /* "": no bound */
+    const char *unit;
+    enum option_apply apply;
+    const char *sentence;
+};
+
+/* A key of a later version. */
+struct option_future {
+    const char *path;
+    const char *off; /* the value that says what this version does anyway */
+    const char *sentence;
+};
+
+/* All rows, in the order of options.def. */
+const struct option *options_all(size_t *count);
+const struct option_future *options_futures(size_t *count);
+
+/* NULL: no row has this path. */
+const struct option *options_find(const char *path);
+const struct option_future *options_find_future(const char *path);
+
+/* The row that fills this field; it exists. */
+const struct option *options_find_field(enum option_owner owner, size_t offset);
+
+/* Whether the path is that of a section: the start of some row's path, before a '.'. */
+bool options_is_section(const char *path);
+
+/* The row's place in the table. */
+size_t option_index(const struct option *option);
+
+/* Whether the row may also stand in entries and zones. */
+bool option_is_layered(const struct option *option);
+
+/* Whether the layer gives the row; that it does. */
+bool option_in_layer(const struct option *option, const struct config_layer *layer);
+void option_mark_layer(const struct option *option, struct config_layer *layer);
+
+/* Where the row's value lies, owner being of the row's struct. */
+static inline void *option_field(const struct option *option, void *owner)
+{
+    return (char *)owner + option->offset;
+}
+
+/* The row's owner inside a configuration; not for rows of entries and zones. */
+void *option_owner_of(const struct option *option, struct config *config);
+
+/* Copies the rows that the layer gives over those of out. */
+void options_overlay(const struct config_layer *layer, struct upstream_options *out);
+
+#endif

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * The only user of libyaml: its events become a tree. What keys mean is left to load.c.
+ * Invariant: the tree is at most YAML_TREE_DEPTH_MAX deep and has at most YAML_TREE_NODES_MAX
+ * nodes, and each node was written out in the file: aliases are refused.
+ */
+#include "config/yaml_tree.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "base/arena.h"
+#include "base/check.h"
+
+enum { TREE_BYTES_MAX = 256 * 1024 * 1024, PATH_TEXT_MAX = 256 };
+
+struct yaml_tree {
+    struct arena arena;
+    struct yaml_tree_node *root;
+    size_t nodes;
+};
+
+/* An open list or mapping. */
+struct level {
+    struct yaml_tree_node *node;
+    struct yaml_tree_node *last; /* its newest child */
+    struct yaml_tree_node *key;  /* mapping: waits for its value */
+};
+
+struct builder {
+    struct yaml_tree *tree;
+    struct problems *problems;
+    const char *text;
+    size_t text_len;
+    yaml_parser_t parser;
+    struct level levels[YAML_TREE_DEPTH_MAX];
+    size_t depth;
+    bool has_document;
+    bool stopped; /* nothing sound can follow */
+};
+
+static struct config_position position_of(yaml_mark_t mark)
+{
+    return (struct config_position){(uint32_t)mark.line + 1, (uint32_t)mark.column + 1};
+}
+
+static void fail_no_memory(struct builder *builder)
+{
+    problems_no_memory(builder->problems);
+    builder->stopped = true;
+}
+
+/* ---- libyaml's own errors ---- */
+
+/* The reader gives an offset instead of a position. Columns count characters, not bytes. */
+static struct config_position position_of_offset(const struct builder *builder, size_t offset)
+{
+    struct config_position position = {1, 1};
+    for (size_t i = 0; i < offset && i < builder->text_len; i++) {
+        unsigned char byte = (unsigned char)builder->text[i];
+        if (byte == '\n') {
+            position.line++;
+            position.column = 1;
+        } else if ((byte & 0xc0) != 0x80) {
+            position.column++;
+        }
+    }
+    return position;
+}
+
+static void report_reader_error(struct builder *builder)
+{
+    const yaml_parser_t *parser = &builder->parser;
+    struct config_position position = position_of_offset(builder, parser->problem_offset);
+    if (parser->problem_value == 0)
+        problems_add(builder->problems, position, "file",
+                     "has a NUL byte; write plain text in UTF-8");
+    else
+        problems_add(builder->problems, position, "file", "%s (0x%x); write plain text in UTF-8",
+                     parser->problem, (unsigned)parser->problem_value);
+}
+
+static void report_parser_error(struct builder *builder)
+{
+    const yaml_parser_t *parser = &builder->parser;
+    builder->stopped = true;
+    if (parser->error == YAML_MEMORY_ERROR)
+        fail_no_memory(builder);
+    else if (parser->error == YAML_READER_ERROR)
+        report_reader_error(builder);
+    else if (parser->context)
+        problems_add(builder->problems, position_of(parser->problem_mark), "file",
+                     "is not YAML: %s, %s of line %zu", parser->problem, parser->context,
+                     parser->context_mark.line + 1);
+    else
+        problems_add(builder->problems, position_of(parser->problem_mark), "file",
+                     "is not YAML: %s", parser->problem);
+}
+
+/* ---- the tree ---- */
+
+static struct yaml_tree_node *new_node(struct builder *builder, enum yaml_tree_kind kind,
+                                       const yaml_event_t *event)
+{
+    struct yaml_tree *tree = builder->tree;
+    struct config_position position = position_of(event->start_mark);
+    if (tree->nodes == YAML_TREE_NODES_MAX) {
+        problems_add(builder->problems, position, "file", "has more than %d values; shorten it",
+                     YAML_TREE_NODES_MAX);
+        builder->stopped = true;
+        return NULL;
+    }
+    struct yaml_tree_node *node = arena_take(&tree->arena, sizeof(*node));
+    if (!node) {
+        fail_no_memory(builder);
+        return NULL;
+    }
+    tree->nodes++;
+    *node = (struct yaml_tree_node){.kind = kind, .position = position, .text = ""};
+    return node;
+}
+
+static void append_child(struct level *level, struct yaml_tree_node *node)
+{
+    if (level->last)
+        level->last->next = node;
+    else
+        level->node->first = node;
+    level->last = node;
+    level->node->count++;
+}
+
+/* Puts a node where it stands: as the document, an item, a key or a key's value. */
+static void place(struct builder *builder, struct yaml_tree_node *node)
+{
+    if (builder->depth == 0) {
+        builder->tree->root = node;
+        return;
+    }
+    struct level *level = &builder->levels[builder->depth - 1];
+    if (level->node->kind == TREE_LIST) {
+        append_child(level, node);
+    } else if (!level->key) {
+        level->key = node;
+        if (node->kind != TREE_SCALAR)
+            problems_add(builder->problems, node->position, "file",
+                         "a list or mapping cannot be a key; write a word before the colon");
+    } else {
+        node->key = level->key;
+        level->key = NULL;
+        if (node->key->kind == TREE_SCALAR)
+            append_child(level, node);
+    }
+}
+
+static void on_scalar(struct builder *builder, const yaml_event_t *event)
+{
+    struct yaml_tree_node *node = new_node(builder, TREE_SCALAR, event);
+    if (!node)
+        return;
+    const char *text = (const char *)event->data.scalar.value;
+    node->len = event->data.scalar.length;
+    node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    if (memchr(text, '\0', node->len)) {
+        problems_add(builder->problems, node->position, "file", "a value has a NUL byte");
+        node->broken = true;
+        node->len = strlen(text);
+    }
+    node->text = arena_copy(&builder->tree->arena, text, node->len + 1);
+    if (node->text)
+        place(builder, node);
+    else
+        fail_no_memory(builder);
+}
+
+static void on_open(struct builder *builder, enum yaml_tree_kind kind, const yaml_event_t *event)
+{
+    if (builder->depth == YAML_TREE_DEPTH_MAX) {
+        problems_add(builder->problems, position_of(event->start_mark), "file",
+                     "lists and mappings are nested deeper than %d", YAML_TREE_DEPTH_MAX);
+        builder->stopped = true;
+        return;
+    }
+    struct yaml_tree_node *node = new_node(builder, kind, event);
+    if (!node)
+        return;
+    place(builder, node);
+    builder->levels[builder->depth++] = (struct level){.node = node};
+}
+
+static void on_alias(struct builder *builder, const yaml_event_t *event)
+{
+    struct yaml_tree_node *node = new_node(builder, TREE_SCALAR, event);
+    if (!node)
+        return;
+    problems_add(builder->problems, node->position, "file",
+                 "aliases (*name) are not taken; write the value out");
+    node->broken = true;
+    place(builder, node);
+}
+
+/* ---- repeated keys ---- */
+
+static int compare_keys(const void *left, const void *right)
+{
+    const struct yaml_tree_node *a = *(struct yaml_tree_node *const *)left;
+    const struct yaml_tree_node *b = *(struct yaml_tree_node *const *)right;
+    int order = strcmp(a->key->text, b->key->text);
+    if (order != 0)
+        return order;
+    if (a->position.line != b->position.line)
+        return a->position.line < b->position.line ? -1 : 1;
+    return a->position.column < b->position.column ? -1 : 1;
+}
+
+static void append_step(char path[PATH_TEXT_MAX], const char *format, ...)
+{
+    size_t len = strlen(path);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(path + len, PATH_TEXT_MAX - len, format, args);
+    va_end(args);
+}
+
+/* The path of a key in the mapping that was closed last; its level still stands above the depth. */
+static void path_of(const struct builder *builder, const struct yaml_tree_node *key,
+                    char path[PATH_TEXT_MAX])
+{
+    char quoted[PROBLEM_QUOTE_MAX];
+    path[0] = '\0';
+    for (size_t i = 1; i <= builder->depth; i++) {
+        const struct yaml_tree_node *node = builder->levels[i].node;
+        if (node->key)
+            append_step(path, "%s%s", i > 1 ? "." : "",
+                        problem_quote(node->key->text, node->key->len, quoted));
+        else
+            append_step(path, "[%zu]", builder->levels[i - 1].node->count - 1);
+    }
+    append_step(path, "%s%s", builder->depth ? "." : "",
+                problem_quote(key->text, key->len, quoted));
+}
+
+static void report_repeated(struct builder *builder, const struct yaml_tree_node *first,
+                            const struct yaml_tree_node *again)
+{
+    char path[PATH_TEXT_MAX];
+    if (problems_is_full(builder->problems))
+        path[0] = '\0';
+    else
+        path_of(builder, again->key, path);
+    problems_add(builder->problems, again->key->position, path,
+                 "stands twice, first in line %u; keep one of them", first->key->position.line);
+}
+
+/* Takes repeated and unsound keys out of a finished mapping. */
+static void drop_marked(struct yaml_tree_node *map)
+{
+    struct yaml_tree_node **at = &map->first;
+    while (*at) {
+        if ((*at)->key->broken) {
+            *at = (*at)->next;
+            map->count--;
+        } else {
+            at = &(*at)->next;
+        }
+    }
+}
+
+/* Sorted, so that a mapping of many keys costs no square. */
+static void drop_repeated(struct builder *builder, struct yaml_tree_node *map)
+{
+    if (map->count < 2)
+        return;
+    size_t count = 0, first = 0;
+    struct yaml_tree_node **sorted = malloc(map->count * sizeof(struct yaml_tree_node *));
+    if (!sorted) {
+        fail_no_memory(builder);
+        return;
+    }
+    for (struct yaml_tree_node *child = map->first; child; child = child->next)
+        sorted[count++] = child;
+    qsort(sorted, count, sizeof(struct yaml_tree_node *), compare_keys);
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(sorted[first]->key->text, sorted[i]->key->text) != 0) {
+            first = i;
+            continue;
+        }
+        if (!sorted[i]->key->broken)
+            report_repeated(builder, sorted[first], sorted[i]);
+        sorted[i]->key->broken = true;
+    }
+    free(sorted);
+}
+
+static void on_close(struct builder *builder)
+{
+    MUST(builder->depth > 0);
+    struct yaml_tree_node *node = builder->levels[--builder->depth].node;
+    if (node->kind == TREE_MAP) {
+        drop_repeated(builder, node);
+        drop_marked(node);
+    }
+}
+
+/* ---- events ---- */
+
+static void refuse_extras(struct builder *builder, const yaml_event_t *event,
+                          const yaml_char_t *anchor, const yaml_char_t *tag)
+{
+    if (anchor)
+        problems_add(builder->problems, position_of(event->start_mark), "file",
+                     "anchors (&name) are not taken; leave it out");
+    if (tag)
+        problems_add(builder->problems, position_of(event->start_mark), "file",
+                     "tags (!name) are not taken; leave it out");
+}
+
+static void on_document(struct builder *builder, const yaml_event_t *event)
+{
+    if (builder->has_document) {
+        problems_add(builder->problems, position_of(event->start_mark), "file",
+                     "a second document begins; write everything into one");
+        builder->stopped = true;
+    }
+    builder->has_document = true;
+}
+
+static void on_event(struct builder *builder, const yaml_event_t *event)
+{
+    switch (event->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        on_document(builder, event);
+        break;
+    case YAML_SCALAR_EVENT:
+        refuse_extras(builder, event, event->data.scalar.anchor, event->data.scalar.tag);
+        on_scalar(builder, event);
+        break;
+    case YAML_SEQUENCE_START_EVENT:
+        refuse_extras(builder, event, event->data.sequence_start.anchor,
+                      event->data.sequence_start.tag);
+        on_open(builder, TREE_LIST, event);
+        break;
+    case YAML_MAPPING_START_EVENT:
+        refuse_extras(builder, event, event->data.mapping_start.anchor,
+                      event->data.mapping_start.tag);
+        on_open(builder, TREE_MAP, event);
+        break;
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        on_close(builder);
+        break;
+    case YAML_ALIAS_EVENT:
+        on_alias(builder, event);
+        break;
+    case YAML_STREAM_END_EVENT:
+        builder->stopped = true;
+        break;
+    default:
+        break;
+    }
+}
+
+static void run(struct builder *builder)
+{
+    yaml_parser_t *parser = &builder->parser;
+    if (!yaml_parser_initialize(parser)) {
+        fail_no_memory(builder);
+        return;
+    }
+    yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(parser, (const unsigned char *)builder->text, builder->text_len);
+    while (!builder->stopped) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(parser, &event)) {
+            report_parser_error(builder);
+            break;
+        }
+        on_event(builder, &event);
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(parser);
+    /* Keys of mappings the error left open. */
+    while (builder->depth)
+        on_close(builder);
+}
+
+struct yaml_tree *yaml_tree_parse(const char *text, size_t len, struct problems *problems)
+{
+    struct yaml_tree *tree = calloc(1, sizeof(*tree));
+    if (!tree) {
+        problems_no_memory(problems);
+        return NULL;
+    }
+    arena_init(&tree->arena, TREE_BYTES_MAX);
+    struct builder builder = {
+        .tree = tree, .problems = problems, .text = text ? text : "", .text_len = len};
+    run(&builder);
+    return tree;
+}
+
+void yaml_tree_free(struct yaml_tree *tree)
+{
+    if (!tree)
+        return;
+    arena_deinit(&tree->arena);
+    free(tree);
+}
+
+const struct yaml_tree_node *yaml_tree_root(const struct yaml_tree *tree)
+{
+    return tree->root;
+}
+
+const struct yaml_tree_node *yaml_tree_find(const struct yaml_tree_node *map, const char *key)
+{
+    if (map->kind != TREE_MAP)
+        return NULL;
+    for (const struct yaml_tree_node *child = map->first; child; child = child->next)
+        if (strcmp(child->key->text, key) == 0)
+            return child;
+    return NULL;
+}
