@@ -156,7 +156,7 @@ size_t wire_name_from_text(uint8_t out[WIRE_NAME_MAX], const char *text)
                    !take_character(&text, &out[at++])) {
             return 0;
         }
-        if (at >= WIRE_NAME_MAX)
+        if (at > WIRE_NAME_MAX)
             return 0;
     }
     if (at - label > 1) { /* no dot at the end */
