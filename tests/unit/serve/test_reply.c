@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* The bytes that clients get. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "serve/reply.h"
+#include "serve/reply_tsig.h"
+#include "unit/serve/canned.h"
+
+static struct canned canned;
+static uint8_t asked[4096];
+static size_t asked_len;
+static struct query query;
+static struct query_error error;
+static struct reply_rules udp, stream;
+static uint8_t *out; /* exactly as long as planned */
+static struct message parsed;
+
+static int setup(void **state)
+{
+    (void)state;
+    udp = reply_rules_udp(1232);
+    stream = reply_rules_stream(1232, 30 * 1000000);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    free(out);
+    out = NULL;
+    return 0;
+}
+
+static enum query_verdict ask(const struct canned_query *canned_query_)
+{
+    asked_len = canned_query(asked, canned_query_);
+    return query_check(&query, &error, span_of(asked, asked_len));
+}
+
+static void write_planned(const struct reply *reply, uint64_t now_us)
+{
+    free(out);
+    out = malloc(reply->len);
+    reply_write(reply, out, now_us);
+    assert_int_equal(message_parse(&parsed, span_of(out, reply->len)), MESSAGE_OK);
+    assert_false(parsed.has_trailing);
+    assert_true(parsed.flags & HEADER_QR);
+    assert_int_equal(parsed.id, query.id);
+    assert_int_equal(parsed.edns.present, query.has_edns);
+}
+
+/* Asks, and answers with so many records. */
+static struct reply answered(const struct canned_query *asks, uint16_t flags, unsigned records,
+                             uint16_t rdata_len, const struct reply_rules *rules)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct question question = canned_question(asks->name, asks->type, wire);
+    assert_int_equal(ask(asks), QUERY_RESOLVE);
+    canned_make(&canned, &question, flags, records, rdata_len);
+    struct reply reply;
+    reply_plan_answer(&reply, &query, &canned.answer, rules);
+    write_planned(&reply, 0);
+    return reply;
+}
+
+static struct reply refused(uint16_t rcode, uint16_t ede, const char *text)
+{
+    error = (struct query_error){rcode, ede, text};
+    struct reply reply;
+    reply_plan_error(&reply, &query, &error, true, &udp);
+    write_planned(&reply, 0);
+    assert_int_equal(message_rcode(&parsed), query.has_edns ? rcode : rcode & 15);
+    return reply;
+}
+
+static void test_the_spelling_of_the_name_is_echoed(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"wWw.ExAmPlE.oRg", 7, RRTYPE_A, HEADER_RD, 0, false, false};
+    answered(&asks, 0, 2, 4, &udp);
+    assert_memory_equal(out + 12, asked + 12, asked_len - 12);
+    assert_int_equal(parsed.counts[SECTION_ANSWER], 2);
+    struct rr_iter iter = message_rrs(&parsed, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);) {
+        uint8_t wire[NAME_WIRE_MAX];
+        assert_true(name_equal_exact(message_owner(&parsed, &rr, wire), query.question.name));
+    }
+}
+
+static void test_rd_and_cd_are_copied_and_ra_is_set(void **state)
+{
+    (void)state;
+    const uint16_t flags[] = {0, HEADER_RD, HEADER_CD, HEADER_RD | HEADER_CD};
+    for (size_t i = 0; i < 4; i++) {
+        struct canned_query asks = {"a.example", 7, RRTYPE_A, flags[i], 1232, true, false};
+        answered(&asks, 0, 1, 4, &udp);
+        assert_int_equal(parsed.flags, HEADER_QR | HEADER_RA | flags[i]);
+    }
+}
+
+static void test_other_bits_of_the_query_are_not_echoed(void **state)
+{
+    (void)state;
+    struct canned_query asks = {
+        "a.example", 7,     RRTYPE_A, HEADER_RD | HEADER_AA | HEADER_TC | HEADER_Z | 3,
+        0,           false, false};
+    answered(&asks, 0, 1, 4, &udp);
+    assert_int_equal(parsed.flags, HEADER_QR | HEADER_RA | HEADER_RD);
+}
+
+static void test_ad_goes_to_those_who_asked_with_ad_or_do(void **state)
+{
+    (void)state;
+    struct canned_query plain = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, false};
+    answered(&plain, HEADER_AD, 1, 4, &udp);
+    assert_false(parsed.flags & HEADER_AD);
+    struct canned_query with_ad = {"a.example", 7, RRTYPE_A, HEADER_AD, 0, false, false};
+    answered(&with_ad, HEADER_AD, 1, 4, &udp);
+    assert_true(parsed.flags & HEADER_AD);
+    answered(&with_ad, 0, 1, 4, &udp);
+    assert_false(parsed.flags & HEADER_AD);
+    struct canned_query with_do = {"a.example", 7, RRTYPE_A, 0, 1232, true, false};
+    answered(&with_do, HEADER_AD, 1, 4, &udp);
+    assert_true(parsed.flags & HEADER_AD);
+}
+
+static void test_opt_is_ours_with_do_copied(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 4000, true, true};
+    answered(&asks, 0, 1, 4, &udp);
+    assert_int_equal(parsed.edns.udp_size, 1232);
+    assert_true(parsed.edns.dnssec_ok);
+    assert_int_equal(parsed.edns.version, 0);
+    assert_int_equal(parsed.edns.options.len, 0); /* keepalive is for streams */
+    asks.dnssec_ok = false;
+    answered(&asks, 0, 1, 4, &udp);
+    assert_int_equal(parsed.edns.flags, 0);
+}
+
+static void test_keepalive_is_answered_on_streams(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, true};
+    struct edns_keepalive keepalive;
+    answered(&asks, 0, 1, 4, &stream);
+    assert_int_equal(edns_find_keepalive(&parsed.edns, &keepalive), EDNS_FOUND);
+    assert_true(keepalive.has_timeout);
+    assert_int_equal(keepalive.timeout_100ms, 300);
+    asks.keepalive = false;
+    answered(&asks, 0, 1, 4, &stream);
+    assert_int_equal(parsed.edns.options.len, 0);
+}
+
+static void test_rules_stay_in_what_can_be_said(void **state)
+{
+    (void)state;
+    assert_int_equal(reply_rules_udp(0).udp_size, 512);
+    assert_int_equal(reply_rules_udp(65535).udp_size, 4096);
+    assert_int_equal(reply_rules_stream(1232, UINT64_MAX).keepalive_100ms, 65535);
+}
+
+static void test_what_does_not_fit_is_truncated_and_a_stream_gives_it_whole(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.Example", 7, RRTYPE_A, HEADER_RD, 1232, false, false};
+    struct reply reply = answered(&asks, 0, 100, 4, &udp);
+    assert_true(parsed.flags & HEADER_TC);
+    assert_int_equal(reply.len, asked_len);
+    assert_int_equal(parsed.counts[SECTION_ANSWER], 0);
+    assert_memory_equal(out + 12, asked + 12, 15);
+    answered(&asks, 0, 100, 4, &stream);
+    assert_false(parsed.flags & HEADER_TC);
+    assert_int_equal(parsed.counts[SECTION_ANSWER], 100);
+}
+
+static void test_the_least_of_all_sizes_holds_to_the_byte(void **state)
+{
+    (void)state;
+    const struct {
+        uint16_t client, ours, limit;
+    } rows[] = {
+        {0, 1232, 512},      {1, 1232, 512},       {512, 1232, 512}, {700, 1232, 700},
+        {65535, 1232, 1232}, {65535, 65535, 4096}, {4000, 512, 512},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        udp = reply_rules_udp(rows[i].ours);
+        struct canned_query asks = {"a.b", 7, RRTYPE_TXT, HEADER_RD, rows[i].client, false, false};
+        size_t frame = 12 + 5 + 4 + 12 + (rows[i].client ? 11 : 0);
+        struct reply reply = answered(&asks, 0, 1, (uint16_t)(rows[i].limit - frame), &udp);
+        assert_int_equal(reply.len, rows[i].limit);
+        assert_false(parsed.flags & HEADER_TC);
+        reply = answered(&asks, 0, 1, (uint16_t)(rows[i].limit - frame + 1), &udp);
+        assert_true(parsed.flags & HEADER_TC);
+    }
+}
+
+static void test_the_largest_message_goes_over_a_stream(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.b", 7, RRTYPE_TXT, HEADER_RD, 0, false, false};
+    struct reply reply = answered(&asks, 0, 1, 65535 - 12 - 9 - 12, &stream);
+    assert_int_equal(reply.len, 65535);
+    assert_false(parsed.flags & HEADER_TC);
+    asks.edns_size = 512; /* the OPT record does not fit any more */
+    answered(&asks, 0, 1, 65535 - 12 - 9 - 12, &stream);
+    assert_true(parsed.flags & HEADER_TC);
+}
+
+static uint32_t first_ttl(void)
+{
+    struct rr rr;
+    struct rr_iter iter = message_rrs(&parsed, SECTION_ANSWER);
+    assert_true(message_rr_next(&iter, &rr));
+    return rr.ttl;
+}
+
+static void test_ttls_are_aged_in_the_copy(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 0, false, false};
+    struct reply reply = answered(&asks, 0, 3, 4, &udp);
+    const struct {
+        uint64_t now_us;
+        uint32_t ttl;
+    } rows[] = {
+        {0, 300},       {5000000, 300}, {5999999, 300},  {6000000, 299},
+        {304999999, 1}, {305000000, 0}, {UINT64_MAX, 0},
+    };
+    canned.answer.stored_at = 5000000;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        write_planned(&reply, rows[i].now_us);
+        assert_int_equal(first_ttl(), rows[i].ttl);
+    }
+    assert_int_equal(get_u32(canned.bytes + canned.offsets[0]), 300);
+}
+
+static void test_extended_errors_go_along(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, false};
+    struct reply reply = answered(&asks, RCODE_SERVFAIL, 0, 0, &udp);
+    canned.answer.ede_count = 2;
+    canned.answer.ede[0] = EDE_NO_REACHABLE_AUTHORITY;
+    canned.answer.ede[1] = EDE_CACHED_ERROR;
+    reply_plan_answer(&reply, &query, &canned.answer, &udp);
+    write_planned(&reply, 0);
+    assert_int_equal(message_rcode(&parsed), RCODE_SERVFAIL);
+    assert_int_equal(parsed.edns.options.len, 12);
+    struct span rest = parsed.edns.options;
+    struct edns_option option;
+    assert_true(edns_option_next(&rest, &option));
+    assert_int_equal(get_u16(option.data.data), EDE_NO_REACHABLE_AUTHORITY);
+    assert_true(edns_option_next(&rest, &option));
+    assert_int_equal(get_u16(option.data.data), EDE_CACHED_ERROR);
+}
+
+static void test_extended_errors_need_edns(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 0, false, false};
+    ask(&asks);
+    struct reply reply = refused(RCODE_REFUSED, EDE_PROHIBITED, "who are you?");
+    assert_int_equal(reply.len, asked_len);
+}
+
+static void test_an_error_says_why_in_words(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, true, false};
+    ask(&asks);
+    refused(RCODE_REFUSED, EDE_PROHIBITED, "who are you?");
+    struct edns_ede ede;
+    assert_int_equal(edns_find_ede(&parsed.edns, &ede), EDNS_FOUND);
+    assert_int_equal(ede.code, EDE_PROHIBITED);
+    assert_int_equal(ede.text.len, 12);
+    assert_memory_equal(ede.text.data, "who are you?", 12);
+    assert_true(parsed.edns.dnssec_ok);
+}
+
+static void test_bad_version_uses_the_upper_bits_of_the_rcode(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, false};
+    ask(&asks);
+    refused(RCODE_BADVERS, EDE_NONE, "");
+    assert_int_equal(parsed.edns.version, 0);
+    assert_int_equal(parsed.edns.ext_rcode, 1);
+    assert_int_equal(parsed.edns.options.len, 0);
+}
+
+static void test_an_error_without_a_question_is_a_header(void **state)
+{
+    (void)state;
+    static const uint8_t header[12] = {1, 2, 1, 0};
+    assert_int_equal(query_check(&query, &error, span_of(header, 12)), QUERY_ERROR);
+    struct reply reply = refused(error.rcode, error.ede, error.text);
+    assert_int_equal(reply.len, 12);
+}
+
+static void test_the_opcode_is_echoed(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.example", 7, RRTYPE_SOA, OPCODE_NOTIFY << 11, 0, false, false};
+    assert_int_equal(ask(&asks), QUERY_ERROR);
+    refused(error.rcode, error.ede, error.text);
+    assert_int_equal(message_opcode(&parsed), OPCODE_NOTIFY);
+    assert_int_equal(message_rcode(&parsed), RCODE_NOTIMP);
+}
+
+/* A query with a TSIG record whose RDATA is given. */
+static void ask_signed(const void *rdata, uint16_t count, bool edns)
+{
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, edns ? 1232 : 0, false, false};
+    asked_len = canned_query(asked, &asks);
+    static const uint8_t owner[] = "\3key\7example";
+    memcpy(asked + asked_len, owner, sizeof(owner));
+    uint8_t *at = asked + asked_len + sizeof(owner);
+    put_u16(at, RRTYPE_TSIG);
+    put_u16(at + 2, RRCLASS_ANY);
+    put_u32(at + 4, 0);
+    put_u16(at + 8, count);
+    memcpy(at + 10, rdata, count);
+    asked_len += sizeof(owner) + 10 + count;
+    header_set_count(asked, SECTION_ADDITIONAL, edns ? 2 : 1);
+    assert_int_equal(query_check(&query, &error, span_of(asked, asked_len)), QUERY_ERROR);
+    assert_int_equal(error.rcode, RCODE_NOTAUTH);
+}
+
+static const char tsig_rdata[] = "\13hmac-sha256\0TTTTTT\1\54\0\4MMMM\0\7\0\0\0";
+
+static void test_a_signed_query_gets_a_bad_key(void **state)
+{
+    (void)state;
+    for (int edns = 0; edns < 2; edns++) {
+        ask_signed(tsig_rdata, sizeof(tsig_rdata) - 1, edns);
+        refused(RCODE_NOTAUTH, EDE_NONE, "");
+        assert_true(parsed.has_tsig);
+        struct rr rr = {0};
+        struct rr_iter iter = message_rrs(&parsed, SECTION_ADDITIONAL);
+        while (message_rr_next(&iter, &rr))
+            ;
+        struct span rdata = message_rdata(&parsed, &rr);
+        assert_int_equal(rdata.len, 13 + 16);
+        assert_memory_equal(rdata.data, tsig_rdata, 13 + 8);
+        assert_memory_equal(rdata.data + 21, "\0\0\0\7\0\21\0\0", 8);
+    }
+}
+
+static void test_a_tsig_of_nonsense_gets_none_back(void **state)
+{
+    (void)state;
+    for (uint16_t count = 0; count < 21; count++) {
+        ask_signed(tsig_rdata, count, false);
+        assert_int_equal(reply_tsig_len(span_of(asked, asked_len)), 0);
+        refused(RCODE_NOTAUTH, EDE_NONE, "");
+        assert_false(parsed.has_tsig);
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_spelling_of_the_name_is_echoed),
+        TEST(test_rd_and_cd_are_copied_and_ra_is_set),
+        TEST(test_other_bits_of_the_query_are_not_echoed),
+        TEST(test_ad_goes_to_those_who_asked_with_ad_or_do),
+        TEST(test_opt_is_ours_with_do_copied),
+        TEST(test_keepalive_is_answered_on_streams),
+        TEST(test_rules_stay_in_what_can_be_said),
+        TEST(test_what_does_not_fit_is_truncated_and_a_stream_gives_it_whole),
+        TEST(test_the_least_of_all_sizes_holds_to_the_byte),
+        TEST(test_the_largest_message_goes_over_a_stream),
+        TEST(test_ttls_are_aged_in_the_copy),
+        TEST(test_extended_errors_go_along),
+        TEST(test_extended_errors_need_edns),
+        TEST(test_an_error_says_why_in_words),
+        TEST(test_bad_version_uses_the_upper_bits_of_the_rcode),
+        TEST(test_an_error_without_a_question_is_a_header),
+        TEST(test_the_opcode_is_echoed),
+        TEST(test_a_signed_query_gets_a_bad_key),
+        TEST(test_a_tsig_of_nonsense_gets_none_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
