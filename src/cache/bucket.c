@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* The ways of one bucket. What the refs mean and when memory may be used again is the shard's
  * affair. Invariants: order lists exactly the ways of used, each once, and hand is a position in
- * it, or 0; a way is not in used if and only if its ref is 0. */
+ * it, or 0; count is how many; a way is not in used if and only if its ref is 0. */
 #include "cache/bucket.h"
 
 #include "base/check.h"
@@ -64,6 +64,7 @@ void bucket_add(struct bucket *bucket, uint8_t tag, uint32_t ref, uint16_t end_t
     unsigned count = bucket_count(bucket);
     bucket->order = (bucket->order & ~(UINT64_C(15) << 4 * count)) | (uint64_t)way << 4 * count;
     bucket->used |= (uint16_t)(1u << way);
+    bucket->count++;
     bucket->ticks[way] = end_tick;
     if (is_marked(bucket, way))
         clear_mark(bucket, way);
@@ -83,6 +84,7 @@ void bucket_remove(struct bucket *bucket, unsigned way)
     unsigned position = position_of(bucket, way);
     bucket->order = order_without(bucket->order, position);
     bucket->used &= (uint16_t) ~(1u << way);
+    bucket->count--;
     set_ref(bucket, way, 0);
     if (position < bucket->hand)
         bucket->hand--;
@@ -92,13 +94,12 @@ void bucket_remove(struct bucket *bucket, unsigned way)
 
 int bucket_expired(const struct bucket *bucket, uint16_t now_tick)
 {
-    unsigned count = bucket_count(bucket);
-    for (unsigned position = 0; position < count; position++) {
-        unsigned way = order_at(bucket->order, position);
-        if ((int16_t)(uint16_t)(now_tick - bucket->ticks[way]) >= 0)
-            return (int)way;
-    }
-    return -1;
+    /* Without a branch in the loop: nearly always there is none. */
+    unsigned alive = 0;
+    for (unsigned way = 0; way < BUCKET_WAYS; way++)
+        alive |= (unsigned)((uint16_t)(now_tick - bucket->ticks[way]) >> 15) << way;
+    unsigned expired = bucket->used & ~alive;
+    return expired ? __builtin_ctz(expired) : -1;
 }
 
 unsigned bucket_victim(struct bucket *bucket)

@@ -24,8 +24,9 @@ struct bucket {
     uint64_t order;   /* the used ways, four bits each, the oldest the lowest */
     uint16_t used;    /* a bit each */
     uint16_t visited; /* marks of readers */
+    uint8_t count;    /* of used */
     uint8_t hand;     /* position in order */
-    uint8_t pad[3];
+    uint8_t pad[2];
     uint16_t ticks[BUCKET_WAYS]; /* when each is over, roughly: bucket_tick() */
     uint32_t refs[BUCKET_WAYS];  /* 0: empty */
 } __attribute__((aligned(128)));
@@ -76,7 +77,7 @@ static inline void bucket_mark(struct bucket *bucket, unsigned way)
 
 static inline unsigned bucket_count(const struct bucket *bucket)
 {
-    return (unsigned)__builtin_popcount(bucket->used);
+    return bucket->count;
 }
 
 /* Puts a new entry into an empty way, as the newest; there must be one. */
@@ -88,7 +89,7 @@ void bucket_replace(struct bucket *bucket, unsigned way, uint32_t ref, uint16_t 
 /* Empties the way. */
 void bucket_remove(struct bucket *bucket, unsigned way);
 
-/* The oldest way whose time is over, or -1. */
+/* A way whose time is over, or -1. */
 int bucket_expired(const struct bucket *bucket, uint16_t now_tick);
 
 /* The way SIEVE gives up next; moves the hand and takes marks away. Must not be empty. */

@@ -57,6 +57,14 @@ void cache_read_end(void);
 bool cache_find(struct cache *cache, const struct cache_key *key, uint64_t now_us,
                 struct answer *out);
 
+/*
+ * Hints for who looks up a batch of keys: first cache_prefetch() for each, then
+ * cache_prefetch_entry() for each, then cache_find() for each. Three passes over 16 keys wait for
+ * memory about twice, one pass 32 times. The second belongs into a read section.
+ */
+void cache_prefetch(struct cache *cache, const struct cache_key *key);
+void cache_prefetch_entry(struct cache *cache, const struct cache_key *key);
+
 /* Stores a copy of the answer; one of the same key is replaced. The answer's ttl_s is clamped by
  * cache_ttl() by whoever made it. Answers with ttl_s 0 or larger than CACHE_ANSWER_MAX are not
  * stored. Memory for it is made by evicting (SIEVE); false when it could not be stored: also when

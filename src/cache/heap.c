@@ -17,7 +17,7 @@ enum {
 
 struct block {
     uint32_t size_flags; /* granules and BIT_*; size 0 is the end mark */
-    uint32_t before;     /* granules of the block in front, 0 for the first */
+    uint32_t before;     /* granules of the block in front if that is free, else 0 */
     uint32_t next, prev; /* refs in the free list; payload while the block is used */
 };
 
@@ -79,11 +79,11 @@ static void list_remove(struct heap *heap, uint32_t ref)
         heap->class_bits[c / 64] &= ~(UINT64_C(1) << c % 64);
 }
 
-/* Sets a block's size and tells the block behind it. */
-static void resize(struct heap *heap, uint32_t ref, uint32_t granules, uint32_t flags)
+/* Sets a block's size and state and tells the block behind it. */
+static void set_block(struct heap *heap, uint32_t ref, uint32_t granules, bool is_free)
 {
-    block_of(heap, ref)->size_flags = granules | flags;
-    block_of(heap, ref + granules)->before = granules;
+    block_of(heap, ref)->size_flags = granules | (is_free ? 0 : BIT_USED);
+    block_of(heap, ref + granules)->before = is_free ? granules : 0;
 }
 
 void heap_init(struct heap *heap, void *base, size_t bytes)
@@ -94,7 +94,7 @@ void heap_init(struct heap *heap, void *base, size_t bytes)
     /* The end mark takes the last granule; ref 0 lies before the first payload. */
     heap->granules = (uint32_t)(bytes / HEAP_GRANULE) - 1;
     block_of(heap, 1)->before = 0;
-    resize(heap, 1, heap->granules, 0);
+    set_block(heap, 1, heap->granules, true);
     block_of(heap, 1 + heap->granules)->size_flags = BIT_USED;
     list_add(heap, 1);
 }
@@ -141,10 +141,10 @@ uint32_t heap_take(struct heap *heap, size_t bytes)
     if (rest < BLOCK_MIN) {
         granules += rest;
     } else {
-        resize(heap, ref + granules, rest, 0);
+        set_block(heap, ref + granules, rest, true);
         list_add(heap, ref + granules);
     }
-    resize(heap, ref, granules, BIT_USED);
+    set_block(heap, ref, granules, false);
     heap->used += granules;
     return ref;
 }
@@ -160,12 +160,12 @@ void heap_give(struct heap *heap, uint32_t ref)
         list_remove(heap, ref + granules);
         granules += size_of(after);
     }
-    if (block->before && !(block_of(heap, ref - block->before)->size_flags & BIT_USED)) {
+    if (block->before) {
         ref -= block->before;
         list_remove(heap, ref);
         granules += size_of(block_of(heap, ref));
     }
-    resize(heap, ref, granules, 0);
+    set_block(heap, ref, granules, true);
     list_add(heap, ref);
 }
 

@@ -13,11 +13,11 @@
 #include "cache/entry.h"
 
 enum {
-    SPARE_SHARE = 32,   /* the part of the heap kept free or about to be */
-    BATCH_SHARE = 4,    /* the part of that which is retired under one ticket */
-    GIVE_BACK_STEP = 4, /* entries given back per store, so that no store pays for many */
-    SWEEP_LOOKS = 2,    /* other buckets looked at for a victim */
-    ROOM_TRIES = 3,     /* other threads may take the room first */
+    SPARE_SHARE = 32,  /* the part of the heap kept free or about to be */
+    BATCH_SHARE = 4,   /* the part of that which is retired under one ticket */
+    GIVE_BACK_MAX = 4, /* entries given back per store, so that no store pays for many */
+    SWEEP_LOOKS = 2,   /* buckets looked at for a victim */
+    ROOM_TRIES = 3,    /* other threads may take the room first */
 };
 
 static struct bucket *bucket_for(const struct shard *shard, uint64_t hash)
@@ -56,6 +56,33 @@ void shard_deinit(struct shard *shard)
 
 /* ---- finding ---- */
 
+/* A line from memory takes as long as hundreds of instructions: both of a bucket are asked for at
+ * once, and so are the first two of an entry. */
+static void prefetch_bucket(const struct bucket *bucket)
+{
+    __builtin_prefetch(bucket);
+    __builtin_prefetch(&bucket->refs);
+}
+
+static void prefetch_entry(const struct shard *shard, uint32_t ref)
+{
+    __builtin_prefetch(entry_at(shard, ref));
+    __builtin_prefetch((const uint8_t *)entry_at(shard, ref) + 64);
+}
+
+void shard_prefetch(const struct shard *shard, const struct cache_key *key)
+{
+    prefetch_bucket(bucket_for(shard, key->hash));
+}
+
+void shard_prefetch_entry(const struct shard *shard, const struct cache_key *key)
+{
+    const struct bucket *bucket = bucket_for(shard, key->hash);
+    unsigned ways = bucket_match(bucket, tag_of(key->hash));
+    if (ways)
+        prefetch_entry(shard, bucket_ref(bucket, (unsigned)__builtin_ctz(ways)));
+}
+
 /* The way of the bucket that the key's entry lies in, or -1; *entry is that entry. */
 static int find_way(const struct shard *shard, const struct bucket *bucket,
                     const struct cache_key *key, const struct entry **entry)
@@ -74,7 +101,7 @@ bool shard_find(const struct shard *shard, const struct cache_key *key, uint64_t
                 struct answer *out)
 {
     struct bucket *bucket = bucket_for(shard, key->hash);
-    __builtin_prefetch(&bucket->refs);
+    prefetch_bucket(bucket);
     const struct entry *entry;
     int way = find_way(shard, bucket, key, &entry);
     if (way < 0)
@@ -161,33 +188,36 @@ static struct bucket *sweep_next(struct shard *shard)
     return bucket;
 }
 
-/* Takes away one entry that is over, or else the one SIEVE gives up in the bucket. */
+/* The way that goes next: one that is over, or else the one SIEVE gives up. Asked twice without a
+ * change between, the answer is the same but for marks that readers set. */
+static unsigned next_victim(struct bucket *bucket, uint16_t now_tick)
+{
+    int expired = bucket_expired(bucket, now_tick);
+    return expired >= 0 ? (unsigned)expired : bucket_victim(bucket);
+}
+
 static void evict_from(struct shard *shard, struct bucket *bucket, uint16_t now_tick)
 {
-    int way = bucket_expired(bucket, now_tick);
-    if (way < 0)
-        way = (int)bucket_victim(bucket);
-    remove_way(shard, bucket, (unsigned)way);
+    remove_way(shard, bucket, next_victim(bucket, now_tick));
     shard->evictions++;
 }
 
 /*
- * Takes away one entry: an expired one if the bucket or those swept over have it, else one of the
- * fullest of them. So all buckets stay about equally full, and an unlucky one with few ways does
- * not have to give up what is popular. The shard must not be empty.
+ * The bucket that is to give up an entry next: the sweep goes over a few and takes one with an
+ * expired entry, else the fullest. So all buckets stay about equally full, and an unlucky one with
+ * few ways does not have to give up what is popular. The shard must not be empty.
  */
-static void evict_one(struct shard *shard, struct bucket *own, uint16_t now_tick)
+static struct bucket *choose_bucket(struct shard *shard, uint16_t now_tick)
 {
-    struct bucket *fullest = own;
-    unsigned looks = 0;
-    while (bucket_expired(fullest, now_tick) < 0 &&
-           (looks < SWEEP_LOOKS || bucket_count(fullest) == 0)) {
+    struct bucket *fullest = sweep_next(shard);
+    for (unsigned looks = 1; looks < SWEEP_LOOKS || bucket_count(fullest) == 0; looks++) {
+        if (bucket_expired(fullest, now_tick) >= 0)
+            break;
         struct bucket *other = sweep_next(shard);
         if (bucket_expired(other, now_tick) >= 0 || bucket_count(other) > bucket_count(fullest))
             fullest = other;
-        looks++;
     }
-    evict_from(shard, fullest, now_tick);
+    return fullest;
 }
 
 static uint32_t retired_granules(const struct shard *shard)
@@ -257,7 +287,10 @@ static uint32_t take_left_room(struct shard *shard, size_t bytes)
 /* Room for so many bytes, or 0. May let go of the lock for a while, and evict. */
 static uint32_t take_room(struct shard *shard, size_t bytes)
 {
-    reclaim(shard, GIVE_BACK_STEP, shard->spare_granules / BATCH_SHARE);
+    /* A store retires about one entry. The head of the list is in the CPU's cache, prefetch_next()
+     * saw to it, and the others are not: more than one only when behind. */
+    bool behind = retired_granules(shard) > shard->spare_granules / 4 * 3;
+    reclaim(shard, behind ? GIVE_BACK_MAX : 1, shard->spare_granules / BATCH_SHARE);
     uint32_t ref = heap_take(&shard->heap, bytes);
     for (int tries = 0; !ref && tries < ROOM_TRIES; tries++) {
         if (tries > 0 || retired_granules(shard) < heap_run_for(bytes))
@@ -290,29 +323,72 @@ static void place(struct shard *shard, const struct cache_key *key, uint32_t ref
     shard->entries++;
 }
 
-/* Evicts ahead, since an entry's memory is of use only when its readers have left. */
-static void keep_spare(struct shard *shard, const struct cache_key *key, uint64_t now_us)
+static bool lacks_spare(const struct shard *shard)
 {
-    struct bucket *own = bucket_for(shard, key->hash);
-    while (shard->entries > 0 && shard->heap.granules - shard->heap.used + retired_granules(shard) <
-                                     shard->spare_granules)
-        evict_one(shard, own, bucket_tick(now_us));
+    return shard->heap.granules - shard->heap.used + retired_granules(shard) <
+           shard->spare_granules;
 }
 
-bool shard_store(struct shard *shard, const struct cache_key *key, const struct answer *answer)
+/* Evicts ahead, since an entry's memory is of use only when its readers have left. */
+static void keep_spare(struct shard *shard, struct bucket *own, uint16_t now_tick)
 {
-    if (!entry_fits(key, answer))
-        return false;
-    pthread_mutex_lock(&shard->lock);
-    keep_spare(shard, key, answer->stored_at);
+    if (lacks_spare(shard) && bucket_expired(own, now_tick) >= 0)
+        evict_from(shard, own, now_tick);
+    while (shard->entries > 0 && lacks_spare(shard)) {
+        struct bucket *from = shard->chosen;
+        shard->chosen = NULL;
+        if (!from || bucket_count(from) == 0)
+            from = choose_bucket(shard, now_tick);
+        evict_from(shard, from, now_tick);
+    }
+}
+
+/* A block's memory from its header on: two lines for most. */
+static void prefetch_block(const struct shard *shard, uint32_t ref)
+{
+    __builtin_prefetch((const uint8_t *)entry_at(shard, ref) - HEAP_GRANULE);
+    prefetch_entry(shard, ref);
+}
+
+/* Asks for the memory that the next store into this shard will need, whatever its key: the next
+ * victim, the buckets swept over after it, the entry given back first. Some microseconds from now
+ * it is there, where each would cost a wait. */
+static void prefetch_next(struct shard *shard, uint16_t now_tick)
+{
+    if (shard->sealed.head)
+        prefetch_block(shard, shard->sealed.head);
+    if (shard->chosen || shard->entries == 0)
+        return;
+    shard->chosen = choose_bucket(shard, now_tick);
+    prefetch_block(shard, shard->chosen->refs[next_victim(shard->chosen, now_tick)]);
+    for (uint32_t i = 0; i < SWEEP_LOOKS; i++)
+        prefetch_bucket(&shard->buckets[(shard->sweep + i) % shard->bucket_count]);
+}
+
+static bool store_locked(struct shard *shard, const struct cache_key *key,
+                         const struct answer *answer)
+{
+    uint16_t now_tick = bucket_tick(answer->stored_at);
     uint32_t ref = take_room(shard, entry_size(answer));
     if (ref) {
         entry_write(entry_at(shard, ref), key, answer);
         place(shard, key, ref, answer);
         shard->stores++;
     }
-    pthread_mutex_unlock(&shard->lock);
+    keep_spare(shard, bucket_for(shard, key->hash), now_tick);
+    prefetch_next(shard, now_tick);
     return ref != 0;
+}
+
+bool shard_store(struct shard *shard, const struct cache_key *key, const struct answer *answer)
+{
+    if (!entry_fits(key, answer))
+        return false;
+    prefetch_bucket(bucket_for(shard, key->hash));
+    pthread_mutex_lock(&shard->lock);
+    bool stored = store_locked(shard, key, answer);
+    pthread_mutex_unlock(&shard->lock);
+    return stored;
 }
 
 /* ---- the rest ---- */

@@ -43,6 +43,7 @@ struct shard {
     uint64_t ticket;
     uint32_t spare_granules; /* kept free or retired, so that a store finds room at once */
     uint32_t sweep;          /* the bucket that is looked at next for victims */
+    struct bucket *chosen;   /* gives up the next victim, if it still has one; or NULL */
     uint64_t entries, evictions, stores;
 };
 
@@ -63,6 +64,10 @@ void shard_deinit(struct shard *shard);
 bool shard_find(const struct shard *shard, const struct cache_key *key, uint64_t now_us,
                 struct answer *out);
 bool shard_store(struct shard *shard, const struct cache_key *key, const struct answer *answer);
+
+/* As cache_prefetch() and cache_prefetch_entry(). */
+void shard_prefetch(const struct shard *shard, const struct cache_key *key);
+void shard_prefetch_entry(const struct shard *shard, const struct cache_key *key);
 
 /* Takes away all entries of the key's name; returns how many. Looks at every entry. */
 size_t shard_flush(struct shard *shard, const struct cache_key *key);
