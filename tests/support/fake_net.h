@@ -35,6 +35,14 @@ struct fake_conn;
 struct fake_net *fake_net_of(struct loop *loop);
 struct loop *fake_net_loop(struct fake_net *net);
 
+/* Zeroed memory that lives as long as the network. */
+void *fake_net_take(struct fake_net *net, size_t size);
+
+/* Calls run once, delay_us from now, with a copy of size bytes of data: what a peer does later. A
+ * call that is still to come is forgotten by loop_free(). */
+void fake_net_after(struct fake_net *net, uint64_t delay_us, void (*run)(void *copy),
+                    const void *data, size_t size);
+
 /* Convenience for tests: an address from "IP@PORT" text; a mistake in it stops the test. */
 struct addr fake_addr(const char *text);
 
@@ -152,7 +160,8 @@ bool fake_query_is_open(const struct fake_query *query);
 uint64_t fake_server_datagrams(const struct fake_server *server); /* received, lost ones not */
 uint64_t fake_server_spoofed(const struct fake_server *server);
 
-/* Connections in the order of their dials, also those refused or closed: from 0. */
+/* Connections in the order of their dials, also those refused or closed: from 0. They are kept
+ * until the loop is freed. */
 size_t fake_server_dials(const struct fake_server *server);
 struct fake_conn *fake_server_conn(const struct fake_server *server, size_t number);
 size_t fake_server_open_conns(const struct fake_server *server); /* established, not ended */
@@ -182,7 +191,8 @@ void fake_conn_send_pieces(struct fake_conn *conn, struct span bytes, size_t pie
 /* A message with its two length bytes in front. */
 void fake_conn_send_message(struct fake_conn *conn, struct span message);
 
-/* As the three above, but leaves delay_us later (in order with what waits already). */
+/* The peer thinks for delay_us and sends then; what it sends meanwhile goes first. Lost when the
+ * connection has ended by then. */
 void fake_conn_send_later(struct fake_conn *conn, struct span bytes, uint64_t delay_us);
 void fake_conn_send_message_later(struct fake_conn *conn, struct span message, uint64_t delay_us);
 
@@ -197,7 +207,8 @@ void fake_conn_reset(struct fake_conn *conn);
 void fake_conn_fail(struct fake_conn *conn, enum err why);
 
 /* From now on everything in both directions is lost in silence: a dead NAT entry. tcp_write() goes
- * on taking bytes up to a socket buffer's worth (see fake_conn_stop_reading). */
+ * on taking bytes up to a socket buffer's worth; with a user_timeout_ms the connection fails with
+ * ERR_TIMED_OUT so long after the first write that was lost. */
 void fake_conn_go_dark(struct fake_conn *conn);
 
 /* Stops reading: tcp_write() takes window_bytes more, then is partial and at last takes nothing
@@ -205,14 +216,15 @@ void fake_conn_go_dark(struct fake_conn *conn);
 void fake_conn_stop_reading(struct fake_conn *conn, size_t window_bytes);
 void fake_conn_start_reading(struct fake_conn *conn);
 
-/* Every tcp_write() takes at most so many bytes (0: all); on_writable comes in the next turn. */
+/* Every tcp_write() takes at most so many bytes (0: all); on_writable comes in the next turn.
+ * Writes that the kernel cuts for lack of window wait for fake_conn_start_reading() instead. */
 void fake_conn_set_write_max(struct fake_conn *conn, size_t bytes);
 
 /* Applies to all connections dialled or opened from now on. */
 void fake_net_set_write_max(struct fake_net *net, size_t bytes);
 
-/* What arrived at the far end and was not taken yet. Borrowed until the next turn. Servers with
- * on_bytes or on_message and clients alike. */
+/* What arrived at the far end and was not taken yet: of clients, and of servers that have neither
+ * on_bytes nor on_message. Borrowed until the next turn or take. */
 struct span fake_conn_received(const struct fake_conn *conn);
 void fake_conn_take(struct fake_conn *conn, size_t bytes);
 

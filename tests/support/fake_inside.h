@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_FAKE_INSIDE_H
+#define NAILUP_TESTS_FAKE_INSIDE_H
+
+/*
+ * What the files of the fake network know of each other: fake_net.c (the whole, servers),
+ * fake_tcp.c (connections), fake_udp.c (queries), fake_listen.c (listeners and clients). Tests do
+ * not include this.
+ */
+
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "net/framing.h"
+#include "support/fake_loop.h"
+#include "support/fake_net.h"
+
+enum { QUERY_BUCKETS = 1024 };
+
+struct fake_server {
+    struct fake_net *net;
+    struct list node;
+    struct addr addr;
+    const struct fake_server_handler *handler;
+    void *owner;
+    uint64_t latency_us;
+    uint64_t accept_delay_us;
+    enum fake_dial dial;
+    enum fake_udp udp;
+    unsigned lose;
+    uint64_t datagrams, spoofed;
+    struct fake_conn **conns;
+    size_t conn_count, conn_cap;
+};
+
+struct fake_net {
+    struct loop *loop;
+    struct fake_net_counts counts;
+    struct list servers;
+    struct list memory;                 /* of fake_net_take() */
+    struct list conns;                  /* all there ever were */
+    struct list packets;                /* under way, of all kinds */
+    struct list queries[QUERY_BUCKETS]; /* open, by number */
+    uint64_t last_query;
+    uint16_t last_port;
+    unsigned fail_opens;
+    enum err fail_why;
+    size_t file_limit;
+    struct addr fail_listen;
+    enum err fail_listen_why;
+    unsigned drop_replies;
+    size_t write_max;
+    uint64_t client_latency_us;
+    size_t client_conns;
+    struct list udp_servers, acceptors;
+    struct list replies;       /* at the clients, oldest first */
+    struct packet *last_reply; /* borrowed by the test until the next */
+};
+
+/* Bytes under way from one end to another: an event with what arrives. */
+struct packet {
+    struct fake_event event;
+    struct list node; /* in net->packets, or in what has arrived at an end */
+    struct fake_net *net;
+    void *target;    /* a struct fake_conn or fake_server; by kind of run() */
+    int kind;        /* fake_tcp.c: what it is */
+    bool separate;   /* read alone */
+    uint64_t number; /* of a query */
+    enum err why;
+    struct addr from, to;
+    uint64_t sent_at, turn;
+    void (*after)(void *copy); /* of fake_net_after() */
+    size_t len;
+    _Alignas(max_align_t) uint8_t data[];
+};
+
+struct packet *packet_new(struct fake_net *net, struct span data,
+                          void (*run)(struct fake_event *event));
+void packet_free(struct packet *packet);
+void packet_free_all(struct list *packets);
+
+struct span packet_bytes(const struct packet *packet);
+
+/* The fault that an open of ours meets now; counts it down. */
+enum err fake_net_open_fault(struct fake_net *net);
+
+/* False at the limit of open files. */
+bool fake_net_has_file(const struct fake_net *net);
+
+/* A source address of the family: source itself when given, with a port drawn when it is 0. */
+struct addr fake_net_source(struct fake_net *net, const struct addr *source, int family);
+
+void fake_net_note_open(struct fake_net *net); /* high-water marks */
+
+uint64_t fake_latency(const struct fake_server *server); /* NULL: nobody's, the default */
+
+/* fake_net.c frees the whole at loop_free(); NULL is allowed. */
+void fake_net_free(struct fake_net *net);
+void fake_tcp_free_all(struct fake_net *net);
+void fake_udp_free_all(struct fake_net *net);
+void fake_listen_free_all(struct fake_net *net);
+
+/* Where a fake loop keeps its network. */
+struct fake_net **fake_loop_net(struct loop *loop);
+
+/* fake_tcp.c for fake_listen.c: a client's connection, and its struct tcp once accepted. */
+struct fake_conn *fake_conn_new(struct fake_net *net, struct fake_server *server);
+void fake_conn_set_ends(struct fake_conn *conn, const struct addr *ours, const struct addr *theirs);
+void fake_conn_refuse(struct fake_conn *conn);
+struct tcp *fake_conn_accept(struct fake_conn *conn);
+struct list *fake_conn_backlog_node(struct fake_conn *conn);
+struct fake_conn *fake_conn_of_backlog_node(struct list *node);
+void fake_conn_set_client(struct fake_conn *conn, size_t number);
+
+#endif
