@@ -13,12 +13,10 @@
 #include "base/check.h"
 #include "dns/rrtype.h"
 
-/* Nothing that still runs for the task may call it back. The exchange of an answer that is being
- * judged ends by the verdict. */
+/* Nothing that still runs for the task may call it back. */
 static void stop(struct task *task)
 {
-    if (task->tasks->answering != task)
-        exchange_stop(&task->exchange);
+    exchange_stop(&task->exchange);
     timer_stop(&task->wait);
     for (unsigned i = 0; task->subs && i < TASK_SUBS_MAX; i++) {
         struct subtask *sub = &task->sub[i];
@@ -116,8 +114,7 @@ void finish_deliver(struct tasks *tasks)
             deliver_failure(task);
         else
             store_and_hand_out(task, &task->answer);
-        if (task != tasks->answering)
-            tasks_give(tasks, task);
+        tasks_give(tasks, task);
     }
     turn_end_cancel(&tasks->deliver);
     tasks->delivering = false;

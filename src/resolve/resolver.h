@@ -19,29 +19,15 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/list.h"
 #include "base/stats.h"
 #include "cache/answer.h"
 #include "cache/cache.h"
 #include "resolve/route_options.h"
+#include "resolve/waiter.h"
 
 struct loop;
 struct resolver;
 struct upstreams;
-
-/* One who waits for an answer; embedded in the request. */
-struct waiter {
-    struct list node;
-    /* The answer, borrowed for the call, SERVFAIL and the like included (kind ANSWER_FAILURE). The
-     * waiter is out of the list and may be freed. Called inside a read section. */
-    void (*on_answer)(struct waiter *waiter, const struct answer *answer);
-};
-
-enum resolver_result {
-    RESOLVER_WAITING,  /* on_answer will be called, not before the return */
-    RESOLVER_FULL,     /* a bound was reached: SERVFAIL with an extended error */
-    RESOLVER_NO_ROUTE, /* no zone takes the name: REFUSED */
-};
 
 /* cache, upstreams, stats and routes are borrowed. max_tasks bounds the questions in flight. NULL
  * out of memory. */

@@ -158,7 +158,7 @@ static void start_sub(struct task *task, const struct question *question)
 
 static void ask(struct task *task, const struct step_ask *ask)
 {
-    MUST(!task->exchange.active);
+    exchange_stop(&task->exchange); /* it may be the one whose answer is being judged */
     struct exchange_question question = {
         .question = ask->question,
         .recursion_desired = ask->recursion_desired,
@@ -292,8 +292,7 @@ static enum exchange_verdict on_answer(void *owner, const struct exchange_answer
     struct tasks *tasks = task->tasks;
     struct response response;
     struct answer answer;
-    MUST(!tasks->delivering && !tasks->answering);
-    tasks->answering = task;
+    MUST(!tasks->delivering);
     struct at_hand at_hand = {.answer = vet(task, &response, &answer, from->message)};
     struct event event = {.kind = EVENT_ANSWERED, .response = &response};
     at_hand.event = &event;
@@ -301,9 +300,6 @@ static enum exchange_verdict on_answer(void *owner, const struct exchange_answer
     if (!at_hand.another)
         check_under_way(task);
     finish_deliver(tasks);
-    tasks->answering = NULL;
-    if (task->state != TASK_RUNNING)
-        tasks_give(tasks, task);
     return at_hand.another ? EXCHANGE_ANOTHER : EXCHANGE_TAKEN;
 }
 

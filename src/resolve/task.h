@@ -8,8 +8,8 @@
  * exchange and the subtasks of each task.
  */
 
-#include "resolve/resolver.h"
 #include "resolve/tasks.h"
+#include "resolve/waiter.h"
 
 /* Adds the waiter of a client's question to the task of the key: the one that runs, or a new one.
  * The waiter is not called before the return. */

@@ -29,7 +29,6 @@ bool tasks_init(struct tasks *tasks, size_t max)
     tasks->count = 0;
     tasks->max = max;
     tasks->delivering = tasks->closing = false;
-    tasks->answering = NULL;
     list_init(&tasks->idle);
     list_init(&tasks->slabs);
     list_init(&tasks->finished);

@@ -18,9 +18,9 @@
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "resolve/compose.h"
-#include "resolve/resolver.h"
 #include "resolve/route.h"
 #include "resolve/strategy.h"
+#include "resolve/waiter.h"
 #include "upstream/exchange.h"
 
 enum {
@@ -81,8 +81,7 @@ struct tasks {
     struct list finished;    /* to be delivered */
     struct turn_end deliver; /* when nobody up the stack will do it */
     bool delivering;
-    bool closing;           /* nothing is started any more */
-    struct task *answering; /* its on_answer runs: its exchange is not touched */
+    bool closing; /* nothing is started any more */
 
     struct compose_space scrubbed; /* of the answer that came last */
     struct compose_space stitched;

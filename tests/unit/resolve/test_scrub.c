@@ -1,0 +1,606 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "unit/resolve/sample.h"
+
+#include "resolve/forward.h"
+#include "resolve/scrub.h"
+
+/* What of hostile and of honest responses is kept, with the zones "." and "example". */
+static struct zone_set zones;
+static struct routes *routes;
+static struct cache *cache;
+static struct response_text sent;
+static struct response response;
+static struct answer answer;
+static struct compose_space space;
+
+struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *addr,
+                               const struct upstream_options *options)
+{
+    (void)upstreams;
+    (void)options;
+    return upstream_number(addr_port(addr));
+}
+
+enum { SCRUB_UNIQUE = 32 }; /* records looked at for duplicates */
+
+enum { MINIMAL = 0, DO = 1, FULL = 2, AD_TRUSTED = 4, NOT_CACHED = 8 };
+
+static bool scrub_parsed(const struct question *question, const struct message *message,
+                         unsigned how)
+{
+    struct zone *zone = (struct zone *)(uintptr_t)route_find(routes, question->name, 0);
+    zone->trust_ad = how & AD_TRUSTED;
+    zone->cache = !(how & NOT_CACHED);
+    struct scrub_rules rules = {.zone = zone,
+                                .cache = cache,
+                                .dnssec_ok = how & DO,
+                                .minimal_responses = !(how & FULL),
+                                .now = 5000};
+    classify(&response, message, question, zone);
+    return response_is_useful(response.kind) &&
+           scrub(&answer, &space, message, question, &response, &rules);
+}
+
+static const char *scrubbed(struct question question, uint16_t flags, unsigned how,
+                            struct sections sections)
+{
+    const struct message *message = response_make(&sent, flags, &question, &sections);
+    if (!scrub_parsed(&question, message, how))
+        return response_kind_name(response.kind);
+    return answer_show(&answer);
+}
+
+#define WWW QUESTION("www.example", A)
+
+static void test_an_answer_is_kept_and_points_to_its_question(void **state)
+{
+    (void)state;
+    const char *text =
+        scrubbed(WWW, 0, 0, (struct sections){.answer = {"www.example. 300 IN A 192.0.2.1"}});
+    assert_string_equal(text, "an www.example. 300 A 192.0.2.1\n");
+    assert_int_equal(answer.kind, ANSWER_POSITIVE);
+    assert_int_equal(answer.ttl_s, 300);
+    assert_int_equal(answer.stored_at, 5000);
+    assert_int_equal(answer.message.len, 12 + 13 + 4 + 16);
+    assert_int_equal(get_u16(answer.message.data + 29), 0xc00c);
+}
+
+static void test_the_case_of_the_upstream_is_not_kept_in_the_question(void **state)
+{
+    (void)state;
+    struct question asked = QUESTION("wWw.eXample", A);
+    const struct message *message = response_make(
+        &sent, 0, &asked, &(struct sections){.answer = {"WWW.example. 300 IN A 192.0.2.1"}});
+    assert_true(
+        scrub_parsed(&(struct question){NAME("www.example"), RRTYPE_A, RRCLASS_IN}, message, 0));
+    assert_string_equal(answer_show(&answer), "an www.example. 300 A 192.0.2.1\n");
+}
+
+static void test_records_of_one_set_get_its_least_ttl(void **state)
+{
+    (void)state;
+    const char *text = scrubbed(WWW, 0, 0,
+                                (struct sections){.answer = {"www.example. 300 IN A 192.0.2.1",
+                                                             "www.example. 20 IN A 192.0.2.2",
+                                                             "www.example. 40 IN A 192.0.2.3"}});
+    assert_string_equal(text, "an www.example. 20 A 192.0.2.1\n"
+                              "an www.example. 20 A 192.0.2.2\n"
+                              "an www.example. 20 A 192.0.2.3\n");
+    assert_int_equal(answer.ttl_s, 20);
+}
+
+static void test_ttls_are_clamped(void **state)
+{
+    (void)state;
+    const char *text =
+        scrubbed(WWW, 0, 0, (struct sections){.answer = {"www.example. 1000000 IN A 192.0.2.1"}});
+    assert_string_equal(text, "an www.example. 86400 A 192.0.2.1\n");
+    text = scrubbed(WWW, 0, 0, (struct sections){.answer = {"www.example. 1 IN A 192.0.2.1"}});
+    assert_string_equal(text, "an www.example. 5 A 192.0.2.1\n");
+    assert_int_equal(answer.ttl_s, 5);
+}
+
+static void test_duplicates_are_dropped(void **state)
+{
+    (void)state;
+    const char *text = scrubbed(WWW, 0, 0,
+                                (struct sections){.answer = {"www.example. 300 IN A 192.0.2.1",
+                                                             "www.example. 300 IN A 192.0.2.2",
+                                                             "www.example. 300 IN A 192.0.2.1"}});
+    assert_string_equal(text, "an www.example. 300 A 192.0.2.1\n"
+                              "an www.example. 300 A 192.0.2.2\n");
+}
+
+static void test_unrelated_records_of_the_answer_section_are_dropped(void **state)
+{
+    (void)state;
+    const char *text = scrubbed(WWW, 0, 0,
+                                (struct sections){.answer = {"bank.example. 300 IN A 6.6.6.6",
+                                                             "www.example. 300 IN A 192.0.2.1",
+                                                             "www.example. 300 IN TXT \"hello\"",
+                                                             "www.example. 300 CH A 6.6.6.6",
+                                                             "example. 300 IN NS evil.example."}});
+    assert_string_equal(text, "an www.example. 300 A 192.0.2.1\n");
+}
+
+static void test_poison_in_authority_and_additional_is_dropped(void **state)
+{
+    (void)state;
+    struct sections poison = {
+        .answer = {"www.example. 300 IN A 192.0.2.1"},
+        .authority = {"com. 300 IN NS ns.evil.com.", "bank.com. 300 IN A 6.6.6.6",
+                      "sibling.example. 300 IN NS ns.evil.example.",
+                      "example. 300 IN NS ns.example."},
+        .additional = {"ns.evil.com. 300 IN A 6.6.6.6", "bank.com. 300 IN A 6.6.6.6",
+                       "other.example. 300 IN A 6.6.6.6", "ns.example. 300 IN A 192.0.2.53",
+                       "ns.example. 300 IN TXT \"x\""}};
+    assert_string_equal(scrubbed(WWW, 0, MINIMAL, poison), "an www.example. 300 A 192.0.2.1\n");
+    assert_string_equal(scrubbed(WWW, 0, FULL, poison), "an www.example. 300 A 192.0.2.1\n"
+                                                        "ns example. 300 NS ns.example.\n"
+                                                        "ar ns.example. 300 A 192.0.2.53\n");
+}
+
+static void test_addresses_of_hosts_in_the_answer_are_kept_where_answers_are_full(void **state)
+{
+    (void)state;
+    struct sections mail = {
+        .answer = {"example. 300 IN MX 10 mx.example.", "example. 300 IN MX 20 mx.elsewhere.com."},
+        .additional = {"mx.example. 60 IN A 192.0.2.25", "mx.elsewhere.com. 60 IN A 6.6.6.6"}};
+    assert_string_equal(scrubbed(QUESTION("example", MX), 0, FULL, mail),
+                        "an example. 300 MX mx.example.\n"
+                        "an example. 300 MX mx.elsewhere.com.\n"
+                        "ar mx.example. 60 A 192.0.2.25\n");
+    assert_int_equal(answer.ttl_s, 60);
+}
+
+static void test_one_chain_is_kept_in_its_order(void **state)
+{
+    (void)state;
+    const char *text = scrubbed(WWW, 0, 0,
+                                (struct sections){.answer = {"c.example. 30 IN A 192.0.2.1",
+                                                             "b.example. 20 IN CNAME c.example.",
+                                                             "www.example. 300 IN CNAME b.example.",
+                                                             "x.example. 300 IN CNAME y.example.",
+                                                             "y.example. 300 IN A 6.6.6.6"}});
+    assert_string_equal(text, "an www.example. 300 CNAME b.example.\n"
+                              "an b.example. 20 CNAME c.example.\n"
+                              "an c.example. 30 A 192.0.2.1\n");
+    assert_int_equal(answer.ttl_s, 20);
+    assert_int_equal(response.chain.hops, 2);
+}
+
+static void test_of_two_chains_from_one_name_the_first_counts(void **state)
+{
+    (void)state;
+    const char *text = scrubbed(WWW, 0, 0,
+                                (struct sections){.answer = {"www.example. 300 IN CNAME a.example.",
+                                                             "www.example. 300 IN CNAME b.example.",
+                                                             "b.example. 300 IN A 6.6.6.6",
+                                                             "a.example. 300 IN A 192.0.2.1"}});
+    assert_string_equal(text, "an www.example. 300 CNAME a.example.\n"
+                              "an a.example. 300 A 192.0.2.1\n");
+}
+
+static void test_records_beyond_the_zone_are_not_believed(void **state)
+{
+    (void)state;
+    struct sections leads_out = {
+        .answer = {"www.example. 300 IN CNAME www.bank.com.", "www.bank.com. 300 IN A 6.6.6.6"}};
+    assert_string_equal(scrubbed(WWW, 0, 0, leads_out),
+                        "an www.example. 300 CNAME www.bank.com.\n");
+    assert_int_equal(response.kind, RESPONSE_ALIAS);
+    assert_true(name_equal(response.chain.name, NAME("www.bank.com")));
+}
+
+static void test_a_chain_into_an_inner_zone_leads_out_too(void **state)
+{
+    (void)state;
+    struct sections leads_in = {
+        .answer = {"www.com. 300 IN CNAME www.example.", "www.example. 300 IN A 6.6.6.6"}};
+    assert_string_equal(scrubbed(QUESTION("www.com", A), 0, 0, leads_in),
+                        "an www.com. 300 CNAME www.example.\n");
+    assert_int_equal(response.kind, RESPONSE_ALIAS);
+}
+
+static void test_nxdomain_for_a_target_out_of_the_zone_is_not_believed(void **state)
+{
+    (void)state;
+    struct sections sections = {.answer = {"www.example. 300 IN CNAME www.bank.com."},
+                                .authority = {"com. 300 IN SOA a. b. 1 2 3 4 60"}};
+    assert_string_equal(scrubbed(WWW, RCODE_NXDOMAIN, 0, sections),
+                        "an www.example. 300 CNAME www.bank.com.\n");
+    assert_int_equal(response.kind, RESPONSE_ALIAS);
+    assert_int_equal(header_rcode(answer.message.data), RCODE_NOERROR);
+}
+
+static void test_aliases_in_a_circle_or_too_many_are_refused(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        scrubbed(WWW, 0, 0, (struct sections){.answer = {"www.example. 1 IN CNAME www.example."}}),
+        "circular");
+    assert_string_equal(scrubbed(WWW, 0, 0,
+                                 (struct sections){.answer = {"www.example. 9 IN CNAME b.example.",
+                                                              "b.example. 9 IN CNAME c.example.",
+                                                              "c.example. 9 IN CNAME b.example."}}),
+                        "circular");
+}
+
+static void chain_of(unsigned count, bool backwards)
+{
+    struct question question = QUESTION("n0.example", A);
+    response_begin(&sent, 0, &question);
+    for (unsigned i = 0; i < count; i++) {
+        char text[80];
+        unsigned at = backwards ? count - 1 - i : i;
+        snprintf(text, sizeof(text), "n%u.example. 300 IN CNAME n%u.example.", at, at + 1);
+        response_add(&sent, SECTION_ANSWER, text);
+    }
+    char text[80];
+    snprintf(text, sizeof(text), "n%u.example. 300 IN A 192.0.2.1", count);
+    response_add(&sent, SECTION_ANSWER, text);
+    (void)scrub_parsed(&question, response_parse(&sent), 0);
+}
+
+static void test_a_chain_is_followed_up_to_its_bound_in_any_order(void **state)
+{
+    (void)state;
+    for (int backwards = 0; backwards < 2; backwards++) {
+        chain_of(ALIAS_HOPS_MAX, backwards);
+        assert_int_equal(response.kind, RESPONSE_ANSWER);
+        assert_int_equal(answer.ttl_count, ALIAS_HOPS_MAX + 1);
+        chain_of(ALIAS_HOPS_MAX + 1, backwards);
+        assert_int_equal(response.kind, RESPONSE_CIRCULAR);
+        chain_of(1000, backwards);
+        assert_int_equal(response.kind, RESPONSE_CIRCULAR);
+    }
+}
+
+static void test_a_dname_is_kept_beside_its_cname(void **state)
+{
+    (void)state;
+    struct question question = QUESTION("a.old.example", A);
+    const char *kept = "an old.example. 100 DNAME new.example.\n"
+                       "an a.old.example. 300 CNAME a.new.example.\n"
+                       "an a.new.example. 300 A 192.0.2.1\n";
+    struct sections sections = {.answer = {"old.example. 100 IN DNAME new.example.",
+                                           "a.old.example. 300 IN CNAME a.new.example.",
+                                           "a.new.example. 300 IN A 192.0.2.1"}};
+    assert_string_equal(scrubbed(question, 0, 0, sections), kept);
+    sections.answer[0] = "example. 100 IN DNAME elsewhere.example."; /* explains nothing */
+    assert_string_equal(scrubbed(question, 0, 0, sections), strchr(kept, '\n') + 1);
+}
+
+static void test_a_dname_without_cname_is_given_one(void **state)
+{
+    (void)state;
+    struct sections sections = {
+        .answer = {"old.example. 100 IN DNAME new.example.", "a.new.example. 300 IN A 192.0.2.1"}};
+    assert_string_equal(scrubbed(QUESTION("a.old.example", A), 0, 0, sections),
+                        "an old.example. 100 DNAME new.example.\n"
+                        "an a.old.example. 100 CNAME a.new.example.\n"
+                        "an a.new.example. 300 A 192.0.2.1\n");
+    sections.answer[0] = "com. 100 IN DNAME new.example.";
+    assert_string_equal(scrubbed(QUESTION("a.old.example", A), 0, 0, sections), "");
+    assert_int_equal(response.kind, RESPONSE_NODATA);
+}
+
+static void test_a_dname_in_a_circle_ends(void **state)
+{
+    (void)state;
+    struct sections sections = {.answer = {"old.example. 100 IN DNAME x.old.example."}};
+    assert_string_equal(scrubbed(QUESTION("a.old.example", A), 0, 0, sections), "circular");
+}
+
+/* 63 + 63 + 63 + 40 bytes of labels, so that a longer suffix goes over 255. */
+#define LONG_LABEL "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffff123"
+#define LONG_NAME LONG_LABEL "." LONG_LABEL "." LONG_LABEL ".old.example"
+
+static void test_a_name_made_too_long_is_yxdomain_when_the_dname_shows_it(void **state)
+{
+    (void)state;
+    const char *dname = "old.example. 100 IN DNAME " LONG_LABEL ".example.";
+    const char *text =
+        scrubbed(QUESTION(LONG_NAME, A), RCODE_YXDOMAIN, 0, (struct sections){.answer = {dname}});
+    assert_string_equal(text, "an old.example. 100 DNAME " LONG_LABEL ".example.\n");
+    assert_int_equal(response.kind, RESPONSE_YXDOMAIN);
+    assert_int_equal(header_rcode(answer.message.data), RCODE_YXDOMAIN);
+    assert_string_equal(scrubbed(QUESTION("a.old.example", A), RCODE_YXDOMAIN, 0,
+                                 (struct sections){.answer = {"a.example. 1 IN A 6.6.6.6"}}),
+                        "other rcode");
+}
+
+#define SOA "example. 900 IN SOA ns.example. host.example. 1 2 3 4 60"
+
+static void test_a_negative_answer_lives_as_its_soa_says(void **state)
+{
+    (void)state;
+    assert_string_equal(scrubbed(WWW, 0, 0, (struct sections){.authority = {SOA}}),
+                        "ns example. 60 SOA ns.example.\n");
+    assert_int_equal(answer.kind, ANSWER_NODATA);
+    assert_int_equal(answer.ttl_s, 60);
+    assert_string_equal(
+        scrubbed(WWW, RCODE_NXDOMAIN, 0,
+                 (struct sections){.authority = {"example. 30 IN SOA a. b. 1 2 3 4 60",
+                                                 "example. 300 IN NS ns.example."}}),
+        "ns example. 30 SOA a.\n");
+    assert_int_equal(answer.kind, ANSWER_NXDOMAIN);
+    assert_int_equal(answer.ttl_s, 30);
+    assert_int_equal(header_rcode(answer.message.data), RCODE_NXDOMAIN);
+}
+
+static void test_a_negative_answer_is_clamped_to_max_negative_ttl(void **state)
+{
+    (void)state;
+    struct sections sections = {.authority = {"example. 86000 IN SOA a. b. 1 2 3 4 80000"}};
+    assert_string_equal(scrubbed(WWW, 0, 0, sections), "ns example. 900 SOA a.\n");
+    assert_int_equal(answer.ttl_s, 900);
+}
+
+static void test_a_negative_answer_without_its_own_soa_is_not_kept(void **state)
+{
+    (void)state;
+    static const char *const soas[] = {
+        NULL,
+        "sibling.example. 900 IN SOA a. b. 1 2 3 4 60",
+        "x.www.example. 900 IN SOA a. b. 1 2 3 4 60",
+        ". 900 IN SOA a. b. 1 2 3 4 60",
+        "example. 900 CH SOA a. b. 1 2 3 4 60",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(soas); i++) {
+        assert_string_equal(
+            scrubbed(WWW, RCODE_NXDOMAIN, 0, (struct sections){.authority = {soas[i]}}), "");
+        assert_int_equal(response.kind, RESPONSE_NXDOMAIN);
+        assert_int_equal(answer.ttl_s, 0);
+    }
+}
+
+static void test_nothing_after_an_alias_is_negative_with_a_soa_and_open_without(void **state)
+{
+    (void)state;
+    struct sections sections = {.answer = {"www.example. 300 IN CNAME a.example."},
+                                .authority = {SOA}};
+    assert_string_equal(scrubbed(WWW, 0, 0, sections), "an www.example. 300 CNAME a.example.\n"
+                                                       "ns example. 60 SOA ns.example.\n");
+    assert_int_equal(answer.kind, ANSWER_NODATA);
+    assert_string_equal(scrubbed(WWW, RCODE_NXDOMAIN, 0, sections),
+                        "an www.example. 300 CNAME a.example.\n"
+                        "ns example. 60 SOA ns.example.\n");
+    assert_int_equal(answer.kind, ANSWER_NXDOMAIN);
+    sections.authority[0] = NULL;
+    assert_string_equal(scrubbed(WWW, 0, 0, sections), "an www.example. 300 CNAME a.example.\n");
+    assert_int_equal(response.kind, RESPONSE_ALIAS);
+}
+
+static void test_nxdomain_with_the_records_asked_for_is_unsound(void **state)
+{
+    (void)state;
+    assert_string_equal(scrubbed(WWW, RCODE_NXDOMAIN, 0,
+                                 (struct sections){.answer = {"www.example. 300 IN A 192.0.2.1"}}),
+                        "unsound");
+}
+
+#define SIG(type) " IN RRSIG " type " 8 2 300 20300101000000 20200101000000 1 example. AAAA"
+
+static void test_signatures_and_proofs_come_only_with_do(void **state)
+{
+    (void)state;
+    struct sections sections = {
+        .answer = {"www.example. 300 IN A 192.0.2.1", "www.example. 300" SIG("A"),
+                   "www.example. 300" SIG("TXT")},
+        .authority = {"a.example. 300 IN NSEC z.example. A RRSIG", "a.example. 300" SIG("NSEC"),
+                      "a.com. 300 IN NSEC z.com. A", "example. 300 IN NS ns.example."}};
+    assert_string_equal(scrubbed(WWW, 0, MINIMAL, sections), "an www.example. 300 A 192.0.2.1\n");
+    assert_string_equal(scrubbed(WWW, 0, DO, sections), "an www.example. 300 A 192.0.2.1\n"
+                                                        "an www.example. 300 RRSIG A\n"
+                                                        "ns a.example. 300 NSEC z.example.\n"
+                                                        "ns a.example. 300 RRSIG NSEC\n");
+}
+
+static void test_the_proof_of_a_negative_answer_comes_with_do(void **state)
+{
+    (void)state;
+    struct sections sections = {
+        .authority = {SOA, "example. 900" SIG("SOA"), "a.example. 900 IN NSEC z.example. A",
+                      "a.example. 900" SIG("NSEC"), "sibling.example. 900" SIG("SOA")}};
+    assert_string_equal(scrubbed(WWW, RCODE_NXDOMAIN, DO, sections),
+                        "ns example. 60 SOA ns.example.\n"
+                        "ns example. 60 RRSIG SOA\n"
+                        "ns a.example. 60 NSEC z.example.\n"
+                        "ns a.example. 60 RRSIG NSEC\n");
+    assert_string_equal(scrubbed(WWW, RCODE_NXDOMAIN, 0, sections),
+                        "ns example. 60 SOA ns.example.\n");
+}
+
+static void test_signatures_of_aliases_stand_beside_them(void **state)
+{
+    (void)state;
+    struct sections sections = {
+        .answer = {"www.example. 300 IN CNAME a.example.", "a.example. 300 IN A 192.0.2.1",
+                   "a.example. 200" SIG("A"), "www.example. 100" SIG("CNAME")}};
+    assert_string_equal(scrubbed(WWW, 0, DO, sections), "an www.example. 100 CNAME a.example.\n"
+                                                        "an www.example. 100 RRSIG CNAME\n"
+                                                        "an a.example. 200 A 192.0.2.1\n"
+                                                        "an a.example. 200 RRSIG A\n");
+}
+
+static void test_ad_is_kept_only_where_it_is_trusted(void **state)
+{
+    (void)state;
+    struct sections sections = {.answer = {"www.example. 300 IN A 192.0.2.1"}};
+    scrubbed(WWW, HEADER_AD, 0, sections);
+    assert_false(header_has(answer.message.data, HEADER_AD));
+    scrubbed(WWW, HEADER_AD, AD_TRUSTED, sections);
+    assert_true(header_has(answer.message.data, HEADER_AD));
+    scrubbed(WWW, 0, AD_TRUSTED, sections);
+    assert_false(header_has(answer.message.data, HEADER_AD));
+}
+
+static void test_answers_of_a_zone_that_is_not_cached_have_no_life(void **state)
+{
+    (void)state;
+    struct sections sections = {.answer = {"www.example. 300 IN A 192.0.2.1"}};
+    assert_string_equal(scrubbed(WWW, 0, NOT_CACHED, sections),
+                        "an www.example. 300 A 192.0.2.1\n");
+    assert_int_equal(answer.ttl_s, 0);
+}
+
+static void test_any_takes_all_records_of_the_name_and_follows_nothing(void **state)
+{
+    (void)state;
+    struct sections sections = {.answer = {"www.example. 300 IN CNAME a.example.",
+                                           "www.example. 200" SIG("CNAME"),
+                                           "a.example. 300 IN A 192.0.2.1"}};
+    assert_string_equal(scrubbed(QUESTION("www.example", ANY), 0, 0, sections),
+                        "an www.example. 200 CNAME a.example.\n"
+                        "an www.example. 200 RRSIG CNAME\n");
+    assert_string_equal(scrubbed(QUESTION("www.example", CNAME), 0, 0, sections),
+                        "an www.example. 300 CNAME a.example.\n");
+}
+
+static void test_rcodes_that_say_no_have_their_kinds(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {
+        [RCODE_FORMERR] = "formerr", [RCODE_SERVFAIL] = "servfail",   [RCODE_NOTIMP] = "notimp",
+        [RCODE_REFUSED] = "refused", [RCODE_NOTAUTH] = "other rcode",
+    };
+    for (uint16_t rcode = 0; rcode < ARRAY_LEN(kinds); rcode++)
+        if (kinds[rcode])
+            assert_string_equal(scrubbed(WWW, rcode, 0, (struct sections){0}), kinds[rcode]);
+    assert_string_equal(scrubbed(WWW, HEADER_TC, 0, (struct sections){0}), "truncated");
+    assert_string_equal(scrubbed(WWW, OPCODE_NOTIFY << 11, 0, (struct sections){0}), "unsound");
+    assert_string_equal(
+        scrubbed(WWW, 0, 0, (struct sections){.authority = {"example. 300 IN NS ns.example."}}),
+        "referral");
+}
+
+/* Every byte of a record's RDATA cut off, its length said to be right. */
+static void cut_rdata(const char *text, const char *type)
+{
+    struct question question = QUESTION("www.example", A);
+    uint16_t asked;
+    assert_int_equal(rrtype_parse(&asked, type), ERR_OK);
+    question.type = asked;
+    response_begin(&sent, 0, &question);
+    size_t start = sent.len;
+    response_add(&sent, SECTION_ANSWER, text);
+    size_t rdata = start + name_skip(span_of(sent.bytes + start, sent.len - start), 0) + 10;
+    size_t whole = sent.len;
+    assert_true(scrub_parsed(&question, response_parse(&sent), 0));
+    for (size_t len = rdata; len < whole; len++) {
+        put_u16(sent.bytes + rdata - 2, (uint16_t)(len - rdata));
+        sent.len = len;
+        assert_false(scrub_parsed(&question, response_parse(&sent), 0));
+        assert_int_equal(response.kind, RESPONSE_UNSOUND);
+    }
+}
+
+static void test_malformed_rdata_is_not_believed_wherever_it_is_cut(void **state)
+{
+    (void)state;
+    cut_rdata("www.example. 300 IN A 192.0.2.1", "A");
+    cut_rdata("www.example. 300 IN AAAA 2001:db8::1", "AAAA");
+    cut_rdata("www.example. 300 IN MX 10 mx.example.", "MX");
+    cut_rdata("www.example. 300 IN SOA a.example. b.example. 1 2 3 4 5", "SOA");
+    cut_rdata("www.example. 300 IN SRV 1 2 3 host.example.", "SRV");
+    cut_rdata("www.example. 300 IN NS host.example.", "NS");
+    cut_rdata("www.example. 300 IN CNAME host.example.", "CNAME");
+}
+
+static void test_malformed_rdata_anywhere_spoils_the_message(void **state)
+{
+    (void)state;
+    struct question question = WWW;
+    response_begin(&sent, 0, &question);
+    response_add(&sent, SECTION_ANSWER, "www.example. 300 IN A 192.0.2.1");
+    response_add(&sent, SECTION_ADDITIONAL, "other.example. 300 IN A 192.0.2.1");
+    sent.bytes[sent.len - 5] = 3;
+    sent.len--;
+    assert_false(scrub_parsed(&question, response_parse(&sent), 0));
+    assert_int_equal(response.kind, RESPONSE_UNSOUND);
+}
+
+static void test_more_records_than_an_answer_takes_are_refused(void **state)
+{
+    (void)state;
+    struct question question = QUESTION("a", NULL);
+    response_begin(&sent, 0, &question);
+    for (unsigned i = 0; i <= COMPOSE_RECORDS_MAX; i++) {
+        uint8_t *at = sent.bytes + sent.len;
+        put_u16(at, 0xc00c);
+        put_u16(at + 2, RRTYPE_NULL);
+        put_u16(at + 4, RRCLASS_IN);
+        put_u32(at + 6, 60);
+        put_u16(at + 10, i < SCRUB_UNIQUE ? 1 : 0);
+        at[12] = (uint8_t)i;
+        sent.len += i < SCRUB_UNIQUE ? 13 : 12;
+    }
+    header_set_count(sent.bytes, SECTION_ANSWER, COMPOSE_RECORDS_MAX + 1);
+    assert_false(scrub_parsed(&question, response_parse(&sent), 0));
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    static const struct cache_options options = {.size_bytes = CACHE_SIZE_MIN,
+                                                 .min_ttl_s = 5,
+                                                 .max_ttl_s = 86400,
+                                                 .max_negative_ttl_s = 900,
+                                                 .failure_ttl_s = 5};
+    cache_thread_begin();
+    cache = cache_new(&options);
+    routes = routes_new(ZONES(&zones, ".", "example"), NULL, &forward_strategy);
+    return !cache || !routes;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    routes_free(routes);
+    cache_thread_end();
+    cache_free(cache);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_answer_is_kept_and_points_to_its_question),
+        cmocka_unit_test(test_the_case_of_the_upstream_is_not_kept_in_the_question),
+        cmocka_unit_test(test_records_of_one_set_get_its_least_ttl),
+        cmocka_unit_test(test_ttls_are_clamped),
+        cmocka_unit_test(test_duplicates_are_dropped),
+        cmocka_unit_test(test_unrelated_records_of_the_answer_section_are_dropped),
+        cmocka_unit_test(test_poison_in_authority_and_additional_is_dropped),
+        cmocka_unit_test(test_addresses_of_hosts_in_the_answer_are_kept_where_answers_are_full),
+        cmocka_unit_test(test_one_chain_is_kept_in_its_order),
+        cmocka_unit_test(test_of_two_chains_from_one_name_the_first_counts),
+        cmocka_unit_test(test_records_beyond_the_zone_are_not_believed),
+        cmocka_unit_test(test_a_chain_into_an_inner_zone_leads_out_too),
+        cmocka_unit_test(test_nxdomain_for_a_target_out_of_the_zone_is_not_believed),
+        cmocka_unit_test(test_aliases_in_a_circle_or_too_many_are_refused),
+        cmocka_unit_test(test_a_chain_is_followed_up_to_its_bound_in_any_order),
+        cmocka_unit_test(test_a_dname_is_kept_beside_its_cname),
+        cmocka_unit_test(test_a_dname_without_cname_is_given_one),
+        cmocka_unit_test(test_a_dname_in_a_circle_ends),
+        cmocka_unit_test(test_a_name_made_too_long_is_yxdomain_when_the_dname_shows_it),
+        cmocka_unit_test(test_a_negative_answer_lives_as_its_soa_says),
+        cmocka_unit_test(test_a_negative_answer_is_clamped_to_max_negative_ttl),
+        cmocka_unit_test(test_a_negative_answer_without_its_own_soa_is_not_kept),
+        cmocka_unit_test(test_nothing_after_an_alias_is_negative_with_a_soa_and_open_without),
+        cmocka_unit_test(test_nxdomain_with_the_records_asked_for_is_unsound),
+        cmocka_unit_test(test_signatures_and_proofs_come_only_with_do),
+        cmocka_unit_test(test_the_proof_of_a_negative_answer_comes_with_do),
+        cmocka_unit_test(test_signatures_of_aliases_stand_beside_them),
+        cmocka_unit_test(test_ad_is_kept_only_where_it_is_trusted),
+        cmocka_unit_test(test_answers_of_a_zone_that_is_not_cached_have_no_life),
+        cmocka_unit_test(test_any_takes_all_records_of_the_name_and_follows_nothing),
+        cmocka_unit_test(test_rcodes_that_say_no_have_their_kinds),
+        cmocka_unit_test(test_malformed_rdata_is_not_believed_wherever_it_is_cut),
+        cmocka_unit_test(test_malformed_rdata_anywhere_spoils_the_message),
+        cmocka_unit_test(test_more_records_than_an_answer_takes_are_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
