@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "dns/word.h"
 
 enum { POINTER_MAX = 0x3fff };
 
@@ -30,12 +31,9 @@ static inline uint32_t mix(uint64_t hash, uint64_t word)
 static uint32_t label_hash(const uint8_t *label, uint32_t hash)
 {
     size_t size = (size_t)label[0] + 1;
-    for (size_t at = 0; at < size; at += 8) {
-        uint64_t word = 0;
-        memcpy(&word, label + at, size - at < 8 ? size - at : 8);
-        hash = mix(hash, name_fold_word(word));
-    }
-    return hash;
+    for (; size >= 8; label += 8, size -= 8)
+        hash = mix(hash, name_fold_word(word_load(label)));
+    return size ? mix(hash, name_fold_word(word_load_part(label, size))) : hash;
 }
 
 static void suffixes_of(struct suffixes *out, struct name name)

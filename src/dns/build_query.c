@@ -6,11 +6,10 @@
  */
 #include "dns/build.h"
 
-#include <string.h>
-
 #include "base/check.h"
 #include "dns/edns.h"
 #include "dns/rrtype.h"
+#include "dns/word.h"
 
 enum { OPT_LEN = 11, OPTION_HEAD = 4 };
 
@@ -31,8 +30,7 @@ static uint8_t *write_option(uint8_t *at, uint16_t code, const uint8_t *data, ui
 {
     put_u16(at, code);
     put_u16(at + 2, len);
-    if (len)
-        memcpy(at + OPTION_HEAD, data, len);
+    word_copy(at + OPTION_HEAD, data, len);
     return at + OPTION_HEAD + len;
 }
 
@@ -68,7 +66,7 @@ size_t build_query(uint8_t *out, size_t size, const struct question *question,
     put_u32(out + 6, 0);
     put_u16(out + 10, options->edns);
     uint8_t *at = out + HEADER_LEN;
-    memcpy(at, question->name.wire, question->name.len);
+    word_copy(at, question->name.wire, question->name.len);
     at += question->name.len;
     put_u16(at, question->type);
     put_u16(at + 2, question->cls);

@@ -7,7 +7,10 @@
 #include "dns/case_bits.h"
 
 #include <endian.h>
+#include <stdbool.h>
 #include <string.h>
+
+#include "dns/word.h"
 
 static const uint64_t ones = 0x0101010101010101u;
 
@@ -33,30 +36,24 @@ static inline uint64_t randomise_word(uint64_t word, uint8_t bits)
     return folded ^ (letters_of(folded) & spread(bits)) >> 2;
 }
 
-/* The last bytes of a name, fewer than a word: padded with what is no letter. */
-static inline uint64_t load_part(const uint8_t *at, size_t len)
-{
-    uint64_t word = 0;
-    memcpy(&word, at, len);
-    return le64toh(word);
-}
-
 void case_randomise(uint8_t *wire, uint8_t len, const uint8_t *bits)
 {
-    for (size_t at = 0; at < len; at += 8) {
-        size_t part = len - at < 8 ? len - at : 8;
-        uint64_t word = htole64(randomise_word(load_part(wire + at, part), *bits++));
-        memcpy(wire + at, &word, part);
+    size_t at = 0;
+    for (; at + 8 <= len; at += 8, bits++) {
+        uint64_t word = htole64(randomise_word(le64toh(word_load(wire + at)), *bits));
+        memcpy(wire + at, &word, sizeof(word));
+    }
+    for (unsigned bit = 0; at < len; at++, bit++) {
+        uint8_t folded = name_fold_byte(wire[at]);
+        bool is_letter = (uint8_t)(folded - 'a') < 26;
+        wire[at] = (uint8_t)(folded ^ (is_letter && *bits >> bit & 1 ? 0x20 : 0));
     }
 }
 
 unsigned case_letters(struct name name)
 {
     unsigned count = 0;
-    for (size_t at = 0; at < name.len; at += 8) {
-        size_t part = name.len - at < 8u ? name.len - at : 8u;
-        uint64_t folded = name_fold_word(load_part(name.wire + at, part));
-        count += (unsigned)__builtin_popcountll(letters_of(folded));
-    }
+    for (size_t at = 0; at < name.len; at++)
+        count += (uint8_t)(name_fold_byte(name.wire[at]) - 'a') < 26;
     return count;
 }

@@ -9,46 +9,52 @@
 #include "base/check.h"
 #include "dns/rdata.h"
 
-void copy_init(struct copy *copy, struct build *to, const struct message *from)
-{
-    *copy = (struct copy){.to = to, .from = from};
-    struct span written = span_of(to->start, build_len(to));
-    if (from->has_question && to->counts[SECTION_QUESTION] && !to->overflow &&
-        name_equal_in_message(written, HEADER_LEN, from->question.name)) {
-        copy->places[0].from = copy->places[0].to = HEADER_LEN;
-        copy->next_place = 1;
-    }
-}
-
-void copy_forget(struct copy *copy)
-{
-    copy_init(copy, copy->to, copy->from);
-}
-
 /* Where the labels of a name begin: behind a bare pointer, or where it stands. */
 static inline uint16_t place_of(const uint8_t *data, uint16_t offset)
 {
     return data[offset] < 0xc0 ? offset : (uint16_t)(get_u16(data + offset) & 0x3fff);
 }
 
-static inline uint16_t find_place(const struct copy *copy, uint16_t from)
+/* Names that fall on the same slot push one another out: the hash of their labels finds them then.
+ */
+_Static_assert(COPY_PLACES == 32, "struct copy has a bit for each");
+
+static inline unsigned slot_of(uint16_t from)
 {
-    for (int i = 0; i < COPY_PLACES; i++)
-        if (copy->places[i].from == from && copy->places[i].to)
-            return copy->places[i].to;
-    return 0;
+    return (from ^ from >> 5) % COPY_PLACES;
 }
 
-/* Place 0 is the question's, when it has one, and stays. */
+static inline uint16_t find_place(const struct copy *copy, uint16_t from)
+{
+    unsigned slot = slot_of(from);
+    bool is_there = copy->used >> slot & 1 && copy->places[slot].from == from;
+    return is_there ? copy->places[slot].to : 0;
+}
+
 static void add_place(struct copy *copy, uint16_t from, uint16_t to)
 {
     if (to > 0x3fff)
         return;
-    copy->places[copy->next_place].from = from;
-    copy->places[copy->next_place].to = to;
-    copy->next_place = (uint8_t)(copy->next_place + 1);
-    if (copy->next_place == COPY_PLACES)
-        copy->next_place = copy->places[0].to == HEADER_LEN;
+    unsigned slot = slot_of(from);
+    copy->used |= UINT32_C(1) << slot;
+    copy->places[slot].from = from;
+    copy->places[slot].to = to;
+}
+
+void copy_init(struct copy *copy, struct build *to, const struct message *from)
+{
+    copy->to = to;
+    copy->from = from;
+    copy->used = 0;
+    struct span written = span_of(to->start, build_len(to));
+    if (from->has_question && to->counts[SECTION_QUESTION] && !to->overflow &&
+        name_equal_in_message(written, HEADER_LEN, from->question.name))
+        add_place(copy, HEADER_LEN, HEADER_LEN);
+}
+
+void copy_forget(struct copy *copy)
+{
+    copy_init(copy, copy->to, copy->from);
 }
 
 static void copy_name(struct copy *copy, uint16_t offset)

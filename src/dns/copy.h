@@ -20,16 +20,16 @@
 #include "dns/build.h"
 #include "dns/message.h"
 
-enum { COPY_PLACES = 4 }; /* owners whose new place is remembered, the latest first */
+enum { COPY_PLACES = 32 }; /* names whose new place is remembered, by their old one */
 
 /* One message's copying; lives on the caller's stack while both message and build do. */
 struct copy {
     struct build *to;
     const struct message *from;
     struct {
-        uint16_t from, to; /* offsets of the same name in both; to is 0 when unused */
+        uint16_t from, to; /* offsets of the same name in both */
     } places[COPY_PLACES];
-    uint8_t next_place;
+    uint32_t used; /* a bit for each place: cheaper to clear than they are */
 };
 
 /* to must have its header and question, if any, written; from has parsed OK. */

@@ -117,11 +117,11 @@ static bool take_question(struct pass *pass)
         return true;
     if (out->counts[SECTION_QUESTION] > 1)
         return false;
-    struct name name;
-    size_t at = name_view(span_of(pass->data, pass->len), HEADER_LEN, &name);
-    if (!at || pass->len - at < 4)
+    size_t at = name_view(span_of(pass->data, pass->len), HEADER_LEN, &out->question.name);
+    if (!at || pass->len - at < 4) {
+        out->question.name = name_root();
         return false;
-    out->question.name = name;
+    }
     out->question.type = get_u16(pass->data + at);
     out->question.cls = get_u16(pass->data + at + 2);
     out->has_question = true;
@@ -138,9 +138,22 @@ static enum message_check refuse(struct message *out)
     return MESSAGE_MALFORMED;
 }
 
+/* Field by field, which gcc turns into a few stores; a whole struct it fills by "rep stos". */
+static inline void clear(struct message *out, struct span bytes)
+{
+    out->bytes = bytes;
+    out->id = out->flags = 0;
+    memset(out->counts, 0, sizeof(out->counts));
+    memset(out->offsets, 0, sizeof(out->offsets));
+    out->end = 0;
+    out->has_question = out->has_trailing = out->has_tsig = out->has_sig0 = false;
+    out->question = (struct question){.name = name_root()};
+    out->edns = (struct edns){0};
+}
+
 enum message_check message_parse(struct message *out, struct span bytes)
 {
-    *out = (struct message){.bytes = bytes, .question.name = name_root()};
+    clear(out, bytes);
     if (bytes.len < HEADER_LEN || bytes.len > MESSAGE_MAX)
         return MESSAGE_SHORT;
     out->id = header_id(bytes.data);

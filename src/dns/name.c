@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "dns/header.h"
+#include "dns/word.h"
 
 static const uint8_t root_wire[1];
 
@@ -52,7 +53,7 @@ static inline __attribute__((always_inline)) size_t walk(struct span message, si
         if (size > message.len - at || len + size > NAME_WIRE_MAX)
             return 0;
         if (out)
-            memcpy(out + len, message.data + at, size);
+            word_copy(out + len, message.data + at, size);
         len += size;
         at += size;
         if (size == 1)
@@ -98,34 +99,27 @@ size_t name_view(struct span bytes, size_t offset, struct name *name)
 
 /* ---- comparing ---- */
 
-static inline uint64_t load(const uint8_t *at)
-{
-    uint64_t word;
-    memcpy(&word, at, sizeof(word));
-    return word;
-}
-
 /* Equal without regard to case; the last word overlaps the one before it. */
 static bool folded_equal(const uint8_t *a, const uint8_t *b, size_t len)
 {
-    if (len < 8) {
-        for (size_t i = 0; i < len; i++)
-            if (name_fold_byte(a[i]) != name_fold_byte(b[i]))
-                return false;
-        return true;
-    }
+    if (len < 8)
+        return name_fold_word(word_load_part(a, len)) == name_fold_word(word_load_part(b, len));
     for (size_t i = 0; i + 8 < len; i += 8) {
-        uint64_t x = load(a + i), y = load(b + i);
+        uint64_t x = word_load(a + i), y = word_load(b + i);
         if (x != y && name_fold_word(x) != name_fold_word(y))
             return false;
     }
-    return name_fold_word(load(a + len - 8)) == name_fold_word(load(b + len - 8));
+    return name_fold_word(word_load(a + len - 8)) == name_fold_word(word_load(b + len - 8));
 }
 
 bool name_equal_in_message(struct span message, size_t offset, struct name name)
 {
     size_t at = offset, sequence = offset, done = 0;
     unsigned hops = 0;
+    /* Standing there whole: a sound name ends itself, so equal bytes are an equal name. */
+    if (offset < message.len && name.len <= message.len - offset &&
+        folded_equal(message.data + offset, name.wire, name.len))
+        return true;
     while (at < message.len) {
         size_t size = (size_t)message.data[at] + 1;
         if (size > NAME_LABEL_MAX + 1) {
@@ -244,20 +238,29 @@ struct name name_suffix(struct name name, unsigned count)
 
 struct name name_copy(struct name name, uint8_t out[NAME_WIRE_MAX])
 {
-    memmove(out, name.wire, name.len);
+    word_copy(out, name.wire, name.len);
     return (struct name){.wire = out, .len = name.len};
+}
+
+static inline void fold_to(uint8_t *to, const uint8_t *from)
+{
+    uint64_t word = name_fold_word(word_load(from));
+    memcpy(to, &word, sizeof(word));
 }
 
 /* Word by word: no label border matters, see name_fold_word(). */
 struct name name_fold(struct name name, uint8_t out[NAME_WIRE_MAX])
 {
-    size_t at = 0;
-    for (; at + 8 <= name.len; at += 8) {
-        uint64_t word = name_fold_word(load(name.wire + at));
-        memcpy(out + at, &word, sizeof(word));
+    if (name.len < 8) {
+        for (size_t at = 0; at < name.len; at++)
+            out[at] = name_fold_byte(name.wire[at]);
+        return (struct name){.wire = out, .len = name.len};
     }
-    for (; at < name.len; at++)
-        out[at] = name_fold_byte(name.wire[at]);
+    /* Folding twice changes nothing: the last word may overlap, in place too. */
+    size_t last = (size_t)name.len - 8;
+    for (size_t at = 0; at < last; at += 8)
+        fold_to(out + at, name.wire + at);
+    fold_to(out + last, name.wire + last);
     return (struct name){.wire = out, .len = name.len};
 }
 
