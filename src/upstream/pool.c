@@ -81,18 +81,20 @@ static bool has_fallback(const struct conn *conn)
     return conn->options->fallback == UPSTREAM_FALLBACK_UDP;
 }
 
-static bool is_ending(const struct conn *conn, uint32_t lead)
+/* left: requests left when the query at hand is sent. */
+static bool is_ending(const struct conn *conn, uint32_t left, uint32_t lead)
 {
     bool silent = conn->suspect || (conn->doubted && !has_fallback(conn));
     return conn->ending != CONN_END_NONE || silent ||
-           plan_ends_soon(conn_requests_left(conn), conn->max_requests, lead);
+           plan_ends_soon(left, conn->max_requests, lead);
 }
 
-static void add_ready(struct plan_facts *facts, const struct conn *conn)
+static void add_ready(struct plan_facts *facts, const struct conn *conn, const struct conn *taking)
 {
+    uint32_t left = conn_requests_left(conn) - (conn == taking);
     if (!conn->suspect)
-        facts->requests_left += conn_requests_left(conn);
-    if (is_ending(conn, facts->lead)) {
+        facts->requests_left += left;
+    if (is_ending(conn, left, facts->lead)) {
         facts->ending++;
     } else {
         facts->lasting++;
@@ -108,7 +110,7 @@ static bool is_demanded(const struct pool *pool)
            (lately && keepalive_allows(&pool->keepalive, pool_now(pool)));
 }
 
-static struct plan_facts gather(const struct pool *pool)
+static struct plan_facts gather(const struct pool *pool, const struct conn *taking)
 {
     struct plan_facts facts = {
         .kept = is_nailing(pool) ? pool->options->connections : 0,
@@ -122,7 +124,7 @@ static struct plan_facts gather(const struct pool *pool)
     {
         const struct conn *conn = conn_of(node);
         if (conn->state == CONN_READY) {
-            add_ready(&facts, conn);
+            add_ready(&facts, conn, taking);
         } else if (conn->state != CONN_DRAINING) {
             facts.coming++;
         }
@@ -164,18 +166,23 @@ static void add_conn(struct pool *pool, uint64_t rest_until_at)
 }
 
 /* Dials what the plan asks for. While the pool rests only one place is taken, and rests. */
-static void tend(struct pool *pool)
+static void tend_for(struct pool *pool, const struct conn *taking)
 {
     if (pool->closing || pool->tending)
         return;
     pool->tending = true;
-    struct plan_facts facts = gather(pool);
+    struct plan_facts facts = gather(pool, taking);
     uint32_t dials = plan_dials(&facts);
     if (backoff_is_resting(&pool->backoff, pool_now(pool)))
         dials = facts.coming == 0 ? MIN(dials, 1u) : 0;
     for (uint32_t i = 0; i < dials && !pool->closing; i++)
         add_conn(pool, pool->backoff.until_at);
     pool->tending = false;
+}
+
+static void tend(struct pool *pool)
+{
+    tend_for(pool, NULL);
 }
 
 static void on_tend_later(struct timer *timer)
@@ -354,7 +361,7 @@ static void on_ended(struct conn *conn, enum conn_end why)
     uint64_t again_at = redial_at(pool, conn, why);
     if (backoff_is_resting(&pool->backoff, pool_now(pool)) && count_ready(pool) == 0)
         fail_waiters(pool, why);
-    struct plan_facts facts = gather(pool);
+    struct plan_facts facts = gather(pool, NULL);
     if (again_at > pool_now(pool) && plan_dials(&facts) > 0)
         add_conn(pool, again_at);
     else
@@ -466,10 +473,10 @@ struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_la
         *lack = lack_of(pool);
         return NULL;
     }
-    /* This query is about to be the last, or to fill it: see to the next one now. */
-    if (is_filled(conn) || is_ending(conn, lead_of(pool)) ||
+    /* Nearly filled, or near its end: see to the next one now. */
+    if (is_filled(conn) || conn->doubted || conn->ending != CONN_END_NONE ||
         conn_requests_left(conn) <= lead_of(pool) + 1)
-        tend(pool);
+        tend_for(pool, conn);
     return conn;
 }
 

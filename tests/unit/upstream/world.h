@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_UPSTREAM_WORLD_H
+#define NAILUP_TESTS_UPSTREAM_WORLD_H
+
+/*
+ * A worker's upstream side in virtual time: a loop, a network, the upstreams, and askers that start
+ * exchanges and note what came of them. One instant is a number of microseconds.
+ */
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rand.h"
+#include "dns/rrtype.h"
+#include "loop/loop.h"
+#include "support/fake_loop.h"
+#include "support/fake_net.h"
+#include "support/fake_peer.h"
+#include "upstream/exchange.h"
+#include "upstream/upstream.h"
+#include "upstream/upstreams.h"
+
+#define MS US_PER_MS
+#define S US_PER_S
+
+struct world {
+    struct loop *loop;
+    struct fake_net *net;
+    struct stats stats;
+    struct nail_quota quota;
+    struct upstreams *upstreams;
+};
+
+enum asker_result { ASKER_WAITING, ASKER_ANSWERED, ASKER_FAILED };
+
+struct asker {
+    struct world *world;
+    struct exchange exchange;
+    uint8_t wire[NAME_WIRE_MAX];
+    enum asker_result result;
+    struct exchange_failure failure;
+    uint64_t asked_at, took_us;
+    bool over_stream;
+    struct upstream *from;
+    uint16_t rcode;
+    uint16_t bad_rcode; /* answers with this rcode are not taken; 0: all are */
+};
+
+static inline enum exchange_verdict asker_on_answer(void *owner, const struct exchange_answer *answer)
+{
+    struct asker *asker = owner;
+    uint16_t rcode = message_rcode(answer->message);
+    if (asker->bad_rcode && rcode == asker->bad_rcode)
+        return EXCHANGE_ANOTHER;
+    assert_int_equal(asker->result, ASKER_WAITING);
+    asker->result = ASKER_ANSWERED;
+    asker->took_us = loop_now(asker->world->loop) - asker->asked_at;
+    asker->over_stream = answer->over_stream;
+    asker->from = answer->upstream;
+    asker->rcode = rcode;
+    return EXCHANGE_TAKEN;
+}
+
+static inline void asker_on_failed(void *owner, const struct exchange_failure *failure)
+{
+    struct asker *asker = owner;
+    assert_int_equal(asker->result, ASKER_WAITING);
+    asker->result = ASKER_FAILED;
+    asker->took_us = loop_now(asker->world->loop) - asker->asked_at;
+    asker->failure = *failure;
+}
+
+static const struct exchange_handler asker_handler = {.on_answer = asker_on_answer,
+                                                      .on_failed = asker_on_failed};
+
+static inline void world_open(struct world *world)
+{
+    memset(world, 0, sizeof(*world));
+    rand_seed_for_tests(4242);
+    world->loop = loop_new();
+    world->net = fake_net_of(world->loop);
+    world->quota.max = 1000;
+    world->upstreams = upstreams_new(world->loop, &world->stats, &world->quota);
+    assert_non_null(world->upstreams);
+}
+
+/* Everything is closed and nothing is counted as open any more. */
+static inline void world_close(struct world *world)
+{
+    upstreams_free(world->upstreams);
+    fake_loop_settle(world->loop);
+    assert_int_equal(fake_net_open_sockets(world->net), 0);
+    assert_int_equal(world->stats.upstream_in_flight, 0);
+    assert_int_equal(world->stats.upstream_ready + world->stats.upstream_dialing +
+                         world->stats.upstream_resting + world->stats.upstream_parked +
+                         world->stats.upstream_draining,
+                     0);
+    assert_int_equal(world->quota.used, 0);
+    loop_free(world->loop);
+}
+
+static inline struct upstream_options world_nailed(void)
+{
+    struct upstream_options options = upstream_options_default;
+    options.nailed = true;
+    options.transport = UPSTREAM_TCP;
+    return options;
+}
+
+static inline struct upstream *world_upstream(struct world *world, const char *addr,
+                                              const struct upstream_options *options)
+{
+    struct addr at = fake_addr(addr);
+    struct upstream *upstream = upstreams_get(world->upstreams, &at, options);
+    assert_non_null(upstream);
+    return upstream;
+}
+
+static inline struct fake_peer *world_peer(struct world *world, const char *addr, fake_peer_fn fn,
+                                           void *owner)
+{
+    struct addr at = fake_addr(addr);
+    return fake_peer_new(world->net, &at, fn, owner);
+}
+
+/* Starts an exchange for "name" without ending the turn. */
+static inline void ask_group(struct asker *asker, struct world *world, const char *name,
+                             struct upstream *const *group, size_t count)
+{
+    memset(asker, 0, sizeof(*asker));
+    asker->world = world;
+    asker->asked_at = loop_now(world->loop);
+    exchange_init(&asker->exchange, world->upstreams, &asker_handler, asker);
+    struct exchange_question question = {.recursion_desired = true};
+    assert_int_equal(name_parse(&question.question.name, asker->wire, name, strlen(name)), ERR_OK);
+    question.question.type = RRTYPE_A;
+    question.question.cls = RRCLASS_IN;
+    exchange_start(&asker->exchange, &question, group, count);
+}
+
+static inline void ask(struct asker *asker, struct world *world, const char *name,
+                       struct upstream *upstream)
+{
+    static struct upstream *kept[4096]; /* groups are borrowed: one place each */
+    static size_t next;
+    struct upstream **group = &kept[next++ % 4096];
+    *group = upstream;
+    ask_group(asker, world, name, group, 1);
+}
+
+/* Asks and runs until it is over. */
+static inline void ask_and_wait(struct asker *asker, struct world *world, const char *name,
+                                struct upstream *upstream)
+{
+    ask(asker, world, name, upstream);
+    for (int i = 0; i < 10000 && asker->result == ASKER_WAITING; i++)
+        fake_loop_advance(world->loop, MS);
+    assert_int_not_equal(asker->result, ASKER_WAITING);
+}
+
+static inline struct fake_conn *peer_conn(struct fake_peer *peer, size_t number)
+{
+    return fake_server_conn(fake_peer_server(peer), number);
+}
+
+static inline size_t peer_dials(struct fake_peer *peer)
+{
+    return fake_server_dials(fake_peer_server(peer));
+}
+
+#endif
