@@ -175,9 +175,9 @@ void watch_close(struct poller *poller, struct watch *watch)
 #endif
 #endif
 #ifdef __SANITIZE_ADDRESS__
-enum { KEEP_MAX = 0 };
+static const size_t keep_max = 0;
 #else
-enum { KEEP_MAX = FREE_MAX };
+static const size_t keep_max = FREE_MAX;
 #endif
 
 void *poller_take(struct poller *poller, enum poller_object which, size_t size)
@@ -195,7 +195,7 @@ void poller_give(struct poller *poller, enum poller_object which, void *object)
 {
     struct free_object *spare = object;
 
-    if (poller->spare[which].count >= KEEP_MAX) {
+    if (poller->spare[which].count >= keep_max) {
         free(object);
         return;
     }
