@@ -26,6 +26,7 @@ void build_init(struct build *build, uint8_t *out, size_t size)
     build->section = SECTION_QUESTION;
     memset(build->counts, 0, sizeof(build->counts));
     build->rdata_offset = 0;
+    build->rollbacks = 0;
 }
 
 /* Room for len bytes, or NULL, which sets overflow. */
@@ -184,6 +185,7 @@ struct build_mark build_mark(const struct build *build)
 
 void build_rollback(struct build *build, const struct build_mark *mark)
 {
+    build->rollbacks++;
     build->at = mark->at;
     build->section = mark->section;
     build->overflow = mark->overflow;

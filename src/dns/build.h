@@ -44,6 +44,7 @@ struct build {
     bool has_names;       /* the table has been cleared and holds something */
     enum section section; /* that records are counted in */
     uint16_t counts[SECTION_COUNT];
+    uint32_t rollbacks;    /* how often: who remembers offsets looks whether they still hold */
     uint16_t rdata_offset; /* of the record being written, 0 outside */
     struct build_slot slots[BUILD_SLOTS];
 };

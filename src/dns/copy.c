@@ -15,10 +15,9 @@ static inline uint16_t place_of(const uint8_t *data, uint16_t offset)
     return data[offset] < 0xc0 ? offset : (uint16_t)(get_u16(data + offset) & 0x3fff);
 }
 
-/* Names that fall on the same slot push one another out: the hash of their labels finds them then.
- */
 _Static_assert(COPY_PLACES == 32, "struct copy has a bit for each");
 
+/* Names that fall on the same slot push one another out; build's table then finds them. */
 static inline unsigned slot_of(uint16_t from)
 {
     return (from ^ from >> 5) % COPY_PLACES;
@@ -41,20 +40,24 @@ static void add_place(struct copy *copy, uint16_t from, uint16_t to)
     copy->places[slot].to = to;
 }
 
-void copy_init(struct copy *copy, struct build *to, const struct message *from)
+/* Nothing is remembered but that the question is the same, if it is. */
+static void forget(struct copy *copy)
 {
-    copy->to = to;
-    copy->from = from;
+    const struct message *from = copy->from;
+    const struct build *to = copy->to;
     copy->used = 0;
+    copy->rollbacks = to->rollbacks;
     struct span written = span_of(to->start, build_len(to));
     if (from->has_question && to->counts[SECTION_QUESTION] && !to->overflow &&
         name_equal_in_message(written, HEADER_LEN, from->question.name))
         add_place(copy, HEADER_LEN, HEADER_LEN);
 }
 
-void copy_forget(struct copy *copy)
+void copy_init(struct copy *copy, struct build *to, const struct message *from)
 {
-    copy_init(copy, copy->to, copy->from);
+    copy->to = to;
+    copy->from = from;
+    forget(copy);
 }
 
 static void copy_name(struct copy *copy, uint16_t offset)
@@ -108,6 +111,8 @@ bool copy_rr(struct copy *copy, const struct rr *rr, uint32_t ttl)
     struct rdata_parts parts;
     if (!rdata_split(copy->from, rr, &parts))
         return false;
+    if (copy->rollbacks != copy->to->rollbacks)
+        forget(copy);
     copy_name(copy, rr->owner_offset);
     build_rr_begin_owned(copy->to, rr->type, rr->cls, ttl);
     size_t end = (size_t)rr->rdata_offset + rr->rdata_len;

@@ -29,17 +29,16 @@ struct copy {
     struct {
         uint16_t from, to; /* offsets of the same name in both */
     } places[COPY_PLACES];
-    uint32_t used; /* a bit for each place: cheaper to clear than they are */
+    uint32_t rollbacks; /* of the build when the places were right */
+    uint32_t used;      /* a bit for each place: cheaper to clear than they are */
 };
 
 /* to must have its header and question, if any, written; from has parsed OK. */
 void copy_init(struct copy *copy, struct build *to, const struct message *from);
 
 /* Appends rr with this TTL to the build's current section. False when the RDATA is malformed:
- * nothing is then written. A lack of room is the build's overflow. Not for OPT (MUST). */
+ * nothing is then written. A lack of room is the build's overflow; build_rollback() is allowed
+ * between records. Not for OPT (MUST). */
 MUST_USE bool copy_rr(struct copy *copy, const struct rr *rr, uint32_t ttl);
-
-/* Forgets remembered places; after build_rollback(). */
-void copy_forget(struct copy *copy);
 
 #endif

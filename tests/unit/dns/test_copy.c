@@ -165,12 +165,10 @@ static void test_lack_of_room_is_an_overflow_that_can_be_taken_back(void **state
         for (struct rr rr; message_rr_next(&iter, &rr) && rr.type != RRTYPE_OPT;) {
             struct build_mark mark = build_mark(&build);
             assert_true(copy_rr(&copy, &rr, rr.ttl));
-            if (build.overflow) {
+            if (build.overflow)
                 build_rollback(&build, &mark);
-                copy_forget(&copy);
-            } else {
+            else
                 kept++;
-            }
         }
         struct message copied = sample_parse(span_of(exact, build_finish(&build)));
         assert_int_equal(copied.counts[SECTION_ANSWER], kept);
@@ -179,15 +177,42 @@ static void test_lack_of_room_is_an_overflow_that_can_be_taken_back(void **state
     }
 }
 
+static void test_owner_of_a_record_taken_back_is_written_again(void **state)
+{
+    (void)state;
+    raw_start(&raw, HEADER_QR);
+    for (int i = 0; i < 2; i++)
+        raw_rr(&raw, SECTION_ANSWER, i ? BYTES("\xc0\x13") : BYTES("\5other\0"), RRTYPE_A, 1, 0,
+               BYTES("\1\2\3\4"));
+    struct message message = sample_parse(raw_span(&raw));
+    struct build build;
+    struct copy copy;
+    build_init(&build, out, sizeof(out));
+    build_header(&build, 0, 0);
+    build_question(&build, &message.question);
+    build_section(&build, SECTION_ANSWER);
+    copy_init(&copy, &build, &message);
+    struct rr_iter iter = message_all_rrs(&message);
+    struct rr rr;
+    struct build_mark mark = build_mark(&build);
+    assert_true(message_rr_next(&iter, &rr) && copy_rr(&copy, &rr, 0));
+    build_rollback(&build, &mark);
+    assert_true(message_rr_next(&iter, &rr) && copy_rr(&copy, &rr, 0));
+    struct message copied = sample_parse(span_of(out, build_finish(&build)));
+    iter = message_all_rrs(&copied);
+    assert_true(message_rr_next(&iter, &rr));
+    assert_true(message_owner_is(&copied, &rr, NAME("other")));
+}
+
 static void test_more_owners_than_places_are_all_right(void **state)
 {
     (void)state;
     raw_start(&raw, HEADER_QR);
     size_t first = raw.len;
-    for (uint8_t i = 0; i < 20; i++) {
-        uint8_t owner[] = {1, (uint8_t)('a' + i % 10), 0xc0, 0x0c};
+    for (uint8_t i = 0; i < 40; i++) {
+        uint8_t owner[] = {1, (uint8_t)('a' + i % 20), 0xc0, 0x0c};
         raw_rr(&raw, SECTION_ANSWER, span_of(owner, 4), RRTYPE_A, 1, i, BYTES("\1\2\3\4"));
-        put_u16(owner, (uint16_t)(0xc000 | (first + (size_t)(i / 2) * 30)));
+        put_u16(owner, (uint16_t)(0xc000 | (first + (size_t)(i / 2) * 34)));
         raw_rr(&raw, SECTION_ANSWER, span_of(owner, 2), RRTYPE_A, 1, i, BYTES("\1\2\3\4"));
         raw.bytes[raw.len - 1] = i;
     }
@@ -195,7 +220,7 @@ static void test_more_owners_than_places_are_all_right(void **state)
     struct message copied = sample_parse(span_of(out, rebuild(&message, true)));
     struct rr_iter ours = message_all_rrs(&copied), theirs = message_all_rrs(&message);
     struct rr a, b;
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 80; i++) {
         uint8_t wire[NAME_WIRE_MAX];
         assert_true(message_rr_next(&ours, &a) && message_rr_next(&theirs, &b));
         assert_true(message_owner_is(&copied, &a, message_owner(&message, &b, wire)));
@@ -213,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_parts_around_names_are_kept),
         cmocka_unit_test(test_malformed_rdata_is_refused_and_nothing_written),
         cmocka_unit_test(test_lack_of_room_is_an_overflow_that_can_be_taken_back),
+        cmocka_unit_test(test_owner_of_a_record_taken_back_is_written_again),
         cmocka_unit_test(test_more_owners_than_places_are_all_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
