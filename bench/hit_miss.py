@@ -1,0 +1,359 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""CPU time per cache hit and per forwarded miss: nailupd beside Unbound and the barest responder.
+
+One thread each, the server alone on one CPU, load and upstream on another. All servers run during
+the whole measurement and are asked in turn, round after round, so that what disturbs the machine
+disturbs them alike; the median of the rounds counts. Prints a Markdown table, writes JSON.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import shutil
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SUFFIX = "bench.example.net"
+
+NAILUPD_CONF = """\
+server:
+  workers: 1
+  listen: [127.0.0.1@{port}]
+cache: {{size: 128MiB}}
+{keepalive}
+forward-zones:
+  - name: .
+    upstreams: [127.0.0.1@{upstream}]
+control: {{socket: {directory}/{name}.sock}}
+log: {{level: warning}}
+"""
+
+# As unbound.conf(5) and its "howto optimise" advise for one thread, and without DNSSEC, which the
+# made-up names have not; infra-cache-min-rtt keeps it from ending streams after 50 ms of silence.
+UNBOUND_CONF = """\
+server:
+  interface: 127.0.0.1@{port}
+  port: {port}
+  num-threads: 1
+  outgoing-range: 8192
+  num-queries-per-thread: 4096
+  outgoing-num-tcp: 100
+  so-rcvbuf: 4m
+  so-sndbuf: 4m
+  msg-cache-size: 64m
+  rrset-cache-size: 128m
+  msg-cache-slabs: 1
+  rrset-cache-slabs: 1
+  infra-cache-slabs: 1
+  key-cache-slabs: 1
+  infra-cache-min-rtt: 1000
+  module-config: "iterator"
+  do-not-query-localhost: no
+  minimal-responses: yes
+  use-syslog: no
+  username: ""
+  chroot: ""
+  directory: "{directory}"
+  pidfile: "{directory}/{name}.pid"
+remote-control:
+  control-enable: no
+forward-zone:
+  name: "."
+  forward-addr: 127.0.0.1@{upstream}
+  forward-tcp-upstream: {tcp}
+"""
+
+
+def free_port():
+    """A port that is free over UDP and TCP now."""
+    while True:
+        port = random.randrange(20000, 32000)
+        try:
+            for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+                with socket.socket(socket.AF_INET, kind) as probe:
+                    probe.bind(("127.0.0.1", port))
+            return port
+        except OSError:
+            continue
+
+
+def query(name):
+    labels = b"".join(bytes([len(part)]) + part.encode() for part in name.split("."))
+    return struct.pack(">6H", random.randrange(65536), 0x0100, 1, 0, 0, 0) + labels + b"\0\0\1\0\1"
+
+
+def await_answer(port, seconds=10):
+    """True once a query to port is answered with NOERROR."""
+    until = time.monotonic() + seconds
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.settimeout(0.3)
+        while time.monotonic() < until:
+            try:
+                client.sendto(query(f"start.{SUFFIX}"), ("127.0.0.1", port))
+                if client.recv(4096)[3] & 15 == 0:
+                    return True
+            except OSError:
+                time.sleep(0.05)
+    return False
+
+
+class Server:
+    """One process under measurement; kind is what is measured of it: hit or miss."""
+
+    def __init__(self, name, kind, command, port, log):
+        self.name, self.kind, self.port = name, kind, port
+        self.log = open(log, "w", encoding="utf-8")
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT)
+        self.rounds = []
+
+    def stop(self):
+        self.process.terminate()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+        self.log.close()
+
+    def median(self, *path):
+        values = []
+        for report in self.rounds:
+            for key in path:
+                report = report.get(key, {}) if isinstance(report, dict) else {}
+            if isinstance(report, (int, float)):
+                values.append(report)
+        return statistics.median(values) if values else None
+
+
+class Measurement:
+    def __init__(self, args, directory):
+        self.args, self.directory, self.servers, self.upstream = args, directory, [], None
+        self.upstream_port = free_port()
+        self.control = f"{directory}/upstream.sock"
+
+    def pinned(self, cpu, *command):
+        return ["taskset", "-c", str(cpu), *map(str, command)]
+
+    def start_upstream(self):
+        self.upstream = subprocess.Popen(
+            self.pinned(self.args.upstream_cpu, self.args.bench, "responder", "--listen",
+                        f"127.0.0.1@{self.upstream_port}", "--control", self.control),
+            stdout=subprocess.PIPE, text=True)
+        if not self.upstream.stdout.readline().startswith("ready"):
+            sys.exit("hit_miss: the responder did not start")
+
+    def tell_upstream(self, *words):
+        done = subprocess.run([self.args.bench, "control", self.control, *words],
+                              capture_output=True, text=True, check=True)
+        return done.stdout
+
+    def start(self, name, kind, port, *command):
+        server = Server(name, kind, self.pinned(self.args.server_cpu, *command), port,
+                        f"{self.directory}/{name}.log")
+        self.servers.append(server)
+        if await_answer(port):
+            return
+        server.stop()
+        self.servers.remove(server)
+        tail = pathlib.Path(f"{self.directory}/{name}.log").read_text(encoding="utf-8")[-600:]
+        print(f"hit_miss: {name} does not answer and is left out\n{tail}", file=sys.stderr)
+
+    def start_floor(self):
+        port = free_port()
+        self.start("udp-floor", "hit", port, self.args.bench, "udp-floor", "--listen",
+                   f"127.0.0.1@{port}")
+
+    def start_configured(self, name, kind, program, template, **values):
+        port = free_port()
+        conf = pathlib.Path(self.directory) / f"{name}.conf"
+        conf.write_text(template.format(port=port, upstream=self.upstream_port, name=name,
+                                        directory=self.directory, **values), encoding="utf-8")
+        options = ["-d", "-c"] if "unbound" in name else ["-c"]
+        self.start(name, kind, port, program, *options, conf)
+
+    def start_all(self):
+        self.start_upstream()
+        self.start_floor()
+        nailed = "tcp-upstream-keepalive: [127.0.0.1]"
+        if self.args.nailupd:
+            for name, kind, keepalive in (("nailupd", "hit", ""), ("nailupd-tcp", "miss", nailed),
+                                          ("nailupd-udp", "miss", "")):
+                self.start_configured(name, kind, self.args.nailupd, NAILUPD_CONF,
+                                      keepalive=keepalive)
+        if self.args.unbound:
+            for name, kind, tcp in (("unbound", "hit", "no"), ("unbound-tcp", "miss", "yes"),
+                                    ("unbound-udp", "miss", "no")):
+                self.start_configured(name, kind, self.args.unbound, UNBOUND_CONF, tcp=tcp)
+
+    def load_command(self, server, seconds):
+        names = (["--zipf", "0", "--names", "1000"] if server.kind == "hit" else ["--unique"])
+        per_socket = max(1, self.args.in_flight // self.args.connections)
+        return self.pinned(self.args.load_cpu, self.args.bench, "load", "--server",
+                           f"127.0.0.1@{server.port}", "--max", "--connections",
+                           self.args.connections, "--in-flight", per_socket, "--duration", seconds,
+                           "--warmup", self.args.warmup, "--suffix", SUFFIX, *names, "--pid",
+                           server.process.pid, "--json", "--quiet")
+
+    def measure(self, server, seconds):
+        self.tell_upstream("reset-stats")
+        done = subprocess.run(self.load_command(server, seconds), capture_output=True, text=True,
+                              check=False)
+        if done.returncode or server.process.poll() is not None:
+            print(f"hit_miss: {server.name}: {done.stderr.strip() or 'it ended'}", file=sys.stderr)
+            return
+        report = json.loads(done.stdout)
+        report["upstream"] = json.loads(self.tell_upstream("stats"))
+        server.rounds.append(report)
+
+    def run(self):
+        for round_number in range(self.args.rounds):
+            order = self.servers[round_number % len(self.servers):] + \
+                    self.servers[:round_number % len(self.servers)]
+            for server in order:
+                self.measure(server, self.args.seconds)
+            print(f"round {round_number + 1} of {self.args.rounds} done", file=sys.stderr)
+
+    def stop(self):
+        for server in self.servers:
+            server.stop()
+        if self.upstream:
+            self.upstream.terminate()
+            self.upstream.wait(5)
+            self.upstream.stdout.close()
+
+
+def per_write(server):
+    """Queries per write to the upstream: data segments over TCP, on loopback one per write."""
+    if server.median("upstream", "tcp_queries"):
+        return server.median("upstream", "tcp_queries_per_segment")
+    return None
+
+
+def shown(value, form="{:.2f}"):
+    return "-" if value is None else form.format(value)
+
+
+def table(servers):
+    by_name = {server.name: server for server in servers}
+    floor = by_name["udp-floor"].median("server_cpu_us_per_query") if "udp-floor" in by_name else None
+    lines = ["| server | measured | CPU us per query | to the floor | answers/s | its CPU % | p50 us "
+             "| p99 us | lost | queries per upstream write | per upstream read |",
+             "|---|---|---|---|---|---|---|---|---|---|---|"]
+    for server in sorted(servers, key=lambda s: s.kind):
+        cpu = server.median("server_cpu_us_per_query")
+        to_floor = cpu / floor if cpu and floor and server.kind == "hit" else None
+        upstream = per_write(server) if server.kind == "miss" else None
+        reads = server.median("upstream", "tcp_queries_per_read") if upstream else None
+        lines.append("| " + " | ".join([
+            server.name, server.kind, shown(cpu), shown(to_floor),
+            shown(server.median("qps"), "{:.0f}"), shown(server.median("server_cpu_percent"), "{:.0f}"),
+            shown(server.median("latency_us", "p50"), "{:.0f}"),
+            shown(server.median("latency_us", "p99"), "{:.0f}"),
+            shown(server.median("lost"), "{:.0f}"), shown(upstream, "{:.1f}"),
+            shown(reads, "{:.1f}")]) + " |")
+    return "\n".join(lines)
+
+
+def claims(servers):
+    """What the project says of itself: (sentence, figure, whether it holds)."""
+    cpu = {s.name: s.median("server_cpu_us_per_query") for s in servers}
+    batch = {s.name: per_write(s) for s in servers if s.kind == "miss"}
+
+    def claim(sentence, left, right, holds):
+        known = left is not None and right is not None
+        if known:
+            yield sentence, f"{left:.2f} against {right:.2f}", holds(left, right)
+
+    hit, tcp, udp = cpu.get("nailupd"), cpu.get("nailupd-tcp"), cpu.get("nailupd-udp")
+    yield from claim("a hit costs at most 1.25 times the floor", hit, cpu.get("udp-floor"),
+                     lambda a, b: a <= 1.25 * b)
+    yield from claim("a hit costs less than Unbound's", hit, cpu.get("unbound"), lambda a, b: a < b)
+    yield from claim("a miss over nailed TCP costs below 12 us", tcp, 12.0, lambda a, b: a < b)
+    yield from claim("a miss over nailed TCP costs less than Unbound's over TCP", tcp,
+                     cpu.get("unbound-tcp"), lambda a, b: a < b)
+    yield from claim("a miss over nailed TCP costs less than over UDP", tcp, udp,
+                     lambda a, b: a < b)
+    yield from claim("at least 8 queries leave in one upstream write", batch.get("nailupd-tcp"),
+                     8.0, lambda a, b: a >= b)
+
+
+def find(program, *places):
+    for place in places:
+        found = sorted(ROOT.glob(place), key=lambda p: p.stat().st_mtime)
+        if found:
+            return str(found[-1])
+    return shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    add("--nailupd", default=find("nailupd", "build/src/nailupd", "build/*/src/nailupd"))
+    add("--bench", default=find("nailup-bench", "build/bench/nailup-bench",
+                                "build/*/bench/nailup-bench"))
+    add("--unbound", default=find("unbound"), help="'none' leaves it out")
+    add("--rounds", type=int, default=5)
+    add("--seconds", type=float, default=2, help="of each measurement")
+    add("--warmup", type=float, default=0.5, help="seconds before each, not counted")
+    add("--in-flight", type=int, default=100, help="queries in all, kept in flight")
+    add("--connections", type=int, default=4, help="sockets of the load")
+    add("--server-cpu", type=int, default=0)
+    add("--load-cpu", type=int, default=1)
+    add("--upstream-cpu", type=int, default=None, help="default: that of the load")
+    add("--only", help="names of servers, with commas")
+    add("--json", default="hit_miss.json", help="where the figures of all rounds go")
+    add("--check", action="store_true", help="exit 1 when a claim does not hold")
+    args = parser.parse_args()
+    if not args.bench:
+        parser.error("no nailup-bench: build it, or name it with --bench")
+    if not args.nailupd or not pathlib.Path(args.nailupd).exists():
+        print("hit_miss: no nailupd; the others are measured alone", file=sys.stderr)
+        args.nailupd = None
+    if args.unbound == "none":
+        args.unbound = None
+    if (os.cpu_count() or 1) <= max(args.server_cpu, args.load_cpu):
+        parser.error("this machine has fewer CPUs than that")
+    args.upstream_cpu = args.load_cpu if args.upstream_cpu is None else args.upstream_cpu
+    return args
+
+
+def main():
+    args = parse_arguments()
+    with tempfile.TemporaryDirectory(prefix="hit-miss-") as directory:
+        measurement = Measurement(args, directory)
+        try:
+            measurement.start_all()
+            if args.only:
+                chosen = args.only.split(",")
+                measurement.servers, left_out = (
+                    [s for s in measurement.servers if s.name in chosen],
+                    [s for s in measurement.servers if s.name not in chosen])
+                for server in left_out:
+                    server.stop()
+            measurement.run()
+        finally:
+            measurement.stop()
+        servers = measurement.servers
+    print(table(servers))
+    results = list(claims(servers))
+    for sentence, figures, holds in results:
+        print(f"- {'holds' if holds else 'DOES NOT HOLD'}: {sentence} ({figures})")
+    with open(args.json, "w", encoding="utf-8") as out:
+        json.dump({"servers": [{"name": s.name, "kind": s.kind, "rounds": s.rounds}
+                               for s in servers],
+                   "claims": [{"claim": c, "figures": f, "holds": h} for c, f, h in results]},
+                  out, indent=1)
+    return 1 if args.check and not all(holds for _, _, holds in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
