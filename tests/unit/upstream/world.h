@@ -54,7 +54,8 @@ struct asker {
     uint16_t bad_rcode; /* answers with this rcode are not taken; 0: all are */
 };
 
-static inline enum exchange_verdict asker_on_answer(void *owner, const struct exchange_answer *answer)
+static inline enum exchange_verdict asker_on_answer(void *owner,
+                                                    const struct exchange_answer *answer)
 {
     struct asker *asker = owner;
     uint16_t rcode = message_rcode(answer->message);

@@ -1,0 +1,756 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Behaviours 2 to 6 and 8 of the contract, in virtual time: slow answers, dead connections, death
+ * in flight, streams that are dialled, stalled, refused or full. */
+
+#include "unit/upstream/world.h"
+
+/* What the peer does, by the first label of the name. */
+static void by_name(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    (void)owner;
+    const uint8_t *label = ask->query.data + 13;
+    fake_answer_a(answer, ask->query, "192.0.2.1", 300);
+    switch (label[0] | 0x20) {
+    case 's': /* slow */
+        answer->delay_us = 900 * MS;
+        break;
+    case 'm': /* mid */
+        answer->delay_us = 300 * MS;
+        break;
+    case 'l': /* lost */
+        answer->how = FAKE_SILENT;
+        break;
+    case 'c': /* closes at the query, over TCP */
+        answer->how = ask->transport == FAKE_TCP ? FAKE_CLOSE : FAKE_ANSWER;
+        answer->len = ask->transport == FAKE_TCP ? 0 : answer->len;
+        break;
+    case 'r':
+        answer->how = ask->transport == FAKE_TCP ? FAKE_RESET : FAKE_ANSWER;
+        break;
+    }
+}
+
+struct fixture {
+    struct world world;
+    struct fake_peer *peer;
+    struct upstream *upstream;
+};
+
+static void fixture_open(struct fixture *fixture, const struct upstream_options *options)
+{
+    world_open(&fixture->world);
+    fixture->peer = world_peer(&fixture->world, "10.1.1.1@53", by_name, NULL);
+    fixture->upstream = world_upstream(&fixture->world, "10.1.1.1@53", options);
+    fake_loop_advance(fixture->world.loop, 100 * MS);
+}
+
+static struct upstream_options no_fallback(void)
+{
+    struct upstream_options options = world_nailed();
+    options.fallback = UPSTREAM_FALLBACK_NONE;
+    return options;
+}
+
+/* PEERS.md S2: fifty at once, each 100 ms: one query each, one connection. */
+static void test_stream_carries_fifty_at_once_in_one_write(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker askers[50];
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, &options);
+    uint64_t writes = fake_net_counts(f.world.net).tcp_writes;
+    for (int i = 0; i < 50; i++)
+        ask(&askers[i], &f.world, "m.example", f.upstream);
+    fake_loop_advance(f.world.loop, 400 * MS);
+    for (int i = 0; i < 50; i++) {
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+        assert_true(askers[i].over_stream);
+    }
+    assert_int_equal(peer_dials(f.peer), 1);
+    assert_int_equal(fake_peer_queries(f.peer), 50);
+    assert_int_equal(fake_net_counts(f.world.net).tcp_writes, writes + 1);
+    world_close(&f.world);
+}
+
+/* S3: after a fast history one slow, ten middling, thirty fast: all answered, on one connection. */
+static void test_stream_a_slow_answer_hurts_nobody(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker, slow, mid[10], fast[30];
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, &options);
+    for (int i = 0; i < 50; i++)
+        ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+    ask(&slow, &f.world, "slow.example", f.upstream);
+    for (int i = 0; i < 10; i++)
+        ask(&mid[i], &f.world, "mid.example", f.upstream);
+    for (int i = 0; i < 30; i++)
+        ask(&fast[i], &f.world, "fast.example", f.upstream);
+    fake_loop_advance(f.world.loop, 2 * S);
+    assert_int_equal(slow.result, ASKER_ANSWERED);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(mid[i].result, ASKER_ANSWERED);
+    for (int i = 0; i < 30; i++) {
+        assert_int_equal(fast[i].result, ASKER_ANSWERED);
+        assert_true(fast[i].took_us < 10 * MS);
+    }
+    assert_int_equal(peer_dials(f.peer), 1);
+    assert_false(fake_conn_was_closed(peer_conn(f.peer, 0)));
+    world_close(&f.world);
+}
+
+/* A query given up: its late answer is known as late, and the connection goes on. */
+static void answer_after_three_seconds(void *owner, const struct fake_ask *ask,
+                                       struct fake_answer *answer)
+{
+    by_name(owner, ask, answer);
+    if ((ask->query.data[13] | 0x20) == 's')
+        answer->delay_us = ask->transport == FAKE_TCP ? 3 * S : 0;
+}
+
+static void test_stream_a_late_answer_is_dropped(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker, slow;
+    struct upstream_options options = no_fallback();
+    fixture_open(&f, &options);
+    fake_peer_set(f.peer, answer_after_three_seconds, NULL);
+    ask(&slow, &f.world, "slow.example", f.upstream);
+    for (int i = 0; i < 200; i++) {
+        ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+        fake_loop_advance(f.world.loop, 20 * MS);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+    }
+    assert_true(f.world.stats.upstream_late_answers >= 1);
+    assert_int_equal(f.world.stats.upstream_forged, 0);
+    assert_int_equal(peer_dials(f.peer), 1);
+    fake_loop_advance(f.world.loop, 5 * S);
+    world_close(&f.world);
+}
+
+/* S6: one name is never answered: it alone fails, no connection is lost. */
+static void test_stream_one_lost_name_costs_no_connection(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker lost, asker;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, &options);
+    ask(&lost, &f.world, "lost.example", f.upstream);
+    for (int i = 0; i < 400; i++) {
+        ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        assert_true(asker.took_us < 50 * MS);
+        fake_loop_advance(f.world.loop, 40 * MS);
+    }
+    assert_int_equal(lost.result, ASKER_FAILED);
+    assert_true(lost.failure.any_network);
+    assert_true(lost.took_us <= EXCHANGE_WALL_US + MS);
+    assert_int_equal(peer_dials(f.peer), 1);
+    assert_false(fake_conn_was_closed(peer_conn(f.peer, 0)));
+    world_close(&f.world);
+}
+
+/* The same with nothing else going on: the silence makes the connection suspect, never dead. */
+static void test_stream_one_lost_name_alone_costs_no_connection(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker lost, asker;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, &options);
+    ask_and_wait(&lost, &f.world, "lost.example", f.upstream);
+    assert_int_equal(lost.result, ASKER_FAILED);
+    fake_loop_advance(f.world.loop, 30 * S);
+    ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    fake_loop_advance(f.world.loop, 30 * S);
+    assert_false(fake_conn_was_closed(peer_conn(f.peer, 0)));
+    ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+    assert_true(asker.over_stream);
+    world_close(&f.world);
+}
+
+/* S5: the peer closes upon the query: asked again at once. */
+static void test_stream_closed_upon_the_query_is_asked_again_at_once(void **state)
+{
+    (void)state;
+    const char *names[] = {"close.example", "reset.example"};
+    for (int i = 0; i < 2; i++) {
+        struct fixture f;
+        struct asker asker;
+        struct upstream_options options = world_nailed();
+        fixture_open(&f, &options);
+        ask_and_wait(&asker, &f.world, names[i], f.upstream);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        assert_true(asker.took_us < 20 * MS);
+        world_close(&f.world);
+    }
+}
+
+/* All in flight when a connection dies are asked again, each once. */
+static void test_stream_in_flight_at_death_all_are_answered(void **state)
+{
+    (void)state;
+    for (int fin = 0; fin < 2; fin++) {
+        struct fixture f;
+        static struct asker askers[200];
+        struct upstream_options options = world_nailed();
+        fixture_open(&f, &options);
+        for (int i = 0; i < 200; i++)
+            ask(&askers[i], &f.world, "mid.example", f.upstream);
+        fake_loop_advance(f.world.loop, 50 * MS);
+        if (fin)
+            fake_conn_close(peer_conn(f.peer, 0));
+        else
+            fake_conn_reset(peer_conn(f.peer, 0));
+        fake_loop_advance(f.world.loop, 500 * MS);
+        for (int i = 0; i < 200; i++)
+            assert_int_equal(askers[i].result, ASKER_ANSWERED);
+        assert_int_equal(fake_peer_queries(f.peer), 400);
+        world_close(&f.world);
+    }
+}
+
+/* A connection that fell dark: queries are answered elsewhere after 400 ms at most, the next ones
+ * at once, and the connection is replaced. */
+static void test_stream_gone_dark_is_noticed_and_replaced(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, &options);
+    for (int i = 0; i < 10; i++)
+        ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+    fake_conn_go_dark(peer_conn(f.peer, 0));
+    for (int i = 0; i < 1000; i++) {
+        ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        assert_true(asker.took_us <= 410 * MS);
+        if (i > 0)
+            assert_true(asker.took_us <= 50 * MS);
+        fake_loop_advance(f.world.loop, 10 * MS);
+    }
+    assert_true(peer_dials(f.peer) >= 2);
+    assert_false(fake_conn_is_held(peer_conn(f.peer, 0)));
+    assert_true(asker.over_stream);
+    world_close(&f.world);
+}
+
+/* Behaviour 3 whatever new queries do: a peer that reads but never answers again. */
+static void silent_on_the_first(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    by_name(owner, ask, answer);
+    if (ask->transport == FAKE_TCP && ask->conn == 0 && ask->index >= 10)
+        answer->how = FAKE_SILENT;
+}
+
+static void test_stream_that_never_answers_again_is_closed(void **state)
+{
+    (void)state;
+    for (int fallback = 0; fallback < 2; fallback++) {
+        struct fixture f;
+        struct asker asker;
+        struct upstream_options options = fallback ? world_nailed() : no_fallback();
+        fixture_open(&f, &options);
+        fake_peer_set(f.peer, silent_on_the_first, NULL);
+        for (int i = 0; i < 1500; i++) {
+            ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+            assert_int_equal(asker.result, ASKER_ANSWERED);
+            fake_loop_advance(f.world.loop, 10 * MS);
+        }
+        assert_true(asker.over_stream);
+        assert_true(fake_conn_was_closed(peer_conn(f.peer, 0)));
+        assert_int_equal(f.world.stats.upstream_closes_stalled, 1);
+        world_close(&f.world);
+    }
+}
+
+/* Refused: answered over UDP with no delay; found again in the background. */
+static void test_stream_refused_goes_by_udp_and_comes_back(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_REFUSE);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    for (int i = 0; i < 300; i++) {
+        ask_and_wait(&asker, &world, "fast.example", upstream);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        assert_false(asker.over_stream);
+        assert_true(asker.took_us < 10 * MS);
+        fake_loop_advance(world.loop, 100 * MS);
+    }
+    assert_true(peer_dials(peer) <= 35);
+    fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_ACCEPT);
+    fake_loop_advance(world.loop, 5 * S);
+    ask_and_wait(&asker, &world, "fast.example", upstream);
+    assert_true(asker.over_stream);
+    world_close(&world);
+}
+
+/* Swallowed dials: UDP while connect-timeout runs. */
+static void test_stream_being_dialled_goes_by_udp(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_BLACKHOLE);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    ask_and_wait(&asker, &world, "fast.example", upstream);
+    assert_false(asker.over_stream);
+    assert_true(asker.took_us < 10 * MS);
+    assert_int_equal(world.stats.upstream_cold_queries, 1);
+    assert_int_equal(world.stats.upstream_fallbacks_dialing, 1);
+    fake_loop_advance(world.loop, 3 * S);
+    assert_true(world.stats.upstream_dials_tcp_timeout >= 1);
+    world_close(&world);
+}
+
+/* Without a fallback a refused connection fails the query at once, not after seconds. */
+static void test_stream_refused_without_fallback_fails_at_once(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    struct upstream_options options = no_fallback();
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_REFUSE);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    for (int i = 0; i < 100; i++) {
+        ask_and_wait(&asker, &world, "fast.example", upstream);
+        assert_int_equal(asker.result, ASKER_FAILED);
+        assert_true(asker.took_us < 20 * MS);
+        assert_true(asker.failure.any_network);
+        fake_loop_advance(world.loop, 10 * MS);
+    }
+    assert_int_equal(fake_peer_udp_queries(peer), 0);
+    fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_ACCEPT);
+    fake_loop_advance(world.loop, 200 * MS);
+    ask_and_wait(&asker, &world, "fast.example", upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    world_close(&world);
+}
+
+/* S8: four hundred at once, each 300 ms, a limit of a hundred in flight and no fallback: further
+ * connections, then waiting; nobody fails. */
+static void test_stream_full_opens_more_and_waits(void **state)
+{
+    (void)state;
+    struct fixture f;
+    static struct asker askers[1000];
+    struct upstream_options options = no_fallback();
+    options.max_in_flight = 100;
+    fixture_open(&f, &options);
+    for (int i = 0; i < 1000; i++)
+        ask(&askers[i], &f.world, "mid.example", f.upstream);
+    fake_loop_advance(f.world.loop, 2 * S);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+    assert_int_equal(fake_peer_udp_queries(f.peer), 0);
+    assert_true(peer_dials(f.peer) <= 4 + 1);
+    for (size_t i = 0; i < peer_dials(f.peer); i++)
+        assert_false(fake_conn_was_closed(peer_conn(f.peer, i)));
+    world_close(&f.world);
+}
+
+static void test_stream_full_goes_by_udp(void **state)
+{
+    (void)state;
+    struct fixture f;
+    static struct asker askers[400];
+    struct upstream_options options = world_nailed();
+    options.max_in_flight = 50;
+    options.max_connections = 1;
+    fixture_open(&f, &options);
+    for (int i = 0; i < 400; i++)
+        ask(&askers[i], &f.world, "mid.example", f.upstream);
+    fake_loop_advance(f.world.loop, S);
+    for (int i = 0; i < 400; i++)
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+    assert_int_equal(fake_peer_tcp_queries(f.peer), 50);
+    assert_int_equal(fake_peer_udp_queries(f.peer), 350);
+    assert_int_equal(f.world.stats.upstream_fallbacks_full, 350);
+    world_close(&f.world);
+}
+
+/* Connections are filled to three quarters before another one is opened, and the further one comes
+ * before the limit is reached. */
+static void test_stream_opens_another_before_the_limit(void **state)
+{
+    (void)state;
+    struct fixture f;
+    static struct asker askers[100];
+    struct upstream_options options = no_fallback();
+    options.max_in_flight = 100;
+    fixture_open(&f, &options);
+    for (int i = 0; i < 74; i++)
+        ask(&askers[i], &f.world, "mid.example", f.upstream);
+    fake_loop_settle(f.world.loop);
+    assert_int_equal(peer_dials(f.peer), 1);
+    for (int i = 74; i < 80; i++)
+        ask(&askers[i], &f.world, "mid.example", f.upstream);
+    fake_loop_settle(f.world.loop);
+    assert_int_equal(peer_dials(f.peer), 2);
+    fake_loop_advance(f.world.loop, S);
+    assert_int_equal(fake_conn_messages(peer_conn(f.peer, 0)), 80);
+    world_close(&f.world);
+}
+
+/* The least loaded of several kept ones. */
+static void test_stream_several_kept_share_the_load(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker askers[40];
+    struct upstream_options options = world_nailed();
+    options.connections = 4;
+    fixture_open(&f, &options);
+    assert_int_equal(peer_dials(f.peer), 4);
+    for (int i = 0; i < 40; i++)
+        ask(&askers[i], &f.world, "mid.example", f.upstream);
+    fake_loop_advance(f.world.loop, S);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(fake_conn_messages(peer_conn(f.peer, i)), 10);
+    world_close(&f.world);
+}
+
+/* S7 and the idle end by the peer: no failure, dialled again at once, then ever more seldom. */
+static void test_stream_idle_close_is_no_failure(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, &options);
+    fake_conn_close(peer_conn(f.peer, 0));
+    fake_loop_advance(f.world.loop, 50 * MS);
+    assert_int_equal(peer_dials(f.peer), 2);
+    ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+    assert_true(asker.over_stream);
+    assert_int_equal(f.world.stats.upstream_closes_peer_idle, 1);
+    assert_int_equal(f.upstream->pool.backoff.failures, 0);
+    world_close(&f.world);
+}
+
+static void test_stream_idle_closes_in_a_row_are_dialled_ever_more_seldom(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, &options);
+    size_t closed = 0;
+    for (int i = 0; i < 6000; i++) { /* ten minutes */
+        fake_loop_advance(f.world.loop, 100 * MS);
+        for (; closed < peer_dials(f.peer); closed++)
+            fake_conn_close(peer_conn(f.peer, closed));
+    }
+    assert_in_range(peer_dials(f.peer), 10, 20);
+    ask_and_wait(&asker, &f.world, "fast.example", f.upstream); /* a query dials at once */
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    fake_loop_advance(f.world.loop, 20 * MS);
+    ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+    assert_true(asker.over_stream);
+    world_close(&f.world);
+}
+
+/* Kept ones stay for ever, further ones leave after idle-timeout. */
+static void test_stream_kept_ones_stay_and_further_ones_leave(void **state)
+{
+    (void)state;
+    struct fixture f;
+    static struct asker askers[100];
+    struct upstream_options options = no_fallback();
+    options.max_in_flight = 20;
+    fixture_open(&f, &options);
+    for (int i = 0; i < 60; i++)
+        ask(&askers[i], &f.world, "mid.example", f.upstream);
+    fake_loop_advance(f.world.loop, 5 * S);
+    assert_true(f.world.stats.upstream_ready > 1);
+    fake_loop_advance(f.world.loop, 130 * S);
+    assert_int_equal(f.world.stats.upstream_ready, 1);
+    fake_loop_advance(f.world.loop, 36000 * S);
+    assert_int_equal(f.world.stats.upstream_ready, 1);
+    world_close(&f.world);
+}
+
+/* Not nailed: opened for the query, reused, closed when idle. */
+static void test_stream_on_demand_is_reused_and_closed(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    struct upstream_options options = no_fallback();
+    options.nailed = false;
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    fake_loop_advance(world.loop, S);
+    assert_int_equal(peer_dials(peer), 0);
+    for (int i = 0; i < 20; i++) {
+        ask_and_wait(&asker, &world, "fast.example", upstream);
+        assert_true(asker.over_stream);
+        fake_loop_advance(world.loop, S);
+    }
+    assert_int_equal(peer_dials(peer), 1);
+    fake_loop_advance(world.loop, 61 * S);
+    assert_true(fake_conn_was_closed(peer_conn(peer, 0)));
+    assert_int_equal(peer_dials(peer), 1);
+    world_close(&world);
+}
+
+/* PEERS.md: thirty upstreams of a /27, three queries each at once, all nailed. */
+static void test_stream_thirty_upstreams_at_once(void **state)
+{
+    (void)state;
+    struct world world;
+    struct upstream *upstreams[30];
+    struct fake_peer *peers[30];
+    static struct asker askers[90];
+    struct upstream_options options = world_nailed();
+    char addr[32];
+    world_open(&world);
+    for (int i = 0; i < 30; i++) {
+        snprintf(addr, sizeof(addr), "10.50.1.%d@53", 65 + i);
+        peers[i] = world_peer(&world, addr, by_name, NULL);
+        upstreams[i] = world_upstream(&world, addr, &options);
+    }
+    fake_loop_advance(world.loop, 100 * MS);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 90; i++)
+            ask(&askers[i], &world, "mid.example", upstreams[i % 30]);
+        fake_loop_advance(world.loop, S);
+        for (int i = 0; i < 90; i++) {
+            assert_int_equal(askers[i].result, ASKER_ANSWERED);
+            assert_true(askers[i].over_stream);
+        }
+    }
+    for (int i = 0; i < 30; i++)
+        assert_int_equal(peer_dials(peers[i]), 1);
+    world_close(&world);
+}
+
+/* max-nailed: no more than that are kept, the others go by UDP. */
+static void test_stream_nailed_ones_are_bounded(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    struct upstream *last = NULL;
+    char addr[32];
+    world_open(&world);
+    world.quota.max = 5;
+    for (int i = 0; i < 20; i++) {
+        snprintf(addr, sizeof(addr), "10.50.1.%d@53", 1 + i);
+        world_peer(&world, addr, by_name, NULL);
+        last = world_upstream(&world, addr, &options);
+    }
+    fake_loop_advance(world.loop, S);
+    assert_int_equal(world.stats.upstream_ready, 5);
+    assert_int_equal(world.quota.used, 5);
+    ask_and_wait(&asker, &world, "fast.example", last);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    fake_loop_advance(world.loop, 30 * S);
+    assert_int_equal(world.quota.used, 5);
+    world_close(&world);
+}
+
+/* A start with a thousand nailed addresses is no burst of a thousand handshakes. */
+static void test_stream_dials_are_paced(void **state)
+{
+    (void)state;
+    struct world world;
+    struct upstream_options options = world_nailed();
+    char addr[32];
+    world_open(&world);
+    for (int i = 0; i < 1000; i++) {
+        snprintf(addr, sizeof(addr), "10.51.%d.%d@53", i / 250, 1 + i % 250);
+        world_peer(&world, addr, by_name, NULL);
+        world_upstream(&world, addr, &options);
+    }
+    assert_int_equal(world.stats.upstream_dialing, DIALER_MAX);
+    assert_int_equal(world.stats.upstream_parked, 1000 - DIALER_MAX);
+    fake_loop_advance(world.loop, S);
+    assert_int_equal(world.stats.upstream_ready, 1000);
+    world_close(&world);
+}
+
+/* #470: a server that answers the first query of a connection and ignores the rest. */
+static void only_the_first(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    by_name(owner, ask, answer);
+    if (ask->transport == FAKE_TCP && ask->index > 0)
+        answer->how = FAKE_SILENT;
+}
+
+static void test_stream_one_query_servers_are_detected_and_remembered(void **state)
+{
+    (void)state;
+    for (int fallback = 0; fallback < 2; fallback++) {
+        struct fixture f;
+        struct asker asker;
+        struct upstream_options options = fallback ? world_nailed() : no_fallback();
+        fixture_open(&f, &options);
+        fake_peer_set(f.peer, only_the_first, NULL);
+        for (int i = 0; i < 3000; i++) {
+            ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+            assert_int_equal(asker.result, ASKER_ANSWERED);
+            fake_loop_advance(f.world.loop, 5 * MS);
+        }
+        uint64_t silent = f.world.stats.upstream_retries_silent;
+        for (int i = 0; i < 100; i++) {
+            ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+            assert_true(asker.over_stream);
+            assert_true(asker.took_us < 20 * MS);
+        }
+        assert_int_equal(f.world.stats.upstream_retries_silent, silent);
+        world_close(&f.world);
+    }
+}
+
+/* A peer that sends what nobody asked for is left. */
+static void test_stream_garbage_ends_the_connection(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    uint8_t stray[12] = {0};
+    fixture_open(&f, &options);
+    for (int i = 0; i <= CONN_STRAYS_MAX; i++)
+        fake_conn_send_message(peer_conn(f.peer, 0), span_of(stray, sizeof(stray)));
+    fake_loop_advance(f.world.loop, 50 * MS);
+    assert_int_equal(f.world.stats.upstream_closes_garbage, 1);
+    fake_conn_send_message(peer_conn(f.peer, 0), span_of(stray, 3));
+    fake_loop_advance(f.world.loop, 2 * S);
+    ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+    assert_true(asker.over_stream);
+    world_close(&f.world);
+}
+
+/* Every piece of a split answer, and answers in any order. */
+static void in_pieces(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    (void)owner;
+    fake_answer_a(answer, ask->query, "192.0.2.1", 300);
+    answer->piece_bytes = 1;
+    answer->delay_us = (uint64_t)(50 - ask->index % 50) * MS;
+}
+
+static void test_stream_answers_come_in_pieces_and_out_of_order(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker askers[50];
+    struct upstream_options options = no_fallback();
+    fixture_open(&f, &options);
+    fake_peer_set(f.peer, in_pieces, NULL);
+    for (int i = 0; i < 50; i++)
+        ask(&askers[i], &f.world, "fast.example", f.upstream);
+    fake_loop_advance(f.world.loop, S);
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+    assert_int_equal(fake_peer_queries(f.peer), 50);
+    world_close(&f.world);
+}
+
+/* Partial writes: the queries leave as the kernel takes them. */
+static void test_stream_partial_writes_lose_nothing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    static struct asker askers[200];
+    struct upstream_options options = no_fallback();
+    fixture_open(&f, &options);
+    fake_conn_set_write_max(peer_conn(f.peer, 0), 7);
+    for (int i = 0; i < 100; i++)
+        ask(&askers[i], &f.world, "fast.example", f.upstream);
+    fake_loop_advance(f.world.loop, S);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+    world_close(&f.world);
+}
+
+/* No free file for the dial: UDP, or failure at once; found again later. */
+static void test_stream_without_files_is_found_again(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    world_open(&world);
+    world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    fake_net_fail_opens(world.net, 2, ERR_NO_FILES);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    ask_and_wait(&asker, &world, "fast.example", upstream);
+    fake_loop_advance(world.loop, 10 * S);
+    ask_and_wait(&asker, &world, "fast.example", upstream);
+    assert_true(asker.over_stream);
+    world_close(&world);
+}
+
+/* The end of the worker in the middle of everything leaves nothing open. */
+static void test_stream_shutdown_in_flight_leaves_nothing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    static struct asker askers[100];
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, &options);
+    for (int i = 0; i < 100; i++)
+        ask(&askers[i], &f.world, "lost.example", f.upstream);
+    fake_loop_advance(f.world.loop, 450 * MS);
+    for (int i = 0; i < 100; i++)
+        exchange_stop(&askers[i].exchange);
+    world_close(&f.world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stream_carries_fifty_at_once_in_one_write),
+        cmocka_unit_test(test_stream_a_slow_answer_hurts_nobody),
+        cmocka_unit_test(test_stream_a_late_answer_is_dropped),
+        cmocka_unit_test(test_stream_one_lost_name_costs_no_connection),
+        cmocka_unit_test(test_stream_one_lost_name_alone_costs_no_connection),
+        cmocka_unit_test(test_stream_closed_upon_the_query_is_asked_again_at_once),
+        cmocka_unit_test(test_stream_in_flight_at_death_all_are_answered),
+        cmocka_unit_test(test_stream_gone_dark_is_noticed_and_replaced),
+        cmocka_unit_test(test_stream_that_never_answers_again_is_closed),
+        cmocka_unit_test(test_stream_refused_goes_by_udp_and_comes_back),
+        cmocka_unit_test(test_stream_being_dialled_goes_by_udp),
+        cmocka_unit_test(test_stream_refused_without_fallback_fails_at_once),
+        cmocka_unit_test(test_stream_full_opens_more_and_waits),
+        cmocka_unit_test(test_stream_full_goes_by_udp),
+        cmocka_unit_test(test_stream_opens_another_before_the_limit),
+        cmocka_unit_test(test_stream_several_kept_share_the_load),
+        cmocka_unit_test(test_stream_idle_close_is_no_failure),
+        cmocka_unit_test(test_stream_idle_closes_in_a_row_are_dialled_ever_more_seldom),
+        cmocka_unit_test(test_stream_kept_ones_stay_and_further_ones_leave),
+        cmocka_unit_test(test_stream_on_demand_is_reused_and_closed),
+        cmocka_unit_test(test_stream_thirty_upstreams_at_once),
+        cmocka_unit_test(test_stream_nailed_ones_are_bounded),
+        cmocka_unit_test(test_stream_dials_are_paced),
+        cmocka_unit_test(test_stream_one_query_servers_are_detected_and_remembered),
+        cmocka_unit_test(test_stream_garbage_ends_the_connection),
+        cmocka_unit_test(test_stream_answers_come_in_pieces_and_out_of_order),
+        cmocka_unit_test(test_stream_partial_writes_lose_nothing),
+        cmocka_unit_test(test_stream_without_files_is_found_again),
+        cmocka_unit_test(test_stream_shutdown_in_flight_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
