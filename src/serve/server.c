@@ -11,9 +11,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "base/log.h"
 #include "loop/loop.h"
-#include "net/acceptor.h"
 #include "serve/request.h"
 #include "serve/serve_stream.h"
 #include "serve/serve_udp.h"
@@ -33,31 +31,6 @@ struct server {
     size_t listener_count;
     struct listener listeners[];
 };
-
-/* ---- probing ---- */
-
-static void warn_unknown(const struct addr *addr)
-{
-    char text[ADDR_TEXT_MAX];
-    LOG(LOG_WARNING, "serve", "not listening on %s: %s", addr_format(addr, text),
-        err_str(ERR_ADDRESS_UNKNOWN));
-}
-
-enum err server_probe(const struct server_options *options, size_t *which)
-{
-    size_t lacking = 0;
-    for (size_t i = 0; i < options->listen_count; i++) {
-        enum err err = acceptor_probe(&options->listen[i]);
-        *which = i;
-        if (err && err != ERR_ADDRESS_UNKNOWN)
-            return err;
-        if (!err)
-            continue;
-        lacking++;
-        warn_unknown(&options->listen[i]);
-    }
-    return lacking > 0 && lacking == options->listen_count ? ERR_ADDRESS_UNKNOWN : ERR_OK;
-}
 
 /* ---- opening ---- */
 

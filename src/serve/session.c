@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/stats.h"
 #include "cache/cache.h"
 #include "dns/header.h"
 #include "loop/loop.h"
@@ -178,6 +179,7 @@ static void on_answered(struct sink *sink)
 static void on_message(void *owner, struct span message)
 {
     struct session *session = owner;
+    STATS_INC(session->sink.requests->stats, queries_tcp);
     cache_read_begin();
     enum request_result result = request_take(&session->sink, message, session->access, NULL);
     cache_read_end();

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Asks before any worker starts whether the addresses can be had: with SO_REUSEPORT a second
+ * instance would else start unnoticed. Opening is server.c's.
+ */
+#include "base/log.h"
+#include "net/acceptor.h"
+#include "serve/server.h"
+
+static void warn_unknown(const struct addr *addr)
+{
+    char text[ADDR_TEXT_MAX];
+    LOG(LOG_WARNING, "serve", "not listening on %s: %s", addr_format(addr, text),
+        err_str(ERR_ADDRESS_UNKNOWN));
+}
+
+enum err server_probe(const struct server_options *options, size_t *which)
+{
+    size_t lacking = 0;
+    for (size_t i = 0; i < options->listen_count; i++) {
+        enum err err = acceptor_probe(&options->listen[i]);
+        *which = i;
+        if (err && err != ERR_ADDRESS_UNKNOWN)
+            return err;
+        if (!err)
+            continue;
+        lacking++;
+        warn_unknown(&options->listen[i]);
+    }
+    return lacking > 0 && lacking == options->listen_count ? ERR_ADDRESS_UNKNOWN : ERR_OK;
+}

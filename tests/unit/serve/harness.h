@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_UNIT_SERVE_HARNESS_H
+#define NAILUP_TESTS_UNIT_SERVE_HARNESS_H
+
+/* A whole server on the fake loop and network in front of the stub resolver: one a test. */
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "base/rand.h"
+#include "base/stats.h"
+#include "loop/loop.h"
+#include "serve/server.h"
+#include "serve/server_quota.h"
+#include "support/fake_loop.h"
+#include "support/fake_net.h"
+#include "unit/serve/stub_resolver.h"
+
+static struct loop *loop;
+static struct fake_net *net;
+static struct stats stats;
+static struct server_options options;
+static struct server_quota *quota;
+static struct server *server;
+static struct addr listens[2];
+static struct addr here, me; /* the listener and the usual client */
+
+static inline void harness_access(const char *text, enum server_access access)
+{
+    struct prefix prefix;
+    assert_int_equal(prefix_parse(&prefix, text), ERR_OK);
+    assert_int_equal(prefix_set_add(options.access, &prefix, (int)access), ERR_OK);
+}
+
+/* The options may be changed between these two. */
+static inline void harness_begin(void)
+{
+    loop = loop_new();
+    net = fake_net_of(loop);
+    stub_reset();
+    stats = (struct stats){0};
+    listens[0] = here = fake_addr("127.0.0.1@53");
+    listens[1] = fake_addr("::1@53");
+    me = fake_addr("127.0.0.9@4000");
+    options = (struct server_options){
+        .listen = listens,
+        .listen_count = 2,
+        .access = prefix_set_new(),
+        .max_udp_size = 1232,
+        .client_idle_timeout_us = 30 * US_PER_S,
+        .max_clients = 100,
+        .max_clients_per_address = 50,
+        .max_waiting = 1000,
+    };
+    harness_access("127.0.0.0/8", SERVER_ALLOW);
+    harness_access("::1", SERVER_ALLOW);
+    harness_access("192.0.2.66", SERVER_DROP);
+}
+
+static inline void harness_open(void)
+{
+    size_t which;
+    assert_int_equal(prefix_set_freeze(options.access), ERR_OK);
+    quota = server_quota_new(&options);
+    assert_int_equal(server_open(&server, loop, &options, &stub, quota, &stats, &which), ERR_OK);
+}
+
+static inline int harness_setup(void **state)
+{
+    (void)state;
+    harness_begin();
+    harness_open();
+    return 0;
+}
+
+/* Nothing may be left, whatever the test did. */
+static inline int harness_teardown(void **state)
+{
+    (void)state;
+    server_free(server);
+    server = NULL;
+    fake_loop_settle(loop);
+    assert_int_equal(fake_net_open_sockets(net), 0);
+    assert_int_equal(server_quota_waiting(quota), 0);
+    assert_int_equal(server_quota_clients(quota), 0);
+    assert_int_equal((int64_t)stats.stream_clients, 0);
+    assert_int_equal(stub.waiting, 0);
+    assert_int_equal(stub_readers, 0);
+    server_quota_free(quota);
+    prefix_set_free(options.access);
+    loop_free(loop);
+    return 0;
+}
+
+#define HARNESS_TEST(name) cmocka_unit_test_setup_teardown(name, harness_setup, harness_teardown)
+
+/* ---- messages ---- */
+
+static uint8_t sent[65535 + 2];
+static size_t sent_len;
+static struct message got; /* the last answer, parsed; borrows from got_bytes */
+static uint8_t got_bytes[65535];
+
+static inline void make_query(const char *name, uint16_t id)
+{
+    struct canned_query query = {name, id, RRTYPE_A, HEADER_RD, 1232, false, false};
+    sent_len = canned_query(sent, &query);
+}
+
+static inline void got_message(struct span bytes)
+{
+    memcpy(got_bytes, bytes.data, bytes.len);
+    assert_int_equal(message_parse(&got, span_of(got_bytes, bytes.len)), MESSAGE_OK);
+}
+
+/* ---- datagrams ---- */
+
+static inline void udp_send_from(const struct addr *from)
+{
+    fake_client_udp_send(net, &here, from, span_of(sent, sent_len));
+    fake_loop_settle(loop);
+}
+
+static inline void udp_ask(const char *name, uint16_t id)
+{
+    make_query(name, id);
+    udp_send_from(&me);
+}
+
+/* False when nothing came. */
+static inline bool udp_got(void)
+{
+    struct fake_reply reply;
+    fake_loop_settle(loop);
+    if (!fake_client_udp_next(net, NULL, &reply))
+        return false;
+    got_message(reply.datagram);
+    return true;
+}
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_UNIT_SERVE_STUB_RESOLVER_H
+#define NAILUP_TESTS_UNIT_SERVE_STUB_RESOLVER_H
+
+/*
+ * A resolver that does what the test says, in the place of the real one, with the cache's read
+ * sections counted. Names that begin with "hit" are answered at once, all others wait until
+ * stub_answer(). Included by one file of a program.
+ */
+
+#include <stdlib.h>
+
+#include "base/list.h"
+#include "resolve/resolver.h"
+#include "unit/serve/canned.h"
+
+struct stub_task {
+    struct list node;
+    struct waiter *waiter;
+    uint16_t type;
+    uint8_t len;
+    uint8_t name[NAME_WIRE_MAX];
+};
+
+struct resolver {
+    struct list tasks;
+    size_t waiting;
+    enum resolver_result result; /* of resolver_ask() */
+    unsigned finds, asks, leaves;
+    unsigned records; /* of every answer */
+    uint16_t rdata_len;
+    uint16_t flags;                    /* of every answer: rcode, AD */
+    bool dnssec_ok, checking_disabled; /* of the last key */
+    struct canned canned;
+};
+
+static struct resolver stub = {
+    .tasks = {&stub.tasks, &stub.tasks}, .result = RESOLVER_WAITING, .records = 1, .rdata_len = 4};
+static int stub_readers; /* read sections that are open */
+static unsigned stub_sections;
+
+void cache_read_begin(void)
+{
+    stub_readers++;
+    stub_sections++;
+}
+
+void cache_read_end(void)
+{
+    MUST(stub_readers-- > 0);
+}
+
+void resolver_key(const struct resolver *resolver, struct cache_key *key,
+                  const struct question *question, bool dnssec_ok, bool checking_disabled)
+{
+    (void)resolver;
+    name_fold(question->name, key->name);
+    key->name_len = question->name.len;
+    key->type = question->type;
+    key->cls = question->cls;
+    stub.dnssec_ok = dnssec_ok;
+    stub.checking_disabled = checking_disabled;
+}
+
+static inline const struct answer *stub_make(uint16_t type, const uint8_t *name, uint8_t len)
+{
+    struct question question = {.name = {name, len}, .type = type, .cls = RRCLASS_IN};
+    canned_make(&stub.canned, &question, stub.flags, stub.records, stub.rdata_len);
+    return &stub.canned.answer;
+}
+
+bool resolver_find(struct resolver *resolver, const struct cache_key *key, struct answer *out)
+{
+    MUST(stub_readers > 0);
+    resolver->finds++;
+    if (key->name_len < 4 || memcmp(key->name + 1, "hit", 3) != 0)
+        return false;
+    *out = *stub_make(key->type, key->name, key->name_len);
+    return true;
+}
+
+enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_key *key,
+                                  struct waiter *waiter)
+{
+    MUST(!list_is_linked(&waiter->node));
+    resolver->asks++;
+    if (resolver->result != RESOLVER_WAITING)
+        return resolver->result;
+    struct stub_task *task = malloc(sizeof(*task));
+    task->waiter = waiter;
+    task->type = key->type;
+    task->len = key->name_len;
+    memcpy(task->name, key->name, key->name_len);
+    list_append(&resolver->tasks, &task->node);
+    resolver->waiting++;
+    return RESOLVER_WAITING;
+}
+
+static inline struct waiter *stub_end(struct stub_task *task)
+{
+    struct waiter *waiter = task->waiter;
+    list_remove(&task->node);
+    stub.waiting--;
+    free(task);
+    return waiter;
+}
+
+void resolver_leave(struct resolver *resolver, struct waiter *waiter)
+{
+    LIST_EACH(node, &resolver->tasks)
+    {
+        struct stub_task *task = LIST_ITEM(node, struct stub_task, node);
+        if (task->waiter != waiter)
+            continue;
+        stub_end(task);
+        resolver->leaves++;
+        return;
+    }
+    MUST(!"left without waiting");
+}
+
+/* Answers the first that waits, or the last. False when none does. */
+static inline bool stub_answer(bool last)
+{
+    if (list_is_empty(&stub.tasks))
+        return false;
+    struct list *node = last ? stub.tasks.prev : stub.tasks.next;
+    struct stub_task *task = LIST_ITEM(node, struct stub_task, node);
+    const struct answer *answer = stub_make(task->type, task->name, task->len);
+    struct waiter *waiter = stub_end(task);
+    cache_read_begin();
+    waiter->on_answer(waiter, answer);
+    cache_read_end();
+    return true;
+}
+
+static inline void stub_reset(void)
+{
+    MUST(list_is_empty(&stub.tasks) && stub_readers == 0);
+    stub = (struct resolver){.tasks = {&stub.tasks, &stub.tasks},
+                             .result = RESOLVER_WAITING,
+                             .records = 1,
+                             .rdata_len = 4};
+    stub_sections = 0;
+}
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Datagrams through the whole of serve: what is answered, kept, refused and dropped. */
+#include "unit/serve/harness.h"
+
+static void test_a_hit_is_answered_with_the_name_as_asked(void **state)
+{
+    (void)state;
+    udp_ask("HiT.exAmple", 77);
+    assert_true(udp_got());
+    assert_int_equal(got.id, 77);
+    assert_int_equal(got.counts[SECTION_ANSWER], 1);
+    assert_memory_equal(got.question.name.wire, "\3HiT\7exAmple", 13);
+    assert_int_equal(stats.queries_udp, 1);
+    assert_int_equal(stats.answers_noerror, 1);
+    assert_int_equal(stub.asks, 0);
+}
+
+static void test_a_batch_is_one_read_section(void **state)
+{
+    (void)state;
+    for (uint16_t id = 0; id < 20; id++) {
+        make_query("hit.example", id);
+        fake_client_udp_send(net, &here, &me, span_of(sent, sent_len));
+    }
+    fake_loop_settle(loop);
+    for (uint16_t id = 0; id < 20; id++) {
+        assert_true(udp_got());
+        assert_int_equal(got.id, id);
+    }
+    assert_int_equal(stub_sections, 1);
+}
+
+static void test_a_miss_is_answered_when_the_answer_comes(void **state)
+{
+    (void)state;
+    udp_ask("Later.example", 5);
+    assert_false(udp_got());
+    assert_int_equal(server_quota_waiting(quota), 1);
+    fake_loop_advance(loop, 20000);
+    memset(sent, 0xff, sizeof(sent));
+    assert_true(stub_answer(false));
+    assert_true(udp_got());
+    assert_int_equal(got.id, 5);
+    assert_memory_equal(got.question.name.wire, "\5Later\7example", 15);
+    assert_int_equal(server_quota_waiting(quota), 0);
+    assert_int_equal(stats_histogram_count(&stats.answer_latency), 1);
+    assert_in_range(stats_histogram_quantile_us(&stats.answer_latency, 1), 20000, 25000);
+}
+
+static void test_answers_go_to_their_askers(void **state)
+{
+    (void)state;
+    struct addr clients[50];
+    for (uint16_t i = 0; i < 50; i++) {
+        clients[i] = me;
+        addr_set_port(&clients[i], (uint16_t)(5000 + i));
+        make_query("same.example", i);
+        udp_send_from(&clients[i]);
+    }
+    for (int i = 0; i < 50; i++)
+        assert_true(stub_answer(i % 2));
+    fake_loop_settle(loop);
+    for (uint16_t i = 0; i < 50; i++) {
+        struct fake_reply reply;
+        assert_true(fake_client_udp_next(net, &clients[i], &reply));
+        assert_int_equal(header_id(reply.datagram.data), i);
+    }
+}
+
+static void test_the_answer_leaves_from_the_address_asked(void **state)
+{
+    (void)state;
+    here = fake_addr("::1@53");
+    me = fake_addr("::1@999");
+    udp_ask("hit.example", 1);
+    struct fake_reply reply;
+    assert_true(fake_client_udp_next(net, &me, &reply));
+    assert_true(addr_equal(&reply.from, &here));
+}
+
+static void test_rd_0_gets_only_what_is_at_hand(void **state)
+{
+    (void)state;
+    struct canned_query query = {"miss.example", 1, RRTYPE_A, 0, 1232, false, false};
+    sent_len = canned_query(sent, &query);
+    udp_send_from(&me);
+    assert_true(udp_got());
+    assert_int_equal(message_rcode(&got), RCODE_REFUSED);
+    struct edns_ede ede;
+    assert_int_equal(edns_find_ede(&got.edns, &ede), EDNS_FOUND);
+    assert_int_equal(ede.code, EDE_NOT_AUTHORITATIVE);
+    assert_int_equal(stub.asks, 0);
+    query.name = "hit.example";
+    sent_len = canned_query(sent, &query);
+    udp_send_from(&me);
+    assert_true(udp_got());
+    assert_int_equal(message_rcode(&got), RCODE_NOERROR);
+    assert_false(got.flags & HEADER_RD);
+}
+
+static void test_do_and_cd_reach_the_resolver(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct canned_query query = {"hit.a", 1,     RRTYPE_A, (uint16_t)(i & 1 ? HEADER_CD : 0),
+                                     1232,    i & 2, false};
+        sent_len = canned_query(sent, &query);
+        udp_send_from(&me);
+        assert_true(udp_got());
+        assert_int_equal(stub.checking_disabled, i & 1);
+        assert_int_equal(stub.dnssec_ok, !!(i & 2));
+        assert_int_equal(got.edns.dnssec_ok, !!(i & 2));
+        assert_int_equal(!!(got.flags & HEADER_CD), i & 1);
+    }
+}
+
+static void test_a_client_without_access_is_refused(void **state)
+{
+    (void)state;
+    me = fake_addr("192.0.2.1@4000");
+    udp_ask("hit.example", 1);
+    assert_true(udp_got());
+    assert_int_equal(message_rcode(&got), RCODE_REFUSED);
+    assert_false(got.flags & HEADER_RA);
+    struct edns_ede ede;
+    assert_int_equal(edns_find_ede(&got.edns, &ede), EDNS_FOUND);
+    assert_int_equal(ede.code, EDE_PROHIBITED);
+    assert_int_equal(stub.finds, 0);
+    assert_int_equal(stats.answers_refused, 1);
+}
+
+static void test_a_client_to_be_dropped_hears_nothing(void **state)
+{
+    (void)state;
+    me = fake_addr("192.0.2.66@4000");
+    udp_ask("hit.example", 1);
+    assert_false(udp_got());
+    assert_int_equal(stats.dropped_acl, 1);
+    assert_int_equal(stats.queries_udp, 1);
+}
+
+static void test_answers_and_scraps_are_dropped(void **state)
+{
+    (void)state;
+    make_query("hit.example", 1);
+    header_put(sent, HEADER_QR, true);
+    udp_send_from(&me);
+    sent_len = 11;
+    udp_send_from(&me);
+    sent_len = 0;
+    udp_send_from(&me);
+    assert_false(udp_got());
+    assert_int_equal(stats.dropped_malformed, 3);
+}
+
+static void test_answers_are_dropped_also_from_refused_clients(void **state)
+{
+    (void)state;
+    struct addr other = fake_addr("192.0.2.1@53");
+    make_query("hit.example", 1);
+    header_put(sent, HEADER_QR, true);
+    udp_send_from(&other);
+    assert_false(udp_got());
+}
+
+static void test_nobody_is_at_port_0(void **state)
+{
+    (void)state;
+    struct addr forged = fake_addr("127.0.0.9@0");
+    make_query("hit.example", 1);
+    udp_send_from(&forged);
+    assert_false(udp_got());
+    assert_int_equal(stub.finds, 0);
+}
+
+static void test_errors_are_counted_by_rcode(void **state)
+{
+    (void)state;
+    make_query("hit.example", 1);
+    sent[2] = OPCODE_STATUS << 3;
+    udp_send_from(&me);
+    make_query("hit.example", 1);
+    sent[5] = 2;
+    udp_send_from(&me);
+    make_query("hit.example", 1);
+    sent[sent_len - 5] = 1; /* EDNS version */
+    udp_send_from(&me);
+    stub.flags = RCODE_NXDOMAIN;
+    udp_ask("hit.example", 1);
+    stub.flags = RCODE_SERVFAIL;
+    udp_ask("hit.example", 1);
+    assert_int_equal(stats.answers_notimp, 1);
+    assert_int_equal(stats.answers_formerr, 1);
+    assert_int_equal(stats.answers_other, 1);
+    assert_int_equal(stats.answers_nxdomain, 1);
+    assert_int_equal(stats.answers_servfail, 1);
+    assert_int_equal(fake_client_udp_waiting(net), 5);
+}
+
+static void test_a_large_answer_is_truncated(void **state)
+{
+    (void)state;
+    stub.records = 200;
+    udp_ask("hit.example", 1);
+    assert_true(udp_got());
+    assert_true(got.flags & HEADER_TC);
+    assert_int_equal(got.counts[SECTION_ANSWER], 0);
+}
+
+static void test_a_name_of_no_zone_is_refused(void **state)
+{
+    (void)state;
+    stub.result = RESOLVER_NO_ROUTE;
+    udp_ask("miss.example", 1);
+    assert_true(udp_got());
+    assert_int_equal(message_rcode(&got), RCODE_REFUSED);
+    assert_int_equal(server_quota_waiting(quota), 0);
+}
+
+static void test_a_full_resolver_is_a_servfail_that_says_why(void **state)
+{
+    (void)state;
+    stub.result = RESOLVER_FULL;
+    udp_ask("miss.example", 1);
+    assert_true(udp_got());
+    assert_int_equal(message_rcode(&got), RCODE_SERVFAIL);
+    struct edns_ede ede;
+    assert_int_equal(edns_find_ede(&got.edns, &ede), EDNS_FOUND);
+    assert_true(ede.text.len > 0);
+    assert_int_equal(server_quota_waiting(quota), 0);
+}
+
+static void test_waiting_queries_are_bounded(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < options.max_waiting; i++)
+        udp_ask("miss.example", 1);
+    assert_false(udp_got());
+    assert_int_equal(stub.waiting, 1000);
+    udp_ask("miss.example", 2);
+    assert_true(udp_got());
+    assert_int_equal(message_rcode(&got), RCODE_SERVFAIL);
+    udp_ask("hit.example", 3); /* hits need no place */
+    assert_true(udp_got());
+    assert_int_equal(message_rcode(&got), RCODE_NOERROR);
+    stub_answer(false);
+    assert_true(udp_got());
+    udp_ask("miss.example", 4);
+    assert_false(udp_got());
+    assert_int_equal(stub.waiting, 1000);
+}
+
+static void test_closing_leaves_the_resolver(void **state)
+{
+    (void)state;
+    for (uint16_t i = 0; i < 10; i++)
+        udp_ask("miss.example", i);
+    server_free(server);
+    server = NULL;
+    assert_int_equal(stub.leaves, 10);
+    assert_int_equal(server_quota_waiting(quota), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        HARNESS_TEST(test_a_hit_is_answered_with_the_name_as_asked),
+        HARNESS_TEST(test_a_batch_is_one_read_section),
+        HARNESS_TEST(test_a_miss_is_answered_when_the_answer_comes),
+        HARNESS_TEST(test_answers_go_to_their_askers),
+        HARNESS_TEST(test_the_answer_leaves_from_the_address_asked),
+        HARNESS_TEST(test_rd_0_gets_only_what_is_at_hand),
+        HARNESS_TEST(test_do_and_cd_reach_the_resolver),
+        HARNESS_TEST(test_a_client_without_access_is_refused),
+        HARNESS_TEST(test_a_client_to_be_dropped_hears_nothing),
+        HARNESS_TEST(test_answers_and_scraps_are_dropped),
+        HARNESS_TEST(test_answers_are_dropped_also_from_refused_clients),
+        HARNESS_TEST(test_nobody_is_at_port_0),
+        HARNESS_TEST(test_errors_are_counted_by_rcode),
+        HARNESS_TEST(test_a_large_answer_is_truncated),
+        HARNESS_TEST(test_a_name_of_no_zone_is_refused),
+        HARNESS_TEST(test_a_full_resolver_is_a_servfail_that_says_why),
+        HARNESS_TEST(test_waiting_queries_are_bounded),
+        HARNESS_TEST(test_closing_leaves_the_resolver),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

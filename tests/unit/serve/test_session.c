@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Clients on streams, the friendly and the others. */
+#include "unit/serve/harness.h"
+
+#include "serve/session.h"
+
+static struct fake_conn *open_client(void)
+{
+    struct fake_conn *conn = fake_client_tcp_open(net, &here, &me);
+    fake_loop_settle(loop);
+    assert_int_equal(fake_conn_state(conn), FAKE_CONN_OPEN);
+    return conn;
+}
+
+static void tcp_ask(struct fake_conn *conn, const char *name, uint16_t id)
+{
+    make_query(name, id);
+    fake_conn_send_message(conn, span_of(sent, sent_len));
+    fake_loop_settle(loop);
+}
+
+static bool tcp_got(struct fake_conn *conn)
+{
+    struct span message;
+    fake_loop_settle(loop);
+    if (!fake_conn_next_message(conn, &message))
+        return false;
+    got_message(message);
+    return true;
+}
+
+/* So many queries in one piece of the stream. */
+static void send_many(struct fake_conn *conn, const char *name, unsigned count)
+{
+    uint8_t *bytes = malloc(count * 512u);
+    size_t len = 0;
+    for (unsigned i = 0; i < count; i++) {
+        make_query(name, (uint16_t)i);
+        put_u16(bytes + len, (uint16_t)sent_len);
+        memcpy(bytes + len + 2, sent, sent_len);
+        len += 2 + sent_len;
+    }
+    fake_conn_send(conn, span_of(bytes, len));
+    free(bytes);
+}
+
+/* How long the session lives from now, to the next millisecond above; at most limit_s. */
+static bool closes_within(struct fake_conn *conn, uint64_t us)
+{
+    fake_loop_advance(loop, us);
+    return fake_conn_was_closed(conn);
+}
+
+/* ---- the ordinary life ---- */
+
+static void test_queries_are_pipelined_and_answers_leave_in_one_write(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    send_many(conn, "hit.Example", 100);
+    for (uint16_t i = 0; i < 100; i++) {
+        assert_true(tcp_got(conn));
+        assert_int_equal(got.id, i);
+        assert_memory_equal(got.question.name.wire, "\3hit\7Example", 13);
+    }
+    assert_int_equal(fake_conn_writes(conn), 1);
+    assert_int_equal(stats.queries_tcp, 100);
+    assert_int_equal((int64_t)stats.stream_clients, 1);
+}
+
+static void test_answers_come_in_the_order_in_which_they_are_ready(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    tcp_ask(conn, "slow.example", 1);
+    tcp_ask(conn, "slower.example", 2);
+    tcp_ask(conn, "hit.example", 3);
+    assert_true(tcp_got(conn));
+    assert_int_equal(got.id, 3);
+    assert_true(stub_answer(true));
+    assert_true(tcp_got(conn));
+    assert_int_equal(got.id, 2);
+    assert_true(stub_answer(true));
+    assert_true(tcp_got(conn));
+    assert_int_equal(got.id, 1);
+}
+
+static void test_a_stream_gives_large_answers_whole(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    stub.records = 4000;
+    tcp_ask(conn, "hit.example", 1);
+    assert_true(tcp_got(conn));
+    assert_int_equal(got.counts[SECTION_ANSWER], 4000);
+    assert_false(got.flags & HEADER_TC);
+}
+
+static void test_keepalive_tells_the_idle_timeout(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    struct canned_query query = {"hit.example", 1, RRTYPE_A, HEADER_RD, 1232, false, true};
+    sent_len = canned_query(sent, &query);
+    fake_conn_send_message(conn, span_of(sent, sent_len));
+    assert_true(tcp_got(conn));
+    struct edns_keepalive keepalive;
+    assert_int_equal(edns_find_keepalive(&got.edns, &keepalive), EDNS_FOUND);
+    assert_int_equal(keepalive.timeout_100ms, 300);
+}
+
+static void test_errors_keep_the_stream(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    make_query("hit.example", 1);
+    sent[5] = 9;
+    fake_conn_send_message(conn, span_of(sent, sent_len));
+    assert_true(tcp_got(conn));
+    assert_int_equal(message_rcode(&got), RCODE_FORMERR);
+    tcp_ask(conn, "hit.example", 2);
+    assert_true(tcp_got(conn));
+}
+
+/* ---- the idle timeout ---- */
+
+static void test_an_idle_session_is_closed_with_a_fin(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    assert_false(closes_within(conn, 30 * US_PER_S - 1000));
+    assert_true(closes_within(conn, 2000));
+    assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
+}
+
+static void test_a_complete_query_starts_the_idle_time_anew(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    for (int i = 0; i < 5; i++) {
+        assert_false(closes_within(conn, 20 * US_PER_S));
+        tcp_ask(conn, "hit.example", 1);
+        assert_true(tcp_got(conn));
+    }
+    assert_false(closes_within(conn, 30 * US_PER_S - 1000));
+    assert_true(closes_within(conn, 2000));
+}
+
+static void test_dribbled_bytes_do_not_keep_a_session(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    make_query("hit.example", 1);
+    uint8_t framed[600];
+    put_u16(framed, 600);
+    memset(framed + 2, 0, sizeof(framed) - 2);
+    fake_conn_send_pieces(conn, span_of(framed, sizeof(framed)), 1, US_PER_S);
+    assert_false(closes_within(conn, 30 * US_PER_S - 1000));
+    assert_true(closes_within(conn, 2000));
+    assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
+}
+
+static void test_a_dribbled_query_in_time_is_answered(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    uint8_t framed[600];
+    make_query("hit.example", 1);
+    put_u16(framed, (uint16_t)sent_len);
+    memcpy(framed + 2, sent, sent_len);
+    fake_conn_send_pieces(conn, span_of(framed, sent_len + 2), 1, 1000);
+    fake_loop_advance(loop, US_PER_S);
+    assert_true(tcp_got(conn));
+    assert_false(closes_within(conn, 25 * US_PER_S));
+}
+
+static void test_messages_that_are_no_queries_do_not_keep_a_session(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    make_query("hit.example", 1);
+    header_put(sent, HEADER_QR, true);
+    for (int i = 0; i < 29; i++) {
+        fake_conn_send_message(conn, span_of(sent, sent_len));
+        assert_false(closes_within(conn, US_PER_S));
+    }
+    assert_true(closes_within(conn, US_PER_S + 2000));
+    assert_false(tcp_got(conn));
+}
+
+static void test_what_waits_at_the_idle_timeout_is_answered_first(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    tcp_ask(conn, "slow.example", 1);
+    assert_false(closes_within(conn, 40 * US_PER_S));
+    tcp_ask(conn, "hit.example", 2); /* too late: not taken any more */
+    assert_false(tcp_got(conn));
+    assert_true(stub_answer(false));
+    fake_loop_settle(loop);
+    assert_true(closes_within(conn, US_PER_S));
+    assert_true(tcp_got(conn));
+    assert_int_equal(got.id, 1);
+}
+
+/* ---- ends ---- */
+
+static void test_a_half_closed_client_gets_its_answers(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    tcp_ask(conn, "one.example", 1);
+    tcp_ask(conn, "two.example", 2);
+    fake_conn_close(conn);
+    fake_loop_settle(loop);
+    assert_false(closes_within(conn, 5 * US_PER_S));
+    stub_answer(false);
+    assert_true(tcp_got(conn));
+    assert_false(closes_within(conn, 5 * US_PER_S));
+    stub_answer(false);
+    assert_true(closes_within(conn, US_PER_S));
+    assert_true(tcp_got(conn));
+    assert_int_equal(got.id, 2);
+}
+
+static void test_queries_right_before_a_fin_are_answered(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    send_many(conn, "hit.example", 10);
+    fake_conn_close(conn);
+    fake_loop_advance(loop, US_PER_S);
+    for (int i = 0; i < 10; i++)
+        assert_true(tcp_got(conn));
+    assert_true(fake_conn_was_closed(conn));
+}
+
+static void test_a_fin_without_queries_closes_at_once(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    fake_conn_close(conn);
+    fake_loop_settle(loop);
+    assert_int_equal(server_quota_clients(quota), 0);
+}
+
+static void test_a_reset_ends_what_waits(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    tcp_ask(conn, "slow.example", 1);
+    fake_conn_reset(conn);
+    fake_loop_settle(loop);
+    assert_int_equal(stub.leaves, 1);
+    assert_int_equal(server_quota_clients(quota), 0);
+    assert_int_equal(server_quota_waiting(quota), 0);
+}
+
+static void test_a_reset_after_a_fin_ends_in_bounded_time(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    tcp_ask(conn, "slow.example", 1);
+    fake_conn_close(conn);
+    fake_loop_settle(loop);
+    fake_conn_reset(conn);
+    fake_loop_settle(loop);
+    stub_answer(false);
+    fake_loop_advance(loop, SESSION_LINGER_US + SESSION_LOOK_US + 1000);
+    assert_int_equal(server_quota_clients(quota), 0);
+}
+
+static void test_a_message_shorter_than_a_header_ends_the_session(void **state)
+{
+    (void)state;
+    for (size_t len = 0; len < HEADER_LEN; len++) {
+        struct fake_conn *conn = open_client();
+        uint8_t scrap[HEADER_LEN] = {0};
+        fake_conn_send_message(conn, span_of(scrap, len));
+        fake_loop_settle(loop);
+        assert_true(fake_conn_was_closed(conn));
+        assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
+    }
+}
+
+static void test_a_scrap_does_not_cost_earlier_queries_their_answers(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    tcp_ask(conn, "slow.example", 1);
+    fake_conn_send_message(conn, span_of("", 0));
+    fake_loop_settle(loop);
+    assert_false(fake_conn_was_closed(conn));
+    stub_answer(false);
+    assert_true(closes_within(conn, US_PER_S));
+    assert_true(tcp_got(conn));
+}
+
+static void test_garbage_is_survived(void **state)
+{
+    (void)state;
+    rand_seed_for_tests(7);
+    for (int round = 0; round < 200; round++) {
+        struct fake_conn *conn = open_client();
+        uint8_t noise[300];
+        rand_bytes(noise, sizeof(noise));
+        noise[0] = 0;
+        fake_conn_send_pieces(conn, span_of(noise, sizeof(noise)), 1 + rand_below(100), 0);
+        fake_conn_close(conn);
+        fake_loop_advance(loop, 10 * US_PER_S);
+        while (stub_answer(false))
+            ;
+        fake_loop_advance(loop, 10 * US_PER_S);
+        assert_int_equal(server_quota_clients(quota), 0);
+    }
+}
+
+static void test_the_longest_message_is_answered(void **state)
+{
+    (void)state;
+    static uint8_t longest[65535];
+    struct fake_conn *conn = open_client();
+    make_query("hit.example", 1);
+    memcpy(longest, sent, sent_len);
+    fake_conn_send_message(conn, span_of(longest, sizeof(longest)));
+    assert_true(tcp_got(conn));
+    tcp_ask(conn, "hit.example", 2);
+    assert_true(tcp_got(conn));
+    assert_int_equal(got.id, 2);
+}
+
+/* ---- bounds ---- */
+
+static void test_queries_in_flight_are_bounded_and_none_is_lost(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    send_many(conn, "slow.example", 600);
+    fake_loop_settle(loop);
+    assert_int_equal(stub.waiting, SESSION_IN_FLIGHT_MAX);
+    for (int i = 0; i < SESSION_IN_FLIGHT_MAX / 2 - 1; i++)
+        stub_answer(false);
+    fake_loop_settle(loop);
+    assert_int_equal(stub.waiting, SESSION_IN_FLIGHT_MAX / 2 + 1);
+    stub_answer(false);
+    fake_loop_settle(loop);
+    assert_int_equal(stub.waiting, SESSION_IN_FLIGHT_MAX);
+    unsigned answers = 0;
+    do {
+        while (tcp_got(conn))
+            answers++;
+    } while (stub_answer(false));
+    assert_int_equal(answers, 600);
+}
+
+static void test_a_client_that_does_not_read_is_not_read_and_then_closed(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    fake_conn_stop_reading(conn, 1000);
+    stub.records = 2000; /* 32 KB each */
+    send_many(conn, "hit.example", 200);
+    fake_loop_settle(loop);
+    assert_in_range(stub.finds, 2, 2 + SESSION_UNSENT_MAX / 32000);
+    assert_int_equal(stats.dropped_full, 0);
+    unsigned finds = stub.finds;
+    assert_false(closes_within(conn, SESSION_STALL_US - US_PER_S));
+    assert_int_equal(stub.finds, finds);
+    fake_loop_advance(loop, 2 * US_PER_S);
+    assert_int_equal(server_quota_clients(quota), 0);
+    assert_false(fake_conn_is_held(conn));
+}
+
+static void test_a_slow_reader_gets_everything(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    fake_conn_stop_reading(conn, 1000);
+    stub.records = 2000;
+    send_many(conn, "hit.example", 50);
+    fake_loop_advance(loop, 5 * US_PER_S);
+    fake_conn_start_reading(conn);
+    unsigned answers = 0;
+    for (int i = 0; i < 100; i++) {
+        fake_loop_advance(loop, US_PER_MS);
+        while (tcp_got(conn))
+            answers++;
+    }
+    assert_int_equal(answers, 50);
+    assert_false(fake_conn_was_closed(conn));
+}
+
+static void test_many_small_answers_of_one_turn_are_not_held_up(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    send_many(conn, "hit.example", 3000); /* answers: 170 KB, past the bound */
+    fake_loop_settle(loop);
+    unsigned answers = 0;
+    uint64_t begun = loop_now(loop);
+    while (answers < 3000 && loop_now(loop) - begun < US_PER_MS) {
+        fake_loop_step(loop);
+        while (tcp_got(conn))
+            answers++;
+    }
+    assert_int_equal(answers, 3000);
+}
+
+static void test_answers_to_what_waited_are_bounded_too(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    fake_conn_stop_reading(conn, 1000);
+    stub.records = 2000;
+    send_many(conn, "slow.example", 200);
+    fake_loop_settle(loop);
+    while (stub_answer(false))
+        ;
+    fake_loop_settle(loop);
+    assert_true(stats.dropped_full > 0);
+    fake_loop_advance(loop, SESSION_LINGER_US + SESSION_LOOK_US);
+    assert_int_equal(server_quota_clients(quota), 0);
+}
+
+static void test_what_was_left_behind_is_still_taken_while_finishing(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    fake_conn_stop_reading(conn, 100);
+    stub.records = 1000;
+    tcp_ask(conn, "hit.example", 1);
+    fake_conn_close(conn);
+    fake_loop_advance(loop, SESSION_LINGER_US - US_PER_S);
+    assert_int_equal(server_quota_clients(quota), 1);
+    fake_conn_start_reading(conn);
+    fake_loop_advance(loop, 2 * SESSION_LOOK_US);
+    assert_true(tcp_got(conn));
+    assert_int_equal(server_quota_clients(quota), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        HARNESS_TEST(test_queries_are_pipelined_and_answers_leave_in_one_write),
+        HARNESS_TEST(test_answers_come_in_the_order_in_which_they_are_ready),
+        HARNESS_TEST(test_a_stream_gives_large_answers_whole),
+        HARNESS_TEST(test_keepalive_tells_the_idle_timeout),
+        HARNESS_TEST(test_errors_keep_the_stream),
+        HARNESS_TEST(test_an_idle_session_is_closed_with_a_fin),
+        HARNESS_TEST(test_a_complete_query_starts_the_idle_time_anew),
+        HARNESS_TEST(test_dribbled_bytes_do_not_keep_a_session),
+        HARNESS_TEST(test_a_dribbled_query_in_time_is_answered),
+        HARNESS_TEST(test_messages_that_are_no_queries_do_not_keep_a_session),
+        HARNESS_TEST(test_what_waits_at_the_idle_timeout_is_answered_first),
+        HARNESS_TEST(test_a_half_closed_client_gets_its_answers),
+        HARNESS_TEST(test_queries_right_before_a_fin_are_answered),
+        HARNESS_TEST(test_a_fin_without_queries_closes_at_once),
+        HARNESS_TEST(test_a_reset_ends_what_waits),
+        HARNESS_TEST(test_a_reset_after_a_fin_ends_in_bounded_time),
+        HARNESS_TEST(test_a_message_shorter_than_a_header_ends_the_session),
+        HARNESS_TEST(test_a_scrap_does_not_cost_earlier_queries_their_answers),
+        HARNESS_TEST(test_garbage_is_survived),
+        HARNESS_TEST(test_the_longest_message_is_answered),
+        HARNESS_TEST(test_queries_in_flight_are_bounded_and_none_is_lost),
+        HARNESS_TEST(test_a_client_that_does_not_read_is_not_read_and_then_closed),
+        HARNESS_TEST(test_a_slow_reader_gets_everything),
+        HARNESS_TEST(test_many_small_answers_of_one_turn_are_not_held_up),
+        HARNESS_TEST(test_answers_to_what_waited_are_bounded_too),
+        HARNESS_TEST(test_what_was_left_behind_is_still_taken_while_finishing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
