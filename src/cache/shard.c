@@ -13,11 +13,12 @@
 #include "cache/entry.h"
 
 enum {
+    SPARE_MIN_BYTES = 64 * 1024,
     SPARE_SHARE = 32,  /* the part of the heap kept free or about to be */
     BATCH_SHARE = 4,   /* the part of that which is retired under one ticket */
     GIVE_BACK_MAX = 4, /* entries given back per store, so that no store pays for many */
     SWEEP_LOOKS = 2,   /* buckets looked at for a victim */
-    ROOM_TRIES = 3,    /* other threads may take the room first */
+    ROOM_TRIES = 6,    /* other threads may take the room first */
 };
 
 static struct bucket *bucket_for(const struct shard *shard, uint64_t hash)
@@ -46,7 +47,9 @@ void shard_init(struct shard *shard, const struct shard_parts *parts)
     };
     pthread_mutex_init(&shard->lock, NULL);
     heap_init(&shard->heap, parts->heap, parts->heap_bytes);
-    shard->spare_granules = shard->heap.granules / SPARE_SHARE;
+    /* In small shards a larger part, or stores would wait for readers all the time. */
+    uint32_t least = MIN(shard->heap.granules / 8, (uint32_t)SPARE_MIN_BYTES / HEAP_GRANULE);
+    shard->spare_granules = MAX(shard->heap.granules / SPARE_SHARE, least);
 }
 
 void shard_deinit(struct shard *shard)

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* What one thread sees of the cache. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "unit/cache/made_answers.h"
+
+static struct cache *cache;
+static struct made made;
+static struct cache_key key;
+
+static int set_up(void **state)
+{
+    (void)state;
+    cache_thread_begin();
+    cache = made_cache(4 << 20);
+    make_question(&made, 1);
+    make_answer(&made, 2, 0, 77, 10 * SECOND);
+    cache_key_init(&key, cache, &made.question, 0, 0);
+    return cache ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cache_thread_end();
+    cache_free(cache);
+    return 0;
+}
+
+static bool is_found(const struct cache_key *wanted, uint64_t now_us)
+{
+    struct answer answer;
+    cache_read_begin();
+    bool found = cache_find(cache, wanted, now_us, &answer);
+    cache_read_end();
+    return found;
+}
+
+static uint64_t entries(void)
+{
+    struct cache_usage usage;
+    cache_usage(cache, &usage);
+    return usage.entries;
+}
+
+static void test_what_is_stored_is_found_as_it_was(void **state)
+{
+    (void)state;
+    assert_false(is_found(&key, 10 * SECOND));
+    made.answer.kind = ANSWER_NXDOMAIN;
+    made.answer.ede_count = 2;
+    made.answer.ede[0] = 3;
+    made.answer.ede[1] = 0xffff;
+    assert_true(cache_store(cache, &key, &made.answer));
+
+    struct answer found;
+    cache_read_begin();
+    assert_true(cache_find(cache, &key, 11 * SECOND, &found));
+    assert_true(span_equal(found.message, made.answer.message));
+    assert_ptr_not_equal(found.message.data, made.message);
+    assert_int_equal(found.ttl_count, 2);
+    assert_memory_equal(found.ttl_offsets, made.offsets, 2 * sizeof(uint16_t));
+    assert_int_equal(found.kind, ANSWER_NXDOMAIN);
+    assert_int_equal(found.ede_count, 2);
+    assert_int_equal(found.ede[0], 3);
+    assert_int_equal(found.ede[1], 0xffff);
+    assert_int_equal(found.ttl_s, MADE_TTL);
+    assert_int_equal(found.stored_at, 10 * SECOND);
+    cache_read_end();
+}
+
+static void test_an_answer_of_odd_length_and_no_records_is_kept(void **state)
+{
+    (void)state;
+    make_answer(&made, 0, 0, 1, 10 * SECOND);
+    made.answer.message.len |= 1;
+    assert_true(cache_store(cache, &key, &made.answer));
+    assert_true(is_found(&key, 10 * SECOND));
+    make_answer(&made, 3, 301, 1, 10 * SECOND);
+    assert_int_equal(made.answer.message.len, 301);
+    assert_true(cache_store(cache, &key, &made.answer));
+    struct answer found;
+    cache_read_begin();
+    assert_true(cache_find(cache, &key, 10 * SECOND, &found));
+    assert_memory_equal(found.ttl_offsets, made.offsets, 3 * sizeof(uint16_t));
+    cache_read_end();
+}
+
+static void test_an_answer_is_gone_when_its_time_is_over(void **state)
+{
+    (void)state;
+    assert_true(cache_store(cache, &key, &made.answer));
+    assert_true(is_found(&key, 309 * SECOND));
+    assert_false(is_found(&key, 310 * SECOND));
+    assert_false(is_found(&key, UINT64_MAX));
+}
+
+static void test_a_reader_whose_clock_is_behind_finds_it(void **state)
+{
+    (void)state;
+    assert_true(cache_store(cache, &key, &made.answer));
+    assert_true(is_found(&key, 9 * SECOND));
+}
+
+static void test_a_second_answer_replaces_the_first(void **state)
+{
+    (void)state;
+    assert_true(cache_store(cache, &key, &made.answer));
+    make_answer(&made, 1, 0, 99, 20 * SECOND);
+    assert_true(cache_store(cache, &key, &made.answer));
+    assert_int_equal(entries(), 1);
+    struct answer found;
+    cache_read_begin();
+    assert_true(cache_find(cache, &key, 20 * SECOND, &found));
+    assert_true(span_equal(found.message, made.answer.message));
+    cache_read_end();
+}
+
+static void test_an_answer_in_a_readers_hands_does_not_change(void **state)
+{
+    (void)state;
+    static struct made copy;
+    assert_true(cache_store(cache, &key, &made.answer));
+    struct answer found;
+    cache_read_begin();
+    assert_true(cache_find(cache, &key, 10 * SECOND, &found));
+    copy = made;
+    for (uint32_t i = 0; i < 20000; i++) {
+        make_answer(&made, 2, 0, i, 20 * SECOND);
+        cache_store(cache, &key, &made.answer); /* may refuse: we read */
+    }
+    assert_memory_equal(found.message.data, copy.message, found.message.len);
+    cache_read_end();
+}
+
+static void test_names_are_found_in_any_case(void **state)
+{
+    (void)state;
+    assert_true(cache_store(cache, &key, &made.answer));
+    made.name[1] = 'N';
+    memcpy(made.name + 4, "ExAMplE", 7);
+    struct cache_key upper;
+    cache_key_init(&upper, cache, &made.question, 0, 0);
+    assert_true(cache_key_equal(&upper, &key));
+    assert_true(is_found(&upper, 10 * SECOND));
+}
+
+static void test_type_class_flags_and_view_keep_answers_apart(void **state)
+{
+    (void)state;
+    assert_true(cache_store(cache, &key, &made.answer));
+    struct cache_key other;
+    for (uint8_t flags = 1; flags < 4; flags++) {
+        cache_key_init(&other, cache, &made.question, flags, 0);
+        assert_false(cache_key_equal(&other, &key));
+        assert_false(is_found(&other, 10 * SECOND));
+    }
+    cache_key_init(&other, cache, &made.question, 0, 1);
+    assert_false(is_found(&other, 10 * SECOND));
+    made.question.cls = 3;
+    cache_key_init(&other, cache, &made.question, 0, 0);
+    assert_false(is_found(&other, 10 * SECOND));
+    made.question.cls = 1;
+    made.question.type = 28;
+    cache_key_init(&other, cache, &made.question, 0, 0);
+    assert_false(is_found(&other, 10 * SECOND));
+}
+
+/* As if two keys had one hash: found only under the key it was stored under. */
+static void test_an_equal_hash_is_not_taken_for_an_equal_key(void **state)
+{
+    (void)state;
+    assert_true(cache_store(cache, &key, &made.answer));
+    struct cache_key other = key;
+    other.flags = CACHE_KEY_DO;
+    assert_false(is_found(&other, 10 * SECOND));
+    other = key;
+    other.view = 1;
+    assert_false(is_found(&other, 10 * SECOND));
+    other = key;
+    other.name[2] ^= 1;
+    assert_false(is_found(&other, 10 * SECOND));
+    other = key;
+    other.type = 28;
+    assert_false(is_found(&other, 10 * SECOND));
+}
+
+static void test_the_root_and_the_longest_name_are_kept(void **state)
+{
+    (void)state;
+    made.question.name = name_root();
+    make_answer(&made, 1, 0, 1, 10 * SECOND);
+    assert_true(store_made(cache, &made, 0));
+    uint8_t name[255] = {0};
+    for (int i = 0; i < 127; i++) {
+        name[2 * i] = 1;
+        name[2 * i + 1] = 'a';
+    }
+    made.question.name = (struct name){.wire = name, .len = 255};
+    make_answer(&made, 1, 0, 1, 10 * SECOND);
+    assert_true(store_made(cache, &made, 0));
+    cache_key_init(&key, cache, &made.question, 0, 0);
+    assert_true(is_found(&key, 10 * SECOND));
+    assert_int_equal(entries(), 2);
+}
+
+static void test_an_answer_without_life_is_not_stored(void **state)
+{
+    (void)state;
+    made.answer.ttl_s = 0;
+    assert_false(cache_store(cache, &key, &made.answer));
+    assert_int_equal(entries(), 0);
+}
+
+static void test_the_largest_answer_is_stored_and_a_larger_one_is_not(void **state)
+{
+    (void)state;
+    make_answer(&made, 4, CACHE_ANSWER_MAX + 1, 5, 10 * SECOND);
+    assert_false(cache_store(cache, &key, &made.answer));
+    make_answer(&made, 4, CACHE_ANSWER_MAX, 5, 10 * SECOND);
+    assert_true(cache_store(cache, &key, &made.answer));
+    struct answer found;
+    cache_read_begin();
+    assert_true(cache_find(cache, &key, 10 * SECOND, &found));
+    assert_true(span_equal(found.message, made.answer.message));
+    cache_read_end();
+}
+
+static void test_an_answer_to_another_question_is_not_stored(void **state)
+{
+    (void)state;
+    made.message[13] = 'N'; /* not in lower case */
+    assert_false(cache_store(cache, &key, &made.answer));
+    made.message[13] = 'n';
+    made.answer.message.len = 12;
+    assert_false(cache_store(cache, &key, &made.answer));
+    make_question(&made, 2);
+    make_answer(&made, 1, 0, 1, 10 * SECOND);
+    assert_false(cache_store(cache, &key, &made.answer));
+}
+
+static void test_flushing_forgets_all_types_and_flags_of_one_name(void **state)
+{
+    (void)state;
+    for (uint16_t type = 1; type <= 50; type++) {
+        made.question.type = type;
+        make_answer(&made, 1, 0, type, 10 * SECOND);
+        for (uint8_t flags = 0; flags < 4; flags++)
+            assert_true(store_made(cache, &made, flags));
+    }
+    store_number(cache, 2, 10 * SECOND);
+    assert_int_equal(cache_flush(cache, &key), 200);
+    assert_int_equal(cache_flush(cache, &key), 0);
+    assert_false(is_found(&key, 10 * SECOND));
+    assert_true(find_number(cache, 2, 10 * SECOND));
+    assert_int_equal(entries(), 1);
+}
+
+static void test_read_sections_nest(void **state)
+{
+    (void)state;
+    assert_true(cache_store(cache, &key, &made.answer));
+    cache_read_begin();
+    assert_true(is_found(&key, 10 * SECOND));
+    assert_true(is_found(&key, 10 * SECOND));
+    cache_read_end();
+}
+
+static void test_hints_change_nothing(void **state)
+{
+    (void)state;
+    cache_prefetch(cache, &key);
+    cache_prefetch_entry(cache, &key);
+    assert_true(cache_store(cache, &key, &made.answer));
+    cache_prefetch(cache, &key);
+    cache_prefetch_entry(cache, &key);
+    assert_true(is_found(&key, 10 * SECOND));
+}
+
+static void test_ttls_are_clamped_by_the_options(void **state)
+{
+    (void)state;
+    assert_int_equal(cache_ttl(cache, ANSWER_POSITIVE, 1000000), 86400);
+    assert_int_equal(cache_ttl(cache, ANSWER_NODATA, 1000000), 900);
+    assert_int_equal(cache_ttl(cache, ANSWER_FAILURE, 0), 5);
+}
+
+#define SENTENCE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SENTENCE(test_what_is_stored_is_found_as_it_was),
+        SENTENCE(test_an_answer_of_odd_length_and_no_records_is_kept),
+        SENTENCE(test_an_answer_is_gone_when_its_time_is_over),
+        SENTENCE(test_a_reader_whose_clock_is_behind_finds_it),
+        SENTENCE(test_a_second_answer_replaces_the_first),
+        SENTENCE(test_an_answer_in_a_readers_hands_does_not_change),
+        SENTENCE(test_names_are_found_in_any_case),
+        SENTENCE(test_type_class_flags_and_view_keep_answers_apart),
+        SENTENCE(test_an_equal_hash_is_not_taken_for_an_equal_key),
+        SENTENCE(test_the_root_and_the_longest_name_are_kept),
+        SENTENCE(test_an_answer_without_life_is_not_stored),
+        SENTENCE(test_the_largest_answer_is_stored_and_a_larger_one_is_not),
+        SENTENCE(test_an_answer_to_another_question_is_not_stored),
+        SENTENCE(test_flushing_forgets_all_types_and_flags_of_one_name),
+        SENTENCE(test_read_sections_nest),
+        SENTENCE(test_hints_change_nothing),
+        SENTENCE(test_ttls_are_clamped_by_the_options),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
