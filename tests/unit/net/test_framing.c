@@ -34,7 +34,7 @@ static size_t make_stream(uint8_t out[STREAM_MAX])
 /* Feeds one piece, in memory of its own so that a borrowed byte too many is seen. */
 static void feed(struct framing *framing, struct span piece, size_t *seen)
 {
-    uint8_t *copy = malloc(piece.len ? piece.len : 1);
+    uint8_t *copy = calloc(1, piece.len ? piece.len : 1);
     struct span bytes = span_of(copy, piece.len), message;
     enum err err;
 
