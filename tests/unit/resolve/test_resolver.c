@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "unit/resolve/sample.h"
+
+#include "dns/edns.h"
+#include "resolve/alias.h"
+#include "resolve/resolver.h"
+#include "support/fake_loop.h"
+#include "upstream/exchange.h"
+
+/*
+ * The whole folder above exchanges that the test answers by hand, with the zones ".", "example" and
+ * "test", whose upstreams are 1000, 1001 and 1002.
+ */
+enum { MAX_TASKS = 150, ASKED_MAX = 256 };
+
+static struct loop *loop;
+static struct cache *cache;
+static struct stats stats;
+static struct zone_set zones;
+static struct resolver *resolver;
+static struct exchange *asked[ASKED_MAX]; /* in the order of their starts */
+static unsigned asked_count;
+
+/* ---- exchanges ---- */
+
+struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *addr,
+                               const struct upstream_options *options)
+{
+    (void)upstreams;
+    (void)options;
+    return upstream_number(addr_port(addr));
+}
+
+void exchange_init(struct exchange *exchange, struct upstreams *upstreams,
+                   const struct exchange_handler *handler, void *owner)
+{
+    *exchange = (struct exchange){.upstreams = upstreams, .handler = handler, .owner = owner};
+}
+
+void exchange_start(struct exchange *exchange, const struct exchange_question *question,
+                    struct upstream *const *group, size_t group_len)
+{
+    assert_false(exchange->active);
+    assert_true(asked_count < ASKED_MAX);
+    exchange->active = true;
+    exchange->stopped = NULL;
+    exchange->asked = *question;
+    exchange->group = group;
+    exchange->group_len = (uint16_t)group_len;
+    asked[asked_count++] = exchange;
+}
+
+void exchange_stop(struct exchange *exchange)
+{
+    if (exchange->stopped)
+        *exchange->stopped = true;
+    exchange->stopped = NULL;
+    exchange->active = false;
+}
+
+static enum exchange_verdict answer_with(unsigned number, const struct message *message)
+{
+    struct exchange *exchange = asked[number];
+    struct exchange_answer answer = {.message = message};
+    bool stopped = false;
+    assert_true(exchange->active);
+    exchange->stopped = &stopped;
+    enum exchange_verdict verdict = exchange->handler->on_answer(exchange->owner, &answer);
+    if (stopped) {
+        assert_int_equal(verdict, EXCHANGE_TAKEN);
+        return verdict;
+    }
+    exchange->stopped = NULL;
+    if (verdict == EXCHANGE_TAKEN)
+        exchange_stop(exchange);
+    return verdict;
+}
+
+static enum exchange_verdict answer(unsigned number, uint16_t flags, struct sections sections)
+{
+    static struct response_text text;
+    struct question question = asked[number]->asked.question;
+    return answer_with(number, response_make(&text, flags, &question, &sections));
+}
+
+static void exchange_fails(unsigned number, struct exchange_failure failure)
+{
+    assert_true(asked[number]->active);
+    exchange_stop(asked[number]);
+    asked[number]->handler->on_failed(asked[number]->owner, &failure);
+}
+
+static uintptr_t asked_of(unsigned number)
+{
+    return (uintptr_t)asked[number]->group[0];
+}
+
+/* ---- clients ---- */
+
+struct client {
+    struct waiter waiter;
+    unsigned answers;
+    uint8_t kind, rcode, ede_count;
+    uint16_t ede[2];
+    char text[4096];
+    const char *asks_again; /* a name asked from within on_answer */
+};
+
+static void client_ask(struct client *client, const char *name, unsigned flags);
+
+static void on_answer(struct waiter *waiter, const struct answer *got)
+{
+    struct client *client = CONTAINER_OF(waiter, struct client, waiter);
+    client->answers++;
+    client->kind = got->kind;
+    client->rcode = header_rcode(got->message.data);
+    client->ede_count = got->ede_count;
+    memcpy(client->ede, got->ede, sizeof(client->ede));
+    snprintf(client->text, sizeof(client->text), "%s", answer_show(got));
+    if (client->asks_again) {
+        const char *name = client->asks_again;
+        client->asks_again = NULL;
+        client_ask(client, name, 0);
+    }
+}
+
+static struct cache_key key_of(const char *name, unsigned flags)
+{
+    struct cache_key key;
+    struct question question = {NAME(name), RRTYPE_A, RRCLASS_IN};
+    resolver_key(resolver, &key, &question, flags & CACHE_KEY_DO, flags & CACHE_KEY_CD);
+    return key;
+}
+
+static enum resolver_result try_ask(struct client *client, const char *name, unsigned flags)
+{
+    struct cache_key key = key_of(name, flags);
+    list_init(&client->waiter.node);
+    client->waiter.on_answer = on_answer;
+    unsigned before = client->answers;
+    cache_read_begin();
+    enum resolver_result result = resolver_ask(resolver, &key, &client->waiter);
+    cache_read_end();
+    assert_int_equal(client->answers, before);
+    return result;
+}
+
+static void client_ask(struct client *client, const char *name, unsigned flags)
+{
+    assert_int_equal(try_ask(client, name, flags), RESOLVER_WAITING);
+}
+
+/* Before clients that still wait go out of scope. */
+static void end_resolver(void)
+{
+    resolver_free(resolver);
+    resolver = NULL;
+}
+
+static bool find(const char *name, struct answer *out)
+{
+    struct cache_key key = key_of(name, 0);
+    cache_read_begin();
+    bool found = resolver_find(resolver, &key, out);
+    cache_read_end();
+    return found;
+}
+
+#define WWW "www.example"
+#define WWW_A                                                                                      \
+    (struct sections)                                                                              \
+    {                                                                                              \
+        .answer = { "www.example. 300 IN A 192.0.2.1" }                                            \
+    }
+#define WWW_TEXT "an www.example. 300 A 192.0.2.1\n"
+
+static int set_up(void **state)
+{
+    (void)state;
+    static const struct cache_options options = {.size_bytes = CACHE_SIZE_MIN,
+                                                 .max_ttl_s = 86400,
+                                                 .max_negative_ttl_s = 900,
+                                                 .failure_ttl_s = 5};
+    memset(&stats, 0, sizeof(stats));
+    asked_count = 0;
+    loop = loop_new();
+    cache = cache_new(&options);
+    cache_thread_begin();
+    resolver =
+        resolver_new(loop, cache, NULL, ZONES(&zones, ".", "example", "test"), MAX_TASKS, &stats);
+    return !resolver;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    resolver_free(resolver);
+    cache_thread_end();
+    cache_free(cache);
+    loop_free(loop);
+    return 0;
+}
+
+/* ---- one question ---- */
+
+static void test_a_question_is_asked_of_its_zone_and_its_answer_handed_out_and_kept(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    struct answer found;
+    assert_false(find(WWW, &found));
+    client_ask(&client, WWW, 0);
+    assert_int_equal(asked_count, 1);
+    assert_int_equal(asked_of(0), 1001);
+    assert_true(asked[0]->asked.recursion_desired);
+    assert_false(asked[0]->asked.dnssec_ok || asked[0]->asked.checking_disabled);
+    assert_int_equal(answer(0, 0, WWW_A), EXCHANGE_TAKEN);
+    assert_int_equal(client.answers, 1);
+    assert_string_equal(client.text, WWW_TEXT);
+    assert_int_equal(resolver_tasks(resolver), 0);
+    assert_true(find(WWW, &found));
+    assert_int_equal(stats.cache_hits, 1);
+    assert_int_equal(stats.cache_misses, 1);
+}
+
+static void test_do_and_cd_are_passed_on(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    client_ask(&client, WWW, CACHE_KEY_DO | CACHE_KEY_CD);
+    assert_true(asked[0]->asked.dnssec_ok && asked[0]->asked.checking_disabled);
+    end_resolver();
+}
+
+static void test_equal_questions_share_one_exchange(void **state)
+{
+    (void)state;
+    struct client clients[100] = {0};
+    for (size_t i = 0; i < ARRAY_LEN(clients); i++)
+        client_ask(&clients[i], i % 2 ? "WWW.example" : WWW, 0);
+    assert_int_equal(asked_count, 1);
+    assert_int_equal(resolver_tasks(resolver), 1);
+    assert_int_equal(stats.joined, 99);
+    answer(0, 0, WWW_A);
+    for (size_t i = 0; i < ARRAY_LEN(clients); i++) {
+        assert_int_equal(clients[i].answers, 1);
+        assert_string_equal(clients[i].text, WWW_TEXT);
+    }
+}
+
+static void test_questions_that_differ_by_do_or_cd_are_not_joined(void **state)
+{
+    (void)state;
+    struct client clients[4] = {0};
+    for (unsigned flags = 0; flags < 4; flags++)
+        client_ask(&clients[flags], WWW, flags);
+    assert_int_equal(asked_count, 4);
+    end_resolver();
+}
+
+static void test_what_no_zone_takes_has_no_route(void **state)
+{
+    (void)state;
+    struct zone_set other;
+    struct resolver *first = resolver;
+    struct client client = {0};
+    resolver = resolver_new(loop, cache, NULL, ZONES(&other, "example"), 10, &stats);
+    assert_int_equal(try_ask(&client, "www.com", 0), RESOLVER_NO_ROUTE);
+    other.zones[0].upstream_count = 0;
+    resolver_free(resolver);
+    resolver = resolver_new(loop, cache, NULL, &other.options, 10, &stats);
+    assert_int_equal(try_ask(&client, WWW, 0), RESOLVER_NO_ROUTE);
+    assert_int_equal(stats.failures_prohibited, 2);
+    resolver_free(resolver);
+    resolver = first;
+}
+
+static void test_no_more_than_max_tasks_run(void **state)
+{
+    (void)state;
+    static struct client clients[MAX_TASKS + 1];
+    memset(clients, 0, sizeof(clients));
+    for (unsigned i = 0; i < MAX_TASKS; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "n%u.example", i);
+        client_ask(&clients[i], name, 0);
+    }
+    assert_int_equal(try_ask(&clients[MAX_TASKS], WWW, 0), RESOLVER_FULL);
+    assert_int_equal(stats.failures_full, 1);
+    client_ask(&clients[MAX_TASKS], "n7.example", 0); /* joining needs no task */
+    answer(3, 0, (struct sections){.answer = {"n3.example. 1 IN A 192.0.2.1"}});
+    struct client late = {0};
+    client_ask(&late, WWW, 0);
+    assert_int_equal(resolver_tasks(resolver), MAX_TASKS);
+    end_resolver();
+}
+
+static void test_one_who_left_is_not_called_and_the_cache_gains(void **state)
+{
+    (void)state;
+    struct client stays = {0}, leaves = {0};
+    struct answer found;
+    client_ask(&leaves, WWW, 0);
+    client_ask(&stays, WWW, 0);
+    resolver_leave(resolver, &leaves.waiter);
+    resolver_leave(resolver, &stays.waiter);
+    assert_int_equal(resolver_tasks(resolver), 1);
+    answer(0, 0, WWW_A);
+    assert_int_equal(stays.answers + leaves.answers, 0);
+    assert_true(find(WWW, &found));
+}
+
+static void test_a_waiter_may_ask_the_next_question_when_called(void **state)
+{
+    (void)state;
+    struct client client = {.asks_again = "next.example"};
+    client_ask(&client, WWW, 0);
+    answer(0, 0, WWW_A);
+    assert_int_equal(asked_count, 2);
+    answer(1, 0, (struct sections){.answer = {"next.example. 60 IN A 192.0.2.2"}});
+    assert_int_equal(client.answers, 2);
+    assert_string_equal(client.text, "an next.example. 60 A 192.0.2.2\n");
+}
+
+static void test_a_waiter_may_ask_the_same_question_when_called(void **state)
+{
+    (void)state;
+    struct client client = {.asks_again = WWW};
+    client_ask(&client, WWW, 0);
+    answer(0, 0, (struct sections){.answer = {"www.example. 0 IN A 192.0.2.1"}});
+    assert_int_equal(asked_count, 2);
+    answer(1, 0, WWW_A);
+    assert_int_equal(client.answers, 2);
+}
+
+static void test_an_unsuitable_answer_makes_the_exchange_go_on(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    client_ask(&client, WWW, 0);
+    assert_int_equal(answer(0, RCODE_SERVFAIL, (struct sections){0}), EXCHANGE_ANOTHER);
+    assert_int_equal(answer(0, RCODE_REFUSED, (struct sections){0}), EXCHANGE_ANOTHER);
+    assert_int_equal(
+        answer(0, 0, (struct sections){.authority = {"example. 300 IN NS ns.example."}}),
+        EXCHANGE_ANOTHER);
+    assert_int_equal(client.answers, 0);
+    assert_int_equal(answer(0, 0, WWW_A), EXCHANGE_TAKEN);
+    assert_int_equal(client.rcode, RCODE_NOERROR);
+}
+
+/* ---- failures ---- */
+
+static void test_a_failure_says_why_and_is_remembered_for_a_while(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    struct answer found;
+    client_ask(&client, WWW, 0);
+    exchange_fails(0, (struct exchange_failure){.any_network = true});
+    assert_int_equal(client.kind, ANSWER_FAILURE);
+    assert_int_equal(client.rcode, RCODE_SERVFAIL);
+    assert_int_equal(client.ede[0], EDE_NO_REACHABLE_AUTHORITY);
+    assert_int_equal(client.ede[1], EDE_NETWORK_ERROR);
+    assert_int_equal(stats.failures_unreachable, 1);
+    assert_true(find(WWW, &found));
+    assert_int_equal(found.ede[0], EDE_NO_REACHABLE_AUTHORITY);
+    assert_int_equal(found.ede[1], EDE_CACHED_ERROR);
+    fake_loop_advance(loop, 5 * US_PER_S);
+    assert_false(find(WWW, &found));
+}
+
+static void test_a_failure_for_want_of_room_is_not_remembered(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    struct answer found;
+    client_ask(&client, WWW, 0);
+    exchange_fails(0, (struct exchange_failure){.full = true});
+    assert_int_equal(client.rcode, RCODE_SERVFAIL);
+    assert_int_equal(stats.failures_full, 1);
+    assert_false(find(WWW, &found));
+}
+
+static void test_a_failure_gives_way_to_a_good_answer_stored_meanwhile(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    struct answer found;
+    client_ask(&client, WWW, 0);
+    struct resolver *other =
+        resolver_new(loop, cache, NULL, &zones.options, 10, &stats); /* another worker */
+    struct resolver *first = resolver;
+    struct client there = {0};
+    resolver = other;
+    client_ask(&there, WWW, 0);
+    answer(1, 0, WWW_A);
+    resolver = first;
+    exchange_fails(0, (struct exchange_failure){.any_network = true});
+    assert_string_equal(client.text, WWW_TEXT);
+    assert_true(find(WWW, &found));
+    assert_int_equal(found.kind, ANSWER_POSITIVE);
+    resolver_free(other);
+}
+
+static void test_the_end_of_the_resolver_fails_what_runs(void **state)
+{
+    (void)state;
+    struct client clients[3] = {0};
+    clients[0].asks_again = NULL;
+    client_ask(&clients[0], WWW, 0);
+    client_ask(&clients[1], "a.test", 0);
+    client_ask(&clients[2], WWW, 0);
+    answer(1, 0, (struct sections){.answer = {"a.test. 60 IN CNAME b.com."}});
+    assert_int_equal(resolver_tasks(resolver), 3);
+    end_resolver();
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(clients[i].answers, 1);
+        assert_int_equal(clients[i].rcode, RCODE_SERVFAIL);
+    }
+    for (unsigned i = 0; i < asked_count; i++)
+        assert_false(asked[i]->active);
+}
+
+/* ---- zones ---- */
+
+static void test_nothing_of_a_zone_that_is_not_cached_is_kept(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    struct answer found;
+    resolver_free(resolver);
+    zones.zones[1].cache = false;
+    resolver = resolver_new(loop, cache, NULL, &zones.options, MAX_TASKS, &stats);
+    client_ask(&client, WWW, 0);
+    answer(0, 0, WWW_A);
+    assert_string_equal(client.text, WWW_TEXT);
+    assert_false(find(WWW, &found));
+    client_ask(&client, WWW, 0);
+    exchange_fails(1, (struct exchange_failure){.any_network = true});
+    assert_int_equal(client.answers, 2);
+    assert_false(find(WWW, &found));
+}
+
+static void test_an_alias_out_of_the_zone_is_resolved_by_the_targets_zone(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    struct answer found;
+    client_ask(&client, WWW, CACHE_KEY_CD);
+    answer(0, 0,
+           (struct sections){
+               .answer = {"www.example. 300 IN CNAME a.test.", "a.test. 300 IN A 6.6.6.6"}});
+    assert_int_equal(asked_count, 2);
+    assert_int_equal(asked_of(1), 1002);
+    assert_true(asked[1]->asked.checking_disabled);
+    assert_int_equal(client.answers, 0);
+    fake_loop_advance(loop, 2 * US_PER_S);
+    answer(1, 0, (struct sections){.answer = {"a.test. 100 IN A 192.0.2.9"}});
+    assert_string_equal(client.text, "an www.example. 298 CNAME a.test.\n"
+                                     "an a.test. 100 A 192.0.2.9\n");
+    assert_false(find(WWW, &found)); /* that was with CD */
+}
+
+static void test_a_target_in_the_cache_is_taken_from_there(void **state)
+{
+    (void)state;
+    struct client first = {0}, second = {0};
+    struct answer found;
+    client_ask(&first, "a.test", 0);
+    answer(0, 0, (struct sections){.answer = {"a.test. 100 IN A 192.0.2.9"}});
+    fake_loop_advance(loop, 10 * US_PER_S);
+    client_ask(&second, WWW, 0);
+    answer(1, 0, (struct sections){.answer = {"www.example. 300 IN CNAME a.test."}});
+    assert_int_equal(asked_count, 2);
+    assert_string_equal(second.text, "an www.example. 300 CNAME a.test.\n"
+                                     "an a.test. 90 A 192.0.2.9\n");
+    assert_true(find(WWW, &found));
+    assert_int_equal(found.ttl_s, 90);
+}
+
+static void test_clients_of_the_target_share_its_task(void **state)
+{
+    (void)state;
+    struct client alias = {0}, target = {0};
+    client_ask(&target, "a.test", 0);
+    client_ask(&alias, WWW, 0);
+    answer(1, 0, (struct sections){.answer = {"www.example. 300 IN CNAME a.test."}});
+    assert_int_equal(asked_count, 2);
+    assert_int_equal(resolver_tasks(resolver), 2);
+    answer(0, RCODE_NXDOMAIN, (struct sections){.authority = {"test. 60 IN SOA a. b. 1 2 3 4 5"}});
+    assert_int_equal(target.rcode, RCODE_NXDOMAIN);
+    assert_int_equal(alias.rcode, RCODE_NXDOMAIN);
+    assert_string_equal(alias.text, "an www.example. 300 CNAME a.test.\n"
+                                    "ns test. 5 SOA a.\n");
+}
+
+static void test_a_chain_without_its_end_is_asked_for_in_the_same_zone(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    client_ask(&client, WWW, 0);
+    answer(0, 0, (struct sections){.answer = {"www.example. 300 IN CNAME b.example."}});
+    assert_int_equal(asked_of(1), 1001);
+    answer(1, 0, (struct sections){.answer = {"b.example. 300 IN A 192.0.2.1"}});
+    assert_int_equal(client.rcode, RCODE_NOERROR);
+    assert_int_equal(client.answers, 1);
+}
+
+static void test_the_failure_of_the_target_reaches_the_client(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    struct answer found;
+    client_ask(&client, WWW, 0);
+    answer(0, 0, (struct sections){.answer = {"www.example. 300 IN CNAME a.test."}});
+    exchange_fails(1, (struct exchange_failure){.any_network = true});
+    assert_int_equal(client.rcode, RCODE_SERVFAIL);
+    assert_int_equal(client.ede[0], EDE_NO_REACHABLE_AUTHORITY);
+    assert_true(find(WWW, &found));
+    assert_int_equal(found.kind, ANSWER_FAILURE);
+}
+
+static void test_aliases_in_a_circle_over_zones_fail(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    client_ask(&client, WWW, 0);
+    answer(0, 0, (struct sections){.answer = {"www.example. 300 IN CNAME a.test."}});
+    answer(1, 0, (struct sections){.answer = {"a.test. 300 IN CNAME b.com."}});
+    answer(2, 0, (struct sections){.answer = {"b.com. 300 IN CNAME www.example."}});
+    assert_int_equal(client.answers, 1);
+    assert_int_equal(client.rcode, RCODE_SERVFAIL);
+    assert_int_equal(client.ede[0], EDE_INVALID_DATA);
+    assert_int_equal(resolver_tasks(resolver), 0);
+}
+
+static void test_aliases_without_end_over_zones_are_stopped(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    client_ask(&client, "n0.test", 0);
+    unsigned i = 0;
+    for (; !client.answers; i++) {
+        char text[80];
+        assert_true(i < 2 * ALIAS_HOPS_MAX);
+        snprintf(text, sizeof(text), "n%u.%s. 60 IN CNAME n%u.%s.", i, i % 2 ? "example" : "test",
+                 i + 1, i % 2 ? "test" : "example");
+        answer(i, 0, (struct sections){.answer = {text}});
+    }
+    assert_int_equal(client.rcode, RCODE_SERVFAIL);
+    assert_int_equal(i, ALIAS_HOPS_MAX + 1);
+    assert_int_equal(resolver_tasks(resolver), 0);
+}
+
+/* Each new question's alias leads to the one before, so that nobody starts a deep subtask, and the
+ * end of the first ends them all. */
+static void test_a_long_row_of_waiting_tasks_ends_at_once(void **state)
+{
+    (void)state;
+    static struct client clients[100];
+    memset(clients, 0, sizeof(clients));
+    for (unsigned i = 0; i < ARRAY_LEN(clients); i++) {
+        char name[40], text[80];
+        snprintf(name, sizeof(name), "n%u.%s", i, i % 2 ? "example" : "test");
+        snprintf(text, sizeof(text), "%s. 60 IN CNAME n%u.%s.", name, i - 1,
+                 i % 2 ? "test" : "example");
+        client_ask(&clients[i], name, 0);
+        if (i)
+            answer(i, 0, (struct sections){.answer = {text}});
+    }
+    assert_int_equal(asked_count, ARRAY_LEN(clients));
+    answer(0, 0, (struct sections){.answer = {"n0.test. 60 IN A 192.0.2.1"}});
+    for (unsigned i = 0; i < ARRAY_LEN(clients); i++) {
+        assert_int_equal(clients[i].answers, 1);
+        assert_int_equal(clients[i].rcode, i <= ALIAS_HOPS_MAX ? RCODE_NOERROR : RCODE_SERVFAIL);
+    }
+}
+
+static void test_a_subtask_that_finds_no_room_fails_its_question_alone(void **state)
+{
+    (void)state;
+    static struct client clients[MAX_TASKS];
+    memset(clients, 0, sizeof(clients));
+    struct answer found;
+    for (unsigned i = 0; i < MAX_TASKS; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "n%u.example", i);
+        client_ask(&clients[i], name, 0);
+    }
+    answer(5, 0, (struct sections){.answer = {"n5.example. 60 IN CNAME a.test."}});
+    assert_int_equal(clients[5].rcode, RCODE_SERVFAIL);
+    assert_int_equal(resolver_tasks(resolver), MAX_TASKS - 1);
+    assert_false(find("n5.example", &found)); /* our own lack of room */
+    end_resolver();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            test_a_question_is_asked_of_its_zone_and_its_answer_handed_out_and_kept, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(test_do_and_cd_are_passed_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_equal_questions_share_one_exchange, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_questions_that_differ_by_do_or_cd_are_not_joined,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_no_zone_takes_has_no_route, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_more_than_max_tasks_run, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_who_left_is_not_called_and_the_cache_gains, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_waiter_may_ask_the_next_question_when_called, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_waiter_may_ask_the_same_question_when_called, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_an_unsuitable_answer_makes_the_exchange_go_on, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_failure_says_why_and_is_remembered_for_a_while,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_failure_for_want_of_room_is_not_remembered, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_failure_gives_way_to_a_good_answer_stored_meanwhile,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_end_of_the_resolver_fails_what_runs, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_nothing_of_a_zone_that_is_not_cached_is_kept, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_an_alias_out_of_the_zone_is_resolved_by_the_targets_zone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_target_in_the_cache_is_taken_from_there, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_clients_of_the_target_share_its_task, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_chain_without_its_end_is_asked_for_in_the_same_zone,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_failure_of_the_target_reaches_the_client, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_aliases_in_a_circle_over_zones_fail, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_aliases_without_end_over_zones_are_stopped, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_long_row_of_waiting_tasks_ends_at_once, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_subtask_that_finds_no_room_fails_its_question_alone,
+                                        set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
