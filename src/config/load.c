@@ -275,8 +275,10 @@ void load_mapping(struct loader *loader, const struct yaml_tree_node *map,
     if (map->broken || yaml_tree_is_empty(map))
         return;
     if (map->kind != TREE_MAP) {
-        loader_error(loader, map, "takes a mapping of keys to values%s",
-                     map->kind == TREE_SCALAR ? "; is a blank missing after a colon?" : "");
+        loader_error_takes(loader, map, "a mapping of keys to values",
+                           map->kind == TREE_SCALAR && strchr(map->text, ':')
+                               ? "; is a blank missing after a colon?"
+                               : "");
         return;
     }
     for (const struct yaml_tree_node *child = map->first; child; child = child->next)

@@ -12,6 +12,11 @@
 #include "base/check.h"
 #include "config/suggest.h"
 
+static bool may_be_never(enum kind kind)
+{
+    return kind == KIND_DURATION_OR_NEVER || kind == KIND_SECONDS_OR_NEVER;
+}
+
 /* A word that other programs take for what the kind means, or a hint at the missing unit. */
 static const char *remedy(enum kind kind, const char *text)
 {
@@ -26,6 +31,8 @@ static const char *remedy(enum kind kind, const char *text)
             return "; did you mean no?";
     if (is_bare_number && kind_is_number(kind) && kind != KIND_COUNT && kind != KIND_COUNT16)
         return "; the unit is missing";
+    if (kind == KIND_SIZE)
+        return "; the units are B, KiB, MiB and GiB";
     if (kind == KIND_PREFIX && strchr(text, '@'))
         return "; a prefix matches whatever the port";
     return "";
@@ -72,8 +79,9 @@ static bool is_within(struct loader *loader, const struct option *option,
         return true;
     if (number >= bound(option, option->min) && number <= bound(option, option->max))
         return true;
-    loader_error(loader, node, "%.40s is out of range; takes %s to %s%s%s", node->text, option->min,
-                 option->max, *option->unit ? " " : "", option->unit);
+    loader_error(loader, node, "%.40s is out of range; takes %s%s to %s%s%s", node->text,
+                 may_be_never(option->kind) ? "never or " : "", option->min, option->max,
+                 *option->unit ? " " : "", option->unit);
     return false;
 }
 
@@ -83,7 +91,7 @@ static bool load_number(struct loader *loader, const struct option *option,
     uint64_t number;
     if (!kind_parse_number(option->kind, node->text, &number)) {
         report_word(loader, node, kind_takes(option->kind),
-                    strstr(kind_takes(option->kind), "never") ? "never\0" : NULL,
+                    may_be_never(option->kind) ? "never\0" : NULL,
                     remedy(option->kind, node->text));
         return false;
     }

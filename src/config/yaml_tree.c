@@ -16,7 +16,7 @@
 #include "base/arena.h"
 #include "base/check.h"
 
-enum { TREE_BYTES_MAX = 256 * 1024 * 1024, PATH_TEXT_MAX = 256 };
+enum { TREE_BYTES_MAX = 128 * 1024 * 1024, PATH_TEXT_MAX = 256 };
 
 struct yaml_tree {
     struct arena arena;

@@ -18,8 +18,8 @@
 #include "config/problems.h"
 
 enum {
-    YAML_TREE_DEPTH_MAX = 32,      /* lists and mappings inside each other */
-    YAML_TREE_NODES_MAX = 1000000, /* of one file, keys included */
+    YAML_TREE_DEPTH_MAX = 32,     /* lists and mappings inside each other */
+    YAML_TREE_NODES_MAX = 400000, /* of one file, keys included */
 };
 
 enum yaml_tree_kind { TREE_SCALAR, TREE_LIST, TREE_MAP };

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_CONFIG_TEXT_H
+#define NAILUP_TESTS_CONFIG_TEXT_H
+
+/*
+ * Loads configurations from text for the tests of config. Included after cmocka. Texts end in
+ * ZONE where nothing but a zone is missing to make them whole.
+ */
+
+#include <string.h>
+
+#include "config/config.h"
+
+#define ZONE "forward-zones: [{name: ., upstreams: [192.0.2.53]}]\n"
+
+/* The errors of the last load, as one string. */
+static char errors_text[CONFIG_ERRORS_BYTES + 1];
+
+static inline struct config *load_bytes(const char *text, size_t len)
+{
+    struct config *config;
+    struct buf errors;
+    buf_init(&errors, CONFIG_ERRORS_BYTES);
+    enum err err = config_parse("f", text, len, &config, &errors);
+    struct span span = buf_span(&errors);
+    if (span.len)
+        memcpy(errors_text, span.data, span.len);
+    errors_text[span.len] = '\0';
+    buf_deinit(&errors);
+    assert_int_equal(err == ERR_OK, config != NULL);
+    assert_int_equal(err == ERR_OK, span.len == 0);
+    return config;
+}
+
+static inline struct config *load_text(const char *text)
+{
+    return load_bytes(text, strlen(text));
+}
+
+/* Loads or fails the test with the errors in its output. */
+static inline struct config *load_fine(const char *text)
+{
+    struct config *config = load_text(text);
+    assert_string_equal(errors_text, "");
+    return config;
+}
+
+/* Each text must fail with exactly these lines. */
+static inline void expect_errors(const char *text, const char *errors)
+{
+    struct config *config = load_text(text);
+    assert_string_equal(errors_text, errors);
+    assert_null(config);
+}
+
+static inline struct addr addr_of(const char *text)
+{
+    struct addr addr;
+    assert_int_equal(addr_parse(&addr, text, 53), ERR_OK);
+    return addr;
+}
+
+/* What --print-config says; to be freed. */
+static inline char *print_text(const struct config *config)
+{
+    struct buf out;
+    buf_init(&out, 4 * CONFIG_FILE_MAX);
+    assert_int_equal(config_print(config, &out), ERR_OK);
+    char *text = strndup((const char *)buf_span(&out).data, buf_len(&out));
+    assert_non_null(text);
+    buf_deinit(&out);
+    return text;
+}
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/prefix.h"
+#include "config/kind.h"
+#include "dns/name.h"
+
+static struct arena arena;
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena_init(&arena, 1 << 20);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_deinit(&arena);
+    return 0;
+}
+
+struct number_case {
+    const char *text;
+    uint64_t number;
+};
+
+static void expect_numbers(enum kind kind, const struct number_case *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t number = 0;
+        assert_true(kind_parse_number(kind, cases[i].text, &number));
+        assert_true(number == cases[i].number);
+    }
+}
+
+static void expect_no_numbers(enum kind kind, const char *const *texts)
+{
+    uint64_t number;
+    for (; *texts; texts++)
+        assert_false(kind_parse_number(kind, *texts, &number));
+}
+
+static void test_durations_have_units(void **state)
+{
+    (void)state;
+    static const struct number_case cases[] = {
+        {"0s", 0},         {"250ms", 250000},  {"10s", 10000000},
+        {"5m", 300000000}, {"1h", 3600000000}, {"1d", 86400000000},
+    };
+    static const char *const wrong[] = {"",
+                                        "10",
+                                        "s",
+                                        "-1s",
+                                        "1.5s",
+                                        "1h30m",
+                                        "1 s",
+                                        "10S",
+                                        "1us",
+                                        "never",
+                                        "18446744073709551616s",
+                                        "213503982334602d",
+                                        NULL};
+    expect_numbers(KIND_DURATION, cases, 6);
+    expect_no_numbers(KIND_DURATION, wrong);
+}
+
+static void test_never_is_a_duration_only_where_it_may_be(void **state)
+{
+    (void)state;
+    uint64_t number = 1;
+    assert_true(kind_parse_number(KIND_DURATION_OR_NEVER, "never", &number));
+    assert_int_equal(number, 0);
+    assert_true(kind_parse_number(KIND_SECONDS_OR_NEVER, "never", &number));
+    assert_false(kind_parse_number(KIND_SECONDS, "never", &number));
+}
+
+static void test_seconds_are_whole(void **state)
+{
+    (void)state;
+    uint32_t seconds;
+    assert_true(kind_parse(KIND_SECONDS, "2000ms", &arena, &seconds));
+    assert_int_equal(seconds, 2);
+    assert_false(kind_parse(KIND_SECONDS, "2500ms", &arena, &seconds));
+}
+
+static void test_sizes_have_units(void **state)
+{
+    (void)state;
+    static const struct number_case cases[] = {
+        {"0B", 0}, {"7B", 7}, {"64KiB", 65536}, {"256MiB", 268435456}, {"2GiB", 2147483648},
+    };
+    static const char *const wrong[] = {"64", "64KB", "64kib", "1.5MiB", "17179869184GiB", NULL};
+    expect_numbers(KIND_SIZE, cases, 5);
+    expect_no_numbers(KIND_SIZE, wrong);
+}
+
+static void test_counts_are_digits(void **state)
+{
+    (void)state;
+    static const struct number_case cases[] = {{"0", 0}, {"007", 7}, {"65535", 65535}};
+    static const char *const wrong[] = {
+        "", "x", "853abc", "+1", "0x1", "1e3", "18446744073709551616", NULL};
+    expect_numbers(KIND_COUNT, cases, 3);
+    expect_no_numbers(KIND_COUNT, wrong);
+}
+
+static void test_booleans_are_yes_and_no(void **state)
+{
+    (void)state;
+    bool value = false;
+    assert_true(kind_parse(KIND_BOOL, "yes", &arena, &value));
+    assert_true(value);
+    assert_true(kind_parse(KIND_BOOL, "no", &arena, &value));
+    assert_false(value);
+    assert_false(kind_parse(KIND_BOOL, "true", &arena, &value));
+    assert_false(kind_parse(KIND_BOOL, "Yes", &arena, &value));
+    assert_false(kind_parse(KIND_BOOL, "", &arena, &value));
+}
+
+static void test_words_stand_for_their_enums(void **state)
+{
+    (void)state;
+    enum log_level level = LOG_ERROR;
+    for (enum log_level want = LOG_ERROR; want <= LOG_DEBUG; want++) {
+        assert_true(kind_parse(KIND_LOG_LEVEL, log_level_name(want), &arena, &level));
+        assert_int_equal(level, want);
+    }
+}
+
+static void test_names_fold_to_lower_case(void **state)
+{
+    (void)state;
+    uint8_t wire[NAME_WIRE_MAX];
+    assert_true(kind_parse(KIND_ZONE_NAME, "Corp.Example", &arena, wire));
+    assert_memory_equal(wire, "\4corp\7example", 14);
+    assert_true(kind_parse(KIND_ZONE_NAME, ".", &arena, wire));
+    assert_memory_equal(wire, "", 1);
+    assert_false(kind_parse(KIND_ZONE_NAME, "a..b", &arena, wire));
+    assert_false(kind_parse(KIND_ZONE_NAME, "", &arena, wire));
+}
+
+static void test_paths_are_absolute_and_printable(void **state)
+{
+    (void)state;
+    char *path;
+    assert_true(kind_parse(KIND_PATH, "/run/x y.sock", &arena, &path));
+    assert_string_equal(path, "/run/x y.sock");
+    assert_true(kind_parse(KIND_PATH, "", &arena, &path));
+    assert_false(kind_parse(KIND_PATH, "run/x", &arena, &path));
+    assert_false(kind_parse(KIND_PATH, "/run/\n", &arena, &path));
+}
+
+/* What is printed reads back to the same field. */
+static void expect_round_trip(enum kind kind, const char *text, const char *printed)
+{
+    char out[KIND_TEXT_MAX];
+    _Alignas(max_align_t) uint8_t field[512] = {0}, again[512] = {0};
+    assert_true(kind_parse(kind, text, &arena, field));
+    assert_string_equal(kind_format(kind, field, out), printed);
+    if (kind == KIND_PATH || *printed == '"')
+        return; /* quotes are YAML's */
+    assert_true(kind_parse(kind, printed, &arena, again));
+    assert_memory_equal(field, again, kind_size(kind));
+}
+
+static void test_values_print_in_their_largest_unit(void **state)
+{
+    (void)state;
+    expect_round_trip(KIND_DURATION, "120s", "2m");
+    expect_round_trip(KIND_DURATION, "1500ms", "1500ms");
+    expect_round_trip(KIND_DURATION, "24h", "1d");
+    expect_round_trip(KIND_DURATION, "0ms", "0s");
+    expect_round_trip(KIND_DURATION_OR_NEVER, "never", "never");
+    expect_round_trip(KIND_SECONDS, "90s", "90s");
+    expect_round_trip(KIND_SECONDS_OR_NEVER, "60m", "1h");
+    expect_round_trip(KIND_SIZE, "1024KiB", "1MiB");
+    expect_round_trip(KIND_SIZE, "1025B", "1025B");
+    expect_round_trip(KIND_COUNT, "12", "12");
+    expect_round_trip(KIND_COUNT16, "1232", "1232");
+}
+
+static void test_words_and_names_print_as_yaml(void **state)
+{
+    (void)state;
+    expect_round_trip(KIND_BOOL, "yes", "yes");
+    expect_round_trip(KIND_FALLBACK, "none", "none");
+    expect_round_trip(KIND_TRANSPORT, "tcp", "tcp");
+    expect_round_trip(KIND_LOG_FORMAT, "json", "json");
+    expect_round_trip(KIND_PREFIX, "10.1.1.1", "10.1.1.1");
+    expect_round_trip(KIND_PREFIX, "10.50.1.64/27", "10.50.1.64/27");
+    expect_round_trip(KIND_PREFIX, "2001:db8::/32", "\"2001:db8::/32\"");
+    expect_round_trip(KIND_ZONE_NAME, ".", ".");
+    expect_round_trip(KIND_ZONE_NAME, "A.example", "a.example.");
+    expect_round_trip(KIND_ZONE_NAME, "a\\\"b.c", "\"a\\\\\\\"b.c.\"");
+    expect_round_trip(KIND_ZONE_NAME, "*.example", "\"*.example.\"");
+    expect_round_trip(KIND_PATH, "/a\"b\\c", "\"/a\\\"b\\\\c\"");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts_are_digits),
+        cmocka_unit_test(test_durations_have_units),
+        cmocka_unit_test(test_never_is_a_duration_only_where_it_may_be),
+        cmocka_unit_test(test_seconds_are_whole),
+        cmocka_unit_test(test_sizes_have_units),
+        cmocka_unit_test(test_booleans_are_yes_and_no),
+        cmocka_unit_test(test_words_stand_for_their_enums),
+        cmocka_unit_test(test_names_fold_to_lower_case),
+        cmocka_unit_test(test_paths_are_absolute_and_printable),
+        cmocka_unit_test(test_values_print_in_their_largest_unit),
+        cmocka_unit_test(test_words_and_names_print_as_yaml),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
