@@ -28,6 +28,8 @@ struct upstream_env {
     struct dialer dialer;
     struct list free_attempts;
     unsigned free_attempt_count;
+    struct list probes; /* struct probe, under way */
+    unsigned probe_count;
 };
 
 /* One more nailed connection, if the quota has room; given back with nail_quota_give(). */

@@ -15,6 +15,7 @@
 #include "base/rand.h"
 #include "loop/loop.h"
 #include "upstream/attempt.h"
+#include "upstream/probe.h"
 #include "upstream/select.h"
 #include "upstream/upstream.h"
 #include "upstream/upstreams.h"
@@ -182,8 +183,7 @@ static void advance(struct exchange *exchange, enum way way, const struct conn *
     end_if_idle(exchange);
 }
 
-/* One of those that were silent lately is asked beside the real attempt, so that it is found again
- * without a client waiting for it. */
+/* One of those that were silent lately is asked beside the others. */
 static void probe_ill(struct exchange *exchange)
 {
     uint64_t now = loop_now(env_of(exchange)->loop);
@@ -192,12 +192,7 @@ static void probe_ill(struct exchange *exchange)
         struct health *health = upstream_health(upstream, upstream_prefers_stream(upstream));
         if (exchange->tried[i] || !health_take_probe(health, now, rand_u64()))
             continue;
-        struct attempt *attempt = new_attempt(exchange, i);
-        if (!attempt)
-            return;
-        attempt->extra = true;
-        if (!send_by(exchange, attempt, WAY_ELSEWHERE, NULL))
-            attempt_free(attempt);
+        probe_start(upstream, &exchange->asked);
         return;
     }
 }

@@ -562,6 +562,7 @@ void pool_heard_keepalive(struct pool *pool, struct conn *conn, uint16_t timeout
 {
     keepalive_heard(&pool->keepalive, timeout_100ms, pool_now(pool));
     if (timeout_100ms == 0) {
+        timer_start(pool->env->loop, &pool->tend_later, pool->keepalive.banned_until_at);
         if (conn->state == CONN_READY)
             conn_retire(conn, CONN_END_KEEPALIVE_ZERO);
         return;

@@ -15,6 +15,7 @@
 #include "base/rand.h"
 #include "loop/loop.h"
 #include "upstream/attempt.h"
+#include "upstream/probe.h"
 #include "upstream/upstream.h"
 
 enum { FIRST_BUCKETS = 64 };
@@ -44,12 +45,14 @@ struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct n
     upstreams->env.quota = quota;
     dialer_init(&upstreams->env.dialer);
     list_init(&upstreams->env.free_attempts);
+    list_init(&upstreams->env.probes);
     list_init(&upstreams->all);
     return upstreams;
 }
 
 void upstreams_free(struct upstreams *upstreams)
 {
+    probe_stop_all(&upstreams->env);
     for (struct list *node; (node = list_first(&upstreams->all));)
         upstream_free(LIST_ITEM(node, struct upstream, node));
     for (struct list *node; (node = list_take_first(&upstreams->env.free_attempts));)

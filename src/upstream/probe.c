@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* One attempt with a question of its own. Its answer or silence is noted by attempt.c as ever. */
+
+#include "upstream/probe.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "upstream/attempt.h"
+#include "upstream/exchange.h"
+#include "upstream/upstream.h"
+
+struct probe {
+    struct list node; /* upstream_env.probes */
+    struct attempt *attempt;
+    struct exchange_question asked;
+    uint8_t wire[NAME_WIRE_MAX];
+};
+
+static void probe_free(struct probe *probe)
+{
+    struct upstream_env *env = probe->attempt->env;
+    attempt_free(probe->attempt);
+    list_remove(&probe->node);
+    env->probe_count--;
+    free(probe);
+}
+
+static void on_answer(struct attempt *attempt, const struct message *message, uint64_t rtt_us)
+{
+    (void)message;
+    (void)rtt_us;
+    probe_free(attempt->owner);
+}
+
+static void on_failed(struct attempt *attempt, enum attempt_failure why)
+{
+    (void)why;
+    probe_free(attempt->owner);
+}
+
+static void on_slow(struct attempt *attempt)
+{
+    (void)attempt; /* it has until its ceiling */
+}
+
+static const struct attempt_handler handler = {
+    .on_answer = on_answer,
+    .on_failed = on_failed,
+    .on_slow = on_slow,
+};
+
+static bool send_probe(struct probe *probe, struct upstream *upstream)
+{
+    enum pool_lack lack;
+    if (!upstream_prefers_stream(upstream))
+        return attempt_send_udp(probe->attempt);
+    struct conn *conn = pool_take(&upstream->pool, NULL, &lack);
+    return conn && attempt_send_stream(probe->attempt, conn);
+}
+
+void probe_start(struct upstream *upstream, const struct exchange_question *question)
+{
+    struct upstream_env *env = upstream->env;
+    if (env->probe_count >= PROBES_MAX)
+        return;
+    struct probe *probe = calloc(1, sizeof(*probe));
+    if (!probe)
+        return;
+    probe->asked = *question;
+    probe->asked.question.name = name_copy(question->question.name, probe->wire);
+    probe->attempt = attempt_new(env, upstream, &probe->asked, &handler, probe);
+    if (!probe->attempt) {
+        free(probe);
+        return;
+    }
+    env->probe_count++;
+    list_append(&env->probes, &probe->node);
+    if (!send_probe(probe, upstream))
+        probe_free(probe);
+}
+
+void probe_stop_all(struct upstream_env *env)
+{
+    for (struct list *node; (node = list_first(&env->probes));)
+        probe_free(LIST_ITEM(node, struct probe, node));
+}

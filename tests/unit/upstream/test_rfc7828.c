@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* RFC 7828 towards upstreams: asked on streams and obeyed, 0 included. */
+
+#include "dns/build.h"
+#include "unit/upstream/world.h"
+
+struct script {
+    uint16_t timeout_100ms;
+    unsigned asked; /* queries that carried the option, empty */
+};
+
+static void answer_with_timeout(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    struct script *script = owner;
+    struct message query;
+    struct edns_keepalive keepalive;
+    struct build build;
+
+    assert_int_equal(message_parse(&query, ask->query), MESSAGE_OK);
+    fake_answer_a(answer, ask->query, "192.0.2.1", 300);
+    if (edns_find_keepalive(&query.edns, &keepalive) != EDNS_FOUND)
+        return;
+    assert_int_equal(ask->transport, FAKE_TCP);
+    assert_false(keepalive.has_timeout);
+    script->asked++;
+    build_init(&build, answer->data + answer->len, 64);
+    build_opt_begin(&build, 1232, 0, 0, false);
+    edns_add_keepalive_answer(&build, script->timeout_100ms);
+    build_opt_end(&build);
+    answer->len += build_len(&build);
+    put_u16(answer->data + 10, 1);
+}
+
+struct fixture {
+    struct world world;
+    struct script script;
+    struct fake_peer *peer;
+    struct upstream *upstream;
+};
+
+static void fixture_open(struct fixture *f, uint16_t timeout_100ms,
+                         const struct upstream_options *options)
+{
+    f->script = (struct script){.timeout_100ms = timeout_100ms};
+    world_open(&f->world);
+    f->peer = world_peer(&f->world, "10.1.1.1@53", answer_with_timeout, &f->script);
+    f->upstream = world_upstream(&f->world, "10.1.1.1@53", options);
+    fake_loop_advance(f->world.loop, 100 * MS);
+}
+
+static void test_rfc7828_is_asked_once_on_each_connection(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    options.max_requests = 10;
+    fixture_open(&f, 600, &options);
+    for (int i = 0; i < 35; i++)
+        ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_int_equal(f.script.asked, 4);
+    world_close(&f.world);
+}
+
+/* Idle at most as long as the peer says, a little less, so that we close; then dialled again. */
+static void test_rfc7828_timeout_bounds_idling(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, 50, &options); /* 5 s */
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    fake_loop_advance(f.world.loop, 4 * S);
+    assert_false(fake_conn_was_closed(peer_conn(f.peer, 0)));
+    fake_loop_advance(f.world.loop, S);
+    assert_true(fake_conn_was_closed(peer_conn(f.peer, 0)));
+    assert_int_equal(peer_dials(f.peer), 2);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_true(asker.over_stream);
+    world_close(&f.world);
+}
+
+/* With no query in between it is dialled ever more seldom, not every five seconds for ever. */
+static void test_rfc7828_idle_ends_in_a_row_wait(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, 50, &options);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    fake_loop_advance(f.world.loop, 3600 * S);
+    assert_in_range(peer_dials(f.peer), 10, 3600 / 60 + 20);
+    world_close(&f.world);
+}
+
+/* 0: drained at once, not nailed for ten minutes, UDP meanwhile. */
+static void test_rfc7828_zero_ends_nailing_for_ten_minutes(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, 0, &options);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_true(asker.over_stream);
+    fake_loop_advance(f.world.loop, 10 * MS);
+    assert_true(fake_conn_was_closed(peer_conn(f.peer, 0)));
+    assert_int_equal(f.world.stats.upstream_closes_keepalive_zero, 1);
+    for (int i = 0; i < 590; i++) {
+        ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        assert_false(asker.over_stream);
+        fake_loop_advance(f.world.loop, S - 10 * MS);
+    }
+    assert_int_equal(peer_dials(f.peer), 1);
+    fake_loop_advance(f.world.loop, 15 * S);
+    f.script.timeout_100ms = 600;
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    fake_loop_advance(f.world.loop, S);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_true(asker.over_stream);
+    world_close(&f.world);
+}
+
+/* 0 without a fallback: connections for the queries, none kept. */
+static void test_rfc7828_zero_without_fallback_still_answers(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    options.fallback = UPSTREAM_FALLBACK_NONE;
+    fixture_open(&f, 0, &options);
+    for (int i = 0; i < 20; i++) {
+        ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        fake_loop_advance(f.world.loop, S);
+        assert_int_equal(f.world.stats.upstream_ready, 0);
+    }
+    assert_in_range(peer_dials(f.peer), 20, 21);
+    world_close(&f.world);
+}
+
+/* The ban ends by itself, also when no query comes. */
+static void test_rfc7828_nailing_returns_after_the_ban(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, 0, &options);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    fake_loop_advance(f.world.loop, 605 * S);
+    assert_int_equal(f.world.stats.upstream_ready, 1);
+    world_close(&f.world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rfc7828_is_asked_once_on_each_connection),
+        cmocka_unit_test(test_rfc7828_timeout_bounds_idling),
+        cmocka_unit_test(test_rfc7828_idle_ends_in_a_row_wait),
+        cmocka_unit_test(test_rfc7828_zero_ends_nailing_for_ten_minutes),
+        cmocka_unit_test(test_rfc7828_zero_without_fallback_still_answers),
+        cmocka_unit_test(test_rfc7828_nailing_returns_after_the_ban),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
