@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+#
+# Installs what is missing (Debian 12, root or sudo) and builds a preset of CMakePresets.json.
+# Usage: tools/setup.sh build|test PRESET...
+#   build  what the programs and the demonstration need
+#   test   that and what the tests use besides
+set -eu
+cd "$(dirname "$0")/.."
+
+build_packages="gcc libc6-dev cmake ninja-build pkg-config libuv1-dev libldns-dev libssl-dev libyaml-dev
+  libcmocka-dev liburcu-dev libxxhash-dev python3"
+test_packages="dnsperf nsd unbound bind9-dnsutils knot-dnsutils ldnsutils python3-pytest clang
+  libclang-rt-14-dev mandoc faketime iproute2 procps git"
+
+packages=$build_packages
+[ "$1" = test ] && packages="$packages $test_packages"
+shift
+
+missing=""
+for package in $packages; do
+    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed ||
+        missing="$missing $package"
+done
+if [ -n "$missing" ]; then
+    echo "installing:$missing"
+    as_root=""
+    [ "$(id -u)" -eq 0 ] || as_root=sudo
+    # Servers come along for the tests; none of them shall be started as a service here.
+    $as_root sh -ec '
+        policy=/usr/sbin/policy-rc.d
+        made=no
+        [ -e "$policy" ] || { printf "#!/bin/sh\nexit 101\n" >"$policy"; chmod 755 "$policy"; made=yes; }
+        status=0
+        { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
+            install "$@" >/dev/null; } || status=$?
+        [ "$made" = no ] || rm -f "$policy"
+        exit $status' setup $missing
+fi
+
+for preset in "$@"; do
+    cmake --preset "$preset" >/dev/null
+    cmake --build "build/$preset"
+done
