@@ -29,7 +29,7 @@ bool load_list_fits(struct loader *loader, const struct option *option,
                            node->kind == TREE_SCALAR ? "; write it between [ and ]" : "");
         return false;
     }
-    if (count >= bound_of(option->min) && count <= bound_of(option->max))
+    if ((node->cut || count >= bound_of(option->min)) && count <= bound_of(option->max))
         return true;
     loader_error(loader, node, "has %zu %s; takes %s to %s", count, option->unit, option->min,
                  option->max);
@@ -201,23 +201,35 @@ static const char access_words[] = "allow\0refuse\0drop\0"; /* the n-th is enum 
 _Static_assert(SERVER_ALLOW == 0 && SERVER_REFUSE == 1 && SERVER_DROP == 2,
                "words in the order of enum server_access");
 
+static bool load_access_prefix(struct loader *loader, const struct yaml_tree_node *value,
+                               struct config_access *access)
+{
+    if (value->kind == TREE_SCALAR && prefix_parse(&access->prefix, value->text) == ERR_OK)
+        return true;
+    loader_error_takes(loader, value, kind_takes(KIND_PREFIX), "");
+    return false;
+}
+
+static bool load_access_action(struct loader *loader, const struct yaml_tree_node *value,
+                               struct config_access *access)
+{
+    int word = load_word(loader, value, access_words, "allow, refuse or drop");
+    if (word < 0)
+        return false;
+    access->action = (enum server_access)word;
+    return true;
+}
+
 static bool load_access_key(struct loader *loader, const struct yaml_tree_node *value,
                             struct config_access *access)
 {
-    bool is_prefix = strcmp(value->key->text, "prefix") == 0;
-    bool is_action = strcmp(value->key->text, "action") == 0;
     size_t mark = loader_enter(loader, value->key->text);
     bool fine = false;
-    if (is_prefix && value->kind == TREE_SCALAR)
-        fine = prefix_parse(&access->prefix, value->text) == ERR_OK;
-    if (is_prefix && !fine)
-        loader_error_takes(loader, value, kind_takes(KIND_PREFIX), "");
-    if (is_action) {
-        int word = load_word(loader, value, access_words, "allow, refuse or drop");
-        fine = word >= 0;
-        access->action = fine ? (enum server_access)word : SERVER_REFUSE;
-    }
-    if (!is_prefix && !is_action)
+    if (strcmp(value->key->text, "prefix") == 0)
+        fine = !value->broken && load_access_prefix(loader, value, access);
+    else if (strcmp(value->key->text, "action") == 0)
+        fine = !value->broken && load_access_action(loader, value, access);
+    else
         loader_error(loader, value->key, "is not known; the keys are prefix and action");
     loader_leave(loader, mark);
     return fine;
@@ -226,7 +238,7 @@ static bool load_access_key(struct loader *loader, const struct yaml_tree_node *
 static bool load_access_item(struct loader *loader, const struct yaml_tree_node *item,
                              struct config_access *access)
 {
-    bool fine = true;
+    bool fine = !item->cut;
     if (item->broken)
         return false;
     if (item->kind != TREE_MAP) {
@@ -238,7 +250,7 @@ static bool load_access_item(struct loader *loader, const struct yaml_tree_node 
         fine &= load_access_key(loader, value, access);
     for (int i = 0; i < 2; i++) {
         const char *key = i ? "action" : "prefix";
-        if (!yaml_tree_find(item, key)) {
+        if (!item->cut && !yaml_tree_find(item, key)) {
             loader_error(loader, item, "has no %s; write {prefix: 10.0.0.0/8, action: allow}", key);
             fine = false;
         }

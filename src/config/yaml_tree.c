@@ -383,9 +383,11 @@ static void run(struct builder *builder)
         yaml_event_delete(&event);
     }
     yaml_parser_delete(parser);
-    /* Keys of mappings the error left open. */
-    while (builder->depth)
+    /* What an error left open. */
+    while (builder->depth) {
+        builder->levels[builder->depth - 1].node->cut = true;
         on_close(builder);
+    }
 }
 
 struct yaml_tree *yaml_tree_parse(const char *text, size_t len, struct problems *problems)

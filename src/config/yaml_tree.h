@@ -28,6 +28,7 @@ struct yaml_tree_node {
     enum yaml_tree_kind kind;
     bool quoted;                     /* scalar: written between quotes */
     bool broken;                     /* its error is reported already: say no more about it */
+    bool cut;                        /* the text broke off inside: do not miss anything in it */
     struct config_position position; /* of its first character */
     struct yaml_tree_node *key;      /* of a mapping's value: the scalar before the colon */
     struct yaml_tree_node *next;     /* sibling */

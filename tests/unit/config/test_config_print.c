@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "unit/config/config_text.h"
+
+/* Prints, loads that, prints again: both prints must be equal. Returns the text, to be freed. */
+static char *expect_round_trip(const char *text)
+{
+    struct config *config = load_fine(text);
+    char *printed = print_text(config);
+    struct config *again = load_fine(printed);
+    char *printed_again = print_text(again);
+    assert_string_equal(printed, printed_again);
+    assert_int_equal(config->route.zone_count, again->route.zone_count);
+    for (size_t i = 0; i < config->route.zone_count; i++)
+        assert_memory_equal(&config->route.zones[i].upstreams[0].options,
+                            &again->route.zones[i].upstreams[0].options,
+                            sizeof(struct upstream_options));
+    free(printed_again);
+    config_free(config);
+    config_free(again);
+    return printed;
+}
+
+static void test_defaults_print_and_load_back(void **state)
+{
+    (void)state;
+    free(expect_round_trip(ZONE));
+}
+
+static const char everything[] =
+    "server:\n"
+    "  workers: 2\n"
+    "  listen: [0.0.0.0@5300, \"fe80::1%lo@5300\"]\n"
+    "  access:\n"
+    "    - {prefix: 10.0.0.0/8, action: drop}\n"
+    "    - {prefix: \"2001:db8::/32\", action: refuse}\n"
+    "  max-udp-size: 4096\n"
+    "  minimal-responses: no\n"
+    "  outgoing: [192.0.2.7, \"2001:db8::7\"]\n"
+    "  client-idle-timeout: 1500ms\n"
+    "cache: {size: 1048577B, min-ttl: 1s, max-ttl: 30d}\n"
+    "tcp-upstream-keepalive:\n"
+    "  - 10.1.1.1\n"
+    "  - \"2001:db8:1::/48\"\n"
+    "  - {prefix: 192.0.2.0/24, transport: tcp, connections: 2, max-age: 90s, tcp-keepalive: "
+    "{idle: "
+    "never, count: 9}, fallback: none, prewarm: no}\n"
+    "tcp-upstream-keepalive-maxrequests: 77\n"
+    "upstream: {transport: tcp, max-age: 1h, tcp-keepalive: {interval: 2s}, fallback: udp}\n"
+    "forward-zones:\n"
+    "  - {name: ., upstreams: [192.0.2.53, \"2001:db8::53@5353\"], transport: tcp}\n"
+    "  - {name: 'a\\.b.\\000\"', upstreams: [127.0.0.1@99], trust-ad: yes, cache: no, "
+    "tcp-keepalive: "
+    "{idle: 3s}, query-timeout: 250ms}\n"
+    "recursion: {case-randomisation: no, cookies: no}\n"
+    "control: {socket: \"\"}\n"
+    "log: {level: debug, format: json}\n";
+
+static void test_every_key_prints_and_loads_back(void **state)
+{
+    (void)state;
+    char *printed = expect_round_trip(everything);
+    assert_non_null(strstr(printed, "  listen: [0.0.0.0@5300, \"fe80::1%lo@5300\"]\n"));
+    assert_non_null(strstr(printed, "    - {prefix: \"2001:db8::/32\", action: refuse}\n"));
+    assert_non_null(strstr(printed, "  outgoing: [192.0.2.7, \"2001:db8::7\"]\n"));
+    assert_non_null(strstr(printed, "  - {prefix: 192.0.2.0/24, transport: tcp, connections: 2, "
+                                    "max-age: 90s, tcp-keepalive: {idle: never, count: 9}, "
+                                    "fallback: none, prewarm: no}\n"));
+    assert_non_null(strstr(printed, "tcp-upstream-keepalive-maxrequests: 77\n"));
+    free(printed);
+}
+
+static void test_what_leaves_a_choice_prints_as_a_comment(void **state)
+{
+    (void)state;
+    char *printed =
+        expect_round_trip("upstream: {max-requests: 5}\ntcp-upstream-keepalive: [10.0.0.1]\n"
+                          "forward-zones: [{name: ., upstreams: [10.0.0.1], transport: tcp}]\n");
+    assert_non_null(strstr(printed, "\n# tcp-upstream-keepalive-maxrequests: 10000\n"));
+    assert_non_null(strstr(printed, "\n  # fallback: udp\n"));
+    free(printed);
+}
+
+static void test_print_ends_with_an_error_when_there_is_no_room(void **state)
+{
+    (void)state;
+    struct config *config = load_fine(ZONE);
+    struct buf out;
+    buf_init(&out, 100);
+    assert_int_equal(config_print(config, &out), ERR_LIMIT);
+    buf_deinit(&out);
+    config_free(config);
+}
+
+/* A file full of the shortest zones must not print to more than the promised bound. */
+static void test_print_of_the_largest_file_fits_its_bound(void **state)
+{
+    (void)state;
+    static const char entry[] = "1.1.%zu.%zu,";
+    char *text = malloc(CONFIG_FILE_MAX);
+    size_t len = (size_t)sprintf(text, "%stcp-upstream-keepalive: [", ZONE);
+    for (size_t i = 0; i < 60000; i++)
+        len += (size_t)sprintf(text + len, entry, i / 256, i % 256);
+    strcpy(text + len, "]\n");
+    char *printed = expect_round_trip(text);
+    assert_true(strlen(printed) < 4 * (len + 2) + 2048);
+    free(printed);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults_print_and_load_back),
+        cmocka_unit_test(test_every_key_prints_and_loads_back),
+        cmocka_unit_test(test_what_leaves_a_choice_prints_as_a_comment),
+        cmocka_unit_test(test_print_ends_with_an_error_when_there_is_no_room),
+        cmocka_unit_test(test_print_of_the_largest_file_fits_its_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "unit/config/config_text.h"
+
+/* The text with a zone, and the one error it must give. */
+static void expect_error(const char *text, const char *error)
+{
+    char whole[4096], line[2048];
+    snprintf(whole, sizeof(whole), "%s\n%s", text, ZONE);
+    snprintf(line, sizeof(line), "f:%s\n", error);
+    expect_errors(whole, line);
+}
+
+static void test_unknown_keys(void **state)
+{
+    (void)state;
+    expect_error("server: {lsiten: []}",
+                 "1:10: error: server.lsiten: is not known; did you mean listen?");
+    expect_error("server: {max_clients: 1}",
+                 "1:10: error: server.max_clients: is not known; did you mean max-clients?");
+    expect_error("upstreams: {}", "1:1: error: upstreams: is not known; did you mean upstream?");
+    expect_error("zebra: 1", "1:1: error: zebra: is not known; nailup.yaml(5) lists what is");
+    expect_error("upstream: {tcp-keepalive: {idel: 1s}}",
+                 "1:28: error: upstream.tcp-keepalive.idel: is not known; did you mean idle?");
+    expect_error("server.workers: 1",
+                 "1:1: error: server.workers: is not known; nailup.yaml(5) lists what is");
+    expect_error("\"forward-zones[]\": {name: .}",
+                 "1:1: error: forward-zones[]: is not known; did you mean forward-zones?");
+    expect_error("tcp-upstream-keepalive: [{prefix: 10.0.0.1, conections: 2}]",
+                 "1:45: error: tcp-upstream-keepalive[0].conections: is not known; did you mean "
+                 "connections?");
+}
+
+static void test_wrong_types(void **state)
+{
+    (void)state;
+    expect_error("server: 1", "1:9: error: server: takes a mapping of keys to values, not \"1\"");
+    expect_error(
+        "server: listen:5",
+        "1:9: error: server: takes a mapping of keys to values, not \"listen:5\"; is a blank "
+        "missing after a colon?");
+    expect_error("cache: [size]",
+                 "1:8: error: cache: takes a mapping of keys to values, not a list");
+    expect_error("server: {workers: [1]}",
+                 "1:19: error: server.workers: takes a whole number, not a list");
+    expect_error("server: {workers: }",
+                 "1:19: error: server.workers: has no value; takes a whole number");
+    expect_error("server: {listen: 127.0.0.1}",
+                 "1:18: error: server.listen: takes a list of addresses such as [127.0.0.1@53, "
+                 "\"::1@53\"], not \"127.0.0.1\"; write it between [ and ]");
+    expect_error("server: {listen: [{}]}",
+                 "1:19: error: server.listen[0]: takes an address such as 192.0.2.53, "
+                 "192.0.2.53@5353 or \"::1@53\", not a mapping");
+    expect_error("server: {access: [10.0.0.0/8]}",
+                 "1:19: error: server.access[0]: takes a mapping such as {prefix: 10.0.0.0/8, "
+                 "action: allow}, not \"10.0.0.0/8\"");
+    expect_error(
+        "control: {socket: {a: b}}",
+        "1:19: error: control.socket: takes an absolute path, or \"\" for none, not a mapping");
+}
+
+static void test_words_that_are_not_of_the_kind(void **state)
+{
+    (void)state;
+    expect_error(
+        "server: {minimal-responses: true}",
+        "1:29: error: server.minimal-responses: takes yes or no, not \"true\"; did you mean "
+        "yes?");
+    expect_error("server: {workers: 853abc}",
+                 "1:19: error: server.workers: takes a whole number, not \"853abc\"");
+    expect_error(
+        "upstream: {query-timeout: 2}",
+        "1:27: error: upstream.query-timeout: takes a duration such as 250ms, 10s, 5m, 1h or "
+        "1d, not \"2\"; the unit is missing");
+    expect_error(
+        "upstream: {max-age: nevre}",
+        "1:21: error: upstream.max-age: takes never or a duration such as 250ms, 10s, 5m, 1h "
+        "or 1d, not \"nevre\"; did you mean never?");
+    expect_error(
+        "cache: {min-ttl: 1500ms}",
+        "1:18: error: cache.min-ttl: takes a duration in whole seconds such as 10s, 5m, 1h or "
+        "1d, not \"1500ms\"");
+    expect_error(
+        "cache: {size: 10MB}",
+        "1:15: error: cache.size: takes a size such as 64KiB, 256MiB or 2GiB, not \"10MB\"; "
+        "the units are B, KiB, MiB and GiB");
+    expect_error(
+        "upstream: {fallback: upd}",
+        "1:22: error: upstream.fallback: takes udp or none, not \"upd\"; did you mean udp?");
+    expect_error("log: {level: warn}", "1:14: error: log.level: takes error, warning, notice, info "
+                                       "or debug, not \"warn\"; did you mean warning?");
+    expect_error(
+        "control: {socket: run/x}",
+        "1:19: error: control.socket: takes an absolute path, or \"\" for none, not \"run/x\"");
+}
+
+static void test_values_out_of_range(void **state)
+{
+    (void)state;
+    expect_error("server: {workers: 1025}",
+                 "1:19: error: server.workers: 1025 is out of range; takes 0 to 1024 threads");
+    expect_error("server: {max-udp-size: 511}",
+                 "1:24: error: server.max-udp-size: 511 is out of range; takes 512 to 4096 bytes");
+    expect_error("upstream: {max-requests: 0}",
+                 "1:26: error: upstream.max-requests: 0 is out of range; takes 1 to 65535 queries");
+    expect_error(
+        "tcp-upstream-keepalive-maxrequests: 65536",
+        "1:37: error: tcp-upstream-keepalive-maxrequests: 65536 is out of range; takes 1 to "
+        "65535 queries");
+    expect_error("upstream: {max-age: 0s}",
+                 "1:21: error: upstream.max-age: 0s is out of range; takes never or 1s to 30d");
+    expect_error("cache: {size: 1023KiB}",
+                 "1:15: error: cache.size: 1023KiB is out of range; takes 1MiB to 1024GiB");
+    expect_error("server: {listen: []}",
+                 "1:18: error: server.listen: has 0 addresses; takes 1 to 256");
+    expect_error("server: {outgoing: [10.0.0.1, \"::2\", 10.0.0.2]}",
+                 "1:20: error: server.outgoing: has 3 addresses; takes 0 to 2");
+}
+
+#define TAKES_ADDRESS "takes an address such as 192.0.2.53, 192.0.2.53@5353 or \"::1@53\", not "
+
+static void test_addresses(void **state)
+{
+    (void)state;
+    expect_error("server: {listen: [127.0.0.1:53]}",
+                 "1:19: error: server.listen[0]: " TAKES_ADDRESS
+                 "\"127.0.0.1:53\"; the port stands after an @");
+    expect_error("server: {listen: [\"[::1]:53\"]}",
+                 "1:19: error: server.listen[0]: " TAKES_ADDRESS
+                 "\"[::1]:53\"; write it without brackets, the port after an @");
+    expect_error("server: {listen: [localhost]}", "1:19: error: server.listen[0]: " TAKES_ADDRESS
+                                                  "\"localhost\"; names are not looked up");
+    expect_error("server: {listen: [10.0.0.0/8]}", "1:19: error: server.listen[0]: " TAKES_ADDRESS
+                                                   "\"10.0.0.0/8\"; a prefix does not fit here");
+    expect_error("server: {listen: [127.0.0.1@0]}",
+                 "1:19: error: server.listen[0]: has port 0; write 1 to 65535");
+    expect_error("server: {listen: [224.0.0.1]}",
+                 "1:19: error: server.listen[0]: 224.0.0.1 is no address of one machine");
+    expect_error("server: {listen: [127.0.0.1, 127.0.0.1@53]}",
+                 "1:30: error: server.listen[1]: 127.0.0.1@53 stands twice; keep one of them");
+    expect_error(
+        "server: {outgoing: [10.0.0.1@53]}",
+        "1:21: error: server.outgoing[0]: 10.0.0.1@53 has a port; leave it out, since each "
+        "query goes from a fresh one");
+    expect_error(
+        "server: {outgoing: [10.0.0.1, 10.0.0.2]}",
+        "1:31: error: server.outgoing[1]: is a second address of one family; keep one of them");
+    expect_error(
+        "server: {outgoing: [\"::\"]}",
+        "1:21: error: server.outgoing[0]: :: is no address of this machine; without one the "
+        "system chooses");
+}
+
+static void test_access_entries(void **state)
+{
+    (void)state;
+    expect_error(
+        "server: {access: [{prefix: 10.0.0.0/8, action: alow}]}",
+        "1:48: error: server.access[0].action: takes allow, refuse or drop, not \"alow\"; did "
+        "you mean allow?");
+    expect_error("server: {access: [{prefix: 10.0.0.0/8}]}",
+                 "1:19: error: server.access[0]: has no action; write {prefix: 10.0.0.0/8, action: "
+                 "allow}");
+    expect_error(
+        "server: {access: [{prefix: 0.0.0.0/0, action: allow, what: 1}]}",
+        "1:54: error: server.access[0].what: is not known; the keys are prefix and action");
+    expect_error(
+        "server: {access: [{prefix: 10.0.0.0/33, action: allow}]}",
+        "1:28: error: server.access[0].prefix: takes an address or a prefix such as 10.1.1.1, "
+        "10.50.1.64/27 or \"2001:db8::/32\", without a port, not \"10.0.0.0/33\"");
+    expect_error("server: {access: [{prefix: 10.0.0.0/8, action: allow}, {prefix: 10.1.1.1/8, "
+                 "action: drop}]}",
+                 "1:56: error: server.access[1]: 10.1.1.1/8 stands twice; keep one of them");
+}
+
+static void test_entries_of_the_keepalive_list(void **state)
+{
+    (void)state;
+    expect_error(
+        "tcp-upstream-keepalive: [10.1.1.1@53]",
+        "1:26: error: tcp-upstream-keepalive[0]: takes an address or a prefix such as "
+        "10.1.1.1, 10.50.1.64/27 or \"2001:db8::/32\", without a port, not \"10.1.1.1@53\"; a "
+        "prefix matches whatever the port");
+    expect_error("tcp-upstream-keepalive: [10.1.1.1, {prefix: 10.1.1.1/32}]",
+                 "1:36: error: tcp-upstream-keepalive[1]: 10.1.1.1 stands twice; keep one of them");
+    expect_error(
+        "tcp-upstream-keepalive: [{connections: 2}]",
+        "1:26: error: tcp-upstream-keepalive[0]: has no prefix; takes an address or a prefix "
+        "such as 10.1.1.1, 10.50.1.64/27 or \"2001:db8::/32\", without a port");
+    expect_error(
+        "tcp-upstream-keepalive: [{prefix: 10.0.0.1, max-nailed: 2}]",
+        "1:45: error: tcp-upstream-keepalive[0].max-nailed: concerns the whole process; move "
+        "it to the section upstream");
+    expect_error(
+        "tcp-upstream-keepalive: [{prefix: 10.0.0.1, connections: 5}]",
+        "1:26: error: tcp-upstream-keepalive[0]: connections 5 is above max-connections 4; "
+        "lower the one or raise the other");
+}
+
+static void test_zones(void **state)
+{
+    (void)state;
+    expect_errors(
+        "forward-zones: [{name: .}]",
+        "f:1:17: error: forward-zones[0]: has no upstreams; takes a list of addresses such "
+        "as [192.0.2.53, \"2001:db8::53@5353\"]\n");
+    expect_errors("forward-zones: [{upstreams: [192.0.2.1]}]",
+                  "f:1:17: error: forward-zones[0]: has no name; takes a domain name such as "
+                  "corp.example, or a single dot for everything\n");
+    expect_errors(
+        "forward-zones: [{name: a..b, upstreams: [192.0.2.1]}]",
+        "f:1:24: error: forward-zones[0].name: takes a domain name such as corp.example, or "
+        "a single dot for everything, not \"a..b\"\n");
+    expect_errors("forward-zones: [{name: ., upstreams: []}]",
+                  "f:1:38: error: forward-zones[0].upstreams: has 0 addresses; takes 1 to 64\n");
+    expect_errors(
+        "forward-zones: [{name: ., upstreams: [192.0.2.1, 192.0.2.1]}]",
+        "f:1:50: error: forward-zones[0].upstreams[1]: 192.0.2.1 stands twice; keep one of "
+        "them\n");
+    expect_errors(
+        "forward-zones: [{name: ., upstreams: [0.0.0.0]}]",
+        "f:1:39: error: forward-zones[0].upstreams[0]: 0.0.0.0 is no address of one server\n");
+    expect_errors("forward-zones:\n  - {name: a.example, upstreams: [192.0.2.1]}\n"
+                  "  - {name: A.Example., upstreams: [192.0.2.2]}\n",
+                  "f:3:5: error: forward-zones[1]: zone a.example. stands twice; write all of its "
+                  "upstreams into one of them\n");
+    expect_errors(
+        "forward-zones: [{name: ., upstreams: [192.0.2.1], max-connections: 1, connections: 2}]",
+        "f:1:17: error: forward-zones[0]: connections 2 is above max-connections 1; lower "
+        "the one or raise the other\n");
+}
+
+static void test_a_zone_must_exist(void **state)
+{
+    (void)state;
+    static const char text[] = "error: forward-zones: names no zone, so nothing could be answered; "
+                               "add the servers to ask, "
+                               "for example forward-zones: [{name: ., upstreams: [192.0.2.53]}]\n";
+    char line[512];
+    snprintf(line, sizeof(line), "f:1:1: %s", text);
+    expect_errors("", line);
+    expect_errors("# nothing\n", line);
+    snprintf(line, sizeof(line), "f:2:1: %s", text);
+    expect_errors("cache: {}\nforward-zones: []\n", line);
+    expect_errors("cache: {}\nforward-zones:\n", line);
+}
+
+static void test_contradictions(void **state)
+{
+    (void)state;
+    expect_error("cache: {min-ttl: 1h, max-ttl: 1m}",
+                 "1:9: error: cache.min-ttl: min-ttl 3600s is above max-ttl 60s; lower the one or "
+                 "raise the other");
+    expect_error(
+        "upstream: {connections: 5}",
+        "1:12: error: upstream.connections: connections 5 is above max-connections 4; lower "
+        "the one or raise the other");
+    expect_error(
+        "upstream: {max-connections: 2, connections: 3}",
+        "1:32: error: upstream.connections: connections 3 is above max-connections 2; lower "
+        "the one or raise the other");
+    expect_errors(
+        "server: {listen: [0.0.0.0@5300]}\nforward-zones: [{name: ., upstreams: [127.0.0.1@5300]}]",
+        "f:2:17: error: forward-zones[0]: 127.0.0.1@5300 is an address of server.listen: "
+        "queries would go round in a circle\n");
+    expect_errors(
+        "forward-zones: [{name: ., upstreams: [192.0.2.1], trust-ad: yes}]",
+        "f:1:17: error: forward-zones[0]: trust-ad: yes takes upstreams on the loopback "
+        "interface, not 192.0.2.1@53: on the way an answer could be changed, and TLS is not "
+        "supported yet by this version\n");
+}
+
+static void test_a_socket_path_must_fit_the_system(void **state)
+{
+    (void)state;
+    char text[512], path[CONFIG_SOCKET_MAX + 2];
+    memset(path, 'a', sizeof(path));
+    path[0] = '/';
+    path[CONFIG_SOCKET_MAX] = '\0';
+    snprintf(text, sizeof(text), "control: {socket: %s}\n" ZONE, path);
+    config_free(load_fine(text));
+    path[CONFIG_SOCKET_MAX] = 'a';
+    path[CONFIG_SOCKET_MAX + 1] = '\0';
+    snprintf(text, sizeof(text), "control: {socket: %s}\n" ZONE, path);
+    expect_errors(text,
+                  "f:1:11: error: control.socket: has 108 bytes; the system takes paths of at "
+                  "most 107\n");
+}
+
+static void test_keys_of_later_versions_are_known_and_refused(void **state)
+{
+    (void)state;
+    expect_error("server: {user: nobody}",
+                 "1:10: error: server.user: is not supported yet by this version; leave it out");
+    expect_error(
+        "cache: {prefetch: yes}",
+        "1:9: error: cache.prefetch: is not supported yet by this version; leave it out or "
+        "write no");
+    expect_error(
+        "cache: {serve-stale: 1d}",
+        "1:9: error: cache.serve-stale: is not supported yet by this version; leave it out "
+        "or write 0s");
+    expect_error(
+        "stub-zones: [{name: a}]",
+        "1:1: error: stub-zones: is not supported yet by this version; leave it out or write "
+        "[]");
+    expect_error(
+        "recursion: {enabled: yes}",
+        "1:13: error: recursion.enabled: is not supported yet by this version; leave it out "
+        "or write no");
+    expect_error("metrics: {listen: 127.0.0.1@9953}",
+                 "1:11: error: metrics.listen: is not supported yet by this version; leave it out");
+    expect_error("tcp-upstream-keepalive: [{prefix: 10.0.0.1, auth-name: a.example}]",
+                 "1:45: error: tcp-upstream-keepalive[0].auth-name: is not supported yet by this "
+                 "version; leave it out");
+}
+
+static void test_tls_is_known_and_refused(void **state)
+{
+    (void)state;
+    expect_error(
+        "upstream: {transport: tls}",
+        "1:23: error: upstream.transport: tls is not supported yet by this version; write udp "
+        "or tcp");
+    expect_errors(
+        "forward-zones: [{name: ., upstreams: [9.9.9.9@853#dns.quad9.net]}]",
+        "f:1:39: error: forward-zones[0].upstreams[0]: names a server for TLS "
+        "(#dns.quad9.net), which is not supported yet by this version; leave the name out\n");
+}
+
+static void test_all_errors_come_at_once_in_the_files_order(void **state)
+{
+    (void)state;
+    expect_errors(
+        "server:\n"
+        "  workers: many\n"
+        "  lsiten: []\n"
+        "cache: {size: 1, size: 2MiB}\n"
+        "forward-zones:\n"
+        "  - {name: ., upstreams: [x], transport: tls}\n"
+        "log: {level: loud}\n",
+        "f:2:12: error: server.workers: takes a whole number, not \"many\"\n"
+        "f:3:3: error: server.lsiten: is not known; did you mean listen?\n"
+        "f:4:15: error: cache.size: takes a size such as 64KiB, 256MiB or 2GiB, not \"1\"; "
+        "the unit is missing\n"
+        "f:4:18: error: cache.size: stands twice, first in line 4; keep one of them\n"
+        "f:6:27: error: forward-zones[0].upstreams[0]: " TAKES_ADDRESS
+        "\"x\"; names are not looked up\n"
+        "f:6:42: error: forward-zones[0].transport: tls is not supported yet by this "
+        "version; write udp or tcp\n"
+        "f:7:14: error: log.level: takes error, warning, notice, info or debug, not "
+        "\"loud\"\n");
+}
+
+static void test_broken_syntax_comes_with_what_was_found_before(void **state)
+{
+    (void)state;
+    expect_errors(
+        "server: {workers: x}\ncache: [\n",
+        "f:1:19: error: server.workers: takes a whole number, not \"x\"\n"
+        "f:2:8: error: cache: takes a mapping of keys to values, not a list\n"
+        "f:3:1: error: file: is not YAML: did not find expected node content, while parsing "
+        "a flow node of line 3\n");
+}
+
+static void test_what_broken_syntax_cut_off_is_not_missed(void **state)
+{
+    (void)state;
+    static const char not_yaml[] = "error: file: is not YAML: did not find expected node content, "
+                                   "while parsing a flow node of line 1\n";
+    char line[256];
+    snprintf(line, sizeof(line), "f:1:17: %s", not_yaml);
+    expect_errors("forward-zones: [", "f:2:1: error: file: is not YAML: did not find expected node "
+                                      "content, while parsing a flow node of line 2\n");
+    snprintf(line, sizeof(line), "f:1:28: %s", not_yaml);
+    expect_errors("server: {access: [{prefix: ::/0, action: allow}]}", line);
+}
+
+static void test_a_document_must_be_a_mapping(void **state)
+{
+    (void)state;
+    struct config *config = load_text("- a\n");
+    assert_null(config);
+    assert_non_null(
+        strstr(errors_text, "f:1:1: error: file: takes a mapping of keys to values, not a list\n"));
+}
+
+static void test_more_than_a_hundred_errors_are_counted(void **state)
+{
+    (void)state;
+    char *text = malloc(200 * 8 + sizeof(ZONE));
+    size_t len = 0;
+    for (int i = 0; i < 150; i++)
+        len += (size_t)sprintf(text + len, "k%03d: 1\n", i);
+    strcpy(text + len, ZONE);
+    assert_null(load_text(text));
+    size_t lines = 0;
+    for (const char *at = errors_text; (at = strchr(at, '\n')); at++)
+        lines++;
+    assert_int_equal(lines, CONFIG_ERRORS_MAX + 1);
+    assert_non_null(strstr(errors_text, "f:1:1: error: file: 50 more errors are not shown\n"));
+    free(text);
+}
+
+static void test_hostile_text_in_errors_is_made_printable_and_cut(void **state)
+{
+    (void)state;
+    expect_error("log: {level: \"a\\e[31m\\n\"}",
+                 "1:14: error: log.level: takes error, warning, notice, info or debug, not "
+                 "\"a?[31m?\"");
+    expect_error(
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: 1",
+        "1:1: error: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...: is not "
+        "known; nailup.yaml(5) lists what is");
+}
+
+static void test_aliases_give_one_error_each(void **state)
+{
+    (void)state;
+    expect_error("server: &x {workers: 1}\ncache: *x",
+                 "1:9: error: file: anchors (&name) are not taken; leave it out\n"
+                 "f:2:8: error: file: aliases (*name) are not taken; write the value out");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unknown_keys),
+        cmocka_unit_test(test_wrong_types),
+        cmocka_unit_test(test_words_that_are_not_of_the_kind),
+        cmocka_unit_test(test_values_out_of_range),
+        cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_access_entries),
+        cmocka_unit_test(test_entries_of_the_keepalive_list),
+        cmocka_unit_test(test_zones),
+        cmocka_unit_test(test_a_zone_must_exist),
+        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_a_socket_path_must_fit_the_system),
+        cmocka_unit_test(test_keys_of_later_versions_are_known_and_refused),
+        cmocka_unit_test(test_tls_is_known_and_refused),
+        cmocka_unit_test(test_all_errors_come_at_once_in_the_files_order),
+        cmocka_unit_test(test_broken_syntax_comes_with_what_was_found_before),
+        cmocka_unit_test(test_what_broken_syntax_cut_off_is_not_missed),
+        cmocka_unit_test(test_a_document_must_be_a_mapping),
+        cmocka_unit_test(test_more_than_a_hundred_errors_are_counted),
+        cmocka_unit_test(test_hostile_text_in_errors_is_made_printable_and_cut),
+        cmocka_unit_test(test_aliases_give_one_error_each),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
