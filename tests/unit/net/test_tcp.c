@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* TCP connections and acceptors against plain sockets on loopback. */
+
+#include "real_net.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "net/acceptor.h"
+#include "net/tcp.h"
+
+struct end {
+    struct seen seen; /* first: the owner of all callbacks */
+    struct tcp *tcp;
+    struct acceptor *acceptor;
+    const char *close_on; /* close the connection in the callback of this word */
+};
+
+static void happened(struct end *end, const char *word, struct span detail)
+{
+    if (end->close_on && strcmp(end->close_on, word) == 0)
+        tcp_close(&end->tcp);
+    see(&end->seen, word, detail);
+}
+
+static void on_connected(void *owner)
+{
+    happened(owner, "connected", text(""));
+}
+
+static void on_bytes(void *owner, struct span bytes)
+{
+    happened(owner, "bytes:", bytes);
+}
+
+static void on_writable(void *owner)
+{
+    happened(owner, "writable", text(""));
+}
+
+static void on_peer_closed(void *owner)
+{
+    happened(owner, "fin", text(""));
+}
+
+static void on_failed(void *owner, enum err why)
+{
+    happened(owner, "failed:", text(err_str(why)));
+}
+
+static const struct tcp_handler events = {on_connected, on_bytes, on_writable, on_peer_closed,
+                                          on_failed};
+
+static void on_accept(void *owner, struct tcp *tcp)
+{
+    struct end *end = owner;
+
+    assert_null(end->tcp);
+    end->tcp = tcp;
+    tcp_start(tcp, &events, end);
+    see(&end->seen, "accepted", text(""));
+}
+
+static int set_up(void **state)
+{
+    struct end *end = calloc(1, sizeof(*end));
+    seen_init(&end->seen, loop_new());
+    *state = end;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct end *end = *state;
+
+    if (end->tcp)
+        tcp_close(&end->tcp);
+    if (end->acceptor)
+        acceptor_close(&end->acceptor);
+    loop_free(end->seen.loop);
+    free(end);
+    return 0;
+}
+
+/* Dials a plain listener; returns the accepted plain socket. */
+static int dial_plain(struct end *end, const struct tcp_options *options)
+{
+    struct addr addr;
+    int listener = plain_listener(&addr), fd;
+
+    assert_int_equal(tcp_dial(&end->tcp, end->seen.loop, &addr, options, &events, end), ERR_OK);
+    assert_string_equal(end->seen.words, "");
+    run_until_seen(&end->seen, 1);
+    fd = accept(listener, NULL, NULL);
+    assert_true(fd >= 0);
+    close(listener);
+    return fd;
+}
+
+static const struct tcp_options no_options;
+
+static void test_a_dial_connects_and_bytes_flow(void **state)
+{
+    struct end *end = *state;
+    int fd = dial_plain(end, &no_options);
+    size_t written;
+    char got[10];
+
+    assert_int_equal(tcp_write(end->tcp, text("hello"), &written), ERR_OK);
+    assert_int_equal(written, 5);
+    assert_int_equal(plain_read(fd, got, sizeof(got)), 5);
+    assert_int_equal(send(fd, "world", 5, 0), 5);
+    run_until_seen(&end->seen, 1);
+    close(fd);
+    run_until_seen(&end->seen, 1);
+    assert_string_equal(end->seen.words, "connected bytes:world fin");
+}
+
+static void test_options_reach_the_socket(void **state)
+{
+    struct end *end = *state;
+    struct tcp_options options = {.source = addr_of("127.0.0.5@0"),
+                                  .keepalive_idle_s = 30,
+                                  .keepalive_interval_s = 10,
+                                  .keepalive_count = 3,
+                                  .user_timeout_ms = 5000};
+    int fd = dial_plain(end, &options);
+    struct addr peer;
+    socklen_t len = sizeof(peer);
+    char ip[ADDR_TEXT_MAX];
+
+    assert_int_equal(getpeername(fd, &peer.sa, &len), 0);
+    assert_string_equal(addr_format_ip(&peer, ip), "127.0.0.5");
+    assert_true(addr_equal(tcp_local(end->tcp), &peer));
+    assert_int_equal(tcp_local(end->tcp)->sa.sa_family, AF_INET);
+    close(fd);
+}
+
+static void test_a_refused_dial_fails_without_a_connection(void **state)
+{
+    struct end *end = *state;
+    struct addr addr = closed_port(SOCK_STREAM);
+    enum err err = tcp_dial(&end->tcp, end->seen.loop, &addr, &no_options, &events, end);
+
+    if (err == ERR_OK) {
+        run_until_seen(&end->seen, 1);
+        assert_string_equal(end->seen.words, "failed:connection refused");
+    } else {
+        assert_int_equal(err, ERR_REFUSED);
+        end->tcp = NULL;
+    }
+}
+
+static void test_a_foreign_source_address_is_known_at_once(void **state)
+{
+    struct end *end = *state;
+    struct tcp_options options = {.source = addr_of("192.0.2.1@0")};
+    struct addr addr = closed_port(SOCK_STREAM);
+
+    assert_int_equal(tcp_dial(&end->tcp, end->seen.loop, &addr, &options, &events, end),
+                     ERR_ADDRESS_UNKNOWN);
+    end->tcp = NULL;
+}
+
+static void test_a_dial_without_files_is_known_at_once(void **state)
+{
+    struct end *end = *state;
+    struct addr addr = closed_port(SOCK_STREAM);
+    struct rlimit limit, none;
+
+    close(dial_plain(end, &no_options)); /* the loop has its files */
+    tcp_close(&end->tcp);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    assert_int_equal(tcp_dial(&end->tcp, end->seen.loop, &addr, &no_options, &events, end),
+                     ERR_NO_FILES);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    end->tcp = NULL;
+}
+
+static void test_a_reset_fails_the_connection(void **state)
+{
+    struct end *end = *state;
+    size_t written;
+
+    plain_reset(dial_plain(end, &no_options));
+    run_until_seen(&end->seen, 1);
+    assert_string_equal(end->seen.words, "connected failed:connection reset by the peer");
+    assert_int_equal(tcp_write(end->tcp, text("x"), &written), ERR_RESET);
+}
+
+static void test_a_reset_is_noticed_also_while_paused(void **state)
+{
+    struct end *end = *state;
+    int fd = dial_plain(end, &no_options);
+
+    tcp_pause(end->tcp);
+    assert_int_equal(send(fd, "unread", 6, 0), 6);
+    run_some_turns(end->seen.loop);
+    assert_string_equal(end->seen.words, "connected");
+    plain_reset(fd);
+    run_until_seen(&end->seen, 1);
+    assert_string_equal(end->seen.words, "connected failed:connection reset by the peer");
+}
+
+static void test_a_paused_connection_reads_on_when_resumed(void **state)
+{
+    struct end *end = *state;
+    int fd = dial_plain(end, &no_options);
+
+    tcp_pause(end->tcp);
+    assert_int_equal(send(fd, "later", 5, 0), 5);
+    run_some_turns(end->seen.loop);
+    assert_string_equal(end->seen.words, "connected");
+    tcp_resume(end->tcp);
+    run_until_seen(&end->seen, 1);
+    assert_string_equal(end->seen.words, "connected bytes:later");
+    close(fd);
+}
+
+static void test_a_half_closed_connection_may_be_written_to(void **state)
+{
+    struct end *end = *state;
+    int fd = dial_plain(end, &no_options);
+    size_t written;
+    char got[10];
+
+    assert_int_equal(shutdown(fd, SHUT_WR), 0);
+    run_until_seen(&end->seen, 1);
+    run_some_turns(end->seen.loop); /* the FIN is told once */
+    assert_int_equal(tcp_write(end->tcp, text("still"), &written), ERR_OK);
+    assert_int_equal(plain_read(fd, got, sizeof(got)), 5);
+    assert_string_equal(end->seen.words, "connected fin");
+    close(fd);
+}
+
+/* Writes until the kernel is full, has the peer read, and goes on. */
+static void test_a_peer_that_does_not_read_makes_writes_partial(void **state)
+{
+    enum { BIG = 16 * 1024 * 1024 };
+    struct end *end = *state;
+    int fd = dial_plain(end, &no_options);
+    uint8_t *big = calloc(1, BIG);
+    size_t written, total = 0, got = 0;
+
+    assert_int_equal(tcp_write(end->tcp, span_of(big, BIG), &written), ERR_OK);
+    assert_true(written > 0 && written < BIG);
+    for (total = written; total < BIG; total += written) {
+        while (got < total)
+            got += plain_read(fd, big, BIG);
+        run_until_seen(&end->seen, 1);
+        assert_int_equal(tcp_write(end->tcp, span_of(big, BIG - total), &written), ERR_OK);
+    }
+    while (got < BIG)
+        got += plain_read(fd, big, BIG);
+    assert_int_equal(got, BIG);
+    assert_non_null(strstr(end->seen.words, "writable"));
+    free(big);
+    close(fd);
+}
+
+static void test_a_large_stream_is_read_whole(void **state)
+{
+    enum { BIG = 3 * NET_READ_MAX + 17 };
+    struct end *end = *state;
+    int fd = dial_plain(end, &no_options);
+    uint8_t *big = calloc(1, BIG);
+
+    for (size_t sent = 0; sent < BIG;) {
+        ssize_t len = send(fd, big, BIG - sent, MSG_DONTWAIT);
+        if (len > 0)
+            sent += (size_t)len;
+        else
+            run_until_seen(&end->seen, 1);
+    }
+    while (end->seen.bytes < BIG)
+        run_until_seen(&end->seen, 1);
+    assert_int_equal(end->seen.bytes, BIG);
+    free(big);
+    close(fd);
+}
+
+static void test_closing_is_allowed_in_every_callback(void **state)
+{
+    struct end *end = *state;
+    struct addr addr = closed_port(SOCK_STREAM);
+    int fd;
+
+    end->close_on = "connected";
+    close(dial_plain(end, &no_options));
+    assert_null(end->tcp);
+    end->seen.words[0] = '\0';
+    end->close_on = "bytes:";
+    fd = dial_plain(end, &no_options);
+    assert_int_equal(send(fd, "x", 1, 0), 1);
+    run_until_seen(&end->seen, 1);
+    assert_null(end->tcp);
+    close(fd);
+    end->seen.words[0] = '\0';
+    end->close_on = "fin";
+    close(dial_plain(end, &no_options));
+    run_until_seen(&end->seen, 1);
+    assert_null(end->tcp);
+    end->seen.words[0] = '\0';
+    end->close_on = "failed:";
+    if (tcp_dial(&end->tcp, end->seen.loop, &addr, &no_options, &events, end) == ERR_OK)
+        run_until_seen(&end->seen, 1);
+    assert_null(end->tcp);
+}
+
+static void test_what_was_written_before_a_close_arrives(void **state)
+{
+    struct end *end = *state;
+    int fd = dial_plain(end, &no_options);
+    size_t written;
+    char got[10];
+
+    assert_int_equal(send(fd, "unread", 6, 0), 6); /* must not turn the FIN into a RST */
+    run_some_turns(end->seen.loop);
+    assert_int_equal(tcp_write(end->tcp, text("last"), &written), ERR_OK);
+    tcp_close(&end->tcp);
+    assert_int_equal(plain_read(fd, got, sizeof(got)), 4);
+    assert_int_equal(plain_read(fd, got, sizeof(got)), 0);
+    close(fd);
+}
+
+/* ---------------------------------------------------------------- acceptors */
+
+static struct addr open_acceptor(struct end *end, const char *listen)
+{
+    struct addr addr = addr_of(listen);
+
+    assert_int_equal(acceptor_open(&end->acceptor, end->seen.loop, &addr, on_accept, end), ERR_OK);
+    return *acceptor_local(end->acceptor);
+}
+
+static void test_a_client_is_accepted_and_heard(void **state)
+{
+    struct end *end = *state;
+    struct addr addr = open_acceptor(end, "127.0.0.1@0"), client;
+    socklen_t len = sizeof(client);
+    int fd = plain_connect(&addr);
+
+    assert_int_equal(send(fd, "early", 5, 0), 5);
+    run_until_seen(&end->seen, 2);
+    assert_string_equal(end->seen.words, "accepted bytes:early");
+    assert_int_equal(getsockname(fd, &client.sa, &len), 0);
+    assert_true(addr_equal(tcp_peer(end->tcp), &client));
+    assert_true(addr_equal(tcp_local(end->tcp), &addr));
+    close(fd);
+}
+
+static void test_an_acceptor_listens_on_ipv6(void **state)
+{
+    struct end *end = *state;
+    struct addr addr = open_acceptor(end, "::1@0");
+    int fd = plain_connect(&addr);
+
+    run_until_seen(&end->seen, 1);
+    close(fd);
+}
+
+static void on_accept_close(void *owner, struct tcp *tcp)
+{
+    struct end *end = owner;
+
+    tcp_close(&tcp);
+    acceptor_close(&end->acceptor);
+    see(&end->seen, "closed", text(""));
+}
+
+static void test_an_acceptor_may_be_closed_inside_its_callback(void **state)
+{
+    struct end *end = *state;
+    struct addr addr = addr_of("127.0.0.1@0");
+    int first, second;
+
+    assert_int_equal(acceptor_open(&end->acceptor, end->seen.loop, &addr, on_accept_close, end),
+                     ERR_OK);
+    addr = *acceptor_local(end->acceptor);
+    first = plain_connect(&addr);
+    second = plain_connect(&addr);
+    run_until_seen(&end->seen, 1);
+    assert_string_equal(end->seen.words, "closed");
+    close(first);
+    close(second);
+}
+
+static void test_accepting_pauses_without_files_and_goes_on(void **state)
+{
+    struct end *end = *state;
+    struct addr addr = open_acceptor(end, "127.0.0.1@0");
+    int fd = plain_connect(&addr);
+    struct rlimit limit, none;
+
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    run_some_turns(end->seen.loop);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_string_equal(end->seen.words, "");
+    run_until_seen(&end->seen, 1);
+    assert_string_equal(end->seen.words, "accepted");
+    close(fd);
+}
+
+static void test_workers_share_an_address_but_a_second_instance_is_noticed(void **state)
+{
+    struct end *end = *state;
+    struct addr addr = open_acceptor(end, "127.0.0.1@0"), udp;
+    struct acceptor *second;
+    int fd;
+
+    assert_int_equal(acceptor_open(&second, end->seen.loop, &addr, on_accept, end), ERR_OK);
+    acceptor_close(&second);
+    assert_int_equal(acceptor_probe(&addr), ERR_ADDRESS_IN_USE);
+    acceptor_close(&end->acceptor);
+    assert_int_equal(acceptor_probe(&addr), ERR_OK);
+    fd = plain_socket(SOCK_DGRAM, "127.0.0.1@0", &udp);
+    assert_int_equal(acceptor_probe(&udp), ERR_ADDRESS_IN_USE);
+    close(fd);
+    addr = addr_of("192.0.2.1@53");
+    assert_int_equal(acceptor_probe(&addr), ERR_ADDRESS_UNKNOWN);
+}
+
+static void test_a_connection_in_time_wait_does_not_block_a_restart(void **state)
+{
+    struct end *end = *state;
+    struct addr addr = open_acceptor(end, "127.0.0.1@0");
+    int fd = plain_connect(&addr);
+    char byte;
+
+    run_until_seen(&end->seen, 1);
+    tcp_close(&end->tcp); /* we close first: the TIME_WAIT is ours */
+    assert_int_equal(plain_read(fd, &byte, 1), 0);
+    close(fd);
+    acceptor_close(&end->acceptor);
+    assert_int_equal(acceptor_probe(&addr), ERR_OK);
+    assert_int_equal(acceptor_open(&end->acceptor, end->seen.loop, &addr, on_accept, end), ERR_OK);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_dial_connects_and_bytes_flow),
+        TEST(test_options_reach_the_socket),
+        TEST(test_a_refused_dial_fails_without_a_connection),
+        TEST(test_a_foreign_source_address_is_known_at_once),
+        TEST(test_a_dial_without_files_is_known_at_once),
+        TEST(test_a_reset_fails_the_connection),
+        TEST(test_a_reset_is_noticed_also_while_paused),
+        TEST(test_a_paused_connection_reads_on_when_resumed),
+        TEST(test_a_half_closed_connection_may_be_written_to),
+        TEST(test_a_peer_that_does_not_read_makes_writes_partial),
+        TEST(test_a_large_stream_is_read_whole),
+        TEST(test_closing_is_allowed_in_every_callback),
+        TEST(test_what_was_written_before_a_close_arrives),
+        TEST(test_a_client_is_accepted_and_heard),
+        TEST(test_an_acceptor_listens_on_ipv6),
+        TEST(test_an_acceptor_may_be_closed_inside_its_callback),
+        TEST(test_accepting_pauses_without_files_and_goes_on),
+        TEST(test_workers_share_an_address_but_a_second_instance_is_noticed),
+        TEST(test_a_connection_in_time_wait_does_not_block_a_restart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
