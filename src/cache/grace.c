@@ -21,8 +21,9 @@ struct grace {
     atomic_bool running;
 };
 
-/* ThreadSanitizer does not see into liburcu, so it is told what a grace period orders: whatever
- * was in a read section before it comes before whatever follows it. */
+/* ThreadSanitizer does not see into liburcu, so it is told what that orders: whatever was in a read
+ * section comes before whatever follows the grace period, what was done before a callback was
+ * handed over before the callback, and the callback before what follows the barrier. */
 #ifdef __SANITIZE_THREAD__
 #define SEES_SANITIZER 1
 #elif defined(__has_feature)
@@ -33,9 +34,13 @@ struct grace {
 #ifdef SEES_SANITIZER
 #include <sanitizer/tsan_interface.h>
 static char section_order;
-#define SECTION_ENDS() __tsan_release(&section_order)
-#define PERIOD_ENDED() __tsan_acquire(&section_order)
+#define COMES_BEFORE(order) __tsan_release(order)
+#define COMES_AFTER(order) __tsan_acquire(order)
+#define SECTION_ENDS() COMES_BEFORE(&section_order)
+#define PERIOD_ENDED() COMES_AFTER(&section_order)
 #else
+#define COMES_BEFORE(order) ((void)0)
+#define COMES_AFTER(order) ((void)0)
 #define SECTION_ENDS() ((void)0)
 #define PERIOD_ENDED() ((void)0)
 #endif
@@ -50,6 +55,7 @@ void grace_free(struct grace *grace)
     /* running falls before the callback has returned: the barrier waits for its last step. */
     if (atomic_load(&grace->started) > 0)
         urcu_memb_barrier();
+    COMES_AFTER(grace);
     free(grace);
 }
 
@@ -104,8 +110,10 @@ static void start_reclaimer(void)
 static void on_period_end(struct rcu_head *head)
 {
     struct grace *grace = CONTAINER_OF(head, struct grace, head);
+    COMES_AFTER(grace);
     atomic_store_explicit(&grace->done, grace->number, memory_order_release);
     atomic_store_explicit(&grace->running, false, memory_order_release);
+    COMES_BEFORE(grace);
 }
 
 static void begin_period(struct grace *grace, uint64_t ticket)
@@ -120,6 +128,7 @@ static void begin_period(struct grace *grace, uint64_t ticket)
     pthread_once(&once, start_reclaimer);
     /* A read-modify-write: it sees all that those who drew a lower number did before. */
     grace->number = 1 + atomic_fetch_add_explicit(&grace->started, 1, memory_order_acq_rel);
+    COMES_BEFORE(grace);
     urcu_memb_call_rcu(&grace->head, on_period_end);
 }
 
