@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* Summing. How numbers look is left to who prints them. */
+
+#include "control/metrics.h"
+
+#include "cache/cache.h"
+
+void metrics_collect(const struct control_view *view, struct stats *out)
+{
+    struct cache_usage usage;
+
+    *out = (struct stats){0};
+    for (size_t i = 0; i < view->worker_count; i++)
+        stats_sum(out, view->workers[i]->stats);
+    cache_usage(view->cache, &usage);
+    out->cache_bytes = usage.bytes;
+    out->cache_entries = usage.entries;
+    out->cache_evictions = usage.evictions;
+}

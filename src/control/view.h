@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_CONTROL_VIEW_H
+#define NAILUP_CONTROL_VIEW_H
+
+/* What the control socket may see of the running daemon. The daemon fills it; control borrows. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/stats.h"
+
+struct cache;
+struct config;
+struct loop;
+struct upstreams;
+
+struct control_worker {
+    struct loop *loop;           /* for mail; it lives until control has been closed */
+    struct upstreams *upstreams; /* the worker's thread alone; NULL when it has ended */
+    const struct stats *stats;
+};
+
+struct control_view {
+    const char *config_file;
+    const struct config *config;
+    const struct cache *cache;
+    const struct addr *listening; /* addresses that are served */
+    size_t listening_count;
+    struct control_worker **workers;
+    size_t worker_count;
+    uint64_t started_at; /* us of the loops' clock */
+};
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * nailupd's command line: reads it, loads the configuration, and hands over. The exit codes and
+ * their meaning are in supervisor.h and nailupd(8).
+ */
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "daemon/signals.h"
+#include "daemon/supervisor.h"
+#include "nailup/version.h"
+
+static const char default_file[] = "/etc/nailup/nailup.yaml";
+
+enum action { ACTION_RUN, ACTION_TEST, ACTION_PRINT, ACTION_VERSION, ACTION_HELP, ACTION_USAGE };
+
+struct command_line {
+    enum action action;
+    const char *file;
+};
+
+static const char usage[] =
+    "usage: nailupd [-c FILE] [-t | --print-config]\n"
+    "       nailupd -V | -h\n"
+    "  -c, --config FILE  the configuration; without it /etc/nailup/nailup.yaml\n"
+    "  -t, --test         check the configuration and say every error in it\n"
+    "  --print-config     print the effective configuration as YAML\n"
+    "  -V, --version      print the version\n"
+    "  -h, --help         print this\n"
+    "Runs in the foreground until SIGTERM. See nailupd(8) and nailup.yaml(5).\n";
+
+static struct command_line parse(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"config", required_argument, NULL, 'c'}, {"test", no_argument, NULL, 't'},
+        {"print-config", no_argument, NULL, 'p'}, {"version", no_argument, NULL, 'V'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+    };
+    struct command_line line = {.action = ACTION_RUN, .file = default_file};
+
+    for (int option; (option = getopt_long(argc, argv, "c:tVh", options, NULL)) != -1;) {
+        switch (option) {
+        case 'c':
+            line.file = optarg;
+            break;
+        case 't':
+            line.action = ACTION_TEST;
+            break;
+        case 'p':
+            line.action = ACTION_PRINT;
+            break;
+        case 'V':
+            line.action = ACTION_VERSION;
+            return line;
+        case 'h':
+            line.action = ACTION_HELP;
+            return line;
+        default:
+            line.action = ACTION_USAGE;
+            return line;
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "nailupd: unexpected argument '%s'; a file is named with -c\n",
+                argv[optind]);
+        line.action = ACTION_USAGE;
+    }
+    return line;
+}
+
+/* NULL: every error has been written to stderr. */
+static struct config *load(const char *file)
+{
+    struct config *config = NULL;
+    struct buf errors;
+
+    buf_init(&errors, CONFIG_ERRORS_BYTES);
+    if (config_load(file, &config, &errors)) {
+        struct span text = buf_span(&errors);
+        fwrite(text.data, 1, text.len, stderr);
+    }
+    buf_deinit(&errors);
+    return config;
+}
+
+static int print_config(const struct config *config)
+{
+    struct buf text;
+    int code = EXIT_CANNOT_START;
+
+    buf_init(&text, (size_t)4 * CONFIG_FILE_MAX);
+    if (config_print(config, &text) == ERR_OK) {
+        struct span all = buf_span(&text);
+        if (fwrite(all.data, 1, all.len, stdout) == all.len && fflush(stdout) == 0)
+            code = EXIT_STOPPED;
+    }
+    buf_deinit(&text);
+    if (code)
+        fputs("nailupd: the configuration could not be written to stdout\n", stderr);
+    return code;
+}
+
+/* Each client and each connection is a file. */
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
+        return;
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        LOG(LOG_WARNING, "daemon", "the limit of open files stays at %llu",
+            (unsigned long long)before);
+}
+
+static int serve(const struct config *config, const char *file)
+{
+    log_set_level(config->log_level);
+    log_set_format(config->log_format);
+    signals_block();
+    raise_file_limit();
+    return supervisor_run(config, file);
+}
+
+static int with_config(enum action action, const char *file)
+{
+    struct config *config = load(file);
+    int code = EXIT_STOPPED;
+
+    if (!config)
+        return EXIT_CONFIG;
+    if (action == ACTION_TEST)
+        printf("%s: no errors\n", file);
+    else if (action == ACTION_PRINT)
+        code = print_config(config);
+    else
+        code = serve(config, file);
+    config_free(config);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct command_line line = parse(argc, argv);
+
+    switch (line.action) {
+    case ACTION_VERSION:
+        puts("nailupd " NAILUP_VERSION);
+        return EXIT_STOPPED;
+    case ACTION_HELP:
+        fputs(usage, stdout);
+        return EXIT_STOPPED;
+    case ACTION_USAGE:
+        fputs(usage, stderr);
+        return EXIT_USAGE;
+    default:
+        return with_config(line.action, line.file);
+    }
+}

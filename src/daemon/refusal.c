@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* The words for a start that failed. */
+
+#include "daemon/refusal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "daemon/supervisor.h"
+
+int refusal(const char *format, ...)
+{
+    va_list arguments;
+
+    fputs("nailupd: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    return EXIT_CANNOT_START;
+}
+
+static const char *advice(enum err err)
+{
+    switch (err) {
+    case ERR_ADDRESS_IN_USE:
+        return "stop the other server or change server.listen";
+    case ERR_PERMISSION:
+        return "use a port above 1023 or CAP_NET_BIND_SERVICE";
+    case ERR_ADDRESS_UNKNOWN:
+        return "change server.listen to an address of this machine";
+    case ERR_NO_FILES:
+        return "raise the limit of open files";
+    default:
+        return "see server.listen";
+    }
+}
+
+int refusal_listen(const struct addr *addr, enum err err)
+{
+    char text[ADDR_TEXT_MAX];
+    return refusal("cannot listen on %s: %s; %s", addr_format(addr, text), err_str(err),
+                   advice(err));
+}

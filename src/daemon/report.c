@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* The first and last lines of the log. Reads, changes nothing. */
+
+#include "daemon/report.h"
+
+#include <unistd.h>
+
+#include "base/log.h"
+#include "config/config.h"
+#include "control/metrics.h"
+#include "nailup/version.h"
+
+enum {
+    PREFIXES_SHOWN_MAX = 16
+}; /* nailed prefixes with a line of their own; the rest is counted */
+
+static void report_nailed(const struct config *config)
+{
+    char text[PREFIX_TEXT_MAX];
+    size_t shown = 0;
+
+    for (size_t i = 0; i < config->entry_count; i++) {
+        if (shown++ < PREFIXES_SHOWN_MAX)
+            LOG(LOG_INFO, "daemon", "nailed: %s", prefix_format(&config->entries[i].prefix, text));
+    }
+    if (shown > PREFIXES_SHOWN_MAX)
+        LOG(LOG_INFO, "daemon", "nailed: %zu prefixes more", shown - PREFIXES_SHOWN_MAX);
+}
+
+void report_start(const struct control_view *view)
+{
+    char text[ADDR_TEXT_MAX];
+
+    LOG(LOG_NOTICE, "daemon", "nailupd %s, process %d: %zu workers, %zu forward zones",
+        NAILUP_VERSION, (int)getpid(), view->worker_count, view->config->zone_count);
+    for (size_t i = 0; i < view->listening_count; i++)
+        LOG(LOG_NOTICE, "daemon", "listening on %s, UDP and TCP",
+            addr_format(&view->listening[i], text));
+    report_nailed(view->config);
+}
+
+void report_end(const struct control_view *view, uint64_t now_us)
+{
+    struct stats stats;
+
+    metrics_collect(view, &stats);
+    LOG(LOG_NOTICE, "daemon",
+        "stopped after %.1f s: %llu queries, %llu hits, %llu misses, %llu sent to upstreams",
+        (double)(now_us - view->started_at) / 1e6,
+        (unsigned long long)(stats.queries_udp + stats.queries_tcp),
+        (unsigned long long)stats.cache_hits, (unsigned long long)stats.cache_misses,
+        (unsigned long long)(stats.upstream_queries_udp + stats.upstream_queries_tcp));
+}

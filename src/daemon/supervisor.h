@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_DAEMON_SUPERVISOR_H
+#define NAILUP_DAEMON_SUPERVISOR_H
+
+/* The life of the running daemon, on the main thread: from a configuration to a clean end. */
+
+struct config;
+
+/* The exit codes of nailupd. */
+enum { EXIT_STOPPED = 0, EXIT_CONFIG = 1, EXIT_USAGE = 2, EXIT_CANNOT_START = 3 };
+
+/* Starts everything, serves until SIGTERM or SIGINT, takes everything apart. Returns the exit code;
+ * of EXIT_CANNOT_START a line on stderr has said why and what to do. signals_block() has been
+ * called. config is borrowed; config_file is its name, for people. */
+int supervisor_run(const struct config *config, const char *config_file);
+
+#endif
