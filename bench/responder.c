@@ -37,6 +37,7 @@ static const char usage[] =
     "  --tcp-close-after N        FIN after N answers\n"
     "  --tcp-stall-after N        silence after N queries\n"
     "  --tcp-idle MS              FIN after MS without a query\n"
+    "  --tcp-silent               TCP queries are read and never answered\n"
     "  --one-shot-per-connection  only the first query of a connection is answered\n"
     "  --max-in-flight N          unanswered queries of a connection; then it is not read\n"
     "  --keepalive T              RFC 7828 timeout in units of 100 ms, 0 too (none)\n"
@@ -247,6 +248,7 @@ static const struct option long_options[] = {
     /* The rest is a setting of the same name; a flag means "on". */
     {"one-shot-per-connection", no_argument, NULL, 's'},
     {"no-case", no_argument, NULL, 's'},
+    {"tcp-silent", no_argument, NULL, 's'},
     {"authoritative", no_argument, NULL, 's'},
     {"delay", required_argument, NULL, 's'},
     {"jitter", required_argument, NULL, 's'},

@@ -43,8 +43,9 @@ struct responder_options {
     uint64_t tcp_idle_ms;                                       /* 0: never */
     uint64_t max_in_flight;                                     /* 0: no limit */
     bool one_shot;
-    bool handshake; /* a new connection costs one more delay, as one over a distance does */
-    bool tcp, udp;  /* whether they are served */
+    bool tcp_silent; /* connections are accepted and read, and nothing on them answered */
+    bool handshake;  /* a new connection costs one more delay, as one over a distance does */
+    bool tcp, udp;   /* whether they are served */
     struct answer_style style;
 };
 

@@ -31,6 +31,7 @@ static const struct setting {
     {"tcp-stall-after", KIND_U64, AT(tcp_stall_after), 1e9},
     {"tcp-idle", KIND_U64, AT(tcp_idle_ms), 1e9},
     {"max-in-flight", KIND_U64, AT(max_in_flight), 65536},
+    {"tcp-silent", KIND_SWITCH, AT(tcp_silent), 0},
     {"one-shot-per-connection", KIND_SWITCH, AT(one_shot), 0},
     {"handshake", KIND_SWITCH, AT(handshake), 0},
     {"ttl", KIND_U32, AT(style.ttl_s), 2147483647},

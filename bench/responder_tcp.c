@@ -144,7 +144,7 @@ static bool pass_limits(struct conn *conn)
         responder_tcp_stall(conn);
         return false;
     }
-    return !options->one_shot || conn->queries == 1;
+    return !options->tcp_silent && (!options->one_shot || conn->queries == 1);
 }
 
 static void on_query(struct conn *conn, struct span query)

@@ -243,6 +243,26 @@ def test_one_shot_answers_only_the_first_query(serve):
         client.read_id()
 
 
+def test_silent_tcp_is_connected_and_never_answered(serve):
+    served = serve("--tcp-silent")
+    client = Stream(served)
+    client.send(query(number=1))
+    client.socket.settimeout(0.2)
+    with pytest.raises(TimeoutError):
+        client.read_id()
+    served.tell("set", "tcp-silent", "off")
+    client.send(query(number=2))
+    assert client.read_id() == 2
+
+
+def test_commands_on_standard_input_are_answered_on_standard_output():
+    done = subprocess.run([BENCH, "responder", "--listen", "127.0.0.1@0", "--stdin"], text=True,
+                          input="set delay 20\nsettings\nquit\n", capture_output=True, timeout=10)
+    ready, ok, settings, bye = done.stdout.splitlines()
+    assert (ready[:6], ok, bye, done.returncode) == ("ready ", "ok", "ok", 0)
+    assert json.loads(settings)["delay"] == 20
+
+
 def test_a_full_connection_is_not_read_but_loses_nothing(serve):
     client = Stream(serve("--max-in-flight", "4", "--delay", "5"))
     client.send(*[query(number=i) for i in range(40)])
