@@ -21,6 +21,7 @@ static struct zone_set zones;
 static struct resolver *resolver;
 static struct exchange *asked[ASKED_MAX]; /* in the order of their starts */
 static unsigned asked_count;
+static int active_count;
 
 /* ---- exchanges ---- */
 
@@ -44,6 +45,7 @@ void exchange_start(struct exchange *exchange, const struct exchange_question *q
     assert_false(exchange->active);
     assert_true(asked_count < ASKED_MAX);
     exchange->active = true;
+    active_count++;
     exchange->stopped = NULL;
     exchange->asked = *question;
     exchange->group = group;
@@ -56,6 +58,7 @@ void exchange_stop(struct exchange *exchange)
     if (exchange->stopped)
         *exchange->stopped = true;
     exchange->stopped = NULL;
+    active_count -= exchange->active;
     exchange->active = false;
 }
 
@@ -184,6 +187,7 @@ static int set_up(void **state)
                                                  .failure_ttl_s = 5};
     memset(&stats, 0, sizeof(stats));
     asked_count = 0;
+    active_count = 0;
     loop = loop_new();
     cache = cache_new(&options);
     cache_thread_begin();
@@ -418,8 +422,7 @@ static void test_the_end_of_the_resolver_fails_what_runs(void **state)
         assert_int_equal(clients[i].answers, 1);
         assert_int_equal(clients[i].rcode, RCODE_SERVFAIL);
     }
-    for (unsigned i = 0; i < asked_count; i++)
-        assert_false(asked[i]->active);
+    assert_int_equal(active_count, 0);
 }
 
 /* ---- zones ---- */

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * What an upstream sends, against the promises of scrub: what is kept is sound, belongs to the
+ * question and is owned by names of the zone that was asked, with every TTL noted and within
+ * bounds. The first byte chooses DO, full answers and the zone; the rest is the message.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "cache/cache.h"
+#include "dns/message.h"
+#include "dns/rrtype.h"
+#include "resolve/route.h"
+#include "resolve/scrub.h"
+#include "resolve/stitch.h"
+#include "upstream/upstreams.h"
+
+enum { TTL_MAX = 86400 };
+
+static struct cache *cache;
+static struct routes *routes;
+static struct compose_space space, stitched;
+
+struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *addr,
+                               const struct upstream_options *options)
+{
+    (void)upstreams;
+    (void)addr;
+    (void)options;
+    return NULL;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The zones ".", "example" and "in.example". */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    static const struct cache_options options = {
+        .size_bytes = CACHE_SIZE_MIN, .max_ttl_s = TTL_MAX, .max_negative_ttl_s = 900};
+    static struct route_zone zones[] = {
+        {.wire = "", .name_len = 1, .cache = true},
+        {.wire = "\7example", .name_len = 9, .cache = true},
+        {.wire = "\2in\7example", .name_len = 12, .cache = true},
+    };
+    static struct route_options route_options = {.zones = zones, .zone_count = ARRAY_LEN(zones)};
+    cache = cache_new(&options);
+    routes = routes_new(&route_options, NULL, NULL);
+    MUST(cache && routes);
+    return 0;
+}
+
+static void check(const struct answer *answer, const struct question *question,
+                  const struct zone *zone)
+{
+    struct message message;
+    MUST(message_parse(&message, answer->message) == MESSAGE_OK);
+    MUST(!message.has_trailing && !message.edns.present && !message.has_tsig);
+    MUST(message.has_question && question_equal_exact(&message.question, question));
+    MUST(message_check_rdata(&message));
+    size_t count = 0;
+    struct rr_iter iter = message_all_rrs(&message);
+    for (struct rr rr; message_rr_next(&iter, &rr); count++) {
+        uint8_t wire[NAME_WIRE_MAX];
+        MUST(count < answer->ttl_count);
+        MUST(answer->ttl_offsets[count] == message_ttl_offset(&rr));
+        MUST(rr.cls == question->cls && rr.ttl <= TTL_MAX && rr.ttl >= answer->ttl_s);
+        MUST(!zone || route_owns(zone, message_owner(&message, &rr, wire)));
+    }
+    MUST(count == answer->ttl_count);
+}
+
+static void try_message(const struct message *message, unsigned how)
+{
+    static struct response response;
+    uint8_t wire[NAME_WIRE_MAX];
+    struct answer answer;
+    struct question question = message->question;
+    question.name = name_fold(question.name, wire);
+    const struct zone *zone = route_find(routes, question.name, question.type);
+    struct scrub_rules rules = {
+        .zone = zone, .cache = cache, .dnssec_ok = how & 1, .minimal_responses = how & 2};
+    classify(&response, message, &question, zone);
+    if (!response_is_useful(response.kind) ||
+        !scrub(&answer, &space, message, &question, &response, &rules))
+        return;
+    check(&answer, &question, zone);
+    struct answer whole;
+    if (stitch(&whole, &stitched, &question, &answer, &answer, 0))
+        check(&whole, &question, NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!size)
+        return 0;
+    uint8_t *bytes = malloc(size - 1); /* exactly sized, so that a read past the end is seen */
+    if (!bytes)
+        return 0;
+    memcpy(bytes, data + 1, size - 1);
+    struct message message;
+    if (message_parse(&message, span_of(bytes, size - 1)) == MESSAGE_OK && message.has_question)
+        try_message(&message, data[0]);
+    free(bytes);
+    return 0;
+}
