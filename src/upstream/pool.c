@@ -16,7 +16,6 @@
 #include "loop/loop.h"
 #include "upstream/pool_plan.h"
 
-#define WINDOW_US (UINT64_C(100) * 1000)
 #define NAIL_AGAIN_US (UINT64_C(10) * 1000 * 1000) /* after the quota was found used up */
 
 static const struct conn_handler conn_handler;
@@ -41,50 +40,13 @@ static bool is_nailing(const struct pool *pool)
     return pool->nailing && keepalive_allows(&pool->keepalive, pool_now(pool));
 }
 
-/* ---- the rate of queries ---- */
-
-static void count_query(struct pool *pool)
-{
-    uint64_t now = pool_now(pool);
-    if (now - pool->window_at >= WINDOW_US) {
-        bool adjacent = now - pool->window_at < 2 * WINDOW_US;
-        pool->window_before = adjacent ? pool->window_count : 0;
-        pool->window_count = 0;
-        pool->window_at = now;
-        pool->burst = adjacent ? pool->burst - pool->burst / 4 : 0;
-    }
-    if (now != pool->turn_at) {
-        pool->turn_at = now;
-        pool->turn_count = 0;
-    }
-    pool->window_count++;
-    pool->turn_count++;
-    pool->burst = MAX(pool->burst, pool->turn_count);
-}
-
-static uint32_t lead_of(const struct pool *pool)
-{
-    uint64_t per_window = MAX(pool->window_count, pool->window_before);
-    uint32_t burst = pool->burst > 1 ? pool->burst : 0;
-    return plan_lead(burst, per_window * (US_PER_S / WINDOW_US), pool->dial_us);
-}
-
 /* ---- facts and dials ---- */
-
-static bool is_filled(const struct conn *conn)
-{
-    return conn_in_flight(conn) >= conn->options->max_in_flight - conn->options->max_in_flight / 4;
-}
-
-static bool has_fallback(const struct conn *conn)
-{
-    return conn->options->fallback == UPSTREAM_FALLBACK_UDP;
-}
 
 /* left: requests left when the query at hand is sent. */
 static bool is_ending(const struct conn *conn, uint32_t left, uint32_t lead)
 {
-    bool silent = conn->suspect || (conn->doubted && !has_fallback(conn));
+    bool silent =
+        conn->suspect || (conn->doubted && conn->options->fallback == UPSTREAM_FALLBACK_NONE);
     return conn->ending != CONN_END_NONE || silent ||
            plan_ends_soon(left, conn->max_requests, lead);
 }
@@ -98,16 +60,16 @@ static void add_ready(struct plan_facts *facts, const struct conn *conn, const s
         facts->ending++;
     } else {
         facts->lasting++;
-        facts->full &= is_filled(conn);
+        facts->full &= pool_choice_is_filled(conn);
     }
 }
 
 /* Queries wait, or came within the last second. */
 static bool is_demanded(const struct pool *pool)
 {
-    bool lately = pool->window_count > 0 && pool_now(pool) - pool->window_at < US_PER_S;
+    uint64_t now = pool_now(pool);
     return pool->waiting_count > 0 ||
-           (lately && keepalive_allows(&pool->keepalive, pool_now(pool)));
+           (pool_rate_is_lively(&pool->rate, now) && keepalive_allows(&pool->keepalive, now));
 }
 
 static struct plan_facts gather(const struct pool *pool, const struct conn *taking)
@@ -116,7 +78,7 @@ static struct plan_facts gather(const struct pool *pool, const struct conn *taki
         .kept = is_nailing(pool) ? pool->options->connections : 0,
         .max_connections = pool->options->max_connections,
         .max_requests = is_single_use(pool) ? 1 : pool->options->max_requests,
-        .lead = lead_of(pool),
+        .lead = pool_rate_lead(&pool->rate, pool->dial_us),
         .full = true,
         .demanded = is_demanded(pool),
     };
@@ -402,50 +364,6 @@ void pool_nail(struct pool *pool)
     tend(pool);
 }
 
-/* Of two that take queries: with one kept connection the older as long as it is not filled to three
- * quarters, since splitting halves the batches; else the less loaded. */
-static bool is_better(const struct pool *pool, const struct conn *conn, const struct conn *best)
-{
-    if (conn->doubted != best->doubted)
-        return best->doubted;
-    if (pool->options->connections == 1 && !is_filled(best))
-        return false;
-    return conn_in_flight(conn) < conn_in_flight(best);
-}
-
-static struct conn *best_conn(struct pool *pool, const struct conn *avoid)
-{
-    struct conn *best = NULL;
-    LIST_EACH(node, &pool->conns)
-    {
-        struct conn *conn = conn_of(node);
-        if (conn == avoid || !conn_takes(conn) || (conn->doubted && has_fallback(conn)))
-            continue;
-        if (!best || is_better(pool, conn, best))
-            best = conn;
-    }
-    return best;
-}
-
-static enum pool_lack lack_of(const struct pool *pool)
-{
-    enum pool_lack lack = POOL_CLOSED;
-    LIST_EACH(node, &pool->conns)
-    {
-        const struct conn *conn = conn_of(node);
-        bool silent = conn->suspect || conn->doubted;
-        if (conn->state == CONN_READY && !silent && conn->requests < conn->max_requests)
-            return POOL_FULL;
-        if (conn->state == CONN_READY && silent)
-            lack = POOL_STALLED;
-        else if (conn->state == CONN_DIALING || conn->state == CONN_PARKED)
-            lack = lack == POOL_STALLED ? lack : POOL_DIALING;
-        else if (conn->state == CONN_RESTING && lack == POOL_CLOSED)
-            lack = POOL_RESTING;
-    }
-    return lack;
-}
-
 /* An idle end rests too, but there a query dials at once. */
 static void wake_idle(struct pool *pool)
 {
@@ -464,34 +382,25 @@ static void wake_idle(struct pool *pool)
 
 struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_lack *lack)
 {
-    count_query(pool);
+    pool_rate_count(&pool->rate, pool_now(pool));
     keepalive_query(&pool->keepalive);
-    struct conn *conn = best_conn(pool, avoid);
+    struct conn *conn = pool_choice_best(&pool->conns, avoid);
     if (!conn) {
         wake_idle(pool);
         tend(pool);
-        *lack = lack_of(pool);
+        *lack = pool_choice_lack(&pool->conns);
         return NULL;
     }
     /* Nearly filled, or near its end: see to the next one now. */
-    if (is_filled(conn) || conn->doubted || conn->ending != CONN_END_NONE ||
-        conn_requests_left(conn) <= lead_of(pool) + 1)
+    if (pool_choice_is_filled(conn) || conn->doubted || conn->ending != CONN_END_NONE ||
+        conn_requests_left(conn) <= pool_rate_lead(&pool->rate, pool->dial_us) + 1)
         tend_for(pool, conn);
     return conn;
 }
 
 struct conn *pool_take_suspect(struct pool *pool)
 {
-    LIST_EACH(node, &pool->conns)
-    {
-        struct conn *conn = conn_of(node);
-        bool silent = conn->suspect || conn->doubted;
-        if (conn->state == CONN_READY && silent && !conn->probed_at &&
-            conn->requests < conn->max_requests &&
-            conn_in_flight(conn) < conn->options->max_in_flight)
-            return conn;
-    }
-    return NULL;
+    return pool_choice_silent(&pool->conns);
 }
 
 /* Nothing is open and the last dial failed: without another way a query may dial before the rest
@@ -521,7 +430,8 @@ bool pool_wait(struct pool *pool, struct pool_waiter *waiter)
     pool->waiting_count++;
     tend(pool);
     /* tend() may have failed and called back: then the waiter is out of the list. */
-    if (list_is_linked(&waiter->node) && lack_of(pool) == POOL_RESTING && !dial_urgently(pool)) {
+    if (list_is_linked(&waiter->node) && pool_choice_lack(&pool->conns) == POOL_RESTING &&
+        !dial_urgently(pool)) {
         pool_leave(pool, waiter);
         return false;
     }

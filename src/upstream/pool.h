@@ -17,6 +17,8 @@
 #include "upstream/conn.h"
 #include "upstream/env.h"
 #include "upstream/keepalive.h"
+#include "upstream/pool_choice.h"
+#include "upstream/pool_rate.h"
 #include "upstream/upstream_options.h"
 
 enum {
@@ -48,19 +50,8 @@ struct pool {
     uint64_t single_until_at;
     uint32_t single_strikes;
     enum conn_end last_close;
-    /* The rate of queries, for the lead: a window of a tenth of a second and the most of a turn. */
-    uint64_t window_at, turn_at;
-    uint32_t window_count, window_before, turn_count, burst;
+    struct pool_rate rate;
     uint32_t dials, dial_failures;
-};
-
-/* Why pool_take() has none. */
-enum pool_lack {
-    POOL_DIALING, /* a connection is on its way */
-    POOL_STALLED, /* the open ones have fallen silent */
-    POOL_RESTING, /* the last dial failed */
-    POOL_FULL,    /* each holds as many queries as it may, or its requests are used up */
-    POOL_CLOSED,  /* none is open and none on its way */
 };
 
 /* A query that waits for a connection; embedded in the attempt. */

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* The order of wishes among connections; the pool dials and replaces. */
+
+#include "upstream/pool_choice.h"
+
+#include "base/check.h"
+
+bool pool_choice_is_filled(const struct conn *conn)
+{
+    return conn_in_flight(conn) >= conn->options->max_in_flight - conn->options->max_in_flight / 4;
+}
+
+static bool has_fallback(const struct conn *conn)
+{
+    return conn->options->fallback == UPSTREAM_FALLBACK_UDP;
+}
+
+/* Of two that take queries: with one kept connection the older as long as it is not filled to three
+ * quarters, since splitting halves the batches; else the less loaded. */
+static bool is_better(const struct conn *conn, const struct conn *best)
+{
+    if (conn->doubted != best->doubted)
+        return best->doubted;
+    if (conn->options->connections == 1 && !pool_choice_is_filled(best))
+        return false;
+    return conn_in_flight(conn) < conn_in_flight(best);
+}
+
+struct conn *pool_choice_best(const struct list *conns, const struct conn *avoid)
+{
+    struct conn *best = NULL;
+    LIST_EACH(node, conns)
+    {
+        struct conn *conn = LIST_ITEM(node, struct conn, node);
+        if (conn == avoid || !conn_takes(conn) || (conn->doubted && has_fallback(conn)))
+            continue;
+        if (!best || is_better(conn, best))
+            best = conn;
+    }
+    return best;
+}
+
+enum pool_lack pool_choice_lack(const struct list *conns)
+{
+    enum pool_lack lack = POOL_CLOSED;
+    LIST_EACH(node, conns)
+    {
+        const struct conn *conn = LIST_ITEM(node, struct conn, node);
+        bool silent = conn->suspect || conn->doubted;
+        if (conn->state == CONN_READY && !silent && conn->requests < conn->max_requests)
+            return POOL_FULL;
+        if (conn->state == CONN_READY && silent)
+            lack = POOL_STALLED;
+        else if (conn->state == CONN_DIALING || conn->state == CONN_PARKED)
+            lack = lack == POOL_STALLED ? lack : POOL_DIALING;
+        else if (conn->state == CONN_RESTING && lack == POOL_CLOSED)
+            lack = POOL_RESTING;
+    }
+    return lack;
+}
+
+struct conn *pool_choice_silent(const struct list *conns)
+{
+    LIST_EACH(node, conns)
+    {
+        struct conn *conn = LIST_ITEM(node, struct conn, node);
+        bool silent = conn->suspect || conn->doubted;
+        if (conn->state == CONN_READY && silent && !conn->probed_at &&
+            conn->requests < conn->max_requests &&
+            conn_in_flight(conn) < conn->options->max_in_flight)
+            return conn;
+    }
+    return NULL;
+}
