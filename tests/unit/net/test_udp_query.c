@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* UDP queries against plain sockets on loopback. */
+
+#include "real_net.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "net/udp_query.h"
+
+enum { QUERIES = 300 };
+
+struct end {
+    struct seen seen; /* first: the owner of all callbacks */
+    struct udp_query *query;
+    bool close_at_once;
+    struct addr server;
+    int fd;
+};
+
+static void on_datagram(void *owner, struct span datagram)
+{
+    struct end *end = owner;
+
+    if (end->close_at_once)
+        udp_query_close(&end->query);
+    see(&end->seen, "got:", datagram);
+}
+
+static void on_failed(void *owner, enum err why)
+{
+    struct end *end = owner;
+
+    if (end->close_at_once)
+        udp_query_close(&end->query);
+    see(&end->seen, "failed:", text(err_str(why)));
+}
+
+static const struct udp_query_handler events = {on_datagram, on_failed};
+static const struct addr any_source;
+
+static int set_up(void **state)
+{
+    struct end *end = calloc(1, sizeof(*end));
+
+    seen_init(&end->seen, loop_new());
+    end->fd = plain_socket(SOCK_DGRAM, "127.0.0.1@0", &end->server);
+    *state = end;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct end *end = *state;
+
+    if (end->query)
+        udp_query_close(&end->query);
+    loop_free(end->seen.loop);
+    close(end->fd);
+    free(end);
+    return 0;
+}
+
+static enum err ask(struct end *end, const struct addr *peer, const struct addr *source)
+{
+    return udp_query_open(&end->query, end->seen.loop, peer, source, text("query"), &events, end);
+}
+
+/* The server reads the query and learns where it came from. */
+static struct addr read_query(struct end *end)
+{
+    struct addr from;
+    socklen_t len = sizeof(from);
+    char bytes[100];
+
+    assert_int_equal(recvfrom(end->fd, bytes, sizeof(bytes), 0, &from.sa, &len), 5);
+    assert_memory_equal(bytes, "query", 5);
+    return from;
+}
+
+static void answer(int fd, const struct addr *to, const char *words)
+{
+    assert_int_equal(sendto(fd, words, strlen(words), 0, &to->sa, addr_len(to)), strlen(words));
+}
+
+static void test_a_query_is_answered_and_again(void **state)
+{
+    struct end *end = *state;
+    struct addr from;
+
+    assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
+    from = read_query(end);
+    answer(end->fd, &from, "one");
+    answer(end->fd, &from, "");
+    answer(end->fd, &from, "two");
+    run_until_seen(&end->seen, 3);
+    assert_string_equal(end->seen.words, "got:one got: got:two");
+}
+
+static void test_only_the_peer_is_heard(void **state)
+{
+    struct end *end = *state;
+    struct addr from, other;
+    int liar = plain_socket(SOCK_DGRAM, "127.0.0.2@0", &other);
+
+    assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
+    from = read_query(end);
+    sendto(liar, "lie", 3, 0, &from.sa, addr_len(&from));
+    answer(end->fd, &from, "truth");
+    run_until_seen(&end->seen, 1);
+    assert_string_equal(end->seen.words, "got:truth");
+    close(liar);
+}
+
+static void test_a_refused_query_fails(void **state)
+{
+    struct end *end = *state;
+    struct addr closed = closed_port(SOCK_DGRAM);
+
+    assert_int_equal(ask(end, &closed, &any_source), ERR_OK);
+    run_until_seen(&end->seen, 1);
+    assert_string_equal(end->seen.words, "failed:connection refused");
+}
+
+/* Nobody is there at first; a server that comes to life afterwards is heard. */
+static void test_an_icmp_error_does_not_make_the_socket_deaf(void **state)
+{
+    struct end *end = *state;
+    struct addr source = addr_of("127.0.0.9@0"), closed = closed_port(SOCK_DGRAM), bound;
+    char where[ADDR_TEXT_MAX];
+    int fd;
+
+    close(plain_socket(SOCK_DGRAM, "127.0.0.9@0", &source)); /* a port that is free */
+    assert_int_equal(ask(end, &closed, &source), ERR_OK);    /* the kernel refuses it */
+    run_until_seen(&end->seen, 1);
+    assert_string_equal(end->seen.words, "failed:connection refused");
+    fd = plain_socket(SOCK_DGRAM, addr_format(&closed, where), &bound);
+    answer(fd, &source, "alive");
+    run_until_seen(&end->seen, 1);
+    assert_string_equal(end->seen.words, "failed:connection refused got:alive");
+    close(fd);
+}
+
+static void test_the_source_address_is_kept(void **state)
+{
+    struct end *end = *state;
+    struct addr source = addr_of("127.0.0.9@0"), from;
+
+    assert_int_equal(ask(end, &end->server, &source), ERR_OK);
+    from = read_query(end);
+    assert_true(addr_equal_ip(&from, &source));
+    udp_query_close(&end->query);
+    source = addr_of("192.0.2.1@0");
+    assert_int_equal(ask(end, &end->server, &source), ERR_ADDRESS_UNKNOWN);
+}
+
+static void test_ports_are_fresh_for_each_query(void **state)
+{
+    struct end *end = *state;
+    unsigned equal = 0;
+    uint16_t last = 0;
+
+    for (int i = 0; i < QUERIES; i++) {
+        assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
+        struct addr from = read_query(end);
+        equal += addr_port(&from) == last;
+        last = addr_port(&from);
+        udp_query_close(&end->query);
+    }
+    assert_true(equal < QUERIES / 50);
+}
+
+static void test_closing_is_allowed_in_every_callback(void **state)
+{
+    struct end *end = *state;
+    struct addr closed = closed_port(SOCK_DGRAM), from;
+
+    end->close_at_once = true;
+    assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
+    from = read_query(end);
+    answer(end->fd, &from, "one");
+    answer(end->fd, &from, "two");
+    run_until_seen(&end->seen, 1);
+    assert_null(end->query);
+    assert_int_equal(ask(end, &closed, &any_source), ERR_OK);
+    run_until_seen(&end->seen, 1);
+    assert_null(end->query);
+    run_some_turns(end->seen.loop);
+    assert_string_equal(end->seen.words, "got:one failed:connection refused");
+}
+
+static void test_no_callback_comes_after_close(void **state)
+{
+    struct end *end = *state;
+    struct addr from;
+
+    assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
+    from = read_query(end);
+    answer(end->fd, &from, "late");
+    udp_query_close(&end->query);
+    run_some_turns(end->seen.loop);
+    assert_string_equal(end->seen.words, "");
+}
+
+static void test_many_queries_are_open_at_once(void **state)
+{
+    struct end *end = *state;
+    struct udp_query *queries[QUERIES];
+
+    for (int i = 0; i < QUERIES; i++) {
+        assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
+        queries[i] = end->query;
+        struct addr from = read_query(end);
+        answer(end->fd, &from, "x");
+    }
+    run_until_seen(&end->seen, QUERIES);
+    for (int i = 0; i < QUERIES; i++)
+        udp_query_close(&queries[i]);
+    end->query = NULL;
+}
+
+static void test_errors_known_at_once_leave_nothing_open(void **state)
+{
+    struct end *end = *state;
+    struct rlimit limit, none;
+
+    assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
+    udp_query_close(&end->query);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    assert_int_equal(ask(end, &end->server, &any_source), ERR_NO_FILES);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_null(end->query);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_query_is_answered_and_again),
+        TEST(test_only_the_peer_is_heard),
+        TEST(test_a_refused_query_fails),
+        TEST(test_an_icmp_error_does_not_make_the_socket_deaf),
+        TEST(test_the_source_address_is_kept),
+        TEST(test_ports_are_fresh_for_each_query),
+        TEST(test_closing_is_allowed_in_every_callback),
+        TEST(test_no_callback_comes_after_close),
+        TEST(test_many_queries_are_open_at_once),
+        TEST(test_errors_known_at_once_leave_nothing_open),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
