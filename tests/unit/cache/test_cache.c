@@ -7,7 +7,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "unit/cache/made_answers.h"
 
@@ -273,6 +274,20 @@ static void test_read_sections_nest(void **state)
     cache_read_end();
 }
 
+/* All of the cache lies in one mapping: made read-only, a write would kill the test. */
+static void test_finding_what_is_marked_writes_nothing(void **state)
+{
+    (void)state;
+    size_t bytes = 4 << 20, page = (size_t)sysconf(_SC_PAGESIZE);
+    assert_true(cache_store(cache, &key, &made.answer));
+    assert_true(is_found(&key, 10 * SECOND));
+    assert_int_equal(mprotect(cache, bytes - page, PROT_READ), 0);
+    assert_true(is_found(&key, 10 * SECOND));
+    assert_true(is_found(&key, 300 * SECOND));
+    assert_false(is_found(&key, 310 * SECOND));
+    assert_int_equal(mprotect(cache, bytes - page, PROT_READ | PROT_WRITE), 0);
+}
+
 static void test_hints_change_nothing(void **state)
 {
     (void)state;
@@ -312,6 +327,7 @@ int main(void)
         SENTENCE(test_an_answer_to_another_question_is_not_stored),
         SENTENCE(test_flushing_forgets_all_types_and_flags_of_one_name),
         SENTENCE(test_read_sections_nest),
+        SENTENCE(test_finding_what_is_marked_writes_nothing),
         SENTENCE(test_hints_change_nothing),
         SENTENCE(test_ttls_are_clamped_by_the_options),
     };

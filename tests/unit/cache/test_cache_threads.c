@@ -71,28 +71,41 @@ static void *run_writer(void *arg)
     return (void *)bad;
 }
 
-static void *run_reader(void *arg)
+enum { HELD = 64 };
+
+/* Finds HELD answers first and looks at them then: they must still be what they were. */
+static unsigned read_some(uint32_t *random, uintptr_t *torn)
 {
     static _Thread_local struct made asked;
     static _Thread_local uint8_t out[CACHE_ANSWER_MAX];
+    struct answer answers[HELD];
+    uint32_t numbers[HELD];
+    unsigned count = 0;
+    for (int i = 0; i < HELD; i++) {
+        struct cache_key key;
+        numbers[count] = (step(random) >> 8) % NAMES;
+        make_question(&asked, numbers[count]);
+        cache_key_init(&key, cache, &asked.question, 0, 0);
+        count += cache_find(cache, &key, SECOND, &answers[count]);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        make_question(&asked, numbers[i]);
+        *torn += !is_whole(&answers[i], &asked);
+        *torn += answer_copy(&answers[i], 2 * SECOND, out) != answers[i].message.len;
+        *torn += get_u32(out + answers[i].ttl_offsets[0]) != MADE_TTL - 2;
+    }
+    return count;
+}
+
+static void *run_reader(void *arg)
+{
     uint32_t random = (uint32_t)(uintptr_t)arg;
     uintptr_t torn = 0;
     unsigned found = 0;
     cache_thread_begin();
     while (atomic_load(&writers_left) > 0) {
         cache_read_begin();
-        for (int i = 0; i < 32; i++) {
-            struct cache_key key;
-            struct answer answer;
-            make_question(&asked, (step(&random) >> 8) % NAMES);
-            cache_key_init(&key, cache, &asked.question, 0, 0);
-            if (!cache_find(cache, &key, SECOND, &answer))
-                continue;
-            found++;
-            torn += !is_whole(&answer, &asked);
-            torn += answer_copy(&answer, 2 * SECOND, out) != answer.message.len;
-            torn += get_u32(out + answer.ttl_offsets[0]) != MADE_TTL - 2;
-        }
+        found += read_some(&random, &torn);
         cache_read_end();
         sched_yield(); /* lest it be stopped in a section most of the time: CPUs may be few */
     }
