@@ -13,7 +13,7 @@
 
 #include "unit/cache/made_answers.h"
 
-enum { READERS = 2, WRITERS = 2, STORES = 30000, NAMES = 3000 };
+enum { READERS = 2, WRITERS = 2, STORES = 100000, NAMES = 3000 };
 
 static struct cache *cache;
 static atomic_int writers_left;
@@ -71,7 +71,7 @@ static void *run_writer(void *arg)
     return (void *)bad;
 }
 
-enum { HELD = 64 };
+enum { HELD = 512 };
 
 /* Finds HELD answers first and looks at them then: they must still be what they were. */
 static unsigned read_some(uint32_t *random, uintptr_t *torn)
