@@ -19,6 +19,7 @@
 struct serve_udp {
     struct sink sink;
     struct udp_server *socket;
+    uint64_t dropped; /* replies that the kernel did not take, as far as they are counted */
     void (*on_idle)(void *context); /* NULL: not draining */
     void *context;
 };
@@ -45,7 +46,11 @@ static void on_answered(struct sink *sink)
 
 static void on_batch_begin(void *owner)
 {
-    (void)owner;
+    struct serve_udp *serve = owner;
+    uint64_t dropped = udp_server_dropped(serve->socket);
+    if (dropped != serve->dropped)
+        STATS_ADD(serve->sink.requests->stats, dropped_full, dropped - serve->dropped);
+    serve->dropped = dropped;
     cache_read_begin();
 }
 

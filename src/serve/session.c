@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * One client's stream as a machine of four states. Framing and writing are the link's, queries
- * request.c's. After each event settle() asks wanted_state() and moves.
- * Invariant: the link is read in the open state alone, and a timer runs in every state except a
+ * One client's stream as a machine of five states (session.h). Framing and writing are the link's,
+ * queries request.c's. After each event settle() asks wanted_state() and moves.
+ * Invariant: queries are taken in the open state alone, and a timer runs in every state except a
  * finishing one whose queries still wait (the resolver bounds those).
  */
 #include "serve/session.h"
@@ -20,7 +20,13 @@
 #include "net/link.h"
 #include "serve/request.h"
 
-enum session_state { SESSION_OPEN, SESSION_BUSY, SESSION_FULL, SESSION_FINISHING };
+enum session_state {
+    SESSION_OPEN,
+    SESSION_BUSY,
+    SESSION_FULL,
+    SESSION_FINISHING,
+    SESSION_DISCARDING,
+};
 
 struct session {
     struct list node; /* of the host's sessions */
@@ -32,7 +38,7 @@ struct session {
     enum session_state state;
     bool has_ended; /* no further query is wanted, whatever the state says yet */
     uint64_t last_query_at;
-    uint64_t close_at; /* finishing, nothing waits: not later than this */
+    uint64_t give_up_at; /* finishing, nothing waits, or discarding; 0: not set */
     struct timer timer;
 };
 
@@ -70,15 +76,23 @@ static enum session_state wanted_state(const struct session *session)
 
 static uint64_t idle_at(const struct session *session)
 {
-    return session->last_query_at + session->sink.requests->options->client_idle_timeout_us;
+    uint64_t timeout_us = session->sink.requests->options->client_idle_timeout_us;
+    if (session->access != SERVER_ALLOW)
+        timeout_us = MIN(timeout_us, SESSION_REFUSED_US);
+    return session->last_query_at + timeout_us;
+}
+
+static bool is_read(enum session_state state)
+{
+    return state == SESSION_OPEN || state == SESSION_DISCARDING;
 }
 
 static void session_move(struct session *session, enum session_state to)
 {
     struct loop *loop = loop_of(session);
-    if (to == SESSION_OPEN)
+    if (is_read(to))
         link_resume(session->link);
-    else if (session->state == SESSION_OPEN)
+    else if (is_read(session->state))
         link_pause(session->link);
     session->state = to;
     switch (to) {
@@ -92,8 +106,13 @@ static void session_move(struct session *session, enum session_state to)
         break;
     case SESSION_FINISHING:
         session->sink.rules.keepalive_100ms = 0; /* RFC 7828 section 3.4: close, please */
-        session->close_at = 0;
+        session->give_up_at = 0;
         timer_stop(&session->timer);
+        break;
+    case SESSION_DISCARDING:
+        sink_abandon(&session->sink);
+        session->give_up_at = loop_now(loop) + SESSION_LINGER_US;
+        timer_start(loop, &session->timer, loop_now(loop) + SESSION_QUIET_US);
         break;
     }
 }
@@ -105,19 +124,32 @@ static void try_close(struct session *session)
     uint64_t now = loop_now(loop_of(session));
     if (session->sink.waiting_count > 0)
         return;
-    if (session->close_at == 0)
-        session->close_at = now + SESSION_LINGER_US;
-    if (link_unsent(session->link) == 0 || now >= session->close_at) {
+    if (session->give_up_at == 0)
+        session->give_up_at = now + SESSION_LINGER_US;
+    if (link_unsent(session->link) == 0)
         session_close(session);
-        return;
-    }
-    if (!timer_is_armed(&session->timer))
+    else if (now >= session->give_up_at)
+        session_move(session, SESSION_DISCARDING);
+    else if (!timer_is_armed(&session->timer))
         timer_start(loop_of(session), &session->timer, now + SESSION_LOOK_US);
+}
+
+/* Discarding: closes once the client is quiet. */
+static void try_close_quiet(struct session *session)
+{
+    uint64_t now = loop_now(loop_of(session));
+    uint64_t quiet_at = link_last_byte_at(session->link) + SESSION_QUIET_US;
+    if (now >= session->give_up_at || now >= quiet_at)
+        session_close(session);
+    else
+        timer_start(loop_of(session), &session->timer, MIN(quiet_at, session->give_up_at));
 }
 
 /* After every event, as the last thing done with the session. */
 static void settle(struct session *session)
 {
+    if (session->state == SESSION_DISCARDING)
+        return;
     enum session_state wanted = wanted_state(session);
     if (wanted != session->state)
         session_move(session, wanted);
@@ -143,11 +175,14 @@ static void on_due(struct timer *timer)
             timer_start(loop_of(session), timer, idle_at(session));
         return;
     case SESSION_FULL:
-        LOG(LOG_DEBUG, "serve", "closing a client that does not take its answers");
-        session_close(session);
+        LOG(LOG_DEBUG, "serve", "giving up a client that does not take its answers");
+        session_move(session, SESSION_DISCARDING);
         return;
     case SESSION_FINISHING:
         try_close(session);
+        return;
+    case SESSION_DISCARDING:
+        try_close_quiet(session);
         return;
     }
 }
@@ -179,13 +214,15 @@ static void on_answered(struct sink *sink)
 static void on_message(void *owner, struct span message)
 {
     struct session *session = owner;
+    if (session->state == SESSION_DISCARDING)
+        return;
     STATS_INC(session->sink.requests->stats, queries_tcp);
     cache_read_begin();
     enum request_result result = request_take(&session->sink, message, session->access, NULL);
     cache_read_end();
     if (result != REQUEST_DROPPED)
         session->last_query_at = loop_now(loop_of(session));
-    else if (message.len < HEADER_LEN) /* this stream is no DNS */
+    if (message.len < HEADER_LEN || session->access != SERVER_ALLOW) /* no DNS, or no business */
         session->has_ended = true;
     settle(session);
 }
@@ -198,7 +235,11 @@ static void on_room(void *owner)
 /* A half-closed client still gets what it asked for. */
 static void on_peer_closed(void *owner)
 {
-    session_finish(owner);
+    struct session *session = owner;
+    if (session->state == SESSION_DISCARDING)
+        session_close(session);
+    else
+        session_finish(session);
 }
 
 static void on_failed(void *owner, enum err why)

@@ -8,15 +8,19 @@
  * order in which they are ready (RFC 7766 sections 6.2.1.1 and 7). What a client may hold of us is
  * bounded; the states say how.
  *
- *   open       queries are taken
- *   busy       SESSION_IN_FLIGHT_MAX of its queries wait: not read until half of them are answered
- *   full       it does not take its answers: not read until it does, closed after
- *              SESSION_STALL_US
- *   finishing  not read any more; what waits is answered, then the stream is closed
+ *   open        queries are taken
+ *   busy        SESSION_IN_FLIGHT_MAX of its queries wait: not read until half of them are answered
+ *   full        it does not take its answers: not read until it does, given up after
+ *               SESSION_STALL_US
+ *   finishing   not read any more; what waits is answered and leaves, then the stream is closed;
+ *               given up SESSION_LINGER_US after the last answer
+ *   discarding  given up: what it sends is thrown away until it is quiet, since closing with unread
+ *               bytes would be a reset; closed after SESSION_LINGER_US at the latest
  *
  * It finishes when client_idle_timeout has passed since its last complete query (bytes of half
  * queries do not count), after the client's FIN, after a message too short for a header, after an
- * answer that found no room, and when the server drains. Every close is a FIN.
+ * answer that found no room, and when the server drains. A client that the access list refuses is
+ * told so once.
  *
  * One thread.
  */
@@ -32,10 +36,12 @@ struct tcp;
 
 enum {
     SESSION_IN_FLIGHT_MAX = 256,
-    SESSION_UNSENT_MAX = 192 * 1024, /* bytes of answers not taken by the kernel */
-    SESSION_STALL_US = 10 * 1000000, /* for a full session to get to half of that */
-    SESSION_LINGER_US = 5 * 1000000, /* for the last answers to leave */
-    SESSION_LOOK_US = 50 * 1000,     /* how often the last bytes are looked for */
+    SESSION_UNSENT_MAX = 192 * 1024,  /* bytes of answers not taken by the kernel */
+    SESSION_STALL_US = 10 * 1000000,  /* for a full session to get to half of that */
+    SESSION_REFUSED_US = 2 * 1000000, /* for the one query of a client that may not ask */
+    SESSION_LINGER_US = 5 * 1000000,  /* for the last bytes, out or in */
+    SESSION_LOOK_US = 50 * 1000,      /* how often it is looked whether they are through */
+    SESSION_QUIET_US = 500 * 1000,    /* without a byte: a round trip has nothing more to bring */
 };
 
 /* Who holds sessions. Initialised by its owner. */

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "serve/session.h"
+
 static struct fake_conn *connect_from(const char *from)
 {
     struct addr client = fake_addr(from);
@@ -21,7 +23,7 @@ static void test_a_client_to_be_dropped_gets_no_session(void **state)
     assert_int_equal((int64_t)stats.stream_clients, 0);
 }
 
-static void test_a_refused_client_is_told_so(void **state)
+static void test_a_refused_client_is_told_so_once(void **state)
 {
     (void)state;
     struct fake_conn *conn = connect_from("192.0.2.1@1000");
@@ -34,6 +36,18 @@ static void test_a_refused_client_is_told_so(void **state)
     got_message(message);
     assert_int_equal(message_rcode(&got), RCODE_REFUSED);
     assert_int_equal(stub.finds, 0);
+    fake_loop_advance(loop, 2 * SESSION_LOOK_US);
+    assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
+}
+
+static void test_a_refused_client_that_says_nothing_has_little_time(void **state)
+{
+    (void)state;
+    connect_from("192.0.2.1@1000");
+    fake_loop_settle(loop);
+    assert_int_equal(server_quota_clients(quota), 1);
+    fake_loop_advance(loop, SESSION_REFUSED_US + 1000);
+    assert_int_equal(server_quota_clients(quota), 0);
 }
 
 static void test_connections_over_the_limit_are_closed_at_once(void **state)
@@ -88,7 +102,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         HARNESS_TEST(test_a_client_to_be_dropped_gets_no_session),
-        HARNESS_TEST(test_a_refused_client_is_told_so),
+        HARNESS_TEST(test_a_refused_client_is_told_so_once),
+        HARNESS_TEST(test_a_refused_client_that_says_nothing_has_little_time),
         HARNESS_TEST(test_connections_over_the_limit_are_closed_at_once),
         HARNESS_TEST(test_one_address_cannot_take_all),
         HARNESS_TEST(test_clients_that_come_and_go_leave_no_trace),

@@ -198,6 +198,16 @@ static void test_errors_are_counted_by_rcode(void **state)
     assert_int_equal(fake_client_udp_waiting(net), 5);
 }
 
+static void test_replies_that_the_kernel_drops_are_counted(void **state)
+{
+    (void)state;
+    fake_net_drop_replies(net, 3);
+    for (uint16_t i = 0; i < 5; i++)
+        udp_ask("hit.example", i);
+    assert_int_equal(fake_client_udp_waiting(net), 2);
+    assert_int_equal(stats.dropped_full, 3);
+}
+
 static void test_a_large_answer_is_truncated(void **state)
 {
     (void)state;
@@ -278,6 +288,7 @@ int main(void)
         HARNESS_TEST(test_answers_are_dropped_also_from_refused_clients),
         HARNESS_TEST(test_nobody_is_at_port_0),
         HARNESS_TEST(test_errors_are_counted_by_rcode),
+        HARNESS_TEST(test_replies_that_the_kernel_drops_are_counted),
         HARNESS_TEST(test_a_large_answer_is_truncated),
         HARNESS_TEST(test_a_name_of_no_zone_is_refused),
         HARNESS_TEST(test_a_full_resolver_is_a_servfail_that_says_why),

@@ -368,8 +368,27 @@ static void test_a_client_that_does_not_read_is_not_read_and_then_closed(void **
     assert_false(closes_within(conn, SESSION_STALL_US - US_PER_S));
     assert_int_equal(stub.finds, finds);
     fake_loop_advance(loop, 2 * US_PER_S);
+    assert_int_equal(stub.finds, finds); /* the rest was thrown away */
     assert_int_equal(server_quota_clients(quota), 0);
     assert_false(fake_conn_is_held(conn));
+    fake_conn_start_reading(conn);
+    fake_loop_advance(loop, US_PER_S);
+    assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
+}
+
+static void test_a_client_that_only_sends_is_given_up_in_bounded_time(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    fake_conn_stop_reading(conn, 1000);
+    stub.records = 2000;
+    for (int ms = 0; ms < 14900; ms += 100) {
+        send_many(conn, "hit.example", 10);
+        fake_loop_advance(loop, 100 * US_PER_MS);
+        assert_int_equal(server_quota_clients(quota), 1);
+    }
+    fake_loop_advance(loop, US_PER_S);
+    assert_int_equal(server_quota_clients(quota), 0);
 }
 
 static void test_a_slow_reader_gets_everything(void **state)
@@ -419,7 +438,7 @@ static void test_answers_to_what_waited_are_bounded_too(void **state)
         ;
     fake_loop_settle(loop);
     assert_true(stats.dropped_full > 0);
-    fake_loop_advance(loop, SESSION_LINGER_US + SESSION_LOOK_US);
+    fake_loop_advance(loop, SESSION_LINGER_US + SESSION_LOOK_US + SESSION_QUIET_US);
     assert_int_equal(server_quota_clients(quota), 0);
 }
 
@@ -464,6 +483,7 @@ int main(void)
         HARNESS_TEST(test_the_longest_message_is_answered),
         HARNESS_TEST(test_queries_in_flight_are_bounded_and_none_is_lost),
         HARNESS_TEST(test_a_client_that_does_not_read_is_not_read_and_then_closed),
+        HARNESS_TEST(test_a_client_that_only_sends_is_given_up_in_bounded_time),
         HARNESS_TEST(test_a_slow_reader_gets_everything),
         HARNESS_TEST(test_many_small_answers_of_one_turn_are_not_held_up),
         HARNESS_TEST(test_answers_to_what_waited_are_bounded_too),
