@@ -8,14 +8,10 @@
  */
 #include "config/loader.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/check.h"
 #include "config/suggest.h"
@@ -375,56 +371,5 @@ enum err config_parse(const char *file_name, const char *text, size_t len, struc
         load_tree(&loader, text, len);
     enum err err = finish(&loader, file_name, out, errors);
     problems_deinit(&problems);
-    return err;
-}
-
-/* Reads at most one byte more than a file may have. -1: errno says why. */
-static ssize_t read_all(int fd, char *text)
-{
-    size_t len = 0;
-    while (len <= CONFIG_FILE_MAX) {
-        ssize_t got = read(fd, text + len, CONFIG_FILE_MAX + 1 - len);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        len += (size_t)got;
-    }
-    return (ssize_t)len;
-}
-
-static ssize_t read_file(const char *path, char *text)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    ssize_t len = read_all(fd, text);
-    int number = errno;
-    close(fd);
-    errno = number;
-    return len;
-}
-
-enum err config_load(const char *path, struct config **out, struct buf *errors)
-{
-    *out = NULL;
-    char *text = malloc(CONFIG_FILE_MAX + 1);
-    if (!text)
-        return ERR_NO_MEMORY;
-    ssize_t len = read_file(path, text);
-    enum err err = ERR_INVALID;
-    if (len < 0) {
-        struct problems problems;
-        problems_init(&problems);
-        problems_add(&problems, (struct config_position){1, 1}, "file", "cannot be read: %s",
-                     strerror(errno));
-        problems_print(&problems, path, errors);
-        problems_deinit(&problems);
-    } else {
-        err = config_parse(path, text, (size_t)len, out, errors);
-    }
-    free(text);
     return err;
 }

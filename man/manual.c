@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Makes manual pages while the project is built: copies a page and puts what the tables of
+ * include/nailup say in place of lines such as @OPTIONS@. What is printed is mdoc(7). So a row
+ * cannot be added without being documented, and no page can tell what the program does not do.
+ *
+ *   manual PAGE.in PAGE
+ */
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE_BYTES_MAX = 4096, COLUMNS_MAX = 78 };
+
+/* ---- mdoc ---- */
+
+static void put_char(FILE *out, char c, bool is_argument)
+{
+    if (c == '\\')
+        fputs("\\e", out);
+    else if (c == '"' && is_argument)
+        fputs("\\(dq", out);
+    else
+        fputc(c, out);
+}
+
+/* A run of text that mdoc takes for nothing else. */
+static void put_escaped(FILE *out, const char *text, bool is_argument)
+{
+    if (*text == '.' || *text == '\'')
+        fputs("\\&", out);
+    for (; *text; text++)
+        put_char(out, *text, is_argument);
+}
+
+/* Words in lines that are not too long. */
+static void put_text(FILE *out, const char *text)
+{
+    size_t column = 0;
+    while (*text) {
+        char word[LINE_BYTES_MAX];
+        size_t len = strcspn(text, " ");
+        snprintf(word, sizeof(word), "%.*s", (int)len, text);
+        if (column)
+            fputc(column + len < COLUMNS_MAX ? ' ' : '\n', out);
+        column = column && column + len < COLUMNS_MAX ? column + 1 + len : len;
+        put_escaped(out, word, false);
+        text += len + (text[len] == ' ');
+    }
+    fputc('\n', out);
+}
+
+static void put_argument(FILE *out, const char *text)
+{
+    fputc('"', out);
+    put_escaped(out, text, true);
+    fputc('"', out);
+}
+
+/* A line for each sentence. */
+static void put_sentences(FILE *out, const char *text)
+{
+    while (*text) {
+        char line[LINE_BYTES_MAX];
+        const char *end = strstr(text, ". ");
+        while (end && !isupper((unsigned char)end[2]) && !isdigit((unsigned char)end[2]) &&
+               end[2] != '"')
+            end = strstr(end + 1, ". ");
+        size_t len = end ? (size_t)(end - text) + 1 : strlen(text);
+        snprintf(line, sizeof(line), "%.*s", (int)len, text);
+        put_text(out, line);
+        text += end ? len + 1 : len;
+    }
+}
+
+/* ---- options ---- */
+
+struct kind_row {
+    const char *name, *takes;
+};
+
+static const struct kind_row kinds[] = {
+#define SCALAR(name, type, takes) {#name, takes},
+#define LIST(name, type, takes) {#name, takes},
+#include "config/kinds.def"
+};
+
+struct option_row {
+    const char *path, *kind, *default_text, *min, *max, *unit, *apply, *sentence;
+};
+
+static const struct option_row options[] = {
+#define OPTION(struct_tag, path, kind, field, default_text, min, max, unit, apply, sentence)       \
+    {path, #kind, default_text, min, max, unit, #apply, sentence},
+#include "nailup/options.def"
+};
+
+static const char *takes_of(const char *kind)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strcmp(kinds[i].name, kind) == 0)
+            return kinds[i].takes;
+    return "a value";
+}
+
+/* The first word of a path: its section. */
+static int section_len(const char *path)
+{
+    return (int)strcspn(path, ".[");
+}
+
+static void put_heading(FILE *out, const char *path, const char *before)
+{
+    int len = section_len(path);
+    if (before && section_len(before) == len && strncmp(path, before, (size_t)len) == 0)
+        return;
+    if (before)
+        fputs(".El\n", out);
+    fprintf(out, ".Ss %.*s\n.Bl -tag -width Ds\n", len, path);
+}
+
+static void put_option(FILE *out, const struct option_row *option)
+{
+    fputs(".It Ic ", out);
+    put_argument(out, option->path);
+    fputc('\n', out);
+    put_sentences(out, option->sentence);
+    char bounds[128] = "", line[LINE_BYTES_MAX];
+    if (*option->min)
+        snprintf(bounds, sizeof(bounds), "; %s to %s%s%s", option->min, option->max,
+                 *option->unit ? " " : "", option->unit);
+    snprintf(line, sizeof(line), "Takes %s%s.", takes_of(option->kind), bounds);
+    put_text(out, line);
+    if (!option->default_text) {
+        fputs("Must be given.\n", out);
+        return;
+    }
+    fputs("Default:\n.Ql ", out);
+    put_argument(out, option->default_text);
+    fputs(" .\n", out);
+}
+
+static void put_options(FILE *out)
+{
+    const char *before = NULL;
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        put_heading(out, options[i].path, before);
+        put_option(out, &options[i]);
+        before = options[i].path;
+    }
+    fputs(".El\n", out);
+}
+
+static void put_future(FILE *out, const char *path, const char *off, const char *sentence)
+{
+    fputs(".It Ic ", out);
+    put_argument(out, path);
+    fputc('\n', out);
+    put_sentences(out, sentence);
+    fputs("Accepted:\n.Ql ", out);
+    put_argument(out, *off ? off : "\"\"");
+    fputs(" .\n", out);
+}
+
+static void put_futures(FILE *out)
+{
+    fputs(".Bl -tag -width Ds\n", out);
+#define FUTURE(path, off, sentence) put_future(out, path, off, sentence);
+#include "nailup/options.def"
+    fputs(".El\n", out);
+}
+
+/* ---- commands of nailupctl ---- */
+
+static void put_command(FILE *out, const char *verb, const char *arguments, const char *sentence)
+{
+    fputs(".It Cm ", out);
+    put_argument(out, verb);
+    if (*arguments) {
+        fputs(" Ar ", out);
+        put_argument(out, arguments);
+    }
+    fputc('\n', out);
+    put_sentences(out, sentence);
+}
+
+static void put_commands(FILE *out)
+{
+    fputs(".Bl -tag -width Ds\n", out);
+#if __has_include("nailup/commands.def")
+#define COMMAND(verb, arguments, handler, sentence) put_command(out, verb, arguments, sentence);
+#include "nailup/commands.def"
+#else
+    put_command(out, "help", "", "Lists the commands.");
+#endif
+    fputs(".El\n", out);
+}
+
+/* ---- metrics ---- */
+
+static void put_metric(FILE *out, const char *name, const char *kind, const char *labels,
+                       const char *sentence)
+{
+    char text[256];
+    snprintf(text, sizeof(text), *labels ? "nailup_%s{%s}" : "nailup_%s", name, labels);
+    fputs(".It Va ", out);
+    put_argument(out, text);
+    fprintf(out, "\n(%s)\n", kind);
+    put_sentences(out, sentence);
+}
+
+static void put_metrics(FILE *out)
+{
+    fputs(".Bl -tag -width Ds\n", out);
+#define METRIC(id, name, kind, labels, sentence)                                                   \
+    put_metric(out, name, strcmp(#kind, "GAUGE") == 0 ? "gauge" : "counter", labels, sentence);
+#define HISTOGRAM(id, name, sentence) put_metric(out, name, "histogram", "", sentence);
+#include "nailup/metrics.def"
+    fputs(".El\n", out);
+}
+
+/* ---- errors ---- */
+
+static const struct {
+    const char *mark;
+    void (*put)(FILE *out);
+} marks[] = {
+    {"@OPTIONS@\n", put_options},
+    {"@FUTURES@\n", put_futures},
+    {"@COMMANDS@\n", put_commands},
+    {"@METRICS@\n", put_metrics},
+};
+
+static bool put_line(FILE *out, const char *line)
+{
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+        if (strcmp(line, marks[i].mark) == 0) {
+            marks[i].put(out);
+            return true;
+        }
+    }
+    if (*line == '@') {
+        fprintf(stderr, "manual: nothing stands for %s", line);
+        return false;
+    }
+    return fputs(line, out) != EOF;
+}
+
+static bool put_page(FILE *in, FILE *out)
+{
+    char line[LINE_BYTES_MAX];
+    while (fgets(line, sizeof(line), in))
+        if (!put_line(out, line))
+            return false;
+    return !ferror(in) && !ferror(out);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        fputs("usage: manual PAGE.in PAGE\n", stderr);
+        return 2;
+    }
+    FILE *in = fopen(argv[1], "r");
+    FILE *out = fopen(argv[2], "w");
+    if (!in || !out) {
+        perror(in ? argv[2] : argv[1]);
+        return 1;
+    }
+    bool fine = put_page(in, out);
+    fclose(in);
+    if (fclose(out) != 0 || !fine) {
+        fprintf(stderr, "manual: %s could not be made\n", argv[2]);
+        remove(argv[2]);
+        return 1;
+    }
+    return 0;
+}

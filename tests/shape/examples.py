@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Checks what users read: manual pages and example configurations.
+
+Every row of options.def, metrics.def and commands.def stands in its built page, mandoc finds no
+fault in any page, and the daemon, where it is built, takes every example and prints it as a file
+that it takes too.
+"""
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import tables
+
+# table, macro, argument that names the row, page, how the row is found there
+DOCUMENTED = [
+    ("options.def", "OPTION", 1, "nailup.yaml.5", '.It Ic "{}"'),
+    ("options.def", "FUTURE", 0, "nailup.yaml.5", '.It Ic "{}"'),
+    ("commands.def", "COMMAND", 0, "nailupctl.8", '.It Cm "{}"'),
+    ("metrics.def", "METRIC", 1, "nailup-metrics.7", '.It Va "nailup_{}'),
+    ("metrics.def", "HISTOGRAM", 1, "nailup-metrics.7", '.It Va "nailup_{}"'),
+]
+
+
+def undocumented(root, pages):
+    """Rows that are missing in the page of their table."""
+    for table, macro, name_at, page, pattern in DOCUMENTED:
+        path = root / "include/nailup" / table
+        if not path.exists():
+            continue
+        text = (pages / page).read_text()
+        for line, found, arguments in tables.rows_of(path):
+            name = tables.string_of(arguments[name_at]) if found == macro else None
+            if found == macro and pattern.format(name or arguments[name_at]) not in text:
+                yield f"{table}:{line}: {name or arguments[name_at]} is not in {page}"
+
+
+def lint(pages):
+    """What mandoc says of the pages."""
+    if not shutil.which("mandoc"):
+        print("mandoc is not installed: the pages are not checked")
+        return
+    run = subprocess.run(["mandoc", "-Tlint", "-Wwarning", *map(str, pages)],
+                         capture_output=True, text=True)
+    yield from (run.stdout + run.stderr).splitlines()
+
+
+def refused(daemon, examples):
+    """Examples that the daemon does not take, or not any more once it printed them."""
+    for example in examples:
+        check = subprocess.run([daemon, "-t", "-c", example], capture_output=True, text=True)
+        if check.returncode != 0:
+            yield f"{example}: exit {check.returncode}: {check.stderr.strip()}"
+            continue
+        printed = subprocess.run([daemon, "--print-config", "-c", example],
+                                 capture_output=True, text=True)
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(printed.stdout)
+            file.flush()
+            again = subprocess.run([daemon, "--print-config", "-c", file.name],
+                                   capture_output=True, text=True)
+        if again.returncode != 0 or again.stdout != printed.stdout:
+            yield f"{example}: --print-config does not load back to the same: {again.stderr}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=Path, default=Path(__file__).parents[2])
+    parser.add_argument("--build", type=Path, required=True)
+    arguments = parser.parse_args()
+    built = arguments.build / "man"
+    pages = sorted(built.glob("*.[1-9]")) + sorted((arguments.root / "man").glob("*.[1-9]"))
+    problems = list(undocumented(arguments.root, built)) + list(lint(pages))
+    examples = sorted((arguments.root / "conf/examples").glob("*.yaml"))
+    daemon = arguments.build / "src/nailupd"
+    if daemon.exists():
+        problems += refused(daemon, examples)
+    else:
+        print("nailupd is not built: unit/config/test_conf_files loads the examples")
+    for problem in problems:
+        print(problem)
+    print(f"{len(pages)} pages, {len(examples)} examples, {len(problems)} problems")
+    return 1 if problems or not pages or not examples else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* conf/nailup.yaml says what the program does, and the examples load. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "config/options.h"
+#include "config/yaml_tree.h"
+#include "unit/config/config_text.h"
+
+enum { TEXT_MAX = 65536 };
+
+static const char shipped[] = NAILUP_SOURCE_DIR "/conf/nailup.yaml";
+
+/* Prose is "# word"; a key that is commented out has no blank behind the '#', or its
+ * indentation, which is two blanks and more. */
+static bool is_prose(const char *line)
+{
+    return line[1] == '\n' || (line[1] == ' ' && line[2] != ' ');
+}
+
+/* The example lists in prose are indented by three blanks, keys by an even number. */
+static bool is_example(const char *line)
+{
+    return strspn(line + 1, " ") % 2 == 1;
+}
+
+/* The shipped file as it is when every key is taken out of its comment. */
+static char *uncommented(void)
+{
+    char line[512], *text = calloc(1, TEXT_MAX);
+    FILE *file = fopen(shipped, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file)) {
+        assert_true(*line == '#' || *line == '\n');
+        if (*line == '#' && !is_prose(line) && !is_example(line))
+            strncat(text, line + 1, TEXT_MAX - strlen(text) - 1);
+    }
+    fclose(file);
+    return text;
+}
+
+static const struct yaml_tree_node *find_path(const struct yaml_tree_node *node, const char *path)
+{
+    char key[128];
+    while (node && *path) {
+        size_t len = strcspn(path, ".");
+        snprintf(key, sizeof(key), "%.*s", (int)len, path);
+        node = yaml_tree_find(node, key);
+        path += len + (path[len] == '.');
+    }
+    return node;
+}
+
+static void expect_equal(const struct yaml_tree_node *a, const struct yaml_tree_node *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    assert_string_equal(a->text, b->text);
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->key != NULL, b->key != NULL);
+    if (a->kind != TREE_SCALAR)
+        for (a = a->first, b = b->first; a; a = a->next, b = b->next)
+            expect_equal(a, b);
+}
+
+static struct yaml_tree *parse_fine(const char *text)
+{
+    struct problems problems;
+    problems_init(&problems);
+    struct yaml_tree *tree = yaml_tree_parse(text, strlen(text), &problems);
+    assert_true(problems_is_empty(&problems));
+    return tree;
+}
+
+static void expect_default(const struct yaml_tree_node *root, const struct option *option)
+{
+    const struct yaml_tree_node *found = find_path(root, option->path);
+    if (!found)
+        fail_msg("%s is not in conf/nailup.yaml", option->path);
+    struct yaml_tree *wanted = parse_fine(option->default_text);
+    struct yaml_tree_node value = *found;
+    value.key = NULL;
+    expect_equal(yaml_tree_root(wanted), &value);
+    yaml_tree_free(wanted);
+}
+
+static void test_the_shipped_file_has_every_key_with_its_default(void **state)
+{
+    (void)state;
+    char *text = uncommented();
+    struct yaml_tree *tree = parse_fine(text);
+    size_t count;
+    const struct option *rows = options_all(&count);
+    for (size_t i = 0; i < count; i++)
+        if (!strchr(rows[i].path, '['))
+            expect_default(yaml_tree_root(tree), &rows[i]);
+    yaml_tree_free(tree);
+    free(text);
+}
+
+static void test_the_shipped_file_lacks_nothing_but_a_zone(void **state)
+{
+    (void)state;
+    char *text = uncommented();
+    assert_null(load_text(text));
+    assert_non_null(strstr(errors_text, "error: forward-zones: names no zone"));
+    assert_ptr_equal(strchr(errors_text, '\n'), errors_text + strlen(errors_text) - 1);
+    char *list = strstr(text, "forward-zones: []");
+    assert_non_null(list);
+    memmove(list, list + strlen("forward-zones: []"),
+            strlen(list + strlen("forward-zones: []")) + 1);
+    strncat(text, ZONE, TEXT_MAX - strlen(text) - 1);
+    config_free(load_fine(text));
+    free(text);
+}
+
+static void test_the_shipped_file_asks_for_a_zone(void **state)
+{
+    (void)state;
+    struct config *config;
+    struct buf errors;
+    buf_init(&errors, CONFIG_ERRORS_BYTES);
+    assert_int_equal(config_load(shipped, &config, &errors), ERR_INVALID);
+    buf_deinit(&errors);
+}
+
+static void test_every_example_loads(void **state)
+{
+    (void)state;
+    glob_t found;
+    assert_int_equal(glob(NAILUP_SOURCE_DIR "/conf/examples/*.yaml", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct config *config;
+        struct buf errors;
+        buf_init(&errors, CONFIG_ERRORS_BYTES);
+        enum err err = config_load(found.gl_pathv[i], &config, &errors);
+        if (err)
+            fail_msg("%.*s", (int)buf_len(&errors), (const char *)buf_span(&errors).data);
+        config_free(config);
+        buf_deinit(&errors);
+    }
+    assert_true(found.gl_pathc >= 2);
+    globfree(&found);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_shipped_file_has_every_key_with_its_default),
+        cmocka_unit_test(test_the_shipped_file_lacks_nothing_but_a_zone),
+        cmocka_unit_test(test_the_shipped_file_asks_for_a_zone),
+        cmocka_unit_test(test_every_example_loads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
