@@ -1,103 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "unit/resolve/fake_exchange.h"
 #include "unit/resolve/sample.h"
 
 #include "dns/edns.h"
 #include "resolve/alias.h"
 #include "resolve/resolver.h"
 #include "support/fake_loop.h"
-#include "upstream/exchange.h"
 
 /*
  * The whole folder above exchanges that the test answers by hand, with the zones ".", "example" and
  * "test", whose upstreams are 1000, 1001 and 1002.
  */
-enum { MAX_TASKS = 150, ASKED_MAX = 256 };
+enum { MAX_TASKS = 150 };
 
 static struct loop *loop;
 static struct cache *cache;
 static struct stats stats;
 static struct zone_set zones;
 static struct resolver *resolver;
-static struct exchange *asked[ASKED_MAX]; /* in the order of their starts */
-static unsigned asked_count;
-static int active_count;
-
-/* ---- exchanges ---- */
-
-struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *addr,
-                               const struct upstream_options *options)
-{
-    (void)upstreams;
-    (void)options;
-    return upstream_number(addr_port(addr));
-}
-
-void exchange_init(struct exchange *exchange, struct upstreams *upstreams,
-                   const struct exchange_handler *handler, void *owner)
-{
-    *exchange = (struct exchange){.upstreams = upstreams, .handler = handler, .owner = owner};
-}
-
-void exchange_start(struct exchange *exchange, const struct exchange_question *question,
-                    struct upstream *const *group, size_t group_len)
-{
-    assert_false(exchange->active);
-    assert_true(asked_count < ASKED_MAX);
-    exchange->active = true;
-    active_count++;
-    exchange->stopped = NULL;
-    exchange->asked = *question;
-    exchange->group = group;
-    exchange->group_len = (uint16_t)group_len;
-    asked[asked_count++] = exchange;
-}
-
-void exchange_stop(struct exchange *exchange)
-{
-    if (exchange->stopped)
-        *exchange->stopped = true;
-    exchange->stopped = NULL;
-    active_count -= exchange->active;
-    exchange->active = false;
-}
-
-static enum exchange_verdict answer_with(unsigned number, const struct message *message)
-{
-    struct exchange *exchange = asked[number];
-    struct exchange_answer answer = {.message = message};
-    bool stopped = false;
-    assert_true(exchange->active);
-    exchange->stopped = &stopped;
-    enum exchange_verdict verdict = exchange->handler->on_answer(exchange->owner, &answer);
-    if (stopped) {
-        assert_int_equal(verdict, EXCHANGE_TAKEN);
-        return verdict;
-    }
-    exchange->stopped = NULL;
-    if (verdict == EXCHANGE_TAKEN)
-        exchange_stop(exchange);
-    return verdict;
-}
-
-static enum exchange_verdict answer(unsigned number, uint16_t flags, struct sections sections)
-{
-    static struct response_text text;
-    struct question question = asked[number]->asked.question;
-    return answer_with(number, response_make(&text, flags, &question, &sections));
-}
-
-static void exchange_fails(unsigned number, struct exchange_failure failure)
-{
-    assert_true(asked[number]->active);
-    exchange_stop(asked[number]);
-    asked[number]->handler->on_failed(asked[number]->owner, &failure);
-}
-
-static uintptr_t asked_of(unsigned number)
-{
-    return (uintptr_t)asked[number]->group[0];
-}
 
 /* ---- clients ---- */
 

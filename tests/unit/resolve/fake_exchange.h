@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_RESOLVE_FAKE_EXCHANGE_H
+#define NAILUP_TESTS_RESOLVE_FAKE_EXCHANGE_H
+
+/*
+ * Exchanges that the test answers by hand, in place of upstream's, with the same rules for what may
+ * be done inside a call back. To be included by one file of a program.
+ */
+
+#include "unit/resolve/sample.h"
+
+#include "upstream/exchange.h"
+
+enum { ASKED_MAX = 256 };
+
+static struct exchange *asked[ASKED_MAX]; /* in the order of their starts */
+static unsigned asked_count;
+static int active_count;
+
+struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *addr,
+                               const struct upstream_options *options)
+{
+    (void)upstreams;
+    (void)options;
+    return upstream_number(addr_port(addr));
+}
+
+void exchange_init(struct exchange *exchange, struct upstreams *upstreams,
+                   const struct exchange_handler *handler, void *owner)
+{
+    *exchange = (struct exchange){.upstreams = upstreams, .handler = handler, .owner = owner};
+}
+
+void exchange_start(struct exchange *exchange, const struct exchange_question *question,
+                    struct upstream *const *group, size_t group_len)
+{
+    assert_false(exchange->active);
+    assert_true(asked_count < ASKED_MAX);
+    exchange->active = true;
+    active_count++;
+    exchange->stopped = NULL;
+    exchange->asked = *question;
+    exchange->group = group;
+    exchange->group_len = (uint16_t)group_len;
+    asked[asked_count++] = exchange;
+}
+
+void exchange_stop(struct exchange *exchange)
+{
+    if (exchange->stopped)
+        *exchange->stopped = true;
+    exchange->stopped = NULL;
+    active_count -= exchange->active;
+    exchange->active = false;
+}
+
+static inline enum exchange_verdict answer_with(unsigned number, const struct message *message)
+{
+    struct exchange *exchange = asked[number];
+    struct exchange_answer answer = {.message = message};
+    bool stopped = false;
+    assert_true(exchange->active);
+    exchange->stopped = &stopped;
+    enum exchange_verdict verdict = exchange->handler->on_answer(exchange->owner, &answer);
+    if (stopped) {
+        assert_int_equal(verdict, EXCHANGE_TAKEN);
+        return verdict;
+    }
+    exchange->stopped = NULL;
+    if (verdict == EXCHANGE_TAKEN)
+        exchange_stop(exchange);
+    return verdict;
+}
+
+static inline enum exchange_verdict answer(unsigned number, uint16_t flags,
+                                           struct sections sections)
+{
+    static struct response_text text;
+    struct question question = asked[number]->asked.question;
+    return answer_with(number, response_make(&text, flags, &question, &sections));
+}
+
+static inline void exchange_fails(unsigned number, struct exchange_failure failure)
+{
+    assert_true(asked[number]->active);
+    exchange_stop(asked[number]);
+    asked[number]->handler->on_failed(asked[number]->owner, &failure);
+}
+
+static inline uintptr_t asked_of(unsigned number)
+{
+    return (uintptr_t)asked[number]->group[0];
+}
+
+#endif
