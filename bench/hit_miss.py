@@ -238,6 +238,20 @@ def per_write(server):
     return None
 
 
+def noerror_percent(server):
+    """The share of all sent queries that were answered with NOERROR, over all rounds."""
+    sent = sum(report["sent"] for report in server.rounds)
+    good = sum(report["rcodes"].get("NOERROR", 0) for report in server.rounds)
+    return 100 * good / sent if sent else None
+
+
+def tcp_percent(server):
+    """The share of the upstream's queries that came over TCP, over all rounds."""
+    tcp = sum(report["upstream"]["tcp_queries"] for report in server.rounds)
+    udp = sum(report["upstream"]["udp_queries"] for report in server.rounds)
+    return 100 * tcp / (tcp + udp) if tcp + udp else None
+
+
 def shown(value, form="{:.2f}"):
     return "-" if value is None else form.format(value)
 
@@ -246,8 +260,8 @@ def table(servers):
     by_name = {server.name: server for server in servers}
     floor = by_name["udp-floor"].median("server_cpu_us_per_query") if "udp-floor" in by_name else None
     lines = ["| server | measured | CPU us per query | to the floor | answers/s | its CPU % | p50 us "
-             "| p99 us | lost | queries per upstream write | per upstream read |",
-             "|---|---|---|---|---|---|---|---|---|---|---|"]
+             "| p99 us | NOERROR % | asked over TCP % | queries per upstream write | per upstream read |",
+             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for server in sorted(servers, key=lambda s: s.kind):
         cpu = server.median("server_cpu_us_per_query")
         to_floor = cpu / floor if cpu and floor and server.kind == "hit" else None
@@ -258,7 +272,9 @@ def table(servers):
             shown(server.median("qps"), "{:.0f}"), shown(server.median("server_cpu_percent"), "{:.0f}"),
             shown(server.median("latency_us", "p50"), "{:.0f}"),
             shown(server.median("latency_us", "p99"), "{:.0f}"),
-            shown(server.median("lost"), "{:.0f}"), shown(upstream, "{:.1f}"),
+            shown(noerror_percent(server), "{:.2f}"),
+            shown(tcp_percent(server) if server.kind == "miss" else None, "{:.1f}"),
+            shown(upstream, "{:.1f}"),
             shown(reads, "{:.1f}")]) + " |")
     return "\n".join(lines)
 
@@ -282,6 +298,10 @@ def claims(servers):
                      cpu.get("unbound-tcp"), lambda a, b: a < b)
     yield from claim("a miss over nailed TCP costs less than over UDP", tcp, udp,
                      lambda a, b: a < b)
+    for server in servers:
+        if server.name.startswith("nailupd"):
+            yield from claim(f"{server.name} answers every query", noerror_percent(server), 100.0,
+                             lambda a, b: a == b)
     yield from claim("at least 8 queries leave in one upstream write", batch.get("nailupd-tcp"),
                      8.0, lambda a, b: a >= b)
 
@@ -344,6 +364,8 @@ def main():
             measurement.stop()
         servers = measurement.servers
     print(table(servers))
+    if any((server.median("server_cpu_percent") or 100) < 90 for server in servers):
+        print("\nSomething else used the server's CPU: of the above only CPU per query is reliable.\n")
     results = list(claims(servers))
     for sentence, figures, holds in results:
         print(f"- {'holds' if holds else 'DOES NOT HOLD'}: {sentence} ({figures})")
