@@ -32,6 +32,12 @@ struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *a
     return NULL;
 }
 
+static void clean_up(void)
+{
+    routes_free(routes);
+    cache_free(cache);
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -51,6 +57,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     cache = cache_new(&options);
     routes = routes_new(&route_options, NULL, NULL);
     MUST(cache && routes);
+    atexit(clean_up); /* the leak check does not look into the cache's mapping */
     return 0;
 }
 
