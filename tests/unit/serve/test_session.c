@@ -376,6 +376,19 @@ static void test_a_client_that_does_not_read_is_not_read_and_then_closed(void **
     assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
 }
 
+static void test_a_client_that_is_given_up_waits_for_nothing(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    fake_conn_stop_reading(conn, 1000);
+    stub.records = 2000;
+    send_many(conn, "slow.example", 5);
+    send_many(conn, "hit.example", 20);
+    fake_loop_advance(loop, SESSION_STALL_US + 1000);
+    assert_int_equal(stub.leaves, 5);
+    assert_int_equal(server_quota_waiting(quota), 0);
+}
+
 static void test_a_client_that_only_sends_is_given_up_in_bounded_time(void **state)
 {
     (void)state;
@@ -483,6 +496,7 @@ int main(void)
         HARNESS_TEST(test_the_longest_message_is_answered),
         HARNESS_TEST(test_queries_in_flight_are_bounded_and_none_is_lost),
         HARNESS_TEST(test_a_client_that_does_not_read_is_not_read_and_then_closed),
+        HARNESS_TEST(test_a_client_that_is_given_up_waits_for_nothing),
         HARNESS_TEST(test_a_client_that_only_sends_is_given_up_in_bounded_time),
         HARNESS_TEST(test_a_slow_reader_gets_everything),
         HARNESS_TEST(test_many_small_answers_of_one_turn_are_not_held_up),
