@@ -1,3 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * Accepts clients, so many and no more. Who waits behind them waits in the kernel's backlog, where
+ * it costs us nothing.
+ *
+ * Invariant: at most CLIENTS_MAX clients; each is bounded in time, so there is room again.
+ */
+
 #include "control/control.h"
-enum err control_open(struct control **o, struct loop *l, const char *p, const struct control_view *v, char w[256]){(void)o;(void)l;(void)p;(void)v;(void)w;*o=0;return ERR_OK;}
-void control_close(struct control **c){(void)c;}
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "control/client.h"
+#include "control/local_socket.h"
+#include "loop/fd_watch.h"
+#include "loop/loop.h"
+#include "loop/timer.h"
+
+enum {
+    CLIENTS_MAX = 16,
+    PAUSE_US = 100 * 1000, /* without a free place or file, before accepting is tried again */
+    SOCKET_MODE = 0660,
+};
+
+struct control {
+    struct client_host host;
+    struct local_socket socket;
+    struct fd_watch *watch;
+    struct timer pause;
+};
+
+static void pause_accepting(struct control *control)
+{
+    fd_watch_set(control->watch, (struct fd_events){.readable = false});
+    timer_start(control->host.loop, &control->pause, loop_now(control->host.loop) + PAUSE_US);
+}
+
+static void on_pause_over(struct timer *timer)
+{
+    struct control *control = CONTAINER_OF(timer, struct control, pause);
+    fd_watch_set(control->watch, (struct fd_events){.readable = true});
+}
+
+static void on_connection(void *owner, struct fd_events events)
+{
+    struct control *control = owner;
+
+    (void)events;
+    if (control->host.count >= CLIENTS_MAX) {
+        pause_accepting(control);
+        return;
+    }
+    int fd = accept4(control->socket.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
+        return;
+    if (fd < 0 || client_open(&control->host, fd)) {
+        LOG_LIMITED(LOG_WARNING, "control", "no room for a client: out of files or memory");
+        pause_accepting(control);
+    }
+}
+
+enum err control_open(struct control **out, struct loop *loop, const char *path,
+                      const struct control_view *view, char why[CONTROL_WHY_MAX])
+{
+    struct control *control = calloc(1, sizeof(*control));
+    enum err err;
+
+    *out = NULL;
+    snprintf(why, CONTROL_WHY_MAX, "out of memory or files; raise the limits");
+    if (!control)
+        return ERR_NO_MEMORY;
+    control->host.loop = loop;
+    control->host.view = view;
+    list_init(&control->host.clients);
+    timer_init(&control->pause, on_pause_over);
+    err = local_socket_open(&control->socket, path, SOCKET_MODE, why, CONTROL_WHY_MAX);
+    if (!err)
+        err = fd_watch_start(&control->watch, loop, control->socket.fd,
+                             (struct fd_events){.readable = true}, on_connection, control);
+    if (err) {
+        control_close(&control);
+        return err;
+    }
+    *out = control;
+    return ERR_OK;
+}
+
+void control_close(struct control **out)
+{
+    struct control *control = *out;
+
+    *out = NULL;
+    if (!control)
+        return;
+    client_close_all(&control->host);
+    fd_watch_stop(&control->watch);
+    timer_stop(&control->pause);
+    local_socket_close(&control->socket);
+    free(control);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_CONTROL_H
+#define NAILUP_CONTROL_H
+
+/*
+ * The language of the control socket, a Unix stream socket. The client sends one line: a verb of
+ * nailup/commands.def and its arguments, separated by tabs. The daemon sends one reply and closes:
+ * lines of cells separated by tabs, the first of which says what the line is.
+ *
+ *   ok                                the request is done; what follows is the answer
+ *   refused   SENTENCE                it is not, and why; no table follows
+ *   table     NAME                    a list of things follows
+ *   record    NAME                    one thing follows
+ *   columns   NAME:TYPE  NAME:TYPE... of the table or record, once each
+ *   row       CELL  CELL...           as many as there are columns
+ *   cut       NUMBER                  so many rows of the table did not fit the reply
+ *   end                               the last line: a reply without it is not whole
+ *
+ * A cell is UTF-8 without control characters; an empty one is a value that is not known. Types:
+ *
+ *   text      as it is
+ *   count     a number of things, decimal
+ *   bytes     a size, decimal
+ *   duration  microseconds, decimal
+ *   ratio     0 to 1, with a decimal point
+ *   flag      yes or no
+ */
+
+enum {
+    CONTROL_REQUEST_MAX = 4096,          /* bytes of a request with its newline */
+    CONTROL_WORDS_MAX = 16,              /* words of a request */
+    CONTROL_REPLY_MAX = 8 * 1024 * 1024, /* bytes of a reply */
+    CONTROL_ROW_MAX = 4096,              /* bytes of a line of a reply */
+    CONTROL_COLUMNS_MAX = 32,
+    CONTROL_NAME_MAX = 32, /* bytes of the name of a table or column with its NUL */
+};
+
+/* CONTROL_TYPE(name, text) */
+#define CONTROL_TYPES(CONTROL_TYPE)                                                                \
+    CONTROL_TYPE(TEXT, "text")                                                                     \
+    CONTROL_TYPE(COUNT, "count")                                                                   \
+    CONTROL_TYPE(BYTES, "bytes")                                                                   \
+    CONTROL_TYPE(DURATION, "duration")                                                             \
+    CONTROL_TYPE(RATIO, "ratio")                                                                   \
+    CONTROL_TYPE(FLAG, "flag")
+
+/* How many words the arguments text of a row of commands.def names: at least, and at most. */
+static inline void control_argument_counts(const char *arguments, int *least, int *most)
+{
+    *least = *most = 0;
+    for (const char *p = arguments; *p; p++) {
+        int starts_word = *p != ' ' && (p == arguments || p[-1] == ' ');
+        *most += starts_word;
+        *least += starts_word && *p != '[';
+    }
+}
+
+#endif

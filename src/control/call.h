@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_CONTROL_CALL_H
+#define NAILUP_CONTROL_CALL_H
+
+/*
+ * One request being answered. It may outlive the client who made it, while workers are asked.
+ *
+ * Life: call_new, call_run, the command's handler; call_done() by the handler, at once or later:
+ * then whoever made the call gets it by on_done and frees it, or it frees itself if it was
+ * abandoned. The main loop's thread.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/span.h"
+#include "control/reply.h"
+#include "control/view.h"
+
+struct loop;
+
+struct call {
+    struct loop *loop; /* main's */
+    const struct control_view *view;
+    struct reply reply; /* begun with reply_ok(); call_done() ends it */
+    int argc;           /* words after the verb; as many as commands.def says */
+    const char *argv[CONTROL_WORDS_MAX];
+    void (*on_done)(struct call *call, void *context); /* NULL: abandoned */
+    void *context;
+    char words[CONTROL_REQUEST_MAX];
+};
+
+/* NULL out of memory. on_done may come within call_run(). */
+struct call *call_new(struct loop *loop, const struct control_view *view,
+                      void (*on_done)(struct call *call, void *context), void *context);
+void call_free(struct call *call);
+
+/* Runs the request: a line without its newline. One that is no command is refused. */
+void call_run(struct call *call, struct span line);
+
+/* Nobody waits any more: it frees itself when it is done. Only between call_run() and on_done. */
+void call_abandon(struct call *call);
+
+/* For handlers: the reply is complete. The call must not be touched afterwards. */
+void call_done(struct call *call);
+
+/* For tests and others who have words instead of a line: cuts a line at its tabs. False: too many,
+ * none, or bytes that no word may have. words is changed; argv points into it. */
+bool call_split(char *words, size_t len, int *argc, const char *argv[CONTROL_WORDS_MAX]);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * One client, three states: asking (its line is not whole), waiting (the call runs), taking (the
+ * reply leaves). What commands do is the call's.
+ *
+ * Invariant: call is set from the whole line on; it is taking when call_is_done.
+ */
+
+#include "control/client.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "control/call.h"
+#include "loop/fd_watch.h"
+#include "loop/loop.h"
+#include "loop/timer.h"
+
+enum client_state { CLIENT_ASKING, CLIENT_WAITING, CLIENT_TAKING };
+
+struct client {
+    struct list node;
+    struct client_host *host;
+    enum client_state state;
+    int fd;
+    struct fd_watch *watch;
+    struct timer limit;
+    struct call *call;
+    size_t taken; /* bytes of the reply since the limit was set */
+    size_t len;
+    char line[CONTROL_REQUEST_MAX];
+};
+
+static void client_close(struct client *client)
+{
+    fd_watch_stop(&client->watch);
+    close(client->fd);
+    timer_stop(&client->limit);
+    list_remove(&client->node);
+    client->host->count--;
+    if (client->call && client->state == CLIENT_WAITING)
+        call_abandon(client->call);
+    else if (client->call)
+        call_free(client->call);
+    free(client);
+}
+
+static void on_limit(struct timer *timer)
+{
+    client_close(CONTAINER_OF(timer, struct client, limit));
+}
+
+static void set_limit(struct client *client, uint64_t us)
+{
+    timer_start(client->host->loop, &client->limit, loop_now(client->host->loop) + us);
+}
+
+/* Sends what the kernel takes; a client that takes nothing meets its limit. */
+static void send_reply(struct client *client)
+{
+    struct buf *buf = &client->call->reply.buf;
+
+    while (buf_len(buf) > 0) {
+        struct span rest = buf_span(buf);
+        ssize_t sent =
+            send(client->fd, rest.data, MIN(rest.len, (size_t)CONTROL_CLIENT_CHUNK), MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return;
+        if (sent <= 0)
+            break;
+        buf_consume(buf, (size_t)sent);
+        client->taken += (size_t)sent;
+        if (client->taken >= CONTROL_CLIENT_CHUNK) {
+            client->taken = 0;
+            set_limit(client, CONTROL_CLIENT_TAKE_US);
+        }
+    }
+    client_close(client);
+}
+
+static void on_done(struct call *call, void *context)
+{
+    struct client *client = context;
+
+    client->call = call;
+    client->state = CLIENT_TAKING;
+    set_limit(client, CONTROL_CLIENT_TAKE_US);
+    fd_watch_set(client->watch, (struct fd_events){.writable = true});
+    send_reply(client);
+}
+
+static void run(struct client *client, size_t line_len)
+{
+    struct call *call = call_new(client->host->loop, client->host->view, on_done, client);
+
+    if (!call) {
+        client_close(client);
+        return;
+    }
+    client->call = call;
+    client->state = CLIENT_WAITING;
+    timer_stop(&client->limit); /* workers are never slow; if one is, the client may go */
+    call_run(call, span_of(client->line, line_len));
+}
+
+static void read_line(struct client *client)
+{
+    ssize_t got = recv(client->fd, client->line + client->len, sizeof(client->line) - client->len,
+                       MSG_DONTWAIT);
+
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+        return;
+    if (got <= 0) {
+        client_close(client);
+        return;
+    }
+    const char *newline = memchr(client->line + client->len, '\n', (size_t)got);
+    client->len += (size_t)got;
+    if (newline)
+        run(client, (size_t)(newline - client->line));
+    else if (client->len == sizeof(client->line))
+        run(client, client->len); /* which says that it is too long */
+}
+
+/* A client that waits may go: whatever it sends meanwhile is thrown away. */
+static void watch_leaving(struct client *client)
+{
+    char bytes[512];
+    ssize_t got = recv(client->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+    if (got == 0) /* it may have closed only its sending side: no more events from there */
+        fd_watch_set(client->watch, (struct fd_events){.readable = false});
+    else if (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+        client_close(client);
+}
+
+static void on_ready(void *owner, struct fd_events events)
+{
+    struct client *client = owner;
+
+    (void)events;
+    if (client->state == CLIENT_ASKING)
+        read_line(client);
+    else if (client->state == CLIENT_WAITING)
+        watch_leaving(client);
+    else
+        send_reply(client);
+}
+
+enum err client_open(struct client_host *host, int fd)
+{
+    struct client *client = calloc(1, sizeof(*client));
+
+    if (!client) {
+        close(fd);
+        return ERR_NO_MEMORY;
+    }
+    client->host = host;
+    client->state = CLIENT_ASKING;
+    client->fd = fd;
+    timer_init(&client->limit, on_limit);
+    enum err err = fd_watch_start(&client->watch, host->loop, fd,
+                                  (struct fd_events){.readable = true}, on_ready, client);
+    if (err) {
+        close(fd);
+        free(client);
+        return err;
+    }
+    list_append(&host->clients, &client->node);
+    host->count++;
+    set_limit(client, CONTROL_CLIENT_ASK_US);
+    return ERR_OK;
+}
+
+void client_close_all(struct client_host *host)
+{
+    while (!list_is_empty(&host->clients))
+        client_close(LIST_ITEM(list_first(&host->clients), struct client, node));
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * The commands about upstreams: each worker's thread writes rows of what it has. Reads views,
+ * never the objects behind them.
+ */
+
+#include "base/addr.h"
+#include "base/prefix.h"
+#include "control/call.h"
+#include "control/commands.h"
+#include "control/gather.h"
+#include "upstream/upstreams.h"
+
+static void done(struct call *call, uint64_t sum)
+{
+    (void)sum;
+    call_done(call);
+}
+
+/* A time of which 0 says that it was not measured. */
+static void put_measured(struct reply *reply, uint64_t us)
+{
+    if (us > 0)
+        reply_duration(reply, us);
+    else
+        reply_unknown(reply);
+}
+
+/* ---- connections ---- */
+
+static void put_conn(void *context, const struct conn_view *view)
+{
+    struct gather_part *part = context;
+    struct reply *reply = &part->rows;
+    char text[ADDR_TEXT_MAX];
+
+    reply_row(reply);
+    reply_count(reply, part->worker);
+    reply_text(reply, addr_format(&view->addr, text));
+    reply_text(reply, view->transport);
+    reply_text(reply, view->state);
+    reply_duration(reply, view->age_us);
+    reply_count(reply, view->requests);
+    reply_count(reply, view->max_requests);
+    reply_count(reply, view->in_flight);
+    reply_duration(reply, view->idle_us);
+    put_measured(reply, view->rtt_us);
+    reply_flag(reply, view->nailed);
+    reply_flag(reply, view->suspect);
+    put_measured(reply, view->due_us);
+    reply_text(reply, view->ending);
+    reply_text(reply, view->last_close);
+    reply_row_end(reply);
+}
+
+static void visit_conns(struct upstreams *upstreams, struct gather_part *part)
+{
+    upstreams_each_conn(upstreams, put_conn, part);
+}
+
+void command_connections(struct call *call)
+{
+    reply_table(&call->reply, "connections",
+                "worker:count\tupstream:text\ttransport:text\tstate:text\tage:duration\t"
+                "requests:count\tmax_requests:count\tin_flight:count\tidle:duration\t"
+                "rtt:duration\tnailed:flag\tsuspect:flag\tdue:duration\tending:text\t"
+                "last_close:text");
+    gather(call, visit_conns, done, NULL, 0);
+}
+
+/* ---- upstreams ---- */
+
+static void put_upstream(void *context, const struct upstream_view *view)
+{
+    struct gather_part *part = context;
+    struct reply *reply = &part->rows;
+    char text[ADDR_TEXT_MAX];
+
+    reply_row(reply);
+    reply_count(reply, part->worker);
+    reply_text(reply, addr_format(&view->addr, text));
+    reply_text(reply, view->transport);
+    reply_flag(reply, view->nailed);
+    reply_text(reply, view->health);
+    reply_count(reply, view->ready);
+    reply_count(reply, view->dialing);
+    reply_count(reply, view->draining);
+    reply_count(reply, view->resting);
+    reply_count(reply, view->in_flight);
+    reply_count(reply, view->queries);
+    reply_count(reply, view->answers);
+    reply_count(reply, view->timeouts);
+    reply_count(reply, view->fallbacks);
+    reply_count(reply, view->dials);
+    reply_count(reply, view->dial_failures);
+    put_measured(reply, view->udp_rtt_us);
+    put_measured(reply, view->stream_rtt_us);
+    reply_row_end(reply);
+}
+
+static void visit_upstreams(struct upstreams *upstreams, struct gather_part *part)
+{
+    upstreams_each(upstreams, put_upstream, part);
+}
+
+void command_upstreams(struct call *call)
+{
+    reply_table(&call->reply, "upstreams",
+                "worker:count\tupstream:text\ttransport:text\tnailed:flag\thealth:text\t"
+                "ready:count\tdialing:count\tdraining:count\tresting:count\tin_flight:count\t"
+                "queries:count\tanswers:count\ttimeouts:count\tfallbacks:count\tdials:count\t"
+                "dial_failures:count\tudp_rtt:duration\tstream_rtt:duration");
+    gather(call, visit_upstreams, done, NULL, 0);
+}
+
+/* ---- recycle ---- */
+
+static void visit_recycle(struct upstreams *upstreams, struct gather_part *part)
+{
+    part->number = upstreams_recycle(upstreams, part->wanted);
+}
+
+static void recycled(struct call *call, uint64_t sum)
+{
+    reply_record(&call->reply, "recycled", "connections:count");
+    reply_row(&call->reply);
+    reply_count(&call->reply, sum);
+    reply_row_end(&call->reply);
+    call_done(call);
+}
+
+void command_recycle(struct call *call)
+{
+    struct prefix prefix;
+
+    if (call->argc == 0) {
+        gather(call, visit_recycle, recycled, NULL, 0);
+    } else if (prefix_parse(&prefix, call->argv[0])) {
+        reply_refuse(&call->reply, "'%.64s' is no prefix; write an IP or IP/LENGTH, without a port",
+                     call->argv[0]);
+        call_done(call);
+    } else {
+        gather(call, visit_recycle, recycled, &prefix, sizeof(prefix));
+    }
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * The table of commands, and those that need nothing but main's own thread. Those that ask the
+ * workers are in command_upstreams.c.
+ */
+
+#include "control/commands.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/addr.h"
+#include "base/check.h"
+#include "cache/cache.h"
+#include "control/call.h"
+#include "control/metrics.h"
+#include "loop/loop.h"
+#include "nailup/version.h"
+
+static const struct command commands[] = {
+#define COMMAND(verb, arguments, handler, sentence) {verb, arguments, command_##handler, sentence},
+#include "nailup/commands.def"
+};
+
+const struct command *command_find(const char *verb)
+{
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+        if (strcmp(commands[i].verb, verb) == 0)
+            return &commands[i];
+    }
+    return NULL;
+}
+
+void command_help(struct call *call)
+{
+    struct reply *reply = &call->reply;
+
+    reply_table(reply, "commands", "command:text\targuments:text\tsentence:text");
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+        reply_row(reply);
+        reply_text(reply, commands[i].verb);
+        reply_text(reply, commands[i].arguments);
+        reply_text(reply, commands[i].sentence);
+        reply_row_end(reply);
+    }
+    call_done(call);
+}
+
+/* ---- status ---- */
+
+static void put_daemon(struct call *call, const struct stats *stats)
+{
+    struct reply *reply = &call->reply;
+    const struct control_view *view = call->view;
+
+    reply_record(reply, "daemon",
+                 "version:text\tpid:count\tuptime:duration\tworkers:count\tconfig:text\t"
+                 "queries:count\thits:count\tmisses:count\thit_ratio:ratio\t"
+                 "stream_clients:count\tconnections:count\tin_flight:count");
+    reply_row(reply);
+    reply_text(reply, NAILUP_VERSION);
+    reply_count(reply, (uint64_t)getpid());
+    reply_duration(reply, loop_now(call->loop) - view->started_at);
+    reply_count(reply, view->worker_count);
+    reply_text(reply, view->config_file);
+    reply_count(reply, stats->queries_udp + stats->queries_tcp);
+    reply_count(reply, stats->cache_hits);
+    reply_count(reply, stats->cache_misses);
+    reply_ratio(reply, stats->cache_hits, stats->cache_hits + stats->cache_misses);
+    reply_count(reply, stats->stream_clients);
+    reply_count(reply, stats->upstream_ready);
+    reply_count(reply, stats->upstream_in_flight);
+    reply_row_end(reply);
+}
+
+static void put_cache(struct call *call)
+{
+    struct reply *reply = &call->reply;
+    struct cache_usage usage;
+
+    cache_usage(call->view->cache, &usage);
+    reply_record(reply, "cache",
+                 "size:bytes\tlimit:bytes\tentries:count\tstores:count\tevictions:count");
+    reply_row(reply);
+    reply_count(reply, usage.bytes);
+    reply_count(reply, usage.bytes_max);
+    reply_count(reply, usage.entries);
+    reply_count(reply, usage.stores);
+    reply_count(reply, usage.evictions);
+    reply_row_end(reply);
+}
+
+static void put_listening(struct call *call)
+{
+    struct reply *reply = &call->reply;
+    char text[ADDR_TEXT_MAX];
+
+    reply_table(reply, "listening", "address:text\tprotocols:text");
+    for (size_t i = 0; i < call->view->listening_count; i++) {
+        reply_row(reply);
+        reply_text(reply, addr_format(&call->view->listening[i], text));
+        reply_text(reply, "udp tcp");
+        reply_row_end(reply);
+    }
+}
+
+void command_status(struct call *call)
+{
+    struct stats stats;
+
+    metrics_collect(call->view, &stats);
+    put_daemon(call, &stats);
+    put_cache(call);
+    put_listening(call);
+    call_done(call);
+}
+
+/* ---- stats ---- */
+
+static void put_numbers(struct reply *reply, const struct stats *stats)
+{
+    reply_table(reply, "metrics", "metric:text\tlabels:text\tvalue:count");
+    for (size_t i = 0; i < STAT_COUNT; i++) {
+        char name[128] = "nailup_";
+        strncat(name, stat_rows[i].name, sizeof(name) - strlen(name) - 1);
+        reply_row(reply);
+        reply_text(reply, name);
+        reply_text(reply, stat_rows[i].labels);
+        reply_count(reply, stats->values[i]);
+        reply_row_end(reply);
+    }
+}
+
+static void put_times(struct reply *reply, const struct stats *stats)
+{
+    static const double quantiles[] = {0.5, 0.9, 0.99, 0.999};
+
+    reply_table(reply, "times",
+                "metric:text\tcount:count\tmean:duration\tp50:duration\tp90:duration\t"
+                "p99:duration\tp999:duration");
+    for (size_t i = 0; i < stat_histogram_count; i++) {
+        const struct histogram *histogram = stats_histogram_at(stats, i);
+        uint64_t count = stats_histogram_count(histogram);
+        char name[128] = "nailup_";
+        strncat(name, stat_histogram_rows[i].name, sizeof(name) - strlen(name) - 1);
+        reply_row(reply);
+        reply_text(reply, name);
+        reply_count(reply, count);
+        if (count > 0)
+            reply_duration(reply, histogram->sum_us / count);
+        else
+            reply_unknown(reply);
+        for (size_t q = 0; q < ARRAY_LEN(quantiles); q++) {
+            if (count > 0)
+                reply_duration(reply, stats_histogram_quantile_us(histogram, quantiles[q]));
+            else
+                reply_unknown(reply);
+        }
+        reply_row_end(reply);
+    }
+}
+
+void command_stats(struct call *call)
+{
+    struct stats stats;
+
+    metrics_collect(call->view, &stats);
+    put_numbers(&call->reply, &stats);
+    put_times(&call->reply, &stats);
+    call_done(call);
+}

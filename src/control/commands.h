@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_CONTROL_COMMANDS_H
+#define NAILUP_CONTROL_COMMANDS_H
+
+/* The rows of nailup/commands.def with what they do. */
+
+#include <stddef.h>
+
+struct call;
+
+/* Fills call->reply after reply_ok(), or refuses, and ends with call_done(), now or later. */
+typedef void (*command_fn)(struct call *call);
+
+struct command {
+    const char *verb, *arguments;
+    command_fn run;
+    const char *sentence;
+};
+
+/* NULL: there is none. */
+const struct command *command_find(const char *verb);
+
+#define COMMAND(verb, arguments, handler, sentence) void command_##handler(struct call *call);
+#include "nailup/commands.def"
+
+#endif

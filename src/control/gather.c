@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * One letter a worker: it travels to the worker's loop, is filled there, and travels back.
+ *
+ * Invariant: a part belongs to one thread at a time: main's, then its worker's, then main's again;
+ * the mailboxes order what they write. The gathering is freed with the last part that comes back.
+ */
+
+#include "control/gather.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "control/call.h"
+#include "loop/loop.h"
+
+/* What one worker may say; of all together the reply's own bound is what counts. */
+enum { PART_MAX = CONTROL_REPLY_MAX };
+
+struct letter {
+    struct mail mail;
+    struct gathering *gathering;
+    struct control_worker *worker;
+    struct gather_part part;
+};
+
+struct gathering {
+    struct call *call;
+    gather_visit visit;
+    gather_done done;
+    void *wanted;
+    size_t count, missing;
+    struct letter letters[];
+};
+
+static void gathering_free(struct gathering *gathering)
+{
+    for (size_t i = 0; i < gathering->count; i++)
+        reply_deinit(&gathering->letters[i].part.rows);
+    free(gathering->wanted);
+    free(gathering);
+}
+
+static void finish(struct gathering *gathering)
+{
+    struct call *call = gathering->call;
+    gather_done done = gathering->done;
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < gathering->count; i++) {
+        reply_take_rows(&call->reply, &gathering->letters[i].part.rows);
+        sum += gathering->letters[i].part.number;
+    }
+    gathering_free(gathering);
+    done(call, sum);
+}
+
+static void on_back(struct mail *mail)
+{
+    struct gathering *gathering = CONTAINER_OF(mail, struct letter, mail)->gathering;
+
+    if (--gathering->missing == 0)
+        finish(gathering);
+}
+
+/* On the worker's thread. */
+static void on_arrived(struct mail *mail)
+{
+    struct letter *letter = CONTAINER_OF(mail, struct letter, mail);
+    struct gathering *gathering = letter->gathering;
+
+    if (letter->worker->upstreams)
+        gathering->visit(letter->worker->upstreams, &letter->part);
+    mail->run = on_back;
+    loop_post(gathering->call->loop, mail);
+}
+
+static struct gathering *gathering_new(struct call *call, const void *wanted, size_t wanted_len)
+{
+    size_t count = call->view->worker_count;
+    struct gathering *gathering =
+        calloc(1, sizeof(*gathering) + count * sizeof(gathering->letters[0]));
+
+    if (!gathering)
+        return NULL;
+    if (wanted_len > 0 && !(gathering->wanted = malloc(wanted_len))) {
+        free(gathering);
+        return NULL;
+    }
+    if (wanted_len > 0)
+        memcpy(gathering->wanted, wanted, wanted_len);
+    gathering->call = call;
+    gathering->count = gathering->missing = count;
+    for (size_t i = 0; i < count; i++) {
+        struct letter *letter = &gathering->letters[i];
+        letter->mail.run = on_arrived;
+        letter->gathering = gathering;
+        letter->worker = call->view->workers[i];
+        letter->part.worker = i;
+        letter->part.wanted = gathering->wanted;
+        reply_init(&letter->part.rows, PART_MAX);
+    }
+    return gathering;
+}
+
+void gather(struct call *call, gather_visit visit, gather_done done, const void *wanted,
+            size_t wanted_len)
+{
+    struct gathering *gathering = gathering_new(call, wanted, wanted_len);
+
+    if (!gathering) {
+        reply_refuse(&call->reply, "out of memory; try again");
+        call_done(call);
+        return;
+    }
+    gathering->visit = visit;
+    gathering->done = done;
+    /* With the last letter posted the gathering may be gone. */
+    for (size_t i = 0, count = gathering->count; i < count; i++)
+        loop_post(gathering->letters[i].worker->loop, &gathering->letters[i].mail);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * The file of a Unix socket outlives a process that was killed, so whether one is in the way is
+ * asked by connecting to it. Two daemons that start at the same instant could both find it dead;
+ * their DNS listeners, probed before, keep that from happening.
+ */
+
+#include "control/local_socket.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { BACKLOG = 16 };
+
+static enum err fail(enum err err, char *why, size_t why_size, const char *path, const char *what)
+{
+    snprintf(why, why_size, "%.120s: %s", path, what);
+    return err;
+}
+
+static enum err fail_errno(char *why, size_t why_size, const char *path)
+{
+    int number = errno;
+    const char *what = strerror(number);
+
+    if (number == ENOENT)
+        what = "there is no such directory; create it or change the path";
+    else if (number == EACCES || number == EPERM)
+        what = "permission denied; make the directory writable for this user or change the path";
+    return fail(err_from_errno(number), why, why_size, path, what);
+}
+
+static void fill(struct sockaddr_un *address, const char *path)
+{
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    memcpy(address->sun_path, path, strlen(path) + 1);
+}
+
+/* Whether somebody accepts connections at path. A full backlog (EAGAIN) is somebody too. */
+static bool is_alive(const char *path)
+{
+    struct sockaddr_un address;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool alive;
+
+    if (fd < 0)
+        return true; /* not known: better not to remove it */
+    fill(&address, path);
+    alive = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 ||
+            (errno != ECONNREFUSED && errno != ENOENT);
+    close(fd);
+    return alive;
+}
+
+static enum err clear_path(const char *path, char *why, size_t why_size)
+{
+    struct stat found;
+
+    if (lstat(path, &found) != 0)
+        return errno == ENOENT ? ERR_OK : fail_errno(why, why_size, path);
+    if (!S_ISSOCK(found.st_mode))
+        return fail(ERR_INVALID, why, why_size, path,
+                    "there is a file that is no socket; remove it or change the path");
+    if (is_alive(path))
+        return fail(ERR_ADDRESS_IN_USE, why, why_size, path,
+                    "another daemon answers there; stop it or change the path");
+    if (unlink(path) != 0 && errno != ENOENT)
+        return fail_errno(why, why_size, path);
+    return ERR_OK;
+}
+
+/* Linux gives the file the socket's mode less the umask, so it is never wider than mode. */
+static enum err bind_and_listen(struct local_socket *local, mode_t mode, char *why, size_t why_size)
+{
+    struct sockaddr_un address;
+    struct stat made;
+
+    fill(&address, local->path);
+    if (fchmod(local->fd, mode) != 0 ||
+        bind(local->fd, (struct sockaddr *)&address, sizeof(address)) != 0)
+        return fail_errno(why, why_size, local->path);
+    if (lstat(local->path, &made) == 0) {
+        local->device = made.st_dev;
+        local->inode = made.st_ino;
+    }
+    if (chmod(local->path, mode) != 0 || listen(local->fd, BACKLOG) != 0)
+        return fail_errno(why, why_size, local->path);
+    return ERR_OK;
+}
+
+enum err local_socket_open(struct local_socket *out, const char *path, mode_t mode, char *why,
+                           size_t why_size)
+{
+    *out = (struct local_socket){.fd = -1};
+    if (strlen(path) >= sizeof(out->path))
+        return fail(ERR_TOO_LARGE, why, why_size, path, "the path is too long");
+    memcpy(out->path, path, strlen(path) + 1);
+    enum err err = clear_path(path, why, why_size);
+    if (err)
+        return err;
+    out->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (out->fd < 0)
+        return fail_errno(why, why_size, path);
+    err = bind_and_listen(out, mode, why, why_size);
+    if (err)
+        local_socket_close(out);
+    return err;
+}
+
+void local_socket_close(struct local_socket *local)
+{
+    struct stat found;
+
+    if (local->fd < 0)
+        return;
+    close(local->fd);
+    local->fd = -1;
+    if (local->inode != 0 && lstat(local->path, &found) == 0 && found.st_dev == local->device &&
+        found.st_ino == local->inode)
+        unlink(local->path);
+}

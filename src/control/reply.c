@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * Lines of tab-separated cells. What they say is the commands'; who gets them is the client's.
+ *
+ * Invariant: the buffer holds whole lines only, and room for the last lines is never given away.
+ */
+
+#include "control/reply.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+
+enum { LAST_LINES_MAX = 64 }; /* "cut", its number, and "end" */
+
+void reply_init(struct reply *reply, size_t max)
+{
+    MUST(max > LAST_LINES_MAX);
+    buf_init(&reply->buf, max);
+    reply->refused = false;
+    reply->cut = 0;
+    reply->row_len = 0;
+}
+
+void reply_deinit(struct reply *reply)
+{
+    buf_deinit(&reply->buf);
+}
+
+static bool append(struct reply *reply, const char *text, size_t len, size_t keep_free)
+{
+    if (buf_len(&reply->buf) + len + keep_free > reply->buf.max)
+        return false;
+    return buf_append(&reply->buf, text, len) == ERR_OK;
+}
+
+/* A cell that does not fit its row loses its end; a tab is a cell's begin. */
+static void put_cell(struct reply *reply, const char *text)
+{
+    size_t room = sizeof(reply->row) - 2 - reply->row_len; /* for the newline and a tab to come */
+    size_t len = MIN(strlen(text), room);
+
+    if (reply->row_len > 0 && room > 0) {
+        reply->row[reply->row_len++] = '\t';
+        len = MIN(len, room - 1);
+    }
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+        reply->row[reply->row_len++] = c < 0x20 || c == 0x7f ? '?' : (char)c;
+    }
+}
+
+static bool put_line(struct reply *reply, size_t keep_free)
+{
+    reply->row[reply->row_len++] = '\n';
+    bool fits = append(reply, reply->row, reply->row_len, keep_free);
+    reply->row_len = 0;
+    return fits;
+}
+
+void reply_ok(struct reply *reply)
+{
+    MUST(buf_len(&reply->buf) == 0);
+    put_cell(reply, "ok");
+    put_line(reply, LAST_LINES_MAX);
+}
+
+void reply_refuse(struct reply *reply, const char *format, ...)
+{
+    char sentence[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_end(arguments);
+    buf_clear(&reply->buf);
+    reply->cut = 0;
+    reply->row_len = 0;
+    reply->refused = true;
+    put_cell(reply, "refused");
+    put_cell(reply, sentence);
+    put_line(reply, LAST_LINES_MAX);
+}
+
+static void put_cut(struct reply *reply)
+{
+    char line[LAST_LINES_MAX];
+
+    if (reply->cut == 0)
+        return;
+    int len = snprintf(line, sizeof(line), "cut\t%" PRIu64 "\n", reply->cut);
+    reply->cut = 0;
+    append(reply, line, (size_t)len, sizeof("end\n") - 1);
+}
+
+static void begin(struct reply *reply, const char *what, const char *name, const char *columns)
+{
+    char line[CONTROL_ROW_MAX];
+
+    put_cut(reply);
+    int len = snprintf(line, sizeof(line), "%s\t%s\ncolumns\t%s\n", what, name, columns);
+    MUST(len > 0 && (size_t)len < sizeof(line));
+    append(reply, line, (size_t)len, LAST_LINES_MAX);
+}
+
+void reply_table(struct reply *reply, const char *name, const char *columns)
+{
+    begin(reply, "table", name, columns);
+}
+
+void reply_record(struct reply *reply, const char *name, const char *columns)
+{
+    begin(reply, "record", name, columns);
+}
+
+void reply_row(struct reply *reply)
+{
+    reply->row_len = 0;
+    put_cell(reply, "row");
+}
+
+void reply_text(struct reply *reply, const char *text)
+{
+    put_cell(reply, text);
+}
+
+void reply_count(struct reply *reply, uint64_t count)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%" PRIu64, count);
+    put_cell(reply, text);
+}
+
+void reply_duration(struct reply *reply, uint64_t us)
+{
+    reply_count(reply, us);
+}
+
+void reply_ratio(struct reply *reply, uint64_t part, uint64_t whole)
+{
+    char text[24] = "";
+    if (whole > 0)
+        snprintf(text, sizeof(text), "%.6f", (double)part / (double)whole);
+    put_cell(reply, text);
+}
+
+void reply_flag(struct reply *reply, bool flag)
+{
+    put_cell(reply, flag ? "yes" : "no");
+}
+
+void reply_unknown(struct reply *reply)
+{
+    put_cell(reply, "");
+}
+
+void reply_row_end(struct reply *reply)
+{
+    if (reply->cut > 0 || !put_line(reply, LAST_LINES_MAX))
+        reply->cut++; /* once one did not fit, none of the table follows: no gaps in the middle */
+    reply->row_len = 0;
+}
+
+void reply_take_rows(struct reply *reply, const struct reply *from)
+{
+    struct span rest = buf_span(&from->buf);
+
+    while (rest.len > 0) {
+        const uint8_t *newline = memchr(rest.data, '\n', rest.len);
+        size_t len = (size_t)(newline - rest.data) + 1;
+        if (reply->cut > 0 || !append(reply, (const char *)rest.data, len, LAST_LINES_MAX))
+            reply->cut++;
+        rest = span_of(rest.data + len, rest.len - len);
+    }
+    reply->cut += from->cut;
+}
+
+void reply_end(struct reply *reply)
+{
+    put_cut(reply);
+    append(reply, "end\n", sizeof("end\n") - 1, 0);
+}

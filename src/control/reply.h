@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_CONTROL_REPLY_H
+#define NAILUP_CONTROL_REPLY_H
+
+/*
+ * A reply of the control socket under construction, in the lines of nailup/control.h. Nothing in
+ * here fails: rows that do not fit are counted and the reader is told. One thread at a time.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "nailup/control.h"
+
+struct reply {
+    struct buf buf;
+    bool refused; /* all that is there is the refusal */
+    uint64_t cut; /* rows of this table that did not fit */
+    size_t row_len;
+    char row[CONTROL_ROW_MAX]; /* the line that is being written */
+};
+
+/* max bounds the bytes: CONTROL_REPLY_MAX, or less in tests. */
+void reply_init(struct reply *reply, size_t max);
+void reply_deinit(struct reply *reply);
+
+/* Begins an answer that is no refusal. */
+void reply_ok(struct reply *reply);
+
+/* Instead of an answer; what was there is forgotten. The sentence says what to do. */
+void reply_refuse(struct reply *reply, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Begins a list, or one thing. columns: "name:type" separated by tabs. */
+void reply_table(struct reply *reply, const char *name, const char *columns);
+void reply_record(struct reply *reply, const char *name, const char *columns);
+
+/* A row: begun, a cell for each column, ended. Control characters in text become '?'. */
+void reply_row(struct reply *reply);
+void reply_text(struct reply *reply, const char *text);
+void reply_count(struct reply *reply, uint64_t count); /* bytes too */
+void reply_duration(struct reply *reply, uint64_t us);
+void reply_ratio(struct reply *reply, uint64_t part, uint64_t whole); /* whole 0: not known */
+void reply_flag(struct reply *reply, bool flag);
+void reply_unknown(struct reply *reply);
+void reply_row_end(struct reply *reply);
+
+/* Appends the rows of a reply that has nothing else, as collected elsewhere. */
+void reply_take_rows(struct reply *reply, const struct reply *from);
+
+/* The last line. */
+void reply_end(struct reply *reply);
+
+#endif

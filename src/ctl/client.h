@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_CTL_CLIENT_H
+#define NAILUP_CTL_CLIENT_H
+
+/* One request to the daemon, and the whole reply. Blocks, for CLIENT_WAIT_S at most at a time. */
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+enum { CLIENT_WAIT_S = 10 };
+
+/* Words are sent in the language of nailup/control.h. *text is for free(), *len bytes of it are
+ * the reply and one byte more is there. The error of a daemon that is not there or does not answer;
+ * why then gets a sentence. */
+MUST_USE enum err client_ask(const char *path, int count, char *const words[], char **text,
+                             size_t *len, char *why, size_t why_size);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* Tables for programs. Whatever the daemon says, what comes out is JSON. */
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/answer.h"
+#include "ctl/print.h"
+
+/* How many bytes the UTF-8 character at p has; 0: it is none. */
+static int utf8_len(const unsigned char *p)
+{
+    int len = *p < 0x80                 ? 1
+              : *p >= 0xc2 && *p < 0xe0 ? 2
+              : *p >= 0xe0 && *p < 0xf0 ? 3
+              : *p >= 0xf0 && *p < 0xf5 ? 4
+                                        : 0;
+    for (int i = 1; i < len; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) || (*p == 0xf0 && p[1] < 0x90) ||
+        (*p == 0xf4 && p[1] > 0x8f))
+        return 0; /* overlong, a surrogate, or beyond the last character */
+    return len;
+}
+
+static void put_string(const char *text, FILE *out)
+{
+    fputc('"', out);
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        int len = utf8_len(p);
+        if (len == 0)
+            fputs("\\ufffd", out);
+        else if (*p == '"' || *p == '\\')
+            fprintf(out, "\\%c", *p);
+        else if (*p < 0x20)
+            fprintf(out, "\\u%04x", *p);
+        else
+            fwrite(p, 1, (size_t)len, out);
+        p += len ? len : 1;
+    }
+    fputc('"', out);
+}
+
+static bool is_decimal(const char *text)
+{
+    size_t len = strspn(text, "0123456789");
+    return len > 0 && len < 21 && text[len] == '\0';
+}
+
+static void put_number(const struct column *column, const char *cell, FILE *out)
+{
+    uint64_t number = strtoull(cell, NULL, 10);
+
+    if (!is_decimal(cell))
+        fputs("null", out);
+    else if (column->type == COLUMN_DURATION)
+        fprintf(out, "%" PRIu64 ".%06" PRIu64, number / 1000000, number % 1000000);
+    else
+        fprintf(out, "%" PRIu64, number);
+}
+
+static void put_value(const struct column *column, const char *cell, FILE *out)
+{
+    if (column->type == COLUMN_TEXT) /* an empty text is one */
+        put_string(cell, out);
+    else if (!*cell)
+        fputs("null", out);
+    else if (column->type == COLUMN_FLAG)
+        fputs(strcmp(cell, "yes") == 0 ? "true" : "false", out);
+    else if (column->type == COLUMN_RATIO)
+        fprintf(out, "%.6f", strtod(cell, NULL));
+    else
+        put_number(column, cell, out);
+}
+
+static void put_name(const struct column *column, FILE *out)
+{
+    char name[CONTROL_NAME_MAX + sizeof("_seconds")];
+    const char *unit = column->type == COLUMN_DURATION ? "_seconds"
+                       : column->type == COLUMN_BYTES  ? "_bytes"
+                                                       : "";
+    snprintf(name, sizeof(name), "%s%s", column->name, unit);
+    put_string(name, out);
+}
+
+static void put_row(const struct table *table, size_t row, FILE *out)
+{
+    fputc('{', out);
+    for (size_t i = 0; i < table->column_count; i++) {
+        fputs(i ? ", " : "", out);
+        put_name(&table->columns[i], out);
+        fputs(": ", out);
+        put_value(&table->columns[i], table_cell(table, row, i), out);
+    }
+    fputc('}', out);
+}
+
+static void put_list(const struct table *table, FILE *out)
+{
+    fputc('[', out);
+    for (size_t row = 0; row < table->row_count; row++) {
+        fputs(row ? ",\n  " : "\n  ", out);
+        put_row(table, row, out);
+    }
+    fputc(']', out);
+}
+
+void print_json(const struct answer *answer, FILE *out)
+{
+    fputc('{', out);
+    for (size_t i = 0; i < answer->table_count; i++) {
+        const struct table *table = &answer->tables[i];
+        fputs(i ? ",\n " : "", out);
+        put_string(table->name, out);
+        fputs(": ", out);
+        if (!table->is_record)
+            put_list(table, out);
+        else if (table->row_count > 0)
+            put_row(table, 0, out);
+        else
+            fputs("null", out);
+    }
+    fputs("}\n", out);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* Tables for people. Widths are measured first, so every cell is formatted twice. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "ctl/answer.h"
+#include "ctl/print.h"
+
+enum { CELL_MAX = CONTROL_ROW_MAX, GAP = 2 };
+
+/* Three digits or so: 0us 850us 3.21ms 3.2s 4m05s 2h13m 5d07h. */
+static void format_duration(char *out, size_t size, const char *cell)
+{
+    uint64_t us = strtoull(cell, NULL, 10);
+    uint64_t s = us / 1000000;
+
+    if (us < 1000)
+        snprintf(out, size, "%uus", (unsigned)us);
+    else if (us < 1000000)
+        snprintf(out, size,
+                 us < 10000    ? "%.2fms"
+                 : us < 100000 ? "%.1fms"
+                               : "%.0fms",
+                 (double)us / 1e3);
+    else if (s < 60)
+        snprintf(out, size, "%.1fs", (double)(us / 100000) / 10);
+    else if (s < 3600)
+        snprintf(out, size, "%um%02us", (unsigned)(s / 60), (unsigned)(s % 60));
+    else if (s < 86400)
+        snprintf(out, size, "%uh%02um", (unsigned)(s / 3600), (unsigned)(s % 3600 / 60));
+    else
+        snprintf(out, size, "%llud%02uh", (unsigned long long)(s / 86400),
+                 (unsigned)(s % 86400 / 3600));
+}
+
+static void format_bytes(char *out, size_t size, const char *cell)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)strtoull(cell, NULL, 10);
+    size_t unit = 0;
+
+    for (; value >= 1024 && unit + 1 < ARRAY_LEN(units); unit++)
+        value /= 1024;
+    snprintf(out, size, unit && value < 100 ? "%.1f%s" : "%.0f%s", value, units[unit]);
+}
+
+static const char *format(char out[CELL_MAX], const struct column *column, const char *cell)
+{
+    if (!*cell)
+        snprintf(out, CELL_MAX, "-");
+    else if (column->type == COLUMN_DURATION)
+        format_duration(out, CELL_MAX, cell);
+    else if (column->type == COLUMN_BYTES)
+        format_bytes(out, CELL_MAX, cell);
+    else if (column->type == COLUMN_RATIO)
+        snprintf(out, CELL_MAX, "%.1f%%", strtod(cell, NULL) * 100);
+    else
+        snprintf(out, CELL_MAX, "%s", cell);
+    return out;
+}
+
+static bool is_left(const struct column *column)
+{
+    return column->type == COLUMN_TEXT || column->type == COLUMN_FLAG;
+}
+
+/* Names are said with blanks. */
+static const char *say(char out[CONTROL_NAME_MAX], const char *name)
+{
+    snprintf(out, CONTROL_NAME_MAX, "%s", name);
+    for (char *p = out; *p; p++) {
+        if (*p == '_')
+            *p = ' ';
+    }
+    return out;
+}
+
+static bool is_empty_column(const struct table *table, size_t column)
+{
+    for (size_t row = 0; row < table->row_count; row++) {
+        if (*table_cell(table, row, column))
+            return false;
+    }
+    return true;
+}
+
+static void measure(const struct table *table, int widths[CONTROL_COLUMNS_MAX])
+{
+    char text[CELL_MAX];
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        widths[i] = -1;
+        if (is_empty_column(table, i))
+            continue;
+        widths[i] = (int)strlen(table->columns[i].name);
+        for (size_t row = 0; row < table->row_count; row++) {
+            const char *cell = format(text, &table->columns[i], table_cell(table, row, i));
+            widths[i] = MAX(widths[i], (int)strlen(cell));
+        }
+    }
+}
+
+struct row_printer {
+    FILE *out;
+    int owed; /* blanks before the next cell: none at the end of a row */
+};
+
+static void put(struct row_printer *printer, const char *text, int width, bool left)
+{
+    int pad = width - (int)strlen(text);
+
+    fprintf(printer->out, "%*s%s", printer->owed + (left ? 0 : pad), "", text);
+    printer->owed = GAP + (left ? pad : 0);
+}
+
+static void put_row_end(struct row_printer *printer)
+{
+    fputc('\n', printer->out);
+    printer->owed = 0;
+}
+
+static void print_list(const struct table *table, FILE *out)
+{
+    int widths[CONTROL_COLUMNS_MAX];
+    struct row_printer printer = {.out = out};
+    char text[CELL_MAX], name[CONTROL_NAME_MAX];
+
+    if (table->row_count == 0) {
+        fprintf(out, "no %s\n", table->name);
+        return;
+    }
+    measure(table, widths);
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (widths[i] >= 0)
+            put(&printer, say(name, table->columns[i].name), widths[i],
+                is_left(&table->columns[i]));
+    }
+    put_row_end(&printer);
+    for (size_t row = 0; row < table->row_count; row++) {
+        for (size_t i = 0; i < table->column_count; i++) {
+            if (widths[i] >= 0)
+                put(&printer, format(text, &table->columns[i], table_cell(table, row, i)),
+                    widths[i], is_left(&table->columns[i]));
+        }
+        put_row_end(&printer);
+    }
+    if (table->cut)
+        fprintf(out, "(%s more)\n", table->cut);
+}
+
+static void print_record(const struct table *table, FILE *out)
+{
+    char text[CELL_MAX], name[CONTROL_NAME_MAX];
+    int width = 0;
+
+    for (size_t i = 0; i < table->column_count; i++)
+        width = MAX(width, (int)strlen(table->columns[i].name));
+    for (size_t i = 0; table->row_count > 0 && i < table->column_count; i++)
+        fprintf(out, "%-*s  %s\n", width, say(name, table->columns[i].name),
+                format(text, &table->columns[i], table_cell(table, 0, i)));
+}
+
+void print_text(const struct answer *answer, FILE *out)
+{
+    for (size_t i = 0; i < answer->table_count; i++) {
+        const struct table *table = &answer->tables[i];
+        if (i > 0)
+            fputc('\n', out);
+        if (answer->table_count > 1)
+            fprintf(out, "%s\n", table->name);
+        if (table->is_record)
+            print_record(table, out);
+        else
+            print_list(table, out);
+    }
+}
