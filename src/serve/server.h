@@ -14,15 +14,11 @@
 #include "base/err.h"
 #include "base/stats.h"
 #include "serve/server_options.h"
+#include "serve/server_quota.h"
 
 struct loop;
 struct resolver;
 struct server;
-
-/* What all workers share: counted together, so that the bounds are the process's. */
-struct server_quota;
-struct server_quota *server_quota_new(const struct server_options *options);
-void server_quota_free(struct server_quota *quota);
 
 /* Whether the addresses can be listened on, asked once before any worker starts: an address that
  * another instance holds is ERR_ADDRESS_IN_USE and *which is its index; one that this machine lacks

@@ -5,14 +5,19 @@
 
 /*
  * The bounds that all workers share: queries that wait, stream connections in all and per address.
- * What was taken is given back exactly once. Any thread. server_quota_new() and
- * server_quota_free() are in serve/server.h.
+ * What was taken is given back exactly once. Any thread.
  */
 
 #include <stdbool.h>
 
 #include "base/addr.h"
-#include "serve/server.h"
+#include "serve/server_options.h"
+
+struct server_quota;
+
+/* One for all workers; NULL out of memory. Freed after the last server. */
+struct server_quota *server_quota_new(const struct server_options *options);
+void server_quota_free(struct server_quota *quota);
 
 /* A place for one query that waits; false: all are taken. */
 MUST_USE bool server_quota_take_waiting(struct server_quota *quota);
