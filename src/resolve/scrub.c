@@ -4,7 +4,7 @@
  * Decides record by record what is kept of a response, section by section in the order they are
  * written. Classifying is done before, writing is compose's.
  *
- * Invariant: no record is kept whose owner the zone does not own.
+ * Invariant: no record is kept whose owner the zone does not own, but for the name asked for.
  */
 #include "resolve/scrub.h"
 
@@ -57,10 +57,13 @@ static bool is_sig_of(const struct scrubbing *work, const struct rr *rr, uint16_
            covered_type(work->message, rr) == type;
 }
 
+/* The name asked for is the zone's, whatever route_owns() says: the DS record of an inner zone, and
+ * the proof that there is none, come from the zone above. */
 static bool is_owned_by_zone(const struct scrubbing *work, const struct rr *rr)
 {
     uint8_t wire[NAME_WIRE_MAX];
-    return route_owns(work->rules->zone, message_owner(work->message, rr, wire));
+    struct name owner = message_owner(work->message, rr, wire);
+    return route_owns(work->rules->zone, owner) || name_equal(owner, work->question->name);
 }
 
 /* ---- answer ---- */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "dns/edns.h"
 #include "dns/rrtype.h"
 #include "resolve/classify.h"
@@ -32,10 +33,12 @@ static enum resolver_result take(struct tasks *tasks, const struct cache_key *ke
                                  struct task **out);
 static void start(struct task *task);
 
-static void fail(struct task *task, uint16_t ede, bool cache)
+/* Ends the task for a reason of our own. */
+static void fail(struct task *task, enum stat reason, uint16_t ede, bool cache)
 {
     struct failure failure = {
-        .rcode = RCODE_SERVFAIL, .cache = cache, .ede_count = ede != EDE_NONE, .ede = {ede}};
+        .rcode = RCODE_SERVFAIL, .cache = cache, .ede_count = 1, .ede = {ede}};
+    stats_add_at(task->tasks->stats, reason, 1);
     finish_failed(task, &failure);
 }
 
@@ -173,7 +176,7 @@ static void keep(struct task *task, const struct answer *answer)
     MUST(answer && !task->head);
     task->head = compose_dup(answer);
     if (!task->head)
-        fail(task, EDE_OTHER, false);
+        fail(task, stat_failures_other, EDE_OTHER, false);
 }
 
 static void end_stitched(struct task *task, const struct answer *tail)
@@ -182,14 +185,14 @@ static void end_stitched(struct task *task, const struct answer *tail)
     struct answer whole;
     if (!stitch(&whole, &tasks->stitched, &task->question, task->head, tail,
                 loop_now(tasks->loop))) {
-        fail(task, EDE_INVALID_DATA, true);
+        fail(task, stat_failures_badanswer, EDE_INVALID_DATA, true);
         return;
     }
     struct answer *owned = compose_dup(&whole);
     if (owned)
         finish_answered(task, owned, owned);
     else
-        fail(task, EDE_OTHER, false);
+        fail(task, stat_failures_other, EDE_OTHER, false);
 }
 
 /* An answer of an event other than ANSWERED is borrowed from a cache or another task: it is copied,
@@ -209,7 +212,7 @@ static void end(struct task *task, const struct at_hand *at_hand)
     if (owned)
         finish_answered(task, owned, owned);
     else
-        fail(task, EDE_OTHER, false);
+        fail(task, stat_failures_other, EDE_OTHER, false);
 }
 
 static void act(struct task *task, const struct step *step, struct at_hand *at_hand)
@@ -235,6 +238,8 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
         end(task, at_hand);
         break;
     case STEP_FAIL:
+        if (at_hand->event->kind == EVENT_ANSWERED) /* those of exchanges are counted there */
+            STATS_INC(task->tasks->stats, failures_badanswer);
         finish_failed(task, &step->failure);
         break;
     }
@@ -245,8 +250,7 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
 static void feed(struct task *task, struct at_hand *at_hand)
 {
     if (!task->events_left) {
-        STATS_INC(task->tasks->stats, failures_full);
-        fail(task, EDE_OTHER, true);
+        fail(task, stat_failures_full, EDE_OTHER, true);
         return;
     }
     task->events_left--;
@@ -265,6 +269,13 @@ static void feed(struct task *task, struct at_hand *at_hand)
 
 /* ---- from below ---- */
 
+static void log_response(const struct task *task, enum response_kind kind)
+{
+    char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX];
+    LOG(LOG_DEBUG, "resolve", "%s %s: %s", name_format(task->question.name, name),
+        rrtype_name(task->question.type, type), response_kind_name(kind));
+}
+
 /* Scrubs what is useful. What does not come out whole is not believed. */
 static const struct answer *vet(struct task *task, struct response *response, struct answer *answer,
                                 const struct message *message)
@@ -278,6 +289,7 @@ static const struct answer *vet(struct task *task, struct response *response, st
         .now = loop_now(tasks->loop),
     };
     classify(response, message, &task->question, task->zone);
+    log_response(task, response->kind);
     if (!response_is_useful(response->kind))
         return NULL;
     if (scrub(answer, &tasks->scrubbed, message, &task->question, response, &rules))

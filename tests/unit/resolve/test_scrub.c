@@ -29,7 +29,8 @@ enum { MINIMAL = 0, DO = 1, FULL = 2, AD_TRUSTED = 4, NOT_CACHED = 8 };
 static bool scrub_parsed(const struct question *question, const struct message *message,
                          unsigned how)
 {
-    struct zone *zone = (struct zone *)(uintptr_t)route_find(routes, question->name, 0);
+    struct zone *zone =
+        (struct zone *)(uintptr_t)route_find(routes, question->name, question->type);
     zone->trust_ad = how & AD_TRUSTED;
     zone->cache = !(how & NOT_CACHED);
     struct scrub_rules rules = {.zone = zone,
@@ -413,6 +414,17 @@ static void test_the_proof_of_a_negative_answer_comes_with_do(void **state)
                         "ns example. 60 SOA ns.example.\n");
 }
 
+static void test_the_proof_that_an_inner_zone_is_insecure_comes_from_the_zone_above(void **state)
+{
+    (void)state;
+    struct sections sections = {.authority = {". 60 IN SOA a. b. 1 2 3 4 60",
+                                              "example. 60 IN NSEC f. NS RRSIG NSEC",
+                                              "www.example. 60 IN NSEC f. NS RRSIG NSEC"}};
+    assert_string_equal(scrubbed(QUESTION("example", DS), 0, DO, sections),
+                        "ns . 60 SOA a.\n"
+                        "ns example. 60 NSEC f.\n");
+}
+
 static void test_signatures_of_aliases_stand_beside_them(void **state)
 {
     (void)state;
@@ -593,6 +605,7 @@ int main(void)
         cmocka_unit_test(test_nxdomain_with_the_records_asked_for_is_unsound),
         cmocka_unit_test(test_signatures_and_proofs_come_only_with_do),
         cmocka_unit_test(test_the_proof_of_a_negative_answer_comes_with_do),
+        cmocka_unit_test(test_the_proof_that_an_inner_zone_is_insecure_comes_from_the_zone_above),
         cmocka_unit_test(test_signatures_of_aliases_stand_beside_them),
         cmocka_unit_test(test_ad_is_kept_only_where_it_is_trusted),
         cmocka_unit_test(test_answers_of_a_zone_that_is_not_cached_have_no_life),
