@@ -61,6 +61,32 @@ static inline struct addr addr_of(const char *text)
     return addr;
 }
 
+/* Field by field: between the fields there may be anything. */
+static inline void expect_same_options(const struct upstream_options *a,
+                                       const struct upstream_options *b)
+{
+    assert_int_equal(a->transport, b->transport);
+    assert_int_equal(a->fallback, b->fallback);
+    assert_int_equal(a->nailed, b->nailed);
+    assert_int_equal(a->prewarm, b->prewarm);
+    assert_int_equal(a->case_randomisation, b->case_randomisation);
+    assert_int_equal(a->cookies, b->cookies);
+    assert_int_equal(a->connections, b->connections);
+    assert_int_equal(a->max_connections, b->max_connections);
+    assert_int_equal(a->max_in_flight, b->max_in_flight);
+    assert_int_equal(a->max_requests, b->max_requests);
+    assert_int_equal(a->max_age_us, b->max_age_us);
+    assert_int_equal(a->idle_timeout_us, b->idle_timeout_us);
+    assert_int_equal(a->connect_timeout_us, b->connect_timeout_us);
+    assert_int_equal(a->query_timeout_us, b->query_timeout_us);
+    assert_int_equal(a->stall_timeout_us, b->stall_timeout_us);
+    assert_int_equal(a->keepalive_idle_s, b->keepalive_idle_s);
+    assert_int_equal(a->keepalive_interval_s, b->keepalive_interval_s);
+    assert_int_equal(a->keepalive_count, b->keepalive_count);
+    assert_int_equal(addr_family(&a->source), addr_family(&b->source));
+    assert_true(addr_family(&a->source) == 0 || addr_equal(&a->source, &b->source));
+}
+
 /* What --print-config says; to be freed. */
 static inline char *print_text(const struct config *config)
 {

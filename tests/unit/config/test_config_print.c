@@ -21,9 +21,8 @@ static char *expect_round_trip(const char *text)
     assert_string_equal(printed, printed_again);
     assert_int_equal(config->route.zone_count, again->route.zone_count);
     for (size_t i = 0; i < config->route.zone_count; i++)
-        assert_memory_equal(&config->route.zones[i].upstreams[0].options,
-                            &again->route.zones[i].upstreams[0].options,
-                            sizeof(struct upstream_options));
+        expect_same_options(&config->route.zones[i].upstreams[0].options,
+                            &again->route.zones[i].upstreams[0].options);
     free(printed_again);
     config_free(config);
     config_free(again);

@@ -30,26 +30,7 @@ static void test_defaults_are_those_of_upstream(void **state)
 {
     (void)state;
     struct upstream_options options = resolve_in(ZONE, 0, "192.0.2.53");
-    const struct upstream_options *expected = &upstream_options_default;
-    assert_int_equal(options.transport, expected->transport);
-    assert_int_equal(options.fallback, expected->fallback);
-    assert_int_equal(options.nailed, expected->nailed);
-    assert_int_equal(options.prewarm, expected->prewarm);
-    assert_int_equal(options.case_randomisation, expected->case_randomisation);
-    assert_int_equal(options.cookies, expected->cookies);
-    assert_int_equal(options.connections, expected->connections);
-    assert_int_equal(options.max_connections, expected->max_connections);
-    assert_int_equal(options.max_in_flight, expected->max_in_flight);
-    assert_int_equal(options.max_requests, expected->max_requests);
-    assert_int_equal(options.max_age_us, expected->max_age_us);
-    assert_int_equal(options.idle_timeout_us, expected->idle_timeout_us);
-    assert_int_equal(options.connect_timeout_us, expected->connect_timeout_us);
-    assert_int_equal(options.query_timeout_us, expected->query_timeout_us);
-    assert_int_equal(options.stall_timeout_us, expected->stall_timeout_us);
-    assert_int_equal(options.keepalive_idle_s, expected->keepalive_idle_s);
-    assert_int_equal(options.keepalive_interval_s, expected->keepalive_interval_s);
-    assert_int_equal(options.keepalive_count, expected->keepalive_count);
-    assert_int_equal(addr_family(&options.source), 0);
+    expect_same_options(&options, &upstream_options_default);
 }
 
 #define PREFIXES "tcp-upstream-keepalive: [10.50.1.64/27, {prefix: 10.50.1.70, connections: 2}]\n"
@@ -211,7 +192,7 @@ static void test_routes_have_every_rule_applied(void **state)
     struct config *config =
         load_fine(PREFIXES "forward-zones: [{name: ., upstreams: [10.50.1.70]}]\n");
     struct upstream_options options = resolve(config, 0, "10.50.1.70");
-    assert_memory_equal(&config->route.zones[0].upstreams[0].options, &options, sizeof(options));
+    expect_same_options(&config->route.zones[0].upstreams[0].options, &options);
     config_free(config);
 }
 

@@ -160,17 +160,18 @@ static void test_paths_are_absolute_and_printable(void **state)
     assert_false(kind_parse(KIND_PATH, "/run/\n", &arena, &path));
 }
 
-/* What is printed reads back to the same field. */
+/* What is printed reads back to what prints the same. */
 static void expect_round_trip(enum kind kind, const char *text, const char *printed)
 {
     char out[KIND_TEXT_MAX];
-    _Alignas(max_align_t) uint8_t field[512] = {0}, again[512] = {0};
+    _Alignas(max_align_t) uint8_t field[512];
+    assert_true(kind_size(kind) <= sizeof(field));
     assert_true(kind_parse(kind, text, &arena, field));
     assert_string_equal(kind_format(kind, field, out), printed);
-    if (kind == KIND_PATH || *printed == '"')
+    if (*printed == '"')
         return; /* quotes are YAML's */
-    assert_true(kind_parse(kind, printed, &arena, again));
-    assert_memory_equal(field, again, kind_size(kind));
+    assert_true(kind_parse(kind, printed, &arena, field));
+    assert_string_equal(kind_format(kind, field, out), printed);
 }
 
 static void test_values_print_in_their_largest_unit(void **state)
