@@ -190,12 +190,8 @@ static void put_command(FILE *out, const char *verb, const char *arguments, cons
 static void put_commands(FILE *out)
 {
     fputs(".Bl -tag -width Ds\n", out);
-#if __has_include("nailup/commands.def")
 #define COMMAND(verb, arguments, handler, sentence) put_command(out, verb, arguments, sentence);
 #include "nailup/commands.def"
-#else
-    put_command(out, "help", "", "Lists the commands.");
-#endif
     fputs(".El\n", out);
 }
 

@@ -359,8 +359,10 @@ enum err config_parse(const char *file_name, const char *text, size_t len, struc
     struct problems problems;
     *out = NULL;
     struct config *config = new_config();
-    if (!config)
+    if (!config) {
+        problems_print_one(file_name, errors, "out of memory");
         return ERR_NO_MEMORY;
+    }
     struct loader loader = {.config = config, .problems = &problems};
     problems_init(&problems);
     load_defaults(&loader);

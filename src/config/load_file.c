@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,19 +46,18 @@ static ssize_t read_file(const char *path, char *text)
 
 enum err config_load(const char *path, struct config **out, struct buf *errors)
 {
+    char reason[128];
     *out = NULL;
     char *text = malloc(CONFIG_FILE_MAX + 1);
-    if (!text)
+    if (!text) {
+        problems_print_one(path, errors, "out of memory");
         return ERR_NO_MEMORY;
+    }
     ssize_t len = read_file(path, text);
     enum err err = ERR_INVALID;
     if (len < 0) {
-        struct problems problems;
-        problems_init(&problems);
-        problems_add(&problems, (struct config_position){1, 1}, "file", "cannot be read: %s",
-                     strerror(errno));
-        problems_print(&problems, path, errors);
-        problems_deinit(&problems);
+        snprintf(reason, sizeof(reason), "cannot be read: %s", strerror(errno));
+        problems_print_one(path, errors, reason);
     } else {
         err = config_parse(path, text, (size_t)len, out, errors);
     }

@@ -70,6 +70,13 @@ static void append_line(struct buf *out, const char *line)
         return;
 }
 
+void problems_print_one(const char *file_name, struct buf *out, const char *sentence)
+{
+    char line[LINE_BYTES_MAX];
+    snprintf(line, sizeof(line), "%.900s:1:1: error: file: %.200s\n", file_name, sentence);
+    append_line(out, line);
+}
+
 void problems_print(struct problems *problems, const char *file_name, struct buf *out)
 {
     char line[LINE_BYTES_MAX];
@@ -81,12 +88,11 @@ void problems_print(struct problems *problems, const char *file_name, struct buf
         append_line(out, line);
     }
     if (problems->no_memory) {
-        snprintf(line, sizeof(line), "%.900s:1:1: error: file: out of memory\n", file_name);
-        append_line(out, line);
+        problems_print_one(file_name, out, "out of memory");
     } else if (problems->count > problems->kept) {
-        snprintf(line, sizeof(line), "%.900s:1:1: error: file: %zu more errors are not shown\n",
-                 file_name, problems->count - problems->kept);
-        append_line(out, line);
+        snprintf(line, sizeof(line), "%zu more errors are not shown",
+                 problems->count - problems->kept);
+        problems_print_one(file_name, out, line);
     }
 }
 

@@ -53,6 +53,9 @@ static inline bool problems_is_full(const struct problems *problems)
 /* Appends a line for each, sorted by position. Lines that do not fit out are left out. */
 void problems_print(struct problems *problems, const char *file_name, struct buf *out);
 
+/* One error about the file as a whole, for where no struct problems is at hand. */
+void problems_print_one(const char *file_name, struct buf *out, const char *sentence);
+
 /* Text of the file, made fit for an error line: unprintable bytes become '?', long text is cut. */
 enum { PROBLEM_QUOTE_MAX = 64 };
 const char *problem_quote(const char *text, size_t len, char out[PROBLEM_QUOTE_MAX]);
