@@ -3,6 +3,7 @@
 #include "unit/resolve/fake_exchange.h"
 #include "unit/resolve/sample.h"
 
+#include "base/rand.h"
 #include "dns/edns.h"
 #include "resolve/alias.h"
 #include "resolve/resolver.h"
@@ -519,6 +520,100 @@ static void test_a_subtask_that_finds_no_room_fails_its_question_alone(void **st
     end_resolver();
 }
 
+/* ---- everything at random ---- */
+
+enum { PLAYERS = 64, PLAYED_NAMES = 12 };
+
+static struct client players[PLAYERS];
+
+static const char *played_name(char out[40])
+{
+    static const char *const tops[] = {"example", "test", "com"};
+    unsigned number = (unsigned)rand_below(PLAYED_NAMES);
+    snprintf(out, 40, "n%u.%s", number, tops[number % 3]);
+    return out;
+}
+
+/* Forgets exchanges that ended, and doubles of one that was used again. */
+static void compact_asked(void)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < asked_count; i++) {
+        bool keep = asked[i]->active;
+        for (unsigned j = 0; j < kept && keep; j++)
+            keep = asked[j] != asked[i];
+        if (keep)
+            asked[kept++] = asked[i];
+    }
+    asked_count = kept;
+}
+
+static void answer_at_random(unsigned number)
+{
+    char owner[NAME_TEXT_MAX], target[40], record[NAME_TEXT_MAX + 80];
+    name_format(asked[number]->asked.question.name, owner);
+    switch (rand_below(6)) {
+    case 0:
+        snprintf(record, sizeof(record), "%s 1 IN A 192.0.2.1", owner);
+        answer(number, 0, (struct sections){.answer = {record}});
+        break;
+    case 1:
+        exchange_fails(number, (struct exchange_failure){.any_network = true});
+        break;
+    case 2:
+        answer(number, RCODE_SERVFAIL, (struct sections){0});
+        break;
+    default:
+        snprintf(record, sizeof(record), "%s 1 IN CNAME %s.", owner, played_name(target));
+        answer(number, 0, (struct sections){.answer = {record}});
+    }
+}
+
+static void play_once(unsigned waiting[PLAYERS])
+{
+    unsigned i = (unsigned)rand_below(PLAYERS);
+    char name[40];
+    if (players[i].answers)
+        waiting[i] = players[i].answers = 0;
+    if (!waiting[i]) {
+        struct answer found;
+        played_name(name);
+        if (rand_below(2) && find(name, &found))
+            return;
+        client_ask(&players[i], name, 0);
+        waiting[i] = 1;
+    } else if (!rand_below(8)) {
+        resolver_leave(resolver, &players[i].waiter);
+        waiting[i] = 0;
+    }
+    if (asked_count > ASKED_MAX / 2)
+        compact_asked();
+    unsigned number = (unsigned)rand_below(asked_count);
+    if (asked_count && asked[number]->active)
+        answer_at_random(number);
+    if (!rand_below(50))
+        fake_loop_advance(loop, rand_below(2 * US_PER_S));
+    fake_loop_settle(loop);
+}
+
+static void test_a_long_play_of_everything_calls_each_waiter_once(void **state)
+{
+    (void)state;
+    unsigned waiting[PLAYERS] = {0};
+    memset(players, 0, sizeof(players));
+    rand_seed_for_tests(7);
+    for (unsigned round = 0; round < 30000; round++) {
+        play_once(waiting);
+        assert_true(resolver_tasks(resolver) <= PLAYED_NAMES);
+        for (unsigned i = 0; i < PLAYERS; i++)
+            assert_true(players[i].answers <= waiting[i]);
+    }
+    end_resolver();
+    for (unsigned i = 0; i < PLAYERS; i++)
+        assert_int_equal(players[i].answers, waiting[i]);
+    assert_int_equal(active_count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -566,6 +661,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_long_row_of_waiting_tasks_ends_at_once, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_subtask_that_finds_no_room_fails_its_question_alone,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_long_play_of_everything_calls_each_waiter_once,
                                         set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
