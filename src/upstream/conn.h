@@ -68,7 +68,6 @@ struct conn {
     enum conn_state state;
     enum conn_end ending;     /* ready: why it is to be replaced; draining: why it drains */
     enum conn_end last_close; /* of the connection whose place it takes */
-    bool nailed;              /* counted in the quota */
     bool suspect;             /* silent for stall-timeout with queries waiting */
     bool doubted;             /* a query on it was asked elsewhere too, since it was silent */
     bool asked_keepalive;     /* RFC 7828 has been asked on it */

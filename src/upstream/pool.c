@@ -42,6 +42,12 @@ static bool is_nailing(const struct pool *pool)
 
 /* ---- facts and dials ---- */
 
+static void give_places(struct pool *pool)
+{
+    for (; pool->places > 0; pool->places--)
+        nail_quota_give(pool->env->quota);
+}
+
 /* left: requests left when the query at hand is sent. */
 static bool is_ending(const struct conn *conn, uint32_t left, uint32_t lead)
 {
@@ -75,7 +81,7 @@ static bool is_demanded(const struct pool *pool)
 static struct plan_facts gather(const struct pool *pool, const struct conn *taking)
 {
     struct plan_facts facts = {
-        .kept = is_nailing(pool) ? pool->options->connections : 0,
+        .kept = pool->places,
         .max_connections = pool->options->max_connections,
         .max_requests = is_single_use(pool) ? 1 : pool->options->max_requests,
         .lead = pool_rate_lead(&pool->rate, pool->dial_us),
@@ -95,25 +101,32 @@ static struct plan_facts gather(const struct pool *pool, const struct conn *taki
     return facts;
 }
 
-/* A new connection in its place: resting until the instant, or dialled now. It may be gone when
- * this returns. */
-static void add_conn(struct pool *pool, uint64_t rest_until_at)
+/* Places to be kept open are the pool's, not a connection's: so a successor needs no further one.
+ */
+static void take_places(struct pool *pool)
 {
-    bool nailed = is_nailing(pool) && nail_quota_take(pool->env->quota);
-    if (is_nailing(pool) && !nailed) {
-        LOG_LIMITED(LOG_WARNING, "upstream", "max-nailed (%u) is reached: raise it, or nail less",
-                    pool->env->quota->max);
-        timer_start(pool->env->loop, &pool->tend_later, pool_now(pool) + NAIL_AGAIN_US);
-        if (pool->waiting_count == 0)
-            return;
-    }
-    struct conn *conn = conn_new(pool->env, pool->addr, pool->options, &conn_handler, pool);
-    if (!conn) {
-        if (nailed)
-            nail_quota_give(pool->env->quota);
+    if (!is_nailing(pool)) {
+        give_places(pool);
         return;
     }
-    conn->nailed = nailed;
+    while (pool->places < pool->options->connections) {
+        if (!nail_quota_take(pool->env->quota)) {
+            LOG_LIMITED(LOG_WARNING, "upstream",
+                        "max-nailed (%u) is reached: raise it, or nail less",
+                        pool->env->quota->max);
+            timer_start(pool->env->loop, &pool->tend_later, pool_now(pool) + NAIL_AGAIN_US);
+            return;
+        }
+        pool->places++;
+    }
+}
+
+/* A new connection: resting until the instant, or dialled now. It may be gone when this returns. */
+static void add_conn(struct pool *pool, uint64_t rest_until_at)
+{
+    struct conn *conn = conn_new(pool->env, pool->addr, pool->options, &conn_handler, pool);
+    if (!conn)
+        return;
     conn->last_close = pool->last_close;
     if (is_single_use(pool))
         conn->max_requests = 1;
@@ -133,6 +146,8 @@ static void tend_for(struct pool *pool, const struct conn *taking)
     if (pool->closing || pool->tending)
         return;
     pool->tending = true;
+    if (pool->nailing)
+        take_places(pool);
     struct plan_facts facts = gather(pool, taking);
     uint32_t dials = plan_dials(&facts);
     if (backoff_is_resting(&pool->backoff, pool_now(pool)))
@@ -248,8 +263,7 @@ static uint32_t count_ready(const struct pool *pool)
 static void on_idle(struct conn *conn)
 {
     struct pool *pool = conn->holder;
-    uint32_t kept = is_nailing(pool) ? pool->options->connections : 0;
-    if (pool->keepalive.peer_idle_us || count_ready(pool) > kept)
+    if (pool->keepalive.peer_idle_us || count_ready(pool) > pool->places)
         conn_retire(conn, CONN_END_IDLE);
 }
 
@@ -309,8 +323,6 @@ static void on_ended(struct conn *conn, enum conn_end why)
     char text[ADDR_TEXT_MAX];
 
     list_remove(&conn->node);
-    if (conn->nailed)
-        nail_quota_give(pool->env->quota);
     pool->last_close = why;
     if (pool->closing)
         return;
@@ -357,6 +369,7 @@ void pool_deinit(struct pool *pool)
     fail_waiters(pool, CONN_END_SHUTDOWN);
     for (struct list *node; (node = list_first(&pool->conns));)
         conn_close(conn_of(node), CONN_END_SHUTDOWN);
+    give_places(pool);
 }
 
 void pool_nail(struct pool *pool)
@@ -472,6 +485,7 @@ void pool_heard_keepalive(struct pool *pool, struct conn *conn, uint16_t timeout
 {
     keepalive_heard(&pool->keepalive, timeout_100ms, pool_now(pool));
     if (timeout_100ms == 0) {
+        give_places(pool);
         timer_start(pool->env->loop, &pool->tend_later, pool->keepalive.banned_until_at);
         if (conn->state == CONN_READY)
             conn_retire(conn, CONN_END_KEEPALIVE_ZERO);

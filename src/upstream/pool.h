@@ -39,7 +39,8 @@ struct pool {
     struct list conns;   /* all of them, oldest first */
     struct list waiting; /* struct pool_waiter, oldest first */
     uint32_t waiting_count;
-    bool nailing; /* wishes to keep options->connections open */
+    bool nailing;    /* wishes to keep options->connections open */
+    uint32_t places; /* of these, granted by the quota */
     bool closing;
     bool tending;
     struct backoff backoff;

@@ -157,15 +157,16 @@ static const char *transport_name(const struct upstream *upstream)
     return upstream->options.transport == UPSTREAM_TCP ? "tcp" : "udp";
 }
 
+/* nailed: it is one of those that the pool keeps open. */
 static struct conn_view view_conn(const struct upstream *upstream, const struct conn *conn,
-                                  uint64_t now)
+                                  bool nailed, uint64_t now)
 {
     return (struct conn_view){
         .addr = upstream->addr,
         .transport = "tcp",
         .state = conn_state_name(conn->state),
         .ending = conn_end_name(conn->ending),
-        .nailed = conn->nailed,
+        .nailed = nailed,
         .suspect = conn->suspect,
         .age_us = now - (conn->ready_at ? conn->ready_at : conn->since_at),
         .idle_us = conn->active_at ? now - conn->active_at : 0,
@@ -185,9 +186,13 @@ void upstreams_each_conn(struct upstreams *upstreams,
     LIST_EACH(node, &upstreams->all)
     {
         struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
-        LIST_EACH(place, &upstream->pool.conns)
+        uint32_t kept = 0;
+        LIST_EACH(at, &upstream->pool.conns)
         {
-            struct conn_view view = view_conn(upstream, LIST_ITEM(place, struct conn, node), now);
+            const struct conn *conn = LIST_ITEM(at, struct conn, node);
+            bool nailed = conn->state != CONN_DRAINING && kept < upstream->pool.places;
+            kept += nailed;
+            struct conn_view view = view_conn(upstream, conn, nailed, now);
             see(context, &view);
         }
     }

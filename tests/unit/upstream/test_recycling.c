@@ -209,6 +209,28 @@ static void test_recycling_drains_what_is_in_flight(void **state)
     world_close(&world);
 }
 
+/* A successor takes its predecessor's place: it needs no further one from the quota. */
+static void test_recycling_needs_no_more_of_the_quota(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+
+    world_open(&world);
+    world.quota.max = 1;
+    options.max_requests = 5;
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", NULL, NULL);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    fake_loop_advance(world.loop, 100 * MS);
+    for (int i = 0; i < 50; i++)
+        ask_and_wait(&asker, &world, "www.example", upstream);
+    assert_int_equal(fake_peer_tcp_queries(peer), 50);
+    assert_int_equal(world.stats.upstream_cold_queries, 0);
+    assert_int_equal(world.quota.used, 1);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +242,7 @@ int main(void)
         cmocka_unit_test(test_recycling_by_age_replaces_an_idle_connection),
         cmocka_unit_test(test_recycling_by_age_waits_for_the_successor),
         cmocka_unit_test(test_recycling_by_command_is_for_the_prefix_alone),
+        cmocka_unit_test(test_recycling_needs_no_more_of_the_quota),
         cmocka_unit_test(test_recycling_drains_what_is_in_flight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -569,6 +569,28 @@ static void test_stream_nailed_ones_are_bounded(void **state)
     world_close(&world);
 }
 
+/* Beyond the quota connections are opened for queries where there is no UDP, and leave when idle.
+ */
+static void test_stream_beyond_the_quota_none_is_kept(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = no_fallback();
+    world_open(&f.world);
+    f.world.quota.max = 0;
+    f.peer = world_peer(&f.world, "10.1.1.1@53", by_name, NULL);
+    f.upstream = world_upstream(&f.world, "10.1.1.1@53", &options);
+    ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    fake_loop_advance(f.world.loop, 70 * S);
+    assert_int_equal(f.world.stats.upstream_ready, 0);
+    f.world.quota.max = 1; /* room again: found within seconds */
+    fake_loop_advance(f.world.loop, 20 * S);
+    assert_int_equal(f.world.stats.upstream_ready, 1);
+    world_close(&f.world);
+}
+
 /* A start with a thousand nailed addresses is no burst of a thousand handshakes. */
 static void test_stream_dials_are_paced(void **state)
 {
@@ -744,6 +766,7 @@ int main(void)
         cmocka_unit_test(test_stream_on_demand_is_reused_and_closed),
         cmocka_unit_test(test_stream_thirty_upstreams_at_once),
         cmocka_unit_test(test_stream_nailed_ones_are_bounded),
+        cmocka_unit_test(test_stream_beyond_the_quota_none_is_kept),
         cmocka_unit_test(test_stream_dials_are_paced),
         cmocka_unit_test(test_stream_one_query_servers_are_detected_and_remembered),
         cmocka_unit_test(test_stream_garbage_ends_the_connection),
