@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "upstream/conn_state.h"
+
 enum { LINE_BYTES_MAX = 4096, COLUMNS_MAX = 78 };
 
 /* ---- mdoc ---- */
@@ -195,6 +197,34 @@ static void put_commands(FILE *out)
     fputs(".El\n", out);
 }
 
+/* ---- states of connections ---- */
+
+static void put_state(FILE *out, const char *name, const char *sentence)
+{
+    char line[LINE_BYTES_MAX];
+    snprintf(line, sizeof(line), "%c%s.", toupper((unsigned char)*sentence), sentence + 1);
+    fprintf(out, ".It %s\n", name);
+    put_text(out, line);
+}
+
+static void put_states(FILE *out)
+{
+    fputs(".Bl -tag -width draining\n", out);
+#define CONN_STATE(name, text, follow, sentence) put_state(out, text, sentence);
+    CONN_STATES(CONN_STATE)
+#undef CONN_STATE
+    fputs(".El\n", out);
+}
+
+static void put_ends(FILE *out)
+{
+    fputs(".Bl -bullet -compact\n", out);
+#define CONN_END(name, text, counter) fputs(".It\n" text "\n", out);
+    CONN_ENDS(CONN_END)
+#undef CONN_END
+    fputs(".El\n", out);
+}
+
 /* ---- metrics ---- */
 
 static void put_metric(FILE *out, const char *name, const char *kind, const char *labels,
@@ -218,16 +248,14 @@ static void put_metrics(FILE *out)
     fputs(".El\n", out);
 }
 
-/* ---- errors ---- */
+/* ---- the page ---- */
 
 static const struct {
     const char *mark;
     void (*put)(FILE *out);
 } marks[] = {
-    {"@OPTIONS@\n", put_options},
-    {"@FUTURES@\n", put_futures},
-    {"@COMMANDS@\n", put_commands},
-    {"@METRICS@\n", put_metrics},
+    {"@OPTIONS@\n", put_options}, {"@FUTURES@\n", put_futures}, {"@COMMANDS@\n", put_commands},
+    {"@STATES@\n", put_states},   {"@ENDS@\n", put_ends},       {"@METRICS@\n", put_metrics},
 };
 
 static bool put_line(FILE *out, const char *line)
