@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""What tests of whole programs share: a daemon, upstreams for it, and clients.
+
+    def test_answers(nailupd, responder, dig):
+        daemon = nailupd(upstreams=[responder()], nailed=True)
+        assert dig(daemon, "www.example.org").data == ["10.245.88.248"]
+        assert daemon.connections()[0]["state"] == "ready"
+
+The environment variable NAILUP_BUILD names the build directory; else the newest below build/ is
+taken. Every server gets a free port of a loopback address of its own, so tests may run side by
+side. Every daemon is stopped with SIGTERM when its test is over, must then exit with 0, and must
+not have said a word that a sanitizer or MUST() says."""
+
+import json
+import os
+import pathlib
+import random
+import re
+import signal
+import socket
+import subprocess
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BAD_WORDS = re.compile(r"AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:|MUST\(")
+
+
+def find_build():
+    named = os.environ.get("NAILUP_BUILD") or os.environ.get("NAILUP_BUILD_DIR")
+    places = [pathlib.Path(named)] if named else [*(ROOT / "build").glob("*"), ROOT / "build"]
+    built = [place for place in places if (place / "src/nailupd").exists()]
+    return max(built, key=lambda place: (place / "src/nailupd").stat().st_mtime, default=None)
+
+
+BUILD = find_build()
+if BUILD:
+    os.environ["NAILUP_BUILD_DIR"] = str(BUILD)  # test_bench.py finds the same
+
+
+def program(name):
+    if BUILD is None:
+        pytest.skip("nailupd is not built; NAILUP_BUILD names the build directory")
+    return str(BUILD / ("bench" if name == "nailup-bench" else "src") / name)
+
+
+def eventually(check, within=5.0):
+    """Calls check() until it returns something true, which is returned; else fails with the last."""
+    deadline = time.monotonic() + within
+    while True:
+        value = check()
+        if value or time.monotonic() > deadline:
+            assert value, f"not within {within} s: last was {value!r}"
+            return value
+        time.sleep(0.01)
+
+
+def free_address(ip=None):
+    """(IP, port) where nobody listens over UDP or TCP; a loopback address at random without ip."""
+    ip = ip or f"127.{random.randint(1, 250)}.{random.randint(0, 250)}.{random.randint(1, 250)}"
+    for _ in range(100):
+        port = random.randint(10000, 30000)
+        try:
+            for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+                family = socket.AF_INET6 if ":" in ip else socket.AF_INET
+                with socket.socket(family, kind) as probe:
+                    probe.bind((ip, port))
+            return ip, port
+        except OSError:
+            continue
+    raise RuntimeError(f"no free port on {ip}")
+
+
+def merge(base, more):
+    """base with the mappings of more laid over it, key by key."""
+    out = dict(base)
+    for key, value in more.items():
+        both = isinstance(value, dict) and isinstance(out.get(key), dict)
+        out[key] = merge(out[key], value) if both else value
+    return out
+
+
+class Responder:
+    """nailup-bench responder: an upstream that is as slow, lossy or broken as it is told."""
+
+    def __init__(self, folder, *options, listen=None):
+        self.control_path = str(folder / f"responder-{random.randrange(1 << 32):08x}.sock")
+        listen = listen or ["%s@%d" % free_address()]
+        args = [program("nailup-bench"), "responder", "--control", self.control_path]
+        for address in listen:
+            args += ["--listen", address]
+        self.process = subprocess.Popen([*args, *map(str, options)], stdout=subprocess.PIPE,
+                                        text=True)
+        ready = self.process.stdout.readline().split()
+        assert ready and ready[0] == "ready", "the responder did not start"
+        self.servers = ready[1:]
+        self.server = self.servers[0]
+        self.ip, _, port = self.server.rpartition("@")
+        self.port = int(port)
+
+    def tell(self, *words):
+        """One command to the running responder: ("tcp", "off"), ("set", "delay", "50") ..."""
+        done = subprocess.run([program("nailup-bench"), "control", self.control_path,
+                               *map(str, words)], text=True, capture_output=True, timeout=10)
+        assert not done.stdout.startswith("error"), done.stdout
+        return done.stdout.strip()
+
+    def stats(self):
+        return json.loads(self.tell("stats"))
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(10)
+        self.process.stdout.close()
+
+
+class Daemon:
+    """A running nailupd."""
+
+    def __init__(self, folder, config):
+        self.socket_path = config["control"]["socket"]
+        listen = config["server"]["listen"][0]
+        self.ip, _, port = listen.rpartition("@")
+        self.port = int(port)
+        self.server = listen
+        self.config_path = folder / f"nailup-{self.port}.yaml"
+        self.config_path.write_text(json.dumps(config, indent=1))  # JSON is YAML too
+        self.log_path = folder / f"nailup-{self.port}.log"
+        self.started = time.monotonic()
+        with open(self.log_path, "w") as log:
+            self.process = subprocess.Popen([program("nailupd"), "-c", str(self.config_path)],
+                                            stderr=log, stdin=subprocess.DEVNULL)
+
+    def log(self):
+        return self.log_path.read_text()
+
+    def wait_until_ready(self, within=10.0):
+        def ready():
+            assert self.process.poll() is None, f"nailupd ended:\n{self.log()}"
+            return self.ctl("status").returncode == 0
+        eventually(ready, within)
+
+    def ctl(self, *words):
+        """nailupctl with these words: a CompletedProcess."""
+        return subprocess.run([program("nailupctl"), "-s", self.socket_path, *map(str, words)],
+                              text=True, capture_output=True, timeout=20)
+
+    def ask(self, *words):
+        """nailupctl --json with these words, which must not be refused."""
+        done = self.ctl("--json", *words)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def status(self):
+        return self.ask("status")["daemon"]
+
+    def connections(self):
+        return self.ask("connections")["connections"]
+
+    def upstreams(self):
+        return self.ask("upstreams")["upstreams"]
+
+    def metrics(self):
+        """{'queries_total{protocol="udp"}': 1, 'cache_hits_total': 0, ...}"""
+        rows = self.ask("stats")["metrics"]
+        return {row["metric"].removeprefix("nailup_") +
+                (f"{{{row['labels']}}}" if row["labels"] else ""): row["value"] for row in rows}
+
+    def send(self, number):
+        self.process.send_signal(number)
+
+    def stop(self, number=signal.SIGTERM, within=15):
+        """Its exit code."""
+        if self.process.poll() is None:
+            self.send(number)
+        return self.process.wait(within)
+
+    def check_clean(self):
+        bad = BAD_WORDS.search(self.log())
+        assert not bad, self.log()
+
+
+class Answer:
+    """What dig printed. rows: (name, TTL, type, data); data: that of every row of the answer."""
+
+    def __init__(self, text):
+        self.text = text
+        found = re.search(r"status: (\w+)", text)
+        self.status = found and found.group(1)  # None: no answer came
+        found = re.search(r"flags: ([\w ]*);", text)
+        self.flags = found.group(1).split() if found else []
+        self.ede = [int(code) for code in re.findall(r"; EDE: (\d+)", text)]
+        self.rows = self.section("ANSWER")
+        self.data = [row[3] for row in self.rows]
+
+    def section(self, name):
+        found = re.search(rf";; {name} SECTION:\n(.*?)\n(?:\n|$)", text := self.text + "\n", re.S)
+        lines = found.group(1).splitlines() if found else []
+        rows = [line.split(None, 4) for line in lines if line and not line.startswith(";")]
+        return [(row[0], int(row[1]), row[3], row[4]) for row in rows]
+
+
+@pytest.fixture
+def responder(tmp_path):
+    """responder(*options, listen=["127.0.0.1@5300"]): starts an upstream; see Responder."""
+    started = []
+
+    def start(*options, listen=None):
+        started.append(Responder(tmp_path, *options, listen=listen))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.stop()
+
+
+@pytest.fixture
+def make_config(tmp_path):
+    """As nailupd, but only makes the configuration, a dict."""
+
+    def make(config=None, upstreams=(), nailed=False, workers=1, ip=None):
+        address = "%s@%d" % free_address(ip)
+        base = {"server": {"workers": workers, "listen": [address],
+                           "access": [{"prefix": "127.0.0.0/8", "action": "allow"},
+                                      {"prefix": "::1", "action": "allow"}]},
+                "control": {"socket": str(tmp_path / f"control-{address.rpartition('@')[2]}.sock")}}
+        servers = [server for up in upstreams for server in getattr(up, "servers", [up])]
+        if servers:
+            base["forward-zones"] = [{"name": ".", "upstreams": servers}]
+        if nailed:
+            base["tcp-upstream-keepalive"] = sorted({s.partition("@")[0] for s in servers})
+        return merge(base, config or {})
+
+    return make
+
+
+@pytest.fixture
+def nailupd(tmp_path, make_config):
+    """nailupd(config, upstreams=[responder()], nailed=True, workers=2): starts a daemon and waits
+    until it is ready; see Daemon. config: a dict as the YAML file would have it, laid over a free
+    listen address, access for loopback and a control socket. upstreams: Responders or "IP@PORT",
+    become the forward zone "."; nailed: tcp-upstream-keepalive has their addresses."""
+    started = []
+
+    def start(config=None, **more):
+        daemon = Daemon(tmp_path, make_config(config, **more))
+        started.append(daemon)
+        daemon.wait_until_ready()
+        return daemon
+
+    yield start
+    for daemon in started:
+        was_running = daemon.process.poll() is None
+        code = daemon.stop()
+        daemon.check_clean()
+        assert not was_running or code == 0, daemon.log()
+
+
+@pytest.fixture
+def dig():
+    """dig(server, name, type, *options): asks a Daemon or Responder once; an Answer."""
+
+    def ask(server, name, kind="A", *options):
+        done = subprocess.run(["dig", f"@{server.ip}", "-p", str(server.port), "+tries=1",
+                               "+timeout=5", name, kind, *options], text=True,
+                              capture_output=True, timeout=30)
+        return Answer(done.stdout)
+
+    return ask
