@@ -66,8 +66,10 @@ static void detach(struct attempt *attempt)
     pool_leave(&attempt->upstream->pool, &attempt->waiter);
     conn_give_up(&attempt->flight);
     attempt->sent_on = NULL;
-    if (attempt->udp)
+    if (attempt->udp) {
         udp_query_close(&attempt->udp);
+        STATS_DEC(attempt->env->stats, upstream_in_flight);
+    }
 }
 
 void attempt_free(struct attempt *attempt)
@@ -136,6 +138,7 @@ bool attempt_send_udp(struct attempt *attempt)
     if (err)
         return false;
     STATS_INC(attempt->env->stats, upstream_queries_udp);
+    STATS_INC(attempt->env->stats, upstream_in_flight);
     sent(attempt, health_rto_us(&upstream->udp, attempt->nth, upstream->options.query_timeout_us));
     return true;
 }

@@ -317,6 +317,19 @@ static uint64_t redial_at(struct pool *pool, const struct conn *conn, enum conn_
     return now;
 }
 
+/* A successor was there before the connection ended: it learns now why. */
+static void tell_successor(struct pool *pool, enum conn_end why)
+{
+    LIST_EACH(node, &pool->conns)
+    {
+        struct conn *conn = LIST_ITEM(node, struct conn, node);
+        if (conn->last_close != CONN_END_NONE)
+            continue;
+        conn->last_close = why;
+        return;
+    }
+}
+
 static void on_ended(struct conn *conn, enum conn_end why)
 {
     struct pool *pool = conn->holder;
@@ -324,6 +337,7 @@ static void on_ended(struct conn *conn, enum conn_end why)
 
     list_remove(&conn->node);
     pool->last_close = why;
+    tell_successor(pool, why);
     if (pool->closing)
         return;
     pool->dial_failures += is_failed_dial(why);
