@@ -214,6 +214,16 @@ static void note_silence(struct attempt *attempt)
                   rand_u64());
 }
 
+/* When it is time for another way: over a stream, once that has been silent for so long. */
+static uint64_t slow_at_of(const struct attempt *attempt)
+{
+    if (attempt->waiting)
+        return attempt->ends_at;
+    if (!attempt->over_stream)
+        return loop_now(attempt->env->loop);
+    return conn_silent_since_at(&attempt->flight) + health_hedge_us(&attempt->upstream->stream);
+}
+
 /* Time is over: for being patient, then for the attempt. A query's time never ends its connection.
  */
 static void on_due(struct timer *timer)
@@ -227,9 +237,12 @@ static void on_due(struct timer *timer)
         fail(attempt, ATTEMPT_TIMED_OUT);
         return;
     }
-    timer_start(attempt->env->loop, &attempt->due, attempt->ends_at);
-    if (attempt->over_stream && !conn_silent_since(&attempt->flight))
-        return; /* others are answered: this one is slow by itself, and has until its ceiling */
+    /* As long as others are answered this one is slow by itself, and has until its ceiling. */
+    uint64_t slow_at = slow_at_of(attempt);
+    timer_start(attempt->env->loop, &attempt->due,
+                now < slow_at ? MIN(slow_at, attempt->ends_at) : attempt->ends_at);
+    if (now < slow_at || attempt->slow)
+        return;
     if (!attempt->over_stream)
         note_silence(attempt);
     attempt->slow = true;

@@ -441,9 +441,10 @@ void conn_give_up(struct flight *flight)
     close_if_drained(conn);
 }
 
-bool conn_silent_since(const struct flight *flight)
+uint64_t conn_silent_since_at(const struct flight *flight)
 {
-    return flight->conn && flight->conn->heard_at <= flight->sent_at;
+    MUST(flight->conn);
+    return MAX(flight->sent_at, flight->conn->heard_at);
 }
 
 void conn_set_idle_limit(struct conn *conn, uint64_t idle_limit_us)

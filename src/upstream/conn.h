@@ -138,8 +138,9 @@ MUST_USE enum err conn_commit(struct conn *conn, size_t len, struct flight *flig
  */
 void conn_give_up(struct flight *flight);
 
-/* Nothing has come on the flight's connection since it was sent. */
-bool conn_silent_since(const struct flight *flight);
+/* Since when the flight's connection has been silent: the last byte, or the flight's own sending.
+ */
+uint64_t conn_silent_since_at(const struct flight *flight);
 
 /* The peer's idle limit became known (RFC 7828), or the holder's wishes changed. */
 void conn_set_idle_limit(struct conn *conn, uint64_t idle_limit_us);

@@ -175,6 +175,33 @@ static void test_stream_one_lost_name_alone_costs_no_connection(void **state)
     world_close(&f.world);
 }
 
+/* The stream falls silent after other answers came: counted from the last byte, not two
+ * seconds from the query. */
+static void silent_from_the_second(void *owner, const struct fake_ask *ask,
+                                   struct fake_answer *answer)
+{
+    by_name(owner, ask, answer);
+    if (ask->transport == FAKE_TCP && ask->index > 0)
+        answer->how = FAKE_SILENT;
+}
+
+static void test_stream_silent_after_other_answers_is_left_in_time(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker mid, fast;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, &options);
+    fake_peer_set(f.peer, silent_from_the_second, NULL);
+    ask(&mid, &f.world, "mid.example", f.upstream);
+    ask(&fast, &f.world, "fast.example", f.upstream);
+    fake_loop_advance(f.world.loop, 2 * S);
+    assert_int_equal(mid.result, ASKER_ANSWERED);
+    assert_int_equal(fast.result, ASKER_ANSWERED);
+    assert_in_range(fast.took_us, 1150 * MS, 1250 * MS); /* 300 ms, then three answer times */
+    world_close(&f.world);
+}
+
 /* S5: the peer closes upon the query: asked again at once. */
 static void test_stream_closed_upon_the_query_is_asked_again_at_once(void **state)
 {
@@ -749,6 +776,7 @@ int main(void)
         cmocka_unit_test(test_stream_a_late_answer_is_dropped),
         cmocka_unit_test(test_stream_one_lost_name_costs_no_connection),
         cmocka_unit_test(test_stream_one_lost_name_alone_costs_no_connection),
+        cmocka_unit_test(test_stream_silent_after_other_answers_is_left_in_time),
         cmocka_unit_test(test_stream_closed_upon_the_query_is_asked_again_at_once),
         cmocka_unit_test(test_stream_in_flight_at_death_all_are_answered),
         cmocka_unit_test(test_stream_gone_dark_is_noticed_and_replaced),
