@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_SCENARIO_ENTRY_H
+#define NAILUP_TESTS_SCENARIO_ENTRY_H
+
+/* ENTRY_BEGIN to ENTRY_END: a message, what of it must match, and how it is sent. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/span.h"
+#include "scenario/reader.h"
+
+struct script;
+
+enum entry_match {
+    MATCH_OPCODE = 1 << 0,
+    MATCH_QTYPE = 1 << 1,
+    MATCH_QNAME = 1 << 2,
+    MATCH_QCLASS = 1 << 3,
+    MATCH_SUBDOMAIN = 1 << 4,
+    MATCH_ALL = 1 << 5,
+    MATCH_TTL = 1 << 6,
+    MATCH_ANSWER = 1 << 7,
+    MATCH_RCODE = 1 << 8,
+    MATCH_QUESTION = 1 << 9,
+    MATCH_SERIAL = 1 << 10,
+    MATCH_DO = 1 << 11,
+    MATCH_NOEDNS = 1 << 12,
+    MATCH_EDNS = 1 << 13,
+    MATCH_EDNSDATA = 1 << 14,
+    MATCH_UDP = 1 << 15,
+    MATCH_TCP = 1 << 16,
+    MATCH_RD = 1 << 17,
+    MATCH_EDE = 1 << 18,
+    MATCH_CASE = 1 << 19,
+    MATCH_FLAGS = 1 << 20,
+    MATCH_KEEPALIVE = 1 << 21,
+    MATCH_NOKEEPALIVE = 1 << 22,
+    MATCH_SIZE = 1 << 23,
+    MATCH_ID = 1 << 24,
+};
+
+enum entry_adjust {
+    ADJUST_COPY_ID = 1 << 0,
+    ADJUST_COPY_QUERY = 1 << 1,
+    ADJUST_WRONG_ID = 1 << 2,
+    ADJUST_FLIP_CASE = 1 << 3,
+    ADJUST_CLOSE = 1 << 4,
+    ADJUST_RESET = 1 << 5,
+    ADJUST_SILENT = 1 << 6,
+    ADJUST_COOKIE = 1 << 7,
+    ADJUST_SPOOF = 1 << 8,
+    ADJUST_ICMP = 1 << 9,
+    ADJUST_ANSWER_A = 1 << 10,
+};
+
+enum { EDE_ANY = -1, EDE_ABSENT = -2 };
+
+/* One message of an entry; most have one. */
+struct entry_packet {
+    struct entry_packet *next;
+    struct span bytes; /* uncompressed, unless it was given in hex; the OPT record last */
+};
+
+struct entry {
+    struct entry *next;
+    int line;
+    uint32_t match, adjust;
+    int ede;
+    size_t size_max; /* of MATCH size=N: bytes of the message at most */
+    uint16_t id;     /* of the message: REPLY id=N */
+    uint64_t sleep_us, gap_us;
+    unsigned copies, piece_bytes;
+    struct entry_packet *packets;
+};
+
+/* Reads up to ENTRY_END; the reader stands after ENTRY_BEGIN. Memory is the script's. NULL: the
+ * script's error or needs says why. */
+struct entry *entry_read(struct script *script, struct reader *reader);
+
+#endif

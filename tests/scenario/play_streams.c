@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Steps of ours about the network between resolver and servers: README.md describes each. */
+#include "scenario/play.h"
+
+#include <string.h>
+
+#include "scenario/servers.h"
+
+static struct fake_server *server_of(struct play *play)
+{
+    struct fake_server *server = servers_at(&play->world, &play->step->addr);
+    if (!server)
+        play_fail(play, "nobody is at this ADDRESS");
+    return server;
+}
+
+static int choice(const struct play *play, const char *const *words)
+{
+    for (int i = 0; words[i]; i++)
+        if (play_has(play, words[i]))
+            return i;
+    return -1;
+}
+
+/* ---- what servers do ---- */
+
+static bool do_stream(struct play *play)
+{
+    static const char *const words[] = {"accept",      "refuse",   "blackhole",
+                                        "unreachable", "fail_now", NULL};
+    struct fake_server *server = server_of(play);
+    int how = choice(play, words);
+    if (!server)
+        return false;
+    if (how < 0)
+        return play_fail(play, "accept, refuse, blackhole, unreachable or fail_now?");
+    fake_server_set_dial(server, (enum fake_dial)how);
+    fake_server_set_accept_delay(server, play_duration(play, "delay", 0));
+    return true;
+}
+
+static bool do_udp(struct play *play)
+{
+    static const char *const words[] = {"deliver",     "drop",     "refuse",
+                                        "unreachable", "fail_now", NULL};
+    struct fake_server *server = server_of(play);
+    int how = choice(play, words);
+    if (!server)
+        return false;
+    if (how < 0 && !play_arg(play, "lose"))
+        return play_fail(play, "deliver, drop, refuse, unreachable, fail_now or lose=N?");
+    if (how >= 0)
+        fake_server_set_udp(server, (enum fake_udp)how);
+    fake_server_lose_datagrams(server, (unsigned)play_number(play, "lose", 0));
+    return true;
+}
+
+static bool do_latency(struct play *play)
+{
+    struct fake_server *server = server_of(play);
+    if (server)
+        fake_server_set_latency(server, play_duration(play, "one_way", WORLD_LATENCY_US));
+    return server;
+}
+
+/* connection=K counts the dials from 0; without it the latest that is open. */
+static struct fake_conn *conn_of(struct play *play)
+{
+    struct fake_server *server = server_of(play);
+    if (!server)
+        return NULL;
+    size_t dials = fake_server_dials(server);
+    if (play_arg(play, "connection")) {
+        size_t number = play_number(play, "connection", 0);
+        if (number < dials)
+            return fake_server_conn(server, number);
+    } else {
+        for (size_t i = dials; i-- > 0;)
+            if (fake_conn_state(fake_server_conn(server, i)) == FAKE_CONN_OPEN)
+                return fake_server_conn(server, i);
+    }
+    play_fail(play, "no such connection; there were %zu dials", dials);
+    return NULL;
+}
+
+static bool do_close(struct play *play)
+{
+    struct fake_conn *conn = conn_of(play);
+    if (conn)
+        fake_conn_close(conn);
+    return conn;
+}
+
+static bool do_reset(struct play *play)
+{
+    struct fake_conn *conn = conn_of(play);
+    if (conn)
+        fake_conn_reset(conn);
+    return conn;
+}
+
+static bool do_stall(struct play *play)
+{
+    struct fake_conn *conn = conn_of(play);
+    if (conn)
+        fake_conn_stop_reading(conn, play_number(play, "window", 0));
+    return conn;
+}
+
+static bool do_resume(struct play *play)
+{
+    struct fake_conn *conn = conn_of(play);
+    if (conn)
+        fake_conn_start_reading(conn);
+    return conn;
+}
+
+static bool do_dark(struct play *play)
+{
+    struct fake_conn *conn = conn_of(play);
+    if (conn)
+        fake_conn_go_dark(conn);
+    return conn;
+}
+
+/* WRITE_MAX bytes=N: every write of the resolver takes at most N bytes; ADDRESS: of one
+ * connection, without: of all that are opened from now on. */
+static bool do_write_max(struct play *play)
+{
+    size_t bytes = play_number(play, "bytes", 0);
+    if (addr_family(&play->step->addr) == AF_UNSPEC) {
+        fake_net_set_write_max(play->world.net, bytes);
+        return true;
+    }
+    struct fake_conn *conn = conn_of(play);
+    if (conn)
+        fake_conn_set_write_max(conn, bytes);
+    return conn;
+}
+
+/* ---- what must be so ---- */
+
+/* True when key is not on the line, or has this value. */
+static bool is(struct play *play, const char *key, uint64_t value)
+{
+    const char *wanted = play_arg(play, key);
+    if (!wanted || play_number(play, key, 0) == value)
+        return true;
+    return play_fail(play, "%s is %llu, not %s", key, (unsigned long long)value, wanted);
+}
+
+static bool do_check_connections(struct play *play)
+{
+    struct fake_server *server = server_of(play);
+    if (!server || !is(play, "open", fake_server_open_conns(server)) ||
+        !is(play, "dials", fake_server_dials(server)))
+        return false;
+    if (!play_arg(play, "queries"))
+        return true;
+    struct fake_conn *conn = conn_of(play);
+    return conn && is(play, "queries", fake_conn_messages(conn));
+}
+
+/* CHECK_QUERIES [ADDRESS a] [udp=N] [tcp=N] [all=N]: that came since the start. */
+static bool do_check_queries(struct play *play)
+{
+    uint64_t udp = 0, tcp = 0;
+    const struct addr *addr = &play->step->addr;
+    LIST_EACH(node, &play->world.outs)
+    {
+        const struct out *out = LIST_ITEM(node, struct out, node);
+        if (addr_family(addr) != AF_UNSPEC && !addr_equal(addr, &out->addr))
+            continue;
+        udp += !out->over_tcp;
+        tcp += out->over_tcp;
+    }
+    return is(play, "udp", udp) && is(play, "tcp", tcp) && is(play, "all", udp + tcp);
+}
+
+static bool do_check_writes(struct play *play)
+{
+    struct fake_conn *conn = conn_of(play);
+    return conn && is(play, "writes", fake_conn_writes(conn)) &&
+           is(play, "most_a_turn", fake_conn_most_writes_a_turn(conn));
+}
+
+/* CHECK_COUNTS [used=N] ...: what the worker itself counts. */
+static bool do_check_counts(struct play *play)
+{
+    return is(play, "used", play->world.nail_quota.used) &&
+           is(play, "ready", (uint64_t)play->world.stats.upstream_ready) &&
+           is(play, "in_flight", (uint64_t)play->world.stats.upstream_in_flight) &&
+           is(play, "cold", (uint64_t)play->world.stats.upstream_cold_queries) &&
+           is(play, "forged", (uint64_t)play->world.stats.upstream_forged);
+}
+
+const struct play_verb play_stream_verbs[] = {
+    {"STREAM", do_stream, false},
+    {"UDP", do_udp, false},
+    {"LATENCY", do_latency, false},
+    {"CLOSE", do_close, false},
+    {"RESET", do_reset, false},
+    {"STALL", do_stall, false},
+    {"RESUME", do_resume, false},
+    {"DARK", do_dark, false},
+    {"WRITE_MAX", do_write_max, false},
+    {"CHECK_CONNECTIONS", do_check_connections, true},
+    {"CHECK_QUERIES", do_check_queries, true},
+    {"CHECK_WRITES", do_check_writes, true},
+    {"CHECK_COUNTS", do_check_counts, true},
+    {NULL, NULL, false},
+};

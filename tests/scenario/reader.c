@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Lines, words and durations of scenario files. What they mean is left to script.c and entry.c. */
+#include "scenario/reader.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+void reader_init(struct reader *reader, const char *data, size_t len)
+{
+    reader->at = data;
+    reader->end = data + len;
+    reader->line = 0;
+    reader->text[0] = '\0';
+}
+
+/* Records hold ';' in quotes and behind a backslash. */
+static void cut_comment(char *text)
+{
+    bool quoted = false;
+    for (; *text; text++) {
+        if (*text == '\\' && text[1])
+            text++;
+        else if (*text == '"')
+            quoted = !quoted;
+        else if (*text == ';' && !quoted)
+            *text = '\0';
+        if (!*text)
+            return;
+    }
+}
+
+static void trim(char *text)
+{
+    size_t blanks = strspn(text, " \t\r");
+    size_t len = strlen(text);
+    while (len > blanks && strchr(" \t\r", text[len - 1]))
+        len--;
+    memmove(text, text + blanks, len - blanks);
+    text[len - blanks] = '\0';
+}
+
+bool reader_next(struct reader *reader)
+{
+    while (reader->at < reader->end) {
+        const char *stop = memchr(reader->at, '\n', (size_t)(reader->end - reader->at));
+        size_t len = (size_t)((stop ? stop : reader->end) - reader->at);
+        if (len >= READER_LINE_MAX)
+            len = READER_LINE_MAX - 1;
+        memcpy(reader->text, reader->at, len);
+        reader->text[len] = '\0';
+        reader->at = stop ? stop + 1 : reader->end;
+        reader->line++;
+        cut_comment(reader->text);
+        trim(reader->text);
+        if (reader->text[0])
+            return true;
+    }
+    return false;
+}
+
+bool reader_word(const char **at, char *word, size_t size, bool *quoted)
+{
+    const char *text = *at + strspn(*at, " \t\r");
+    bool in_quotes = false, any_quotes = false;
+    size_t len = 0;
+    for (; *text && (in_quotes || !strchr(" \t\r", *text)); text++) {
+        if (*text == '"') {
+            in_quotes = !in_quotes;
+            any_quotes = true;
+        } else if (len + 1 < size) {
+            word[len++] = *text;
+        }
+    }
+    word[len] = '\0';
+    *at = text;
+    if (quoted)
+        *quoted = any_quotes;
+    return len > 0 || any_quotes;
+}
+
+bool reader_duration(const char *text, uint64_t *us)
+{
+    char *unit;
+    double value = strtod(text, &unit);
+    if (unit == text || value < 0 || !isdigit((unsigned char)*text))
+        return false;
+    if (strcmp(unit, "ms") == 0)
+        value *= 1e3;
+    else if (strcmp(unit, "us") != 0)
+        value *= 1e6;
+    *us = (uint64_t)(value + 0.5);
+    return !*unit || strcmp(unit, "s") == 0 || strcmp(unit, "ms") == 0 || strcmp(unit, "us") == 0;
+}
+
+const char *reader_value(const char *word, const char *key)
+{
+    size_t len = strlen(key);
+    return strncmp(word, key, len) == 0 && word[len] == '=' ? word + len + 1 : NULL;
+}

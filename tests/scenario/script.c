@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Reads scenario files: the frame around entries. What steps do is left to play.c. */
+#include "scenario/script.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+enum { SCRIPT_BYTES_MAX = 64 * 1024 * 1024 };
+
+static bool wrong(struct script *script, const struct reader *reader, const char *what)
+{
+    if (!script->error[0])
+        snprintf(script->error, sizeof(script->error), "line %d: %s: %.160s", reader->line, what,
+                 reader->text);
+    return false;
+}
+
+void script_add_addr(struct script *script, const struct addr *addr)
+{
+    for (size_t i = 0; i < script->addr_count; i++)
+        if (addr_equal(&script->addrs[i], addr))
+            return;
+    if (script->addr_count < SCRIPT_ADDRS_MAX)
+        script->addrs[script->addr_count++] = *addr;
+}
+
+static char *take_text(struct script *script, const char *text, size_t len)
+{
+    char *copy = arena_take(&script->arena, len + 1);
+    MUST(copy);
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    return copy;
+}
+
+/* ---- the file ---- */
+
+static char *read_file(struct script *script, size_t *len)
+{
+    FILE *file = fopen(script->path, "rb");
+    if (!file || fseek(file, 0, SEEK_END) != 0) {
+        snprintf(script->error, sizeof(script->error), "cannot be read");
+        return NULL;
+    }
+    *len = (size_t)ftell(file);
+    rewind(file);
+    char *data = malloc(*len + 1);
+    MUST(data && fread(data, 1, *len, file) == *len);
+    fclose(file);
+    data[*len] = '\0';
+    return data;
+}
+
+/* The configuration is all up to the line CONFIG_END. Ours begins with "; nailup". */
+static bool take_config(struct script *script, struct reader *reader)
+{
+    const char *begin = reader->at;
+    const char *mark = strstr(begin, "CONFIG_END");
+    if (!mark)
+        return wrong(script, reader, "no CONFIG_END");
+    script->config = take_text(script, begin, (size_t)(mark - begin));
+    script->is_ours = strncmp(begin, "; nailup", 8) == 0;
+    if (script->is_ours) /* a comment of YAML too, so that its lines keep their numbers */
+        script->config[0] = '#';
+    while (reader_next(reader))
+        if (strcmp(reader->text, "CONFIG_END") == 0)
+            return true;
+    return wrong(script, reader, "no CONFIG_END");
+}
+
+/* ---- ranges and steps ---- */
+
+static bool read_addr(struct script *script, const struct reader *reader, const char *text,
+                      struct addr *addr)
+{
+    char word[SCRIPT_WORD_MAX];
+    if (!reader_word(&text, word, sizeof(word), NULL) || addr_parse(addr, word, 53) != ERR_OK)
+        return wrong(script, reader, "not an address");
+    return true;
+}
+
+static bool read_range(struct script *script, struct reader *reader)
+{
+    struct script_range *range = arena_take(&script->arena, sizeof(*range));
+    MUST(range);
+    *range = (struct script_range){.next = script->ranges};
+    if (sscanf(reader->text, "RANGE_BEGIN %d %d", &range->first, &range->last) != 2)
+        return wrong(script, reader, "not a range");
+    struct entry **last = &range->entries;
+    while (reader_next(reader)) {
+        if (strcmp(reader->text, "RANGE_END") == 0) {
+            script->ranges = range;
+            return true;
+        }
+        if (strncmp(reader->text, "ADDRESS", 7) == 0) {
+            if (!read_addr(script, reader, reader->text + 7, &range->addr))
+                return false;
+            script_add_addr(script, &range->addr);
+        } else if (strcmp(reader->text, "ENTRY_BEGIN") == 0) {
+            *last = entry_read(script, reader);
+            if (!*last)
+                return false;
+            last = &(*last)->next;
+        } else {
+            return wrong(script, reader, "unexpected in a range");
+        }
+    }
+    return wrong(script, reader, "no RANGE_END");
+}
+
+/* ADDRESS may stand on the step's own line. */
+static bool take_addr_word(struct script *script, struct reader *reader, struct script_step *step)
+{
+    const char *at = strstr(step->rest, "ADDRESS ");
+    return !at || read_addr(script, reader, at + 8, &step->addr);
+}
+
+static bool read_step_line(struct script *script, struct reader *reader, struct script_step *step)
+{
+    const char *at = reader->text;
+    char word[SCRIPT_WORD_MAX], *end;
+    reader_word(&at, word, sizeof(word), NULL);
+    reader_word(&at, word, sizeof(word), NULL);
+    step->number = (int)strtol(word, &end, 10);
+    if (*end || !reader_word(&at, word, sizeof(word), NULL))
+        return wrong(script, reader, "not a step");
+    snprintf(step->verb, sizeof(step->verb), "%.31s", word);
+    at += strspn(at, " \t");
+    step->rest = take_text(script, at, strlen(at));
+    step->line = reader->line;
+    return take_addr_word(script, reader, step);
+}
+
+/* *again: the line read last belongs to what follows. */
+static bool read_step_body(struct script *script, struct reader *reader, struct script_step *step)
+{
+    struct reader before = *reader;
+    while (reader_next(reader)) {
+        if (strncmp(reader->text, "ADDRESS", 7) == 0) {
+            if (!read_addr(script, reader, reader->text + 7, &step->addr))
+                return false;
+        } else if (strcmp(reader->text, "ENTRY_BEGIN") == 0) {
+            return (step->entry = entry_read(script, reader));
+        } else if (strncmp(reader->text, "FILE_BEGIN", 10) == 0 ||
+                   strncmp(reader->text, "TEMPFILE", 8) == 0) {
+            snprintf(script->needs, sizeof(script->needs), "temporary files");
+            return false;
+        } else {
+            break;
+        }
+        before = *reader;
+    }
+    *reader = before;
+    return true;
+}
+
+static bool read_body(struct script *script, struct reader *reader)
+{
+    struct script_step **last = &script->steps;
+    while (reader_next(reader)) {
+        if (strcmp(reader->text, "SCENARIO_END") == 0)
+            return true;
+        if (strncmp(reader->text, "RANGE_BEGIN", 11) == 0) {
+            if (!read_range(script, reader))
+                return false;
+            continue;
+        }
+        if (strncmp(reader->text, "STEP", 4) != 0)
+            return wrong(script, reader, "unexpected");
+        struct script_step *step = arena_take(&script->arena, sizeof(*step));
+        MUST(step);
+        *step = (struct script_step){0};
+        if (!read_step_line(script, reader, step) || !read_step_body(script, reader, step))
+            return false;
+        *last = step;
+        last = &step->next;
+    }
+    return wrong(script, reader, "no SCENARIO_END");
+}
+
+static bool read_all(struct script *script, struct reader *reader)
+{
+    if (!take_config(script, reader) || !reader_next(reader))
+        return wrong(script, reader, "no scenario");
+    if (strncmp(reader->text, "SCENARIO_BEGIN", 14) != 0)
+        return wrong(script, reader, "no SCENARIO_BEGIN");
+    const char *title = reader->text + 14 + strspn(reader->text + 14, " \t");
+    script->title = take_text(script, title, strlen(title));
+    return read_body(script, reader);
+}
+
+bool script_load(struct script *script, const char *path)
+{
+    memset(script, 0, sizeof(*script));
+    arena_init(&script->arena, SCRIPT_BYTES_MAX);
+    script->path = path;
+    script->title = "";
+    size_t len;
+    char *data = read_file(script, &len);
+    struct reader *reader = malloc(sizeof(*reader));
+    MUST(reader);
+    if (data) {
+        reader_init(reader, data, len);
+        if (read_all(script, reader) && script->error[0] == '\0' && script->needs[0] == '\0')
+            MUST(script->config);
+    }
+    free(reader);
+    free(data);
+    return script->error[0] == '\0' && script->needs[0] == '\0';
+}
+
+void script_free(struct script *script)
+{
+    arena_deinit(&script->arena);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_SCENARIO_SCRIPT_H
+#define NAILUP_TESTS_SCENARIO_SCRIPT_H
+
+/*
+ * A scenario file as it was read: configuration, ranges of canned answers, steps. Nothing in it
+ * changes while it is played. README.md describes the language.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/arena.h"
+#include "scenario/entry.h"
+
+enum { SCRIPT_ADDRS_MAX = 1024, SCRIPT_NEEDS_MAX = 256, SCRIPT_WORD_MAX = 256 };
+
+struct script_range {
+    struct script_range *next; /* the last of the file first, as in Unbound */
+    int first, last;
+    struct addr addr; /* family 0: any server */
+    struct entry *entries;
+};
+
+struct script_step {
+    struct script_step *next;
+    int number, line;
+    char verb[32];
+    const char *rest; /* what follows the verb on its line */
+    struct addr addr; /* of an ADDRESS line or word; family 0: none */
+    struct entry *entry;
+};
+
+struct script {
+    struct arena arena;
+    const char *path;
+    const char *title;
+    char *config; /* YAML, or Unbound's options */
+    bool is_ours; /* config is YAML */
+    struct script_range *ranges;
+    struct script_step *steps;
+    struct addr addrs[SCRIPT_ADDRS_MAX]; /* that may be asked: ADDRESS lines and address records */
+    size_t addr_count;
+    char needs[SCRIPT_NEEDS_MAX]; /* why the runner cannot play it, or "" */
+    char error[256];              /* what is wrong with the file, or "" */
+};
+
+/* Reads the file at path. False: error says why; needs: it uses what the runner lacks. Either way
+ * script_free() is due. */
+bool script_load(struct script *script, const char *path);
+void script_free(struct script *script);
+
+/* Notes an address that may be asked. */
+void script_add_addr(struct script *script, const struct addr *addr);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Puts the layers together as a worker does and takes them apart again. Who asks and who answers is
+ * left to clients.c and servers.c.
+ */
+#include "scenario/world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/rand.h"
+#include "cache/cache.h"
+#include "resolve/resolver.h"
+#include "scenario/clients.h"
+#include "scenario/servers.h"
+#include "serve/server.h"
+#include "upstream/upstreams.h"
+
+/* How long nothing must move before the world counts as settled, in slices. */
+enum { SLICE_US = 200, QUIET_SLICES = 2, SLICES_MAX = 500, WAIT_SLICE_US = 5000 };
+
+static bool load_config(struct world *world, const char *yaml, char *why)
+{
+    struct buf errors;
+    buf_init(&errors, CONFIG_ERRORS_BYTES);
+    enum err err = config_parse(world->script->path, yaml, strlen(yaml), &world->config, &errors);
+    struct span text = buf_span(&errors);
+    if (err)
+        snprintf(why, WORLD_WHY_MAX, "configuration: %.*s", (int)MIN(text.len, (size_t)400),
+                 (const char *)text.data);
+    buf_deinit(&errors);
+    return !err;
+}
+
+static void open_servers(struct world *world)
+{
+    const struct route_options *route = &world->config->route;
+    for (size_t i = 0; i < world->script->addr_count; i++)
+        servers_add(world, &world->script->addrs[i]);
+    for (size_t i = 0; i < route->zone_count; i++)
+        for (size_t j = 0; j < route->zones[i].upstream_count; j++)
+            servers_add(world, &route->zones[i].upstreams[j].addr);
+    for (size_t i = 0; i < route->prewarmed_count; i++)
+        servers_add(world, &route->prewarmed[i].addr);
+}
+
+static bool open_layers(struct world *world, char *why)
+{
+    const struct config *config = world->config;
+    size_t which;
+
+    world->nail_quota.max = config->max_nailed;
+    world->cache = cache_new(&config->cache);
+    world->upstreams = upstreams_new(world->loop, &world->stats, &world->nail_quota);
+    MUST(world->cache && world->upstreams);
+    world->resolver = resolver_new(world->loop, world->cache, world->upstreams, &config->route,
+                                   config->server.max_waiting, &world->stats);
+    world->server_quota = server_quota_new(&config->server);
+    MUST(world->resolver && world->server_quota);
+    if (server_open(&world->server, world->loop, &config->server, world->resolver,
+                    world->server_quota, &world->stats, &which) == ERR_OK)
+        return true;
+    snprintf(why, WORLD_WHY_MAX, "cannot listen at address %zu", which);
+    return false;
+}
+
+bool world_open(struct world *world, const struct script *script, const char *yaml,
+                char why[WORLD_WHY_MAX])
+{
+    memset(world, 0, sizeof(*world));
+    world->script = script;
+    world->last_port = 20000;
+    list_init(&world->outs);
+    list_init(&world->gots);
+    if (!load_config(world, yaml, why))
+        return false;
+    rand_seed_for_tests(4242);
+    world->loop = loop_new();
+    world->net = fake_net_of(world->loop);
+    world->now = script->steps ? script->steps->number : 0;
+    open_servers(world);
+    cache_thread_begin();
+    if (!open_layers(world, why))
+        return false;
+    world_settle(world);
+    return true;
+}
+
+bool world_close(struct world *world, char why[WORLD_WHY_MAX])
+{
+    size_t left = 0;
+    if (world->loop) {
+        server_free(world->server);
+        resolver_free(world->resolver);
+        if (world->upstreams)
+            upstreams_free(world->upstreams);
+        fake_loop_settle(world->loop);
+        left = fake_net_open_sockets(world->net);
+        server_quota_free(world->server_quota);
+        loop_free(world->loop);
+        cache_thread_end();
+        if (world->cache)
+            cache_free(world->cache);
+    }
+    config_free(world->config);
+    if (left)
+        snprintf(why, WORLD_WHY_MAX, "%zu sockets were left open at the end", left);
+    return !left;
+}
+
+/* ---- time ---- */
+
+void world_advance(struct world *world, uint64_t us)
+{
+    fake_loop_settle(world->loop);
+    fake_loop_advance(world->loop, us);
+    clients_collect(world);
+}
+
+static uint64_t activity(const struct world *world)
+{
+    struct fake_net_counts counts = fake_net_counts(world->net);
+    return world->out_count + world->got_count + counts.tcp_writes + counts.tcp_reads +
+           counts.dials + counts.udp_queries + counts.udp_batches;
+}
+
+void world_settle(struct world *world)
+{
+    unsigned quiet = 0;
+    for (unsigned i = 0; i < SLICES_MAX && quiet < QUIET_SLICES; i++) {
+        uint64_t before = activity(world);
+        world_advance(world, SLICE_US);
+        quiet = activity(world) == before ? quiet + 1 : 0;
+    }
+}
+
+bool world_wait(struct world *world, bool (*done)(void *context), void *context)
+{
+    uint64_t ends_at = loop_now(world->loop) + WORLD_PATIENCE_US;
+    while (!done(context)) {
+        if (loop_now(world->loop) >= ends_at)
+            return false;
+        world_advance(world, WAIT_SLICE_US);
+    }
+    return true;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_SCENARIO_WORLD_H
+#define NAILUP_TESTS_SCENARIO_WORLD_H
+
+/*
+ * A whole resolver in virtual time: one worker with its listeners, cache and upstreams between
+ * scripted servers (servers.c) and scripted clients (clients.c).
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/stats.h"
+#include "config/config.h"
+#include "loop/loop.h"
+#include "scenario/script.h"
+#include "support/fake_loop.h"
+#include "support/fake_net.h"
+#include "upstream/env.h"
+
+enum { WORLD_WHY_MAX = 512, WORLD_CLIENTS_MAX = 64 };
+
+/* How long a step waits for what it wants to see. */
+#define WORLD_PATIENCE_US (UINT64_C(15) * US_PER_S)
+
+/* One way, to servers unless a step says otherwise: short, so that TTLs stay as Unbound has them.
+ */
+#define WORLD_LATENCY_US UINT64_C(50)
+
+/* A query that came to a server. */
+struct out {
+    struct list node; /* in world.outs, oldest first */
+    struct addr addr; /* the server's */
+    bool over_tcp;
+    bool answered; /* or told to be silent: waits for no step */
+    bool checked;  /* a CHECK_OUT_QUERY has taken it */
+    struct fake_query datagram;
+    struct fake_conn *conn;
+    struct span bytes;
+};
+
+/* An answer that came to a client. */
+struct got {
+    struct list node; /* in world.gots, oldest first */
+    struct addr client;
+    bool over_tcp;
+    struct fake_conn *conn;
+    uint64_t at_us;
+    struct span bytes;
+};
+
+struct client {
+    char name[32];
+    struct fake_conn *conn;
+    struct addr addr;
+};
+
+struct world {
+    const struct script *script;
+    struct config *config;
+    struct loop *loop;
+    struct fake_net *net;
+    struct stats stats;
+    struct nail_quota nail_quota;
+    struct cache *cache;
+    struct upstreams *upstreams;
+    struct resolver *resolver;
+    struct server_quota *server_quota;
+    struct server *server;
+    int now; /* the step whose ranges hold */
+    uint16_t last_port, last_id;
+    struct list outs, gots;
+    size_t out_count, got_count; /* ever */
+    struct client clients[WORLD_CLIENTS_MAX];
+    size_t client_count;
+};
+
+/* False: why says what is wrong with the configuration. world_close() is due either way. */
+bool world_open(struct world *world, const struct script *script, const char *yaml,
+                char why[WORLD_WHY_MAX]);
+
+/* Ends everything; false when the resolver left something open. */
+bool world_close(struct world *world, char why[WORLD_WHY_MAX]);
+
+/* Time passes; answers are collected. */
+void world_advance(struct world *world, uint64_t us);
+
+/* Lets all happen that needs no waiting: until nothing has moved for a moment. */
+void world_settle(struct world *world);
+
+/* Waits until done(context) or for WORLD_PATIENCE_US; returns what done() says. */
+bool world_wait(struct world *world, bool (*done)(void *context), void *context);
+
+#endif
