@@ -18,7 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 16 };
+enum { BACKLOG = 64 };
 
 static enum err fail(enum err err, char *why, size_t why_size, const char *path, const char *what)
 {
