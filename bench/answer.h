@@ -21,18 +21,11 @@
 
 #include "base/addr.h"
 #include "base/span.h"
+#include "verdict.h"
 
 enum {
     ANSWER_MAX = 8192, /* the room that answer_make needs */
     ANSWER_KEEPALIVE_NONE = -1,
-};
-
-enum answer_verdict {
-    ANSWER_SEND,
-    ANSWER_SILENT,
-    ANSWER_CLOSE, /* the rest asks for something of the stream; over UDP they are silence */
-    ANSWER_RESET,
-    ANSWER_STALL,
 };
 
 enum answer_cookies {

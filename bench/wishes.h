@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "answer.h"
+#include "verdict.h"
 #include "wire.h"
 
 struct wishes {

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "dns/edns.h"
 #include "dns/rrtype.h"
 #include "dns/word.h"
 

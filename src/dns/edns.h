@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/span.h"
+#include "dns/rrtype.h"
 
 struct build;
 
@@ -22,7 +23,6 @@ enum {
     EDNS_COOKIE_CLIENT = 8,  /* bytes of a client cookie (RFC 7873) */
     EDNS_COOKIE_SERVER_MIN = 8,
     EDNS_COOKIE_SERVER_MAX = 32,
-    EDNS_FLAG_DO = 0x8000,
     EDNS_PADDING_QUERY = 128, /* block lengths of RFC 8467 section 4.1 */
     EDNS_PADDING_ANSWER = 468,
 };

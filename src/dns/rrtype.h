@@ -93,6 +93,9 @@ enum rrclass {
     RRCLASS_ANY = 255,
 };
 
+/* Flags of the OPT record (RFC 6891 section 6.1.4). */
+enum edns_flag { EDNS_FLAG_DO = 0x8000 };
+
 enum opcode {
     OPCODE_QUERY = 0,
     OPCODE_IQUERY = 1,

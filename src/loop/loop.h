@@ -16,12 +16,9 @@
 
 #include "base/err.h"
 #include "base/list.h"
+#include "base/units.h"
 
 struct loop;
-struct timers;
-
-#define US_PER_MS UINT64_C(1000)
-#define US_PER_S UINT64_C(1000000)
 
 /* NULL when out of memory or files. Freed with loop_free() by the same thread, when everything
  * that was opened on it has been closed; closes that are still under way are waited for. */
@@ -40,9 +37,6 @@ uint64_t loop_now(struct loop *loop);
 
 /* A fresh reading of the same clock, for measuring round trips. */
 uint64_t loop_clock(struct loop *loop);
-
-/* The timers of this loop (loop/timer.h uses it). */
-struct timers *loop_timers(struct loop *loop);
 
 /* Work for the end of the turn. The owner embeds one, initialises it once with turn_end_init()
  * and asks with loop_at_turn_end() as often as it likes: it runs once, at the end of this turn,

@@ -17,7 +17,7 @@
 
 #include "loop/timer.h"
 
-#include "loop/loop.h"
+#include "base/units.h"
 
 enum {
     DIGIT_BITS = 6,

@@ -40,6 +40,9 @@ static inline bool timer_is_armed(const struct timer *timer)
     return list_is_linked(&timer->node);
 }
 
+/* The timers of this loop: every loop, also the fake one, says where its wheel is. */
+struct timers *loop_timers(struct loop *loop);
+
 /* The wheel itself, pure: loop.c and tests/support/fake_loop.c drive it. */
 enum { TIMER_SLOTS = 64, TIMER_LEVELS = 6 }; /* 2^36 ms: two years */
 

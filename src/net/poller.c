@@ -17,7 +17,7 @@
 #include "base/check.h"
 #include "loop/loop.h"
 #include "loop/loop_uv.h"
-#include "net/tcp.h"
+#include "net/read_max.h"
 
 enum {
     EVENTS_MAX = 128, /* sockets that get their turn in one turn of the loop; the rest wait */

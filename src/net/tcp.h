@@ -19,6 +19,7 @@
 #include "base/addr.h"
 #include "base/err.h"
 #include "base/span.h"
+#include "net/read_max.h"
 
 struct loop;
 struct tcp;
@@ -44,8 +45,6 @@ struct tcp_handler {
     /* Refused, reset, timed out ...: the connection is gone. */
     void (*on_failed)(void *owner, enum err why);
 };
-
-enum { NET_READ_MAX = 128 * 1024 }; /* bytes of the read buffer that a loop's connections share */
 
 /* Dials. Failures that are known at once are returned (ERR_NO_FILES, ERR_ADDRESS_UNKNOWN,
  * ERR_UNREACHABLE, ...), all others come by on_failed; never both, and no callback comes before

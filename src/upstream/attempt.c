@@ -18,7 +18,7 @@
 #include "dns/build.h"
 #include "dns/rrtype.h"
 #include "loop/loop.h"
-#include "upstream/exchange.h"
+#include "upstream/exchange_question.h"
 
 enum { EDNS_UDP_SIZE = 1232 };
 

@@ -12,9 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BACKOFF_FIRST_US (UINT64_C(1) * 1000 * 1000) /* window after the first failure */
-#define BACKOFF_CAP_US (UINT64_C(4) * 1000 * 1000)
-#define BACKOFF_FLOOR_US (UINT64_C(20) * 1000) /* never a hot loop */
+#include "base/units.h"
+
+#define BACKOFF_FIRST_US (1 * US_PER_S) /* window after the first failure */
+#define BACKOFF_CAP_US (4 * US_PER_S)
+#define BACKOFF_FLOOR_US (20 * US_PER_MS) /* never a hot loop */
 
 struct backoff {
     uint32_t failures; /* in a row */

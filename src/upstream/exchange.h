@@ -20,9 +20,11 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/span.h"
+#include "base/units.h"
 #include "dns/message.h"
 #include "dns/question.h"
 #include "loop/timer.h"
+#include "upstream/exchange_question.h"
 
 struct attempt;
 struct exchange;
@@ -33,15 +35,7 @@ enum {
     EXCHANGE_ATTEMPTS_MAX = 10,
     EXCHANGE_GROUP_MAX = 64, /* upstreams of one group that are considered */
 };
-#define EXCHANGE_WALL_US (UINT64_C(4800) * 1000)
-
-/* What is asked; the name is borrowed until the exchange ends. */
-struct exchange_question {
-    struct question question;
-    bool recursion_desired;
-    bool checking_disabled;
-    bool dnssec_ok;
-};
+#define EXCHANGE_WALL_US (4800 * US_PER_MS)
 
 /* An answer that belongs to the question: id, name, type, class, case. Borrowed for the call. */
 struct exchange_answer {

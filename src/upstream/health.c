@@ -6,8 +6,8 @@
 
 #include "base/check.h"
 
-#define PROBE_FIRST_US (UINT64_C(1000) * 1000)
-#define PROBE_CAP_US (UINT64_C(8000) * 1000)
+#define PROBE_FIRST_US US_PER_S
+#define PROBE_CAP_US (8 * US_PER_S)
 
 void health_answered(struct health *health, uint64_t rtt_us)
 {

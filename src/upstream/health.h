@@ -12,9 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HEALTH_RTO_FIRST_US (UINT64_C(400) * 1000) /* before anything was measured */
-#define HEALTH_RTO_MIN_US (UINT64_C(50) * 1000)
-#define HEALTH_HEDGE_MIN_US (UINT64_C(400) * 1000)
+#include "base/units.h"
+
+#define HEALTH_RTO_FIRST_US (400 * US_PER_MS) /* before anything was measured */
+#define HEALTH_RTO_MIN_US (50 * US_PER_MS)
+#define HEALTH_HEDGE_MIN_US (400 * US_PER_MS)
 
 enum { HEALTH_ILL_SILENCES = 3 }; /* in a row, until a server counts as ill */
 

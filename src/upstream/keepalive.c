@@ -6,8 +6,6 @@
 
 #include "base/check.h"
 
-#define SECOND_US (UINT64_C(1000) * 1000)
-
 void keepalive_heard(struct keepalive *keepalive, uint16_t timeout_100ms, uint64_t now)
 {
     keepalive->peer_idle_us = (uint64_t)timeout_100ms * 100 * 1000;
@@ -20,5 +18,5 @@ uint64_t keepalive_idle_end(struct keepalive *keepalive)
     uint32_t ends = keepalive->idle_ends++;
     if (ends == 0)
         return 0;
-    return MIN(SECOND_US << MIN(ends - 1, 10u), KEEPALIVE_REDIAL_MAX_US);
+    return MIN(US_PER_S << MIN(ends - 1, 10u), KEEPALIVE_REDIAL_MAX_US);
 }

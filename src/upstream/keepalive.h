@@ -11,10 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define KEEPALIVE_BAN_US (UINT64_C(600) * 1000 * 1000) /* after a timeout of 0 */
-#define KEEPALIVE_REDIAL_MAX_US                                                                    \
-    (UINT64_C(60) * 1000 * 1000) /* between idle ends without a query                              \
-                                  */
+#include "base/units.h"
+
+#define KEEPALIVE_BAN_US (600 * US_PER_S)       /* after a timeout of 0 */
+#define KEEPALIVE_REDIAL_MAX_US (60 * US_PER_S) /* between idle ends without a query */
 
 struct keepalive {
     uint64_t peer_idle_us; /* the last answer of RFC 7828; 0: none heard */

@@ -16,7 +16,7 @@
 #include "loop/loop.h"
 #include "upstream/pool_plan.h"
 
-#define NAIL_AGAIN_US (UINT64_C(10) * 1000 * 1000) /* after the quota was found used up */
+#define NAIL_AGAIN_US (10 * US_PER_S) /* after the quota was found used up */
 
 static const struct conn_handler conn_handler;
 

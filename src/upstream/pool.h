@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "base/units.h"
 #include "upstream/backoff.h"
 #include "upstream/conn.h"
 #include "upstream/env.h"
@@ -27,10 +28,10 @@ enum {
 };
 
 /* How long a server that answers one query per connection is remembered as such. */
-#define POOL_SINGLE_US (UINT64_C(600) * 1000 * 1000)
+#define POOL_SINGLE_US (600 * US_PER_S)
 
 /* Without a fallback a query may dial although the pool rests, but not more often than this. */
-#define POOL_URGENT_US (UINT64_C(100) * 1000)
+#define POOL_URGENT_US (100 * US_PER_MS)
 
 struct pool {
     struct upstream_env *env;

@@ -5,10 +5,10 @@
 #include "upstream/pool_rate.h"
 
 #include "base/check.h"
+#include "base/units.h"
 #include "upstream/pool_plan.h"
 
-#define SECOND_US (UINT64_C(1000) * 1000)
-#define WINDOW_US (UINT64_C(100) * 1000)
+#define WINDOW_US (100 * US_PER_MS)
 
 static void open_window(struct pool_rate *rate, uint64_t now)
 {
@@ -34,12 +34,12 @@ void pool_rate_count(struct pool_rate *rate, uint64_t now)
 
 uint32_t pool_rate_lead(const struct pool_rate *rate, uint64_t dial_us)
 {
-    uint64_t a_second = (uint64_t)MAX(rate->window, rate->before) * (SECOND_US / WINDOW_US);
+    uint64_t a_second = (uint64_t)MAX(rate->window, rate->before) * (US_PER_S / WINDOW_US);
     uint32_t burst = rate->burst > 1 ? rate->burst : 0;
     return plan_lead(burst, a_second, dial_us);
 }
 
 bool pool_rate_is_lively(const struct pool_rate *rate, uint64_t now)
 {
-    return rate->window > 0 && now - rate->window_at < SECOND_US;
+    return rate->window > 0 && now - rate->window_at < US_PER_S;
 }

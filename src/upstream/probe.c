@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "upstream/attempt.h"
-#include "upstream/exchange.h"
+#include "upstream/exchange_question.h"
 #include "upstream/upstream.h"
 
 struct probe {

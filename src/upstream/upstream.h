@@ -13,6 +13,7 @@
 
 #include "base/addr.h"
 #include "base/list.h"
+#include "base/units.h"
 #include "dns/edns.h"
 #include "upstream/env.h"
 #include "upstream/health.h"
@@ -20,7 +21,7 @@
 #include "upstream/upstream_options.h"
 
 /* How long is remembered that a server has no EDNS, or does not keep the case of names. */
-#define UPSTREAM_QUIRK_US (UINT64_C(3600) * 1000 * 1000)
+#define UPSTREAM_QUIRK_US (3600 * US_PER_S)
 
 enum { UPSTREAM_COOKIE_MAX = EDNS_COOKIE_CLIENT + EDNS_COOKIE_SERVER_MAX };
 

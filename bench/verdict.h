@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_BENCH_VERDICT_H
+#define NAILUP_BENCH_VERDICT_H
+
+enum answer_verdict {
+    ANSWER_SEND,
+    ANSWER_SILENT,
+    ANSWER_CLOSE, /* the rest asks for something of the stream; over UDP they are silence */
+    ANSWER_RESET,
+    ANSWER_STALL,
+};
+
+#endif

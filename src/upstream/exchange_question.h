@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_UPSTREAM_EXCHANGE_QUESTION_H
+#define NAILUP_UPSTREAM_EXCHANGE_QUESTION_H
+
+#include <stdbool.h>
+
+#include "dns/question.h"
+
+/* What is asked; the name is borrowed until the exchange ends. */
+struct exchange_question {
+    struct question question;
+    bool recursion_desired;
+    bool checking_disabled;
+    bool dnssec_ok;
+};
+
+#endif
