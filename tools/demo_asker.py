@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""A client that asks for a new name at fixed instants, whatever became of the earlier ones, and
+never asks twice: what is lost counts as failed."""
+
+import dataclasses
+import math
+import select
+import socket
+import struct
+import threading
+import time
+
+GRACE_S = 6  # longer than nailupd tries before it answers SERVFAIL
+NOERROR = 0
+
+
+@dataclasses.dataclass
+class Question:
+    asked_at: float
+    took: float | None = None
+    rcode: int | None = None
+
+    @property
+    def is_good(self):
+        return self.rcode == NOERROR
+
+
+def encode(number, name):
+    labels = b"".join(bytes([len(part)]) + part.encode() for part in name.split("."))
+    return struct.pack(">6H", number, 0x0100, 1, 0, 0, 0) + labels + b"\0\0\1\0\1"
+
+
+class Asker(threading.Thread):
+    """Asks 127.0.0.1:port `rate` times a second for names below zone, from start() to finish()."""
+
+    def __init__(self, port, zone, rate):
+        super().__init__(daemon=True)
+        self.zone, self.rate = zone, rate
+        self.questions = []  # the index is the message id, so 65,536 at most
+        self.waiting = 0
+        self.stopping = threading.Event()
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.connect(("127.0.0.1", port))
+        self.socket.setblocking(False)
+
+    def run(self):
+        start = time.monotonic()
+        while not self.stopping.is_set() and len(self.questions) < 65536:
+            self.receive_until(start + len(self.questions) / self.rate)
+            self.ask()
+        until = time.monotonic() + GRACE_S
+        while self.waiting and time.monotonic() < until:
+            self.receive_until(min(until, time.monotonic() + 0.05))
+        self.socket.close()
+
+    def ask(self):
+        number = len(self.questions)
+        self.questions.append(Question(time.monotonic()))
+        self.waiting += 1
+        try:
+            self.socket.send(encode(number, f"q{number}.{self.zone}"))
+        except OSError:
+            pass  # stays without an answer
+
+    def receive_until(self, instant):
+        while (left := instant - time.monotonic()) > 0:
+            if select.select([self.socket], [], [], left)[0]:
+                self.receive()
+
+    def receive(self):
+        try:
+            answer = self.socket.recv(4096)
+        except OSError:
+            return
+        now = time.monotonic()
+        number = struct.unpack(">H", answer[:2])[0]
+        question = self.questions[number] if number < len(self.questions) else None
+        if question and question.took is None:
+            question.took, question.rcode = now - question.asked_at, answer[3] & 15
+            self.waiting -= 1
+
+    def stop(self):
+        """Ask no more."""
+        self.stopping.set()
+
+    def finish(self):
+        """All questions, once each is answered or given up."""
+        self.stop()
+        self.join()
+        return self.questions
+
+
+def percentile(questions, percent):
+    """Of the answer times, by nearest rank, in seconds; None without an answer."""
+    times = sorted(q.took for q in questions if q.took is not None)
+    return times[max(0, math.ceil(len(times) * percent / 100) - 1)] if times else None
+
+
+def count_bad(questions):
+    return sum(not q.is_good for q in questions)
+
+
+def between(questions, since, until):
+    return [q for q in questions if since <= q.asked_at < until]

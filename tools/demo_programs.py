@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""The programs of the demonstration: started on free ports of loopback addresses, asked for their
+figures, and ended. Needs no privilege."""
+
+import json
+import pathlib
+import random
+import select
+import socket
+import subprocess
+import time
+
+START_S = 20
+STOP_S = 10
+
+
+class Broken(Exception):
+    """The demonstration cannot go on."""
+
+
+def free_port():
+    """A port of 127.0.0.1 that is free over UDP and TCP now."""
+    while True:
+        port = random.randrange(20000, 32000)
+        try:
+            for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+                with socket.socket(socket.AF_INET, kind) as probe:
+                    probe.bind(("127.0.0.1", port))
+            return port
+        except OSError:
+            continue
+
+
+def run(*args):
+    done = subprocess.run([str(a) for a in args], text=True, capture_output=True, timeout=60)
+    if done.returncode:
+        raise Broken(f"{' '.join(map(str, args))}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
+
+
+class Program:
+    """A child process that ends with the `with` block it was started in."""
+
+    def __init__(self, log, *args):
+        self.log = pathlib.Path(log)
+        with open(self.log, "a", encoding="utf-8") as stderr:
+            self.process = subprocess.Popen([str(a) for a in args], stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.PIPE, stderr=stderr, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
+        """The exit code."""
+        self.process.terminate()
+        try:
+            self.process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+        return self.process.returncode
+
+
+class Responder(Program):
+    """An upstream, or several, `delay_ms` away; misbehaves on demand."""
+
+    def __init__(self, build, folder, name, addresses, delay_ms):
+        self.bench = build / "bench/nailup-bench"
+        self.control = folder / f"{name}.sock"
+        listen = [word for address in addresses for word in ("--listen", f"{address}@0")]
+        super().__init__(folder / f"{name}.log", self.bench, "responder", *listen,
+                         "--delay", delay_ms, "--control", self.control)
+        ready = select.select([self.process.stdout], [], [], START_S)[0]
+        words = self.process.stdout.readline().split() if ready else []
+        if words[:1] != ["ready"]:
+            self.stop()
+            raise Broken(f"nailup-bench responder does not start: {self.log.read_text()}")
+        self.servers = words[1:]
+
+    def tell(self, *words):
+        return run(self.bench, "control", self.control, *words)
+
+    def stats(self):
+        return json.loads(self.tell("stats"))
+
+
+class Daemon(Program):
+    """nailupd with the given configuration; PORT and SOCKET in it are filled in here."""
+
+    def __init__(self, build, folder, name, config):
+        self.ctl = build / "src/nailupctl"
+        self.socket, self.port = folder / f"{name}.sock", free_port()
+        path = folder / f"{name}.yaml"
+        config = config.replace("PORT", str(self.port)).replace("SOCKET", str(self.socket))
+        path.write_text(config, encoding="utf-8")
+        super().__init__(folder / f"{name}.log", build / "src/nailupd", "-c", path)
+
+    def control(self, *words):
+        return run(self.ctl, "-s", self.socket, *words)
+
+    def connections(self):
+        return json.loads(self.control("--json", "connections"))["connections"]
+
+    def metric(self, name, labels=""):
+        for row in json.loads(self.control("--json", "stats"))["metrics"]:
+            if row["metric"] == name and row["labels"] == labels:
+                return row["value"]
+        raise Broken(f"nailupctl stats has no {name}")
+
+    def cold_queries(self):
+        return self.metric("nailup_upstream_cold_queries_total")
+
+    def is_up(self):
+        try:
+            return bool(self.control("status"))
+        except Broken:
+            return False
+
+
+def start_daemon(build, folder, name, config):
+    """Another port is tried when somebody took ours in the meantime."""
+    until = time.monotonic() + START_S
+    daemon = Daemon(build, folder, name, config)
+    while not daemon.is_up():
+        if daemon.process.poll() == 3 and time.monotonic() < until:
+            daemon.stop()
+            daemon = Daemon(build, folder, name, config)
+        elif daemon.process.poll() is not None or time.monotonic() > until:
+            daemon.stop()
+            raise Broken(f"nailupd does not start: {daemon.log.read_text()}")
+        time.sleep(0.1)
+    return daemon
+
+
+def await_true(condition, seconds):
+    """How long it took, None when it did not come true."""
+    start = time.monotonic()
+    while time.monotonic() < start + seconds:
+        if condition():
+            return time.monotonic() - start
+        time.sleep(0.1)
+    return None

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""What the demonstration prints: titles, tables, and claims with what was seen."""
+
+
+def say(text=""):
+    print(text, flush=True)
+
+
+def title(text):
+    say(f"\n== {text}")
+
+
+def table(heads, rows):
+    """The first column to the left, all others to the right."""
+    rows = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
+    for row in [heads, *rows]:
+        cells = [row[0].ljust(widths[0])] + [c.rjust(w) for c, w in zip(row[1:], widths[1:])]
+        say("  " + "  ".join(cells).rstrip())
+
+
+def ms(seconds):
+    return "-" if seconds is None else f"{seconds * 1000:.1f}"
+
+
+class Claims:
+    """Everything that was promised, and whether it held."""
+
+    def __init__(self):
+        self.good, self.bad = 0, []
+
+    def check(self, held, text, seen):
+        say(f"  {'ok ' if held else 'NOT'}  {text}: {seen}")
+        if held:
+            self.good += 1
+        else:
+            self.bad.append(text)
+
+    def conclude(self):
+        """True when all held."""
+        say()
+        for text in self.bad:
+            say(f"did not hold: {text}")
+        say(f"{self.good} of {self.good + len(self.bad)} claims held")
+        return not self.bad
