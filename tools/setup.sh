@@ -4,8 +4,8 @@
 #
 # Installs what is missing (Debian 12, root or sudo) and builds a preset of CMakePresets.json.
 # Usage: tools/setup.sh build|test PRESET...
-#   build  what the programs and the demonstration need
-#   test   that and what the tests use besides
+#   build  the programs, which are all that the demonstration needs
+#   test   these, the tests, and what the tests use besides
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -15,7 +15,8 @@ test_packages="dnsperf nsd unbound bind9-dnsutils knot-dnsutils ldnsutils python
   libclang-rt-14-dev mandoc faketime iproute2 procps git"
 
 packages=$build_packages
-[ "$1" = test ] && packages="$packages $test_packages"
+targets="nailupd nailupctl nailup-bench"
+[ "$1" = test ] && packages="$packages $test_packages" && targets=all
 shift
 
 missing=""
@@ -41,5 +42,6 @@ fi
 
 for preset in "$@"; do
     cmake --preset "$preset" >/dev/null
-    cmake --build "build/$preset"
+    # shellcheck disable=SC2086 # several targets
+    cmake --build "build/$preset" --target $targets
 done
