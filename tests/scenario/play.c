@@ -78,12 +78,19 @@ static bool some_waits(void *context)
     return servers_waiting(&play->world, &play->step->addr, NULL);
 }
 
+/* REPLY again: one more answer to the query that came last, answered or not. */
 static bool do_reply(struct play *play)
 {
     const struct script_step *step = play->step;
     struct world *world = &play->world;
     if (!step->entry)
         return play_fail(play, "no entry");
+    if (play_has(play, "again")) {
+        if (list_is_empty(&world->outs))
+            return play_fail(play, "no query was sent");
+        servers_answer(world, LIST_ITEM(world->outs.prev, struct out, node), step->entry);
+        return true;
+    }
     world_wait(world, some_waits, play);
     struct out *out = servers_waiting(world, &step->addr, step->entry);
     if (!out)

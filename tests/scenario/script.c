@@ -169,6 +169,8 @@ static bool read_body(struct script *script, struct reader *reader)
                 return false;
             continue;
         }
+        if (strcmp(reader->text, "RANGE_END") == 0) /* once too often, which does no harm */
+            continue;
         if (strncmp(reader->text, "STEP", 4) != 0)
             return wrong(script, reader, "unexpected");
         struct script_step *step = arena_take(&script->arena, sizeof(*step));
