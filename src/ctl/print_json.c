@@ -65,6 +65,16 @@ static void put_number(const struct column *column, const char *cell, FILE *out)
         fprintf(out, "%" PRIu64, number);
 }
 
+static void put_ratio(const char *cell, FILE *out)
+{
+    double ratio = strtod(cell, NULL);
+
+    if (ratio >= 0 && ratio <= 1) /* NaN is neither */
+        fprintf(out, "%.6f", ratio);
+    else
+        fputs("null", out);
+}
+
 static void put_value(const struct column *column, const char *cell, FILE *out)
 {
     if (column->type == COLUMN_TEXT) /* an empty text is one */
@@ -74,7 +84,7 @@ static void put_value(const struct column *column, const char *cell, FILE *out)
     else if (column->type == COLUMN_FLAG)
         fputs(strcmp(cell, "yes") == 0 ? "true" : "false", out);
     else if (column->type == COLUMN_RATIO)
-        fprintf(out, "%.6f", strtod(cell, NULL));
+        put_ratio(cell, out);
     else
         put_number(column, cell, out);
 }

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_CONTROL_DESK_H
+#define NAILUP_TESTS_CONTROL_DESK_H
+
+/*
+ * A daemon as the control socket sees it, in virtual time: a main loop, two workers with loops of
+ * their own, a cache. Clients are real sockets.
+ */
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "cache/cache.h"
+#include "control/view.h"
+#include "loop/loop.h"
+#include "support/fake_fd_watch.h"
+#include "support/fake_loop.h"
+#include "upstream/upstreams.h"
+
+enum { DESK_WORKERS = 2 };
+
+struct desk {
+    struct loop *loop;
+    struct control_view view;
+    struct control_worker workers[DESK_WORKERS];
+    struct control_worker *list[DESK_WORKERS];
+    struct stats stats[DESK_WORKERS];
+    struct nail_quota quota;
+    struct addr listening;
+};
+
+static inline void desk_open(struct desk *desk)
+{
+    static const struct cache_options cache_options = {.size_bytes = CACHE_SIZE_MIN,
+                                                       .max_ttl_s = 86400};
+    memset(desk, 0, sizeof(*desk));
+    desk->loop = loop_new();
+    desk->quota.max = 10;
+    for (int i = 0; i < DESK_WORKERS; i++) {
+        struct loop *loop = loop_new();
+        desk->workers[i] = (struct control_worker){
+            .loop = loop,
+            .upstreams = upstreams_new(loop, &desk->stats[i], &desk->quota),
+            .stats = &desk->stats[i],
+        };
+        desk->list[i] = &desk->workers[i];
+    }
+    assert_int_equal(addr_parse(&desk->listening, "127.0.0.1@5353", 53), ERR_OK);
+    desk->view = (struct control_view){
+        .config_file = "nailup.yaml",
+        .cache = cache_new(&cache_options),
+        .listening = &desk->listening,
+        .listening_count = 1,
+        .workers = desk->list,
+        .worker_count = DESK_WORKERS,
+        .started_at = loop_now(desk->loop),
+    };
+}
+
+static inline void desk_close(struct desk *desk)
+{
+    for (int i = 0; i < DESK_WORKERS; i++) {
+        upstreams_free(desk->workers[i].upstreams);
+        loop_free(desk->workers[i].loop);
+    }
+    loop_free(desk->loop);
+    cache_free((struct cache *)desk->view.cache);
+}
+
+/* Descriptors, then the mail of the workers, then that of main, until all is quiet. */
+static inline void desk_settle(struct desk *desk)
+{
+    for (int i = 0; i < 3; i++) {
+        fake_fd_watch_settle();
+        for (int worker = 0; worker < DESK_WORKERS; worker++)
+            fake_loop_settle(desk->workers[worker].loop);
+        fake_loop_settle(desk->loop);
+    }
+    fake_fd_watch_settle();
+}
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+#include "control/call.h"
+
+#include "unit/control/desk.h"
+
+struct asked {
+    struct desk desk;
+    struct call *done;
+};
+
+static void on_done(struct call *call, void *context)
+{
+    struct asked *asked = context;
+    assert_null(asked->done);
+    asked->done = call;
+}
+
+/* Runs a line to its end; the reply is valid until the next. */
+static const char *ask(struct asked *asked, const char *line)
+{
+    static char text[65536];
+    struct call *call = call_new(asked->desk.loop, &asked->desk.view, on_done, asked);
+
+    asked->done = NULL;
+    call_run(call, span_of(line, strlen(line)));
+    desk_settle(&asked->desk);
+    assert_ptr_equal(asked->done, call);
+    struct span all = buf_span(&call->reply.buf);
+    assert_true(all.len < sizeof(text));
+    memcpy(text, all.data, all.len);
+    text[all.len] = '\0';
+    call_free(call);
+    assert_true(all.len > 4 && strcmp(text + all.len - 5, "\nend\n") == 0);
+    return text;
+}
+
+static int open_all(void **state)
+{
+    static struct asked asked;
+    desk_open(&asked.desk);
+    *state = &asked;
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    desk_close(&((struct asked *)*state)->desk);
+    return 0;
+}
+
+static bool is_refused(const char *reply)
+{
+    return strncmp(reply, "refused\t", 8) == 0;
+}
+
+static void test_every_command_of_the_table_answers(void **state)
+{
+    static const char *const verbs[] = {
+#define COMMAND(verb, arguments, handler, sentence) verb,
+#include "nailup/commands.def"
+    };
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        const char *reply = ask(*state, verbs[i]);
+        assert_true(strncmp(reply, "ok\n", 3) == 0);
+        assert_non_null(strstr(reply, "\ncolumns\t"));
+    }
+}
+
+static void test_an_unknown_verb_is_refused_with_its_name(void **state)
+{
+    const char *reply = ask(*state, "dance");
+    assert_true(is_refused(reply));
+    assert_non_null(strstr(reply, "dance"));
+}
+
+static void test_verbs_are_compared_whole(void **state)
+{
+    assert_true(is_refused(ask(*state, "stat")));
+    assert_true(is_refused(ask(*state, "statuss")));
+    assert_true(is_refused(ask(*state, "STATUS")));
+}
+
+static void test_too_many_words_are_refused(void **state)
+{
+    assert_true(is_refused(ask(*state, "status\tnow")));
+    assert_true(is_refused(ask(*state, "recycle\t10.0.0.0/8\t10.1.0.0/16")));
+    assert_true(is_refused(ask(*state, "a\tb\tc\td\te\tf\tg\th\ti\tj\tk\tl\tm\tn\to\tp\tq")));
+}
+
+static void test_words_that_are_none_are_refused(void **state)
+{
+    assert_true(is_refused(ask(*state, "")));
+    assert_true(is_refused(ask(*state, "\t")));
+    assert_true(is_refused(ask(*state, "status\t")));
+    assert_true(is_refused(ask(*state, "\tstatus")));
+    assert_true(is_refused(ask(*state, "status\r")));
+    assert_true(is_refused(ask(*state, "sta\x7ftus")));
+}
+
+static void test_a_line_of_the_most_bytes_is_refused_and_not_overrun(void **state)
+{
+    static char line[CONTROL_REQUEST_MAX + 2];
+    memset(line, 'x', CONTROL_REQUEST_MAX);
+    assert_true(is_refused(ask(*state, line)));
+    line[CONTROL_REQUEST_MAX - 1] = '\0';
+    assert_true(is_refused(ask(*state, line)));
+}
+
+static void test_a_byte_of_zero_is_no_word(void **state)
+{
+    struct asked *asked = *state;
+    struct call *call = call_new(asked->desk.loop, &asked->desk.view, on_done, asked);
+    asked->done = NULL;
+    call_run(call, span_of("status\0", 7));
+    assert_true(call->reply.refused);
+    call_free(call);
+}
+
+static void test_recycle_takes_a_prefix_or_nothing(void **state)
+{
+    const char *none = "\nrow\t0\nend\n";
+    assert_non_null(strstr(ask(*state, "recycle"), none));
+    assert_non_null(strstr(ask(*state, "recycle\t192.0.2.0/24"), none));
+    assert_non_null(strstr(ask(*state, "recycle\t2001:db8::1"), none));
+    assert_true(is_refused(ask(*state, "recycle\tnowhere")));
+    assert_true(is_refused(ask(*state, "recycle\t192.0.2.0/33")));
+}
+
+static void test_workers_tell_their_rows_in_their_order(void **state)
+{
+    struct asked *asked = *state;
+    struct upstream_options options = upstream_options_default;
+    struct addr addr;
+
+    for (int i = DESK_WORKERS - 1; i >= 0; i--) {
+        assert_int_equal(addr_parse(&addr, i ? "192.0.2.2@53" : "192.0.2.1@53", 53), ERR_OK);
+        assert_non_null(upstreams_get(asked->desk.workers[i].upstreams, &addr, &options));
+    }
+    const char *reply = ask(asked, "upstreams");
+    const char *first = strstr(reply, "\nrow\t0\t192.0.2.1@53\tudp\t");
+    const char *second = strstr(reply, "\nrow\t1\t192.0.2.2@53\tudp\t");
+    assert_true(first && second && first < second);
+}
+
+static void test_a_worker_that_has_ended_is_left_out(void **state)
+{
+    struct asked *asked = *state;
+    struct upstreams *kept = asked->desk.workers[1].upstreams;
+
+    asked->desk.workers[1].upstreams = NULL;
+    assert_non_null(strstr(ask(asked, "recycle"), "\nrow\t0\n"));
+    asked->desk.workers[1].upstreams = kept;
+}
+
+static void test_numbers_of_workers_are_summed(void **state)
+{
+    struct asked *asked = *state;
+
+    STATS_ADD(&asked->desk.stats[0], queries_udp, 40);
+    STATS_ADD(&asked->desk.stats[1], queries_udp, 2);
+    STATS_ADD(&asked->desk.stats[1], cache_hits, 1);
+    STATS_ADD(&asked->desk.stats[0], cache_misses, 3);
+    assert_non_null(strstr(ask(asked, "stats"), "\tprotocol=\"udp\"\t42\n"));
+    const char *status = ask(asked, "status");
+    assert_non_null(strstr(status, "\t42\t1\t3\t0.250000\t"));
+    assert_non_null(strstr(status, "\nrow\t127.0.0.1@5353\tudp tcp\n"));
+}
+
+static void test_an_abandoned_call_ends_without_its_client(void **state)
+{
+    struct asked *asked = *state;
+    struct call *call = call_new(asked->desk.loop, &asked->desk.view, on_done, asked);
+
+    asked->done = NULL;
+    call_run(call, span_of("connections", 11));
+    assert_null(asked->done);
+    call_abandon(call);
+    desk_settle(&asked->desk); /* the sanitizer sees that it is freed */
+    assert_null(asked->done);
+}
+
+#define WITH_DESK(test) cmocka_unit_test_setup_teardown(test, open_all, close_all)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_DESK(test_every_command_of_the_table_answers),
+        WITH_DESK(test_an_unknown_verb_is_refused_with_its_name),
+        WITH_DESK(test_verbs_are_compared_whole),
+        WITH_DESK(test_too_many_words_are_refused),
+        WITH_DESK(test_words_that_are_none_are_refused),
+        WITH_DESK(test_a_line_of_the_most_bytes_is_refused_and_not_overrun),
+        WITH_DESK(test_a_byte_of_zero_is_no_word),
+        WITH_DESK(test_recycle_takes_a_prefix_or_nothing),
+        WITH_DESK(test_workers_tell_their_rows_in_their_order),
+        WITH_DESK(test_a_worker_that_has_ended_is_left_out),
+        WITH_DESK(test_numbers_of_workers_are_summed),
+        WITH_DESK(test_an_abandoned_call_ends_without_its_client),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+#include "control/local_socket.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64], path[80], why[256];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof(folder), "/tmp/nailup-test-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/socket", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+static enum err open_at(struct local_socket *out)
+{
+    return local_socket_open(out, path, 0660, why, sizeof(why));
+}
+
+static void test_the_file_has_its_mode_whatever_the_umask(void **state)
+{
+    struct local_socket local;
+    struct stat found;
+
+    (void)state;
+    for (mode_t mask = 0; mask <= 0777; mask += 0777) {
+        mode_t before = umask(mask);
+        assert_int_equal(open_at(&local), ERR_OK);
+        umask(before);
+        assert_int_equal(stat(path, &found), 0);
+        assert_int_equal(found.st_mode & 07777, 0660);
+        local_socket_close(&local);
+    }
+}
+
+static void test_closing_removes_the_file_once(void **state)
+{
+    struct local_socket local;
+
+    (void)state;
+    assert_int_equal(open_at(&local), ERR_OK);
+    local_socket_close(&local);
+    assert_int_equal(access(path, F_OK), -1);
+    local_socket_close(&local);
+}
+
+static void test_the_file_of_a_dead_socket_is_replaced(void **state)
+{
+    struct local_socket dead, local;
+
+    (void)state;
+    assert_int_equal(open_at(&dead), ERR_OK);
+    close(dead.fd); /* as when a process is killed */
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(open_at(&local), ERR_OK);
+    local_socket_close(&local);
+}
+
+static void test_the_file_of_a_living_socket_is_left_alone(void **state)
+{
+    struct local_socket living, local;
+
+    (void)state;
+    assert_int_equal(open_at(&living), ERR_OK);
+    assert_int_equal(open_at(&local), ERR_ADDRESS_IN_USE);
+    assert_non_null(strstr(why, path));
+    local_socket_close(&local);
+    assert_int_equal(access(path, F_OK), 0);
+    local_socket_close(&living);
+}
+
+static void test_a_file_that_is_no_socket_is_left_alone(void **state)
+{
+    struct local_socket local;
+    int fd = open(path, O_CREAT | O_WRONLY, 0600);
+
+    (void)state;
+    assert_int_equal(write(fd, "x", 1), 1);
+    close(fd);
+    assert_int_equal(open_at(&local), ERR_INVALID);
+    assert_non_null(strstr(why, "no socket"));
+    local_socket_close(&local);
+    assert_int_equal(access(path, F_OK), 0);
+}
+
+static void test_a_symbolic_link_is_not_followed(void **state)
+{
+    struct local_socket local;
+
+    (void)state;
+    assert_int_equal(symlink("/dev/null", path), 0);
+    assert_int_equal(open_at(&local), ERR_INVALID);
+}
+
+static void test_a_file_that_took_its_place_is_not_removed(void **state)
+{
+    struct local_socket first, second;
+
+    (void)state;
+    assert_int_equal(open_at(&first), ERR_OK);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(open_at(&second), ERR_OK);
+    local_socket_close(&first);
+    assert_int_equal(access(path, F_OK), 0);
+    local_socket_close(&second);
+}
+
+static void test_a_path_that_is_too_long_is_refused(void **state)
+{
+    struct local_socket local;
+    char text[300];
+
+    (void)state;
+    memset(text, 'x', sizeof(text) - 1);
+    text[0] = '/';
+    text[sizeof(text) - 1] = '\0';
+    assert_int_equal(local_socket_open(&local, text, 0660, why, sizeof(why)), ERR_TOO_LARGE);
+    assert_non_null(strstr(why, "too long"));
+}
+
+#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_FOLDER(test_the_file_has_its_mode_whatever_the_umask),
+        WITH_FOLDER(test_closing_removes_the_file_once),
+        WITH_FOLDER(test_the_file_of_a_dead_socket_is_replaced),
+        WITH_FOLDER(test_the_file_of_a_living_socket_is_left_alone),
+        WITH_FOLDER(test_a_file_that_is_no_socket_is_left_alone),
+        WITH_FOLDER(test_a_symbolic_link_is_not_followed),
+        WITH_FOLDER(test_a_file_that_took_its_place_is_not_removed),
+        WITH_FOLDER(test_a_path_that_is_too_long_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

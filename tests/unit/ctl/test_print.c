@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+#include "ctl/print.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "unit/ctl/given.h"
+
+/* What a printer makes of a reply; valid until the next call. */
+static const char *printed(void (*print)(const struct answer *, FILE *), const char *reply)
+{
+    static char text[8192];
+    struct answer answer;
+    FILE *out = fmemopen(text, sizeof(text), "w");
+
+    assert_int_equal(parse(&answer, reply), ERR_OK);
+    memset(text, 0, sizeof(text));
+    print(&answer, out);
+    fclose(out);
+    answer_deinit(&answer);
+    return text;
+}
+
+/* The text of one cell of this type. */
+static const char *cell(const char *type, const char *value)
+{
+    static char text[8192];
+    char reply[512];
+
+    snprintf(reply, sizeof(reply), "ok\nrecord\tr\ncolumns\tx:%s\nrow\t%s\nend\n", type, value);
+    strcpy(text, printed(print_text, reply) + 3); /* "x  " */
+    text[strcspn(text, "\n")] = '\0';
+    return text;
+}
+
+static void test_durations_have_the_unit_that_fits(void **state)
+{
+    (void)state;
+    assert_string_equal(cell("duration", "0"), "0us");
+    assert_string_equal(cell("duration", "999"), "999us");
+    assert_string_equal(cell("duration", "1000"), "1.00ms");
+    assert_string_equal(cell("duration", "25800"), "25.8ms");
+    assert_string_equal(cell("duration", "325000"), "325ms");
+    assert_string_equal(cell("duration", "3210000"), "3.2s");
+    assert_string_equal(cell("duration", "59999999"), "59.9s");
+    assert_string_equal(cell("duration", "60000000"), "1m00s");
+    assert_string_equal(cell("duration", "3599000000"), "59m59s");
+    assert_string_equal(cell("duration", "7980000000"), "2h13m");
+    assert_string_equal(cell("duration", "457200000000"), "5d07h");
+}
+
+static void test_sizes_have_the_unit_that_fits(void **state)
+{
+    (void)state;
+    assert_string_equal(cell("bytes", "0"), "0B");
+    assert_string_equal(cell("bytes", "1023"), "1023B");
+    assert_string_equal(cell("bytes", "1536"), "1.5KiB");
+    assert_string_equal(cell("bytes", "134217728"), "128MiB");
+}
+
+static void test_the_rest_is_as_people_say_it(void **state)
+{
+    (void)state;
+    assert_string_equal(cell("ratio", "0.750000"), "75.0%");
+    assert_string_equal(cell("count", "42"), "42");
+    assert_string_equal(cell("flag", "yes"), "yes");
+    assert_string_equal(cell("count", ""), "-");
+}
+
+static void test_columns_are_aligned_numbers_to_the_right(void **state)
+{
+    (void)state;
+    assert_string_equal(printed(print_text, "ok\ntable\tt\n"
+                                            "columns\tname:text\tin_use:count\tnote:text\n"
+                                            "row\ta\t5\tx\nrow\tlonger\t12345678\ty\nend\n"),
+                        "name      in use  note\n"
+                        "a              5  x\n"
+                        "longer  12345678  y\n");
+}
+
+static void test_columns_that_are_empty_everywhere_are_left_out(void **state)
+{
+    (void)state;
+    assert_string_equal(printed(print_text, "ok\ntable\tt\ncolumns\ta:text\tb:text\tc:count\n"
+                                            "row\tx\t\t1\nrow\t\t\t\nend\n"),
+                        "a  c\n"
+                        "x  1\n"
+                        "-  -\n");
+}
+
+static void test_an_empty_list_says_so(void **state)
+{
+    (void)state;
+    assert_string_equal(printed(print_text, "ok\ntable\tconnections\ncolumns\ta:text\nend\n"),
+                        "no connections\n");
+    assert_string_equal(printed(print_json, "ok\ntable\tconnections\ncolumns\ta:text\nend\n"),
+                        "{\"connections\": []}\n");
+}
+
+static void test_rows_that_are_missing_are_told(void **state)
+{
+    (void)state;
+    assert_string_equal(printed(print_text, "ok\ntable\tt\ncolumns\ta:text\nrow\tx\ncut\t7\nend\n"),
+                        "a\nx\n(7 more)\n");
+}
+
+static void test_several_tables_have_their_names(void **state)
+{
+    (void)state;
+    assert_string_equal(printed(print_text, "ok\nrecord\tone\ncolumns\tab_c:text\td:count\n"
+                                            "row\tx\t1\ntable\ttwo\ncolumns\te:text\nend\n"),
+                        "one\nab c  x\nd     1\n\ntwo\nno two\n");
+}
+
+static void test_json_has_numbers_flags_and_nulls(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        printed(print_json, "ok\nrecord\tr\ncolumns\ta:count\tb:flag\tc:flag\td:count\te:text\t"
+                            "f:ratio\tg:duration\th:bytes\n"
+                            "row\t18446744073709551615\tyes\tno\t\t\t0.5\t1500000\t7\nend\n"),
+        "{\"r\": {\"a\": 18446744073709551615, \"b\": true, \"c\": false, \"d\": null, "
+        "\"e\": \"\", \"f\": 0.500000, \"g_seconds\": 1.500000, \"h_bytes\": 7}}\n");
+}
+
+static void test_json_is_json_whatever_the_daemon_says(void **state)
+{
+    (void)state;
+    assert_string_equal(printed(print_json, "ok\ntable\tt\"\ncolumns\ta\\:text\tb:count\n"
+                                            "row\t\"\\\x01\xc3\xa9\xff\xc0\xaf\xed\xa0\x80\t-1\n"
+                                            "row\tx\t0x10\nend\n"),
+                        "{\"t\\\"\": [\n"
+                        "  {\"a\\\\\": \"\\\"\\\\\\u0001\xc3\xa9\\ufffd\\ufffd\\ufffd"
+                        "\\ufffd\\ufffd\\ufffd\", \"b\": null},\n"
+                        "  {\"a\\\\\": \"x\", \"b\": null}]}\n");
+}
+
+static void test_json_has_no_numbers_that_are_none(void **state)
+{
+    (void)state;
+    assert_string_equal(printed(print_json, "ok\ntable\tt\ncolumns\ta:ratio\n"
+                                            "row\tnan\nrow\tinf\nrow\t-1\nend\n"),
+                        "{\"t\": [\n  {\"a\": null},\n  {\"a\": null},\n  {\"a\": null}]}\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_durations_have_the_unit_that_fits),
+        cmocka_unit_test(test_sizes_have_the_unit_that_fits),
+        cmocka_unit_test(test_the_rest_is_as_people_say_it),
+        cmocka_unit_test(test_columns_are_aligned_numbers_to_the_right),
+        cmocka_unit_test(test_columns_that_are_empty_everywhere_are_left_out),
+        cmocka_unit_test(test_an_empty_list_says_so),
+        cmocka_unit_test(test_rows_that_are_missing_are_told),
+        cmocka_unit_test(test_several_tables_have_their_names),
+        cmocka_unit_test(test_json_has_numbers_flags_and_nulls),
+        cmocka_unit_test(test_json_has_no_numbers_that_are_none),
+        cmocka_unit_test(test_json_is_json_whatever_the_daemon_says),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
