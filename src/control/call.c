@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * From a line to the handler of its verb. What commands do is in commands.c.
+ * The life of a call. What it is asked is request.c's, what it answers is commands.c's.
  *
  * Invariant: each call is done exactly once.
  */
@@ -10,10 +10,6 @@
 #include "control/call.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "base/check.h"
-#include "control/commands.h"
 
 struct call *call_new(struct loop *loop, const struct control_view *view,
                       void (*on_done)(struct call *call, void *context), void *context)
@@ -49,71 +45,4 @@ void call_done(struct call *call)
         call->on_done(call, call->context);
     else
         call_free(call);
-}
-
-bool call_split(char *words, size_t len, int *argc, const char *argv[CONTROL_WORDS_MAX])
-{
-    *argc = 0;
-    words[len] = '\0';
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)words[i];
-        if ((c < 0x20 && c != '\t') || c == 0x7f)
-            return false;
-    }
-    for (char *word = words; word;) {
-        char *tab = strchr(word, '\t');
-        if (tab)
-            *tab = '\0';
-        if (!*word || *argc == CONTROL_WORDS_MAX)
-            return false;
-        argv[(*argc)++] = word;
-        word = tab ? tab + 1 : NULL;
-    }
-    return true;
-}
-
-static void refuse(struct call *call, const char *sentence)
-{
-    reply_refuse(&call->reply, "%s", sentence);
-    call_done(call);
-}
-
-static void dispatch(struct call *call, const char *verb)
-{
-    const struct command *command = command_find(verb);
-    int least, most;
-
-    if (!command) {
-        reply_refuse(&call->reply, "no such command: %.64s; 'help' lists them", verb);
-        call_done(call);
-        return;
-    }
-    control_argument_counts(command->arguments, &least, &most);
-    if (call->argc < least || call->argc > most) {
-        reply_refuse(&call->reply, "use it so: %s %s", command->verb, command->arguments);
-        call_done(call);
-        return;
-    }
-    reply_ok(&call->reply);
-    command->run(call);
-}
-
-void call_run(struct call *call, struct span line)
-{
-    const char *words[CONTROL_WORDS_MAX];
-    int count;
-
-    if (line.len >= sizeof(call->words)) {
-        refuse(call, "the request is too long");
-        return;
-    }
-    memcpy(call->words, line.data, line.len);
-    if (!call_split(call->words, line.len, &count, words)) {
-        refuse(call, "the request is not a verb and words separated by tabs");
-        return;
-    }
-    call->argc = count - 1;
-    for (int i = 0; i < call->argc; i++)
-        call->argv[i] = words[i + 1];
-    dispatch(call, words[0]);
 }

@@ -6,15 +6,13 @@
 /*
  * One request being answered. It may outlive the client who made it, while workers are asked.
  *
- * Life: call_new, call_run, the command's handler; call_done() by the handler, at once or later:
+ * Life: call_new, request_run, the command's handler; call_done() by the handler, at once or later:
  * then whoever made the call gets it by on_done and frees it, or it frees itself if it was
  * abandoned. The main loop's thread.
  */
 
 #include <stdbool.h>
-#include <stddef.h>
 
-#include "base/span.h"
 #include "control/reply.h"
 #include "control/view.h"
 
@@ -31,22 +29,16 @@ struct call {
     char words[CONTROL_REQUEST_MAX];
 };
 
-/* NULL out of memory. on_done may come within call_run(). */
+/* NULL out of memory. on_done may come within request_run(). */
 struct call *call_new(struct loop *loop, const struct control_view *view,
                       void (*on_done)(struct call *call, void *context), void *context);
 void call_free(struct call *call);
 
-/* Runs the request: a line without its newline. One that is no command is refused. */
-void call_run(struct call *call, struct span line);
-
-/* Nobody waits any more: it frees itself when it is done. Only between call_run() and on_done. */
+/* Nobody waits any more: it frees itself when it is done. Only between request_run() and on_done.
+ */
 void call_abandon(struct call *call);
 
 /* For handlers: the reply is complete. The call must not be touched afterwards. */
 void call_done(struct call *call);
-
-/* For tests and others who have words instead of a line: cuts a line at its tabs. False: too many,
- * none, or bytes that no word may have. words is changed; argv points into it. */
-bool call_split(char *words, size_t len, int *argc, const char *argv[CONTROL_WORDS_MAX]);
 
 #endif

@@ -18,6 +18,7 @@
 
 #include "base/check.h"
 #include "control/call.h"
+#include "control/request.h"
 #include "loop/fd_watch.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
@@ -108,7 +109,7 @@ static void run(struct client *client, size_t line_len)
     client->call = call;
     client->state = CLIENT_WAITING;
     timer_stop(&client->limit); /* workers are never slow; if one is, the client may go */
-    call_run(call, span_of(client->line, line_len));
+    request_run(call, span_of(client->line, line_len));
 }
 
 static void read_line(struct client *client)

@@ -3,7 +3,7 @@
 
 /*
  * nailupd's command line: reads it, loads the configuration, and hands over. The exit codes and
- * their meaning are in supervisor.h and nailupd(8).
+ * their meaning are in exit_code.h and nailupd(8).
  */
 
 #include <getopt.h>
@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "daemon/exit_code.h"
 #include "daemon/signals.h"
 #include "daemon/supervisor.h"
 #include "nailup/version.h"

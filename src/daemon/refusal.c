@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "daemon/supervisor.h"
+#include "daemon/exit_code.h"
 
 int refusal(const char *format, ...)
 {

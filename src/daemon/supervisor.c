@@ -22,6 +22,7 @@
 #include "config/config.h"
 #include "control/control.h"
 #include "control/view.h"
+#include "daemon/exit_code.h"
 #include "daemon/refusal.h"
 #include "daemon/report.h"
 #include "daemon/signals.h"

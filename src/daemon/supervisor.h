@@ -7,10 +7,8 @@
 
 struct config;
 
-/* The exit codes of nailupd. */
-enum { EXIT_STOPPED = 0, EXIT_CONFIG = 1, EXIT_USAGE = 2, EXIT_CANNOT_START = 3 };
-
-/* Starts everything, serves until SIGTERM or SIGINT, takes everything apart. Returns the exit code;
+/* Starts everything, serves until SIGTERM or SIGINT, takes everything apart. Returns a code of
+ * daemon/exit_code.h;
  * of EXIT_CANNOT_START a line on stderr has said why and what to do. signals_block() has been
  * called. config is borrowed; config_file is its name, for people. */
 int supervisor_run(const struct config *config, const char *config_file);

@@ -113,7 +113,7 @@ class Responder:
     def stop(self):
         if self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(10)
+            self.process.wait(60)
         self.process.stdout.close()
 
 
@@ -172,7 +172,7 @@ class Daemon:
     def send(self, number):
         self.process.send_signal(number)
 
-    def stop(self, number=signal.SIGTERM, within=15):
+    def stop(self, number=signal.SIGTERM, within=60):
         """Its exit code."""
         if self.process.poll() is None:
             self.send(number)

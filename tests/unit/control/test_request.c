@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-#include "control/call.h"
+#include "control/request.h"
 
 #include "unit/control/desk.h"
+
+#include "control/call.h"
 
 struct asked {
     struct desk desk;
@@ -24,7 +26,7 @@ static const char *ask(struct asked *asked, const char *line)
     struct call *call = call_new(asked->desk.loop, &asked->desk.view, on_done, asked);
 
     asked->done = NULL;
-    call_run(call, span_of(line, strlen(line)));
+    request_run(call, span_of(line, strlen(line)));
     desk_settle(&asked->desk);
     assert_ptr_equal(asked->done, call);
     struct span all = buf_span(&call->reply.buf);
@@ -113,7 +115,7 @@ static void test_a_byte_of_zero_is_no_word(void **state)
     struct asked *asked = *state;
     struct call *call = call_new(asked->desk.loop, &asked->desk.view, on_done, asked);
     asked->done = NULL;
-    call_run(call, span_of("status\0", 7));
+    request_run(call, span_of("status\0", 7));
     assert_true(call->reply.refused);
     call_free(call);
 }
@@ -174,7 +176,7 @@ static void test_an_abandoned_call_ends_without_its_client(void **state)
     struct call *call = call_new(asked->desk.loop, &asked->desk.view, on_done, asked);
 
     asked->done = NULL;
-    call_run(call, span_of("connections", 11));
+    request_run(call, span_of("connections", 11));
     assert_null(asked->done);
     call_abandon(call);
     desk_settle(&asked->desk); /* the sanitizer sees that it is freed */
