@@ -99,9 +99,11 @@ static bool match_word(struct reading *work, const char *word)
     const char *value;
     if ((value = reader_value(word, "ede"))) {
         entry->match |= MATCH_EDE;
-        entry->ede = strcmp(value, "any") == 0    ? EDE_ANY
-                     : strcmp(value, "none") == 0 ? EDE_ABSENT
-                                                  : atoi(value);
+        if (entry->ede_count == ENTRY_EDE_MAX)
+            return false;
+        entry->ede[entry->ede_count++] = strcmp(value, "any") == 0    ? EDE_ANY
+                                         : strcmp(value, "none") == 0 ? EDE_ABSENT
+                                                                      : atoi(value);
         return true;
     }
     if ((value = reader_value(word, "size"))) {

@@ -56,7 +56,7 @@ enum entry_adjust {
     ADJUST_ANSWER_A = 1 << 10,
 };
 
-enum { EDE_ANY = -1, EDE_ABSENT = -2 };
+enum { EDE_ANY = -1, EDE_ABSENT = -2, ENTRY_EDE_MAX = 4 };
 
 /* One message of an entry; most have one. */
 struct entry_packet {
@@ -68,7 +68,8 @@ struct entry {
     struct entry *next;
     int line;
     uint32_t match, adjust;
-    int ede;
+    int ede[ENTRY_EDE_MAX]; /* all must be there */
+    unsigned ede_count;
     size_t size_max; /* of MATCH size=N: bytes of the message at most */
     uint16_t id;     /* of the message: REPLY id=N */
     uint64_t sleep_us, gap_us;

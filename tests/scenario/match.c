@@ -130,20 +130,26 @@ static uint32_t serial_of(const struct message *message)
     return 0;
 }
 
+static bool has_ede(const struct message *message, int wanted)
+{
+    bool any = false;
+    struct span rest = message->edns.options;
+    for (struct edns_option option; edns_option_next(&rest, &option);) {
+        if (option.code != EDNS_EDE || option.data.len < 2)
+            continue;
+        any = true;
+        if (get_u16(option.data.data) == wanted)
+            return true;
+    }
+    return wanted == EDE_ANY ? any : wanted == EDE_ABSENT && !any;
+}
+
 static bool ede_matches(const struct both *both)
 {
-    struct edns_ede ede;
-    bool found = both->got.edns.present && edns_find_ede(&both->got.edns, &ede) == EDNS_FOUND;
-    if (both->entry->ede == EDE_ABSENT || !found)
-        return !found && both->entry->ede == EDE_ABSENT;
-    if (both->entry->ede == EDE_ANY || ede.code == both->entry->ede)
-        return true;
-    struct span rest = both->got.edns.options;
-    for (struct edns_option option; edns_option_next(&rest, &option);)
-        if (option.code == EDNS_EDE && option.data.len >= 2 &&
-            get_u16(option.data.data) == both->entry->ede)
-            return true;
-    return false;
+    for (unsigned i = 0; i < both->entry->ede_count; i++)
+        if (!has_ede(&both->got, both->entry->ede[i]))
+            return false;
+    return true;
 }
 
 static bool has_keepalive(const struct both *both)

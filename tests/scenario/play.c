@@ -239,7 +239,6 @@ static bool run_step(struct play *play)
     }
     bool looks = verb->looks || verb->run == do_time_passes;
     play->world.now = looks || !step->next ? step->number : step->next->number;
-    servers_look_again(&play->world);
     if (play->verbose)
         fprintf(stderr, "  %llu.%06llu s: step %d %s %s\n",
                 (unsigned long long)(loop_now(play->world.loop) / US_PER_S),
@@ -249,6 +248,8 @@ static bool run_step(struct play *play)
         return false;
     if (step->next)
         play->world.now = step->next->number;
+    world_settle(&play->world);
+    servers_look_again(&play->world);
     world_settle(&play->world);
     return true;
 }
