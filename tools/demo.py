@@ -7,7 +7,8 @@ Usage: tools/demo.py [BUILD]   BUILD: a built tree, by default build/release
 Exits 0 when every claim held, 1 when one did not or something could not be started.
 
 The upstreams are `nailup-bench responder`, which also plays the delay of a distance. Claims are
-about counts and failures; of times only gross differences are claimed, as machines are busy.
+about counts and failures; of times only gross differences are claimed, as machines are busy. A
+part in which a claim failed while the machine stood still is played once more, and says so.
 """
 
 import contextlib
@@ -18,7 +19,7 @@ import sys
 import tempfile
 import time
 
-from demo_asker import Asker, between, count_bad, percentile
+from demo_asker import Asker, Watch, between, count_bad, percentile
 from demo_programs import Broken, await_true, run
 from demo_report import Claims, ms, say, table, title
 from demo_stage import FAR_MS, MAX_REQUESTS, NAILED, NEAR_MS, PLANTS, Stage
@@ -27,6 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PEER_IDLE_MS, SELDOM_MS, SELDOM_S = 1200, 1800, 20
 STEADY_PER_S = 100
 FOUND_AGAIN_S = 15
+STOOD_STILL_S, REPLAY_WITHIN_S = 0.04, 75
 
 
 # ---- 1: the table of 2016 ----
@@ -169,15 +171,16 @@ def show_killing(stage):
           [[name, len(them), count_bad(them), *(ms(percentile(them, p)) for p in (50, 99, 100)),
             tcp, udp]
            for name, since, until, tcp, udp in rows for them in [between(questions, since, until)]])
-    claim_killing(stage.claims, questions, {row[0]: row[1:] for row in rows})
+    claim_killing(stage, questions, {row[0]: row[1:] for row in rows})
 
 
-def claim_killing(claims, questions, seen):
+def claim_killing(stage, questions, seen):
+    claims, still = stage.claims, stage.watch.longest_s
     bad = count_bad(questions)
     claims.check(bad == 0, "no query fails", f"{bad} of {len(questions)}")
     worst = percentile(questions, 100)
-    claims.check(worst is not None and worst < 4, "none waits for long",
-                 f"{ms(worst)} ms at most")
+    claims.check(worst is not None and worst < 4 + still, "none waits for long",
+                 f"{ms(worst)} ms at most (the machine's own pauses: up to {ms(still)} ms)")
     since, until, _, udp = seen["refused"]
     asked = len(between(questions, since, until))
     claims.check(udp >= 0.9 * asked, "while TCP is refused, queries go by UDP",
@@ -194,6 +197,7 @@ def show_recycling(stage):
     rate, seconds = 120, 10
     title(f"4. Recycling: max-requests {MAX_REQUESTS}, {rate} queries a second, "
           f"{FAR_MS} ms away")
+    stage.recycled.tell("reset-stats")
     cold = -stage.nailed.cold_queries()
     asker = Asker(stage.nailed.port, "recycled.example", rate)
     asker.start()
@@ -230,15 +234,31 @@ def show_connections(stage):
 
 # ---- all of it ----
 
+def show_undisturbed(show, stage, started):
+    """Once more, if a claim failed while the machine stood still; a fault of ours stays."""
+    watch = stage.watch
+    while True:
+        mark = stage.claims.mark()
+        watch.take_s()
+        show(stage)
+        still = watch.take_s()
+        late = time.monotonic() - watch.total_s > started + REPLAY_WITHIN_S
+        if stage.claims.held_since(mark) or still < STOOD_STILL_S or late:
+            return
+        say(f"  the machine stood still for {ms(still)} ms meanwhile: once more")
+        stage.claims.forget_since(mark)
+
+
 def play(build, folder, stack, claims):
-    stage = Stage(build, folder, stack, claims)
+    started = time.monotonic()
+    stage = Stage(build, folder, stack, claims, Watch())
     say("Two nailupd run on loopback with the same upstreams, one of them with these lines:")
     say(f"\n{NAILED}")
     took = stage.await_nailed()
     claims.check(took is not None, "connections are open before the first query",
                  f"{len(stage.ready_servers())}")
     for show in (show_transports, show_nailing, show_killing, show_recycling, show_connections):
-        show(stage)
+        show_undisturbed(show, stage, started)
     end(stage)
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """A client that asks for a new name at fixed instants, whatever became of the earlier ones, and
-never asks twice: what is lost counts as failed."""
+never asks twice: what is lost counts as failed. And a watch on the machine."""
 
 import dataclasses
 import math
+import random
 import select
 import socket
 import struct
@@ -12,6 +13,7 @@ import threading
 import time
 
 GRACE_S = 6  # longer than nailupd tries before it answers SERVFAIL
+BEHIND_S = 0.1  # instants missed by more are left out, not made up for by a burst
 NOERROR = 0
 
 
@@ -37,6 +39,7 @@ class Asker(threading.Thread):
     def __init__(self, port, zone, rate):
         super().__init__(daemon=True)
         self.zone, self.rate = zone, rate
+        self.tag = f"{random.randrange(1 << 32):x}"  # no name is asked twice, so none is cached
         self.questions = []  # the index is the message id, so 65,536 at most
         self.waiting = 0
         self.stopping = threading.Event()
@@ -45,10 +48,11 @@ class Asker(threading.Thread):
         self.socket.setblocking(False)
 
     def run(self):
-        start = time.monotonic()
+        due = time.monotonic()
         while not self.stopping.is_set() and len(self.questions) < 65536:
-            self.receive_until(start + len(self.questions) / self.rate)
+            self.receive_until(due)
             self.ask()
+            due = max(due + 1 / self.rate, time.monotonic() - BEHIND_S)
         until = time.monotonic() + GRACE_S
         while self.waiting and time.monotonic() < until:
             self.receive_until(min(until, time.monotonic() + 0.05))
@@ -59,7 +63,7 @@ class Asker(threading.Thread):
         self.questions.append(Question(time.monotonic()))
         self.waiting += 1
         try:
-            self.socket.send(encode(number, f"q{number}.{self.zone}"))
+            self.socket.send(encode(number, f"q{number}-{self.tag}.{self.zone}"))
         except OSError:
             pass  # stays without an answer
 
@@ -103,3 +107,25 @@ def count_bad(questions):
 
 def between(questions, since, until):
     return [q for q in questions if since <= q.asked_at < until]
+
+
+class Watch(threading.Thread):
+    """Sees how long the machine stood still: how much later than asked a sleeper woke up."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.longest_s = self.total_s = 0.0
+        self.start()
+
+    def run(self):
+        while True:
+            before = time.monotonic()
+            time.sleep(0.01)
+            late_s = time.monotonic() - before - 0.01
+            self.longest_s = max(self.longest_s, late_s)
+            self.total_s += late_s
+
+    def take_s(self):
+        """The longest since this was asked last."""
+        longest, self.longest_s = self.longest_s, 0.0
+        return longest

@@ -28,19 +28,26 @@ class Claims:
     """Everything that was promised, and whether it held."""
 
     def __init__(self):
-        self.good, self.bad = 0, []
+        self.good, self.bad = [], []
+
+    def mark(self):
+        return len(self.good), len(self.bad)
+
+    def held_since(self, mark):
+        return len(self.bad) == mark[1]
+
+    def forget_since(self, mark):
+        """What was checked after the mark is checked anew."""
+        del self.good[mark[0]:], self.bad[mark[1]:]
 
     def check(self, held, text, seen):
         say(f"  {'ok ' if held else 'NOT'}  {text}: {seen}")
-        if held:
-            self.good += 1
-        else:
-            self.bad.append(text)
+        (self.good if held else self.bad).append(text)
 
     def conclude(self):
         """True when all held."""
         say()
         for text in self.bad:
             say(f"did not hold: {text}")
-        say(f"{self.good} of {self.good + len(self.bad)} claims held")
+        say(f"{len(self.good)} of {len(self.good) + len(self.bad)} claims held")
         return not self.bad

@@ -31,8 +31,9 @@ def zone(name, server, *settings):
 class Stage:
     """Programs end with the stack they were started in."""
 
-    def __init__(self, build, folder, stack, claims):
-        self.build, self.folder, self.stack, self.claims = build, folder, stack, claims
+    def __init__(self, build, folder, stack, claims, watch):
+        self.build, self.folder, self.stack = build, folder, stack
+        self.claims, self.watch = claims, watch
         self.plants = self.responder("plants", PLANTS, NEAR_MS)
         self.killed = self.responder("killed", [KILLED], FAR_MS)
         self.recycled = self.responder("recycled", [RECYCLED], FAR_MS)
