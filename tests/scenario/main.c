@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * scenario_runner [--verbose] [--left-out FILE] FILE.rpl|DIR...
+ * scenario_runner [--verbose] [--seed N] [--left-out FILE] FILE.rpl|DIR...
  *
  * Plays scenarios one by one and says of each in a line whether it went as written. Exit status: 0
  * when none failed, 1 when one did, 2 on wrong usage, 77 when all that was named is missing.
@@ -22,6 +22,7 @@ enum { EXIT_SKIPPED = 77, PATH_MAX_LEN = 4096 };
 
 struct run {
     bool verbose;
+    uint64_t seed;
     char *left_out; /* lines "FILE: reason" */
     unsigned played, failed, skipped;
     unsigned missing;
@@ -94,6 +95,7 @@ static void play_file(struct run *run, const char *path)
     static struct play play;
     char why[1024];
     play.verbose = run->verbose;
+    play.seed = run->seed;
     if (is_left_out(run, path, why, sizeof(why))) {
         say_skipped(run, path, why);
         return;
@@ -177,18 +179,20 @@ static char *read_left_out(const char *path)
 
 int main(int argc, char **argv)
 {
-    struct run run = {0};
+    struct run run = {.seed = 4242};
     int at = 1;
     for (; at < argc && strncmp(argv[at], "--", 2) == 0; at++) {
         if (strcmp(argv[at], "--verbose") == 0)
             run.verbose = true;
         else if (strcmp(argv[at], "--left-out") == 0 && at + 1 < argc)
             run.left_out = read_left_out(argv[++at]);
+        else if (strcmp(argv[at], "--seed") == 0 && at + 1 < argc)
+            run.seed = strtoull(argv[++at], NULL, 0);
         else
             at = argc;
     }
     if (at >= argc) {
-        fprintf(stderr, "usage: run [--verbose] [--left-out FILE] FILE.rpl|DIR...\n");
+        fprintf(stderr, "usage: run [--verbose] [--seed N] [--left-out FILE] FILE.rpl|DIR...\n");
         return 2;
     }
     log_set_level(run.verbose ? LOG_DEBUG : LOG_ERROR);

@@ -269,7 +269,7 @@ bool play_script(struct play *play, const struct script *script, const char *yam
     play->script = script;
     play->lacks_verb = false;
     play->why[0] = '\0';
-    bool fine = world_open(&play->world, script, yaml, why);
+    bool fine = world_open(&play->world, script, yaml, play->seed, why);
     for (play->step = script->steps; fine && play->step; play->step = play->step->next) {
         fine = run_step(play);
         if (!play->step->next && fine)

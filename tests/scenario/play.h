@@ -18,6 +18,7 @@ struct play {
     const struct script *script;
     const struct script_step *step;
     bool verbose;
+    uint64_t seed;   /* of all that is random */
     bool lacks_verb; /* a step that the runner does not know */
     char why[PLAY_WHY_MAX];
 };

@@ -16,10 +16,9 @@
 #include "base/check.h"
 #include "config/config.h"
 #include "scenario/reader.h"
+#include "scenario/translate_tables.h"
 
 enum { WORD_MAX = 1024 };
-
-enum { IN_SERVER, IN_CACHE, IN_RECURSION, SECTIONS };
 
 /* Where zones of these two kinds are collected. */
 struct zones {
@@ -37,74 +36,6 @@ struct translating {
     bool elsewhere;     /* in a section without a counterpart */
     bool has_loopback4, has_loopback6, has_caps, has_stale;
     struct translation *out;
-};
-
-/* Changes nothing that the files look at: features of ours that are always on or off. */
-static const char *const harmless[] = {
-    "target-fetch-policy",
-    "iter-scrub-promiscuous",
-    "rrset-roundrobin",
-    "fake-sha1",
-    "trust-anchor-signaling",
-    "harden-referral-path",
-    "log-servfail",
-    "do-ip4",
-    "do-ip6",
-    "ede",
-    "hide-version",
-    "hide-identity",
-    "hide-trustanchor",
-    "aggressive-nsec",
-    "val-override-date",
-    "discard-timeout",
-    "outbound-msg-retry",
-    "verbosity",
-    "harden-glue",
-    "harden-dnssec-stripped",
-    "harden-below-nxdomain",
-    "harden-unknown-additional",
-    "unwanted-reply-threshold",
-    "identity",
-    "version",
-    "num-threads",
-    "do-daemonize",
-    "username",
-    "chroot",
-    "logfile",
-    "use-syslog",
-    "so-reuseport",
-    "infra-cache-min-rtt",
-    "infra-cache-max-rtt",
-    "max-query-restarts",
-    "iter-scrub-ns",
-    "iter-scrub-cname",
-    "max-global-quota",
-    "stub-prime",
-    "stub-no-cache",
-    "udp-connect",
-    "wait-limit",
-    "trust-anchor-file",
-};
-
-struct counterpart {
-    const char *option;
-    int section;
-    const char *key, *suffix;
-    const char *off; /* the value that need not be translated, or NULL */
-};
-
-static const struct counterpart counterparts[] = {
-    {"cache-min-ttl", IN_CACHE, "min-ttl", "s", NULL},
-    {"cache-max-ttl", IN_CACHE, "max-ttl", "s", NULL},
-    {"cache-max-negative-ttl", IN_CACHE, "max-negative-ttl", "s", NULL},
-    {"cache-min-negative-ttl", IN_CACHE, "min-negative-ttl", "s", NULL},
-    {"prefetch", IN_CACHE, "prefetch", "", "no"},
-    {"serve-expired", IN_CACHE, "serve-stale", "", "no"},
-    {"serve-expired-ttl", IN_CACHE, "serve-stale", "s", "0"},
-    {"serve-expired-client-timeout", IN_CACHE, "stale-answer-timeout", "ms", "0"},
-    {"minimal-responses", IN_SERVER, "minimal-responses", "", NULL},
-    {"use-caps-for-id", IN_RECURSION, "case-randomisation", "", NULL},
-    {"qname-minimisation", IN_RECURSION, "qname-minimisation", "", "no"},
 };
 
 static void PRINTF_LIKE(2, 3) put(struct buf *buf, const char *format, ...)
@@ -180,13 +111,11 @@ static void put_access(struct translating *work, const char *prefix, const char 
 static void server_option(struct translating *work, const char *key, const char *value,
                           const char *second)
 {
-    for (size_t i = 0; i < ARRAY_LEN(harmless); i++)
-        if (strcmp(harmless[i], key) == 0)
-            return;
-    for (size_t i = 0; i < ARRAY_LEN(counterparts); i++) {
-        if (strcmp(counterparts[i].option, key) != 0)
-            continue;
-        put_counterpart(work, &counterparts[i], value);
+    if (translate_is_harmless(key))
+        return;
+    const struct counterpart *row = translate_find(key);
+    if (row) {
+        put_counterpart(work, row, value);
         return;
     }
     if (strcmp(key, "access-control") == 0)

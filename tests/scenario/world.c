@@ -66,7 +66,7 @@ static bool open_layers(struct world *world, char *why)
     return false;
 }
 
-bool world_open(struct world *world, const struct script *script, const char *yaml,
+bool world_open(struct world *world, const struct script *script, const char *yaml, uint64_t seed,
                 char why[WORLD_WHY_MAX])
 {
     memset(world, 0, sizeof(*world));
@@ -76,7 +76,7 @@ bool world_open(struct world *world, const struct script *script, const char *ya
     list_init(&world->gots);
     if (!load_config(world, yaml, why))
         return false;
-    rand_seed_for_tests(4242);
+    rand_seed_for_tests(seed);
     world->loop = loop_new();
     world->net = fake_net_of(world->loop);
     world->now = script->steps ? script->steps->number : 0;

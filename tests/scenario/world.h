@@ -78,8 +78,9 @@ struct world {
     size_t client_count;
 };
 
-/* False: why says what is wrong with the configuration. world_close() is due either way. */
-bool world_open(struct world *world, const struct script *script, const char *yaml,
+/* seed decides all that is random. False: why says what is wrong with the configuration.
+ * world_close() is due either way. */
+bool world_open(struct world *world, const struct script *script, const char *yaml, uint64_t seed,
                 char why[WORLD_WHY_MAX]);
 
 /* Ends everything; false when the resolver left something open. */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_SCENARIO_TRANSLATE_TABLES_H
+#define NAILUP_TESTS_SCENARIO_TRANSLATE_TABLES_H
+
+/* Which options of Unbound's section "server" have a counterpart, and which need none. */
+
+#include <stdbool.h>
+
+enum { IN_SERVER, IN_CACHE, IN_RECURSION, SECTIONS };
+
+struct counterpart {
+    const char *option;
+    int section;
+    const char *key, *suffix;
+    const char *off; /* the value that need not be translated, or NULL */
+};
+
+bool translate_is_harmless(const char *option);
+const struct counterpart *translate_find(const char *option); /* NULL: none */
+
+#endif
