@@ -4,7 +4,7 @@
 #
 # Installs what is missing (Debian 12, root or sudo) and builds a preset of CMakePresets.json.
 # Usage: tools/setup.sh build|test PRESET...
-#   build  the programs, which are all that the demonstration needs
+#   build  the programs and manual pages, which are all that the demonstration needs
 #   test   these, the tests, and what the tests use besides
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,7 +15,7 @@ test_packages="dnsperf nsd unbound bind9-dnsutils knot-dnsutils ldnsutils python
   libclang-rt-14-dev mandoc faketime iproute2 procps git"
 
 packages=$build_packages
-targets="nailupd nailupctl nailup-bench"
+targets="nailupd nailupctl nailup-bench man"
 [ "$1" = test ] && packages="$packages $test_packages" && targets=all
 shift
 
