@@ -14,6 +14,10 @@
 
 enum { POINTER_MAX = 0x3fff };
 
+/* A name may lead from slot to slot through all of them, and a bare pointer to that name: what is
+ * written must be readable, or an upstream could choose names that stop us. */
+_Static_assert(BUILD_SLOTS + 1 <= NAME_HOPS_MAX, "names are written that cannot be read");
+
 /* A name taken apart: its first suffixes with their hashes. */
 struct suffixes {
     uint8_t count; /* looked up and remembered: at most BUILD_SUFFIXES_MAX */

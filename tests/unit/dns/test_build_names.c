@@ -53,6 +53,53 @@ static void test_longest_suffix_is_pointed_to(void **state)
     assert_int_equal(add(NAME("example.org")), 8 + 2);
 }
 
+static unsigned slots_used(void)
+{
+    unsigned used = 0;
+    for (unsigned i = 0; build.has_names && i < BUILD_SLOTS; i++)
+        used += build.slots[i].offset != 0;
+    return used;
+}
+
+/* Writes the name below `name` by a label that finds a slot of its own; false when there is none.
+ */
+static bool add_below(uint8_t *wire, struct name *name)
+{
+    for (unsigned byte = 0; byte < 256; byte++) {
+        struct build before = build;
+        unsigned used = slots_used();
+        uint8_t longer[NAME_WIRE_MAX] = {1, (uint8_t)byte};
+        memcpy(longer + 2, name->wire, name->len);
+        build_name_compressed(&build, (struct name){longer, (uint8_t)(name->len + 2)});
+        if (slots_used() > used) {
+            *name = name_copy((struct name){longer, (uint8_t)(name->len + 2)}, wire);
+            return true;
+        }
+        build = before;
+    }
+    return false;
+}
+
+/* Each name ends in a pointer to the one before, chosen so that the table takes them all. */
+static void test_names_below_each_other_read_back_however_many_pointers_they_need(void **state)
+{
+    (void)state;
+    uint8_t wire[NAME_WIRE_MAX], back_wire[NAME_WIRE_MAX];
+    struct name name = name_copy(name_root(), wire), back;
+    start(".");
+    while (add_below(wire, &name))
+        ;
+    assert_int_equal(slots_used(), BUILD_SLOTS);
+    size_t last = build_len(&build);
+    uint8_t longer[NAME_WIRE_MAX] = {1, 'a'};
+    memcpy(longer + 2, name.wire, name.len);
+    add((struct name){longer, (uint8_t)(name.len + 2)});
+    size_t bare = build_len(&build);
+    build_pointer(&build, (uint16_t)last);
+    assert_true(name_read(span_of(out, build_len(&build)), bare, back_wire, &back));
+    assert_int_equal(name_label_count(back), BUILD_SLOTS + 1);
+}
+
 static void test_root_is_never_a_pointer(void **state)
 {
     (void)state;
@@ -135,6 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_repeated_name_is_a_pointer),
         cmocka_unit_test(test_longest_suffix_is_pointed_to),
+        cmocka_unit_test(test_names_below_each_other_read_back_however_many_pointers_they_need),
         cmocka_unit_test(test_root_is_never_a_pointer),
         cmocka_unit_test(test_message_without_question_compresses_too),
         cmocka_unit_test(test_plain_names_are_not_compressed),
