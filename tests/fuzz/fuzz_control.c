@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * Both ends of the control socket. The bytes are taken for a reply, as nailupctl would, and for a
+ * request; the words of a good request are then sent through a reply and must come out as many.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "control/reply.h"
+#include "control/request.h"
+#include "ctl/answer.h"
+#include "ctl/print.h"
+
+/* Takes the text. */
+static void print_if_good(char *text, size_t len, size_t rows_wanted)
+{
+    static FILE *nowhere;
+    struct answer answer;
+
+    if (!nowhere)
+        nowhere = fopen("/dev/null", "w");
+    if (answer_parse(&answer, text, len)) {
+        MUST(rows_wanted == SIZE_MAX);
+        return;
+    }
+    MUST(rows_wanted == SIZE_MAX || answer.tables[0].row_count == rows_wanted);
+    print_text(&answer, nowhere);
+    print_json(&answer, nowhere);
+    answer_deinit(&answer);
+}
+
+static void as_reply(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+
+    MUST(text);
+    memcpy(text, data, size);
+    print_if_good(text, size, SIZE_MAX);
+}
+
+static void send_words(int count, const char *const words[])
+{
+    struct reply reply;
+
+    reply_init(&reply, CONTROL_REPLY_MAX);
+    reply_ok(&reply);
+    reply_table(&reply, "words", "word:text\tagain:count");
+    for (int i = 0; i < count; i++) {
+        reply_row(&reply);
+        reply_text(&reply, words[i]);
+        reply_count(&reply, (uint64_t)i);
+        reply_row_end(&reply);
+    }
+    reply_end(&reply);
+    struct span all = buf_span(&reply.buf);
+    char *text = malloc(all.len + 1);
+    MUST(text);
+    memcpy(text, all.data, all.len);
+    print_if_good(text, all.len, (size_t)count);
+    reply_deinit(&reply);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *words[CONTROL_WORDS_MAX];
+    char *line = malloc(size + 1);
+    int count;
+
+    as_reply(data, size);
+    MUST(line);
+    memcpy(line, data, size);
+    if (request_split(line, size, &count, words))
+        send_words(count, words);
+    free(line);
+    return 0;
+}
