@@ -18,6 +18,7 @@ static void stop(struct task *task)
 {
     exchange_stop(&task->exchange);
     timer_stop(&task->wait);
+    timer_stop(&task->wall);
     for (unsigned i = 0; task->subs && i < TASK_SUBS_MAX; i++) {
         struct subtask *sub = &task->sub[i];
         if (!sub->child)

@@ -348,6 +348,16 @@ static void on_due(struct timer *timer)
     finish_deliver(tasks);
 }
 
+/* Exchanges end by themselves, but a chain of aliases may need many, one after the other. What it
+ * waits for goes on: the cache gains for who asks again. */
+static void on_wall(struct timer *timer)
+{
+    struct task *task = CONTAINER_OF(timer, struct task, wall);
+    struct tasks *tasks = task->tasks;
+    fail(task, stat_failures_unreachable, EDE_NO_REACHABLE_AUTHORITY, true);
+    finish_deliver(tasks);
+}
+
 /* ---- from above ---- */
 
 /* A task for the key that has not started. Other results than RESOLVER_WAITING: there is none. */
@@ -364,6 +374,7 @@ static enum resolver_result take(struct tasks *tasks, const struct cache_key *ke
     task->zone = zone;
     task->depth = (uint8_t)depth;
     timer_init(&task->wait, on_due);
+    timer_init(&task->wall, on_wall);
     exchange_init(&task->exchange, tasks->upstreams, &handler, task);
     *out = task;
     return RESOLVER_WAITING;
@@ -372,6 +383,8 @@ static enum resolver_result take(struct tasks *tasks, const struct cache_key *ke
 static void start(struct task *task)
 {
     struct event event = {.kind = EVENT_STARTED};
+    struct loop *loop = task->tasks->loop;
+    timer_start(loop, &task->wall, loop_now(loop) + TASK_WALL_US);
     feed_event(task, &event, NULL);
     check_under_way(task);
 }

@@ -30,6 +30,10 @@ enum {
     TASKS_SLAB = 32,       /* tasks allocated at once */
 };
 
+/* All that a question may take: its own exchange and that of one more zone at their slowest, or
+ * many fast ones. Clients give up soon after. */
+#define TASK_WALL_US (2 * EXCHANGE_WALL_US)
+
 struct task;
 struct tasks;
 
@@ -58,6 +62,7 @@ struct task {
     struct answer *owned;   /* what answer borrows from; ours, for free(), or NULL */
     struct failure failure; /* TASK_FAILED */
     struct timer wait;
+    struct timer wall; /* TASK_WALL_US after its start */
     struct subtask sub[TASK_SUBS_MAX];
     struct exchange exchange;
     struct question question; /* borrows its name from key */

@@ -478,6 +478,32 @@ static void test_aliases_without_end_over_zones_are_stopped(void **state)
     assert_int_equal(resolver_tasks(resolver), 0);
 }
 
+/* Every zone takes nearly as long as an exchange may. */
+static void test_a_chain_over_slow_zones_fails_before_its_client_gives_up(void **state)
+{
+    (void)state;
+    struct client client = {0}, later = {0};
+    struct answer found;
+    client_ask(&client, "n0.test", 0);
+    for (unsigned i = 0; !client.answers; i++) {
+        char text[80];
+        assert_true(loop_now(loop) < FAKE_LOOP_START_US + 10 * US_PER_S);
+        fake_loop_advance(loop, EXCHANGE_WALL_US - US_PER_MS);
+        if (client.answers)
+            break;
+        snprintf(text, sizeof(text), "n%u.%s. 60 IN CNAME n%u.%s.", i, i % 2 ? "example" : "test",
+                 i + 1, i % 2 ? "test" : "example");
+        answer(i, 0, (struct sections){.answer = {text}});
+    }
+    assert_int_equal(client.answers, 1);
+    assert_int_equal(client.rcode, RCODE_SERVFAIL);
+    assert_int_equal(client.ede[0], EDE_NO_REACHABLE_AUTHORITY);
+    assert_true(find("n0.test", &found) && found.kind == ANSWER_FAILURE);
+    client_ask(&later, "n2.test", 0); /* what the chain waited for goes on */
+    answer(2, 0, (struct sections){.answer = {"n2.test. 60 IN A 192.0.2.1"}});
+    assert_string_equal(later.text, "an n2.test. 60 A 192.0.2.1\n");
+}
+
 /* Each new question's alias leads to the one before, so that nobody starts a deep subtask, and the
  * end of the first ends them all. */
 static void test_a_long_row_of_waiting_tasks_ends_at_once(void **state)
@@ -658,6 +684,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_aliases_without_end_over_zones_are_stopped, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_a_chain_over_slow_zones_fails_before_its_client_gives_up, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_long_row_of_waiting_tasks_ends_at_once, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_subtask_that_finds_no_room_fails_its_question_alone,
