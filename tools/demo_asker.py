@@ -36,8 +36,9 @@ def encode(number, name):
 class Asker(threading.Thread):
     """Asks 127.0.0.1:port `rate` times a second for names below zone, from start() to finish()."""
 
-    def __init__(self, port, zone, rate):
+    def __init__(self, port, zone, rate, most_waiting=65536):
         super().__init__(daemon=True)
+        self.most_waiting = most_waiting  # with so many unanswered an instant is left out
         self.zone, self.rate = zone, rate
         self.tag = f"{random.randrange(1 << 32):x}"  # no name is asked twice, so none is cached
         self.questions = []  # the index is the message id, so 65,536 at most
@@ -51,7 +52,8 @@ class Asker(threading.Thread):
         due = time.monotonic()
         while not self.stopping.is_set() and len(self.questions) < 65536:
             self.receive_until(due)
-            self.ask()
+            if self.waiting < self.most_waiting:
+                self.ask()
             due = max(due + 1 / self.rate, time.monotonic() - BEHIND_S)
         until = time.monotonic() + GRACE_S
         while self.waiting and time.monotonic() < until:
