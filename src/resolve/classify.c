@@ -31,8 +31,9 @@ const char *response_kind_name(enum response_kind kind)
     return names[kind];
 }
 
-/* The SOA of the zone that the name is in: owned by the name or above it, and not above what this
- * server is asked for. A sibling's would let one zone decide how long another's absence counts. */
+/* The SOA of the zone that the name is in: owned by the name or above it. A sibling's would let one
+ * zone decide how long another's absence counts. It may be above what this server is asked for,
+ * when what is forwarded lies inside a zone: the absence is then known for as long as it says. */
 static bool find_soa(struct response *out, const struct message *message,
                      const struct question *question, const struct zone *zone)
 {
@@ -42,13 +43,16 @@ static bool find_soa(struct response *out, const struct message *message,
             continue;
         uint8_t wire[NAME_WIRE_MAX];
         struct name owner = message_owner(message, &rr, wire);
-        if (!name_is_below(out->chain.name, owner) || !route_owns(zone, owner))
+        bool is_owned = route_owns(zone, owner);
+        if (!name_is_below(out->chain.name, owner) ||
+            (!is_owned && !name_is_below(zone->name, owner)))
             continue;
         struct span rdata = message_rdata(message, &rr);
         uint32_t minimum = get_u32(rdata.data + rdata.len - 4);
         if (minimum > INT32_MAX) /* as for TTLs: RFC 2181 section 8 */
             minimum = 0;
         out->soa = rr;
+        out->soa_is_above = !is_owned;
         out->soa_ttl = MIN(rr.ttl, minimum);
         return true;
     }
@@ -133,7 +137,7 @@ void classify(struct response *out, const struct message *message, const struct 
 {
     out->rcode = message_rcode(message);
     out->ede = EDE_NONE;
-    out->has_soa = false;
+    out->has_soa = out->soa_is_above = false;
     out->chain.hops = 0;
     out->chain.name = question->name;
     if (message->edns.present)

@@ -196,8 +196,10 @@ static bool is_above_end(const struct scrubbing *work, const struct rr *rr)
 static void keep_negative(struct scrubbing *work, const struct rr *rr)
 {
     const struct response *response = work->response;
-    bool is_soa = response->has_soa && rr->rdata_offset == response->soa.rdata_offset;
-    bool is_soa_sig = response->has_soa && is_sig_of(work, rr, RRTYPE_SOA);
+    if (!response->has_soa || response->soa_is_above)
+        return;
+    bool is_soa = rr->rdata_offset == response->soa.rdata_offset;
+    bool is_soa_sig = is_sig_of(work, rr, RRTYPE_SOA);
     if (is_soa)
         keep(work, rr, work->kind, response->soa_ttl);
     else if (is_soa_sig && is_above_end(work, rr) && is_owned_by_zone(work, rr))
@@ -316,6 +318,17 @@ static bool may_be_cached(const struct scrubbing *work)
     return work->rules->zone->cache && (work->kind == ANSWER_POSITIVE || work->response->has_soa);
 }
 
+/* How long the answer may be kept: as its records say, and the SOA, also where it is not kept. */
+static uint32_t lifetime_of(const struct scrubbing *work, const struct answer *answer)
+{
+    if (!may_be_cached(work))
+        return 0;
+    if (!work->response->soa_is_above)
+        return answer->ttl_s;
+    uint32_t ttl = clamp(work, work->kind, work->response->soa_ttl);
+    return answer->ttl_count ? MIN(answer->ttl_s, ttl) : ttl;
+}
+
 bool scrub(struct answer *out, struct compose_space *space, const struct message *message,
            const struct question *question, const struct response *response,
            const struct scrub_rules *rules)
@@ -341,7 +354,6 @@ bool scrub(struct answer *out, struct compose_space *space, const struct message
         return false;
     out->kind = work.kind;
     out->stored_at = rules->now;
-    if (!may_be_cached(&work))
-        out->ttl_s = 0;
+    out->ttl_s = lifetime_of(&work, out);
     return true;
 }

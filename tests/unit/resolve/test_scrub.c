@@ -346,7 +346,6 @@ static void test_a_negative_answer_without_its_own_soa_is_not_kept(void **state)
         NULL,
         "sibling.example. 900 IN SOA a. b. 1 2 3 4 60",
         "x.www.example. 900 IN SOA a. b. 1 2 3 4 60",
-        ". 900 IN SOA a. b. 1 2 3 4 60",
         "example. 900 CH SOA a. b. 1 2 3 4 60",
     };
     for (size_t i = 0; i < ARRAY_LEN(soas); i++) {
@@ -355,6 +354,28 @@ static void test_a_negative_answer_without_its_own_soa_is_not_kept(void **state)
         assert_int_equal(response.kind, RESPONSE_NXDOMAIN);
         assert_int_equal(answer.ttl_s, 0);
     }
+}
+
+/* The zone asked may lie inside a larger one, whose SOA its servers give. */
+static void test_a_negative_answer_lives_as_a_soa_above_says_without_that_soa(void **state)
+{
+    (void)state;
+    struct sections sections = {.authority = {". 900 IN SOA a. b. 1 2 3 4 60",
+                                              ". 900 IN RRSIG SOA 8 0 900 20300101000000 "
+                                              "20200101000000 1 . AAAA"}};
+    assert_string_equal(scrubbed(WWW, RCODE_NXDOMAIN, DO, sections), "");
+    assert_int_equal(answer.kind, ANSWER_NXDOMAIN);
+    assert_int_equal(answer.ttl_s, 60);
+    scrubbed(WWW, 0, NOT_CACHED, sections);
+    assert_int_equal(answer.ttl_s, 0);
+    sections.answer[0] = "www.example. 30 IN CNAME a.example.";
+    assert_string_equal(scrubbed(WWW, 0, 0, sections), "an www.example. 30 CNAME a.example.\n");
+    assert_int_equal(answer.kind, ANSWER_NODATA);
+    assert_int_equal(answer.ttl_s, 30);
+    sections.authority[0] = ". 900 IN SOA a. b. 1 2 3 4 86000";
+    sections.answer[0] = NULL;
+    scrubbed(WWW, 0, 0, sections);
+    assert_int_equal(answer.ttl_s, 900);
 }
 
 static void test_nothing_after_an_alias_is_negative_with_a_soa_and_open_without(void **state)
@@ -601,6 +622,7 @@ int main(void)
         cmocka_unit_test(test_a_negative_answer_lives_as_its_soa_says),
         cmocka_unit_test(test_a_negative_answer_is_clamped_to_max_negative_ttl),
         cmocka_unit_test(test_a_negative_answer_without_its_own_soa_is_not_kept),
+        cmocka_unit_test(test_a_negative_answer_lives_as_a_soa_above_says_without_that_soa),
         cmocka_unit_test(test_nothing_after_an_alias_is_negative_with_a_soa_and_open_without),
         cmocka_unit_test(test_nxdomain_with_the_records_asked_for_is_unsound),
         cmocka_unit_test(test_signatures_and_proofs_come_only_with_do),
