@@ -93,7 +93,7 @@ static size_t build(struct attempt *attempt, uint8_t *out, size_t size, uint16_t
     const struct exchange_question *asked = attempt->asked;
 
     attempt->id = id;
-    attempt->with_edns = upstream_uses_edns(upstream);
+    attempt->with_edns = !attempt->plain && upstream_uses_edns(upstream);
     attempt->with_case = upstream_uses_case(upstream);
     attempt->with_cookie = attempt->with_edns && upstream->options.cookies;
     struct build_query_options options = {
@@ -318,6 +318,22 @@ static void answered(struct attempt *attempt, const struct message *message)
     attempt->handler->on_answer(attempt, message, rtt_us);
 }
 
+static bool is_not_understood(const struct message *message)
+{
+    uint16_t rcode = message_rcode(message);
+    return (rcode == RCODE_FORMERR || rcode == RCODE_NOTIMP) && !message->edns.present;
+}
+
+/* RFC 6891 section 7, and servers so old that they send the header alone. Not believed of one that
+ * has given a cookie, which proves EDNS: there it is forged. */
+static bool is_bare_formerr(const struct attempt *attempt, const struct message *message)
+{
+    return message_is_answer(message) && message->id == attempt->id && attempt->with_edns &&
+           message->bytes.len == HEADER_LEN && message_rcode(message) == RCODE_FORMERR &&
+           message->counts[SECTION_QUESTION] == 0 &&
+           attempt->upstream->cookie_len == EDNS_COOKIE_CLIENT;
+}
+
 /* The message belongs to the query: is it of use as it is? */
 static void judge(struct attempt *attempt, const struct message *message)
 {
@@ -326,14 +342,15 @@ static void judge(struct attempt *attempt, const struct message *message)
 
     if (rcode == RCODE_BADCOOKIE && attempt->with_cookie) {
         fail(attempt, attempt->over_stream ? ATTEMPT_MALFORMED : ATTEMPT_COOKIE);
-    } else if ((rcode == RCODE_FORMERR || rcode == RCODE_NOTIMP) && attempt->with_edns &&
-               !message->edns.present) {
-        upstream->no_edns_until_at = loop_now(attempt->env->loop) + UPSTREAM_QUIRK_US;
+    } else if (attempt->with_edns && is_not_understood(message)) {
         fail(attempt, ATTEMPT_NO_EDNS);
     } else if ((message->flags & HEADER_TC) && !attempt->over_stream) {
         health_answered(&upstream->udp, loop_now(attempt->env->loop) - attempt->sent_at);
         fail(attempt, ATTEMPT_TRUNCATED);
     } else {
+        /* Remembered only when it was EDNS's fault: clients choose what is asked. */
+        if (attempt->plain && !is_not_understood(message))
+            upstream->no_edns_until_at = loop_now(attempt->env->loop) + UPSTREAM_QUIRK_US;
         answered(attempt, message);
     }
 }
@@ -352,6 +369,10 @@ static void on_datagram(void *owner, struct span datagram)
     bool same_case;
 
     enum message_check check = message_parse(&message, datagram);
+    if (check == MESSAGE_OK && is_bare_formerr(attempt, &message)) {
+        fail(attempt, ATTEMPT_NO_EDNS);
+        return;
+    }
     if (check == MESSAGE_SHORT || !belongs(attempt, &message, &same_case)) {
         on_stray(attempt);
         return;
@@ -380,17 +401,17 @@ static void on_datagram(void *owner, struct span datagram)
 
 /* Over a connection nobody else can have sent it: a server that changes the case of names, or gave
  * a cookie once and now does not, is believed here and remembered. */
-static void on_reply(struct flight *flight, struct span bytes)
+static void take_reply(struct attempt *attempt, struct conn *conn, struct span bytes)
 {
-    struct attempt *attempt = CONTAINER_OF(flight, struct attempt, flight);
     struct upstream *upstream = attempt->upstream;
-    struct conn *conn = flight->conn;
     struct message message;
     bool same_case;
 
-    flight->conn = NULL;
-    attempt->sent_on = NULL;
     enum message_check check = message_parse(&message, bytes);
+    if (check == MESSAGE_OK && is_bare_formerr(attempt, &message)) {
+        fail(attempt, ATTEMPT_NO_EDNS);
+        return;
+    }
     if (check == MESSAGE_SHORT || !belongs(attempt, &message, &same_case)) {
         STATS_INC(attempt->env->stats, upstream_forged);
         fail(attempt, ATTEMPT_MALFORMED);
@@ -406,8 +427,19 @@ static void on_reply(struct flight *flight, struct span bytes)
     if (attempt->with_cookie && upstream->cookie_len > EDNS_COOKIE_CLIENT &&
         edns_find(&message.edns, EDNS_COOKIE, &(struct span){0}) == EDNS_ABSENT)
         upstream->cookie_len = EDNS_COOKIE_CLIENT;
-    if (conn)
-        hear_keepalive(attempt, conn, &message);
+    hear_keepalive(attempt, conn, &message);
     judge(attempt, &message);
-    pool_room(&upstream->pool);
+}
+
+/* Whatever it is, it made room on the connection (which is NULL when this was its last answer). */
+static void on_reply(struct flight *flight, struct span bytes)
+{
+    struct attempt *attempt = CONTAINER_OF(flight, struct attempt, flight);
+    struct pool *pool = &attempt->upstream->pool;
+    struct conn *conn = flight->conn;
+
+    flight->conn = NULL;
+    attempt->sent_on = NULL;
+    take_reply(attempt, conn, bytes);
+    pool_room(pool);
 }

@@ -58,6 +58,7 @@ struct attempt {
     bool waiting; /* for a connection */
     bool slow;    /* on_slow has been called */
     bool with_edns, with_case, with_cookie;
+    bool plain;     /* without EDNS, as the same question with it was not understood */
     bool extra;     /* a probe beside the real attempt: its failure changes nothing */
     uint8_t strays; /* datagrams that were not the answer */
     uint16_t id;

@@ -90,7 +90,7 @@ static uint64_t idle_due(const struct conn *conn)
 {
     if (conn->idle_limit_us == 0 || conn->inflight.live > 0)
         return UINT64_MAX;
-    return conn->active_at + conn->idle_limit_us;
+    return MAX(conn->active_at + conn->idle_limit_us, conn->idle_again_at);
 }
 
 static uint64_t age_due(const struct conn *conn)
@@ -135,7 +135,7 @@ static void on_ready_due(struct conn *conn)
         arm_ready(conn);
         conn->handler->on_aged(conn);
     } else if (idle_due(conn) <= now) {
-        conn->active_at = now;
+        conn->idle_again_at = now + conn->idle_limit_us;
         arm_ready(conn);
         conn->handler->on_idle(conn);
     } else {
@@ -153,7 +153,7 @@ static void on_due(struct timer *timer)
         break;
     case CONN_DIALING:
     case CONN_SECURING:
-        conn_end(conn, CONN_END_DIAL_TIMEOUT);
+        conn_end(conn, conn->stillborn ? conn->stillborn : CONN_END_DIAL_TIMEOUT);
         break;
     case CONN_READY:
         on_ready_due(conn);
@@ -240,6 +240,12 @@ static void on_open(void *owner)
     conn->handler->on_ready(conn);
 }
 
+static void tell_room(struct conn *conn)
+{
+    if (conn->state == CONN_READY)
+        conn->handler->on_room(conn);
+}
+
 static void close_if_drained(struct conn *conn)
 {
     if (conn->state == CONN_DRAINING && conn->inflight.live == 0)
@@ -251,6 +257,15 @@ static void on_stray(struct conn *conn)
     STATS_INC(conn->env->stats, upstream_forged);
     if (++conn->strays > CONN_STRAYS_MAX)
         conn_end(conn, CONN_END_GARBAGE);
+    else
+        tell_room(conn);
+}
+
+static void on_late(struct conn *conn)
+{
+    conn->answers++;
+    STATS_INC(conn->env->stats, upstream_late_answers);
+    tell_room(conn);
 }
 
 static void on_message(void *owner, struct span message)
@@ -271,8 +286,7 @@ static void on_message(void *owner, struct span message)
         on_stray(conn);
         return;
     case INFLIGHT_LATE:
-        conn->answers++;
-        STATS_INC(conn->env->stats, upstream_late_answers);
+        on_late(conn);
         return;
     case INFLIGHT_LIVE:
         break;
@@ -283,8 +297,8 @@ static void on_message(void *owner, struct span message)
      * may close the connection by itself: while it runs, the flight holds no claim. */
     bool last = conn->state == CONN_DRAINING && conn->inflight.live == 0;
     if (last) {
-        conn_end(conn, conn->ending);
         flight->conn = NULL;
+        conn_end(conn, conn->ending);
         flight->handler->on_reply(flight, message);
         return;
     }
@@ -359,14 +373,17 @@ static void on_turn(struct dial_turn *turn)
     conn_move(conn, CONN_DIALING, conn->dialed_at + conn->options->connect_timeout_us);
     enum err err =
         link_dial(&conn->link, conn->env->loop, conn->addr, &options, &link_handler, conn);
-    if (err)
-        conn_end(conn, end_of_dial(err));
+    if (!err)
+        return;
+    /* Whoever asked for the dial is still on the stack, and so may be a line of thousands. */
+    conn->stillborn = end_of_dial(err);
+    timer_start(conn->env->loop, &conn->due, conn->dialed_at);
 }
 
-void conn_dial(struct conn *conn)
+void conn_dial(struct conn *conn, bool after_failure)
 {
     MUST(conn->state == CONN_PARKED);
-    dialer_ask(&conn->env->dialer, &conn->turn);
+    dialer_ask(&conn->env->dialer, &conn->turn, after_failure);
 }
 
 void conn_rest(struct conn *conn, uint64_t until_at)
@@ -384,7 +401,8 @@ void conn_wake(struct conn *conn)
 bool conn_takes(const struct conn *conn)
 {
     return conn->state == CONN_READY && !conn->suspect && conn->requests < conn->max_requests &&
-           conn->inflight.live < conn->options->max_in_flight;
+           conn->inflight.live < conn->options->max_in_flight &&
+           link_unsent(conn->link) <= CONN_UNSENT_MAX / 2;
 }
 
 uint16_t conn_next_id(const struct conn *conn)
@@ -438,6 +456,7 @@ void conn_give_up(struct flight *flight)
     STATS_DEC(conn->env->stats, upstream_in_flight);
     if (conn->inflight.live == 0)
         arm_ready(conn);
+    tell_room(conn);
     close_if_drained(conn);
 }
 
@@ -450,6 +469,12 @@ uint64_t conn_silent_since_at(const struct flight *flight)
 void conn_set_idle_limit(struct conn *conn, uint64_t idle_limit_us)
 {
     conn->idle_limit_us = idle_limit_us;
+    arm_ready(conn);
+}
+
+void conn_idle_again(struct conn *conn, uint64_t at_us)
+{
+    conn->idle_again_at = at_us;
     arm_ready(conn);
 }
 

@@ -46,11 +46,16 @@ struct flight_handler {
     void (*on_lost)(struct flight *flight, enum conn_end why);
 };
 
-/* The holder: hears of states. It may close or retire the connection in every callback. */
+/* The holder: hears of states. It may close or retire the connection in every callback but on_room.
+ */
 struct conn_handler {
     void (*on_turn)(struct conn *conn);  /* rested enough, or its turn to dial: see conn_dial() */
     void (*on_ready)(struct conn *conn); /* takes queries from now on */
-    /* Nothing in flight and nothing moved for idle_limit_us. */
+    /* A query was given up, or a suspicion is cleared: it may take queries again. Comes from inside
+     * calls of the queries' owners: nothing may be sent, closed or called back. */
+    void (*on_room)(struct conn *conn);
+    /* Nothing in flight and nothing moved for idle_limit_us. Comes again after as long, or when
+     * conn_idle_again() says. */
     void (*on_idle)(struct conn *conn);
     void (*on_aged)(struct conn *conn); /* max-age is over */
     /* Gone, and why; do not touch it after the return. */
@@ -68,6 +73,7 @@ struct conn {
     enum conn_state state;
     enum conn_end ending;     /* ready: why it is to be replaced; draining: why it drains */
     enum conn_end last_close; /* of the connection whose place it takes */
+    enum conn_end stillborn;  /* dialing: the dial failed at once, and ends it in the next turn */
     bool suspect;             /* silent for stall-timeout with queries waiting */
     bool doubted;             /* a query on it was asked elsewhere too, since it was silent */
     bool asked_keepalive;     /* RFC 7828 has been asked on it */
@@ -91,6 +97,7 @@ struct conn {
     uint64_t silent_since_at; /* first query sent after the last byte; 0: none */
     uint64_t probed_at;       /* suspect or doubted: when a further query was sent; 0: none */
     uint64_t idle_limit_us;   /* on_idle after so long; 0: never */
+    uint64_t idle_again_at;   /* on_idle has been called: not before this */
     uint64_t reads, writes;   /* already counted in the stats */
 };
 
@@ -104,9 +111,9 @@ struct conn *conn_new(struct upstream_env *env, const struct addr *addr,
                       const struct upstream_options *options, const struct conn_handler *handler,
                       void *holder);
 
-/* Parked: asks for its turn and dials when it comes; ends with on_ended if that fails, perhaps
- * before the return. */
-void conn_dial(struct conn *conn);
+/* Parked: asks for its turn and dials when it comes; those that try again after a failure come
+ * after all others. Nothing is called back before the return, also when the dial fails at once. */
+void conn_dial(struct conn *conn, bool after_failure);
 
 /* Parked: rests until the instant; then parks and calls on_turn. */
 void conn_rest(struct conn *conn, uint64_t until_at);
@@ -114,7 +121,8 @@ void conn_rest(struct conn *conn, uint64_t until_at);
 /* Resting: back to parked before its time. */
 void conn_wake(struct conn *conn);
 
-/* Whether it takes a query: ready, not suspect, requests and in-flight limit not reached. */
+/* Whether it takes a query: ready, not suspect, requests and in-flight limit not reached, the
+ * kernel not too far behind. */
 bool conn_takes(const struct conn *conn);
 
 /* The load: queries in flight that are still waited for. */
@@ -144,6 +152,9 @@ uint64_t conn_silent_since_at(const struct flight *flight);
 
 /* The peer's idle limit became known (RFC 7828), or the holder's wishes changed. */
 void conn_set_idle_limit(struct conn *conn, uint64_t idle_limit_us);
+
+/* In on_idle: it is to come again at that instant, if it is still idle then. */
+void conn_idle_again(struct conn *conn, uint64_t at_us);
 
 /* Ready: no more queries; closes with the last answer, now if nothing is in flight. */
 void conn_retire(struct conn *conn, enum conn_end why);

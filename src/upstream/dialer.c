@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* First come, first dialled. */
+/* First come, first dialled; after them those that failed before. */
 
 #include "upstream/dialer.h"
 
 void dialer_init(struct dialer *dialer)
 {
     list_init(&dialer->line);
+    list_init(&dialer->again);
     dialer->under_way = 0;
 }
 
@@ -24,13 +25,13 @@ static void start(struct dialer *dialer, struct dial_turn *turn)
     turn->on_turn(turn);
 }
 
-void dialer_ask(struct dialer *dialer, struct dial_turn *turn)
+void dialer_ask(struct dialer *dialer, struct dial_turn *turn, bool after_failure)
 {
     MUST(!turn->held && !list_is_linked(&turn->node));
     if (dialer->under_way < DIALER_MAX)
         start(dialer, turn);
     else
-        list_append(&dialer->line, &turn->node);
+        list_append(after_failure ? &dialer->again : &dialer->line, &turn->node);
 }
 
 void dialer_leave(struct dialer *dialer, struct dial_turn *turn)
@@ -42,6 +43,8 @@ void dialer_leave(struct dialer *dialer, struct dial_turn *turn)
     dialer->under_way--;
     while (dialer->under_way < DIALER_MAX) {
         struct list *node = list_take_first(&dialer->line);
+        if (!node)
+            node = list_take_first(&dialer->again);
         if (!node)
             return;
         start(dialer, LIST_ITEM(node, struct dial_turn, node));

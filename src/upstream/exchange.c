@@ -27,7 +27,8 @@ static const struct attempt_handler attempt_handler;
 enum way {
     WAY_ANY,      /* as the upstream prefers, with its fallback */
     WAY_STREAM,   /* over a stream only: truncated or untrusted over UDP */
-    WAY_ELSEWHERE /* a hedge: not on the silent connection, and nothing is waited for */
+    WAY_ELSEWHERE /* a hedge: not on the silent connection, but on the next one where UDP may not
+                     take its place */
 };
 
 void exchange_init(struct exchange *exchange, struct upstreams *upstreams,
@@ -87,12 +88,12 @@ static bool send_by(struct exchange *exchange, struct attempt *attempt, enum way
     if (way != WAY_STREAM && upstream->options.fallback == UPSTREAM_FALLBACK_UDP) {
         upstream->fallbacks++;
         count_fallback(exchange, lack);
-        return attempt_send_udp(attempt);
+        if (attempt_send_udp(attempt))
+            return true;
     }
     exchange->failure.full |= lack == POOL_FULL;
-    if (way == WAY_ELSEWHERE)
-        return false;
-    STATS_INC(env_of(exchange)->stats, upstream_cold_queries);
+    if (way != WAY_ELSEWHERE && lack != POOL_FULL && lack != POOL_STALLED)
+        STATS_INC(env_of(exchange)->stats, upstream_cold_queries);
     return attempt_wait_stream(attempt);
 }
 
@@ -106,6 +107,7 @@ static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
         return NULL;
     attempt->index = (uint16_t)index;
     attempt->nth = exchange->tried[index];
+    attempt->plain = exchange->plain >> index & 1;
     exchange->attempts_made++;
     list_append(&exchange->attempts, &attempt->node);
     return attempt;
@@ -148,9 +150,8 @@ static int choose(const struct exchange *exchange)
         return exchange->useless & 1 ? -1 : 0;
     for (unsigned i = 0; i < exchange->group_len; i++) {
         struct upstream *upstream = exchange->group[i];
-        bool over_stream = upstream_prefers_stream(upstream);
         facts[i] = (struct select_facts){
-            .srtt_us = upstream_health(upstream, over_stream)->srtt_us,
+            .srtt_us = upstream_srtt_us(upstream),
             .tried = exchange->tried[i],
             .ill = upstream_is_ill(upstream),
             .bad = exchange->useless >> i & 1,
@@ -189,8 +190,7 @@ static void probe_ill(struct exchange *exchange)
     uint64_t now = loop_now(env_of(exchange)->loop);
     for (unsigned i = 0; i < exchange->group_len; i++) {
         struct upstream *upstream = exchange->group[i];
-        struct health *health = upstream_health(upstream, upstream_prefers_stream(upstream));
-        if (exchange->tried[i] || !health_take_probe(health, now, rand_u64()))
+        if (exchange->tried[i] || !upstream_take_probe(upstream, now, rand_u64()))
             continue;
         probe_start(upstream, &exchange->asked);
         return;
@@ -209,7 +209,7 @@ void exchange_start(struct exchange *exchange, const struct exchange_question *q
     exchange->group = group;
     exchange->group_len = (uint16_t)MIN(group_len, (size_t)EXCHANGE_GROUP_MAX);
     exchange->attempts_made = 0;
-    exchange->useless = 0;
+    exchange->useless = exchange->plain = 0;
     exchange->failure = (struct exchange_failure){0};
     for (unsigned i = 0; i < exchange->group_len; i++)
         exchange->tried[i] = 0;
@@ -285,15 +285,21 @@ static void count_retry(const struct exchange *exchange, enum attempt_failure wh
 }
 
 /* The same server once more, by another way, where that is what it needs. */
-static bool ask_again(struct exchange *exchange, unsigned index, enum attempt_failure why)
+static bool ask_again(struct exchange *exchange, unsigned index, enum attempt_failure why,
+                      bool over_udp)
 {
     switch (why) {
     case ATTEMPT_TRUNCATED:
     case ATTEMPT_UNTRUSTED:
         return ask(exchange, index, WAY_STREAM, NULL);
     case ATTEMPT_NO_EDNS:
-    case ATTEMPT_COOKIE:
+        exchange->plain |= UINT64_C(1) << index;
         return ask(exchange, index, WAY_ANY, NULL);
+    case ATTEMPT_COOKIE: /* RFC 7873 section 5.3: once more, then over TCP */
+        return ask(exchange, index, exchange->tried[index] > 1 ? WAY_STREAM : WAY_ANY, NULL);
+    case ATTEMPT_REFUSED: /* over UDP, while the connection was not there: the last hope */
+        return over_udp && upstream_prefers_stream(exchange->group[index]) &&
+               choose(exchange) < 0 && ask(exchange, index, WAY_STREAM, NULL);
     default:
         return false;
     }
@@ -307,6 +313,8 @@ static void on_failed(struct attempt *attempt, enum attempt_failure why)
     bool over_udp = !attempt->over_stream;
 
     attempt_free(attempt);
+    if (!exchange->active) /* it is being stopped, and its other attempts fall with it */
+        return;
     exchange->failure.any_network |= why <= ATTEMPT_CLOSED;
     exchange->failure.any_answer |= why > ATTEMPT_CLOSED;
     if ((why == ATTEMPT_REFUSED && over_udp) || why == ATTEMPT_MALFORMED)
@@ -314,7 +322,7 @@ static void on_failed(struct attempt *attempt, enum attempt_failure why)
     if (replaced && !list_is_empty(&exchange->attempts))
         return;
     count_retry(exchange, why);
-    if (!ask_again(exchange, index, why))
+    if (!ask_again(exchange, index, why, over_udp))
         advance(exchange, WAY_ANY, NULL);
 }
 

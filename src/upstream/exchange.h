@@ -80,6 +80,7 @@ struct exchange {
     struct list attempts; /* struct attempt, outstanding */
     struct timer wall;
     uint64_t useless; /* a bit per upstream: refused, or its answer was not taken */
+    uint64_t plain;   /* a bit per upstream: asked without EDNS for this question */
     uint8_t tried[EXCHANGE_GROUP_MAX]; /* attempts at each upstream of the group */
 };
 

@@ -16,7 +16,7 @@
 #include "loop/loop.h"
 #include "upstream/pool_plan.h"
 
-#define NAIL_AGAIN_US (10 * US_PER_S) /* after the quota was found used up */
+#define NAIL_AGAIN_US (10 * US_PER_S) /* after the quota or the memory was found used up */
 
 static const struct conn_handler conn_handler;
 
@@ -49,20 +49,23 @@ static void give_places(struct pool *pool)
 }
 
 /* left: requests left when the query at hand is sent. */
-static bool is_ending(const struct conn *conn, uint32_t left, uint32_t lead)
+static bool is_ending(const struct pool *pool, const struct conn *conn, uint32_t left,
+                      uint32_t lead)
 {
-    bool silent =
-        conn->suspect || (conn->doubted && conn->options->fallback == UPSTREAM_FALLBACK_NONE);
+    /* One in doubt is let be as long as UDP takes its queries. */
+    bool needed = pool->waiting_count > 0 || pool->options->fallback == UPSTREAM_FALLBACK_NONE;
+    bool silent = conn->suspect || (conn->doubted && needed);
     return conn->ending != CONN_END_NONE || silent ||
            plan_ends_soon(left, conn->max_requests, lead);
 }
 
-static void add_ready(struct plan_facts *facts, const struct conn *conn, const struct conn *taking)
+static void add_ready(struct plan_facts *facts, const struct pool *pool, const struct conn *conn,
+                      const struct conn *taking)
 {
     uint32_t left = conn_requests_left(conn) - (conn == taking);
     if (!conn->suspect)
         facts->requests_left += left;
-    if (is_ending(conn, left, facts->lead)) {
+    if (is_ending(pool, conn, left, facts->lead)) {
         facts->ending++;
     } else {
         facts->lasting++;
@@ -92,7 +95,7 @@ static struct plan_facts gather(const struct pool *pool, const struct conn *taki
     {
         const struct conn *conn = conn_of(node);
         if (conn->state == CONN_READY) {
-            add_ready(&facts, conn, taking);
+            add_ready(&facts, pool, conn, taking);
         } else if (conn->state != CONN_DRAINING) {
             facts.coming++;
         }
@@ -121,12 +124,14 @@ static void take_places(struct pool *pool)
     }
 }
 
-/* A new connection: resting until the instant, or dialled now. It may be gone when this returns. */
+/* A new connection: resting until the instant, or dialled now. */
 static void add_conn(struct pool *pool, uint64_t rest_until_at)
 {
     struct conn *conn = conn_new(pool->env, pool->addr, pool->options, &conn_handler, pool);
-    if (!conn)
+    if (!conn) {
+        timer_start(pool->env->loop, &pool->tend_later, pool_now(pool) + NAIL_AGAIN_US);
         return;
+    }
     conn->last_close = pool->last_close;
     if (is_single_use(pool))
         conn->max_requests = 1;
@@ -136,7 +141,7 @@ static void add_conn(struct pool *pool, uint64_t rest_until_at)
     } else {
         pool->dialed_at = pool_now(pool);
         pool->dials++;
-        conn_dial(conn);
+        conn_dial(conn, pool->backoff.failures > 0);
     }
 }
 
@@ -191,6 +196,11 @@ static void serve_waiters(struct pool *pool)
     }
 }
 
+static void on_serve_soon(struct timer *timer)
+{
+    serve_waiters(CONTAINER_OF(timer, struct pool, serve_soon));
+}
+
 /* Only those who wait now: a callee may wait anew. */
 static void fail_waiters(struct pool *pool, enum conn_end why)
 {
@@ -209,15 +219,27 @@ static void on_turn(struct conn *conn)
     struct pool *pool = conn->holder;
     pool->dialed_at = pool_now(pool);
     pool->dials++;
-    conn_dial(conn);
+    conn_dial(conn, pool->backoff.failures > 0);
+}
+
+/* From inside calls of queries' owners: those who wait are served when these have returned. */
+static void on_room(struct conn *conn)
+{
+    struct pool *pool = conn->holder;
+    if (pool->waiting_count > 0)
+        timer_start(pool->env->loop, &pool->serve_soon, pool_now(pool));
+}
+
+static uint64_t peer_idle_limit(const struct pool *pool)
+{
+    /* A tenth earlier, so that it is we who close. */
+    return pool->keepalive.peer_idle_us - pool->keepalive.peer_idle_us / 10;
 }
 
 static uint64_t idle_limit(const struct pool *pool)
 {
-    uint64_t peer = pool->keepalive.peer_idle_us;
+    uint64_t peer = peer_idle_limit(pool);
     uint64_t own = pool->options->idle_timeout_us;
-    if (peer) /* a tenth earlier, so that it is we who close */
-        peer -= peer / 10;
     if (peer && own)
         return MIN(peer, own);
     return peer ? peer : own;
@@ -259,12 +281,17 @@ static uint32_t count_ready(const struct pool *pool)
     return ready;
 }
 
-/* Kept ones stay, unless the peer allows no longer idling. */
+/* Kept ones stay as long as the peer allows, others until idle-timeout. */
 static void on_idle(struct conn *conn)
 {
     struct pool *pool = conn->holder;
-    if (pool->keepalive.peer_idle_us || count_ready(pool) > pool->places)
+    uint64_t idle_us = pool_now(pool) - conn->active_at;
+    uint64_t peer = peer_idle_limit(pool), own = pool->options->idle_timeout_us;
+
+    if ((peer && idle_us >= peer) || (own && idle_us >= own && count_ready(pool) > pool->places))
         conn_retire(conn, CONN_END_IDLE);
+    else if (peer)
+        conn_idle_again(conn, conn->active_at + peer);
 }
 
 static void on_aged(struct conn *conn)
@@ -359,6 +386,7 @@ static void on_ended(struct conn *conn, enum conn_end why)
 static const struct conn_handler conn_handler = {
     .on_turn = on_turn,
     .on_ready = on_ready,
+    .on_room = on_room,
     .on_idle = on_idle,
     .on_aged = on_aged,
     .on_ended = on_ended,
@@ -374,12 +402,14 @@ void pool_init(struct pool *pool, struct upstream_env *env, const struct addr *a
     list_init(&pool->conns);
     list_init(&pool->waiting);
     timer_init(&pool->tend_later, on_tend_later);
+    timer_init(&pool->serve_soon, on_serve_soon);
 }
 
 void pool_deinit(struct pool *pool)
 {
     pool->closing = true;
     timer_stop(&pool->tend_later);
+    timer_stop(&pool->serve_soon);
     fail_waiters(pool, CONN_END_SHUTDOWN);
     for (struct list *node; (node = list_first(&pool->conns));)
         conn_close(conn_of(node), CONN_END_SHUTDOWN);
@@ -391,11 +421,13 @@ void pool_nail(struct pool *pool)
     tend(pool);
 }
 
-/* An idle end rests too, but there a query dials at once. */
-static void wake_idle(struct pool *pool)
+static bool dialed_lately(const struct pool *pool)
 {
-    if (backoff_is_resting(&pool->backoff, pool_now(pool)))
-        return;
+    return pool_now(pool) - pool->dialed_at < POOL_URGENT_US;
+}
+
+static bool wake_one(struct pool *pool)
+{
     LIST_EACH(node, &pool->conns)
     {
         struct conn *conn = conn_of(node);
@@ -403,14 +435,21 @@ static void wake_idle(struct pool *pool)
             continue;
         conn_wake(conn);
         on_turn(conn);
-        return;
+        return true;
     }
+    return false;
+}
+
+/* An idle end rests too, but there a query dials at once. */
+static void wake_idle(struct pool *pool)
+{
+    if (!backoff_is_resting(&pool->backoff, pool_now(pool)) && !dialed_lately(pool))
+        (void)wake_one(pool);
 }
 
 struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_lack *lack)
 {
     pool_rate_count(&pool->rate, pool_now(pool));
-    keepalive_query(&pool->keepalive);
     struct conn *conn = pool_choice_best(&pool->conns, avoid);
     if (!conn) {
         wake_idle(pool);
@@ -418,6 +457,7 @@ struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_la
         *lack = pool_choice_lack(&pool->conns);
         return NULL;
     }
+    keepalive_query(&pool->keepalive);
     /* Nearly filled, or near its end: see to the next one now. */
     if (pool_choice_is_filled(conn) || conn->doubted || conn->ending != CONN_END_NONE ||
         conn_requests_left(conn) <= pool_rate_lead(&pool->rate, pool->dial_us) + 1)
@@ -434,19 +474,7 @@ struct conn *pool_take_suspect(struct pool *pool)
  * is over, at a bounded rate. */
 static bool dial_urgently(struct pool *pool)
 {
-    if (pool_now(pool) - pool->dialed_at < POOL_URGENT_US)
-        return false;
-    LIST_EACH(node, &pool->conns)
-    {
-        struct conn *conn = conn_of(node);
-        if (conn->state != CONN_RESTING)
-            continue;
-        conn_wake(conn);
-        on_turn(conn);
-        return true;
-    }
-    add_conn(pool, 0);
-    return true;
+    return !dialed_lately(pool) && wake_one(pool);
 }
 
 bool pool_wait(struct pool *pool, struct pool_waiter *waiter)
@@ -456,9 +484,7 @@ bool pool_wait(struct pool *pool, struct pool_waiter *waiter)
     list_append(&pool->waiting, &waiter->node);
     pool->waiting_count++;
     tend(pool);
-    /* tend() may have failed and called back: then the waiter is out of the list. */
-    if (list_is_linked(&waiter->node) && pool_choice_lack(&pool->conns) == POOL_RESTING &&
-        !dial_urgently(pool)) {
+    if (pool_choice_lack(&pool->conns) == POOL_RESTING && !dial_urgently(pool)) {
         pool_leave(pool, waiter);
         return false;
     }
@@ -501,11 +527,12 @@ void pool_heard_keepalive(struct pool *pool, struct conn *conn, uint16_t timeout
     if (timeout_100ms == 0) {
         give_places(pool);
         timer_start(pool->env->loop, &pool->tend_later, pool->keepalive.banned_until_at);
-        if (conn->state == CONN_READY)
+        if (conn && conn->state == CONN_READY)
             conn_retire(conn, CONN_END_KEEPALIVE_ZERO);
         return;
     }
-    conn_set_idle_limit(conn, idle_limit(pool));
+    if (conn)
+        conn_set_idle_limit(conn, idle_limit(pool));
 }
 
 size_t pool_recycle(struct pool *pool)

@@ -30,7 +30,8 @@ enum {
 /* How long a server that answers one query per connection is remembered as such. */
 #define POOL_SINGLE_US (600 * US_PER_S)
 
-/* Without a fallback a query may dial although the pool rests, but not more often than this. */
+/* A query may dial although the place rests, after an idle end or, without a fallback, after a
+ * failure. But not more often than this: a peer may close all that it accepts. */
 #define POOL_URGENT_US (100 * US_PER_MS)
 
 struct pool {
@@ -47,6 +48,7 @@ struct pool {
     struct backoff backoff;
     struct keepalive keepalive;
     struct timer tend_later; /* a nailed place could not be had: try again */
+    struct timer serve_soon; /* there may be room for those who wait */
     uint64_t dialed_at;      /* last dial */
     uint64_t dial_us;        /* smoothed time of a dial */
     uint64_t single_until_at;
@@ -93,7 +95,7 @@ void pool_leave(struct pool *pool, struct pool_waiter *waiter);
  * byte comes, new queries go elsewhere too where they can, and one of them probes it. */
 void pool_note_silent(struct pool *pool, struct conn *conn);
 
-/* The peer answered RFC 7828 on this connection. */
+/* The peer answered RFC 7828 on this connection (NULL: it has just ended). */
 void pool_heard_keepalive(struct pool *pool, struct conn *conn, uint16_t timeout_100ms);
 
 /* Marks every ready connection for replacement; returns how many. */

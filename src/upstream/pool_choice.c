@@ -16,12 +16,15 @@ static bool has_fallback(const struct conn *conn)
     return conn->options->fallback == UPSTREAM_FALLBACK_UDP;
 }
 
-/* Of two that take queries: with one kept connection the older as long as it is not filled to three
+/* Of two that take queries: the one that is not in doubt, then the one that is not to be replaced;
+ * with one kept connection the older as long as it is not filled to three
  * quarters, since splitting halves the batches; else the less loaded. */
 static bool is_better(const struct conn *conn, const struct conn *best)
 {
     if (conn->doubted != best->doubted)
         return best->doubted;
+    if ((conn->ending != CONN_END_NONE) != (best->ending != CONN_END_NONE))
+        return best->ending != CONN_END_NONE;
     if (conn->options->connections == 1 && !pool_choice_is_filled(best))
         return false;
     return conn_in_flight(conn) < conn_in_flight(best);

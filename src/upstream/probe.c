@@ -57,7 +57,9 @@ static bool send_probe(struct probe *probe, struct upstream *upstream)
     if (!upstream_prefers_stream(upstream))
         return attempt_send_udp(probe->attempt);
     struct conn *conn = pool_take(&upstream->pool, NULL, &lack);
-    return conn && attempt_send_stream(probe->attempt, conn);
+    if (conn)
+        return attempt_send_stream(probe->attempt, conn);
+    return upstream->options.fallback == UPSTREAM_FALLBACK_UDP && attempt_send_udp(probe->attempt);
 }
 
 void probe_start(struct upstream *upstream, const struct exchange_question *question)

@@ -57,6 +57,21 @@ bool upstream_is_ill(const struct upstream *upstream)
     return no_stream && health_is_ill(&upstream->udp);
 }
 
+uint64_t upstream_srtt_us(const struct upstream *upstream)
+{
+    bool by_udp = !upstream_prefers_stream(upstream) ||
+                  (upstream->options.fallback == UPSTREAM_FALLBACK_UDP &&
+                   upstream->pool.backoff.failures > 0);
+    return by_udp ? upstream->udp.srtt_us : upstream->stream.srtt_us;
+}
+
+bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t random)
+{
+    struct health *health = upstream_health(upstream, upstream_prefers_stream(upstream));
+    return health_take_probe(health, now, random) ||
+           (upstream_is_ill(upstream) && health_take_probe(&upstream->udp, now, random));
+}
+
 bool upstream_uses_edns(const struct upstream *upstream)
 {
     return loop_now(upstream->env->loop) >= upstream->no_edns_until_at;

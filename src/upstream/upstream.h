@@ -53,6 +53,12 @@ bool upstream_prefers_stream(const struct upstream *upstream);
 /* Answers would come late or not at all, by what is known now. */
 bool upstream_is_ill(const struct upstream *upstream);
 
+/* The answer time to expect of the next query, over the transport that it would take. */
+uint64_t upstream_srtt_us(const struct upstream *upstream);
+
+/* Silent lately over a transport that counts, and it is time to see whether that still holds. */
+bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t random);
+
 /* The health of the transport that upstream_prefers_stream() names. */
 struct health *upstream_health(struct upstream *upstream, bool over_stream);
 

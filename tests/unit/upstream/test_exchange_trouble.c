@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Exchanges in trouble: ways that are closed one after the other, servers that answer oddly. */
+
+#include "dns/build.h"
+#include "unit/upstream/world.h"
+
+struct peer_script {
+    bool bad_cookie_udp; /* BADCOOKIE to every datagram */
+    bool notimp;         /* NOTIMP without OPT to type-less odd names ("o...") */
+    bool bare_formerr;   /* FORMERR, a header alone, to whatever has an OPT */
+    uint64_t delay_us;
+    unsigned with_opt, without_opt;
+};
+
+static void add_cookie(struct fake_answer *answer, const struct message *query, uint16_t rcode)
+{
+    struct edns_cookie cookie;
+    struct build build;
+    uint8_t server[8] = "cookies!";
+
+    if (edns_find_cookie(&query->edns, &cookie) != EDNS_FOUND)
+        return;
+    build_init(&build, answer->data + answer->len, 64);
+    build_opt_begin(&build, 1232, rcode, 0, false);
+    edns_add_cookie(&build, cookie.client.data, span_of(server, sizeof(server)));
+    build_opt_end(&build);
+    answer->len += build_len(&build);
+    put_u16(answer->data + 10, 1);
+}
+
+static void scripted(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    struct peer_script *script = owner;
+    struct message query;
+
+    assert_int_equal(message_parse(&query, ask->query), MESSAGE_OK);
+    *(query.edns.present ? &script->with_opt : &script->without_opt) += 1;
+    answer->delay_us = script->delay_us;
+    fake_answer_a(answer, ask->query, "192.0.2.1", 300);
+    if (script->bad_cookie_udp && ask->transport == FAKE_UDP) {
+        fake_answer_rcode(answer, ask->query, RCODE_BADCOOKIE & 15);
+        add_cookie(answer, &query, RCODE_BADCOOKIE);
+    }
+    if (script->notimp && (ask->query.data[13] | 0x20) == 'o')
+        fake_answer_rcode(answer, ask->query, RCODE_NOTIMP);
+    if (script->bare_formerr && query.edns.present) {
+        fake_answer_rcode(answer, ask->query, RCODE_FORMERR);
+        memset(answer->data + 4, 0, 8);
+        answer->len = 12;
+    }
+}
+
+struct fixture {
+    struct world world;
+    struct peer_script script;
+    struct fake_peer *peer;
+    struct upstream *upstream;
+};
+
+static void fixture_open(struct fixture *f, const struct upstream_options *options)
+{
+    f->script = (struct peer_script){0};
+    world_open(&f->world);
+    f->peer = world_peer(&f->world, "10.1.1.1@53", scripted, &f->script);
+    f->upstream = world_upstream(&f->world, "10.1.1.1@53", options);
+}
+
+/* A TCP-only server during a dial: UDP is refused at once, the connection is a moment away. */
+static void test_exchange_refused_over_udp_waits_for_the_dial(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, &options);
+    fake_server_set_accept_delay(fake_peer_server(f.peer), 50 * MS);
+    fake_server_set_udp(fake_peer_server(f.peer), FAKE_UDP_REFUSE);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_true(asker.over_stream);
+    world_close(&f.world);
+}
+
+static void test_exchange_refused_over_both_fails_at_once(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    options.prewarm = false;
+    fixture_open(&f, &options);
+    fake_server_set_dial(fake_peer_server(f.peer), FAKE_DIAL_REFUSE);
+    fake_server_set_udp(fake_peer_server(f.peer), FAKE_UDP_REFUSE);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_true(asker.took_us < 50 * MS);
+    world_close(&f.world);
+}
+
+/* No file for a UDP socket: the connection that is being dialled takes the query. */
+static void test_exchange_without_a_udp_socket_waits_for_the_dial(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, &options);
+    fake_net_fail_opens(f.world.net, 1, ERR_NO_FILES);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    world_close(&f.world);
+}
+
+/* RFC 7873 section 5.3: a server that goes on refusing cookies over UDP is asked over TCP. */
+static void test_exchange_bad_cookies_for_ever_lead_to_tcp(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = upstream_options_default;
+    fixture_open(&f, &options);
+    f.script.bad_cookie_udp = true;
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_true(asker.over_stream);
+    assert_int_equal(fake_peer_udp_queries(f.peer), 2);
+    world_close(&f.world);
+}
+
+/* One odd question must not cost a server its EDNS: clients choose questions. */
+static void test_exchange_one_odd_question_does_not_end_edns(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = upstream_options_default;
+    fixture_open(&f, &options);
+    f.script.notimp = true;
+    ask_and_wait(&asker, &f.world, "odd.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_int_equal(asker.rcode, RCODE_NOTIMP);
+    assert_int_equal(f.script.without_opt, 1);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_int_equal(f.script.without_opt, 1);
+    world_close(&f.world);
+}
+
+/* Old servers send back the header alone. */
+static void test_exchange_a_bare_formerr_means_no_edns(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = upstream_options_default;
+    fixture_open(&f, &options);
+    f.script.bare_formerr = true;
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_true(asker.took_us < 50 * MS);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_int_equal(f.script.with_opt, 1);
+    world_close(&f.world);
+}
+
+/* Behaviour 3 where UDP is forbidden: the other path is a fresh connection. */
+static void test_exchange_without_fallback_goes_on_over_a_fresh_connection(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    options.fallback = UPSTREAM_FALLBACK_NONE;
+    fixture_open(&f, &options);
+    fake_loop_advance(f.world.loop, 100 * MS);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    fake_conn_go_dark(peer_conn(f.peer, 0));
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_true(asker.took_us < 500 * MS);
+    world_close(&f.world);
+}
+
+/* Nailed, but its TCP has never worked and its UDP is slow: the fast one gets the queries. */
+static void test_exchange_a_stream_that_never_was_does_not_count_as_fast(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream *group[2];
+    struct upstream_options nailed = world_nailed(), udp = upstream_options_default;
+    unsigned fast = 0;
+    nailed.prewarm = false;
+    fixture_open(&f, &nailed);
+    f.script.delay_us = 200 * MS;
+    fake_server_set_dial(fake_peer_server(f.peer), FAKE_DIAL_REFUSE);
+    world_peer(&f.world, "10.1.1.2@53", NULL, NULL);
+    group[0] = f.upstream;
+    group[1] = world_upstream(&f.world, "10.1.1.2@53", &udp);
+    for (int i = 0; i < 100; i++) {
+        ask_group(&asker, &f.world, "www.example", group, 2);
+        fake_loop_advance(f.world.loop, S);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        fast += asker.from == group[1];
+    }
+    assert_true(fast > 80);
+    world_close(&f.world);
+}
+
+/* A server that comes back over UDP alone is found again. */
+static void test_exchange_a_server_back_over_udp_alone_is_found(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream *group[2];
+    struct upstream_options nailed = world_nailed(), udp = upstream_options_default;
+    nailed.prewarm = false;
+    fixture_open(&f, &nailed);
+    fake_server_set_dial(fake_peer_server(f.peer), FAKE_DIAL_BLACKHOLE);
+    fake_server_set_udp(fake_peer_server(f.peer), FAKE_UDP_DROP);
+    world_peer(&f.world, "10.1.1.2@53", NULL, NULL);
+    group[0] = f.upstream;
+    group[1] = world_upstream(&f.world, "10.1.1.2@53", &udp);
+    for (int i = 0; i < 100; i++) {
+        ask_group(&asker, &f.world, "www.example", group, 2);
+        fake_loop_advance(f.world.loop, S);
+    }
+    assert_true(upstream_is_ill(f.upstream));
+    fake_server_set_udp(fake_peer_server(f.peer), FAKE_UDP_DELIVER);
+    for (int i = 0; i < 30; i++) {
+        ask_group(&asker, &f.world, "www.example", group, 2);
+        fake_loop_advance(f.world.loop, S);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+    }
+    assert_false(upstream_is_ill(f.upstream));
+    world_close(&f.world);
+}
+
+/* A wait for room is no wait for a dial. */
+static void test_exchange_waiting_for_room_is_not_cold(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker askers[3];
+    struct upstream_options options = world_nailed();
+    options.fallback = UPSTREAM_FALLBACK_NONE;
+    options.max_in_flight = 1;
+    options.max_connections = 1;
+    fixture_open(&f, &options);
+    fake_loop_advance(f.world.loop, 100 * MS);
+    for (int i = 0; i < 3; i++)
+        ask(&askers[i], &f.world, "www.example", f.upstream);
+    fake_loop_advance(f.world.loop, 100 * MS);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+    assert_int_equal(f.world.stats.upstream_cold_queries, 0);
+    world_close(&f.world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exchange_refused_over_udp_waits_for_the_dial),
+        cmocka_unit_test(test_exchange_refused_over_both_fails_at_once),
+        cmocka_unit_test(test_exchange_without_a_udp_socket_waits_for_the_dial),
+        cmocka_unit_test(test_exchange_bad_cookies_for_ever_lead_to_tcp),
+        cmocka_unit_test(test_exchange_one_odd_question_does_not_end_edns),
+        cmocka_unit_test(test_exchange_a_bare_formerr_means_no_edns),
+        cmocka_unit_test(test_exchange_without_fallback_goes_on_over_a_fresh_connection),
+        cmocka_unit_test(test_exchange_a_stream_that_never_was_does_not_count_as_fast),
+        cmocka_unit_test(test_exchange_a_server_back_over_udp_alone_is_found),
+        cmocka_unit_test(test_exchange_waiting_for_room_is_not_cold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Pools in trouble: dials that fail at once, peers that close what they accept, those who wait for
+ * room, connections that are to be replaced, idle limits. */
+
+#include "unit/upstream/world.h"
+#include "upstream/attempt.h"
+
+/* Names that begin with l are never answered, with s after 900 ms, with v after 2.5 s. */
+static void by_name(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    (void)owner;
+    uint8_t first = ask->query.data[13] | 0x20;
+    fake_answer_a(answer, ask->query, "192.0.2.1", 300);
+    if (first == 'l')
+        answer->how = FAKE_SILENT;
+    if (first == 's')
+        answer->delay_us = 900 * MS;
+    if (first == 'v')
+        answer->delay_us = 2500 * MS;
+}
+
+static struct upstream_options no_fallback(void)
+{
+    struct upstream_options options = world_nailed();
+    options.fallback = UPSTREAM_FALLBACK_NONE;
+    return options;
+}
+
+/* The waiter whose own call dials must not be told inside that call: it is freed by then. Without
+ * nailing it is only the waiter that makes the pool dial, and memory is given back at once. */
+static void test_pool_a_dial_that_fails_at_once_frees_no_waiter_too_early(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    struct upstream_options options = no_fallback();
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_FAIL_NOW);
+    options.prewarm = false;
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    keepalive_heard(&upstream->pool.keepalive, 0, loop_now(world.loop));
+    upstreams_env(world.upstreams)->free_attempt_count = ATTEMPTS_FREE_MAX;
+    ask_and_wait(&asker, &world, "www.example", upstream);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_int_equal(upstream->pool.waiting_count, 0);
+    world_close(&world);
+}
+
+/* A network that goes away before thousands of addresses are dialled: the line
+ * is no recursion. */
+static void test_pool_thousands_of_dials_that_fail_at_once(void **state)
+{
+    (void)state;
+    struct world world;
+    char text[32];
+    struct upstream_options options = world_nailed();
+    world_open(&world);
+    world.quota.max = 100000;
+    fake_net_set_file_limit(world.net, 64);
+    for (int i = 0; i < 5000; i++) {
+        snprintf(text, sizeof(text), "10.%d.%d.%d@53", 1 + i / 65536, i / 256 % 256, i % 256);
+        struct fake_server *server = fake_peer_server(world_peer(&world, text, NULL, NULL));
+        fake_server_set_dial(server, FAKE_DIAL_BLACKHOLE);
+        world_upstream(&world, text, &options);
+    }
+    fake_loop_advance(world.loop, 900 * MS);
+    fake_net_fail_opens(world.net, 1000000, ERR_UNREACHABLE);
+    fake_loop_advance(world.loop, 5 * S);
+    world_close(&world);
+}
+
+/* Each query given up makes room: those who wait come next, though no answer ever comes. */
+static void test_pool_room_made_by_giving_up_is_for_those_who_wait(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker lost, waits;
+    struct upstream_options options = no_fallback();
+    options.max_in_flight = 1;
+    options.max_connections = 1;
+    world_open(&world);
+    world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    fake_loop_advance(world.loop, 100 * MS);
+    ask(&lost, &world, "lost.example", upstream);
+    ask(&waits, &world, "www.example", upstream);
+    fake_loop_advance(world.loop, 10 * MS);
+    exchange_stop(&lost.exchange);
+    fake_loop_advance(world.loop, 10 * MS);
+    assert_int_equal(waits.result, ASKER_ANSWERED);
+    world_close(&world);
+}
+
+/* What is no answer to the question makes room as well. */
+static void lie_about_type(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    by_name(owner, ask, answer);
+    if ((ask->query.data[13] | 0x20) == 'b')
+        answer->data[2] &= 0x7f; /* QR=0 */
+}
+
+static void test_pool_room_made_by_garbage_is_for_those_who_wait(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker bad, waits;
+    struct upstream_options options = no_fallback();
+    options.max_in_flight = 1;
+    options.max_connections = 1;
+    world_open(&world);
+    world_peer(&world, "10.1.1.1@53", lie_about_type, NULL);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    fake_loop_advance(world.loop, 100 * MS);
+    ask(&bad, &world, "bad.example", upstream);
+    ask(&waits, &world, "www.example", upstream);
+    fake_loop_advance(world.loop, 20 * MS);
+    assert_int_equal(bad.result, ASKER_FAILED);
+    assert_int_equal(waits.result, ASKER_ANSWERED);
+    world_close(&world);
+}
+
+/* A late answer clears the suspicion, and those who wait for the connection hear of it. */
+static void test_pool_a_late_answer_serves_those_who_wait(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker late, waits;
+    struct upstream_options options = no_fallback();
+    options.stall_timeout_us = S;
+    options.query_timeout_us = 5 * S;
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    fake_loop_advance(world.loop, 100 * MS);
+    fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_BLACKHOLE);
+    ask(&late, &world, "very-late.example", upstream);
+    fake_loop_advance(world.loop, 1500 * MS);
+    exchange_stop(&late.exchange);
+    fake_loop_advance(world.loop, 900 * MS);
+    ask(&waits, &world, "www.example", upstream);
+    fake_loop_advance(world.loop, 150 * MS);
+    assert_int_equal(waits.result, ASKER_ANSWERED);
+    world_close(&world);
+}
+
+/* The peer accepts and closes at once, whatever is asked: dials stay few under any load. */
+static void test_pool_a_peer_that_closes_what_it_accepts_causes_no_storm(void **state)
+{
+    (void)state;
+    struct world world;
+    static struct asker askers[500];
+    struct upstream_options options = world_nailed();
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    for (int i = 0; i < 10000; i++) {
+        if (i % 20 == 0)
+            ask(&askers[i / 20], &world, "www.example", upstream);
+        fake_server_close_all(fake_peer_server(peer));
+        fake_loop_advance(world.loop, MS);
+    }
+    assert_true(peer_dials(peer) < 150); /* in ten seconds */
+    for (int i = 0; i < 500; i++)
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+    world_close(&world);
+}
+
+/* RFC 7828 with a long limit: a nailed connection stays that long, also past idle-timeout. */
+static void test_pool_idle_timeout_is_not_for_kept_connections(void **state)
+{
+    (void)state;
+    struct world world;
+    struct upstream_options options = world_nailed();
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    fake_loop_advance(world.loop, 100 * MS);
+    struct conn *conn = LIST_ITEM(list_first(&upstream->pool.conns), struct conn, node);
+    pool_heard_keepalive(&upstream->pool, conn, 2000);
+    fake_loop_advance(world.loop, 170 * S);
+    assert_int_equal(peer_dials(peer), 1);
+    fake_loop_advance(world.loop, 15 * S); /* nine tenths of 200 s */
+    assert_int_equal(peer_dials(peer), 2);
+    world_close(&world);
+}
+
+/* Connections beyond the kept ones are recycled too: they take no queries while a fresh one does.
+ */
+static void test_pool_recycled_ones_beyond_the_kept_leave(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker askers[16], asker;
+    struct upstream_options options = world_nailed();
+    options.max_in_flight = 4;
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    fake_loop_advance(world.loop, 100 * MS);
+    for (int i = 0; i < 16; i++) {
+        ask(&askers[i], &world, "slow.example", upstream);
+        fake_loop_advance(world.loop, 10 * MS);
+    }
+    fake_loop_advance(world.loop, 2 * S);
+    size_t before = peer_dials(peer);
+    assert_true(before >= 3);
+    assert_true(upstreams_recycle(world.upstreams, NULL) >= 3);
+    fake_loop_advance(world.loop, 100 * MS);
+    for (int i = 0; i < 100; i++) {
+        ask_and_wait(&asker, &world, "www.example", upstream);
+        fake_loop_advance(world.loop, S);
+    }
+    for (size_t i = 0; i < before; i++)
+        assert_true(fake_conn_was_closed(peer_conn(peer, i)));
+    world_close(&world);
+}
+
+/* Large answers while the only connection is in doubt: another one is dialled for them. */
+static void truncate_udp(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    by_name(owner, ask, answer);
+    if (ask->transport == FAKE_UDP && (ask->query.data[13] | 0x20) == 'w')
+        fake_answer_truncated(answer, ask->query);
+}
+
+static void test_pool_in_doubt_dials_for_what_must_go_by_stream(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", truncate_udp, NULL);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    fake_loop_advance(world.loop, 100 * MS);
+    ask_and_wait(&asker, &world, "first.example", upstream);
+    fake_conn_go_dark(peer_conn(peer, 0));
+    ask_and_wait(&asker, &world, "first.example", upstream); /* by UDP after 400 ms */
+    ask_and_wait(&asker, &world, "www.example", upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_true(asker.took_us < 100 * MS);
+    world_close(&world);
+}
+
+/* Many dead upstreams retried for ever do not stand in the way of one that was well. */
+static void test_pool_dead_upstreams_do_not_delay_the_dials_of_others(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    char text[32];
+    struct upstream_options options = no_fallback();
+    world_open(&world);
+    world.quota.max = 10000;
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    for (int i = 0; i < 1500; i++) {
+        snprintf(text, sizeof(text), "10.2.%d.%d@53", i / 256, i % 256);
+        struct fake_server *server = fake_peer_server(world_peer(&world, text, NULL, NULL));
+        fake_server_set_dial(server, FAKE_DIAL_BLACKHOLE);
+        world_upstream(&world, text, &options);
+    }
+    fake_loop_advance(world.loop, 60 * S); /* all have failed at least once */
+    fake_server_close_all(fake_peer_server(peer));
+    fake_loop_advance(world.loop, 5 * MS);
+    ask_and_wait(&asker, &world, "www.example", upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_true(asker.took_us < 200 * MS);
+    world_close(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pool_a_dial_that_fails_at_once_frees_no_waiter_too_early),
+        cmocka_unit_test(test_pool_thousands_of_dials_that_fail_at_once),
+        cmocka_unit_test(test_pool_room_made_by_giving_up_is_for_those_who_wait),
+        cmocka_unit_test(test_pool_room_made_by_garbage_is_for_those_who_wait),
+        cmocka_unit_test(test_pool_a_late_answer_serves_those_who_wait),
+        cmocka_unit_test(test_pool_a_peer_that_closes_what_it_accepts_causes_no_storm),
+        cmocka_unit_test(test_pool_idle_timeout_is_not_for_kept_connections),
+        cmocka_unit_test(test_pool_recycled_ones_beyond_the_kept_leave),
+        cmocka_unit_test(test_pool_in_doubt_dials_for_what_must_go_by_stream),
+        cmocka_unit_test(test_pool_dead_upstreams_do_not_delay_the_dials_of_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
