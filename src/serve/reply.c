@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "dns/header.h"
+#include "dns/message.h"
 #include "dns/rrtype.h"
 #include "dns/ttl.h"
 #include "serve/reply_tsig.h"
@@ -23,7 +24,6 @@ enum {
     STREAM_MAX = 65535,  /* RFC 1035 section 4.2.2 */
     DATAGRAM_MIN = 512,  /* every client takes this much */
     DATAGRAM_MAX = 4096, /* what udp_server.h has room for */
-    US_A_SECOND = 1000000,
 };
 
 struct reply_rules reply_rules_udp(uint16_t max_udp_size)
@@ -71,11 +71,38 @@ static uint16_t echoed_flags(const struct query *query)
     return HEADER_QR | (query->flags & (HEADER_OPCODE_MASK | HEADER_RD | HEADER_CD));
 }
 
+/* RFC 2181 section 9: TC is for what is required and does not fit. What merely saves a question,
+ * addresses and the zone's servers, is left out instead. With DO, authority may hold a proof. */
+static bool leave_out(struct reply *reply)
+{
+    const struct answer *answer = reply->answer;
+    bool has_proof = answer->kind != ANSWER_POSITIVE || reply->query->dnssec_ok;
+    struct message message;
+    if (message_parse(&message, answer->message) != MESSAGE_OK)
+        return false;
+    for (int at = SECTION_ADDITIONAL; at >= (has_proof ? SECTION_ADDITIONAL : SECTION_AUTHORITY);
+         at--) {
+        reply->left_out = (enum section)at;
+        reply->body_len = message.offsets[at];
+        reply->len = reply->body_len + reply->opt_len;
+        if (reply->len <= limit_of(reply))
+            return true;
+    }
+    return false;
+}
+
+static void cut(struct reply *reply)
+{
+    reply->is_truncated = true;
+    reply->flags |= HEADER_TC;
+    reply->len = HEADER_LEN + question_len(reply->query) + reply->opt_len;
+}
+
 void reply_plan_answer(struct reply *reply, const struct query *query, const struct answer *answer,
                        const struct reply_rules *rules)
 {
-    size_t start = HEADER_LEN + question_len(query);
-    MUST(answer->message.len >= start && answer->ede_count <= REPLY_ERRORS_MAX);
+    MUST(answer->message.len >= HEADER_LEN + question_len(query));
+    MUST(answer->ede_count <= REPLY_ERRORS_MAX);
     uint16_t flags = header_flags(answer->message.data);
     if (!(query->flags & HEADER_AD) && !query->dnssec_ok)
         flags &= (uint16_t)~HEADER_AD;
@@ -90,12 +117,12 @@ void reply_plan_answer(struct reply *reply, const struct query *query, const str
     reply->ede[1] = answer->ede[1];
     reply->opt_len = opt_len(reply);
     reply->tsig_len = 0;
+    reply->is_truncated = false;
+    reply->left_out = SECTION_COUNT;
+    reply->body_len = answer->message.len;
     reply->len = answer->message.len + reply->opt_len;
-    reply->is_truncated = reply->len > limit_of(reply);
-    if (reply->is_truncated) {
-        reply->flags |= HEADER_TC;
-        reply->len = start + reply->opt_len;
-    }
+    if (reply->len > limit_of(reply) && !leave_out(reply))
+        cut(reply);
 }
 
 /* Left out where there is no room: the client may not believe the error then, but it gets one. */
@@ -186,16 +213,21 @@ static uint8_t *write_start(const struct query *query, uint8_t *out)
 }
 
 /* The answer's bytes with the client's spelling of the name (0x20) and TTLs of now. */
-static uint8_t *write_answer(const struct query *query, const struct answer *answer, uint8_t *out,
-                             uint64_t now_us)
+static uint8_t *write_answer(const struct reply *reply, uint8_t *out, uint64_t now_us)
 {
-    memcpy(out, answer->message.data, answer->message.len);
-    memcpy(out + HEADER_LEN, query->question.name.wire, query->question.name.len);
-    uint64_t age_us = now_us > answer->stored_at ? now_us - answer->stored_at : 0;
-    if (age_us >= US_A_SECOND)
-        ttl_age(out, answer->ttl_offsets, answer->ttl_count,
-                (uint32_t)MIN(age_us / US_A_SECOND, UINT32_MAX), 0);
-    return out + answer->message.len;
+    const struct answer *answer = reply->answer;
+    struct name name = reply->query->question.name;
+    memcpy(out, answer->message.data, reply->body_len);
+    memcpy(out + HEADER_LEN, name.wire, name.len);
+    for (int at = reply->left_out; at < SECTION_COUNT; at++)
+        header_set_count(out, (enum section)at, 0);
+    size_t ttls = answer->ttl_count;
+    while (ttls > 0 && answer->ttl_offsets[ttls - 1] >= reply->body_len)
+        ttls--;
+    uint32_t age_s = answer_age(answer, now_us);
+    if (age_s > 0)
+        ttl_age(out, answer->ttl_offsets, ttls, age_s, 0);
+    return out + reply->body_len;
 }
 
 static bool has_body(const struct reply *reply)
@@ -206,8 +238,7 @@ static bool has_body(const struct reply *reply)
 void reply_write(const struct reply *reply, uint8_t *out, uint64_t now_us)
 {
     const struct query *query = reply->query;
-    uint8_t *at =
-        has_body(reply) ? write_answer(query, reply->answer, out, now_us) : write_start(query, out);
+    uint8_t *at = has_body(reply) ? write_answer(reply, out, now_us) : write_start(query, out);
     uint16_t additional = header_count(out, SECTION_ADDITIONAL);
     if (reply->opt_len > 0) {
         at = write_opt(reply, at);

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "cache/answer.h"
+#include "dns/header.h"
 #include "serve/query.h"
 
 /* What holds for all replies of one kind of transport. */
@@ -39,9 +40,11 @@ struct reply {
     const struct query *query;
     const struct answer *answer; /* NULL: an error without one */
     const struct reply_rules *rules;
-    const char *ede_text; /* of the first extended error */
-    size_t len;           /* bytes that reply_write() will write */
-    bool is_truncated;    /* TC: header, question and OPT alone (RFC 2181 section 9) */
+    const char *ede_text;  /* of the first extended error */
+    size_t len;            /* bytes that reply_write() will write */
+    bool is_truncated;     /* TC: header, question and OPT alone (RFC 2181 section 9) */
+    enum section left_out; /* it and those behind it; SECTION_COUNT: the answer is whole */
+    size_t body_len;       /* bytes of the answer that are sent */
     uint16_t flags;
     uint16_t rcode;    /* all twelve bits */
     uint16_t opt_len;  /* bytes of the OPT record; 0: none */
@@ -53,8 +56,9 @@ struct reply {
 /*
  * The answer for this client: its id, RD and CD; AD only when it asked with AD or DO (RFC 6840
  * section 5.7); the name spelled as it did; TTLs aged; an OPT record only when it sent one. What
- * is longer than the client or the rules allow becomes a truncated reply. The answer's question is
- * the query's (MUST).
+ * is longer than the client or the rules allow loses what no RFC requires: the additional section,
+ * and without DO the servers of a positive answer; or else becomes a truncated reply. The answer's
+ * question is the query's (MUST).
  */
 void reply_plan_answer(struct reply *reply, const struct query *query, const struct answer *answer,
                        const struct reply_rules *rules);

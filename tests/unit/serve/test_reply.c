@@ -181,6 +181,50 @@ static void test_what_does_not_fit_is_truncated_and_a_stream_gives_it_whole(void
     assert_int_equal(parsed.counts[SECTION_ANSWER], 100);
 }
 
+/* 20 records of the answer, as many of authority and additional: 16 bytes each. */
+static struct reply answered_in_full(uint16_t client_size, bool dnssec_ok, enum answer_kind kind)
+{
+    struct canned_query asks = {"a.Example", 7, RRTYPE_A, HEADER_RD, client_size, dnssec_ok, false};
+    uint8_t wire[NAME_WIRE_MAX];
+    struct question question = canned_question(asks.name, asks.type, wire);
+    assert_int_equal(ask(&asks), QUERY_RESOLVE);
+    canned_make(&canned, &question, 0, 60, 4);
+    for (enum section section = SECTION_ANSWER; section < SECTION_COUNT; section++)
+        header_set_count(canned.bytes, section, 20);
+    canned.answer.kind = (uint8_t)kind;
+    struct reply reply;
+    reply_plan_answer(&reply, &query, &canned.answer, &udp);
+    write_planned(&reply, 7 * 1000000);
+    assert_true(reply.len <= client_size);
+    struct rr_iter iter = message_all_rrs(&parsed);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        assert_true(rr.type == RRTYPE_OPT || rr.ttl == CANNED_TTL - 7);
+    return reply;
+}
+
+static void check_counts(unsigned answer, unsigned authority, bool truncated)
+{
+    assert_int_equal(parsed.counts[SECTION_ANSWER], answer);
+    assert_int_equal(parsed.counts[SECTION_AUTHORITY], authority);
+    assert_int_equal(parsed.counts[SECTION_ADDITIONAL], 1);
+    assert_int_equal(!!(parsed.flags & HEADER_TC), truncated);
+}
+
+static void test_what_is_not_required_is_left_out_before_an_answer_is_truncated(void **state)
+{
+    (void)state;
+    answered_in_full(700, false, ANSWER_POSITIVE);
+    check_counts(20, 20, false);
+    answered_in_full(700, true, ANSWER_NXDOMAIN);
+    check_counts(20, 20, false);
+    answered_in_full(600, false, ANSWER_POSITIVE);
+    check_counts(20, 0, false);
+    answered_in_full(600, true, ANSWER_POSITIVE); /* it may be a proof */
+    check_counts(0, 0, true);
+    answered_in_full(600, false, ANSWER_NXDOMAIN); /* the SOA */
+    check_counts(0, 0, true);
+}
+
 static void test_the_least_of_all_sizes_holds_to_the_byte(void **state)
 {
     (void)state;
@@ -383,6 +427,7 @@ int main(void)
         TEST(test_keepalive_is_answered_on_streams),
         TEST(test_rules_stay_in_what_can_be_said),
         TEST(test_what_does_not_fit_is_truncated_and_a_stream_gives_it_whole),
+        TEST(test_what_is_not_required_is_left_out_before_an_answer_is_truncated),
         TEST(test_the_least_of_all_sizes_holds_to_the_byte),
         TEST(test_the_largest_message_goes_over_a_stream),
         TEST(test_ttls_are_aged_in_the_copy),
