@@ -31,9 +31,10 @@ enum {
     CONTROL_REQUEST_MAX = 4096,          /* bytes of a request with its newline */
     CONTROL_WORDS_MAX = 16,              /* words of a request */
     CONTROL_REPLY_MAX = 8 * 1024 * 1024, /* bytes of a reply */
-    CONTROL_ROW_MAX = 4096,              /* bytes of a line of a reply */
     CONTROL_COLUMNS_MAX = 32,
-    CONTROL_NAME_MAX = 32, /* bytes of the name of a table or column with its NUL */
+    CONTROL_CELL_MAX = 480,  /* bytes of a cell; longer text loses its end */
+    CONTROL_ROW_MAX = 16384, /* bytes of a line of a reply: all columns at their longest */
+    CONTROL_NAME_MAX = 32,   /* bytes of the name of a table or column with its NUL */
 };
 
 /* CONTROL_TYPE(name, text) */

@@ -25,6 +25,7 @@ void reply_init(struct reply *reply, size_t max)
     reply->refused = false;
     reply->cut = 0;
     reply->row_len = 0;
+    reply->row_cells = 0;
 }
 
 void reply_deinit(struct reply *reply)
@@ -39,27 +40,34 @@ static bool append(struct reply *reply, const char *text, size_t len, size_t kee
     return buf_append(&reply->buf, text, len) == ERR_OK;
 }
 
-/* A cell that does not fit its row loses its end; a tab is a cell's begin. */
+_Static_assert((CONTROL_COLUMNS_MAX + 1) * (CONTROL_CELL_MAX + 1) < CONTROL_ROW_MAX,
+               "a line has room for every cell");
+
+/* Every cell has its place, however long the others are: a row that lacks one is no row. */
 static void put_cell(struct reply *reply, const char *text)
 {
-    size_t room = sizeof(reply->row) - 2 - reply->row_len; /* for the newline and a tab to come */
-    size_t len = MIN(strlen(text), room);
+    size_t len = strnlen(text, CONTROL_CELL_MAX);
 
-    if (reply->row_len > 0 && room > 0) {
+    MUST(reply->row_cells <= CONTROL_COLUMNS_MAX);
+    if (reply->row_cells++ > 0)
         reply->row[reply->row_len++] = '\t';
-        len = MIN(len, room - 1);
-    }
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)text[i];
         reply->row[reply->row_len++] = c < 0x20 || c == 0x7f ? '?' : (char)c;
     }
 }
 
+static void clear_row(struct reply *reply)
+{
+    reply->row_len = 0;
+    reply->row_cells = 0;
+}
+
 static bool put_line(struct reply *reply, size_t keep_free)
 {
     reply->row[reply->row_len++] = '\n';
     bool fits = append(reply, reply->row, reply->row_len, keep_free);
-    reply->row_len = 0;
+    clear_row(reply);
     return fits;
 }
 
@@ -80,7 +88,7 @@ void reply_refuse(struct reply *reply, const char *format, ...)
     va_end(arguments);
     buf_clear(&reply->buf);
     reply->cut = 0;
-    reply->row_len = 0;
+    clear_row(reply);
     reply->refused = true;
     put_cell(reply, "refused");
     put_cell(reply, sentence);
@@ -120,7 +128,7 @@ void reply_record(struct reply *reply, const char *name, const char *columns)
 
 void reply_row(struct reply *reply)
 {
-    reply->row_len = 0;
+    clear_row(reply);
     put_cell(reply, "row");
 }
 
@@ -163,7 +171,7 @@ void reply_row_end(struct reply *reply)
 {
     if (reply->cut > 0 || !put_line(reply, LAST_LINES_MAX))
         reply->cut++; /* once one did not fit, none of the table follows: no gaps in the middle */
-    reply->row_len = 0;
+    clear_row(reply);
 }
 
 void reply_take_rows(struct reply *reply, const struct reply *from)

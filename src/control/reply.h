@@ -21,6 +21,7 @@ struct reply {
     bool refused; /* all that is there is the refusal */
     uint64_t cut; /* rows of this table that did not fit */
     size_t row_len;
+    unsigned row_cells;        /* of the line, its first word too */
     char row[CONTROL_ROW_MAX]; /* the line that is being written */
 };
 
