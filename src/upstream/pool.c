@@ -507,12 +507,14 @@ void pool_leave(struct pool *pool, struct pool_waiter *waiter)
 
 void pool_note_silent(struct pool *pool, struct conn *conn)
 {
-    if (conn->state != CONN_READY || conn->ending != CONN_END_NONE)
+    if (conn->state != CONN_READY)
         return;
-    if (!conn->doubted) {
+    if (!conn->doubted) { /* also of one that is to be replaced: it may be all there is */
         conn->doubted = true;
         conn->probed_at = 0;
     }
+    if (conn->ending != CONN_END_NONE)
+        return;
     bool owes = conn->inflight.owed > conn->options->max_in_flight;
     bool one_answer = conn->answers == 1 && conn->requests > 2;
     if (!owes && !one_answer)

@@ -202,6 +202,31 @@ static void test_stream_silent_after_other_answers_is_left_in_time(void **state)
     world_close(&f.world);
 }
 
+/* Two connections that are to be replaced, cannot be, and fall silent: by UDP in the end, not to
+ * and fro between the two. */
+static void test_stream_two_silent_ones_to_be_replaced_lead_to_udp(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    options.connections = 2;
+    fixture_open(&f, &options);
+    for (int i = 0; i < 10; i++)
+        ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+    fake_server_set_dial(fake_peer_server(f.peer), FAKE_DIAL_REFUSE);
+    assert_int_equal(upstreams_recycle(f.world.upstreams, NULL), 2);
+    for (size_t i = 0; i < 2; i++)
+        fake_conn_go_dark(peer_conn(f.peer, i));
+    for (int i = 0; i < 20; i++) {
+        ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        assert_false(asker.over_stream);
+        assert_true(asker.took_us < (i == 0 ? 850 * MS : 50 * MS));
+    }
+    world_close(&f.world);
+}
+
 /* S5: the peer closes upon the query: asked again at once. */
 static void test_stream_closed_upon_the_query_is_asked_again_at_once(void **state)
 {
@@ -777,6 +802,7 @@ int main(void)
         cmocka_unit_test(test_stream_one_lost_name_costs_no_connection),
         cmocka_unit_test(test_stream_one_lost_name_alone_costs_no_connection),
         cmocka_unit_test(test_stream_silent_after_other_answers_is_left_in_time),
+        cmocka_unit_test(test_stream_two_silent_ones_to_be_replaced_lead_to_udp),
         cmocka_unit_test(test_stream_closed_upon_the_query_is_asked_again_at_once),
         cmocka_unit_test(test_stream_in_flight_at_death_all_are_answered),
         cmocka_unit_test(test_stream_gone_dark_is_noticed_and_replaced),
