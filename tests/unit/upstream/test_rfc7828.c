@@ -158,6 +158,28 @@ static void test_rfc7828_nailing_returns_after_the_ban(void **state)
     world_close(&f.world);
 }
 
+/* Also when it comes with the only answer that the connection carries. */
+static void test_rfc7828_zero_is_heard_on_a_last_answer(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    options.max_requests = 1;
+    fixture_open(&f, 0, &options);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_true(asker.over_stream);
+    size_t dials = peer_dials(f.peer);
+    for (int i = 0; i < 100; i++) {
+        ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+        assert_false(asker.over_stream);
+        fake_loop_advance(f.world.loop, S);
+    }
+    assert_int_equal(peer_dials(f.peer), dials);
+    assert_int_equal(f.world.quota.used, 0);
+    world_close(&f.world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +189,7 @@ int main(void)
         cmocka_unit_test(test_rfc7828_zero_ends_nailing_for_ten_minutes),
         cmocka_unit_test(test_rfc7828_zero_without_fallback_still_answers),
         cmocka_unit_test(test_rfc7828_nailing_returns_after_the_ban),
+        cmocka_unit_test(test_rfc7828_zero_is_heard_on_a_last_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
