@@ -68,7 +68,8 @@ void cache_prefetch_entry(struct cache *cache, const struct cache_key *key);
 /* Stores a copy of the answer; one of the same key is replaced. The answer's ttl_s is clamped by
  * cache_ttl() by whoever made it. Answers with ttl_s 0 or larger than CACHE_ANSWER_MAX are not
  * stored. Memory for it is made by evicting (SIEVE); false when it could not be stored: also when
- * the message's question is not the key's in lower case, or when memory would have to be waited for
+ * the message's question is not the key's in lower case, when it is a failure and the cache has a
+ * live answer that is none, or when memory would have to be waited for
  * in a read section. Outside of one the call may wait some microseconds for readers to leave. */
 enum { CACHE_ANSWER_MAX = 65535 };
 bool cache_store(struct cache *cache, const struct cache_key *key, const struct answer *answer);

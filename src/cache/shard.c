@@ -383,13 +383,27 @@ static bool store_locked(struct shard *shard, const struct cache_key *key,
     return ref != 0;
 }
 
+/* A failure that comes when another thread has just stored an answer: who failed looked before, but
+ * without the lock. */
+static bool is_worse(const struct shard *shard, const struct cache_key *key,
+                     const struct answer *answer)
+{
+    const struct entry *entry;
+    struct answer old;
+    if (answer->kind != ANSWER_FAILURE ||
+        find_way(shard, bucket_for(shard, key->hash), key, &entry) < 0)
+        return false;
+    entry_view(entry, &old);
+    return old.kind != ANSWER_FAILURE && answer_is_live(&old, answer->stored_at);
+}
+
 bool shard_store(struct shard *shard, const struct cache_key *key, const struct answer *answer)
 {
     if (!entry_fits(key, answer))
         return false;
     prefetch_bucket(bucket_for(shard, key->hash));
     pthread_mutex_lock(&shard->lock);
-    bool stored = store_locked(shard, key, answer);
+    bool stored = !is_worse(shard, key, answer) && store_locked(shard, key, answer);
     pthread_mutex_unlock(&shard->lock);
     return stored;
 }

@@ -124,6 +124,24 @@ static void test_a_second_answer_replaces_the_first(void **state)
     cache_read_end();
 }
 
+static void test_a_failure_does_not_replace_a_live_answer(void **state)
+{
+    (void)state;
+    struct answer found;
+    assert_true(cache_store(cache, &key, &made.answer));
+    make_answer(&made, 0, 0, 2, 11 * SECOND);
+    made.answer.kind = ANSWER_FAILURE;
+    made.answer.ttl_s = 5;
+    assert_false(cache_store(cache, &key, &made.answer));
+    cache_read_begin();
+    assert_true(cache_find(cache, &key, 11 * SECOND, &found));
+    assert_int_equal(found.kind, ANSWER_POSITIVE);
+    cache_read_end();
+    made.answer.stored_at = (10 + MADE_TTL) * SECOND; /* the answer's time is over */
+    assert_true(cache_store(cache, &key, &made.answer));
+    assert_true(cache_store(cache, &key, &made.answer)); /* a failure after a failure */
+}
+
 static void test_an_answer_in_a_readers_hands_does_not_change(void **state)
 {
     (void)state;
@@ -317,6 +335,7 @@ int main(void)
         SENTENCE(test_an_answer_is_gone_when_its_time_is_over),
         SENTENCE(test_a_reader_whose_clock_is_behind_finds_it),
         SENTENCE(test_a_second_answer_replaces_the_first),
+        SENTENCE(test_a_failure_does_not_replace_a_live_answer),
         SENTENCE(test_an_answer_in_a_readers_hands_does_not_change),
         SENTENCE(test_names_are_found_in_any_case),
         SENTENCE(test_type_class_flags_and_view_keep_answers_apart),
