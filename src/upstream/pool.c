@@ -32,7 +32,7 @@ static uint64_t pool_now(const struct pool *pool)
 
 static bool is_single_use(const struct pool *pool)
 {
-    return pool_now(pool) < pool->single_until_at;
+    return single_use_is_known(&pool->single, pool_now(pool));
 }
 
 static bool is_nailing(const struct pool *pool)
@@ -299,24 +299,14 @@ static void on_aged(struct conn *conn)
     tend(conn->holder);
 }
 
-/* A server that answers one query per connection and ignores or drops the rest. */
 static void note_single(struct pool *pool, const struct conn *conn, enum conn_end why)
 {
     char text[ADDR_TEXT_MAX];
-    bool lost_some = why == CONN_END_OWED || why == CONN_END_STALLED || why == CONN_END_PEER_BUSY ||
-                     why == CONN_END_RESET;
-    if (conn->answers > 1)
-        pool->single_strikes = 0;
-    if (!lost_some || conn->answers != 1 || conn->requests < 2)
-        return;
-    if (++pool->single_strikes < POOL_SINGLE_STRIKES)
-        return;
-    pool->single_strikes = 0;
-    pool->single_until_at = pool_now(pool) + POOL_SINGLE_US;
-    LOG_LIMITED(
-        LOG_NOTICE, "upstream",
-        "%s answers only one query per connection: sending no more than that for ten minutes",
-        addr_format(pool->addr, text));
+    if (single_use_note(&pool->single, conn->requests, conn->answers, why, pool_now(pool)))
+        LOG_LIMITED(
+            LOG_NOTICE, "upstream",
+            "%s answers only one query per connection: sending no more than that for ten minutes",
+            addr_format(pool->addr, text));
 }
 
 static bool is_failed_dial(enum conn_end why)

@@ -20,15 +20,12 @@
 #include "upstream/keepalive.h"
 #include "upstream/pool_choice.h"
 #include "upstream/pool_rate.h"
+#include "upstream/single_use.h"
 #include "upstream/upstream_options.h"
 
 enum {
     POOL_WAITING_MAX = 1024, /* queries that wait for a connection of one upstream */
-    POOL_SINGLE_STRIKES = 2, /* connections in a row that died or fell silent after one answer */
 };
-
-/* How long a server that answers one query per connection is remembered as such. */
-#define POOL_SINGLE_US (600 * US_PER_S)
 
 /* A query may dial although the place rests, after an idle end or, without a fallback, after a
  * failure. But not more often than this: a peer may close all that it accepts. */
@@ -51,8 +48,7 @@ struct pool {
     struct timer serve_soon; /* there may be room for those who wait */
     uint64_t dialed_at;      /* last dial */
     uint64_t dial_us;        /* smoothed time of a dial */
-    uint64_t single_until_at;
-    uint32_t single_strikes;
+    struct single_use single;
     enum conn_end last_close;
     struct pool_rate rate;
     uint32_t dials, dial_failures;

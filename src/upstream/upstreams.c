@@ -216,7 +216,7 @@ static const char *health_name(const struct upstream *upstream, uint64_t now)
 {
     if (!keepalive_allows(&upstream->pool.keepalive, now))
         return "no nailing (RFC 7828)";
-    if (now < upstream->pool.single_until_at)
+    if (single_use_is_known(&upstream->pool.single, now))
         return "one query per connection";
     if (backoff_is_resting(&upstream->pool.backoff, now))
         return "resting";
