@@ -128,6 +128,17 @@ static void flush(struct link *link)
         tell_room(link);
 }
 
+/* What came together in one turn may be more than the bound, from a peer that reads all of it: the
+ * kernel is asked before a message is turned down. A failure here is told by flush(). */
+static uint8_t *reserve(struct link *link, size_t len)
+{
+    uint8_t *room = buf_reserve(&link->out, len);
+
+    if (room || !is_writable(link) || link->write_blocked)
+        return room;
+    return write_out(link) ? NULL : buf_reserve(&link->out, len);
+}
+
 uint8_t *link_reserve(struct link *link, size_t max_len)
 {
     uint8_t *room;
@@ -135,7 +146,7 @@ uint8_t *link_reserve(struct link *link, size_t max_len)
     MUST(max_len <= LINK_MESSAGE_MAX);
     if (link->state == LINK_FAILED)
         return NULL;
-    room = buf_reserve(&link->out, LENGTH_BYTES + max_len);
+    room = reserve(link, LENGTH_BYTES + max_len);
     if (!room) {
         link->was_full = true;
         return NULL;
@@ -227,6 +238,11 @@ void link_resume(struct link *link)
         loop_at_turn_end(link->loop, &link->turn_end);
     else if (link->tcp)
         tcp_resume(link->tcp);
+}
+
+bool link_has_unread(const struct link *link)
+{
+    return link->tcp && tcp_has_unread(link->tcp);
 }
 
 static void on_turn_end(struct turn_end *end)

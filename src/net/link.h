@@ -54,7 +54,8 @@ MUST_USE enum err link_accept(struct link **out, struct loop *loop, struct tcp *
                               const struct link_options *options,
                               const struct link_handler *handler, void *owner);
 
-/* Room for one message of at most max_len bytes in the write queue, or NULL when it is full.
+/* Room for one message of at most max_len bytes in the write queue, or NULL when it is full and the
+ * kernel takes none of it.
  * Valid until the next call on this link; link_commit() says how long it became. Building there
  * saves a copy. A reserve without a commit is undone by the next one. */
 uint8_t *link_reserve(struct link *link, size_t max_len);
@@ -74,6 +75,9 @@ size_t link_unsent(const struct link *link);
  * of messages that have been read already: they wait. link_resume() itself calls nothing back. */
 void link_pause(struct link *link);
 void link_resume(struct link *link);
+
+/* The kernel holds bytes that were not read: see tcp_has_unread(). */
+bool link_has_unread(const struct link *link);
 
 /* Bytes of a message that has begun but not ended: a dribbling peer shows here. */
 size_t link_partial(const struct link *link);

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -254,6 +255,13 @@ void tcp_pause(struct tcp *tcp)
 void tcp_resume(struct tcp *tcp)
 {
     set_paused(tcp, false);
+}
+
+bool tcp_has_unread(const struct tcp *tcp)
+{
+    int len = 0;
+
+    return tcp->state == TCP_OPEN && ioctl(tcp->watch.fd, FIONREAD, &len) == 0 && len > 0;
 }
 
 enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written)

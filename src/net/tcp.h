@@ -60,6 +60,10 @@ void tcp_start(struct tcp *tcp, const struct tcp_handler *handler, void *owner);
 void tcp_pause(struct tcp *tcp);
 void tcp_resume(struct tcp *tcp);
 
+/* The kernel holds bytes that were not read: closing now would be a reset (RFC 2525 section 2.17).
+ */
+bool tcp_has_unread(const struct tcp *tcp);
+
 /* Writes what the kernel takes now, in one call; *written says how much. When that is less than
  * all, on_writable comes later. A broken connection is ERR_RESET etc. (the owner closes; on_failed
  * does not come as well). Only after on_connected. */

@@ -252,6 +252,12 @@ void tcp_resume(struct tcp *tcp)
     schedule_read(tcp->conn);
 }
 
+bool tcp_has_unread(const struct tcp *tcp)
+{
+    return tcp->state == FAKE_TCP_OPEN && !list_is_empty(&tcp->conn->arrived) &&
+           LIST_ITEM(list_first(&tcp->conn->arrived), struct packet, node)->kind == PACKET_BYTES;
+}
+
 static void count_write(struct fake_conn *conn, size_t len)
 {
     uint64_t turn = fake_loop_turns(conn->net->loop);
