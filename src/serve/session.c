@@ -126,9 +126,10 @@ static void try_close(struct session *session)
         return;
     if (session->give_up_at == 0)
         session->give_up_at = now + SESSION_LINGER_US;
-    if (link_unsent(session->link) == 0)
+    bool is_sent = link_unsent(session->link) == 0;
+    if (is_sent && !link_has_unread(session->link))
         session_close(session);
-    else if (now >= session->give_up_at)
+    else if (is_sent || now >= session->give_up_at)
         session_move(session, SESSION_DISCARDING);
     else if (!timer_is_armed(&session->timer))
         timer_start(loop_of(session), &session->timer, now + SESSION_LOOK_US);

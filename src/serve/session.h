@@ -14,8 +14,9 @@
  *               SESSION_STALL_US
  *   finishing   not read any more; what waits is answered and leaves, then the stream is closed;
  *               given up SESSION_LINGER_US after the last answer
- *   discarding  given up: what it sends is thrown away until it is quiet, since closing with unread
- *               bytes would be a reset; closed after SESSION_LINGER_US at the latest
+ *   discarding  given up, or done while the client still sends: what it sends is thrown away until
+ *               it is quiet, since closing with unread bytes would be a reset; closed after
+ *               SESSION_LINGER_US at the latest
  *
  * It finishes when client_idle_timeout has passed since its last complete query (bytes of half
  * queries do not count), after the client's FIN, after a message too short for a header, after an

@@ -455,6 +455,43 @@ static void test_answers_to_what_waited_are_bounded_too(void **state)
     assert_int_equal(server_quota_clients(quota), 0);
 }
 
+static void test_large_answers_of_one_turn_reach_a_client_that_reads(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    stub.records = 2000; /* 32 KB each: together far past SESSION_UNSENT_MAX */
+    send_many(conn, "slow.example", 200);
+    fake_loop_settle(loop);
+    while (stub_answer(false))
+        ;
+    fake_loop_settle(loop);
+    unsigned answers = 0;
+    while (tcp_got(conn))
+        answers++;
+    assert_int_equal(answers, 200);
+    assert_int_equal(stats.dropped_full, 0);
+}
+
+static void test_a_client_that_still_sends_at_the_end_gets_a_fin(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    fake_conn_stop_reading(conn, 1000);
+    stub.records = 2000;
+    send_many(conn, "slow.example", 200);
+    fake_loop_settle(loop);
+    while (stub_answer(false)) /* too many: the session finishes */
+        ;
+    send_many(conn, "hit.example", 10); /* closing on these would be a reset */
+    fake_loop_settle(loop);
+    fake_conn_start_reading(conn);
+    fake_loop_advance(loop, 2 * SESSION_LOOK_US);
+    assert_int_equal(server_quota_clients(quota), 1);
+    fake_loop_advance(loop, SESSION_QUIET_US);
+    assert_int_equal(server_quota_clients(quota), 0);
+    assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
+}
+
 static void test_what_was_left_behind_is_still_taken_while_finishing(void **state)
 {
     (void)state;
@@ -501,6 +538,8 @@ int main(void)
         HARNESS_TEST(test_a_slow_reader_gets_everything),
         HARNESS_TEST(test_many_small_answers_of_one_turn_are_not_held_up),
         HARNESS_TEST(test_answers_to_what_waited_are_bounded_too),
+        HARNESS_TEST(test_large_answers_of_one_turn_reach_a_client_that_reads),
+        HARNESS_TEST(test_a_client_that_still_sends_at_the_end_gets_a_fin),
         HARNESS_TEST(test_what_was_left_behind_is_still_taken_while_finishing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
