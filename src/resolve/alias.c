@@ -217,6 +217,26 @@ static void explain_all(struct walk *walk)
     }
 }
 
+/* A CNAME that is the answer itself: it may be made too (RFC 6672 section 5.3.1). */
+static void explain_data(struct walk *walk)
+{
+    struct alias_chain *chain = walk->chain;
+    struct rr_iter iter = message_rrs(walk->message, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);) {
+        uint8_t wire[NAME_WIRE_MAX];
+        struct name target;
+        if (rr.type != RRTYPE_CNAME || rr.cls != walk->question->cls ||
+            !message_owner_is(walk->message, &rr, chain->name) ||
+            !message_target(walk->message, &rr, wire, &target))
+            continue;
+        struct alias_hop hop = {.has_cname = true};
+        explain(walk, &hop, chain->name, target);
+        chain->is_made = hop.has_dname;
+        chain->dname = hop.dname;
+        return;
+    }
+}
+
 void alias_follow(struct alias_chain *chain, const struct message *message,
                   const struct question *question, const struct zone *zone)
 {
@@ -229,10 +249,12 @@ void alias_follow(struct alias_chain *chain, const struct message *message,
     };
     chain->end = ALIAS_NOTHING;
     chain->hops = 0;
-    chain->met_dname = false;
+    chain->met_dname = chain->is_made = false;
     chain->name = question->name;
     while (pass(&walk) || (!walk.over && chain->met_dname && walk.follows && follow_dname(&walk)))
         ;
     if (chain->met_dname && chain->hops)
         explain_all(&walk);
+    if (!walk.follows && chain->end == ALIAS_DATA)
+        explain_data(&walk);
 }

@@ -42,7 +42,8 @@ struct alias_chain {
     enum alias_end end;
     uint8_t hops;
     bool met_dname;   /* the section has a DNAME record */
-    struct rr dname;  /* of ALIAS_OVERFLOW */
+    bool is_made;     /* the CNAME asked for was made from a DNAME */
+    struct rr dname;  /* that one, or the one of ALIAS_OVERFLOW */
     struct name name; /* the last name reached; the question's without hops */
     uint8_t wire[NAME_WIRE_MAX];
     struct alias_hop hop[ALIAS_HOPS_MAX];

@@ -172,11 +172,12 @@ static void keep_data(struct scrubbing *work)
 
 static void keep_answer(struct scrubbing *work)
 {
+    const struct alias_chain *chain = &work->response->chain;
     keep_chain(work);
-    if (work->response->chain.end == ALIAS_DATA)
+    if (chain->is_made || chain->end == ALIAS_OVERFLOW)
+        keep_dname(work, &chain->dname);
+    if (chain->end == ALIAS_DATA)
         keep_data(work);
-    else if (work->response->chain.end == ALIAS_OVERFLOW)
-        keep_dname(work, &work->response->chain.dname);
 }
 
 /* ---- authority ---- */

@@ -287,6 +287,24 @@ static void test_a_dname_without_cname_is_given_one(void **state)
     assert_int_equal(response.kind, RESPONSE_NODATA);
 }
 
+/* Who validates needs it: a CNAME made from it has no signature of its own (RFC 6672 section 5.3).
+ */
+static void test_a_dname_stays_beside_a_cname_that_was_asked_for(void **state)
+{
+    (void)state;
+    struct sections sections = {
+        .answer = {"example. 60 IN DNAME evil.example.", "x.example. 60 IN DNAME evil.example.",
+                   "old.example. 60 IN DNAME new.example.",
+                   "old.example. 60 IN RRSIG DNAME 8 2 60 20300101000000 20200101000000 1 example. "
+                   "AAAA",
+                   "www.old.example. 60 IN CNAME www.new.example."}};
+    static const char *const kept = "an old.example. 60 DNAME new.example.\n"
+                                    "an old.example. 60 RRSIG DNAME\n"
+                                    "an www.old.example. 60 CNAME www.new.example.\n";
+    assert_string_equal(scrubbed(QUESTION("www.old.example", CNAME), 0, DO, sections), kept);
+    assert_string_equal(scrubbed(QUESTION("www.old.example", ANY), 0, DO, sections), kept);
+}
+
 static void test_a_dname_in_a_circle_ends(void **state)
 {
     (void)state;
@@ -617,6 +635,7 @@ int main(void)
         cmocka_unit_test(test_a_chain_is_followed_up_to_its_bound_in_any_order),
         cmocka_unit_test(test_a_dname_is_kept_beside_its_cname),
         cmocka_unit_test(test_a_dname_without_cname_is_given_one),
+        cmocka_unit_test(test_a_dname_stays_beside_a_cname_that_was_asked_for),
         cmocka_unit_test(test_a_dname_in_a_circle_ends),
         cmocka_unit_test(test_a_name_made_too_long_is_yxdomain_when_the_dname_shows_it),
         cmocka_unit_test(test_a_negative_answer_lives_as_its_soa_says),
