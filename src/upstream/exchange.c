@@ -284,6 +284,18 @@ static void count_retry(const struct exchange *exchange, enum attempt_failure wh
     stats_add_at(env_of(exchange)->stats, reasons[why], 1);
 }
 
+/* With a prospect: not on a connection that is silent. */
+static bool is_asked_by_stream(const struct exchange *exchange, unsigned index)
+{
+    LIST_EACH(node, &exchange->attempts)
+    {
+        const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
+        if (attempt->index == index && attempt->over_stream && !attempt->slow && !attempt->extra)
+            return true;
+    }
+    return false;
+}
+
 /* The same server once more, by another way, where that is what it needs. */
 static bool ask_again(struct exchange *exchange, unsigned index, enum attempt_failure why,
                       bool over_udp)
@@ -291,7 +303,7 @@ static bool ask_again(struct exchange *exchange, unsigned index, enum attempt_fa
     switch (why) {
     case ATTEMPT_TRUNCATED:
     case ATTEMPT_UNTRUSTED:
-        return ask(exchange, index, WAY_STREAM, NULL);
+        return is_asked_by_stream(exchange, index) || ask(exchange, index, WAY_STREAM, NULL);
     case ATTEMPT_NO_EDNS:
         exchange->plain |= UINT64_C(1) << index;
         return ask(exchange, index, WAY_ANY, NULL);
@@ -319,7 +331,8 @@ static void on_failed(struct attempt *attempt, enum attempt_failure why)
     exchange->failure.any_answer |= why > ATTEMPT_CLOSED;
     if ((why == ATTEMPT_REFUSED && over_udp) || why == ATTEMPT_MALFORMED)
         exchange->useless |= UINT64_C(1) << index;
-    if (replaced && !list_is_empty(&exchange->attempts))
+    /* A hedge goes on in its place, but cannot know better what the server has said. */
+    if (replaced && why <= ATTEMPT_CLOSED && !list_is_empty(&exchange->attempts))
         return;
     count_retry(exchange, why);
     if (!ask_again(exchange, index, why, over_udp))

@@ -7,8 +7,9 @@
 
 struct peer_script {
     bool bad_cookie_udp; /* BADCOOKIE to every datagram */
-    bool notimp;         /* NOTIMP without OPT to type-less odd names ("o...") */
-    bool bare_formerr;   /* FORMERR, a header alone, to whatever has an OPT */
+    bool truncate_udp;
+    bool notimp;       /* NOTIMP without OPT to type-less odd names ("o...") */
+    bool bare_formerr; /* FORMERR, a header alone, to whatever has an OPT */
     uint64_t delay_us;
     unsigned with_opt, without_opt;
 };
@@ -42,6 +43,8 @@ static void scripted(void *owner, const struct fake_ask *ask, struct fake_answer
         fake_answer_rcode(answer, ask->query, RCODE_BADCOOKIE & 15);
         add_cookie(answer, &query, RCODE_BADCOOKIE);
     }
+    if (script->truncate_udp && ask->transport == FAKE_UDP)
+        fake_answer_truncated(answer, ask->query);
     if (script->notimp && (ask->query.data[13] | 0x20) == 'o')
         fake_answer_rcode(answer, ask->query, RCODE_NOTIMP);
     if (script->bare_formerr && query.edns.present) {
@@ -109,6 +112,24 @@ static void test_exchange_without_a_udp_socket_waits_for_the_dial(void **state)
     fake_net_fail_opens(f.world.net, 1, ERR_NO_FILES);
     ask_and_wait(&asker, &f.world, "www.example", f.upstream);
     assert_int_equal(asker.result, ASKER_ANSWERED);
+    world_close(&f.world);
+}
+
+/* The first truncated answer counts, although a second query is under way; and only that one. */
+static void test_exchange_truncated_while_hedged_goes_to_tcp_once(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = upstream_options_default;
+    fixture_open(&f, &options);
+    f.script.truncate_udp = true;
+    fake_server_set_latency(fake_peer_server(f.peer), 225 * MS);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_true(asker.took_us < 1400 * MS); /* three round trips */
+    assert_int_equal(fake_peer_udp_queries(f.peer), 2);
+    assert_int_equal(fake_peer_tcp_queries(f.peer), 1);
     world_close(&f.world);
 }
 
@@ -264,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_exchange_refused_over_udp_waits_for_the_dial),
         cmocka_unit_test(test_exchange_refused_over_both_fails_at_once),
         cmocka_unit_test(test_exchange_without_a_udp_socket_waits_for_the_dial),
+        cmocka_unit_test(test_exchange_truncated_while_hedged_goes_to_tcp_once),
         cmocka_unit_test(test_exchange_bad_cookies_for_ever_lead_to_tcp),
         cmocka_unit_test(test_exchange_one_odd_question_does_not_end_edns),
         cmocka_unit_test(test_exchange_a_bare_formerr_means_no_edns),
