@@ -1,0 +1,441 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""What nailed-up connections promise, against peers that recycle, stall, reset, refuse and die. Counts
+and outcomes are asserted, not times. Most basic first."""
+
+import subprocess
+import time
+
+import pytest
+
+from conftest import BUILD, eventually
+from peers import Load, Stream, dig_all, load, need, nsd, query, rcode_of  # noqa: F401 (nsd: a fixture)
+
+pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
+
+
+def await_ready(daemon, count=1):
+    """Until so many connections are ready, or more, and none is in another state."""
+    def ready():
+        states = [c["state"] for c in daemon.connections()]
+        return len(states) >= count and set(states) == {"ready"}
+    eventually(ready, within=10)
+
+
+def start(nailupd, upstream, config=None, **more):
+    """A daemon whose one upstream is nailed and dialled."""
+    daemon = nailupd(config, upstreams=[upstream], nailed=True, **more)
+    await_ready(daemon, len(upstream.servers))
+    return daemon
+
+
+def names(count, suffix="example"):
+    return [(f"n{i}.{suffix}", "A") for i in range(count)]
+
+
+def ask_all(daemon, count, folder, suffix="example"):
+    """count questions, one after the other."""
+    answers = dig_all(daemon, names(count, suffix), folder)
+    assert {answer.status for answer in answers} == {"NOERROR"}
+
+
+def ask_at_once(daemon, messages):
+    """{id: rcode} of queries written at once to one connection."""
+    with Stream(daemon, timeout=20) as client:
+        client.send(*messages)
+        answers = [client.read() for _ in messages]
+    return {int.from_bytes(answer[:2], "big"): rcode_of(answer) for answer in answers}
+
+
+def counted(daemon, name, **labels):
+    """The sum of a metric's rows with these labels."""
+    wanted = [f'{key}="{value}"' for key, value in labels.items()]
+    return sum(value for row, value in daemon.metrics().items()
+               if row.partition("{")[0] == name and all(one in row for one in wanted))
+
+
+def fallbacks(daemon):
+    return counted(daemon, "upstream_fallbacks_total")
+
+
+# ---- exact recycling ----
+
+
+@pytest.mark.parametrize("most", [1, 2, 7])
+def test_a_connection_carries_exactly_its_number_of_queries(nailupd, responder, tmp_path, most):
+    upstream = responder()
+    daemon = start(nailupd, upstream, {"tcp-upstream-keepalive-maxrequests": most})
+    ask_all(daemon, 140, tmp_path)
+    eventually(lambda: upstream.stats()["connections_closed"] == 140 // most)
+    stats = upstream.stats()
+    assert stats["closed_recent"] == [most] * (140 // most)
+    assert stats["tcp_queries"] == 140 and stats["resets_sent"] == 0
+    await_ready(daemon)
+    told = daemon.metrics()
+    assert told["upstream_recycles_total"] == 140 // most
+    if most > 1:  # with one, a dial a query: the next one is there unless the machine is slow
+        assert (stats["udp_queries"], told["upstream_cold_queries_total"]) == (0, 0)
+
+
+def test_ten_thousand_queries_are_carried_by_each_connection(nailupd, responder, tmp_path):
+    upstream = responder()
+    daemon = start(nailupd, upstream, {"upstream": {"max-connections": 1}})
+    questions = tmp_path / "25000"
+    questions.write_text("".join(f"n{i}.example A\n" for i in range(25000)))
+    done = subprocess.run([need("dnsperf"), "-s", daemon.ip, "-p", str(daemon.port), "-n", "1",
+                           "-d", str(questions), "-q", "50", "-t", "8"],
+                          text=True, capture_output=True, timeout=60)
+    assert "NOERROR 25000 (100.00%)" in done.stdout, done.stdout
+    eventually(lambda: upstream.stats()["connections_closed"] == 2)
+    stats = upstream.stats()
+    assert stats["closed_recent"] == [10000, 10000]
+    assert (stats["tcp_queries"], stats["udp_queries"]) == (25000, 0)
+    assert stats["tcp_queries_per_read"] > 1
+    assert daemon.metrics()["upstream_cold_queries_total"] == 0
+
+
+def test_recycling_under_load_asks_nothing_twice(nailupd, responder):
+    upstream = responder("--delay", 3)
+    daemon = start(nailupd, upstream, {"tcp-upstream-keepalive-maxrequests": 100,
+                                       "upstream": {"max-connections": 1}})
+    report = load(daemon, "--rate", 500, "--duration", 2)
+    eventually(lambda: upstream.stats()["connections_closed"] == 10)
+    stats = upstream.stats()
+    assert set(stats["closed_recent"]) == {100}
+    assert stats["tcp_queries"] + stats["udp_queries"] == report["sent"]
+    assert stats["answers_for_closed"] == 0
+    assert daemon.metrics()["upstream_cold_queries_total"] == 0
+
+
+def test_an_operator_recycles_under_load(nailupd, responder):
+    upstream = responder("--delay", 2)
+    daemon = start(nailupd, upstream)
+    running = Load(daemon, "--rate", 500, "--duration", 2)
+    for _ in range(5):
+        time.sleep(0.25)
+        daemon.ask("recycle")
+    running.end()
+    assert daemon.metrics()["upstream_cold_queries_total"] == 0
+    assert upstream.stats()["answers_for_closed"] == 0
+    assert counted(daemon, "upstream_closes_total", reason="recycled") >= 3
+
+
+# ---- slow answers ----
+
+
+def test_a_slow_answer_hurts_nobody(nailupd, responder):
+    """S3 of the peers' measurements: one of 900 ms, ten of 300 ms, thirty fast ones."""
+    upstream = responder()
+    daemon = start(nailupd, upstream)
+    ask_at_once(daemon, [query(f"f{i}.example", i) for i in range(50)])  # a fast history
+    messages = [query("d900.slow.example", 1)]
+    messages += [query(f"d300.m{i}.example", 10 + i) for i in range(10)]
+    messages += [query(f"g{i}.example", 100 + i) for i in range(30)]
+    assert set(ask_at_once(daemon, messages).values()) == {0}
+    stats = upstream.stats()
+    assert (stats["connections_opened"], stats["connections_closed"]) == (1, 0)
+
+
+def test_fast_answers_do_not_wait_for_slow_ones(nailupd, responder):
+    daemon = start(nailupd, responder())
+    with Stream(daemon) as client:
+        client.send(query("d1500.example", 1), query("fast.example", 2))
+        assert client.read()[:2] == b"\0\2"
+        assert client.read()[:2] == b"\0\1"
+
+
+def test_a_name_that_is_never_answered_fails_alone(nailupd, responder):
+    """S6: the connection lives on, the forty others are answered over it."""
+    upstream = responder()
+    daemon = start(nailupd, upstream)
+    messages = [query("silent.example", 1)]
+    messages += [query(f"n{i}.example", 100 + i) for i in range(40)]
+    rcodes = ask_at_once(daemon, messages)
+    assert rcodes.pop(1) == 2
+    assert set(rcodes.values()) == {0}
+    stats = upstream.stats()
+    assert (stats["connections_opened"], stats["connections_closed"]) == (1, 0)
+
+
+def test_a_late_answer_is_dropped_and_the_connection_lives_on(nailupd, responder, tmp_path):
+    upstream = responder()
+    daemon = start(nailupd, upstream, {"upstream": {"query-timeout": "200ms", "fallback": "none"}})
+    messages = [query("d1000.example", 1)] + [query(f"n{i}.example", 9 + i) for i in range(5)]
+    rcodes = ask_at_once(daemon, messages)
+    assert all(rcodes[9 + i] == 0 for i in range(5))
+    eventually(lambda: daemon.metrics()["upstream_late_answers_total"] >= 1)
+    ask_all(daemon, 20, tmp_path, "later.example")
+    stats = upstream.stats()
+    assert (stats["connections_opened"], stats["connections_closed"]) == (1, 0)
+
+
+def test_fifty_at_once_are_fifty_queries_on_one_connection(nailupd, responder):
+    """S2: no query is asked twice because the others are slow too."""
+    upstream = responder("--delay", 100)
+    daemon = start(nailupd, upstream)
+    rcodes = ask_at_once(daemon, [query(f"n{i}.example", i) for i in range(50)])
+    assert list(rcodes.values()) == [0] * 50
+    stats = upstream.stats()
+    assert stats["tcp_queries"] + stats["udp_queries"] == 50
+    assert stats["connections_opened"] <= 4
+
+
+def test_four_hundred_at_once_are_answered(nailupd, responder):
+    """S8: more than one connection's limit in flight."""
+    upstream = responder("--delay", 300)
+    daemon = start(nailupd, upstream, {"server": {"max-clients-per-address": 10}})
+    with Stream(daemon, timeout=20) as one, Stream(daemon, timeout=20) as other:
+        for client, first in ((one, 0), (other, 200)):
+            client.send(*[query(f"n{first + i}.example", i) for i in range(200)])
+        rcodes = [rcode_of(client.read()) for client in (one, other) for _ in range(200)]
+    assert rcodes == [0] * 400
+    stats = upstream.stats()
+    assert stats["tcp_queries"] + stats["udp_queries"] <= 2 * 400  # after 400 ms of silence
+    assert stats["connections_max_open"] <= 4
+
+
+# ---- dead connections ----
+
+TROUBLES = {
+    "reset": ["tcp reset"], "fin": ["tcp fin"], "off": ["tcp off"], "stall": ["tcp stall"],
+    "silent": ["set tcp-silent on"]}
+CURES = {"off": ["tcp on"], "stall": ["tcp resume"], "silent": ["set tcp-silent off"]}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_no_query_fails_when_tcp_dies_while_queries_flow(nailupd, responder, trouble):
+    upstream = responder("--delay", 5)
+    daemon = start(nailupd, upstream, {"upstream": {"stall-timeout": "1s"}})
+    running = Load(daemon, "--rate", 300, "--duration", 3.5)
+    time.sleep(0.5)
+    for words in TROUBLES[trouble]:
+        upstream.tell(*words.split())
+    time.sleep(1.7)
+    for words in CURES.get(trouble, []):
+        upstream.tell(*words.split())
+    running.end()
+    assert counted(daemon, "answers_total", rcode="servfail") == 0
+    eventually(lambda: "ready" in [c["state"] for c in daemon.connections()], within=10)
+
+
+def test_a_stream_that_came_back_is_used_again(nailupd, responder, tmp_path):
+    upstream = responder()
+    daemon = start(nailupd, upstream)
+    upstream.tell("tcp", "off")
+    ask_all(daemon, 20, tmp_path, "off.example")
+    assert upstream.stats()["udp_queries"] >= 20
+    upstream.tell("tcp", "on")
+    await_ready(daemon)
+    before = upstream.stats()
+    ask_all(daemon, 20, tmp_path, "on.example")
+    after = upstream.stats()
+    assert after["udp_queries"] == before["udp_queries"]
+    assert after["tcp_queries"] == before["tcp_queries"] + 20
+
+
+def test_what_is_in_flight_when_a_connection_dies_is_asked_again(nailupd, responder):
+    """S5 with company: a hundred queries wait when the connection goes."""
+    for words in ("tcp reset", "tcp fin", "tcp off"):
+        upstream = responder("--delay", 400)
+        daemon = start(nailupd, upstream)
+        with Stream(daemon, timeout=20) as client:
+            client.send(*[query(f"n{i}.example", i) for i in range(100)])
+            eventually(lambda: upstream.stats()["tcp_queries"] >= 100)
+            upstream.tell(*words.split())
+            assert {rcode_of(client.read()) for _ in range(100)} == {0}, words
+        assert counted(daemon, "upstream_retries_total", reason="closed") == 100
+
+
+@pytest.mark.parametrize("option", ["--tcp-reset-after", "--tcp-close-after", "--tcp-stall-after"])
+def test_a_peer_that_ends_every_connection_after_a_few_queries_fails_none(nailupd, responder,
+                                                                          option):
+    daemon = start(nailupd, responder(option, 5), {"upstream": {"stall-timeout": "500ms"}})
+    load(daemon, "--rate", 100, "--duration", 2)
+    assert counted(daemon, "answers_total", rcode="servfail") == 0
+
+
+def test_a_refusing_peer_is_asked_over_udp_at_once(nailupd, responder, tmp_path):
+    upstream = responder("--tcp-refuse")
+    daemon = nailupd(upstreams=[upstream], nailed=True)
+    load(daemon, "--rate", 500, "--duration", 1)
+    ask_all(daemon, 20, tmp_path)
+    assert upstream.stats()["udp_queries"] == 520  # none was asked twice
+    assert counted(daemon, "upstream_dials_total", result="refused") <= 30
+    assert fallbacks(daemon) >= 500
+
+
+def test_the_dead_one_of_two_servers_costs_no_answer(nailupd, responder):
+    one, other = responder("--delay", 2), responder("--delay", 2)
+    daemon = nailupd({"upstream": {"fallback": "none", "stall-timeout": "1s"}},
+                     upstreams=[one, other], nailed=True)
+    await_ready(daemon, 2)
+    running = Load(daemon, "--rate", 300, "--duration", 3.5)
+    time.sleep(0.5)
+    one.tell("tcp", "off")
+    time.sleep(1)
+    one.tell("tcp", "on")
+    time.sleep(0.5)
+    other.tell("tcp", "stall")
+    running.end()
+
+
+def test_without_a_fallback_nothing_goes_over_udp(nailupd, responder, dig):
+    upstream = responder()
+    daemon = start(nailupd, upstream, {"upstream": {"fallback": "none"}})
+    running = Load(daemon, "--rate", 200, "--duration", 2)
+    time.sleep(0.5)
+    upstream.tell("tcp", "reset")
+    running.end()
+    upstream.tell("tcp", "off")
+    answer = dig(daemon, "refused-now.example")
+    assert answer.status == "SERVFAIL" and set(answer.ede) & {22, 23}, answer.text
+    assert upstream.stats()["udp_queries"] == 0
+
+
+def test_one_answer_per_connection_is_noticed_and_fails_none(nailupd, responder, tmp_path):
+    upstream = responder("--one-shot-per-connection")
+    daemon = start(nailupd, upstream)
+    load(daemon, "--rate", 100, "--duration", 3)
+    before = upstream.stats()
+    ask_all(daemon, 10, tmp_path)
+    after = upstream.stats()
+    asked = sum(after[key] - before[key] for key in ("udp_queries", "tcp_queries"))
+    assert asked <= 20  # remembered: not each of them waits for silence first
+    assert counted(daemon, "answers_total", rcode="servfail") == 0
+
+
+# ---- idle connections ----
+
+
+def test_a_peer_that_closes_idle_connections_is_dialled_again(nailupd, responder, tmp_path):
+    """S4: and no query pays for it."""
+    upstream = responder("--tcp-idle", 300)
+    daemon = start(nailupd, upstream)
+    for i in range(6):
+        time.sleep(0.4)
+        eventually(lambda: [c["state"] for c in daemon.connections()] in (["ready"], ["resting"]))
+        ask_all(daemon, 1, tmp_path, f"i{i}.example")
+    assert counted(daemon, "upstream_closes_total", reason="peer_idle") >= 3
+    assert counted(daemon, "answers_total", rcode="servfail") == 0
+    assert counted(daemon, "upstream_dials_total", result="ok") <= 20
+
+
+def test_a_keepalive_timeout_is_obeyed(nailupd, responder, dig):
+    upstream = responder("--keepalive", 5)
+    daemon = start(nailupd, upstream)
+    assert dig(daemon, "a.example").status == "NOERROR"
+    eventually(lambda: upstream.stats()["connections_closed"] >= 1)
+    assert counted(daemon, "upstream_closes_total", reason="idle") >= 1
+    assert upstream.stats()["fins_sent"] == 0
+    await_ready(daemon)
+    assert dig(daemon, "b.example").status == "NOERROR"
+    assert upstream.stats()["udp_queries"] == 0
+
+
+def test_a_keepalive_timeout_of_zero_ends_the_nailing(nailupd, responder, tmp_path):
+    upstream = responder("--keepalive", 0)
+    daemon = start(nailupd, upstream)
+    ask_all(daemon, 30, tmp_path)
+    eventually(lambda: upstream.stats()["connections_open"] == 0)
+    assert counted(daemon, "upstream_closes_total", reason="keepalive_zero") >= 1
+    time.sleep(1.2)
+    assert upstream.stats()["connections_open"] == 0
+
+
+def test_max_nailed_holds(nailupd, responder):
+    upstream = responder(listen=[f"127.50.2.{i}@0" for i in range(1, 21)])
+    daemon = nailupd({"upstream": {"max-nailed": 7}, "tcp-upstream-keepalive": ["0.0.0.0/0"],
+                      "forward-zones": [{"name": f"z{i}.example", "upstreams": [server]}
+                                        for i, server in enumerate(upstream.servers)]})
+    eventually(lambda: upstream.stats()["connections_open"] >= 7)
+    rcodes = ask_at_once(daemon, [query(f"a.z{i}.example", i) for i in range(20)])
+    assert list(rcodes.values()) == [0] * 20
+    assert sum(c["nailed"] for c in daemon.connections()) <= 7
+
+
+# ---- thirty upstreams in a /27 ----
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_thirty_upstreams_in_a_prefix(nailupd, responder, workers):
+    upstream = responder("--delay", 200, "--handshake", "off",
+                         listen=[f"127.50.1.{i}@0" for i in range(65, 95)])
+    daemon = nailupd({"tcp-upstream-keepalive": ["127.50.1.64/27"],
+                      "forward-zones": [{"name": f"z{i}.example", "upstreams": [server]}
+                                        for i, server in enumerate(upstream.servers)]},
+                     workers=workers)
+    await_ready(daemon, 30 * workers)
+    messages = [query(f"q{k}.z{i}.example", 100 * k + i) for i in range(30) for k in range(3)]
+    for _ in range(2):
+        rcodes = ask_at_once(daemon, messages)
+        assert list(rcodes.values()) == [0] * 90
+    stats = upstream.stats()
+    assert (stats["connections_opened"], stats["tcp_queries"]) == (30 * workers, 90)
+    assert stats["udp_queries"] == 0
+
+
+# ---- why it failed ----
+
+
+def test_clients_are_told_why_nobody_could_be_asked(nailupd, responder, dig):
+    dead = responder()
+    daemon = nailupd(upstreams=[dead])
+    dead.stop()
+    answer = dig(daemon, "www.example")
+    assert answer.status == "SERVFAIL"
+    assert {22, 23} <= set(answer.ede), answer.text
+    assert 13 in dig(daemon, "www.example").ede  # RFC 9520: remembered
+
+
+def test_clients_are_told_that_nobody_answered(nailupd, responder, dig):
+    daemon = nailupd({"upstream": {"query-timeout": "300ms"}}, upstreams=[responder("--loss", 100)])
+    answer = dig(daemon, "www.example")
+    assert answer.status == "SERVFAIL"
+    assert 22 in answer.ede, answer.text
+
+
+def test_clients_are_told_that_they_may_not_ask(nailupd, responder, dig):
+    daemon = nailupd({"server": {"access": [{"prefix": "127.0.0.1", "action": "refuse"}]}},
+                     upstreams=[responder()])
+    for options in ([], ["+tcp"]):
+        answer = dig(daemon, "www.example", "A", *options)
+        assert (answer.status, answer.ede) == ("REFUSED", [18]), answer.text
+
+
+@pytest.mark.parametrize("label", ["servfail", "refused"])
+def test_an_error_of_the_upstream_reaches_the_client(nailupd, responder, dig, label):
+    daemon = start(nailupd, responder())
+    assert dig(daemon, f"{label}.example").status in ("SERVFAIL", "REFUSED")
+    assert dig(daemon, "good.example").status == "NOERROR"
+
+
+# ---- a real server's own limits ----
+
+ZONE = """$ORIGIN limits.test.
+$TTL 60
+@ SOA ns hm 1 2 3 4 5
+@ NS ns
+* A 192.0.2.1
+"""
+
+
+def test_nsd_that_closes_idle_connections_costs_no_query(nsd, nailupd, tmp_path):  # noqa: F811
+    server = nsd({"limits.test": ZONE}, **{"tcp-timeout": 1})
+    daemon = nailupd(upstreams=[server.server], nailed=True)
+    await_ready(daemon)
+    for i in range(3):
+        ask_all(daemon, 3, tmp_path, f"i{i}.limits.test")
+        time.sleep(1.3)
+    ask_all(daemon, 3, tmp_path, "last.limits.test")
+    assert counted(daemon, "upstream_closes_total", reason="peer_idle") >= 1
+    assert counted(daemon, "answers_total", rcode="servfail") == 0
+
+
+def test_nsd_that_closes_after_a_few_queries_costs_no_query(nsd, nailupd, tmp_path):  # noqa: F811
+    server = nsd({"limits.test": ZONE}, **{"tcp-query-count": 5})
+    daemon = nailupd(upstreams=[server.server], nailed=True)
+    await_ready(daemon)
+    ask_all(daemon, 60, tmp_path, "limits.test")
+    load(daemon, "--rate", 400, "--duration", 1.5, "--suffix", "limits.test")
+    assert counted(daemon, "answers_total", rcode="servfail") == 0
+    assert counted(daemon, "upstream_dials_total", result="ok") >= 5
