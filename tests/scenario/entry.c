@@ -79,7 +79,7 @@ static bool bit_of(const struct word_bit *table, size_t count, const char *word,
 static bool need(struct script *script, const char *kind, const char *word)
 {
     if (!script->needs[0])
-        snprintf(script->needs, sizeof(script->needs), "%s %s", kind, word);
+        snprintf(script->needs, sizeof(script->needs), "%.40s %.160s", kind, word);
     return false;
 }
 
