@@ -23,7 +23,7 @@ enum {
     NAME_LABEL_MAX = 63,   /* bytes of a label without its length byte */
     NAME_LABELS_MAX = 127, /* labels of a name without the root */
     NAME_TEXT_MAX = 1024,  /* text of any name and the NUL: every byte may need four */
-    NAME_HOPS_MAX = 128,   /* pointers followed for one name: one to each label and one to it */
+    NAME_HOPS_MAX = 65,    /* pointers followed for one name: as many as ours may need, build.h */
 };
 
 struct name {

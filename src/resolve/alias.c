@@ -21,6 +21,8 @@ struct walk {
     const struct zone *zone;
     bool follows;
     bool over;
+    unsigned dname_count;
+    struct rr dnames[ALIAS_DNAMES_MAX]; /* the first of the section, of any owner */
 };
 
 static void end(struct walk *walk, enum alias_end how)
@@ -158,8 +160,6 @@ static bool pass(struct walk *walk)
             continue;
         if (is_data(walk, &rr))
             end(walk, ALIAS_DATA);
-        else if (rr.type == RRTYPE_DNAME)
-            walk->chain->met_dname = true;
         else if (rr.type == RRTYPE_CNAME && walk->follows &&
                  message_owner_is(walk->message, &rr, walk->chain->name))
             take_cname(walk, &rr);
@@ -167,18 +167,31 @@ static bool pass(struct walk *walk)
     return !walk->over && walk->chain->hops > hops;
 }
 
+/* Thousands of them, each looked at for each hop, took 100 ms: an honest chain has few. */
+static void find_dnames(struct walk *walk)
+{
+    struct rr_iter iter = message_rrs(walk->message, SECTION_ANSWER);
+    walk->dname_count = 0;
+    for (struct rr rr; walk->dname_count < ALIAS_DNAMES_MAX && message_rr_next(&iter, &rr);)
+        if (rr.type == RRTYPE_DNAME && rr.cls == walk->question->cls)
+            walk->dnames[walk->dname_count++] = rr;
+}
+
+/* Whether the DNAME is above name, and its owner the zone's. */
+static bool is_dname_of(const struct walk *walk, const struct rr *dname, struct name name)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name above;
+    return dname_covers(walk->message, dname, name, wire, &above) && route_owns(walk->zone, above);
+}
+
 /* A DNAME above the name reached, when no CNAME says where it leads. */
 static bool follow_dname(struct walk *walk)
 {
-    struct rr_iter iter = message_rrs(walk->message, SECTION_ANSWER);
-    for (struct rr rr; message_rr_next(&iter, &rr);) {
-        uint8_t wire[NAME_WIRE_MAX];
-        struct name above;
-        if (rr.type != RRTYPE_DNAME || rr.cls != walk->question->cls ||
-            !dname_covers(walk->message, &rr, walk->chain->name, wire, &above) ||
-            !route_owns(walk->zone, above))
+    for (unsigned i = 0; i < walk->dname_count; i++) {
+        if (!is_dname_of(walk, &walk->dnames[i], walk->chain->name))
             continue;
-        take_dname(walk, &rr);
+        take_dname(walk, &walk->dnames[i]);
         return !walk->over;
     }
     return false;
@@ -187,17 +200,14 @@ static bool follow_dname(struct walk *walk)
 /* Finds the DNAME that the CNAME of the hop was made from, so that it is kept beside it. */
 static void explain(struct walk *walk, struct alias_hop *hop, struct name owner, struct name target)
 {
-    struct rr_iter iter = message_rrs(walk->message, SECTION_ANSWER);
-    for (struct rr rr; message_rr_next(&iter, &rr);) {
+    for (unsigned i = 0; i < walk->dname_count; i++) {
         uint8_t wire[NAME_WIRE_MAX];
-        struct name made, above;
-        if (rr.type != RRTYPE_DNAME || rr.cls != walk->question->cls ||
-            !dname_covers(walk->message, &rr, owner, wire, &above) ||
-            !route_owns(walk->zone, above))
-            continue;
-        if (dname_target(walk->message, &rr, owner, wire, &made) && name_equal(made, target)) {
+        struct name made;
+        const struct rr *rr = &walk->dnames[i];
+        if (is_dname_of(walk, rr, owner) && dname_target(walk->message, rr, owner, wire, &made) &&
+            name_equal(made, target)) {
             hop->has_dname = true;
-            hop->dname = rr;
+            hop->dname = *rr;
             return;
         }
     }
@@ -240,21 +250,23 @@ static void explain_data(struct walk *walk)
 void alias_follow(struct alias_chain *chain, const struct message *message,
                   const struct question *question, const struct zone *zone)
 {
-    struct walk walk = {
-        .chain = chain,
-        .message = message,
-        .question = question,
-        .zone = zone,
-        .follows = question->type != RRTYPE_CNAME && question->type != RRTYPE_ANY,
-    };
+    struct walk walk;
+    walk.chain = chain;
+    walk.message = message;
+    walk.question = question;
+    walk.zone = zone;
+    walk.follows = question->type != RRTYPE_CNAME && question->type != RRTYPE_ANY;
+    walk.over = false;
     chain->end = ALIAS_NOTHING;
     chain->hops = 0;
-    chain->met_dname = chain->is_made = false;
+    chain->is_made = false;
     chain->name = question->name;
-    while (pass(&walk) || (!walk.over && chain->met_dname && walk.follows && follow_dname(&walk)))
+    find_dnames(&walk);
+    while (pass(&walk) || (!walk.over && walk.follows && follow_dname(&walk)))
         ;
-    if (chain->met_dname && chain->hops)
-        explain_all(&walk);
+    if (!walk.dname_count)
+        return;
+    explain_all(&walk);
     if (!walk.follows && chain->end == ALIAS_DATA)
         explain_data(&walk);
 }

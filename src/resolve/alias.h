@@ -8,7 +8,8 @@
  * it ends. Records may stand in any order. A DNAME gives the CNAME its server left out (RFC 6672
  * section 3.1). Pure; any thread.
  *
- * Bounds: ALIAS_HOPS_MAX hops, and as many passes over the section plus one.
+ * Bounds: ALIAS_HOPS_MAX hops, and as many passes over the section plus one; the first
+ * ALIAS_DNAMES_MAX DNAME records are looked at.
  */
 
 #include <stdbool.h>
@@ -19,7 +20,7 @@
 
 struct zone;
 
-enum { ALIAS_HOPS_MAX = 12 };
+enum { ALIAS_HOPS_MAX = 12, ALIAS_DNAMES_MAX = 16 };
 
 enum alias_end {
     ALIAS_DATA,     /* records of the type asked for */
@@ -41,7 +42,6 @@ struct alias_hop {
 struct alias_chain {
     enum alias_end end;
     uint8_t hops;
-    bool met_dname;   /* the section has a DNAME record */
     bool is_made;     /* the CNAME asked for was made from a DNAME */
     struct rr dname;  /* that one, or the one of ALIAS_OVERFLOW */
     struct name name; /* the last name reached; the question's without hops */

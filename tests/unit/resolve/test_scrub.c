@@ -287,6 +287,24 @@ static void test_a_dname_without_cname_is_given_one(void **state)
     assert_int_equal(response.kind, RESPONSE_NODATA);
 }
 
+/* Else the work would grow with their number times that of the aliases. */
+static void test_no_more_than_so_many_dnames_are_looked_at(void **state)
+{
+    (void)state;
+    struct sections sections = {.answer = {"www.old.example. 60 IN CNAME www.new.example."}};
+    for (unsigned i = 1; i <= ALIAS_DNAMES_MAX; i++)
+        sections.answer[i] = "a.example. 60 IN DNAME new.example.";
+    sections.answer[ALIAS_DNAMES_MAX] = "old.example. 60 IN DNAME new.example.";
+    struct question question = QUESTION("www.old.example", CNAME);
+    assert_string_equal(scrubbed(question, 0, 0, sections),
+                        "an old.example. 60 DNAME new.example.\n"
+                        "an www.old.example. 60 CNAME www.new.example.\n");
+    sections.answer[ALIAS_DNAMES_MAX + 1] = sections.answer[ALIAS_DNAMES_MAX];
+    sections.answer[ALIAS_DNAMES_MAX] = sections.answer[1];
+    assert_string_equal(scrubbed(question, 0, 0, sections),
+                        "an www.old.example. 60 CNAME www.new.example.\n");
+}
+
 /* Who validates needs it: a CNAME made from it has no signature of its own (RFC 6672 section 5.3).
  */
 static void test_a_dname_stays_beside_a_cname_that_was_asked_for(void **state)
@@ -635,6 +653,7 @@ int main(void)
         cmocka_unit_test(test_a_chain_is_followed_up_to_its_bound_in_any_order),
         cmocka_unit_test(test_a_dname_is_kept_beside_its_cname),
         cmocka_unit_test(test_a_dname_without_cname_is_given_one),
+        cmocka_unit_test(test_no_more_than_so_many_dnames_are_looked_at),
         cmocka_unit_test(test_a_dname_stays_beside_a_cname_that_was_asked_for),
         cmocka_unit_test(test_a_dname_in_a_circle_ends),
         cmocka_unit_test(test_a_name_made_too_long_is_yxdomain_when_the_dname_shows_it),
