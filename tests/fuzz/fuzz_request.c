@@ -2,8 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * A client's message up to its reply: whatever comes in, what goes out parses, is a reply to it,
- * echoes its question and is no longer than allowed. The first byte of the input chooses the
- * transport and the answer, the rest is the message.
+ * echoes its question, has the flags it may have, is no longer than allowed and holds the answer's
+ * records with their TTLs aged, or with TC none. The first byte of the input chooses the transport
+ * and the answer, the rest is the message.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,26 +19,30 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { RECORDS_MAX = 64, CHOICE_STREAM = 1, CHOICE_AD = 2, CHOICE_EDE = 4 };
+enum { RECORDS_MAX = 64, CHOICE_STREAM = 1, CHOICE_AD = 2, CHOICE_EDE = 4, AGE_S = 11 };
 
 static uint8_t bytes[MESSAGE_MAX];
 static uint16_t offsets[RECORDS_MAX];
 
-/* An answer as the resolver would have it, with as many records as the choice says. */
+/* An answer as the resolver would have it, with as many records as the choice says: the first half
+ * in answer, the others in authority and additional. */
 static struct answer make_answer(const struct question *question, uint8_t choice)
 {
     uint8_t wire[NAME_WIRE_MAX];
     struct question folded = *question;
     struct build build;
     struct message message;
+    uint16_t type = question->type == RRTYPE_ANY ? RRTYPE_NULL : question->type;
     folded.name = name_fold(question->name, wire);
     build_init(&build, bytes, sizeof(bytes));
     build_header(&build, 0, HEADER_QR | HEADER_RA | (choice & CHOICE_AD ? HEADER_AD : 0));
     build_question(&build, &folded);
     build_section(&build, SECTION_ANSWER);
-    for (int i = 0; i < choice >> 3; i++) {
+    for (int i = 0, records = choice >> 3; i < records; i++) {
+        if (i >= records / 2)
+            build_section(&build, i >= records * 3 / 4 ? SECTION_ADDITIONAL : SECTION_AUTHORITY);
         build_pointer(&build, HEADER_LEN);
-        build_rr_begin_owned(&build, question->type, RRCLASS_IN, (uint32_t)i * 7);
+        build_rr_begin_owned(&build, type, RRCLASS_IN, (uint32_t)i * 7);
         build_bytes(&build, wire, question->name.len);
         build_rr_end(&build);
     }
@@ -45,17 +50,57 @@ static struct answer make_answer(const struct question *question, uint8_t choice
                             .ttl_offsets = offsets};
     MUST(message_parse(&message, answer.message) == MESSAGE_OK);
     answer.ttl_count = (uint16_t)ttl_collect(&message, offsets, RECORDS_MAX);
+    answer.kind = choice & CHOICE_EDE ? ANSWER_NXDOMAIN : ANSWER_POSITIVE;
     answer.ede_count = choice & CHOICE_EDE ? 2 : 0;
     answer.ede[0] = EDE_STALE_ANSWER;
     answer.ede[1] = EDE_NETWORK_ERROR;
     return answer;
 }
 
+/* RFC 1035 section 4.1.1 and RFC 6840 section 5.7: no AA, no Z; AD only to those who asked. */
+static void check_flags(const struct message *message, const struct query *query)
+{
+    const uint16_t echoed = HEADER_OPCODE_MASK | HEADER_RD | HEADER_CD;
+    MUST((message->flags & echoed) == (query->flags & echoed));
+    MUST(!(message->flags & (HEADER_AA | HEADER_Z)) && message->flags & HEADER_RA);
+    MUST(!(message->flags & HEADER_AD) || query->flags & HEADER_AD || query->dnssec_ok);
+    MUST(message->edns.dnssec_ok == query->dnssec_ok && message->edns.version == 0);
+}
+
+static unsigned count_of(const struct message *message)
+{
+    return message->counts[SECTION_ANSWER] + message->counts[SECTION_AUTHORITY] +
+           message->counts[SECTION_ADDITIONAL] - message->edns.present - message->has_tsig;
+}
+
+/* With TC nothing but the question; else the answer's records from the first on, all of those that
+ * are required, each by its own TTL. */
+static void check_records(const struct message *message, const struct answer *answer)
+{
+    struct message whole;
+    MUST(message_parse(&whole, answer->message) == MESSAGE_OK);
+    if (message->flags & HEADER_TC) {
+        MUST(count_of(message) == 0);
+        return;
+    }
+    MUST(message->counts[SECTION_ANSWER] == whole.counts[SECTION_ANSWER]);
+    if (answer->kind != ANSWER_POSITIVE || message->edns.dnssec_ok)
+        MUST(message->counts[SECTION_AUTHORITY] == whole.counts[SECTION_AUTHORITY]);
+    struct rr_iter had = message_all_rrs(&whole), has = message_all_rrs(message);
+    for (struct rr before, after; message_rr_next(&has, &after);) {
+        if (after.type == RRTYPE_OPT && after.section == SECTION_ADDITIONAL)
+            continue;
+        MUST(message_rr_next(&had, &before) && after.section == before.section);
+        MUST(after.ttl == (before.ttl > AGE_S ? before.ttl - AGE_S : 0));
+        MUST(span_equal(message_rdata(message, &after), message_rdata(&whole, &before)));
+    }
+}
+
 static void check_reply(const struct reply *reply, const struct query *query)
 {
     uint8_t *out = malloc(reply->len);
     struct message message;
-    reply_write(reply, out, 11 * 1000000);
+    reply_write(reply, out, AGE_S * 1000000);
     MUST(message_parse(&message, span_of(out, reply->len)) == MESSAGE_OK);
     MUST(message_is_answer(&message) && message.id == query->id && !message.has_trailing);
     MUST(message.has_question == query->has_question);
@@ -63,6 +108,11 @@ static void check_reply(const struct reply *reply, const struct query *query)
     MUST(!query->has_question || question_equal_exact(&message.question, &query->question));
     MUST(reply->rules->stream || reply->len <= 1232);
     MUST(reply->rules->stream || reply->len <= query->udp_size);
+    check_flags(&message, query);
+    if (reply->answer)
+        check_records(&message, reply->answer);
+    else
+        MUST(count_of(&message) == 0);
     free(out);
 }
 

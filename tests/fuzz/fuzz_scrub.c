@@ -3,7 +3,8 @@
 /*
  * What an upstream sends, against the promises of scrub: what is kept is sound, belongs to the
  * question and is owned by names of the zone that was asked, with every TTL noted and within
- * bounds. The first byte chooses DO, full answers and the zone; the rest is the message.
+ * bounds; the answer section is one chain of aliases and what stands at its end. The first byte
+ * chooses DO, full answers and the zone; the rest is the message.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "cache/cache.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
+#include "resolve/alias.h"
 #include "resolve/route.h"
 #include "resolve/scrub.h"
 #include "resolve/stitch.h"
@@ -61,6 +63,49 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
+/* Where the name leads by this record, if it is an alias of it; false when it is none. */
+static bool leads_on(const struct message *message, const struct rr *rr, struct name *name,
+                     uint8_t wire[NAME_WIRE_MAX])
+{
+    uint8_t target_wire[NAME_WIRE_MAX];
+    struct name target;
+    if (rr->type != RRTYPE_CNAME || !message_owner_is(message, rr, *name))
+        return false;
+    MUST(message_target(message, rr, target_wire, &target));
+    *name = name_copy(target, wire);
+    return true;
+}
+
+/* Each record belongs to the name reached: it is the alias of it, a DNAME above it, or data of the
+ * type asked for; signatures likewise, also of the alias that led there. */
+static void check_chain(const struct message *message, const struct question *question)
+{
+    uint8_t wires[2][NAME_WIRE_MAX], owner_wire[NAME_WIRE_MAX];
+    struct name before = question->name, name = question->name;
+    bool follows = question->type != RRTYPE_CNAME && question->type != RRTYPE_ANY;
+    unsigned hops = 0;
+    struct rr_iter iter = message_rrs(message, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);) {
+        struct name next = name;
+        if (follows && leads_on(message, &rr, &next, wires[hops & 1])) {
+            before = name;
+            name = next;
+            MUST(++hops <= ALIAS_HOPS_MAX);
+            continue;
+        }
+        struct name owner = message_owner(message, &rr, owner_wire);
+        bool is_sig = rr.type == RRTYPE_RRSIG;
+        uint16_t type = is_sig ? get_u16(message_rdata(message, &rr).data) : rr.type;
+        if (type == RRTYPE_DNAME && question->type != RRTYPE_ANY)
+            MUST(name_is_below(name, owner));
+        else if (is_sig && type == RRTYPE_CNAME && hops && question->type != RRTYPE_RRSIG)
+            MUST(name_equal(owner, before));
+        else
+            MUST(name_equal(owner, name) && (type == question->type || rr.type == question->type ||
+                                             question->type == RRTYPE_ANY));
+    }
+}
+
 static void check(const struct answer *answer, const struct question *question,
                   const struct zone *zone)
 {
@@ -69,6 +114,8 @@ static void check(const struct answer *answer, const struct question *question,
     MUST(!message.has_trailing && !message.edns.present && !message.has_tsig);
     MUST(message.has_question && question_equal_exact(&message.question, question));
     MUST(message_check_rdata(&message));
+    if (zone)
+        check_chain(&message, question);
     size_t count = 0;
     struct rr_iter iter = message_all_rrs(&message);
     for (struct rr rr; message_rr_next(&iter, &rr); count++) {
@@ -97,6 +144,7 @@ static void try_message(const struct message *message, unsigned how)
         !scrub(&answer, &space, message, &question, &response, &rules))
         return;
     check(&answer, &question, zone);
+    MUST(!answer.ttl_s || response.has_soa || answer.kind == ANSWER_POSITIVE);
     struct answer whole;
     if (stitch(&whole, &stitched, &question, &answer, &answer, 0))
         check(&whole, &question, NULL);
