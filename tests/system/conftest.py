@@ -53,19 +53,29 @@ class Standstill:
         self.thread.join()
 
 
+played_again = []
+
+
 def pytest_runtest_protocol(item, nextitem):
     """A test that failed while the machine stood still says nothing: it is played again, twice at
     most. Timeouts are part of what is tested, so they cannot all be made long."""
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for left in (2, 1, 0):
         with Standstill() as still:
             reports = runtestprotocol(item, nextitem=nextitem, log=False)
         if not any(report.failed for report in reports) or still.worst < STANDSTILL_S or not left:
             break
-        print(f"\n{item.name}: again, as the machine stood still for {still.worst:.1f} s")
+        played_again.append(f"{item.name} (the machine stood still for {still.worst:.1f} s)")
         item._initrequest()
     for report in reports:
         item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True
+
+
+def pytest_terminal_summary(terminalreporter):
+    for one in played_again:
+        terminalreporter.write_line(f"played again: {one}")
 
 
 def find_build():
