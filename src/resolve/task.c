@@ -167,6 +167,7 @@ static void ask(struct task *task, const struct step_ask *ask)
         .recursion_desired = ask->recursion_desired,
         .checking_disabled = task->key.flags & CACHE_KEY_CD,
         .dnssec_ok = task->key.flags & CACHE_KEY_DO,
+        .authentic_data = task->zone->trust_ad, /* RFC 6840 section 5.7 */
     };
     exchange_start(&task->exchange, &question, ask->group, ask->group_len);
 }

@@ -100,6 +100,7 @@ static size_t build(struct attempt *attempt, uint8_t *out, size_t size, uint16_t
         .id = id,
         .recursion_desired = asked->recursion_desired,
         .checking_disabled = asked->checking_disabled,
+        .authentic_data = asked->authentic_data,
         .dnssec_ok = asked->dnssec_ok,
         .keepalive = keepalive && attempt->with_edns,
         .edns = attempt->with_edns,

@@ -13,6 +13,7 @@ struct exchange_question {
     bool recursion_desired;
     bool checking_disabled;
     bool dnssec_ok;
+    bool authentic_data; /* AD: whether it is validated is to be told also without DO */
 };
 
 #endif

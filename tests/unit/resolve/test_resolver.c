@@ -159,6 +159,21 @@ static void test_do_and_cd_are_passed_on(void **state)
     end_resolver();
 }
 
+/* Without it an upstream that validates does not say so to a query without DO. */
+static void test_where_ad_is_trusted_it_is_asked_for(void **state)
+{
+    (void)state;
+    struct client clients[2] = {0};
+    client_ask(&clients[0], WWW, 0);
+    assert_false(asked[0]->asked.authentic_data);
+    end_resolver();
+    zones.zones[1].trust_ad = true;
+    resolver = resolver_new(loop, cache, NULL, &zones.options, MAX_TASKS, &stats);
+    client_ask(&clients[1], WWW, 0);
+    assert_true(asked[1]->asked.authentic_data && !asked[1]->asked.dnssec_ok);
+    end_resolver();
+}
+
 static void test_equal_questions_share_one_exchange(void **state)
 {
     (void)state;
@@ -647,6 +662,8 @@ int main(void)
             test_a_question_is_asked_of_its_zone_and_its_answer_handed_out_and_kept, set_up,
             tear_down),
         cmocka_unit_test_setup_teardown(test_do_and_cd_are_passed_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_where_ad_is_trusted_it_is_asked_for, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_equal_questions_share_one_exchange, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_questions_that_differ_by_do_or_cd_are_not_joined,
                                         set_up, tear_down),
