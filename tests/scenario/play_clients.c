@@ -87,7 +87,7 @@ static bool do_queries(struct play *play)
     uint64_t count = play_number(play, "count", 1), first = play_number(play, "first", 0);
     uint64_t gap_us = play_duration(play, "gap", 0);
     uint8_t message[512];
-    size_t len;
+    size_t len = 0;
     for (uint64_t i = 0; i < count; i++) {
         if (!make_query(play, first + i, message, sizeof(message), &len) ||
             !send_query(play, span_of(message, len), play_has(play, "TCP")))
