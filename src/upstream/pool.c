@@ -14,9 +14,7 @@
 #include "base/log.h"
 #include "base/rand.h"
 #include "loop/loop.h"
-#include "upstream/pool_plan.h"
-
-#define NAIL_AGAIN_US (10 * US_PER_S) /* after the quota or the memory was found used up */
+#include "upstream/pool_tend.h"
 
 static const struct conn_handler conn_handler;
 
@@ -25,151 +23,9 @@ static struct conn *conn_of(struct list *node)
     return LIST_ITEM(node, struct conn, node);
 }
 
-static uint64_t pool_now(const struct pool *pool)
-{
-    return loop_now(pool->env->loop);
-}
-
-static bool is_single_use(const struct pool *pool)
-{
-    return single_use_is_known(&pool->single, pool_now(pool));
-}
-
-static bool is_nailing(const struct pool *pool)
-{
-    return pool->nailing && keepalive_allows(&pool->keepalive, pool_now(pool));
-}
-
-/* ---- facts and dials ---- */
-
-static void give_places(struct pool *pool)
-{
-    for (; pool->places > 0; pool->places--)
-        nail_quota_give(pool->env->quota);
-}
-
-/* left: requests left when the query at hand is sent. */
-static bool is_ending(const struct pool *pool, const struct conn *conn, uint32_t left,
-                      uint32_t lead)
-{
-    /* One in doubt is let be as long as UDP takes its queries. */
-    bool needed = pool->waiting_count > 0 || pool->options->fallback == UPSTREAM_FALLBACK_NONE;
-    bool silent = conn->suspect || (conn->doubted && needed);
-    return conn->ending != CONN_END_NONE || silent ||
-           plan_ends_soon(left, conn->max_requests, lead);
-}
-
-static void add_ready(struct plan_facts *facts, const struct pool *pool, const struct conn *conn,
-                      const struct conn *taking)
-{
-    uint32_t left = conn_requests_left(conn) - (conn == taking);
-    if (!conn->suspect)
-        facts->requests_left += left;
-    if (is_ending(pool, conn, left, facts->lead)) {
-        facts->ending++;
-    } else {
-        facts->lasting++;
-        facts->full &= pool_choice_is_filled(conn);
-    }
-}
-
-/* Queries wait, or came within the last second. */
-static bool is_demanded(const struct pool *pool)
-{
-    uint64_t now = pool_now(pool);
-    return pool->waiting_count > 0 ||
-           (pool_rate_is_lively(&pool->rate, now) && keepalive_allows(&pool->keepalive, now));
-}
-
-static struct plan_facts gather(const struct pool *pool, const struct conn *taking)
-{
-    struct plan_facts facts = {
-        .kept = pool->places,
-        .max_connections = pool->options->max_connections,
-        .max_requests = is_single_use(pool) ? 1 : pool->options->max_requests,
-        .lead = pool_rate_lead(&pool->rate, pool->dial_us),
-        .full = true,
-        .demanded = is_demanded(pool),
-    };
-    LIST_EACH(node, &pool->conns)
-    {
-        const struct conn *conn = conn_of(node);
-        if (conn->state == CONN_READY) {
-            add_ready(&facts, pool, conn, taking);
-        } else if (conn->state != CONN_DRAINING) {
-            facts.coming++;
-        }
-    }
-    facts.full &= facts.lasting > 0;
-    return facts;
-}
-
-/* Places to be kept open are the pool's, not a connection's: so a successor needs no further one.
- */
-static void take_places(struct pool *pool)
-{
-    if (!is_nailing(pool)) {
-        give_places(pool);
-        return;
-    }
-    while (pool->places < pool->options->connections) {
-        if (!nail_quota_take(pool->env->quota)) {
-            LOG_LIMITED(LOG_WARNING, "upstream",
-                        "max-nailed (%u) is reached: raise it, or nail less",
-                        pool->env->quota->max);
-            timer_start(pool->env->loop, &pool->tend_later, pool_now(pool) + NAIL_AGAIN_US);
-            return;
-        }
-        pool->places++;
-    }
-}
-
-/* A new connection: resting until the instant, or dialled now. */
-static void add_conn(struct pool *pool, uint64_t rest_until_at)
-{
-    struct conn *conn = conn_new(pool->env, pool->addr, pool->options, &conn_handler, pool);
-    if (!conn) {
-        timer_start(pool->env->loop, &pool->tend_later, pool_now(pool) + NAIL_AGAIN_US);
-        return;
-    }
-    conn->last_close = pool->last_close;
-    if (is_single_use(pool))
-        conn->max_requests = 1;
-    list_append(&pool->conns, &conn->node);
-    if (rest_until_at > pool_now(pool)) {
-        conn_rest(conn, rest_until_at);
-    } else {
-        pool->dialed_at = pool_now(pool);
-        pool->dials++;
-        conn_dial(conn, pool->backoff.failures > 0);
-    }
-}
-
-/* Dials what the plan asks for. While the pool rests only one place is taken, and rests. */
-static void tend_for(struct pool *pool, const struct conn *taking)
-{
-    if (pool->closing || pool->tending)
-        return;
-    pool->tending = true;
-    if (pool->nailing)
-        take_places(pool);
-    struct plan_facts facts = gather(pool, taking);
-    uint32_t dials = plan_dials(&facts);
-    if (backoff_is_resting(&pool->backoff, pool_now(pool)))
-        dials = facts.coming == 0 ? MIN(dials, 1u) : 0;
-    for (uint32_t i = 0; i < dials && !pool->closing; i++)
-        add_conn(pool, pool->backoff.until_at);
-    pool->tending = false;
-}
-
-static void tend(struct pool *pool)
-{
-    tend_for(pool, NULL);
-}
-
 static void on_tend_later(struct timer *timer)
 {
-    tend(CONTAINER_OF(timer, struct pool, tend_later));
+    pool_tend(CONTAINER_OF(timer, struct pool, tend_later));
 }
 
 /* ---- those who wait ---- */
@@ -270,7 +126,7 @@ static void on_ready(struct conn *conn)
     conn_set_idle_limit(conn, idle_limit(pool));
     retire_replaced(pool, conn);
     serve_waiters(pool);
-    tend(pool);
+    pool_tend(pool);
 }
 
 static uint32_t count_ready(const struct pool *pool)
@@ -296,7 +152,7 @@ static void on_idle(struct conn *conn)
 
 static void on_aged(struct conn *conn)
 {
-    tend(conn->holder);
+    pool_tend(conn->holder);
 }
 
 static void note_single(struct pool *pool, const struct conn *conn, enum conn_end why)
@@ -366,11 +222,10 @@ static void on_ended(struct conn *conn, enum conn_end why)
     uint64_t again_at = redial_at(pool, conn, why);
     if (backoff_is_resting(&pool->backoff, pool_now(pool)) && count_ready(pool) == 0)
         fail_waiters(pool, why);
-    struct plan_facts facts = gather(pool, NULL);
-    if (again_at > pool_now(pool) && plan_dials(&facts) > 0)
-        add_conn(pool, again_at);
+    if (again_at > pool_now(pool) && pool_wants_more(pool))
+        pool_add_conn(pool, again_at);
     else
-        tend(pool);
+        pool_tend(pool);
 }
 
 static const struct conn_handler conn_handler = {
@@ -387,7 +242,8 @@ static const struct conn_handler conn_handler = {
 void pool_init(struct pool *pool, struct upstream_env *env, const struct addr *addr,
                const struct upstream_options *options)
 {
-    *pool = (struct pool){.env = env, .addr = addr, .options = options};
+    *pool =
+        (struct pool){.env = env, .addr = addr, .options = options, .conn_handler = &conn_handler};
     pool->nailing = options->nailed;
     list_init(&pool->conns);
     list_init(&pool->waiting);
@@ -403,12 +259,12 @@ void pool_deinit(struct pool *pool)
     fail_waiters(pool, CONN_END_SHUTDOWN);
     for (struct list *node; (node = list_first(&pool->conns));)
         conn_close(conn_of(node), CONN_END_SHUTDOWN);
-    give_places(pool);
+    pool_give_places(pool);
 }
 
 void pool_nail(struct pool *pool)
 {
-    tend(pool);
+    pool_tend(pool);
 }
 
 static bool dialed_lately(const struct pool *pool)
@@ -443,7 +299,7 @@ struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_la
     struct conn *conn = pool_choice_best(&pool->conns, avoid);
     if (!conn) {
         wake_idle(pool);
-        tend(pool);
+        pool_tend(pool);
         *lack = pool_choice_lack(&pool->conns);
         return NULL;
     }
@@ -451,7 +307,7 @@ struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_la
     /* Nearly filled, or near its end: see to the next one now. */
     if (pool_choice_is_filled(conn) || conn->doubted || conn->ending != CONN_END_NONE ||
         conn_requests_left(conn) <= pool_rate_lead(&pool->rate, pool->dial_us) + 1)
-        tend_for(pool, conn);
+        pool_tend_for(pool, conn);
     return conn;
 }
 
@@ -473,7 +329,7 @@ bool pool_wait(struct pool *pool, struct pool_waiter *waiter)
         return false;
     list_append(&pool->waiting, &waiter->node);
     pool->waiting_count++;
-    tend(pool);
+    pool_tend(pool);
     if (pool_choice_lack(&pool->conns) == POOL_RESTING && !dial_urgently(pool)) {
         pool_leave(pool, waiter);
         return false;
@@ -510,14 +366,14 @@ void pool_note_silent(struct pool *pool, struct conn *conn)
     if (!owes && !one_answer)
         return;
     conn->ending = CONN_END_OWED;
-    tend(pool);
+    pool_tend(pool);
 }
 
 void pool_heard_keepalive(struct pool *pool, struct conn *conn, uint16_t timeout_100ms)
 {
     keepalive_heard(&pool->keepalive, timeout_100ms, pool_now(pool));
     if (timeout_100ms == 0) {
-        give_places(pool);
+        pool_give_places(pool);
         timer_start(pool->env->loop, &pool->tend_later, pool->keepalive.banned_until_at);
         if (conn && conn->state == CONN_READY)
             conn_retire(conn, CONN_END_KEEPALIVE_ZERO);
@@ -538,6 +394,6 @@ size_t pool_recycle(struct pool *pool)
         conn->ending = CONN_END_RECYCLED;
         marked++;
     }
-    tend(pool);
+    pool_tend(pool);
     return marked;
 }

@@ -14,14 +14,9 @@
 
 #include "base/list.h"
 #include "base/units.h"
-#include "upstream/backoff.h"
 #include "upstream/conn.h"
-#include "upstream/env.h"
-#include "upstream/keepalive.h"
 #include "upstream/pool_choice.h"
-#include "upstream/pool_rate.h"
-#include "upstream/single_use.h"
-#include "upstream/upstream_options.h"
+#include "upstream/pool_state.h"
 
 enum {
     POOL_WAITING_MAX = 1024, /* queries that wait for a connection of one upstream */
@@ -30,29 +25,6 @@ enum {
 /* A query may dial although the place rests, after an idle end or, without a fallback, after a
  * failure. But not more often than this: a peer may close all that it accepts. */
 #define POOL_URGENT_US (100 * US_PER_MS)
-
-struct pool {
-    struct upstream_env *env;
-    const struct addr *addr;
-    const struct upstream_options *options;
-    struct list conns;   /* all of them, oldest first */
-    struct list waiting; /* struct pool_waiter, oldest first */
-    uint32_t waiting_count;
-    bool nailing;    /* wishes to keep options->connections open */
-    uint32_t places; /* of these, granted by the quota */
-    bool closing;
-    bool tending;
-    struct backoff backoff;
-    struct keepalive keepalive;
-    struct timer tend_later; /* a nailed place could not be had: try again */
-    struct timer serve_soon; /* there may be room for those who wait */
-    uint64_t dialed_at;      /* last dial */
-    uint64_t dial_us;        /* smoothed time of a dial */
-    struct single_use single;
-    enum conn_end last_close;
-    struct pool_rate rate;
-    uint32_t dials, dial_failures;
-};
 
 /* A query that waits for a connection; embedded in the attempt. */
 struct pool_waiter {

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_UPSTREAM_POOL_STATE_H
+#define NAILUP_UPSTREAM_POOL_STATE_H
+
+/* What a pool consists of. pool.c and pool_tend.c change it; others look at it, for views. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "loop/loop.h"
+#include "loop/timer.h"
+#include "upstream/backoff.h"
+#include "upstream/conn.h"
+#include "upstream/env.h"
+#include "upstream/keepalive.h"
+#include "upstream/pool_rate.h"
+#include "upstream/single_use.h"
+#include "upstream/upstream_options.h"
+
+struct pool {
+    struct upstream_env *env;
+    const struct addr *addr;
+    const struct upstream_options *options;
+    const struct conn_handler *conn_handler;
+    struct list conns;   /* all of them, oldest first */
+    struct list waiting; /* struct pool_waiter, oldest first */
+    uint32_t waiting_count;
+    bool nailing;    /* wishes to keep options->connections open */
+    uint32_t places; /* of these, granted by the quota */
+    bool closing;
+    bool tending;
+    struct backoff backoff;
+    struct keepalive keepalive;
+    struct timer tend_later; /* a nailed place could not be had: try again */
+    struct timer serve_soon; /* there may be room for those who wait */
+    uint64_t dialed_at;      /* last dial */
+    uint64_t dial_us;        /* smoothed time of a dial */
+    struct single_use single;
+    enum conn_end last_close;
+    struct pool_rate rate;
+    uint32_t dials, dial_failures;
+};
+
+static inline uint64_t pool_now(const struct pool *pool)
+{
+    return loop_now(pool->env->loop);
+}
+
+/* Wished for, and not forbidden by the peer (RFC 7828). */
+static inline bool pool_is_nailing(const struct pool *pool)
+{
+    return pool->nailing && keepalive_allows(&pool->keepalive, pool_now(pool));
+}
+
+static inline bool pool_is_single_use(const struct pool *pool)
+{
+    return single_use_is_known(&pool->single, pool_now(pool));
+}
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * The facts of a pool for pool_plan.c, and the dials that it asks for. What happens to connections
+ * afterwards is pool.c's.
+ */
+
+#include "upstream/pool_tend.h"
+
+#include "base/check.h"
+#include "base/log.h"
+#include "upstream/pool_choice.h"
+#include "upstream/pool_plan.h"
+
+#define NAIL_AGAIN_US (10 * US_PER_S) /* after the quota or the memory was found used up */
+
+void pool_give_places(struct pool *pool)
+{
+    for (; pool->places > 0; pool->places--)
+        nail_quota_give(pool->env->quota);
+}
+
+/* left: requests left when the query at hand is sent. */
+static bool is_ending(const struct pool *pool, const struct conn *conn, uint32_t left,
+                      uint32_t lead)
+{
+    /* One in doubt is let be as long as UDP takes its queries. */
+    bool needed = pool->waiting_count > 0 || pool->options->fallback == UPSTREAM_FALLBACK_NONE;
+    bool silent = conn->suspect || (conn->doubted && needed);
+    return conn->ending != CONN_END_NONE || silent ||
+           plan_ends_soon(left, conn->max_requests, lead);
+}
+
+static void add_ready(struct plan_facts *facts, const struct pool *pool, const struct conn *conn,
+                      const struct conn *taking)
+{
+    uint32_t left = conn_requests_left(conn) - (conn == taking);
+    if (!conn->suspect)
+        facts->requests_left += left;
+    if (is_ending(pool, conn, left, facts->lead)) {
+        facts->ending++;
+    } else {
+        facts->lasting++;
+        facts->full &= pool_choice_is_filled(conn);
+    }
+}
+
+/* Queries wait, or came within the last second. */
+static bool is_demanded(const struct pool *pool)
+{
+    uint64_t now = pool_now(pool);
+    return pool->waiting_count > 0 ||
+           (pool_rate_is_lively(&pool->rate, now) && keepalive_allows(&pool->keepalive, now));
+}
+
+static struct plan_facts gather(const struct pool *pool, const struct conn *taking)
+{
+    struct plan_facts facts = {
+        .kept = pool->places,
+        .max_connections = pool->options->max_connections,
+        .max_requests = pool_is_single_use(pool) ? 1 : pool->options->max_requests,
+        .lead = pool_rate_lead(&pool->rate, pool->dial_us),
+        .full = true,
+        .demanded = is_demanded(pool),
+    };
+    LIST_EACH(node, &pool->conns)
+    {
+        const struct conn *conn = LIST_ITEM(node, struct conn, node);
+        if (conn->state == CONN_READY) {
+            add_ready(&facts, pool, conn, taking);
+        } else if (conn->state != CONN_DRAINING) {
+            facts.coming++;
+        }
+    }
+    facts.full &= facts.lasting > 0;
+    return facts;
+}
+
+/* Places to be kept open are the pool's, not a connection's: so a successor needs no further one.
+ */
+static void take_places(struct pool *pool)
+{
+    if (!pool_is_nailing(pool)) {
+        pool_give_places(pool);
+        return;
+    }
+    while (pool->places < pool->options->connections) {
+        if (!nail_quota_take(pool->env->quota)) {
+            LOG_LIMITED(LOG_WARNING, "upstream",
+                        "max-nailed (%u) is reached: raise it, or nail less",
+                        pool->env->quota->max);
+            timer_start(pool->env->loop, &pool->tend_later, pool_now(pool) + NAIL_AGAIN_US);
+            return;
+        }
+        pool->places++;
+    }
+}
+
+void pool_add_conn(struct pool *pool, uint64_t rest_until_at)
+{
+    struct conn *conn = conn_new(pool->env, pool->addr, pool->options, pool->conn_handler, pool);
+    if (!conn) {
+        timer_start(pool->env->loop, &pool->tend_later, pool_now(pool) + NAIL_AGAIN_US);
+        return;
+    }
+    conn->last_close = pool->last_close;
+    if (pool_is_single_use(pool))
+        conn->max_requests = 1;
+    list_append(&pool->conns, &conn->node);
+    if (rest_until_at > pool_now(pool)) {
+        conn_rest(conn, rest_until_at);
+    } else {
+        pool->dialed_at = pool_now(pool);
+        pool->dials++;
+        conn_dial(conn, pool->backoff.failures > 0);
+    }
+}
+
+/* While the pool rests only one place is taken, and rests. */
+void pool_tend_for(struct pool *pool, const struct conn *taking)
+{
+    if (pool->closing || pool->tending)
+        return;
+    pool->tending = true;
+    if (pool->nailing)
+        take_places(pool);
+    struct plan_facts facts = gather(pool, taking);
+    uint32_t dials = plan_dials(&facts);
+    if (backoff_is_resting(&pool->backoff, pool_now(pool)))
+        dials = facts.coming == 0 ? MIN(dials, 1u) : 0;
+    for (uint32_t i = 0; i < dials && !pool->closing; i++)
+        pool_add_conn(pool, pool->backoff.until_at);
+    pool->tending = false;
+}
+
+void pool_tend(struct pool *pool)
+{
+    pool_tend_for(pool, NULL);
+}
+
+bool pool_wants_more(const struct pool *pool)
+{
+    struct plan_facts facts = gather(pool, NULL);
+    return plan_dials(&facts) > 0;
+}

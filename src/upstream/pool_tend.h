@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_UPSTREAM_POOL_TEND_H
+#define NAILUP_UPSTREAM_POOL_TEND_H
+
+/* Which connections should there be, and which are missing? Dials ahead of need. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "upstream/pool_state.h"
+
+/* Dials what the plan asks for. Called after everything that changes the facts; nothing happens
+ * when it is called from within itself. */
+void pool_tend(struct pool *pool);
+
+/* The same when a query is about to be sent on the connection taking. */
+void pool_tend_for(struct pool *pool, const struct conn *taking);
+
+/* Whether the plan asks for a connection. */
+bool pool_wants_more(const struct pool *pool);
+
+/* A new connection: resting until the instant, or dialled now. */
+void pool_add_conn(struct pool *pool, uint64_t rest_until_at);
+
+/* Gives the places of the quota back. */
+void pool_give_places(struct pool *pool);
+
+#endif
