@@ -42,7 +42,7 @@ static void on_answer(struct waiter *waiter, const struct answer *got)
     client->rcode = header_rcode(got->message.data);
     client->ede_count = got->ede_count;
     memcpy(client->ede, got->ede, sizeof(client->ede));
-    snprintf(client->text, sizeof(client->text), "%s", answer_show(got));
+    snprintf(client->text, sizeof(client->text), "%.4095s", answer_show(got));
     if (client->asks_again) {
         const char *name = client->asks_again;
         client->asks_again = NULL;

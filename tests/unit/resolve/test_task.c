@@ -52,7 +52,7 @@ static void on_client_answer(struct waiter *client, const struct answer *got)
     (void)client;
     answers++;
     rcode = header_rcode(got->message.data);
-    snprintf(text, sizeof(text), "%s", answer_show(got));
+    snprintf(text, sizeof(text), "%.4095s", answer_show(got));
 }
 
 static struct cache_key key_of(const char *name)
