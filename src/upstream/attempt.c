@@ -201,18 +201,25 @@ static void on_lost(struct flight *flight, enum conn_end why)
     fail(attempt, ATTEMPT_CLOSED);
 }
 
+static void note_unanswered(struct attempt *attempt)
+{
+    health_silent(upstream_health(attempt->upstream, attempt->over_stream),
+                  loop_now(attempt->env->loop), rand_u64());
+}
+
+/* Refused or unreachable: ICMP says that it is no use to wait, nor to ask there first next time. */
 static void on_udp_failed(void *owner, enum err why)
 {
-    (void)why; /* refused or unreachable: ICMP says that it is no use to wait */
-    fail(owner, ATTEMPT_REFUSED);
+    struct attempt *attempt = owner;
+    (void)why;
+    note_unanswered(attempt);
+    fail(attempt, ATTEMPT_REFUSED);
 }
 
 static void note_silence(struct attempt *attempt)
 {
-    struct upstream *upstream = attempt->upstream;
-    upstream->timeouts++;
-    health_silent(upstream_health(upstream, attempt->over_stream), loop_now(attempt->env->loop),
-                  rand_u64());
+    attempt->upstream->timeouts++;
+    note_unanswered(attempt);
 }
 
 /* When it is time for another way: over a stream, once that has been silent for so long. */

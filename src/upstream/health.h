@@ -23,13 +23,13 @@ enum { HEALTH_ILL_SILENCES = 3 }; /* in a row, until a server counts as ill */
 struct health {
     uint64_t srtt_us; /* 0: not measured */
     uint64_t rttvar_us;
-    uint32_t silences; /* attempts in a row that stayed unanswered */
+    uint32_t silences; /* attempts in a row that stayed unanswered or were refused over UDP */
     uint64_t probe_at; /* ill: not asked before, save in a probe */
 };
 
 void health_answered(struct health *health, uint64_t rtt_us);
 
-/* An attempt was not answered in its time; random spreads the probes. */
+/* An attempt was not answered in its time, or nothing listens; random spreads the probes. */
 void health_silent(struct health *health, uint64_t now, uint64_t random);
 
 static inline bool health_is_ill(const struct health *health)

@@ -534,6 +534,30 @@ static void test_group_a_dead_server_is_left_and_found_again(void **state)
     world_close(&s.world);
 }
 
+/* Nothing was ever measured of it, so it would be asked before the others each time. */
+static void test_group_a_server_that_refuses_is_left_and_found_again(void **state)
+{
+    (void)state;
+    struct several s;
+    struct asker asker;
+    several_open(&s);
+    fake_server_set_udp(fake_peer_server(s.peers[0]), FAKE_UDP_REFUSE);
+    for (int i = 0; i < 500; i++) {
+        several_ask(&s, &asker);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        fake_loop_advance(s.world.loop, 10 * MS);
+    }
+    assert_true(s.group[0]->queries <= HEALTH_ILL_SILENCES + 10); /* five seconds of probes */
+    fake_server_set_udp(fake_peer_server(s.peers[0]), FAKE_UDP_DELIVER);
+    for (int i = 0; i < 1500; i++) {
+        several_ask(&s, &asker);
+        fake_loop_advance(s.world.loop, 10 * MS);
+    }
+    assert_false(health_is_ill(&s.group[0]->udp));
+    assert_true(s.scripts[0].asked > 100);
+    world_close(&s.world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -556,6 +580,7 @@ int main(void)
         cmocka_unit_test(test_group_prefers_the_fast_and_keeps_measuring_the_others),
         cmocka_unit_test(test_group_bad_answers_lead_to_another_server),
         cmocka_unit_test(test_group_a_dead_server_is_left_and_found_again),
+        cmocka_unit_test(test_group_a_server_that_refuses_is_left_and_found_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
