@@ -216,7 +216,7 @@ static void on_ended(struct conn *conn, enum conn_end why)
     pool->dial_failures += is_failed_dial(why);
     note_single(pool, conn, why);
     if (is_failed_dial(why) || was_useless(conn, why))
-        LOG_LIMITED(LOG_WARNING, "upstream", "%s: connection %s; resting",
+        LOG_LIMITED(LOG_WARNING, "upstream", "%s: connection rests: %s",
                     addr_format(pool->addr, text), conn_end_name(why));
 
     uint64_t again_at = redial_at(pool, conn, why);
