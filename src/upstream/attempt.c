@@ -387,9 +387,12 @@ static void on_datagram(void *owner, struct span datagram)
     }
     if (!same_case) {
         STATS_INC(attempt->env->stats, upstream_forged);
+        upstream_lost_case(attempt->upstream, false);
         fail(attempt, ATTEMPT_UNTRUSTED);
         return;
     }
+    if (attempt->with_case)
+        upstream_kept_case(attempt->upstream);
     if (check != MESSAGE_OK || message.has_trailing) {
         fail(attempt, ATTEMPT_MALFORMED);
         return;
@@ -431,7 +434,7 @@ static void take_reply(struct attempt *attempt, struct conn *conn, struct span b
         return;
     }
     if (!same_case)
-        upstream->no_case_until_at = loop_now(attempt->env->loop) + UPSTREAM_QUIRK_US;
+        upstream_lost_case(upstream, true);
     if (attempt->with_cookie && upstream->cookie_len > EDNS_COOKIE_CLIENT &&
         edns_find(&message.edns, EDNS_COOKIE, &(struct span){0}) == EDNS_ABSENT)
         upstream->cookie_len = EDNS_COOKIE_CLIENT;

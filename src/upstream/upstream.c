@@ -83,6 +83,20 @@ bool upstream_uses_case(const struct upstream *upstream)
            loop_now(upstream->env->loop) >= upstream->no_case_until_at;
 }
 
+void upstream_lost_case(struct upstream *upstream, bool over_stream)
+{
+    bool no_stream = upstream->pool.backoff.failures > 0;
+    if (!over_stream && (!no_stream || ++upstream->case_losses < UPSTREAM_CASE_LOSSES))
+        return;
+    upstream->case_losses = 0;
+    upstream->no_case_until_at = loop_now(upstream->env->loop) + UPSTREAM_QUIRK_US;
+}
+
+void upstream_kept_case(struct upstream *upstream)
+{
+    upstream->case_losses = 0;
+}
+
 void upstream_set_cookie(struct upstream *upstream, struct span server)
 {
     MUST(server.len >= EDNS_COOKIE_SERVER_MIN && server.len <= EDNS_COOKIE_SERVER_MAX);

@@ -23,6 +23,8 @@
 /* How long is remembered that a server has no EDNS, or does not keep the case of names. */
 #define UPSTREAM_QUIRK_US (3600 * US_PER_S)
 
+enum { UPSTREAM_CASE_LOSSES = 3 };
+
 enum { UPSTREAM_COOKIE_MAX = EDNS_COOKIE_CLIENT + EDNS_COOKIE_SERVER_MAX };
 
 struct upstream {
@@ -37,6 +39,7 @@ struct upstream {
     uint8_t cookie_len;                  /* EDNS_COOKIE_CLIENT until the server gave one */
     uint64_t no_edns_until_at;
     uint64_t no_case_until_at;
+    uint32_t case_losses; /* in a row over UDP, while no stream could be had */
 
     uint64_t queries, answers, timeouts, fallbacks;
 };
@@ -64,6 +67,12 @@ struct health *upstream_health(struct upstream *upstream, bool over_stream);
 
 bool upstream_uses_edns(const struct upstream *upstream);
 bool upstream_uses_case(const struct upstream *upstream);
+
+/* An answer came with the name in another case than asked. Over a stream that is the server's own
+ * doing, and remembered. Over UDP it may be forged, and a stream is asked; where none can be had,
+ * UPSTREAM_CASE_LOSSES of them in a row, each with the right id on a fresh port, are believed. */
+void upstream_lost_case(struct upstream *upstream, bool over_stream);
+void upstream_kept_case(struct upstream *upstream);
 
 /* The server's part of the cookie, 8 to 32 bytes, as it came with an answer to ours. */
 void upstream_set_cookie(struct upstream *upstream, struct span server);

@@ -225,6 +225,25 @@ static void test_udp_servers_that_lose_case_are_remembered(void **state)
     world_close(&f.world);
 }
 
+/* ... and one that has no TCP at all is not given up: after three such answers it is believed. */
+static void test_udp_servers_that_lose_case_and_have_no_tcp_are_used(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = udp_options();
+    fixture_open(&f, &options);
+    f.script.lower_case = true;
+    fake_server_set_dial(fake_peer_server(f.peer), FAKE_DIAL_REFUSE);
+    for (int i = 0; i < 10; i++) {
+        ask_and_wait(&asker, &f.world, "the-quick-brown-fox.example", f.upstream);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        assert_true(asker.took_us < 500 * MS);
+    }
+    assert_true(f.world.stats.upstream_forged <= 5);
+    world_close(&f.world);
+}
+
 static void test_udp_lost_queries_are_sent_again_by_measured_time(void **state)
 {
     (void)state;
@@ -565,6 +584,7 @@ int main(void)
         cmocka_unit_test(test_udp_forged_answers_are_not_taken),
         cmocka_unit_test(test_udp_wrong_case_is_asked_over_tcp),
         cmocka_unit_test(test_udp_servers_that_lose_case_are_remembered),
+        cmocka_unit_test(test_udp_servers_that_lose_case_and_have_no_tcp_are_used),
         cmocka_unit_test(test_udp_lost_queries_are_sent_again_by_measured_time),
         cmocka_unit_test(test_udp_a_slow_answer_is_still_taken),
         cmocka_unit_test(test_udp_silence_ends_within_the_wall),
