@@ -33,7 +33,7 @@ void report_start(const struct control_view *view)
 {
     char text[ADDR_TEXT_MAX];
 
-    LOG(LOG_NOTICE, "daemon", "nailupd %s, process %d: %zu workers, %zu forward zones",
+    LOG(LOG_NOTICE, "daemon", "nailupd %s, process %d; workers: %zu, forward zones: %zu",
         NAILUP_VERSION, (int)getpid(), view->worker_count, view->config->zone_count);
     for (size_t i = 0; i < view->listening_count; i++)
         LOG(LOG_NOTICE, "daemon", "listening on %s, UDP and TCP",
