@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "base/check.h"
 #include "base/hash.h"
 #include "wire.h"
 #include "wishes.h"

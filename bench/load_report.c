@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/check.h"
 #include "json.h"
 #include "load.h"
 

@@ -6,7 +6,6 @@
  * runs, so that whatever can be started can also be changed.
  */
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/check.h"
 #include "bench.h"
 #include "clock.h"
 #include "json.h"

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#include "base/check.h"
-
 enum { DNS_PORT = 53 };
 
 #define ROW(field)                                                                                 \

@@ -12,9 +12,7 @@
 
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/check.h"
 #include "base/log.h"

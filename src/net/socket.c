@@ -6,7 +6,6 @@
 #include "net/socket.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 enum err socket_open(int *fd, int family, int type)
 {

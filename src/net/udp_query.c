@@ -17,8 +17,8 @@
 
 #include "base/check.h"
 #include "net/poller.h"
+#include "net/read_max.h"
 #include "net/socket.h"
-#include "net/tcp.h"
 
 struct udp_query {
     struct watch watch;

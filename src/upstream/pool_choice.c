@@ -4,8 +4,6 @@
 
 #include "upstream/pool_choice.h"
 
-#include "base/check.h"
-
 bool pool_choice_is_filled(const struct conn *conn)
 {
     return conn_in_flight(conn) >= conn->options->max_in_flight - conn->options->max_in_flight / 4;

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-#include "base/check.h"
 #include "upstream/attempt.h"
 #include "upstream/exchange_question.h"
 #include "upstream/upstream.h"

@@ -4,7 +4,7 @@
 
 #include "upstream/upstream_options.h"
 
-#include "loop/loop.h"
+#include "base/units.h"
 
 const struct upstream_options upstream_options_default = {
     .transport = UPSTREAM_UDP,

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/check.h"
-#include "base/hash.h"
 #include "base/rand.h"
 #include "loop/loop.h"
 #include "upstream/attempt.h"

@@ -3,6 +3,7 @@
 /* The generator: RFC 8439's vector, streams apart, erased keys, even ranges. The source is included
  * to reach its block function. */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
