@@ -114,7 +114,7 @@ static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
 }
 
 /* A connection that has fallen silent is asked too, beside the way taken: if that stays unanswered
- * as well, the connection is dead (behaviour 3). */
+ * as well, the connection is dead. */
 static void probe_silent_conn(struct exchange *exchange, unsigned index)
 {
     struct conn *conn = pool_take_suspect(&exchange->group[index]->pool);

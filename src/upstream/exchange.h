@@ -54,7 +54,7 @@ enum exchange_verdict {
 struct exchange_failure {
     bool any_answer;  /* somebody answered, but was not taken */
     bool any_network; /* something was refused, unreachable, closed or silent */
-    bool full;        /* every way was full (behaviour 6) */
+    bool full;        /* every way was full */
     uint16_t rcode;   /* of the last answer that was not taken */
 };
 

@@ -44,7 +44,7 @@ bool health_take_probe(struct health *health, uint64_t now, uint64_t random);
 uint64_t health_rto_us(const struct health *health, unsigned nth, uint64_t ceiling_us);
 
 /* After how long a silent connection makes its query go another way too: the larger of three
- * smoothed answer times and 400 ms (behaviour 3). */
+ * smoothed answer times and 400 ms. */
 uint64_t health_hedge_us(const struct health *health);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Behaviour 1 of the contract: exact recycling, make before break, and never a cold query. */
+/* Exact recycling, make before break, and never a cold query. */
 
 #include "unit/upstream/world.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Behaviours 2 to 6 and 8 of the contract, in virtual time: slow answers, dead connections, death
- * in flight, streams that are dialled, stalled, refused or full. */
+/* In virtual time: slow answers, dead connections, death in flight, streams that are dialled,
+ * stalled, refused or full. */
 
 #include "unit/upstream/world.h"
 
@@ -52,7 +52,7 @@ static struct upstream_options no_fallback(void)
     return options;
 }
 
-/* PEERS.md S2: fifty at once, each 100 ms: one query each, one connection. */
+/* Fifty at once, each 100 ms: one query each, one connection. */
 static void test_stream_carries_fifty_at_once_in_one_write(void **state)
 {
     (void)state;
@@ -74,7 +74,7 @@ static void test_stream_carries_fifty_at_once_in_one_write(void **state)
     world_close(&f.world);
 }
 
-/* S3: after a fast history one slow, ten middling, thirty fast: all answered, on one connection. */
+/* After a fast history one slow, ten middling, thirty fast: all answered, on one connection. */
 static void test_stream_a_slow_answer_hurts_nobody(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void test_stream_a_late_answer_is_dropped(void **state)
     world_close(&f.world);
 }
 
-/* S6: one name is never answered: it alone fails, no connection is lost. */
+/* One name is never answered: it alone fails, no connection is lost. */
 static void test_stream_one_lost_name_costs_no_connection(void **state)
 {
     (void)state;
@@ -227,7 +227,7 @@ static void test_stream_two_silent_ones_to_be_replaced_lead_to_udp(void **state)
     world_close(&f.world);
 }
 
-/* S5: the peer closes upon the query: asked again at once. */
+/* The peer closes upon the query: asked again at once. */
 static void test_stream_closed_upon_the_query_is_asked_again_at_once(void **state)
 {
     (void)state;
@@ -396,7 +396,7 @@ static void test_stream_refused_without_fallback_fails_at_once(void **state)
     world_close(&world);
 }
 
-/* S8: four hundred at once, each 300 ms, a limit of a hundred in flight and no fallback: further
+/* Four hundred at once, each 300 ms, a limit of a hundred in flight and no fallback: further
  * connections, then waiting; nobody fails. */
 static void test_stream_full_opens_more_and_waits(void **state)
 {
@@ -564,7 +564,7 @@ static void test_stream_on_demand_is_reused_and_closed(void **state)
     world_close(&world);
 }
 
-/* PEERS.md: thirty upstreams of a /27, three queries each at once, all nailed. */
+/* Thirty upstreams of a /27, three queries each at once, all nailed. */
 static void test_stream_thirty_upstreams_at_once(void **state)
 {
     (void)state;
