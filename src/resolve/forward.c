@@ -76,8 +76,9 @@ static void on_answered(const struct strategy_view *view, const struct response 
 }
 
 /*
- * RFC 8914: 22 when nobody could be reached or all refused, 23 when the network had a part in it.
- * What an upstream itself gave as its reason (a bogus signature, say) says more and comes first.
+ * RFC 8914: 22 when nobody could be reached, all refused, or nothing better is known; 23 when the
+ * network had a part in it. What an upstream itself gave as its reason (a bogus signature, say)
+ * says more and comes first.
  */
 static void on_failed(const struct strategy_view *view, const struct exchange_failure *exchange,
                       struct steps *out)
@@ -89,7 +90,8 @@ static void on_failed(const struct strategy_view *view, const struct exchange_fa
         add_ede(failure, EDE_OTHER);
         return;
     }
-    if (!exchange->any_answer || exchange->rcode == RCODE_REFUSED)
+    bool refused = exchange->any_answer && exchange->rcode == RCODE_REFUSED;
+    if (!exchange->any_answer || refused || failure->ede_count == 0)
         add_ede(failure, EDE_NO_REACHABLE_AUTHORITY);
     if (exchange->any_network)
         add_ede(failure, EDE_NETWORK_ERROR);

@@ -120,7 +120,10 @@ static void on_ready(struct conn *conn)
 {
     struct pool *pool = conn->holder;
     uint64_t took = MAX(pool_now(pool) - conn->dialed_at, 1u);
+    char text[ADDR_TEXT_MAX];
 
+    if (pool->backoff.failures > 0)
+        LOG_LIMITED(LOG_NOTICE, "upstream", "%s: connected again", addr_format(pool->addr, text));
     pool->dial_us = pool->dial_us ? (3 * pool->dial_us + took) / 4 : took;
     backoff_reset(&pool->backoff);
     conn_set_idle_limit(conn, idle_limit(pool));

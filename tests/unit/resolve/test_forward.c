@@ -133,11 +133,12 @@ static void test_refusals_are_no_reachable_authority(void **state)
     assert_int_equal(failure->ede[0], EDE_NO_REACHABLE_AUTHORITY);
 }
 
-static void test_servfail_of_all_has_no_reason_but_the_upstreams(void **state)
+static void test_servfail_of_all_has_the_upstreams_reason_or_says_unreachable(void **state)
 {
     (void)state;
     struct exchange_failure exchange = {.any_answer = true, .rcode = RCODE_SERVFAIL};
-    assert_int_equal(failed(exchange)->ede_count, 0);
+    assert_int_equal(failed(exchange)->ede_count, 1);
+    assert_int_equal(failed(exchange)->ede[0], EDE_NO_REACHABLE_AUTHORITY);
     answered(RESPONSE_SERVFAIL, EDE_DNSSEC_BOGUS);
     answered(RESPONSE_SERVFAIL, EDE_NONE);
     assert_int_equal(failed(exchange)->ede_count, 1);
@@ -176,7 +177,8 @@ int main(void)
         cmocka_unit_test_setup(test_aliases_in_a_circle_fail_without_asking_another, start),
         cmocka_unit_test_setup(test_silence_is_no_reachable_authority_and_a_network_error, start),
         cmocka_unit_test_setup(test_refusals_are_no_reachable_authority, start),
-        cmocka_unit_test_setup(test_servfail_of_all_has_no_reason_but_the_upstreams, start),
+        cmocka_unit_test_setup(test_servfail_of_all_has_the_upstreams_reason_or_says_unreachable,
+                               start),
         cmocka_unit_test_setup(test_reasons_are_bounded_and_not_repeated, start),
         cmocka_unit_test_setup(test_our_own_lack_of_room_is_not_remembered, start),
     };
