@@ -76,14 +76,10 @@ static void conn_move(struct conn *conn, enum conn_state to, uint64_t until_at)
         timer_stop(&conn->due);
 }
 
-/* A suspect connection is given up when a further query stays unanswered as well. */
 static uint64_t stall_due(const struct conn *conn)
 {
-    if (conn->suspect)
-        return conn->probed_at ? conn->probed_at + conn->options->query_timeout_us : UINT64_MAX;
-    if (conn->silent_since_at)
-        return conn->silent_since_at + conn->options->stall_timeout_us;
-    return UINT64_MAX;
+    return silence_due_at(&conn->silence, conn->options->stall_timeout_us,
+                          conn->options->query_timeout_us);
 }
 
 static uint64_t idle_due(const struct conn *conn)
@@ -113,15 +109,14 @@ static void conn_end(struct conn *conn, enum conn_end why);
 static void on_stall_due(struct conn *conn)
 {
     char text[ADDR_TEXT_MAX];
-    if (conn->suspect) {
+    if (conn->silence.suspect) {
         conn_end(conn, CONN_END_STALLED);
         return;
     }
     LOG_LIMITED(LOG_INFO, "upstream", "%s: nothing received for %llu ms: suspect",
                 addr_format(conn->addr, text),
                 (unsigned long long)(conn->options->stall_timeout_us / US_PER_MS));
-    conn->suspect = true;
-    conn->probed_at = 0;
+    silence_suspect(&conn->silence);
     arm_ready(conn);
 }
 
@@ -273,9 +268,8 @@ static void on_message(void *owner, struct span message)
     struct conn *conn = owner;
     struct flight *flight = NULL;
 
-    conn->heard_at = conn->active_at = loop_now(conn->env->loop);
-    conn->silent_since_at = 0;
-    conn->suspect = conn->doubted = false;
+    conn->active_at = loop_now(conn->env->loop);
+    silence_heard(&conn->silence, conn->active_at);
     count_io(conn);
     if (message.len < HEADER_LEN) {
         conn_end(conn, CONN_END_GARBAGE);
@@ -400,7 +394,8 @@ void conn_wake(struct conn *conn)
 
 bool conn_takes(const struct conn *conn)
 {
-    return conn->state == CONN_READY && !conn->suspect && conn->requests < conn->max_requests &&
+    return conn->state == CONN_READY && !conn->silence.suspect &&
+           conn->requests < conn->max_requests &&
            conn->inflight.live < conn->options->max_in_flight &&
            link_unsent(conn->link) <= CONN_UNSENT_MAX / 2;
 }
@@ -414,16 +409,6 @@ uint8_t *conn_reserve(struct conn *conn, size_t max_len)
 {
     MUST(conn->state == CONN_READY && conn->requests < conn->max_requests);
     return link_reserve(conn->link, max_len);
-}
-
-/* A query on a connection that has been silent too long is the one that decides. */
-static void watch_silence(struct conn *conn, uint64_t now)
-{
-    if (!conn->silent_since_at)
-        conn->silent_since_at = now;
-    if ((conn->suspect || conn->doubted) && !conn->probed_at)
-        conn->probed_at = now;
-    arm_ready(conn);
 }
 
 enum err conn_commit(struct conn *conn, size_t len, struct flight *flight)
@@ -440,7 +425,8 @@ enum err conn_commit(struct conn *conn, size_t len, struct flight *flight)
     conn->active_at = now;
     STATS_INC(conn->env->stats, upstream_queries_tcp);
     STATS_INC(conn->env->stats, upstream_in_flight);
-    watch_silence(conn, now);
+    silence_sent(&conn->silence, now);
+    arm_ready(conn);
     if (conn->requests == conn->max_requests)
         conn_retire(conn, CONN_END_REQUESTS);
     return ERR_OK;
@@ -463,7 +449,7 @@ void conn_give_up(struct flight *flight)
 uint64_t conn_silent_since_at(const struct flight *flight)
 {
     MUST(flight->conn);
-    return MAX(flight->sent_at, flight->conn->heard_at);
+    return MAX(flight->sent_at, flight->conn->silence.heard_at);
 }
 
 void conn_set_idle_limit(struct conn *conn, uint64_t idle_limit_us)

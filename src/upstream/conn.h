@@ -25,6 +25,7 @@
 #include "upstream/dialer.h"
 #include "upstream/env.h"
 #include "upstream/inflight.h"
+#include "upstream/silence.h"
 #include "upstream/upstream_options.h"
 
 struct conn;
@@ -74,8 +75,6 @@ struct conn {
     enum conn_end ending;     /* ready: why it is to be replaced; draining: why it drains */
     enum conn_end last_close; /* of the connection whose place it takes */
     enum conn_end stillborn;  /* dialing: the dial failed at once, and ends it in the next turn */
-    bool suspect;             /* silent for stall-timeout with queries waiting */
-    bool doubted;             /* a query on it was asked elsewhere too, since it was silent */
     bool asked_keepalive;     /* RFC 7828 has been asked on it */
 
     struct link *link;
@@ -91,14 +90,12 @@ struct conn {
     uint64_t until_at;     /* deadline of the state; 0: none */
     uint64_t dialed_at;
     uint64_t ready_at;
-    uint64_t aged_at;         /* when max-age is over; 0: never */
-    uint64_t active_at;       /* last query or byte */
-    uint64_t heard_at;        /* last byte; 0: none yet */
-    uint64_t silent_since_at; /* first query sent after the last byte; 0: none */
-    uint64_t probed_at;       /* suspect or doubted: when a further query was sent; 0: none */
-    uint64_t idle_limit_us;   /* on_idle after so long; 0: never */
-    uint64_t idle_again_at;   /* on_idle has been called: not before this */
-    uint64_t reads, writes;   /* already counted in the stats */
+    uint64_t aged_at;   /* when max-age is over; 0: never */
+    uint64_t active_at; /* last query or byte */
+    struct silence silence;
+    uint64_t idle_limit_us; /* on_idle after so long; 0: never */
+    uint64_t idle_again_at; /* on_idle has been called: not before this */
+    uint64_t reads, writes; /* already counted in the stats */
 };
 
 enum {

@@ -308,7 +308,7 @@ struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_la
     }
     keepalive_query(&pool->keepalive);
     /* Nearly filled, or near its end: see to the next one now. */
-    if (pool_choice_is_filled(conn) || conn->doubted || conn->ending != CONN_END_NONE ||
+    if (pool_choice_is_filled(conn) || conn->silence.doubted || conn->ending != CONN_END_NONE ||
         conn_requests_left(conn) <= pool_rate_lead(&pool->rate, pool->dial_us) + 1)
         pool_tend_for(pool, conn);
     return conn;
@@ -358,10 +358,7 @@ void pool_note_silent(struct pool *pool, struct conn *conn)
 {
     if (conn->state != CONN_READY)
         return;
-    if (!conn->doubted) { /* also of one that is to be replaced: it may be all there is */
-        conn->doubted = true;
-        conn->probed_at = 0;
-    }
+    silence_doubt(&conn->silence); /* also of one to be replaced: it may be all there is */
     if (conn->ending != CONN_END_NONE)
         return;
     bool owes = conn->inflight.owed > conn->options->max_in_flight;

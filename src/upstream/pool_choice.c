@@ -19,8 +19,8 @@ static bool has_fallback(const struct conn *conn)
  * quarters, since splitting halves the batches; else the less loaded. */
 static bool is_better(const struct conn *conn, const struct conn *best)
 {
-    if (conn->doubted != best->doubted)
-        return best->doubted;
+    if (conn->silence.doubted != best->silence.doubted)
+        return best->silence.doubted;
     if ((conn->ending != CONN_END_NONE) != (best->ending != CONN_END_NONE))
         return best->ending != CONN_END_NONE;
     if (conn->options->connections == 1 && !pool_choice_is_filled(best))
@@ -34,7 +34,7 @@ struct conn *pool_choice_best(const struct list *conns, const struct conn *avoid
     LIST_EACH(node, conns)
     {
         struct conn *conn = LIST_ITEM(node, struct conn, node);
-        if (conn == avoid || !conn_takes(conn) || (conn->doubted && has_fallback(conn)))
+        if (conn == avoid || !conn_takes(conn) || (conn->silence.doubted && has_fallback(conn)))
             continue;
         if (!best || is_better(conn, best))
             best = conn;
@@ -48,7 +48,7 @@ enum pool_lack pool_choice_lack(const struct list *conns)
     LIST_EACH(node, conns)
     {
         const struct conn *conn = LIST_ITEM(node, struct conn, node);
-        bool silent = conn->suspect || conn->doubted;
+        bool silent = silence_is_doubtful(&conn->silence);
         if (conn->state == CONN_READY && !silent && conn->requests < conn->max_requests)
             return POOL_FULL;
         if (conn->state == CONN_READY && silent)
@@ -66,8 +66,7 @@ struct conn *pool_choice_silent(const struct list *conns)
     LIST_EACH(node, conns)
     {
         struct conn *conn = LIST_ITEM(node, struct conn, node);
-        bool silent = conn->suspect || conn->doubted;
-        if (conn->state == CONN_READY && silent && !conn->probed_at &&
+        if (conn->state == CONN_READY && silence_wants_probe(&conn->silence) &&
             conn->requests < conn->max_requests &&
             conn_in_flight(conn) < conn->options->max_in_flight)
             return conn;

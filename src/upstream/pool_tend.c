@@ -26,7 +26,7 @@ static bool is_ending(const struct pool *pool, const struct conn *conn, uint32_t
 {
     /* One in doubt is let be as long as UDP takes its queries. */
     bool needed = pool->waiting_count > 0 || pool->options->fallback == UPSTREAM_FALLBACK_NONE;
-    bool silent = conn->suspect || (conn->doubted && needed);
+    bool silent = conn->silence.suspect || (conn->silence.doubted && needed);
     return conn->ending != CONN_END_NONE || silent ||
            plan_ends_soon(left, conn->max_requests, lead);
 }
@@ -35,7 +35,7 @@ static void add_ready(struct plan_facts *facts, const struct pool *pool, const s
                       const struct conn *taking)
 {
     uint32_t left = conn_requests_left(conn) - (conn == taking);
-    if (!conn->suspect)
+    if (!conn->silence.suspect)
         facts->requests_left += left;
     if (is_ending(pool, conn, left, facts->lead)) {
         facts->ending++;
