@@ -307,7 +307,7 @@ def test_the_log_tells_where_it_listens_and_what_is_nailed(nailupd, responder):
     upstream = responder()
     daemon = nailupd(upstreams=[upstream], nailed=True)
     assert f"listening on {daemon.server}" in daemon.log()
-    assert "1 forward zone" in daemon.log()
+    assert "forward zones: 1" in daemon.log()
     assert f"nailed: {upstream.ip}" in daemon.log()
 
 
