@@ -7,11 +7,13 @@
 
 #include "dns/ttl.h"
 
-size_t answer_copy(const struct answer *answer, uint64_t now_us, uint8_t *out)
+void answer_copy(const struct answer *answer, size_t len, uint64_t now_us, uint8_t *out)
 {
-    memcpy(out, answer->message.data, answer->message.len);
-    uint32_t elapsed_s = answer_age(answer, now_us);
-    if (elapsed_s > 0)
-        ttl_age(out, answer->ttl_offsets, answer->ttl_count, elapsed_s, ANSWER_TTL_FLOOR_S);
-    return answer->message.len;
+    memcpy(out, answer->message.data, len);
+    uint32_t age_s = answer_age(answer, now_us);
+    size_t ttls = answer->ttl_count;
+    while (ttls > 0 && answer->ttl_offsets[ttls - 1] >= len)
+        ttls--;
+    if (age_s > 0)
+        ttl_age(out, answer->ttl_offsets, ttls, age_s, ANSWER_TTL_FLOOR_S);
 }

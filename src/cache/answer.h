@@ -58,10 +58,10 @@ static inline bool answer_is_live(const struct answer *answer, uint64_t now_us)
 enum { ANSWER_TTL_FLOOR_S = 1 };
 
 /*
- * Copies the message to out (message.len bytes of room) and lowers the TTLs of the copy by the
- * answer's age; none falls below ANSWER_TTL_FLOOR_S. Within the first second, and for answers just
- * made, TTLs leave as they came, 0 included. Returns message.len.
+ * Copies the first len bytes of the message (whole records: the sections that are sent) to out and
+ * lowers the TTLs of the copy by the answer's age; none falls below ANSWER_TTL_FLOOR_S. Within the
+ * first second, and for answers just made, TTLs leave as they came, 0 included.
  */
-size_t answer_copy(const struct answer *answer, uint64_t now_us, uint8_t *out);
+void answer_copy(const struct answer *answer, size_t len, uint64_t now_us, uint8_t *out);
 
 #endif

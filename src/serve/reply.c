@@ -14,7 +14,6 @@
 #include "dns/header.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
-#include "dns/ttl.h"
 #include "serve/reply_tsig.h"
 
 enum {
@@ -217,16 +216,10 @@ static uint8_t *write_answer(const struct reply *reply, uint8_t *out, uint64_t n
 {
     const struct answer *answer = reply->answer;
     struct name name = reply->query->question.name;
-    memcpy(out, answer->message.data, reply->body_len);
+    answer_copy(answer, reply->body_len, now_us, out);
     memcpy(out + HEADER_LEN, name.wire, name.len);
     for (int at = reply->left_out; at < SECTION_COUNT; at++)
         header_set_count(out, (enum section)at, 0);
-    size_t ttls = answer->ttl_count;
-    while (ttls > 0 && answer->ttl_offsets[ttls - 1] >= reply->body_len)
-        ttls--;
-    uint32_t age_s = answer_age(answer, now_us);
-    if (age_s > 0)
-        ttl_age(out, answer->ttl_offsets, ttls, age_s, 0);
     return out + reply->body_len;
 }
 

@@ -6,6 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "unit/cache/made_answers.h"
 
 static struct made made;
@@ -21,7 +23,7 @@ static int set_up(void **state)
 
 static uint32_t ttl_shown_at(uint64_t now_us, unsigned record)
 {
-    assert_int_equal(answer_copy(&made.answer, now_us, out), made.answer.message.len);
+    answer_copy(&made.answer, made.answer.message.len, now_us, out);
     return get_u32(out + made.offsets[record]);
 }
 
@@ -39,11 +41,23 @@ static void test_only_ttls_change_and_only_in_the_copy(void **state)
     (void)state;
     static struct made before;
     before = made;
-    answer_copy(&made.answer, 60 * SECOND, out);
+    answer_copy(&made.answer, made.answer.message.len, 60 * SECOND, out);
     assert_memory_equal(made.message, before.message, made.answer.message.len);
     for (unsigned i = 0; i < 3; i++)
         put_u32(out + made.offsets[i], 300);
     assert_memory_equal(out, made.message, made.answer.message.len);
+}
+
+/* Sections that are left out are neither copied nor aged. */
+static void test_a_part_ends_where_it_ends(void **state)
+{
+    (void)state;
+    size_t len = made.offsets[1] - 4; /* before the second record's TTL */
+    memset(out, 0xee, made.answer.message.len);
+    answer_copy(&made.answer, len, 60 * SECOND, out);
+    assert_int_equal(get_u32(out + made.offsets[0]), 290);
+    for (size_t i = len; i < made.answer.message.len; i++)
+        assert_int_equal(out[i], 0xee);
 }
 
 static void test_no_ttl_falls_below_one_however_old_the_answer(void **state)
@@ -72,6 +86,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_copy_is_aged_by_whole_seconds),
         cmocka_unit_test(test_only_ttls_change_and_only_in_the_copy),
+        cmocka_unit_test(test_a_part_ends_where_it_ends),
         cmocka_unit_test(test_no_ttl_falls_below_one_however_old_the_answer),
         cmocka_unit_test(test_a_clock_a_little_behind_makes_no_answer_older),
         cmocka_unit_test(test_an_answer_lives_exactly_its_seconds),

@@ -91,7 +91,7 @@ static unsigned read_some(uint32_t *random, uintptr_t *torn)
     for (unsigned i = 0; i < count; i++) {
         make_question(&asked, numbers[i]);
         *torn += !is_whole(&answers[i], &asked);
-        *torn += answer_copy(&answers[i], 2 * SECOND, out) != answers[i].message.len;
+        answer_copy(&answers[i], answers[i].message.len, 2 * SECOND, out);
         *torn += get_u32(out + answers[i].ttl_offsets[0]) != MADE_TTL - 2;
     }
     return count;

@@ -280,9 +280,9 @@ static void test_ttls_are_aged_in_the_copy(void **state)
         {5999999, 300},
         {6000000, 299},
         {304999999, 1},
-        {305000000, 0},
-        {5000000 + (UINT64_C(1) << 32) * 1000000, 0},
-        {UINT64_MAX, 0},
+        {305000000, 1}, /* ANSWER_TTL_FLOOR_S */
+        {5000000 + (UINT64_C(1) << 32) * 1000000, 1},
+        {UINT64_MAX, 1},
     };
     canned.answer.stored_at = 5000000;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
