@@ -23,4 +23,7 @@ const struct upstream_options upstream_options_default = {
     .keepalive_idle_s = 15,
     .keepalive_interval_s = 5,
     .keepalive_count = 3,
+    .tls = {.profile = TLS_STRICT},
+    .max_handshakes = 200,
+    .fallback_port = 53,
 };

@@ -13,15 +13,17 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "net/tls_options.h"
 
-enum upstream_transport { UPSTREAM_UDP, UPSTREAM_TCP };
+enum upstream_transport { UPSTREAM_UDP, UPSTREAM_TCP, UPSTREAM_TLS };
 
 enum upstream_fallback { UPSTREAM_FALLBACK_NONE, UPSTREAM_FALLBACK_UDP };
 
 struct upstream_options {
     enum upstream_transport
-        transport;                   /* of a query's first attempt; nailed ones are UPSTREAM_TCP */
-    enum upstream_fallback fallback; /* while a stream is dialled, stalled, refused or full */
+        transport; /* of a query's first attempt; nailed ones are no UPSTREAM_UDP */
+    enum upstream_fallback fallback; /* while a stream is dialled, stalled, refused or full; strict
+                                        TLS: none */
     bool nailed;                     /* the address lies in a tcp-upstream-keepalive prefix */
     bool prewarm;                    /* nailed: dial before the first query */
     bool case_randomisation;         /* 0x20 */
@@ -38,7 +40,11 @@ struct upstream_options {
     uint32_t keepalive_idle_s; /* TCP keepalive probes; 0: none */
     uint32_t keepalive_interval_s;
     uint32_t keepalive_count;
-    struct addr source; /* of this upstream's family; family 0: the kernel chooses */
+    bool tcp_fast_open;
+    struct tls_peer_options tls; /* UPSTREAM_TLS */
+    uint32_t max_handshakes;     /* of TLS, a second, towards this address, per worker */
+    uint16_t fallback_port;      /* of plain text, where opportunistic TLS cannot be had */
+    struct addr source;          /* of this upstream's family; family 0: the kernel chooses */
 };
 
 /* The defaults of the manual, for a plain UDP upstream. */

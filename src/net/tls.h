@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_NET_TLS_H
+#define NAILUP_NET_TLS_H
+
+/*
+ * One TLS connection as a transform of bytes without a socket: what comes from the wire goes in by
+ * tls_receive(), what is to go to the wire collects in tls_wire(). net/link.c puts it between tcp
+ * and framing; tests join two of them in memory.
+ *
+ * Life: tls_client() or tls_server() -> tls_begin() -> tls_receive() until on_secured ->
+ * tls_send(), tls_receive() -> tls_end() -> tls_free(). After an error it is of no use but for
+ * tls_wire() (an alert may wait there), tls_facts(), tls_detail() and tls_free().
+ *
+ * Invariant: a client in the strict profile sends no byte of plain text, early data apart, before
+ * the peer has proved its identity; early data is sealed with a ticket of that same identity.
+ *
+ * One thread.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/addr.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/span.h"
+#include "net/tls_options.h"
+
+struct tls;
+struct tls_context;
+struct tls_rack;
+
+/* Whom a client expects. All is borrowed until tls_free(). */
+struct tls_peer {
+    const struct addr *addr; /* what the certificate must name when the options give no name */
+    const struct tls_peer_options *options;
+    struct tls_rack *tickets; /* of this very identity; NULL: nothing is resumed */
+};
+
+/* NULL: out of memory. The context may be freed before the connection. */
+struct tls *tls_client(struct tls_context *context, const struct tls_peer *peer);
+struct tls *tls_server(struct tls_context *context);
+
+/* How many bytes of plain text tls_begin() may send as early data: 0 unless the options want it and
+ * the ticket at hand allows it. */
+size_t tls_early_max(const struct tls *tls);
+
+/* A client's first flight, with early data (may be empty, at most tls_early_max() bytes). Early
+ * data that the server does not take is sent again by itself once the connection is secured. A
+ * server does nothing. */
+MUST_USE enum err tls_begin(struct tls *tls, struct span early);
+
+struct tls_reader {
+    /* The handshake is done and the peer is who it should be. May be NULL. False: read no further.
+     */
+    bool (*on_secured)(void *owner);
+    /* Plain text, borrowed until the return. False: read no further, the rest is dropped. */
+    bool (*on_plain)(void *owner, struct span bytes);
+};
+
+/* Takes what came from the wire; all of it is used up. tls_free() is not allowed inside the
+ * reader's functions, all else is.
+ *   ERR_PEER_CLOSED    close_notify: nothing more will come, sending is still allowed
+ *   ERR_TLS_*          (errors.def) the connection is of no use any more; tls_wire() may hold an
+ *                      alert that tells the peer why */
+MUST_USE enum err tls_receive(struct tls *tls, struct span wire, const struct tls_reader *reader,
+                              void *owner);
+
+/* Seals plain text (any length, in as few records as can be) into tls_wire(). Only when secured. */
+MUST_USE enum err tls_send(struct tls *tls, struct span plain);
+
+/* Adds a close_notify (RFC 8446 section 6.1), once, if the connection is secured. */
+void tls_end(struct tls *tls);
+
+/* Bytes for the wire: the link writes and consumes them. */
+struct buf *tls_wire(struct tls *tls);
+
+bool tls_is_secured(const struct tls *tls);
+
+/* What the handshake came to. Strings have static storage; "" before it is known. */
+struct tls_facts {
+    const char *version; /* "TLSv1.3" */
+    const char *cipher;  /* "TLS_AES_256_GCM_SHA384" */
+    bool resumed;
+    bool authenticated; /* a client's peer has proved who it is; false is possible with the
+                           opportunistic profile only */
+    bool early_accepted;
+};
+
+struct tls_facts tls_facts(const struct tls *tls);
+
+/* After an error: what OpenSSL or the peer's alert says in particular ("certificate has expired",
+ * "tlsv1 alert unknown ca"), for logs. Static storage; "" when there is nothing more to say. */
+const char *tls_detail(const struct tls *tls);
+
+/* Tickets it got stay usable, also after a reset. Sets *tls to NULL. */
+void tls_free(struct tls **tls);
+
+#endif

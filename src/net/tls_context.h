@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_NET_TLS_CONTEXT_H
+#define NAILUP_NET_TLS_CONTEXT_H
+
+/*
+ * What the TLS connections of one thread and role share: authorities, our certificate, versions and
+ * ciphers. One per thread, as a handshake takes thousands of locks on what is shared. Connections
+ * made of a context outlive it: they hold what they need.
+ *
+ * TLS 1.2 and 1.3 only, no compression, no renegotiation. ALPN "dot" (RFC 7858 section 3.1).
+ */
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/span.h"
+#include "net/tls_options.h"
+
+struct tls_context;
+struct tls_ticket_keys;
+
+enum { TLS_WHY_MAX = 320 };
+
+/* For dialling; of the options only what tls_peer_options_same_context() compares. Reads the files.
+ * On error (ERR_INVALID, ERR_NO_MEMORY) why is a sentence that names the file or word at fault. */
+MUST_USE enum err tls_context_client(struct tls_context **out,
+                                     const struct tls_peer_options *options, char why[TLS_WHY_MAX]);
+
+struct tls_server_options {
+    struct span certificate; /* PEM: the chain, the server's own first */
+    struct span key;         /* PEM */
+    const char *ciphers;     /* as in struct tls_peer_options */
+    const char *groups;
+    struct tls_ticket_keys *ticket_keys; /* borrowed; NULL: no session tickets */
+};
+
+/* For accepting. A client that offers protocols by ALPN without "dot" among them is refused (RFC
+ * 7301 section 3.2); one that offers none is served. Errors as above: a certificate that does not
+ * parse, a key that does not belong to it. */
+MUST_USE enum err tls_context_server(struct tls_context **out,
+                                     const struct tls_server_options *options,
+                                     char why[TLS_WHY_MAX]);
+
+/* NULL is fine. */
+void tls_context_free(struct tls_context *context);
+
+/* Reads a PEM file of at most TLS_FILE_MAX bytes into memory (free()); why as above. */
+enum { TLS_FILE_MAX = 1024 * 1024 };
+MUST_USE enum err tls_read_file(const char *path, char **text, size_t *len, char why[TLS_WHY_MAX]);
+
+/* Secrets of every connection made from now on are appended to this file in the format of
+ * SSLKEYLOGFILE (mode 0600), so that a captured packet can be read. For the process, once, before
+ * any context is made. */
+MUST_USE enum err tls_log_keys_to(const char *path, char why[TLS_WHY_MAX]);
+
+#endif

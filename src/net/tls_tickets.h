@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_NET_TLS_TICKETS_H
+#define NAILUP_NET_TLS_TICKETS_H
+
+/*
+ * Sessions to resume: for each identity a small stack of tickets, the newest on top, shared by all
+ * workers and used once each (RFC 8446 appendix C.4). An identity is whatever its owner puts into
+ * the key: address, port, name, pins, trust ... Tickets never cross identities.
+ *
+ * A ticket is good for its lifetime as the server gave it, at most TLS_TICKET_AGE_MAX_S (RFC 8446
+ * section 4.6.1), and not past the end of the certificate it was given under.
+ *
+ * Instants are seconds of the wall clock, as tickets may come from a file. Any thread.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/span.h"
+
+struct ssl_session_st;
+struct tls_rack;
+struct tls_tickets;
+
+enum {
+    TLS_RACK_TICKETS_MAX = 16,        /* of one identity; the oldest makes room */
+    TLS_RACKS_MAX = 65536,            /* identities */
+    TLS_RACK_KEY_MAX = 4096,          /* bytes of an identity's key */
+    TLS_TICKET_BYTES_MAX = 32 * 1024, /* of a saved ticket */
+    TLS_TICKET_AGE_MAX_S = 7 * 86400,
+    TLS_TICKETS_FILE_MAX = 64 * 1024 * 1024,
+};
+
+/* NULL out of memory. */
+struct tls_tickets *tls_tickets_new(void);
+/* No rack of it may be in use. NULL is fine. */
+void tls_tickets_free(struct tls_tickets *tickets);
+
+/* The stack of this identity, found or made; lives as long as tickets. NULL: out of memory, the key
+ * is too long, or TLS_RACKS_MAX is reached. Racks loaded from a file have keys already. */
+struct tls_rack *tls_tickets_rack(struct tls_tickets *tickets, struct span key);
+
+/* Takes over the session (one reference). Those that cannot be resumed are dropped. */
+void tls_rack_put(struct tls_rack *rack, struct ssl_session_st *session);
+
+/* The newest good ticket, which is the caller's now; NULL: none. Expired ones are dropped. */
+struct ssl_session_st *tls_rack_take(struct tls_rack *rack, int64_t now_s);
+
+size_t tls_rack_count(const struct tls_rack *rack);
+
+/* Writes all good tickets to a file with mode 0600, beside it first and then in its place, so that
+ * a crash leaves the old or the new one. ERR_IO, ERR_PERMISSION, ERR_NO_MEMORY. The file holds
+ * secrets: who reads it can impersonate us to these upstreams, and read early data. */
+MUST_USE enum err tls_tickets_save(struct tls_tickets *tickets, const char *path, int64_t now_s);
+
+/* Adds those of a file; *count is how many. ERR_NOT_FOUND: no such file. ERR_INVALID: torn, or not
+ * of this program: nothing is taken from it. ERR_PERMISSION: others than its owner may read it
+ * (then it is not taken either). */
+MUST_USE enum err tls_tickets_load(struct tls_tickets *tickets, const char *path, int64_t now_s,
+                                   size_t *count);
+
+#endif
