@@ -18,6 +18,12 @@ enum server_access { SERVER_ALLOW, SERVER_REFUSE, SERVER_DROP };
 struct server_options {
     struct addr *listen; /* UDP and TCP */
     size_t listen_count;
+    struct addr *listen_tls; /* DNS over TLS */
+    size_t listen_tls_count;
+    char *tls_certificate;     /* PEM file of the chain, the server's own first; "": none */
+    char *tls_key;             /* PEM file */
+    char *tls_ciphers;         /* as in struct tls_peer_options */
+    char *tls_groups;          /* likewise */
     struct prefix_set *access; /* frozen; values are enum server_access */
     uint16_t max_udp_size;
     uint64_t client_idle_timeout_us;
