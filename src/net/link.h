@@ -5,8 +5,8 @@
 
 /*
  * A connection that carries whole messages and does not know what they mean: a byte stream
- * (net/tcp.h, later with TLS on it) and the two-byte length framing of RFC 1035 section 4.2.2.
- * Upstream connections and clients' sessions use the same link.
+ * (net/tcp.h), TLS on it where wanted (net/tls.h), and the two-byte length framing of RFC 1035
+ * section 4.2.2. Upstream connections and clients' sessions use the same link.
  *
  * Messages sent during a turn are collected and leave at its end in one write. The owner always
  * closes: after on_peer_closed or on_failed nothing more is called. link_close() is allowed inside
@@ -24,22 +24,30 @@
 
 struct link;
 struct loop;
+struct tls;
 
 struct link_handler {
-    void (*on_open)(void *owner); /* dialled links: messages may flow */
+    /* Dialled links with TLS: TCP is there, the handshake of TLS begins when this returns. Messages
+     * sent here leave with it as early data, if tls_early_max() of link_tls() allows it. */
+    void (*on_connected)(void *owner);
+    /* Messages may flow: dialled links, and accepted ones with TLS. */
+    void (*on_open)(void *owner);
     /* One whole message, without its length; borrowed until the return. */
     void (*on_message)(void *owner, struct span message);
     /* After a message did not fit: the unsent bytes are at most half of max_unsent_bytes again. */
     void (*on_room)(void *owner);
-    /* FIN: nothing more will come. Messages may still be sent to a half-closed peer. */
+    /* FIN or close_notify: nothing more will come. Messages may still be sent to a half-closed
+     * peer. */
     void (*on_peer_closed)(void *owner);
+    /* ERR_TLS_* when TLS is at fault: tls_detail() of link_tls() may say more. */
     void (*on_failed)(void *owner, enum err why);
 };
 
 struct link_options {
     struct tcp_options tcp;
-    size_t
-        max_unsent_bytes; /* bound of the write queue; a message that does not fit is ERR_LIMIT */
+    /* Bound of the write queue, sealed bytes included; a message that does not fit is ERR_LIMIT. */
+    size_t max_unsent_bytes;
+    struct tls *tls; /* NULL: plain. The link takes it, also on error. */
 };
 
 enum { LINK_MESSAGE_MAX = 65535 };
@@ -88,10 +96,14 @@ uint64_t link_reads(const struct link *link);
 uint64_t link_writes(const struct link *link);
 uint64_t link_last_byte_at(const struct link *link);
 
+/* NULL: plain. Borrowed. */
+const struct tls *link_tls(const struct link *link);
+
 const struct addr *link_peer(const struct link *link);
 const struct addr *link_local(struct link *link);
 
-/* Tries once to write what waits, then closes with a FIN; *link becomes NULL. */
+/* Tries once to write what waits, with TLS a close_notify after it, then closes with a FIN; *link
+ * becomes NULL. */
 void link_close(struct link **link);
 
 #endif
