@@ -21,6 +21,16 @@ static enum query_verdict refuse(struct query_error *error, uint16_t rcode, uint
     return QUERY_ERROR;
 }
 
+/* One walk for all: most clients' options are none of these. */
+static void take_options(struct query *query, struct span options)
+{
+    struct edns_option option;
+    while (edns_option_next(&options, &option)) {
+        query->has_keepalive |= option.code == EDNS_TCP_KEEPALIVE;
+        query->has_padding |= option.code == EDNS_PADDING;
+    }
+}
+
 static void take_facts(struct query *query, const struct message *message)
 {
     const struct edns *edns = &message->edns;
@@ -33,9 +43,7 @@ static void take_facts(struct query *query, const struct message *message)
         .dnssec_ok = edns->dnssec_ok,
         .question = message->question,
     };
-    struct span unused;
-    if (edns->options.len > 0)
-        query->has_keepalive = edns_find(edns, EDNS_TCP_KEEPALIVE, &unused) == EDNS_FOUND;
+    take_options(query, edns->options);
     if (message->has_tsig)
         query->tsig_message = message->bytes;
 }

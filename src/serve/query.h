@@ -25,6 +25,7 @@ struct query {
     bool has_edns;     /* an OPT record came, so one goes back (RFC 6891 section 6.1.1) */
     bool dnssec_ok;
     bool has_keepalive; /* edns-tcp-keepalive asked for (RFC 7828) */
+    bool has_padding;   /* it was padded, so its answer may be (RFC 7830) */
     struct question question;
     struct span tsig_message; /* the whole message when it was signed, else empty */
 };

@@ -97,6 +97,20 @@ static void cut(struct reply *reply)
     reply->len = HEADER_LEN + question_len(reply->query) + reply->opt_len;
 }
 
+/* The last step: it fills what all else, TSIG included, leaves of the block. */
+static void plan_padding(struct reply *reply)
+{
+    size_t len = reply->len + OPTION_FIXED;
+    if (!reply->rules->pads || !reply->query->has_padding || reply->opt_len == 0 ||
+        len > limit_of(reply))
+        return;
+    size_t blocks = (len + EDNS_PADDING_ANSWER - 1) / EDNS_PADDING_ANSWER;
+    size_t padded = MIN(blocks * EDNS_PADDING_ANSWER, limit_of(reply));
+    reply->padding_len = (uint16_t)(padded - reply->len);
+    reply->opt_len += reply->padding_len;
+    reply->len = padded;
+}
+
 void reply_plan_answer(struct reply *reply, const struct query *query, const struct answer *answer,
                        const struct reply_rules *rules)
 {
@@ -115,6 +129,7 @@ void reply_plan_answer(struct reply *reply, const struct query *query, const str
     reply->ede[0] = answer->ede[0];
     reply->ede[1] = answer->ede[1];
     reply->opt_len = opt_len(reply);
+    reply->padding_len = 0;
     reply->tsig_len = 0;
     reply->is_truncated = false;
     reply->left_out = SECTION_COUNT;
@@ -122,6 +137,7 @@ void reply_plan_answer(struct reply *reply, const struct query *query, const str
     reply->len = answer->message.len + reply->opt_len;
     if (reply->len > limit_of(reply) && !leave_out(reply))
         cut(reply);
+    plan_padding(reply);
 }
 
 /* Left out where there is no room: the client may not believe the error then, but it gets one. */
@@ -152,6 +168,7 @@ void reply_plan_error(struct reply *reply, const struct query *query,
     reply->len = HEADER_LEN + question_len(query) + reply->opt_len;
     if (error->rcode == RCODE_NOTAUTH)
         plan_tsig(reply);
+    plan_padding(reply);
 }
 
 /* ---- writing ---- */
@@ -177,6 +194,17 @@ static uint8_t *write_errors(const struct reply *reply, uint8_t *at)
     return at;
 }
 
+/* Zeros, as RFC 7830 section 3 wants. */
+static uint8_t *write_padding(const struct reply *reply, uint8_t *at)
+{
+    if (reply->padding_len == 0)
+        return at;
+    size_t len = reply->padding_len - (size_t)OPTION_FIXED;
+    at = write_option(at, EDNS_PADDING, (uint16_t)len);
+    memset(at, 0, len);
+    return at + len;
+}
+
 /* RFC 6891 section 6.1.2; DO is copied (RFC 3225 section 3). */
 static uint8_t *write_opt(const struct reply *reply, uint8_t *at)
 {
@@ -193,7 +221,7 @@ static uint8_t *write_opt(const struct reply *reply, uint8_t *at)
         put_u16(at, reply->rules->keepalive_100ms);
         at += 2;
     }
-    return write_errors(reply, at);
+    return write_padding(reply, write_errors(reply, at));
 }
 
 /* Header with counts of nothing, and the question. */

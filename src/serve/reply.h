@@ -26,6 +26,7 @@
 struct reply_rules {
     bool stream;              /* no limit but 65535 bytes; keepalive is answered */
     uint16_t udp_size;        /* of our OPT record, and the most a datagram of ours has */
+    bool pads;                /* what is sealed: answers to padded queries are padded (RFC 7830) */
     uint16_t keepalive_100ms; /* RFC 7828, in units of 100 ms */
 };
 
@@ -46,9 +47,10 @@ struct reply {
     enum section left_out; /* it and those behind it; SECTION_COUNT: the answer is whole */
     size_t body_len;       /* bytes of the answer that are sent */
     uint16_t flags;
-    uint16_t rcode;    /* all twelve bits */
-    uint16_t opt_len;  /* bytes of the OPT record; 0: none */
-    uint16_t tsig_len; /* likewise */
+    uint16_t rcode;       /* all twelve bits */
+    uint16_t opt_len;     /* bytes of the OPT record; 0: none */
+    uint16_t padding_len; /* of these, bytes of the Padding option; 0: none */
+    uint16_t tsig_len;    /* likewise */
     uint8_t ede_count;
     uint16_t ede[REPLY_ERRORS_MAX];
 };
@@ -59,12 +61,15 @@ struct reply {
  * is longer than the client or the rules allow loses what no RFC requires: the additional section,
  * and without DO the servers of a positive answer; or else becomes a truncated reply. The answer's
  * question is the query's (MUST).
+ *
+ * With pads, the reply to a padded query has a multiple of EDNS_PADDING_ANSWER bytes, or as many as
+ * a message may have (RFC 8467 section 4.1).
  */
 void reply_plan_answer(struct reply *reply, const struct query *query, const struct answer *answer,
                        const struct reply_rules *rules);
 
-/* An error: header, the question if there was one, OPT if there was one. is_recursive: RA, left
- * out towards clients that may not ask. */
+/* An error: header, the question if there was one, OPT if there was one, padded likewise.
+ * is_recursive: RA, left out towards clients that may not ask. */
 void reply_plan_error(struct reply *reply, const struct query *query,
                       const struct query_error *error, bool is_recursive,
                       const struct reply_rules *rules);

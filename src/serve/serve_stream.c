@@ -69,12 +69,13 @@ static void on_accept(void *owner, struct tcp *tcp)
 }
 
 enum err serve_stream_open(struct serve_stream **out, struct requests *requests,
-                           const struct addr *listen)
+                           const struct addr *listen, struct tls_context *const *tls)
 {
     struct serve_stream *serve = calloc(1, sizeof(*serve));
     if (!serve)
         return ERR_NO_MEMORY;
     serve->host.requests = requests;
+    serve->host.tls = tls;
     serve->host.on_closed = on_closed;
     list_init(&serve->host.sessions);
     enum err err = acceptor_open(&serve->acceptor, requests->loop, listen, on_accept, serve);

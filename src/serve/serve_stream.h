@@ -3,7 +3,7 @@
 #ifndef NAILUP_SERVE_SERVE_STREAM_H
 #define NAILUP_SERVE_SERVE_STREAM_H
 
-/* The clients of one TCP address: who gets a session. One thread, the loop's. */
+/* The clients of one TCP or TLS address: who gets a session. One thread, the loop's. */
 
 #include <stddef.h>
 
@@ -12,10 +12,12 @@
 
 struct requests;
 struct serve_stream;
+struct tls_context;
 
-/* Errors as with acceptor_open(). requests is borrowed. */
+/* Errors as with acceptor_open(). requests is borrowed. tls is NULL for plain TCP; else it is where
+ * the context for new clients stands, which may change and must be set before the loop runs. */
 MUST_USE enum err serve_stream_open(struct serve_stream **out, struct requests *requests,
-                                    const struct addr *listen);
+                                    const struct addr *listen, struct tls_context *const *tls);
 /* Closes the listener and every session; what waits gets no answer. *serve becomes NULL. */
 void serve_stream_close(struct serve_stream **serve);
 

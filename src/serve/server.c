@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Puts a worker's client side together: a UDP and a TCP listener for each address, and what their
- * requests share. Decides nothing about queries.
+ * Puts a worker's client side together: the listeners of each address, and what their requests
+ * share. Decides nothing about queries.
  * Invariant: on_drained comes at most once, at the end of a turn or in server_drain(), never from
  * inside a request, so that it may free the server.
  */
@@ -12,14 +12,16 @@
 
 #include "base/check.h"
 #include "loop/loop.h"
+#include "net/tls_context.h"
 #include "serve/request.h"
 #include "serve/serve_stream.h"
 #include "serve/serve_udp.h"
+#include "serve/server_address.h"
 #include "serve/server_quota.h"
 
 /* Both are NULL when this machine lacks the address. */
 struct listener {
-    struct serve_udp *udp;
+    struct serve_udp *udp; /* NULL with TLS, too */
     struct serve_stream *stream;
 };
 
@@ -28,6 +30,7 @@ struct server {
     struct turn_end drained;
     void (*on_drained)(void *context); /* NULL: not draining, or told */
     void *context;
+    struct tls_context *tls; /* NULL: there are no TLS clients, or not yet */
     size_t listener_count;
     struct listener listeners[];
 };
@@ -43,32 +46,41 @@ static void close_listener(struct listener *listener)
 }
 
 /* Port 0: UDP gets a free one, TCP the same. */
-static enum err open_listener(struct listener *listener, struct requests *requests,
-                              const struct addr *listen)
+static enum err open_udp_and_tcp(struct listener *listener, struct requests *requests,
+                                 const struct addr *listen)
 {
     enum err err = serve_udp_open(&listener->udp, requests, listen);
     if (err)
         return err;
     struct addr same = *listen;
     addr_set_port(&same, addr_port(serve_udp_local(listener->udp)));
-    err = serve_stream_open(&listener->stream, requests, &same);
+    err = serve_stream_open(&listener->stream, requests, &same, NULL);
     if (err)
         close_listener(listener);
     return err;
+}
+
+static enum err open_listener(struct server *server, struct listener *listener,
+                              struct server_address listen)
+{
+    struct requests *requests = &server->requests;
+    if (listen.is_tls)
+        return serve_stream_open(&listener->stream, requests, listen.addr, &server->tls);
+    return open_udp_and_tcp(listener, requests, listen.addr);
 }
 
 static enum err open_listeners(struct server *server, const struct server_options *options,
                                size_t *which)
 {
     size_t open = 0;
-    for (size_t i = 0; i < options->listen_count; i++) {
-        enum err err = open_listener(&server->listeners[i], &server->requests, &options->listen[i]);
+    for (size_t i = 0; i < server->listener_count; i++) {
+        enum err err = open_listener(server, &server->listeners[i], server_address_at(options, i));
         *which = i;
         if (err && err != ERR_ADDRESS_UNKNOWN)
             return err;
         open += !err;
     }
-    return open == 0 && options->listen_count > 0 ? ERR_ADDRESS_UNKNOWN : ERR_OK;
+    return open == 0 && server->listener_count > 0 ? ERR_ADDRESS_UNKNOWN : ERR_OK;
 }
 
 static void on_turn_end(struct turn_end *end);
@@ -77,7 +89,8 @@ static struct server *server_new(struct loop *loop, const struct server_options 
                                  struct resolver *resolver, struct server_quota *quota,
                                  struct stats *stats)
 {
-    size_t size = sizeof(struct server) + options->listen_count * sizeof(struct listener);
+    size_t count = server_address_count(options);
+    size_t size = sizeof(struct server) + count * sizeof(struct listener);
     struct server *server = calloc(1, size);
     if (!server)
         return NULL;
@@ -88,7 +101,7 @@ static struct server *server_new(struct loop *loop, const struct server_options 
     server->requests.quota = quota;
     server->requests.stats = stats;
     turn_end_init(&server->drained, on_turn_end);
-    server->listener_count = options->listen_count;
+    server->listener_count = count;
     return server;
 }
 
@@ -113,7 +126,14 @@ const struct addr *server_local(const struct server *server, size_t which)
 {
     MUST(which < server->listener_count);
     const struct listener *listener = &server->listeners[which];
-    return listener->udp ? serve_udp_local(listener->udp) : NULL;
+    return listener->stream ? serve_stream_local(listener->stream) : NULL;
+}
+
+void server_set_tls(struct server *server, struct tls_context **context)
+{
+    tls_context_free(server->tls);
+    server->tls = *context;
+    *context = NULL;
 }
 
 /* ---- ending ---- */
@@ -176,5 +196,6 @@ void server_free(struct server *server)
         close_listener(&server->listeners[i]);
     turn_end_cancel(&server->drained);
     requests_deinit(&server->requests);
+    tls_context_free(server->tls);
     free(server);
 }

@@ -4,8 +4,10 @@
 #define NAILUP_SERVE_SERVER_H
 
 /*
- * A worker's client side: UDP and TCP listeners, sessions and requests. Reads queries, answers
+ * A worker's client side: UDP, TCP and TLS listeners, sessions and requests. Reads queries, answers
  * what can be answered at once, waits for the rest.
+ *
+ * Where an address is meant by number (which), it is that of server_address.h.
  */
 
 #include <stddef.h>
@@ -19,19 +21,25 @@
 struct loop;
 struct resolver;
 struct server;
+struct tls_context;
 
 /* Whether the addresses can be listened on, asked once before any worker starts: an address that
- * another instance holds is ERR_ADDRESS_IN_USE and *which is its index; one that this machine lacks
- * is a logged warning unless it is the only one (ERR_ADDRESS_UNKNOWN). */
+ * another instance holds is ERR_ADDRESS_IN_USE and *which is its number; one that this machine
+ * lacks is a logged warning unless it is the only one (ERR_ADDRESS_UNKNOWN). */
 MUST_USE enum err server_probe(const struct server_options *options, size_t *which);
 
-/* Opens the listeners. options, resolver, quota and stats are borrowed. */
+/* Opens the listeners. options, resolver, quota and stats are borrowed. With options->listen_tls,
+ * server_set_tls() must follow before the loop runs. */
 MUST_USE enum err server_open(struct server **out, struct loop *loop,
                               const struct server_options *options, struct resolver *resolver,
                               struct server_quota *quota, struct stats *stats, size_t *which);
 
-/* Where the listener of options->listen[which] is bound, which matters when its port is 0 (UDP and
- * TCP then get the same); NULL when this machine lacks the address. */
+/* What TLS clients are served with: those that connect from now on; who is connected keeps what it
+ * has. Takes the context: *context becomes NULL. */
+void server_set_tls(struct server *server, struct tls_context **context);
+
+/* Where a listener is bound, which matters when its port is 0 (UDP and TCP then get the same); NULL
+ * when this machine lacks the address. Not while draining. */
 const struct addr *server_local(const struct server *server, size_t which);
 
 /* Takes no more clients, nor queries that would have to wait (over UDP they get SERVFAIL, and hits

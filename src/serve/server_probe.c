@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "net/acceptor.h"
 #include "serve/server.h"
+#include "serve/server_address.h"
 
 static void warn_unknown(const struct addr *addr)
 {
@@ -18,15 +19,17 @@ static void warn_unknown(const struct addr *addr)
 enum err server_probe(const struct server_options *options, size_t *which)
 {
     size_t lacking = 0;
-    for (size_t i = 0; i < options->listen_count; i++) {
-        enum err err = acceptor_probe(&options->listen[i]);
+    size_t count = server_address_count(options);
+    for (size_t i = 0; i < count; i++) {
+        const struct addr *addr = server_address_at(options, i).addr;
+        enum err err = acceptor_probe(addr);
         *which = i;
         if (err && err != ERR_ADDRESS_UNKNOWN)
             return err;
         if (!err)
             continue;
         lacking++;
-        warn_unknown(&options->listen[i]);
+        warn_unknown(addr);
     }
-    return lacking > 0 && lacking == options->listen_count ? ERR_ADDRESS_UNKNOWN : ERR_OK;
+    return lacking > 0 && lacking == count ? ERR_ADDRESS_UNKNOWN : ERR_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * One client's stream as a machine of five states (session.h). Framing and writing are the link's,
+ * One client's stream as a machine of states (session.h). Framing, TLS and writing are the link's,
  * queries request.c's. After each event settle() asks wanted_state() and moves.
  * Invariant: queries are taken in the open state alone, and a timer runs in every state except a
  * finishing one whose queries still wait (the resolver bounds those).
@@ -18,9 +18,11 @@
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "net/link.h"
+#include "net/tls.h"
 #include "serve/request.h"
 
 enum session_state {
+    SESSION_SECURING,
     SESSION_OPEN,
     SESSION_BUSY,
     SESSION_FULL,
@@ -45,6 +47,16 @@ struct session {
 static struct loop *loop_of(const struct session *session)
 {
     return session->sink.requests->loop;
+}
+
+static struct stats *stats_of(const struct session *session)
+{
+    return session->sink.requests->stats;
+}
+
+static bool is_tls(const struct session *session)
+{
+    return session->host->tls;
 }
 
 static void session_close(struct session *session)
@@ -84,7 +96,7 @@ static uint64_t idle_at(const struct session *session)
 
 static bool is_read(enum session_state state)
 {
-    return state == SESSION_OPEN || state == SESSION_DISCARDING;
+    return state == SESSION_SECURING || state == SESSION_OPEN || state == SESSION_DISCARDING;
 }
 
 static void session_move(struct session *session, enum session_state to)
@@ -96,6 +108,9 @@ static void session_move(struct session *session, enum session_state to)
         link_pause(session->link);
     session->state = to;
     switch (to) {
+    case SESSION_SECURING:
+        timer_start(loop, &session->timer, loop_now(loop) + SESSION_SECURE_US);
+        break;
     case SESSION_OPEN:
     case SESSION_BUSY:
         timer_start(loop, &session->timer, idle_at(session));
@@ -158,16 +173,55 @@ static void settle(struct session *session)
         try_close(session);
 }
 
+/* ---- the handshake ---- */
+
+/* Alerts are told: a client that does not trust our certificate shows here and nowhere else. Whom
+ * we hear nothing of has left, or scans ports. */
+static void log_handshake(const struct session *session, enum err why)
+{
+    char client[ADDR_TEXT_MAX];
+    const char *detail = tls_detail(link_tls(session->link));
+    addr_format(&session->client, client);
+    if (*detail)
+        LOG_LIMITED(LOG_INFO, "serve", "TLS handshake with %s failed: %s (%s)", client,
+                    err_str(why), detail);
+    else
+        LOG(LOG_DEBUG, "serve", "TLS handshake with %s failed: %s", client, err_str(why));
+}
+
+static void on_slow_handshake(struct session *session)
+{
+    STATS_INC(stats_of(session), client_tls_timeout);
+    log_handshake(session, ERR_TIMED_OUT);
+    session_close(session);
+}
+
+static void count_handshake(const struct session *session)
+{
+    if (tls_facts(link_tls(session->link)).resumed)
+        STATS_INC(stats_of(session), client_tls_resumed);
+    else
+        STATS_INC(stats_of(session), client_tls_full);
+}
+
+/* ---- ends and deadlines ---- */
+
 static void session_finish(struct session *session)
 {
     session->has_ended = true;
-    settle(session);
+    if (session->state == SESSION_SECURING)
+        session_close(session);
+    else
+        settle(session);
 }
 
 static void on_due(struct timer *timer)
 {
     struct session *session = CONTAINER_OF(timer, struct session, timer);
     switch (session->state) {
+    case SESSION_SECURING:
+        on_slow_handshake(session);
+        return;
     case SESSION_OPEN:
     case SESSION_BUSY:
         if (loop_now(loop_of(session)) >= idle_at(session))
@@ -212,12 +266,24 @@ static void on_answered(struct sink *sink)
 
 /* ---- the link ---- */
 
+/* Of TLS alone: the idle time begins here. */
+static void on_open(void *owner)
+{
+    struct session *session = owner;
+    count_handshake(session);
+    session->last_query_at = loop_now(loop_of(session));
+    session_move(session, SESSION_OPEN);
+}
+
 static void on_message(void *owner, struct span message)
 {
     struct session *session = owner;
     if (session->state == SESSION_DISCARDING)
         return;
-    STATS_INC(session->sink.requests->stats, queries_tcp);
+    if (is_tls(session))
+        STATS_INC(stats_of(session), queries_tls);
+    else
+        STATS_INC(stats_of(session), queries_tcp);
     cache_read_begin();
     enum request_result result = request_take(&session->sink, message, session->access, NULL);
     cache_read_end();
@@ -245,11 +311,16 @@ static void on_peer_closed(void *owner)
 
 static void on_failed(void *owner, enum err why)
 {
-    (void)why;
-    session_close(owner);
+    struct session *session = owner;
+    if (session->state == SESSION_SECURING) {
+        STATS_INC(stats_of(session), client_tls_failed);
+        log_handshake(session, why);
+    }
+    session_close(session);
 }
 
 static const struct link_handler handler = {
+    .on_open = on_open,
     .on_message = on_message,
     .on_room = on_room,
     .on_peer_closed = on_peer_closed,
@@ -258,33 +329,62 @@ static const struct link_handler handler = {
 
 /* ---- opening and ending ---- */
 
+static void init_sink(struct session *session)
+{
+    struct sink *sink = &session->sink;
+    const struct server_options *options = session->host->requests->options;
+    sink_init(sink, session->host->requests);
+    sink->rules = reply_rules_stream(options->max_udp_size, options->client_idle_timeout_us);
+    sink->rules.pads = is_tls(session);
+    sink->reserve = reserve;
+    sink->commit = commit;
+    sink->on_answered = on_answered;
+}
+
+static struct session *session_new(struct session_host *host, const struct addr *client,
+                                   enum server_access access)
+{
+    struct session *session = calloc(1, sizeof(*session));
+    if (!session)
+        return NULL;
+    session->host = host;
+    session->client = *client;
+    session->access = access;
+    session->last_query_at = loop_now(host->requests->loop);
+    timer_init(&session->timer, on_due);
+    init_sink(session);
+    return session;
+}
+
+/* *tcp becomes NULL. */
+static enum err open_link(struct session *session, struct tcp **tcp)
+{
+    struct link_options options = {.max_unsent_bytes = SESSION_UNSENT_MAX};
+    if (is_tls(session)) {
+        MUST(*session->host->tls);
+        options.tls = tls_server(*session->host->tls);
+        if (!options.tls) {
+            tcp_close(tcp);
+            return ERR_NO_MEMORY;
+        }
+    }
+    return link_accept(&session->link, loop_of(session), tcp, &options, &handler, session);
+}
+
 enum err session_open(struct session_host *host, struct tcp **tcp, enum server_access access)
 {
-    struct requests *requests = host->requests;
-    struct session *session = calloc(1, sizeof(*session));
+    struct session *session = session_new(host, tcp_peer(*tcp), access);
     if (!session) {
         tcp_close(tcp);
         return ERR_NO_MEMORY;
     }
-    session->host = host;
-    session->client = *tcp_peer(*tcp);
-    session->access = access;
-    session->last_query_at = loop_now(requests->loop);
-    timer_init(&session->timer, on_due);
-    sink_init(&session->sink, requests);
-    session->sink.rules = reply_rules_stream(requests->options->max_udp_size,
-                                             requests->options->client_idle_timeout_us);
-    session->sink.reserve = reserve;
-    session->sink.commit = commit;
-    session->sink.on_answered = on_answered;
-    const struct link_options options = {.max_unsent_bytes = SESSION_UNSENT_MAX};
-    enum err err = link_accept(&session->link, requests->loop, tcp, &options, &handler, session);
+    enum err err = open_link(session, tcp);
     if (err) {
         free(session);
         return err;
     }
     list_append(&host->sessions, &session->node);
-    timer_start(requests->loop, &session->timer, idle_at(session));
+    session_move(session, is_tls(session) ? SESSION_SECURING : SESSION_OPEN);
     return ERR_OK;
 }
 

@@ -8,6 +8,8 @@
  * order in which they are ready (RFC 7766 sections 6.2.1.1 and 7). What a client may hold of us is
  * bounded; the states say how.
  *
+ *   securing    the handshake of TLS is under way, for SESSION_SECURE_US at most; plain sessions
+ *               begin open
  *   open        queries are taken
  *   busy        SESSION_IN_FLIGHT_MAX of its queries wait: not read until half of them are answered
  *   full        it does not take its answers: not read until it does, given up after
@@ -18,10 +20,11 @@
  *               it is quiet, since closing with unread bytes would be a reset; closed after
  *               SESSION_LINGER_US at the latest
  *
- * It finishes when client_idle_timeout has passed since its last complete query (bytes of half
- * queries do not count), after the client's FIN, after a message too short for a header, after an
- * answer that found no room, and when the server drains. A client that the access list refuses is
- * told so once.
+ * It finishes when client_idle_timeout has passed since its last complete query or the end of the
+ * handshake (bytes of half queries do not count), after the client's FIN, after a message too short
+ * for a header, after an answer that found no room, and when the server drains. A client that the
+ * access list refuses is told so once. A securing session has nothing to finish: it is closed at
+ * once.
  *
  * One thread.
  */
@@ -34,10 +37,12 @@
 struct requests;
 struct session;
 struct tcp;
+struct tls_context;
 
 enum {
+    SESSION_SECURE_US = 5 * 1000000,
     SESSION_IN_FLIGHT_MAX = 256,
-    SESSION_UNSENT_MAX = 192 * 1024,  /* bytes of answers not taken by the kernel */
+    SESSION_UNSENT_MAX = 192 * 1024,  /* bytes of answers not taken by the kernel, sealed or not */
     SESSION_STALL_US = 10 * 1000000,  /* for a full session to get to half of that */
     SESSION_REFUSED_US = 2 * 1000000, /* for the one query of a client that may not ask */
     SESSION_LINGER_US = 5 * 1000000,  /* for the last bytes, out or in */
@@ -48,6 +53,7 @@ enum {
 /* Who holds sessions. Initialised by its owner. */
 struct session_host {
     struct requests *requests;
+    struct tls_context *const *tls; /* where the context for new sessions stands; NULL: plain */
     struct list sessions;
     /* A session has ended and is freed; client is borrowed until the return. */
     void (*on_closed)(struct session_host *host, const struct addr *client);
