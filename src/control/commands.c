@@ -65,7 +65,7 @@ static void put_daemon(struct call *call, const struct stats *stats)
     reply_duration(reply, loop_now(call->loop) - view->started_at);
     reply_count(reply, view->worker_count);
     reply_text(reply, view->config_file);
-    reply_count(reply, stats->queries_udp + stats->queries_tcp);
+    reply_count(reply, stats->queries_udp + stats->queries_tcp + stats->queries_tls);
     reply_count(reply, stats->cache_hits);
     reply_count(reply, stats->cache_misses);
     reply_ratio(reply, stats->cache_hits, stats->cache_hits + stats->cache_misses);
@@ -92,18 +92,26 @@ static void put_cache(struct call *call)
     reply_row_end(reply);
 }
 
-static void put_listening(struct call *call)
+static void put_addresses(struct reply *reply, const struct addr *addrs, size_t count,
+                          const char *protocols)
 {
-    struct reply *reply = &call->reply;
     char text[ADDR_TEXT_MAX];
 
-    reply_table(reply, "listening", "address:text\tprotocols:text");
-    for (size_t i = 0; i < call->view->listening_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         reply_row(reply);
-        reply_text(reply, addr_format(&call->view->listening[i], text));
-        reply_text(reply, "udp tcp");
+        reply_text(reply, addr_format(&addrs[i], text));
+        reply_text(reply, protocols);
         reply_row_end(reply);
     }
+}
+
+static void put_listening(struct call *call)
+{
+    const struct control_view *view = call->view;
+
+    reply_table(&call->reply, "listening", "address:text\tprotocols:text");
+    put_addresses(&call->reply, view->listening, view->listening_count, "udp tcp");
+    put_addresses(&call->reply, view->listening_tls, view->listening_tls_count, "tls");
 }
 
 void command_status(struct call *call)

@@ -26,8 +26,10 @@ struct control_view {
     const char *config_file;
     const struct config *config;
     const struct cache *cache;
-    const struct addr *listening; /* addresses that are served */
+    const struct addr *listening; /* addresses that are served over UDP and TCP */
     size_t listening_count;
+    const struct addr *listening_tls; /* and over TLS */
+    size_t listening_tls_count;
     struct control_worker **workers;
     size_t worker_count;
     uint64_t started_at; /* us of the loops' clock */

@@ -22,25 +22,33 @@ int refusal(const char *format, ...)
     return EXIT_CANNOT_START;
 }
 
+int refusal_certificate(const char *why)
+{
+    (void)!refusal("TLS clients cannot be served: %s; correct server.tls-certificate and "
+                   "server.tls-key, or leave server.listen-tls out",
+                   why);
+    return EXIT_CONFIG;
+}
+
 static const char *advice(enum err err)
 {
     switch (err) {
     case ERR_ADDRESS_IN_USE:
-        return "stop the other server or change server.listen";
+        return "stop the other server or take another address";
     case ERR_PERMISSION:
         return "use a port above 1023 or CAP_NET_BIND_SERVICE";
     case ERR_ADDRESS_UNKNOWN:
-        return "change server.listen to an address of this machine";
+        return "take an address of this machine";
     case ERR_NO_FILES:
         return "raise the limit of open files";
     default:
-        return "see server.listen";
+        return "take another address";
     }
 }
 
-int refusal_listen(const struct addr *addr, enum err err)
+int refusal_listen(struct server_address address, enum err err)
 {
     char text[ADDR_TEXT_MAX];
-    return refusal("cannot listen on %s: %s; %s", addr_format(addr, text), err_str(err),
-                   advice(err));
+    return refusal("cannot listen on %s: %s; %s (server.%s)", addr_format(address.addr, text),
+                   err_str(err), advice(err), address.is_tls ? "listen-tls" : "listen");
 }

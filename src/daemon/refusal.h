@@ -5,13 +5,16 @@
 
 /* Why the daemon does not start: one line on stderr that says what to do, in every log level. */
 
-#include "base/addr.h"
 #include "base/err.h"
+#include "serve/server_address.h"
 
 /* "nailupd: " and the sentence; returns EXIT_CANNOT_START. */
 int refusal(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* That this address cannot be listened on. */
-int refusal_listen(const struct addr *addr, enum err err);
+int refusal_listen(struct server_address address, enum err err);
+
+/* That TLS clients cannot be served, and why; returns EXIT_CONFIG. */
+int refusal_certificate(const char *why);
 
 #endif

@@ -38,6 +38,9 @@ void report_start(const struct control_view *view)
     for (size_t i = 0; i < view->listening_count; i++)
         LOG(LOG_NOTICE, "daemon", "listening on %s, UDP and TCP",
             addr_format(&view->listening[i], text));
+    for (size_t i = 0; i < view->listening_tls_count; i++)
+        LOG(LOG_NOTICE, "daemon", "listening on %s, TLS",
+            addr_format(&view->listening_tls[i], text));
     report_nailed(view->config);
 }
 
@@ -49,7 +52,7 @@ void report_end(const struct control_view *view, uint64_t now_us)
     LOG(LOG_NOTICE, "daemon",
         "stopped after %.1f s: %llu queries, %llu hits, %llu misses, %llu sent to upstreams",
         (double)(now_us - view->started_at) / 1e6,
-        (unsigned long long)(stats.queries_udp + stats.queries_tcp),
+        (unsigned long long)(stats.queries_udp + stats.queries_tcp + stats.queries_tls),
         (unsigned long long)stats.cache_hits, (unsigned long long)stats.cache_misses,
         (unsigned long long)(stats.upstream_queries_udp + stats.upstream_queries_tcp));
 }

@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/check.h"
 #include "base/log.h"
@@ -20,13 +21,16 @@
 #include "config/config.h"
 #include "control/control.h"
 #include "control/view.h"
+#include "daemon/certificate.h"
 #include "daemon/exit_code.h"
 #include "daemon/refusal.h"
 #include "daemon/report.h"
 #include "daemon/signals.h"
 #include "daemon/worker.h"
 #include "loop/loop.h"
+#include "net/tls_ticket_keys.h"
 #include "serve/server.h"
+#include "serve/server_address.h"
 
 struct supervisor {
     const struct config *config;
@@ -38,6 +42,7 @@ struct supervisor {
     struct worker_share share;
     struct workers *workers;
     struct control_view view;
+    struct addr *listening; /* of the view: those of TLS at the end */
     bool stopping;
 };
 
@@ -65,10 +70,41 @@ static void stop(struct supervisor *supervisor, int number)
     workers_drain(supervisor->workers);
 }
 
+/* Clients that are connected keep what they have. What cannot be used leaves all as it was: renewed
+ * files are often seen while one of them is still the old one. */
+static void renew_certificate(struct supervisor *supervisor)
+{
+    const struct server_options *options = &supervisor->config->server;
+    struct certificate *certificate;
+    char why[TLS_WHY_MAX];
+
+    if (certificate_load(&certificate, options, why)) {
+        LOG(LOG_ERROR, "daemon",
+            "SIGHUP: the old certificate stays in use: %s; correct %s and %s and send SIGHUP again",
+            why, options->tls_certificate, options->tls_key);
+        return;
+    }
+    workers_renew(supervisor->workers, certificate);
+    certificate_unref(supervisor->share.certificate);
+    supervisor->share.certificate = certificate;
+    LOG(LOG_NOTICE, "daemon",
+        "SIGHUP: new TLS clients get the certificate now in %s; other changes need a restart",
+        options->tls_certificate);
+}
+
+/* The place where a reload begins. */
+static void reload(struct supervisor *supervisor)
+{
+    if (supervisor->share.certificate)
+        renew_certificate(supervisor);
+    else
+        LOG(LOG_WARNING, "daemon", "SIGHUP: reload is not supported yet; restart to apply changes");
+}
+
 static void on_signal(void *context, int number)
 {
-    if (number == SIGHUP) /* the place where a reload begins */
-        LOG(LOG_WARNING, "daemon", "SIGHUP: reload is not supported yet; restart to apply changes");
+    if (number == SIGHUP)
+        reload(context);
     else
         stop(context, number);
 }
@@ -91,7 +127,22 @@ static int probe(const struct config *config)
     size_t which = 0;
     enum err err = server_probe(&config->server, &which);
 
-    return err ? refusal_listen(&config->server.listen[which], err) : EXIT_STOPPED;
+    return err ? refusal_listen(server_address_at(&config->server, which), err) : EXIT_STOPPED;
+}
+
+/* Early, as only root may be allowed to read the key. */
+static int load_certificate(struct supervisor *supervisor)
+{
+    const struct server_options *options = &supervisor->config->server;
+    struct worker_share *share = &supervisor->share;
+    char why[TLS_WHY_MAX];
+
+    if (options->listen_tls_count == 0)
+        return EXIT_STOPPED;
+    if (certificate_load(&share->certificate, options, why))
+        return refusal_certificate(why);
+    share->ticket_keys = tls_ticket_keys_new(time(NULL));
+    return share->ticket_keys ? EXIT_STOPPED : refusal("out of memory");
 }
 
 static int make_shared(struct supervisor *supervisor)
@@ -106,16 +157,15 @@ static int make_shared(struct supervisor *supervisor)
     if (!supervisor->cache)
         return refusal("no memory for a cache of %llu MiB; lower cache.size",
                        (unsigned long long)(config->cache.size_bytes >> 20));
-    supervisor->share = (struct worker_share){
-        .config = config,
-        .cache = supervisor->cache,
-        .nail_quota = {.max = config->max_nailed},
-        .server_quota = server_quota_new(&config->server),
-        .main_loop = supervisor->loop,
-        .on_all_ended = on_all_ended,
-        .context = supervisor,
-    };
-    if (!supervisor->share.server_quota)
+    struct worker_share *share = &supervisor->share;
+    share->config = config;
+    share->cache = supervisor->cache;
+    share->nail_quota.max = config->max_nailed;
+    share->server_quota = server_quota_new(&config->server);
+    share->main_loop = supervisor->loop;
+    share->on_all_ended = on_all_ended;
+    share->context = supervisor;
+    if (!share->server_quota)
         return refusal("out of memory; lower server.max-clients");
     return EXIT_STOPPED;
 }
@@ -134,49 +184,66 @@ static int open_control(struct supervisor *supervisor)
 
 static int start_workers(struct supervisor *supervisor)
 {
-    const struct addr *listen;
-    size_t count = worker_count(supervisor->config);
-    enum err err = workers_start(&supervisor->workers, &supervisor->share, count, &listen);
+    size_t count = worker_count(supervisor->config), listen;
+    bool has_listen;
+    enum err err =
+        workers_start(&supervisor->workers, &supervisor->share, count, &listen, &has_listen);
 
-    if (err && listen)
-        return refusal_listen(listen, err);
+    if (err && has_listen)
+        return refusal_listen(server_address_at(&supervisor->config->server, listen), err);
     if (err)
         return refusal("cannot start %zu workers: %s; lower server.workers or raise the limits",
                        count, err_str(err));
     return EXIT_STOPPED;
 }
 
+/* Where the addresses are served, those of TLS behind the others. */
+static bool fill_listening(struct supervisor *supervisor)
+{
+    const struct server_options *options = &supervisor->config->server;
+    struct control_view *view = &supervisor->view;
+    size_t count = server_address_count(options), known = 0;
+
+    supervisor->listening = calloc(count + 1, sizeof(*supervisor->listening));
+    for (size_t i = 0; supervisor->listening && i < count; i++) {
+        const struct addr *local = workers_local(supervisor->workers, i);
+        if (!local)
+            continue;
+        supervisor->listening[known++] = *local;
+        if (server_address_at(options, i).is_tls)
+            view->listening_tls_count++;
+        else
+            view->listening_count++;
+    }
+    view->listening = supervisor->listening;
+    view->listening_tls = supervisor->listening + view->listening_count;
+    return supervisor->listening;
+}
+
 static bool fill_view(struct supervisor *supervisor)
 {
-    const struct config *config = supervisor->config;
-    size_t workers = workers_count(supervisor->workers), listening = 0;
+    size_t workers = workers_count(supervisor->workers);
     struct control_worker **list = calloc(workers, sizeof(*list));
-    struct addr *addrs = calloc(config->server.listen_count + 1, sizeof(*addrs));
 
     for (size_t i = 0; list && i < workers; i++)
         list[i] = workers_view(supervisor->workers, i);
-    for (size_t i = 0; addrs && i < config->server.listen_count; i++) {
-        const struct addr *local = workers_local(supervisor->workers, i);
-        if (local)
-            addrs[listening++] = *local;
-    }
     supervisor->view = (struct control_view){
         .config_file = supervisor->config_file,
-        .config = config,
+        .config = supervisor->config,
         .cache = supervisor->cache,
-        .listening = addrs,
-        .listening_count = listening,
         .workers = list,
         .worker_count = workers,
         .started_at = loop_now(supervisor->loop),
     };
-    return list && addrs;
+    return list && fill_listening(supervisor);
 }
 
 static int start(struct supervisor *supervisor)
 {
     int code = probe(supervisor->config);
 
+    if (!code)
+        code = load_certificate(supervisor);
     if (!code)
         code = make_shared(supervisor);
     if (!code)
@@ -197,10 +264,12 @@ static void end(struct supervisor *supervisor)
     if (supervisor->loop)
         loop_free(supervisor->loop);
     server_quota_free(supervisor->share.server_quota);
+    tls_ticket_keys_free(supervisor->share.ticket_keys);
+    certificate_unref(supervisor->share.certificate);
     if (supervisor->cache)
         cache_free(supervisor->cache);
     free(supervisor->view.workers);
-    free((void *)supervisor->view.listening);
+    free(supervisor->listening);
 }
 
 int supervisor_run(const struct config *config, const char *config_file)

@@ -12,12 +12,15 @@
 #include "daemon/worker.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "cache/cache.h"
 #include "config/config.h"
+#include "daemon/certificate.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "resolve/resolver.h"
@@ -41,6 +44,8 @@ struct worker {
     size_t failed_listen;
     bool could_not_listen;
     struct mail drain, ended;
+    struct mail renew; /* on its way as long as there is one renewed */
+    _Atomic(struct certificate *) renewed;
     struct timer drain_limit;
 } __attribute__((aligned(128))); /* no two share a cache line, nor the one fetched beside it */
 
@@ -56,6 +61,22 @@ struct workers {
 };
 
 /* ---- the worker's thread ---- */
+
+/* A context is the thread's own: a handshake takes thousands of locks on what is shared. */
+static enum err set_certificate(struct worker *worker, const struct certificate *certificate)
+{
+    struct worker_share *share = worker->all->share;
+    struct tls_context *context;
+    char why[TLS_WHY_MAX];
+    enum err err =
+        certificate_context(&context, certificate, &share->config->server, share->ticket_keys, why);
+
+    if (err)
+        LOG(LOG_ERROR, "daemon", "worker %zu cannot use the certificate: %s", worker->number, why);
+    else
+        server_set_tls(worker->server, &context);
+    return err;
+}
 
 static enum err open_layers(struct worker *worker)
 {
@@ -75,7 +96,9 @@ static enum err open_layers(struct worker *worker)
     enum err err = server_open(&worker->server, worker->loop, &config->server, worker->resolver,
                                share->server_quota, &worker->stats, &worker->failed_listen);
     worker->could_not_listen = err && err != ERR_NO_MEMORY;
-    return err;
+    if (err || !share->certificate)
+        return err;
+    return set_certificate(worker, share->certificate);
 }
 
 static void close_layers(struct worker *worker)
@@ -140,6 +163,16 @@ static void *run(void *argument)
     return NULL;
 }
 
+static void on_renew(struct mail *mail)
+{
+    struct worker *worker = CONTAINER_OF(mail, struct worker, renew);
+    struct certificate *certificate = atomic_exchange(&worker->renewed, NULL);
+
+    if (worker->server) /* else it was stopped meanwhile */
+        (void)!set_certificate(worker, certificate);
+    certificate_unref(certificate);
+}
+
 static void on_drained(void *context)
 {
     struct worker *worker = context;
@@ -185,6 +218,8 @@ static void worker_init(struct worker *worker, struct workers *all, size_t numbe
     worker->number = number;
     worker->drain.run = on_drain;
     worker->ended.run = on_ended;
+    worker->renew.run = on_renew;
+    atomic_init(&worker->renewed, NULL);
     timer_init(&worker->drain_limit, on_drain_limit);
 }
 
@@ -217,7 +252,7 @@ static bool start_thread(struct worker *worker)
 }
 
 /* The first error of a worker, once all have reported. */
-static enum err first_error(struct workers *all, const struct addr **listen)
+static enum err first_error(struct workers *all, size_t *listen, bool *has_listen)
 {
     pthread_mutex_lock(&all->lock);
     while (all->reported < all->count)
@@ -227,8 +262,8 @@ static enum err first_error(struct workers *all, const struct addr **listen)
         const struct worker *worker = &all->list[i];
         if (!worker->start_error)
             continue;
-        if (worker->could_not_listen)
-            *listen = &all->share->config->server.listen[worker->failed_listen];
+        *has_listen = worker->could_not_listen;
+        *listen = worker->failed_listen;
         return worker->start_error;
     }
     return ERR_OK;
@@ -244,19 +279,19 @@ static void join(struct workers *all)
 }
 
 enum err workers_start(struct workers **out, struct worker_share *share, size_t count,
-                       const struct addr **listen)
+                       size_t *listen, bool *has_listen)
 {
     struct workers *all = workers_new(share, count);
     enum err err = ERR_OK;
 
-    *listen = NULL;
+    *has_listen = false;
     if (!all)
         return ERR_NO_MEMORY;
     while (all->count < count && start_thread(&all->list[all->count]))
         all->count++;
     if (all->count < count)
         err = ERR_NO_MEMORY;
-    enum err first = first_error(all, listen);
+    enum err first = first_error(all, listen, has_listen);
     *out = all;
     if (!err && !first)
         return ERR_OK;
@@ -268,6 +303,19 @@ enum err workers_start(struct workers **out, struct worker_share *share, size_t 
 void workers_go(struct workers *workers)
 {
     say(workers, WORD_GO);
+}
+
+void workers_renew(struct workers *workers, struct certificate *certificate)
+{
+    for (size_t i = 0; i < workers->count; i++) {
+        struct worker *worker = &workers->list[i];
+        struct certificate *unused =
+            atomic_exchange(&worker->renewed, certificate_ref(certificate));
+        if (unused)
+            certificate_unref(unused);
+        else
+            loop_post(worker->loop, &worker->renew);
+    }
 }
 
 void workers_drain(struct workers *workers)
@@ -290,6 +338,8 @@ void workers_free(struct workers *workers)
 {
     MUST(workers->word == WORD_WAIT || workers->ended == workers->count);
     join(workers);
+    for (size_t i = 0; i < workers->count; i++)
+        certificate_unref(atomic_load(&workers->list[i].renewed));
     free(workers);
 }
 

@@ -15,6 +15,7 @@
  * All functions are the main thread's.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,9 +26,11 @@
 #include "upstream/env.h"
 
 struct cache;
+struct certificate;
 struct config;
 struct loop;
 struct server_quota;
+struct tls_ticket_keys;
 struct workers;
 
 /* What the workers share; all of it outlives them. */
@@ -36,6 +39,9 @@ struct worker_share {
     struct cache *cache;
     struct nail_quota nail_quota;
     struct server_quota *server_quota;
+    /* For TLS clients; NULL: none are served. The certificate is read by workers_start() alone. */
+    struct certificate *certificate;
+    struct tls_ticket_keys *ticket_keys;
     struct loop *main_loop;
     void (*on_all_ended)(void *context); /* on the main loop */
     void *context;
@@ -47,12 +53,17 @@ enum {
 };
 
 /* Starts count threads that wait for the word. On error every thread has ended and *listen is the
- * address that could not be served, NULL when that is not the reason. */
+ * number of the address that could not be served (server_address.h), if *has_listen says that this
+ * is the reason. */
 MUST_USE enum err workers_start(struct workers **out, struct worker_share *share, size_t count,
-                                const struct addr **listen);
+                                size_t *listen, bool *has_listen);
 
 /* Lets them serve. */
 void workers_go(struct workers *workers);
+
+/* TLS clients that connect from now on get this certificate; it need not be held by the caller. A
+ * worker that cannot use it logs why and keeps what it has. */
+void workers_renew(struct workers *workers, struct certificate *certificate);
 
 /* Takes no more queries, answers what waits for at most WORKER_DRAIN_US; on_all_ended comes when
  * the last has ended. Once. */
@@ -69,7 +80,7 @@ size_t workers_count(const struct workers *workers);
 /* For the control socket; borrowed. */
 struct control_worker *workers_view(struct workers *workers, size_t which);
 
-/* Where options->listen[which] is served; NULL when this machine lacks the address. */
+/* Where an address is served, by its number (server_address.h); NULL when this machine lacks it. */
 const struct addr *workers_local(const struct workers *workers, size_t which);
 
 #endif

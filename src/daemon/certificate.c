@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * Two files in memory, counted. What they mean is left to tls_context.
+ *
+ * Invariant: a certificate that somebody holds has made a context once.
+ */
+
+#include "daemon/certificate.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct certificate {
+    atomic_uint refs;
+    char *chain, *key;
+    size_t chain_len, key_len;
+};
+
+static enum err read_files(struct certificate *certificate, const struct server_options *options,
+                           char why[TLS_WHY_MAX])
+{
+    enum err err =
+        tls_read_file(options->tls_certificate, &certificate->chain, &certificate->chain_len, why);
+
+    if (err)
+        return err;
+    return tls_read_file(options->tls_key, &certificate->key, &certificate->key_len, why);
+}
+
+static enum err try_out(const struct certificate *certificate, const struct server_options *options,
+                        char why[TLS_WHY_MAX])
+{
+    struct tls_context *context;
+    enum err err = certificate_context(&context, certificate, options, NULL, why);
+
+    if (!err)
+        tls_context_free(context);
+    return err;
+}
+
+enum err certificate_load(struct certificate **out, const struct server_options *options,
+                          char why[TLS_WHY_MAX])
+{
+    struct certificate *certificate = calloc(1, sizeof(*certificate));
+
+    strcpy(why, "out of memory");
+    if (!certificate)
+        return ERR_NO_MEMORY;
+    atomic_init(&certificate->refs, 1);
+    enum err err = read_files(certificate, options, why);
+    if (!err)
+        err = try_out(certificate, options, why);
+    if (err) {
+        certificate_unref(certificate);
+        return err;
+    }
+    *out = certificate;
+    return ERR_OK;
+}
+
+struct certificate *certificate_ref(struct certificate *certificate)
+{
+    atomic_fetch_add_explicit(&certificate->refs, 1, memory_order_relaxed);
+    return certificate;
+}
+
+void certificate_unref(struct certificate *certificate)
+{
+    if (!certificate || atomic_fetch_sub(&certificate->refs, 1) > 1)
+        return;
+    if (certificate->key)
+        explicit_bzero(certificate->key, certificate->key_len);
+    free(certificate->key);
+    free(certificate->chain);
+    free(certificate);
+}
+
+enum err certificate_context(struct tls_context **out, const struct certificate *certificate,
+                             const struct server_options *options,
+                             struct tls_ticket_keys *ticket_keys, char why[TLS_WHY_MAX])
+{
+    const struct tls_server_options server = {
+        .certificate = span_of(certificate->chain, certificate->chain_len),
+        .key = span_of(certificate->key, certificate->key_len),
+        .ciphers = options->tls_ciphers,
+        .groups = options->tls_groups,
+        .ticket_keys = ticket_keys,
+    };
+    return tls_context_server(out, &server, why);
+}
