@@ -56,11 +56,34 @@ static void test_longest_query_fits_its_bound_and_no_less(void **state)
         wire[i] = 1;
     struct question question = {.name = {.wire = wire, .len = 255}, .type = 1, .cls = 1};
     struct build_query_options options = {
-        .edns = true, .keepalive = true, .cookie = cookie, .cookie_len = 40};
+        .edns = true, .keepalive = true, .cookie = cookie, .cookie_len = 40, .pad_block = 128};
     size_t len = build_query(out, sizeof(out), &question, &options);
     assert_int_equal(len, BUILD_QUERY_MAX);
     assert_int_equal(build_query(out, len - 1, &question, &options), 0);
     sample_parse(span_of(out, len));
+}
+
+static void test_padding_fills_up_to_the_block(void **state)
+{
+    (void)state;
+    uint8_t wire[NAME_WIRE_MAX] = {0};
+    struct build_query_options options = {.edns = true, .pad_block = EDNS_PADDING_QUERY};
+    for (unsigned labels = 1; labels <= 127; labels++) {
+        memset(wire, 0, sizeof(wire));
+        for (unsigned i = 0; i < labels; i++)
+            wire[2 * i] = 1;
+        struct question question = {
+            .name = {.wire = wire, .len = (uint8_t)(2 * labels + 1)}, .type = 1, .cls = 1};
+        size_t len = build_query(out, sizeof(out), &question, &options);
+        assert_int_equal(len % EDNS_PADDING_QUERY, 0);
+        assert_true(len <= BUILD_QUERY_MAX);
+        struct message message = sample_parse(span_of(out, len));
+        struct span padding;
+        assert_int_equal(edns_find(&message.edns, EDNS_PADDING, &padding), EDNS_FOUND);
+        for (size_t i = 0; i < padding.len; i++)
+            assert_int_equal(padding.data[i], 0);
+        assert_false(message.has_trailing);
+    }
 }
 
 int main(void)
@@ -69,6 +92,7 @@ int main(void)
         cmocka_unit_test(test_plain_query_is_header_and_question),
         cmocka_unit_test(test_query_with_everything_is_read_back),
         cmocka_unit_test(test_longest_query_fits_its_bound_and_no_less),
+        cmocka_unit_test(test_padding_fills_up_to_the_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
