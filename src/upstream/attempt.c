@@ -87,6 +87,12 @@ void attempt_free(struct attempt *attempt)
 
 /* ---- building and sending ---- */
 
+/* Length is all that an eavesdropper sees (RFC 8467). */
+static bool is_secured(const struct attempt *attempt)
+{
+    return attempt->over_stream && attempt->upstream->options.transport == UPSTREAM_TLS;
+}
+
 static size_t build(struct attempt *attempt, uint8_t *out, size_t size, uint16_t id, bool keepalive)
 {
     struct upstream *upstream = attempt->upstream;
@@ -107,6 +113,7 @@ static size_t build(struct attempt *attempt, uint8_t *out, size_t size, uint16_t
         .udp_size = EDNS_UDP_SIZE,
         .cookie = upstream->cookie,
         .cookie_len = attempt->with_cookie ? upstream->cookie_len : 0,
+        .pad_block = attempt->with_edns && is_secured(attempt) ? EDNS_PADDING_QUERY : 0,
     };
     size_t len = build_query(out, size, &asked->question, &options);
     if (len && attempt->with_case) {
@@ -129,10 +136,11 @@ bool attempt_send_udp(struct attempt *attempt)
 {
     struct upstream *upstream = attempt->upstream;
     uint8_t query[BUILD_QUERY_MAX];
-    size_t len = build(attempt, query, sizeof(query), rand_u16(), false);
 
-    MUST(len > 0);
+    MUST(upstream->options.transport != UPSTREAM_TLS); /* never in plain text */
     attempt->over_stream = false;
+    size_t len = build(attempt, query, sizeof(query), rand_u16(), false);
+    MUST(len > 0);
     enum err err =
         udp_query_open(&attempt->udp, attempt->env->loop, &upstream->addr,
                        &upstream->options.source, span_of(query, len), &udp_handler, attempt);
@@ -318,7 +326,9 @@ static void answered(struct attempt *attempt, const struct message *message)
     upstream->answers++;
     health_answered(upstream_health(upstream, attempt->over_stream), rtt_us);
     stats_histogram_add(&attempt->env->stats->upstream_latency, rtt_us);
-    if (attempt->over_stream)
+    if (is_secured(attempt))
+        STATS_INC(attempt->env->stats, upstream_answers_tls);
+    else if (attempt->over_stream)
         STATS_INC(attempt->env->stats, upstream_answers_tcp);
     else
         STATS_INC(attempt->env->stats, upstream_answers_udp);

@@ -16,16 +16,21 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/rand.h"
+#include "dns/build.h"
 #include "dns/header.h"
 #include "loop/loop.h"
 #include "net/link.h"
+#include "net/tls.h"
+#include "upstream/secure.h"
+
+enum { EARLY_QUERY_MAX = BUILD_QUERY_MAX + 2 }; /* with its length */
 
 static void on_due(struct timer *timer);
 static void on_turn(struct dial_turn *turn);
 
 struct conn *conn_new(struct upstream_env *env, const struct addr *addr,
-                      const struct upstream_options *options, const struct conn_handler *handler,
-                      void *holder)
+                      const struct upstream_options *options, struct secure *secure,
+                      const struct conn_handler *handler, void *holder)
 {
     struct conn *conn = calloc(1, sizeof(*conn));
     if (!conn)
@@ -34,6 +39,8 @@ struct conn *conn_new(struct upstream_env *env, const struct addr *addr,
     conn->env = env;
     conn->addr = addr;
     conn->options = options;
+    conn->secure = secure;
+    conn->detail = "";
     conn->handler = handler;
     conn->holder = holder;
     conn->max_requests = options->max_requests;
@@ -148,6 +155,8 @@ static void on_due(struct timer *timer)
         break;
     case CONN_DIALING:
     case CONN_SECURING:
+        if (!conn->stillborn)
+            conn->error = ERR_TIMED_OUT;
         conn_end(conn, conn->stillborn ? conn->stillborn : CONN_END_DIAL_TIMEOUT);
         break;
     case CONN_READY:
@@ -172,15 +181,31 @@ static void lose_flights(struct conn *conn, enum conn_end why)
     }
 }
 
-static void count_end(struct conn *conn, enum conn_end why)
+static enum stat counter_of(const struct conn *conn, enum conn_end why)
 {
     static const enum stat counters[] = {
 #define CONN_END(name, text, counter) [CONN_END_##name] = stat_##counter,
         CONN_ENDS(CONN_END)
 #undef CONN_END
     };
+    if (!conn->secure)
+        return counters[why];
+    switch (why) {
+    case CONN_END_DIAL_REFUSED:
+        return stat_upstream_dials_tls_refused;
+    case CONN_END_DIAL_TIMEOUT:
+        return stat_upstream_dials_tls_timeout;
+    case CONN_END_DIAL_ERROR:
+        return stat_upstream_dials_tls_error;
+    default:
+        return counters[why];
+    }
+}
+
+static void count_end(struct conn *conn, enum conn_end why)
+{
     if (conn->ready_at || conn->state == CONN_DIALING || conn->state == CONN_SECURING)
-        stats_add_at(conn->env->stats, counters[why], 1);
+        stats_add_at(conn->env->stats, counter_of(conn, why), 1);
 }
 
 static void count_io(struct conn *conn)
@@ -218,6 +243,40 @@ void conn_close(struct conn *conn, enum conn_end why)
 
 /* ---- what the link brings ---- */
 
+/* TCP is there. What is left of connect-timeout is for the handshake of TLS. */
+static void on_connected(void *owner)
+{
+    struct conn *conn = owner;
+
+    conn_move(conn, CONN_SECURING, conn->until_at);
+    conn->early_room = tls_early_max(link_tls(conn->link));
+    if (conn->early_room > 0 && conn->handler->on_early)
+        conn->handler->on_early(conn);
+    conn->early_room = 0;
+}
+
+static void count_dial(struct conn *conn)
+{
+    struct stats *stats = conn->env->stats;
+    char text[ADDR_TEXT_MAX];
+
+    if (!conn->secure) {
+        STATS_INC(stats, upstream_dials_tcp_ok);
+        return;
+    }
+    struct tls_facts facts = tls_facts(link_tls(conn->link));
+    STATS_INC(stats, upstream_dials_tls_ok);
+    STATS_ADD(stats, upstream_resumptions, facts.resumed);
+    STATS_ADD(stats, upstream_unauthenticated, !facts.authenticated);
+    if (conn->requests > 0) {
+        STATS_ADD(stats, upstream_early_data, facts.early_accepted);
+        STATS_ADD(stats, upstream_early_data_rejected, !facts.early_accepted);
+    }
+    LOG(LOG_DEBUG, "upstream", "%s: %s %s, %s%s", addr_format(conn->addr, text), facts.version,
+        facts.cipher, facts.resumed ? "resumed" : "full handshake",
+        facts.authenticated ? "" : ", peer not authenticated");
+}
+
 static void on_open(void *owner)
 {
     struct conn *conn = owner;
@@ -230,7 +289,7 @@ static void on_open(void *owner)
         uint64_t tenth = conn->options->max_age_us / 10;
         conn->aged_at = now + conn->options->max_age_us - tenth + rand_below(2 * tenth + 1);
     }
-    STATS_INC(conn->env->stats, upstream_dials_tcp_ok);
+    count_dial(conn);
     arm_ready(conn);
     conn->handler->on_ready(conn);
 }
@@ -310,6 +369,17 @@ static void on_peer_closed(void *owner)
 static enum conn_end end_of_dial(enum err why)
 {
     switch (why) {
+    case ERR_TLS_EXPIRED:
+    case ERR_TLS_UNTRUSTED:
+    case ERR_TLS_NAME:
+    case ERR_TLS_PIN:
+        return CONN_END_DIAL_IDENTITY;
+    case ERR_TLS_NOT_SPOKEN:
+    case ERR_TLS_CLOSED:
+    case ERR_TLS_ALERT:
+    case ERR_TLS_ALPN:
+    case ERR_TLS_FAILED:
+        return CONN_END_DIAL_TLS;
     case ERR_REFUSED:
     case ERR_RESET:
         return CONN_END_DIAL_REFUSED;
@@ -320,20 +390,37 @@ static enum conn_end end_of_dial(enum err why)
     }
 }
 
+static enum conn_end end_of_ready(const struct conn *conn, enum err why)
+{
+    switch (why) {
+    case ERR_RESET:
+        return conn->inflight.live ? CONN_END_RESET : CONN_END_PEER_IDLE;
+    case ERR_TIMED_OUT: /* TCP_USER_TIMEOUT, or keepalive probes unanswered */
+        return CONN_END_STALLED;
+    default:
+        return end_of_dial(why) == CONN_END_DIAL_TLS ? CONN_END_TLS : CONN_END_ERROR;
+    }
+}
+
 static void on_failed(void *owner, enum err why)
 {
     struct conn *conn = owner;
-    if (conn->state == CONN_DIALING || conn->state == CONN_SECURING)
+    /* With TCP Fast Open the refusal comes when it counts as ready already. */
+    bool refused = why == ERR_REFUSED || why == ERR_UNREACHABLE;
+
+    if (conn->state == CONN_SECURING && why == ERR_RESET)
+        why = ERR_TLS_CLOSED;
+    conn->error = why;
+    if (conn->secure)
+        conn->detail = tls_detail(link_tls(conn->link));
+    if (conn->state == CONN_DIALING || conn->state == CONN_SECURING || refused)
         conn_end(conn, end_of_dial(why));
-    else if (why == ERR_RESET)
-        conn_end(conn, conn->inflight.live ? CONN_END_RESET : CONN_END_PEER_IDLE);
-    else if (why == ERR_TIMED_OUT) /* TCP_USER_TIMEOUT, or keepalive probes unanswered */
-        conn_end(conn, CONN_END_STALLED);
     else
-        conn_end(conn, CONN_END_ERROR);
+        conn_end(conn, end_of_ready(conn, why));
 }
 
 static const struct link_handler link_handler = {
+    .on_connected = on_connected,
     .on_open = on_open,
     .on_message = on_message,
     .on_peer_closed = on_peer_closed,
@@ -353,23 +440,36 @@ static struct link_options link_options_of(const struct conn *conn)
                 .keepalive_interval_s = options->keepalive_interval_s,
                 .keepalive_count = options->keepalive_count,
                 .user_timeout_ms = (uint32_t)(options->stall_timeout_us / US_PER_MS),
+                /* Kept ones are dialled before there is a byte to send, and with Fast Open that
+                 * byte would be what dials; TLS always has one. */
+                .fast_open = options->tcp_fast_open && (conn->secure || !options->nailed),
             },
         .max_unsent_bytes = CONN_UNSENT_MAX,
     };
 }
 
+static enum err dial(struct conn *conn)
+{
+    struct link_options options = link_options_of(conn);
+    if (conn->secure) {
+        options.tls = secure_new_tls(conn->secure, conn->env);
+        if (!options.tls)
+            return ERR_TLS_FAILED;
+    }
+    return link_dial(&conn->link, conn->env->loop, conn->addr, &options, &link_handler, conn);
+}
+
 static void on_turn(struct dial_turn *turn)
 {
     struct conn *conn = CONTAINER_OF(turn, struct conn, turn);
-    struct link_options options = link_options_of(conn);
 
     conn->dialed_at = loop_now(conn->env->loop);
     conn_move(conn, CONN_DIALING, conn->dialed_at + conn->options->connect_timeout_us);
-    enum err err =
-        link_dial(&conn->link, conn->env->loop, conn->addr, &options, &link_handler, conn);
+    enum err err = dial(conn);
     if (!err)
         return;
     /* Whoever asked for the dial is still on the stack, and so may be a line of thousands. */
+    conn->error = err;
     conn->stillborn = end_of_dial(err);
     timer_start(conn->env->loop, &conn->due, conn->dialed_at);
 }
@@ -392,9 +492,16 @@ void conn_wake(struct conn *conn)
 
 /* ---- queries ---- */
 
+/* Early: not the last one it may carry, as it could not drain before it is ready. */
+static bool takes_early(const struct conn *conn)
+{
+    return conn->state == CONN_SECURING && conn->early_room >= EARLY_QUERY_MAX &&
+           conn->requests + 1 < conn->max_requests;
+}
+
 bool conn_takes(const struct conn *conn)
 {
-    return conn->state == CONN_READY && !conn->silence.suspect &&
+    return (conn->state == CONN_READY || takes_early(conn)) && !conn->silence.suspect &&
            conn->requests < conn->max_requests &&
            conn->inflight.live < conn->options->max_in_flight &&
            link_unsent(conn->link) <= CONN_UNSENT_MAX / 2;
@@ -407,7 +514,7 @@ uint16_t conn_next_id(const struct conn *conn)
 
 uint8_t *conn_reserve(struct conn *conn, size_t max_len)
 {
-    MUST(conn->state == CONN_READY && conn->requests < conn->max_requests);
+    MUST(conn->requests < conn->max_requests && (conn->state == CONN_READY || takes_early(conn)));
     return link_reserve(conn->link, max_len);
 }
 
@@ -423,7 +530,11 @@ enum err conn_commit(struct conn *conn, size_t len, struct flight *flight)
     flight->sent_at = now;
     conn->requests++;
     conn->active_at = now;
-    STATS_INC(conn->env->stats, upstream_queries_tcp);
+    conn->early_room -= MIN(conn->early_room, len + 2);
+    if (conn->secure)
+        STATS_INC(conn->env->stats, upstream_queries_tls);
+    else
+        STATS_INC(conn->env->stats, upstream_queries_tcp);
     STATS_INC(conn->env->stats, upstream_in_flight);
     silence_sent(&conn->silence, now);
     arm_ready(conn);

@@ -30,6 +30,7 @@
 
 struct conn;
 struct link;
+struct secure;
 
 /* A query on a connection; embedded in whoever waits for its answer. */
 struct flight {
@@ -50,7 +51,10 @@ struct flight_handler {
 /* The holder: hears of states. It may close or retire the connection in every callback but on_room.
  */
 struct conn_handler {
-    void (*on_turn)(struct conn *conn);  /* rested enough, or its turn to dial: see conn_dial() */
+    void (*on_turn)(struct conn *conn); /* rested enough, or its turn to dial: see conn_dial() */
+    /* TCP is there, the handshake of TLS begins: queries sent before the return leave with it. Only
+     * when conn_takes() says so. May be NULL; may not close the connection. */
+    void (*on_early)(struct conn *conn);
     void (*on_ready)(struct conn *conn); /* takes queries from now on */
     /* A query was given up, or a suspicion is cleared: it may take queries again. Comes from inside
      * calls of the queries' owners: nothing may be sent, closed or called back. */
@@ -68,6 +72,7 @@ struct conn {
     struct upstream_env *env;
     const struct addr *addr;
     const struct upstream_options *options;
+    struct secure *secure; /* NULL: plain */
     const struct conn_handler *handler;
     void *holder;
 
@@ -75,7 +80,11 @@ struct conn {
     enum conn_end ending;     /* ready: why it is to be replaced; draining: why it drains */
     enum conn_end last_close; /* of the connection whose place it takes */
     enum conn_end stillborn;  /* dialing: the dial failed at once, and ends it in the next turn */
+    enum err error;           /* ended by a failure: which, */
+    const char *detail;       /* and what TLS says of it; static, or "" */
     bool asked_keepalive;     /* RFC 7828 has been asked on it */
+    bool paced;               /* resting: only for the bound on handshakes (the pool's) */
+    size_t early_room;        /* securing: bytes of queries that may still leave early */
 
     struct link *link;
     struct inflight inflight;
@@ -103,10 +112,10 @@ enum {
     CONN_STRAYS_MAX = 16,         /* messages nobody asked for, until the peer counts as broken */
 };
 
-/* Parked. addr and options are borrowed. NULL out of memory. */
+/* Parked. addr, options and secure (NULL: no TLS) are borrowed. NULL out of memory. */
 struct conn *conn_new(struct upstream_env *env, const struct addr *addr,
-                      const struct upstream_options *options, const struct conn_handler *handler,
-                      void *holder);
+                      const struct upstream_options *options, struct secure *secure,
+                      const struct conn_handler *handler, void *holder);
 
 /* Parked: asks for its turn and dials when it comes; those that try again after a failure come
  * after all others. Nothing is called back before the return, also when the dial fails at once. */
@@ -118,8 +127,8 @@ void conn_rest(struct conn *conn, uint64_t until_at);
 /* Resting: back to parked before its time. */
 void conn_wake(struct conn *conn);
 
-/* Whether it takes a query: ready, not suspect, requests and in-flight limit not reached, the
- * kernel not too far behind. */
+/* Whether it takes a query: ready or in on_early with room, not suspect, requests and in-flight
+ * limit not reached, the kernel not too far behind. */
 bool conn_takes(const struct conn *conn);
 
 /* The load: queries in flight that are still waited for. */
@@ -134,7 +143,7 @@ static inline uint32_t conn_requests_left(const struct conn *conn)
 }
 
 /* Sending, in three steps: the id to write, the place to write it to (NULL: no room), and the
- * length with the flight that waits. The connection must be ready and have requests left. */
+ * length with the flight that waits. The connection must take queries. */
 uint16_t conn_next_id(const struct conn *conn);
 uint8_t *conn_reserve(struct conn *conn, size_t max_len);
 MUST_USE enum err conn_commit(struct conn *conn, size_t len, struct flight *flight);

@@ -40,7 +40,8 @@ enum conn_state {
 
 #define CONN_BIT(name) (1u << CONN_##name)
 
-/* CONN_END(name, text, id of its counter in metrics.def): why a connection closes or closed. */
+/* CONN_END(name, text, id of its counter in metrics.def): why a connection closes or closed. The
+ * dials' counters are those of TCP; conn.c has those of TLS. */
 #define CONN_ENDS(CONN_END)                                                                        \
     CONN_END(PEER_IDLE, "closed by the peer while idle", upstream_closes_peer_idle)                \
     CONN_END(PEER_BUSY, "closed by the peer with queries in flight", upstream_closes_peer_busy)    \
@@ -53,11 +54,14 @@ enum conn_state {
     CONN_END(OWED, "too many answers owed", upstream_closes_owed)                                  \
     CONN_END(KEEPALIVE_ZERO, "keepalive timeout of 0", upstream_closes_keepalive_zero)             \
     CONN_END(GARBAGE, "sent what is no DNS message", upstream_closes_garbage)                      \
+    CONN_END(TLS, "TLS alert or broken record", upstream_closes_tls)                               \
     CONN_END(ERROR, "failed", upstream_closes_error)                                               \
     CONN_END(SHUTDOWN, "shutdown", upstream_closes_shutdown)                                       \
     CONN_END(DIAL_REFUSED, "dial refused", upstream_dials_tcp_refused)                             \
     CONN_END(DIAL_TIMEOUT, "dial timed out", upstream_dials_tcp_timeout)                           \
-    CONN_END(DIAL_ERROR, "dial failed", upstream_dials_tcp_error)
+    CONN_END(DIAL_ERROR, "dial failed", upstream_dials_tcp_error)                                  \
+    CONN_END(DIAL_TLS, "TLS handshake failed", upstream_dials_tls_handshake)                       \
+    CONN_END(DIAL_IDENTITY, "not who it should be", upstream_dials_tls_identity)
 
 enum conn_end {
     CONN_END_NONE,

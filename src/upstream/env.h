@@ -14,6 +14,8 @@
 #include "upstream/dialer.h"
 
 struct loop;
+struct tls_contexts;
+struct tls_tickets;
 
 /* How many nailed connections the whole process may have; shared by all workers. */
 struct nail_quota {
@@ -30,6 +32,8 @@ struct upstream_env {
     unsigned free_attempt_count;
     struct list probes; /* struct probe, under way */
     unsigned probe_count;
+    struct tls_contexts *contexts; /* made with the first upstream that needs it */
+    struct tls_tickets *tickets;   /* the process's; NULL: nothing is resumed */
 };
 
 /* One more nailed connection, if the quota has room; given back with nail_quota_give(). */

@@ -72,6 +72,12 @@ static void count_fallback(const struct exchange *exchange, enum pool_lack lack)
     }
 }
 
+static void divert(struct exchange *exchange, struct upstream *upstream, enum pool_lack lack)
+{
+    upstream->fallbacks++;
+    count_fallback(exchange, lack);
+}
+
 /* Sends by the best way that is open. True: under way, or ended already by a call back. */
 static bool send_by(struct exchange *exchange, struct attempt *attempt, enum way way,
                     const struct conn *avoid)
@@ -85,9 +91,13 @@ static bool send_by(struct exchange *exchange, struct attempt *attempt, enum way
     struct conn *conn = pool_take(&upstream->pool, avoid, &lack);
     if (conn && attempt_send_stream(attempt, conn))
         return true;
-    if (way != WAY_STREAM && upstream->options.fallback == UPSTREAM_FALLBACK_UDP) {
-        upstream->fallbacks++;
-        count_fallback(exchange, lack);
+    if (upstream->plain) { /* the answer never waits for TLS */
+        divert(exchange, upstream, lack);
+        attempt->upstream = upstream->plain;
+        return send_by(exchange, attempt, way, NULL);
+    }
+    if (way != WAY_STREAM && upstream_falls_back_to_udp(upstream)) {
+        divert(exchange, upstream, lack);
         if (attempt_send_udp(attempt))
             return true;
     }
@@ -167,6 +177,16 @@ static void end_if_idle(struct exchange *exchange)
         timer_start(env_of(exchange)->loop, &exchange->wall, loop_now(env_of(exchange)->loop));
 }
 
+/* What TLS found wrong says more than that a connection could not be had. */
+static void note_network(struct exchange *exchange, unsigned index)
+{
+    enum err error = exchange->group[index]->pool.last_error;
+
+    exchange->failure.any_network = true;
+    if (exchange->failure.error == ERR_OK || error >= ERR_TLS_NOT_SPOKEN)
+        exchange->failure.error = error;
+}
+
 /* Asks the next upstream; those that cannot even be sent to are passed over. */
 static void advance(struct exchange *exchange, enum way way, const struct conn *avoid)
 {
@@ -176,7 +196,7 @@ static void advance(struct exchange *exchange, enum way way, const struct conn *
             break;
         if (ask(exchange, (unsigned)index, way, avoid))
             return;
-        exchange->failure.any_network = true;
+        note_network(exchange, (unsigned)index);
         if (way == WAY_ELSEWHERE) /* a hedge tries once; the real attempt goes on */
             break;
         exchange->useless |= UINT64_C(1) << index;
@@ -327,7 +347,8 @@ static void on_failed(struct attempt *attempt, enum attempt_failure why)
     attempt_free(attempt);
     if (!exchange->active) /* it is being stopped, and its other attempts fall with it */
         return;
-    exchange->failure.any_network |= why <= ATTEMPT_CLOSED;
+    if (why <= ATTEMPT_CLOSED)
+        note_network(exchange, index);
     exchange->failure.any_answer |= why > ATTEMPT_CLOSED;
     if ((why == ATTEMPT_REFUSED && over_udp) || why == ATTEMPT_MALFORMED)
         exchange->useless |= UINT64_C(1) << index;

@@ -56,6 +56,7 @@ struct exchange_failure {
     bool any_network; /* something was refused, unreachable, closed or silent */
     bool full;        /* every way was full */
     uint16_t rcode;   /* of the last answer that was not taken */
+    enum err error;   /* what was wrong with a connection, if that is known; TLS first */
 };
 
 struct exchange_handler {

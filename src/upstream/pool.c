@@ -15,6 +15,7 @@
 #include "base/rand.h"
 #include "loop/loop.h"
 #include "upstream/pool_tend.h"
+#include "upstream/secure.h"
 
 static const struct conn_handler conn_handler;
 
@@ -72,10 +73,17 @@ static void fail_waiters(struct pool *pool, enum conn_end why)
 
 static void on_turn(struct conn *conn)
 {
+    pool_dial(conn->holder, conn);
+}
+
+/* Only those who have waited for this dial go early: who comes later finds it ready. */
+static void on_early(struct conn *conn)
+{
     struct pool *pool = conn->holder;
-    pool->dialed_at = pool_now(pool);
-    pool->dials++;
-    conn_dial(conn, pool->backoff.failures > 0);
+    while (pool->waiting_count > 0 && conn_takes(conn)) {
+        struct pool_waiter *waiter = next_waiter(pool);
+        waiter->on_conn(waiter, conn);
+    }
 }
 
 /* From inside calls of queries' owners: those who wait are served when these have returned. */
@@ -124,6 +132,7 @@ static void on_ready(struct conn *conn)
 
     if (pool->backoff.failures > 0)
         LOG_LIMITED(LOG_NOTICE, "upstream", "%s: connected again", addr_format(pool->addr, text));
+    pool->last_error = ERR_OK;
     pool->dial_us = pool->dial_us ? (3 * pool->dial_us + took) / 4 : took;
     backoff_reset(&pool->backoff);
     conn_set_idle_limit(conn, idle_limit(pool));
@@ -171,14 +180,14 @@ static void note_single(struct pool *pool, const struct conn *conn, enum conn_en
 static bool is_failed_dial(enum conn_end why)
 {
     return why == CONN_END_DIAL_REFUSED || why == CONN_END_DIAL_TIMEOUT ||
-           why == CONN_END_DIAL_ERROR;
+           why == CONN_END_DIAL_ERROR || why == CONN_END_DIAL_TLS || why == CONN_END_DIAL_IDENTITY;
 }
 
 /* Opened, and then broken before it was of any use: as good as refused. */
 static bool was_useless(const struct conn *conn, enum conn_end why)
 {
     bool broken = why == CONN_END_RESET || why == CONN_END_PEER_BUSY || why == CONN_END_GARBAGE ||
-                  why == CONN_END_STALLED || why == CONN_END_ERROR;
+                  why == CONN_END_STALLED || why == CONN_END_ERROR || why == CONN_END_TLS;
     return broken && conn->answers == 0;
 }
 
@@ -191,6 +200,18 @@ static uint64_t redial_at(struct pool *pool, const struct conn *conn, enum conn_
     if (why == CONN_END_PEER_IDLE || why == CONN_END_IDLE)
         return now + keepalive_idle_end(&pool->keepalive);
     return now;
+}
+
+/* With what to do about it, where that can be said. */
+static void log_rest(const struct pool *pool, const struct conn *conn, enum conn_end why)
+{
+    char text[ADDR_TEXT_MAX];
+    bool tls = conn->error >= ERR_TLS_NOT_SPOKEN;
+    const char *error = tls ? err_str(conn->error) : "", *detail = tls ? conn->detail : "";
+
+    LOG_LIMITED(LOG_WARNING, "upstream", "%s: connection rests: %s%s%s%s%s%s%s",
+                addr_format(pool->addr, text), conn_end_name(why), *error ? ": " : "", error,
+                *detail ? " (" : "", detail, *detail ? ")" : "", secure_advice(conn->error));
 }
 
 /* A successor was there before the connection ended: it learns now why. */
@@ -209,18 +230,18 @@ static void tell_successor(struct pool *pool, enum conn_end why)
 static void on_ended(struct conn *conn, enum conn_end why)
 {
     struct pool *pool = conn->holder;
-    char text[ADDR_TEXT_MAX];
 
     list_remove(&conn->node);
     pool->last_close = why;
+    if (conn->error)
+        pool->last_error = conn->error;
     tell_successor(pool, why);
     if (pool->closing)
         return;
     pool->dial_failures += is_failed_dial(why);
     note_single(pool, conn, why);
     if (is_failed_dial(why) || was_useless(conn, why))
-        LOG_LIMITED(LOG_WARNING, "upstream", "%s: connection rests: %s",
-                    addr_format(pool->addr, text), conn_end_name(why));
+        log_rest(pool, conn, why);
 
     uint64_t again_at = redial_at(pool, conn, why);
     if (backoff_is_resting(&pool->backoff, pool_now(pool)) && count_ready(pool) == 0)
@@ -233,6 +254,7 @@ static void on_ended(struct conn *conn, enum conn_end why)
 
 static const struct conn_handler conn_handler = {
     .on_turn = on_turn,
+    .on_early = on_early,
     .on_ready = on_ready,
     .on_room = on_room,
     .on_idle = on_idle,
@@ -243,10 +265,13 @@ static const struct conn_handler conn_handler = {
 /* ---- the door ---- */
 
 void pool_init(struct pool *pool, struct upstream_env *env, const struct addr *addr,
-               const struct upstream_options *options)
+               const struct upstream_options *options, struct secure *secure)
 {
-    *pool =
-        (struct pool){.env = env, .addr = addr, .options = options, .conn_handler = &conn_handler};
+    *pool = (struct pool){.env = env,
+                          .addr = addr,
+                          .options = options,
+                          .secure = secure,
+                          .conn_handler = &conn_handler};
     pool->nailing = options->nailed;
     list_init(&pool->conns);
     list_init(&pool->waiting);
@@ -280,7 +305,7 @@ static bool wake_one(struct pool *pool)
     LIST_EACH(node, &pool->conns)
     {
         struct conn *conn = conn_of(node);
-        if (conn->state != CONN_RESTING)
+        if (conn->state != CONN_RESTING || conn->paced)
             continue;
         conn_wake(conn);
         on_turn(conn);

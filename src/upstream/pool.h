@@ -35,8 +35,9 @@ struct pool_waiter {
     void (*on_no_conn)(struct pool_waiter *waiter, enum conn_end why);
 };
 
+/* All is borrowed; secure is NULL where TLS is not spoken. */
 void pool_init(struct pool *pool, struct upstream_env *env, const struct addr *addr,
-               const struct upstream_options *options);
+               const struct upstream_options *options, struct secure *secure);
 
 /* Closes every connection; waiters are told. */
 void pool_deinit(struct pool *pool);

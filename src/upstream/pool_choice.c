@@ -53,7 +53,8 @@ enum pool_lack pool_choice_lack(const struct list *conns)
             return POOL_FULL;
         if (conn->state == CONN_READY && silent)
             lack = POOL_STALLED;
-        else if (conn->state == CONN_DIALING || conn->state == CONN_PARKED)
+        else if (conn->state == CONN_DIALING || conn->state == CONN_SECURING ||
+                 conn->state == CONN_PARKED || conn->paced)
             lack = lack == POOL_STALLED ? lack : POOL_DIALING;
         else if (conn->state == CONN_RESTING && lack == POOL_CLOSED)
             lack = POOL_RESTING;

@@ -15,6 +15,7 @@
 #include "upstream/conn.h"
 #include "upstream/env.h"
 #include "upstream/keepalive.h"
+#include "upstream/pace.h"
 #include "upstream/pool_rate.h"
 #include "upstream/single_use.h"
 #include "upstream/upstream_options.h"
@@ -23,6 +24,7 @@ struct pool {
     struct upstream_env *env;
     const struct addr *addr;
     const struct upstream_options *options;
+    struct secure *secure; /* NULL: no TLS */
     const struct conn_handler *conn_handler;
     struct list conns;   /* all of them, oldest first */
     struct list waiting; /* struct pool_waiter, oldest first */
@@ -38,7 +40,10 @@ struct pool {
     uint64_t dialed_at;      /* last dial */
     uint64_t dial_us;        /* smoothed time of a dial */
     struct single_use single;
+    struct pace handshakes; /* of TLS */
     enum conn_end last_close;
+    enum err
+        last_error; /* of the last dial or connection that failed; ERR_OK: it went well since */
     struct pool_rate rate;
     uint32_t dials, dial_failures;
 };

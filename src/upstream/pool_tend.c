@@ -96,9 +96,25 @@ static void take_places(struct pool *pool)
     }
 }
 
+void pool_dial(struct pool *pool, struct conn *conn)
+{
+    uint64_t now = pool_now(pool), at = now;
+    if (pool->secure)
+        at = pace_take(&pool->handshakes, now, pool->options->max_handshakes);
+    conn->paced = at > now;
+    if (conn->paced) {
+        conn_rest(conn, at);
+        return;
+    }
+    pool->dialed_at = now;
+    pool->dials++;
+    conn_dial(conn, pool->backoff.failures > 0);
+}
+
 void pool_add_conn(struct pool *pool, uint64_t rest_until_at)
 {
-    struct conn *conn = conn_new(pool->env, pool->addr, pool->options, pool->conn_handler, pool);
+    struct conn *conn =
+        conn_new(pool->env, pool->addr, pool->options, pool->secure, pool->conn_handler, pool);
     if (!conn) {
         timer_start(pool->env->loop, &pool->tend_later, pool_now(pool) + NAIL_AGAIN_US);
         return;
@@ -110,9 +126,7 @@ void pool_add_conn(struct pool *pool, uint64_t rest_until_at)
     if (rest_until_at > pool_now(pool)) {
         conn_rest(conn, rest_until_at);
     } else {
-        pool->dialed_at = pool_now(pool);
-        pool->dials++;
-        conn_dial(conn, pool->backoff.failures > 0);
+        pool_dial(pool, conn);
     }
 }
 

@@ -24,6 +24,10 @@ bool pool_wants_more(const struct pool *pool);
 void pool_add_conn(struct pool *pool, uint64_t rest_until_at);
 
 /* Gives the places of the quota back. */
+/* A parked connection asks for its turn to be dialled, or rests until the bound on handshakes
+ * allows it. */
+void pool_dial(struct pool *pool, struct conn *conn);
+
 void pool_give_places(struct pool *pool);
 
 #endif

@@ -53,12 +53,15 @@ static const struct attempt_handler handler = {
 static bool send_probe(struct probe *probe, struct upstream *upstream)
 {
     enum pool_lack lack;
+    probe->attempt->upstream = upstream;
     if (!upstream_prefers_stream(upstream))
         return attempt_send_udp(probe->attempt);
     struct conn *conn = pool_take(&upstream->pool, NULL, &lack);
     if (conn)
         return attempt_send_stream(probe->attempt, conn);
-    return upstream->options.fallback == UPSTREAM_FALLBACK_UDP && attempt_send_udp(probe->attempt);
+    if (upstream->options.transport == UPSTREAM_TLS)
+        return upstream->plain && send_probe(probe, upstream->plain);
+    return upstream_falls_back_to_udp(upstream) && attempt_send_udp(probe->attempt);
 }
 
 void probe_start(struct upstream *upstream, const struct exchange_question *question)

@@ -23,7 +23,11 @@ struct upstream *upstream_new(struct upstream_env *env, const struct addr *addr,
     upstream->options = *options;
     rand_bytes(upstream->cookie, EDNS_COOKIE_CLIENT);
     upstream->cookie_len = EDNS_COOKIE_CLIENT;
-    pool_init(&upstream->pool, env, &upstream->addr, &upstream->options);
+    bool tls = options->transport == UPSTREAM_TLS;
+    if (tls)
+        secure_init(&upstream->secure, env, &upstream->addr, &upstream->options);
+    pool_init(&upstream->pool, env, &upstream->addr, &upstream->options,
+              tls ? &upstream->secure : NULL);
     return upstream;
 }
 
@@ -38,8 +42,15 @@ bool upstream_prefers_stream(const struct upstream *upstream)
 {
     if (upstream->options.transport == UPSTREAM_UDP)
         return false;
-    return upstream->options.fallback == UPSTREAM_FALLBACK_NONE ||
+    return upstream->options.transport == UPSTREAM_TLS ||
+           upstream->options.fallback == UPSTREAM_FALLBACK_NONE ||
            keepalive_allows(&upstream->pool.keepalive, loop_now(upstream->env->loop));
+}
+
+bool upstream_falls_back_to_udp(const struct upstream *upstream)
+{
+    return upstream->options.fallback == UPSTREAM_FALLBACK_UDP &&
+           upstream->options.transport != UPSTREAM_TLS;
 }
 
 struct health *upstream_health(struct upstream *upstream, bool over_stream)
@@ -52,16 +63,20 @@ bool upstream_is_ill(const struct upstream *upstream)
     if (!upstream_prefers_stream(upstream))
         return health_is_ill(&upstream->udp);
     bool no_stream = health_is_ill(&upstream->stream) || upstream->pool.backoff.failures > 0;
-    if (upstream->options.fallback == UPSTREAM_FALLBACK_NONE)
+    if (upstream->plain)
+        return no_stream && upstream_is_ill(upstream->plain);
+    if (!upstream_falls_back_to_udp(upstream))
         return no_stream;
     return no_stream && health_is_ill(&upstream->udp);
 }
 
 uint64_t upstream_srtt_us(const struct upstream *upstream)
 {
+    if (upstream->plain)
+        return upstream->pool.backoff.failures > 0 ? upstream_srtt_us(upstream->plain)
+                                                   : upstream->stream.srtt_us;
     bool by_udp = !upstream_prefers_stream(upstream) ||
-                  (upstream->options.fallback == UPSTREAM_FALLBACK_UDP &&
-                   upstream->pool.backoff.failures > 0);
+                  (upstream_falls_back_to_udp(upstream) && upstream->pool.backoff.failures > 0);
     return by_udp ? upstream->udp.srtt_us : upstream->stream.srtt_us;
 }
 

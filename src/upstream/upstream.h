@@ -18,6 +18,7 @@
 #include "upstream/env.h"
 #include "upstream/health.h"
 #include "upstream/pool.h"
+#include "upstream/secure.h"
 #include "upstream/upstream_options.h"
 
 /* How long is remembered that a server has no EDNS, or does not keep the case of names. */
@@ -32,6 +33,9 @@ struct upstream {
     struct upstream_env *env;
     struct addr addr;
     struct upstream_options options;
+    struct secure secure;   /* with UPSTREAM_TLS */
+    struct upstream *plain; /* opportunistic TLS: where queries go in plain text while TLS cannot be
+                               had; NULL: nowhere */
     struct pool pool;
     struct health udp, stream; /* answers over each */
 
@@ -52,6 +56,9 @@ void upstream_free(struct upstream *upstream);
 /* Whether queries go by a stream at first: asked for, and not forbidden by RFC 7828 where UDP may
  * take its place. */
 bool upstream_prefers_stream(const struct upstream *upstream);
+
+/* UDP may take the place of its streams. Strict TLS: never, whatever the options say. */
+bool upstream_falls_back_to_udp(const struct upstream *upstream);
 
 /* Answers would come late or not at all, by what is known now. */
 bool upstream_is_ill(const struct upstream *upstream);

@@ -10,8 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/rand.h"
 #include "loop/loop.h"
+#include "net/link.h"
+#include "net/tls.h"
+#include "net/tls_contexts.h"
 #include "upstream/attempt.h"
 #include "upstream/probe.h"
 #include "upstream/upstream.h"
@@ -55,8 +59,15 @@ void upstreams_free(struct upstreams *upstreams)
         upstream_free(LIST_ITEM(node, struct upstream, node));
     for (struct list *node; (node = list_take_first(&upstreams->env.free_attempts));)
         free(LIST_ITEM(node, struct attempt, node));
+    tls_contexts_free(upstreams->env.contexts);
     free(upstreams->table);
     free(upstreams);
+}
+
+void upstreams_use_tickets(struct upstreams *upstreams, struct tls_tickets *tickets)
+{
+    MUST(upstreams->count == 0);
+    upstreams->env.tickets = tickets;
 }
 
 struct upstream_env *upstreams_env(struct upstreams *upstreams)
@@ -78,7 +89,9 @@ static bool options_equal(const struct upstream_options *a, const struct upstrea
            a->stall_timeout_us == b->stall_timeout_us &&
            a->keepalive_idle_s == b->keepalive_idle_s &&
            a->keepalive_interval_s == b->keepalive_interval_s &&
-           a->keepalive_count == b->keepalive_count &&
+           a->keepalive_count == b->keepalive_count && a->tcp_fast_open == b->tcp_fast_open &&
+           a->max_handshakes == b->max_handshakes && a->fallback_port == b->fallback_port &&
+           tls_peer_options_equal(&a->tls, &b->tls) &&
            addr_family(&a->source) == addr_family(&b->source) &&
            (addr_family(&a->source) == AF_UNSPEC || addr_equal(&a->source, &b->source));
 }
@@ -117,6 +130,26 @@ static struct upstream *find(const struct upstreams *upstreams, const struct add
     return NULL;
 }
 
+/* Where an opportunistic upstream is asked in plain text: an upstream of its own, as what is
+ * learned over there has no meaning here. */
+static struct upstream *plain_of(struct upstreams *upstreams, const struct upstream *upstream)
+{
+    struct upstream_options options = upstream->options;
+    struct addr addr = upstream->addr;
+    bool udp = options.fallback == UPSTREAM_FALLBACK_UDP;
+
+    options.transport = udp ? UPSTREAM_UDP : UPSTREAM_TCP;
+    options.nailed = false;
+    options.tls = upstream_options_default.tls;
+    addr_set_port(&addr, options.fallback_port);
+    return upstreams_get(upstreams, &addr, &options);
+}
+
+static bool is_opportunistic(const struct upstream_options *options)
+{
+    return options->transport == UPSTREAM_TLS && options->tls.profile == TLS_OPPORTUNISTIC;
+}
+
 struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *addr,
                                const struct upstream_options *options)
 {
@@ -131,6 +164,8 @@ struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *a
     list_append(&upstreams->all, &upstream->node);
     put(upstreams, upstream);
     upstreams->count++;
+    if (is_opportunistic(options))
+        upstream->plain = plain_of(upstreams, upstream);
     if (options->nailed && options->prewarm)
         pool_nail(&upstream->pool);
     return upstream;
@@ -152,16 +187,30 @@ size_t upstreams_recycle(struct upstreams *upstreams, const struct prefix *prefi
 
 static const char *transport_name(const struct upstream *upstream)
 {
-    return upstream->options.transport == UPSTREAM_TCP ? "tcp" : "udp";
+    static const char *const names[] = {
+        [UPSTREAM_UDP] = "udp", [UPSTREAM_TCP] = "tcp", [UPSTREAM_TLS] = "tls"};
+    return names[upstream->options.transport];
+}
+
+static void view_tls(const struct conn *conn, struct conn_view *view)
+{
+    view->tls = view->cipher = view->session = "";
+    if (!conn->secure || !conn->link || !conn->ready_at)
+        return;
+    struct tls_facts facts = tls_facts(link_tls(conn->link));
+    view->tls = facts.version;
+    view->cipher = facts.cipher;
+    view->session = facts.resumed ? "resumed" : "full";
+    view->authenticated = facts.authenticated;
 }
 
 /* nailed: it is one of those that the pool keeps open. */
 static struct conn_view view_conn(const struct upstream *upstream, const struct conn *conn,
                                   bool nailed, uint64_t now)
 {
-    return (struct conn_view){
+    struct conn_view view = {
         .addr = upstream->addr,
-        .transport = "tcp",
+        .transport = conn->secure ? "tls" : "tcp",
         .state = conn_state_name(conn->state),
         .ending = conn_end_name(conn->ending),
         .nailed = nailed,
@@ -175,6 +224,8 @@ static struct conn_view view_conn(const struct upstream *upstream, const struct 
         .due_us = conn->state == CONN_RESTING && conn->until_at > now ? conn->until_at - now : 0,
         .last_close = conn_end_name(conn->last_close),
     };
+    view_tls(conn, &view);
+    return view;
 }
 
 void upstreams_each_conn(struct upstreams *upstreams,
@@ -241,6 +292,7 @@ void upstreams_each(struct upstreams *upstreams,
             .udp_rtt_us = upstream->udp.srtt_us,
             .stream_rtt_us = upstream->stream.srtt_us,
             .health = health_name(upstream, now),
+            .error = upstream->pool.last_error ? err_str(upstream->pool.last_error) : "",
         };
         count_conns(upstream, &view);
         see(context, &view);

@@ -20,11 +20,16 @@
 #include "upstream/upstream_options.h"
 
 struct loop;
+struct tls_tickets;
 struct upstream;
 struct upstreams;
 
 /* stats and quota are borrowed and must outlive the upstreams. NULL when out of memory. */
 struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct nail_quota *quota);
+
+/* Sessions of TLS are resumed with these tickets, which all workers share; borrowed. Before the
+ * first upstream is made. Without them every handshake is a full one. */
+void upstreams_use_tickets(struct upstreams *upstreams, struct tls_tickets *tickets);
 
 /* Closes all connections. No exchange may be under way. */
 void upstreams_free(struct upstreams *upstreams);
@@ -55,6 +60,10 @@ struct conn_view {
     uint64_t rtt_us;        /* smoothed answer time of the upstream over this transport */
     uint64_t due_us;        /* resting: until the next dial */
     const char *last_close; /* why the previous connection of this place closed, or "" */
+    const char *tls;        /* version, or "" */
+    const char *cipher;     /* or "" */
+    const char *session;    /* "full", "resumed", or "" */
+    bool authenticated;     /* it has proved who it is */
 };
 
 /* An upstream as `nailupctl upstreams` shows it. */
@@ -68,6 +77,7 @@ struct upstream_view {
     uint64_t timeouts, fallbacks, dials, dial_failures;
     uint64_t udp_rtt_us, stream_rtt_us; /* 0: not measured */
     const char *health;                 /* "good", "ill", "resting", "no nailing (RFC 7828)" ... */
+    const char *error;                  /* why its last connection failed, or "" */
 };
 
 /* Calls see() for each, in the order they were made. On the worker's thread. */

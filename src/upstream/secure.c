@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Contexts and tickets of upstreams (secure.h). Handshakes are net/tls.c's. */
+
+#include "upstream/secure.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "net/tls.h"
+#include "net/tls_contexts.h"
+#include "net/tls_tickets.h"
+
+/* ---- the identity as bytes: every part with its end, so that no two run into each other ---- */
+
+static void add_text(struct buf *key, const char *text)
+{
+    if (!text)
+        text = "";
+    (void)!buf_append(key, text, strlen(text) + 1);
+}
+
+static void add_addr(struct buf *key, const struct addr *addr)
+{
+    char text[ADDR_TEXT_MAX];
+    add_text(key, addr_family(addr) == AF_UNSPEC ? "" : addr_format(addr, text));
+}
+
+static void add_pins(struct buf *key, const struct tls_pins *pins)
+{
+    uint8_t count = pins ? (uint8_t)pins->count : 0;
+    (void)!buf_append(key, &count, 1);
+    if (count)
+        (void)!buf_append(key, pins->sha256, count * (size_t)TLS_PIN_BYTES);
+}
+
+static struct tls_rack *find_tickets(struct upstream_env *env, const struct addr *addr,
+                                     const struct upstream_options *options)
+{
+    const struct tls_peer_options *tls = &options->tls;
+    struct buf key;
+
+    if (!env->tickets)
+        return NULL;
+    buf_init(&key, TLS_RACK_KEY_MAX + 1);
+    add_addr(&key, addr);
+    add_addr(&key, &options->source);
+    add_text(&key, tls->profile == TLS_STRICT ? "strict" : "opportunistic");
+    add_text(&key, tls->auth_name);
+    add_text(&key, tls->ca_bundle);
+    add_text(&key, tls->certificate);
+    add_text(&key, tls->key);
+    add_text(&key, tls->ciphers);
+    add_text(&key, tls->groups);
+    add_pins(&key, tls->pins);
+    /* A key that did not fit is cut and might be another's: no tickets then. */
+    struct tls_rack *tickets = NULL;
+    if (buf_len(&key) < TLS_RACK_KEY_MAX)
+        tickets = tls_tickets_rack(env->tickets, buf_span(&key));
+    buf_deinit(&key);
+    return tickets;
+}
+
+/* ---- contexts ---- */
+
+static void find_context(struct secure *secure, struct upstream_env *env)
+{
+    char why[TLS_WHY_MAX], text[ADDR_TEXT_MAX];
+
+    if (!env->contexts)
+        env->contexts = tls_contexts_new();
+    if (!env->contexts)
+        return;
+    secure->context = tls_contexts_get(env->contexts, &secure->options->tls, why);
+    if (!secure->context)
+        LOG_LIMITED(LOG_ERROR, "upstream", "%s: no TLS: %s", addr_format(secure->addr, text), why);
+}
+
+void secure_init(struct secure *secure, struct upstream_env *env, const struct addr *addr,
+                 const struct upstream_options *options)
+{
+    *secure = (struct secure){.addr = addr, .options = options};
+    secure->tickets = find_tickets(env, addr, options);
+    find_context(secure, env);
+}
+
+struct tls *secure_new_tls(struct secure *secure, struct upstream_env *env)
+{
+    if (!secure->context)
+        find_context(secure, env);
+    if (!secure->context)
+        return NULL;
+    struct tls_peer peer = {
+        .addr = secure->addr,
+        .options = &secure->options->tls,
+        .tickets = secure->tickets,
+    };
+    return tls_client(secure->context, &peer);
+}
+
+const char *secure_advice(enum err why)
+{
+    switch (why) {
+    case ERR_TLS_NOT_SPOKEN:
+        return "; check its port";
+    case ERR_TLS_CLOSED:
+        return "; check that it serves TLS on this port";
+    case ERR_TLS_ALERT:
+        return "; it may want a client-certificate, another auth-name or other tls-ciphers";
+    case ERR_TLS_EXPIRED:
+        return "; its operator has to renew it, unless the clock of this machine is wrong";
+    case ERR_TLS_UNTRUSTED:
+        return "; set ca-bundle to the authority that signed it, or pin-sha256 to its key";
+    case ERR_TLS_NAME:
+        return "; set auth-name to a name that stands in it";
+    case ERR_TLS_PIN:
+        return "; if the key was changed on purpose, add its pin to pin-sha256";
+    case ERR_TLS_ALPN:
+        return "; something else than DNS is served on this port";
+    default:
+        return "";
+    }
+}
