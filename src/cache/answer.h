@@ -33,6 +33,7 @@ struct answer {
     uint8_t kind; /* enum answer_kind */
     uint8_t ede_count;
     uint16_t ede[2];    /* RFC 8914 info codes that go with it */
+    uint8_t error;      /* of a failure: an ERR_TLS_* whose sentence goes with the first of them, or 0 */
     uint32_t ttl_s;     /* how long it may be cached, from stored_at; 0: not at all */
     uint64_t stored_at; /* us on the loop's clock */
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/err.h"
 
 static size_t offsets_at(size_t message_len)
 {
@@ -36,6 +37,19 @@ size_t entry_size(const struct answer *answer)
            sizeof(uint16_t) * answer->ttl_count;
 }
 
+_Static_assert(ERR_TLS_FAILED - ERR_TLS_NOT_SPOKEN < 15, "the errors of TLS fit four bits");
+
+static unsigned pack_error(uint8_t error)
+{
+    return error >= ERR_TLS_NOT_SPOKEN && error <= ERR_TLS_FAILED ? error - ERR_TLS_NOT_SPOKEN + 1u
+                                                                  : 0;
+}
+
+static uint8_t unpack_error(unsigned packed)
+{
+    return packed ? (uint8_t)(packed - 1 + ERR_TLS_NOT_SPOKEN) : 0;
+}
+
 void entry_write(struct entry *entry, const struct cache_key *key, const struct answer *answer)
 {
     MUST(answer->message.len <= UINT16_MAX);
@@ -49,7 +63,8 @@ void entry_write(struct entry *entry, const struct cache_key *key, const struct 
     entry->name_len = key->name_len;
     entry->flags = key->flags;
     entry->view = key->view;
-    entry->kind_ede = (uint8_t)(answer->kind | answer->ede_count << 4);
+    entry->kind_ede =
+        (uint8_t)(answer->kind | answer->ede_count << 2 | pack_error(answer->error) << 4);
     memcpy(entry->bytes, answer->message.data, answer->message.len);
     if (answer->ttl_count > 0)
         memcpy(entry->bytes + offsets_at(answer->message.len), answer->ttl_offsets,
@@ -62,8 +77,9 @@ void entry_view(const struct entry *entry, struct answer *out)
     out->ttl_offsets =
         (const uint16_t *)(const void *)(entry->bytes + offsets_at(entry->message_len));
     out->ttl_count = entry->ttl_count;
-    out->kind = entry->kind_ede & 0xf;
-    out->ede_count = entry->kind_ede >> 4;
+    out->kind = entry->kind_ede & 3;
+    out->ede_count = entry->kind_ede >> 2 & 3;
+    out->error = unpack_error(entry->kind_ede >> 4);
     out->ede[0] = entry->ede[0];
     out->ede[1] = entry->ede[1];
     out->ttl_s = entry->ttl_s;

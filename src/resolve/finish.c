@@ -101,6 +101,7 @@ static void deliver_failure(struct task *task)
     answer.ede_count = failure->ede_count;
     for (unsigned i = 0; i < failure->ede_count; i++)
         answer.ede[i] = failure->ede[i];
+    answer.error = (uint8_t)failure->error;
     store_and_hand_out(task, &answer);
 }
 

@@ -95,6 +95,8 @@ static void on_failed(const struct strategy_view *view, const struct exchange_fa
         add_ede(failure, EDE_NO_REACHABLE_AUTHORITY);
     if (exchange->any_network)
         add_ede(failure, EDE_NETWORK_ERROR);
+    if (exchange->error >= ERR_TLS_NOT_SPOKEN)
+        failure->error = exchange->error;
 }
 
 static void next(const struct strategy_view *view, const struct event *event, struct steps *out)

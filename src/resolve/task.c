@@ -77,6 +77,7 @@ static void feed_sub_answer(struct task *task, const struct answer *answer)
         failure.ede_count = answer->ede_count;
         for (unsigned i = 0; i < answer->ede_count; i++)
             failure.ede[i] = answer->ede[i];
+        failure.error = answer->error;
         feed_sub_failure(task, &failure);
         return;
     }
