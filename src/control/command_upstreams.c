@@ -52,6 +52,10 @@ static void put_conn(void *context, const struct conn_view *view)
     put_measured(reply, view->due_us);
     reply_text(reply, view->ending);
     reply_text(reply, view->last_close);
+    reply_text(reply, view->tls);
+    reply_text(reply, view->cipher);
+    reply_text(reply, view->session);
+    reply_flag(reply, view->authenticated);
     reply_row_end(reply);
 }
 
@@ -66,7 +70,7 @@ void command_connections(struct call *call)
                 "worker:count\tupstream:text\ttransport:text\tstate:text\tage:duration\t"
                 "requests:count\tmax_requests:count\tin_flight:count\tidle:duration\t"
                 "rtt:duration\tnailed:flag\tsuspect:flag\tdue:duration\tending:text\t"
-                "last_close:text");
+                "last_close:text\ttls:text\tcipher:text\tsession:text\tauthenticated:flag");
     gather(call, visit_conns, done, NULL, 0);
 }
 
@@ -97,6 +101,7 @@ static void put_upstream(void *context, const struct upstream_view *view)
     reply_count(reply, view->dial_failures);
     put_measured(reply, view->udp_rtt_us);
     put_measured(reply, view->stream_rtt_us);
+    reply_text(reply, view->error);
     reply_row_end(reply);
 }
 
@@ -111,7 +116,7 @@ void command_upstreams(struct call *call)
                 "worker:count\tupstream:text\ttransport:text\tnailed:flag\thealth:text\t"
                 "ready:count\tdialing:count\tdraining:count\tresting:count\tin_flight:count\t"
                 "queries:count\tanswers:count\ttimeouts:count\tfallbacks:count\tdials:count\t"
-                "dial_failures:count\tudp_rtt:duration\tstream_rtt:duration");
+                "dial_failures:count\tudp_rtt:duration\tstream_rtt:duration\terror:text");
     gather(call, visit_upstreams, done, NULL, 0);
 }
 
