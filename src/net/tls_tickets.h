@@ -19,19 +19,11 @@
 
 #include "base/err.h"
 #include "base/span.h"
+#include "net/tls_tickets_max.h"
 
 struct ssl_session_st;
 struct tls_rack;
 struct tls_tickets;
-
-enum {
-    TLS_RACK_TICKETS_MAX = 16,        /* of one identity; the oldest makes room */
-    TLS_RACKS_MAX = 65536,            /* identities */
-    TLS_RACK_KEY_MAX = 4096,          /* bytes of an identity's key */
-    TLS_TICKET_BYTES_MAX = 32 * 1024, /* of a saved ticket */
-    TLS_TICKET_AGE_MAX_S = 7 * 86400,
-    TLS_TICKETS_FILE_MAX = 64 * 1024 * 1024,
-};
 
 /* NULL out of memory. */
 struct tls_tickets *tls_tickets_new(void);
@@ -42,23 +34,34 @@ void tls_tickets_free(struct tls_tickets *tickets);
  * is too long, or TLS_RACKS_MAX is reached. Racks loaded from a file have keys already. */
 struct tls_rack *tls_tickets_rack(struct tls_tickets *tickets, struct span key);
 
-/* Takes over the session (one reference). Those that cannot be resumed are dropped. */
+/* Takes over the session (one reference) and keeps a copy of its own, which the end of the
+ * connection cannot spoil (SSL_free() marks the session of a connection that broke as not
+ * resumable). Those that cannot be resumed are dropped. */
 void tls_rack_put(struct tls_rack *rack, struct ssl_session_st *session);
 
-/* The newest good ticket, which is the caller's now; NULL: none. Expired ones are dropped. */
+/* The newest good ticket, which is the caller's now (one reference, nobody else holds it); NULL:
+ * none. Expired ones are dropped, and those from later than TLS_TICKET_AHEAD_MAX_S from now. */
 struct ssl_session_st *tls_rack_take(struct tls_rack *rack, int64_t now_s);
 
 size_t tls_rack_count(const struct tls_rack *rack);
 
-/* Writes all good tickets to a file with mode 0600, beside it first and then in its place, so that
- * a crash leaves the old or the new one. ERR_IO, ERR_PERMISSION, ERR_NO_MEMORY. The file holds
+/* Writes all good tickets to a file with mode 0600, beside it first (path with ".new" at its end)
+ * and then in its place, so that a crash leaves the old or the new one. Tickets larger than
+ * TLS_TICKET_BYTES_MAX and what does not fit TLS_TICKETS_FILE_MAX are left out. ERR_IO,
+ * ERR_NOT_FOUND (no such folder), ERR_PERMISSION, ERR_NO_FILES, ERR_NO_MEMORY. The file holds
  * secrets: who reads it can impersonate us to these upstreams, and read early data. */
 MUST_USE enum err tls_tickets_save(struct tls_tickets *tickets, const char *path, int64_t now_s);
 
-/* Adds those of a file; *count is how many. ERR_NOT_FOUND: no such file. ERR_INVALID: torn, or not
- * of this program: nothing is taken from it. ERR_PERMISSION: others than its owner may read it
- * (then it is not taken either). */
+/* Adds the good ones of a file, below those that are there; *count is how many. The file stays:
+ * after a crash its tickets are used again. ERR_NOT_FOUND: no such file. ERR_INVALID: torn, or not
+ * of this program, or not a plain file (a symbolic link is not followed): nothing is taken from it.
+ * ERR_PERMISSION: others than its owner may read or write it, or the owner is not us (then it is
+ * not taken either). ERR_LIMIT: more racks than TLS_RACKS_MAX; what fitted is there. */
 MUST_USE enum err tls_tickets_load(struct tls_tickets *tickets, const char *path, int64_t now_s,
                                    size_t *count);
+
+/* The same for the bytes of such a file. */
+MUST_USE enum err tls_tickets_load_bytes(struct tls_tickets *tickets, struct span bytes,
+                                         int64_t now_s, size_t *count);
 
 #endif

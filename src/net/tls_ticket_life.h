@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_NET_TLS_TICKET_LIFE_H
+#define NAILUP_NET_TLS_TICKET_LIFE_H
+
+/* How long a session may be resumed. Pure. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ssl_session_st;
+
+/* It can be resumed; it is not older than its server said, nor than TLS_TICKET_AGE_MAX_S, nor was
+ * it given later than TLS_TICKET_AHEAD_MAX_S from now; the certificate of its peer has not ended.
+ */
+bool tls_ticket_is_good(const struct ssl_session_st *session, int64_t now_s);
+
+#endif
