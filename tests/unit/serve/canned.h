@@ -68,7 +68,7 @@ struct canned_query {
     uint16_t id, type;
     uint16_t flags;
     uint16_t edns_size; /* 0: no OPT record */
-    bool dnssec_ok, keepalive;
+    bool dnssec_ok, keepalive, padding;
 };
 
 static inline size_t canned_query(uint8_t *out, const struct canned_query *query)
@@ -83,6 +83,8 @@ static inline size_t canned_query(uint8_t *out, const struct canned_query *query
         build_opt_begin(&build, query->edns_size, 0, 0, query->dnssec_ok);
         if (query->keepalive)
             edns_add_keepalive_query(&build);
+        if (query->padding)
+            edns_add_padding(&build, EDNS_PADDING_QUERY);
         build_opt_end(&build);
     }
     size_t len = build_finish(&build);

@@ -108,7 +108,7 @@ static uint8_t got_bytes[65535];
 
 static inline void make_query(const char *name, uint16_t id)
 {
-    struct canned_query query = {name, id, RRTYPE_A, HEADER_RD, 1232, false, false};
+    struct canned_query query = {name, id, RRTYPE_A, HEADER_RD, 1232, false, false, false};
     sent_len = canned_query(sent, &query);
 }
 

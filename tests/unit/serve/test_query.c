@@ -114,6 +114,30 @@ static void test_a_keepalive_option_is_seen(void **state)
     assert_true(query.has_keepalive);
 }
 
+static void test_padding_is_seen_among_other_options(void **state)
+{
+    (void)state;
+    struct build build;
+    uint8_t wire[NAME_WIRE_MAX];
+    struct question question = {.type = RRTYPE_A, .cls = RRCLASS_IN};
+    assert_int_equal(name_parse(&question.name, wire, "a.example", 9), ERR_OK);
+    for (int with = 0; with < 2; with++) {
+        build_init(&build, bytes, sizeof(bytes));
+        build_header(&build, 1, HEADER_RD);
+        build_question(&build, &question);
+        build_opt_begin(&build, 1232, 0, 0, false);
+        build_option(&build, EDNS_NSID, NULL, 0);
+        if (with)
+            build_option(&build, EDNS_PADDING, NULL, 0); /* an empty one counts (RFC 7830) */
+        edns_add_keepalive_query(&build);
+        build_opt_end(&build);
+        len = build_finish(&build);
+        assert_int_equal(check(), QUERY_RESOLVE);
+        assert_int_equal(query.has_padding, with);
+        assert_true(query.has_keepalive);
+    }
+}
+
 static void test_cookies_and_unknown_options_are_ignored(void **state)
 {
     (void)state;
@@ -339,6 +363,7 @@ int main(void)
         cmocka_unit_test(test_edns_is_read),
         cmocka_unit_test(test_odd_edns_sizes_count_as_512_or_as_they_are),
         cmocka_unit_test(test_a_keepalive_option_is_seen),
+        cmocka_unit_test(test_padding_is_seen_among_other_options),
         cmocka_unit_test(test_cookies_and_unknown_options_are_ignored),
         cmocka_unit_test(test_options_that_lie_about_their_length_are_malformed),
         cmocka_unit_test(test_an_answer_is_never_answered),

@@ -18,7 +18,7 @@ static uint8_t asked[4096];
 static size_t asked_len;
 static struct query query;
 static struct query_error error;
-static struct reply_rules udp, stream;
+static struct reply_rules udp, stream, tls;
 static uint8_t *out; /* exactly as long as planned */
 static struct message parsed;
 
@@ -26,7 +26,8 @@ static int setup(void **state)
 {
     (void)state;
     udp = reply_rules_udp(1232);
-    stream = reply_rules_stream(1232, 30 * 1000000);
+    tls = stream = reply_rules_stream(1232, 30 * 1000000);
+    tls.pads = true;
     return 0;
 }
 
@@ -83,7 +84,7 @@ static struct reply refused(uint16_t rcode, uint16_t ede, const char *text)
 static void test_the_spelling_of_the_name_is_echoed(void **state)
 {
     (void)state;
-    struct canned_query asks = {"wWw.ExAmPlE.oRg", 7, RRTYPE_A, HEADER_RD, 0, false, false};
+    struct canned_query asks = {"wWw.ExAmPlE.oRg", 7, RRTYPE_A, HEADER_RD, 0, false, false, false};
     answered(&asks, 0, 2, 4, &udp);
     assert_memory_equal(out + 12, asked + 12, asked_len - 12);
     assert_int_equal(parsed.counts[SECTION_ANSWER], 2);
@@ -99,7 +100,7 @@ static void test_rd_and_cd_are_copied_and_ra_is_set(void **state)
     (void)state;
     const uint16_t flags[] = {0, HEADER_RD, HEADER_CD, HEADER_RD | HEADER_CD};
     for (size_t i = 0; i < 4; i++) {
-        struct canned_query asks = {"a.example", 7, RRTYPE_A, flags[i], 1232, true, false};
+        struct canned_query asks = {"a.example", 7, RRTYPE_A, flags[i], 1232, true, false, false};
         answered(&asks, 0, 1, 4, &udp);
         assert_int_equal(parsed.flags, HEADER_QR | HEADER_RA | flags[i]);
     }
@@ -110,7 +111,7 @@ static void test_other_bits_of_the_query_are_not_echoed(void **state)
     (void)state;
     struct canned_query asks = {
         "a.example", 7,     RRTYPE_A, HEADER_RD | HEADER_AA | HEADER_TC | HEADER_Z | 3,
-        0,           false, false};
+        0,           false, false,    false};
     answered(&asks, 0, 1, 4, &udp);
     assert_int_equal(parsed.flags, HEADER_QR | HEADER_RA | HEADER_RD);
 }
@@ -118,15 +119,15 @@ static void test_other_bits_of_the_query_are_not_echoed(void **state)
 static void test_ad_goes_to_those_who_asked_with_ad_or_do(void **state)
 {
     (void)state;
-    struct canned_query plain = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, false};
+    struct canned_query plain = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, false, false};
     answered(&plain, HEADER_AD, 1, 4, &udp);
     assert_false(parsed.flags & HEADER_AD);
-    struct canned_query with_ad = {"a.example", 7, RRTYPE_A, HEADER_AD, 0, false, false};
+    struct canned_query with_ad = {"a.example", 7, RRTYPE_A, HEADER_AD, 0, false, false, false};
     answered(&with_ad, HEADER_AD, 1, 4, &udp);
     assert_true(parsed.flags & HEADER_AD);
     answered(&with_ad, 0, 1, 4, &udp);
     assert_false(parsed.flags & HEADER_AD);
-    struct canned_query with_do = {"a.example", 7, RRTYPE_A, 0, 1232, true, false};
+    struct canned_query with_do = {"a.example", 7, RRTYPE_A, 0, 1232, true, false, false};
     answered(&with_do, HEADER_AD, 1, 4, &udp);
     assert_true(parsed.flags & HEADER_AD);
 }
@@ -134,7 +135,7 @@ static void test_ad_goes_to_those_who_asked_with_ad_or_do(void **state)
 static void test_opt_is_ours_with_do_copied(void **state)
 {
     (void)state;
-    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 4000, true, true};
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 4000, true, true, false};
     answered(&asks, 0, 1, 4, &udp);
     assert_int_equal(parsed.edns.udp_size, 1232);
     assert_true(parsed.edns.dnssec_ok);
@@ -148,7 +149,7 @@ static void test_opt_is_ours_with_do_copied(void **state)
 static void test_keepalive_is_answered_on_streams(void **state)
 {
     (void)state;
-    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, true};
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, true, false};
     struct edns_keepalive keepalive;
     answered(&asks, 0, 1, 4, &stream);
     assert_int_equal(edns_find_keepalive(&parsed.edns, &keepalive), EDNS_FOUND);
@@ -170,7 +171,7 @@ static void test_rules_stay_in_what_can_be_said(void **state)
 static void test_what_does_not_fit_is_truncated_and_a_stream_gives_it_whole(void **state)
 {
     (void)state;
-    struct canned_query asks = {"a.Example", 7, RRTYPE_A, HEADER_RD, 1232, false, false};
+    struct canned_query asks = {"a.Example", 7, RRTYPE_A, HEADER_RD, 1232, false, false, false};
     struct reply reply = answered(&asks, 0, 100, 4, &udp);
     assert_true(parsed.flags & HEADER_TC);
     assert_int_equal(reply.len, asked_len);
@@ -184,7 +185,8 @@ static void test_what_does_not_fit_is_truncated_and_a_stream_gives_it_whole(void
 /* 20 records of the answer, as many of authority and additional: 16 bytes each. */
 static struct reply answered_in_full(uint16_t client_size, bool dnssec_ok, enum answer_kind kind)
 {
-    struct canned_query asks = {"a.Example", 7, RRTYPE_A, HEADER_RD, client_size, dnssec_ok, false};
+    struct canned_query asks = {"a.Example", 7,         RRTYPE_A, HEADER_RD,
+                                client_size, dnssec_ok, false,    false};
     uint8_t wire[NAME_WIRE_MAX];
     struct question question = canned_question(asks.name, asks.type, wire);
     assert_int_equal(ask(&asks), QUERY_RESOLVE);
@@ -236,7 +238,8 @@ static void test_the_least_of_all_sizes_holds_to_the_byte(void **state)
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         udp = reply_rules_udp(rows[i].ours);
-        struct canned_query asks = {"a.b", 7, RRTYPE_TXT, HEADER_RD, rows[i].client, false, false};
+        struct canned_query asks = {"a.b",          7,     RRTYPE_TXT, HEADER_RD,
+                                    rows[i].client, false, false,      false};
         size_t frame = 12 + 5 + 4 + 12 + (rows[i].client ? 11 : 0);
         struct reply reply = answered(&asks, 0, 1, (uint16_t)(rows[i].limit - frame), &udp);
         assert_int_equal(reply.len, rows[i].limit);
@@ -249,13 +252,90 @@ static void test_the_least_of_all_sizes_holds_to_the_byte(void **state)
 static void test_the_largest_message_goes_over_a_stream(void **state)
 {
     (void)state;
-    struct canned_query asks = {"a.b", 7, RRTYPE_TXT, HEADER_RD, 0, false, false};
+    struct canned_query asks = {"a.b", 7, RRTYPE_TXT, HEADER_RD, 0, false, false, false};
     struct reply reply = answered(&asks, 0, 1, 65535 - 12 - 9 - 12, &stream);
     assert_int_equal(reply.len, 65535);
     assert_false(parsed.flags & HEADER_TC);
     asks.edns_size = 512; /* the OPT record does not fit any more */
     answered(&asks, 0, 1, 65535 - 12 - 9 - 12, &stream);
     assert_true(parsed.flags & HEADER_TC);
+}
+
+/* ---- padding ---- */
+
+/* All options of the reply: padding is the last, and of zeros. */
+static void check_padding_is_last(void)
+{
+    struct span rest = parsed.edns.options;
+    struct edns_option option = {0};
+    while (edns_option_next(&rest, &option))
+        assert_true(option.code != EDNS_PADDING || rest.len == 0);
+    assert_int_equal(option.code, EDNS_PADDING);
+    for (size_t i = 0; i < option.data.len; i++)
+        assert_int_equal(option.data.data[i], 0);
+}
+
+static void test_a_padded_query_over_tls_gets_an_answer_of_whole_blocks(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.example", 7, RRTYPE_TXT, HEADER_RD, 1232, false, false, true};
+    size_t bare = 12 + 15 + 12 + 11; /* header, question, a record and OPT */
+    for (uint16_t rdata = 0; rdata < 2000; rdata++) {
+        struct reply reply = answered(&asks, 0, 1, rdata, &tls);
+        assert_int_equal(reply.len % EDNS_PADDING_ANSWER, 0);
+        assert_in_range(reply.len, bare + rdata + 4, bare + rdata + 4 + EDNS_PADDING_ANSWER - 1);
+        check_padding_is_last();
+    }
+}
+
+static void test_padding_is_only_for_those_who_pad_over_tls(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, false, true};
+    answered(&asks, 0, 1, 4, &udp);
+    assert_int_equal(parsed.edns.options.len, 0);
+    answered(&asks, 0, 1, 4, &stream);
+    assert_int_equal(parsed.edns.options.len, 0);
+    asks.padding = false;
+    answered(&asks, 0, 1, 4, &tls);
+    assert_int_equal(parsed.edns.options.len, 0);
+    asks.edns_size = 0;
+    answered(&asks, 0, 1, 4, &tls);
+    assert_false(parsed.edns.present);
+}
+
+static void test_padding_ends_where_a_message_must(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.b", 7, RRTYPE_TXT, HEADER_RD, 512, false, false, true};
+    size_t bare = 12 + 9 + 12 + 11;
+    for (size_t len = 65000; len <= 65535; len++) {
+        struct reply reply = answered(&asks, 0, 1, (uint16_t)(len - bare), &tls);
+        assert_false(parsed.flags & HEADER_TC);
+        size_t blocks = (len + 4 + 467) / 468 * 468;
+        assert_int_equal(reply.len, len + 4 > 65535 ? len : MIN(blocks, 65535));
+    }
+    struct reply reply = answered(&asks, 0, 1, (uint16_t)(65536 - bare), &tls);
+    assert_true(parsed.flags & HEADER_TC); /* and then there is room again */
+    assert_int_equal(reply.len, EDNS_PADDING_ANSWER);
+}
+
+static void test_errors_are_padded_with_all_their_options(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, true, true};
+    struct edns_keepalive keepalive;
+    struct edns_ede ede;
+    ask(&asks);
+    error = (struct query_error){RCODE_REFUSED, EDE_PROHIBITED, "who are you?"};
+    struct reply reply;
+    reply_plan_error(&reply, &query, &error, true, &tls);
+    write_planned(&reply, 0);
+    assert_int_equal(reply.len, EDNS_PADDING_ANSWER);
+    assert_int_equal(edns_find_keepalive(&parsed.edns, &keepalive), EDNS_FOUND);
+    assert_int_equal(edns_find_ede(&parsed.edns, &ede), EDNS_FOUND);
+    assert_int_equal(ede.text.len, strlen("who are you?"));
+    check_padding_is_last();
 }
 
 static uint32_t first_ttl(void)
@@ -269,7 +349,7 @@ static uint32_t first_ttl(void)
 static void test_ttls_are_aged_in_the_copy(void **state)
 {
     (void)state;
-    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 0, false, false};
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 0, false, false, false};
     struct reply reply = answered(&asks, 0, 3, 4, &udp);
     const struct {
         uint64_t now_us;
@@ -295,7 +375,7 @@ static void test_ttls_are_aged_in_the_copy(void **state)
 static void test_extended_errors_go_along(void **state)
 {
     (void)state;
-    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, false};
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, false, false};
     struct reply reply = answered(&asks, RCODE_SERVFAIL, 0, 0, &udp);
     canned.answer.ede_count = 2;
     canned.answer.ede[0] = EDE_NO_REACHABLE_AUTHORITY;
@@ -315,7 +395,7 @@ static void test_extended_errors_go_along(void **state)
 static void test_extended_errors_need_edns(void **state)
 {
     (void)state;
-    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 0, false, false};
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 0, false, false, false};
     ask(&asks);
     struct reply reply = refused(RCODE_REFUSED, EDE_PROHIBITED, "who are you?");
     assert_int_equal(reply.len, asked_len);
@@ -324,7 +404,7 @@ static void test_extended_errors_need_edns(void **state)
 static void test_an_error_says_why_in_words(void **state)
 {
     (void)state;
-    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, true, false};
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, true, false, false};
     ask(&asks);
     refused(RCODE_REFUSED, EDE_PROHIBITED, "who are you?");
     struct edns_ede ede;
@@ -338,7 +418,7 @@ static void test_an_error_says_why_in_words(void **state)
 static void test_bad_version_uses_the_upper_bits_of_the_rcode(void **state)
 {
     (void)state;
-    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, false};
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, false, false};
     ask(&asks);
     refused(RCODE_BADVERS, EDE_NONE, "");
     assert_int_equal(parsed.edns.version, 0);
@@ -358,7 +438,8 @@ static void test_an_error_without_a_question_is_a_header(void **state)
 static void test_the_opcode_is_echoed(void **state)
 {
     (void)state;
-    struct canned_query asks = {"a.example", 7, RRTYPE_SOA, OPCODE_NOTIFY << 11, 0, false, false};
+    struct canned_query asks = {"a.example", 7,     RRTYPE_SOA, OPCODE_NOTIFY << 11,
+                                0,           false, false,      false};
     assert_int_equal(ask(&asks), QUERY_ERROR);
     refused(error.rcode, error.ede, error.text);
     assert_int_equal(message_opcode(&parsed), OPCODE_NOTIFY);
@@ -368,7 +449,8 @@ static void test_the_opcode_is_echoed(void **state)
 /* A query with a TSIG record whose RDATA is given. */
 static void ask_signed(const void *rdata, uint16_t count, bool edns)
 {
-    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, edns ? 1232 : 0, false, false};
+    struct canned_query asks = {"a.example",     7,     RRTYPE_A, HEADER_RD,
+                                edns ? 1232 : 0, false, false,    false};
     asked_len = canned_query(asked, &asks);
     static const uint8_t owner[] = "\3key\7example";
     memcpy(asked + asked_len, owner, sizeof(owner));
@@ -404,6 +486,21 @@ static void test_a_signed_query_gets_a_bad_key(void **state)
     }
 }
 
+/* No client of ours signs and pads; should one, the whole message has the length. */
+static void test_what_follows_padding_is_counted_in(void **state)
+{
+    (void)state;
+    struct reply reply;
+    ask_signed(tsig_rdata, sizeof(tsig_rdata) - 1, true);
+    query.has_padding = true;
+    error = (struct query_error){RCODE_NOTAUTH, EDE_NONE, ""};
+    reply_plan_error(&reply, &query, &error, true, &tls);
+    write_planned(&reply, 0);
+    assert_true(parsed.has_tsig);
+    assert_int_equal(reply.len, EDNS_PADDING_ANSWER);
+    check_padding_is_last();
+}
+
 static void test_a_tsig_of_nonsense_gets_none_back(void **state)
 {
     (void)state;
@@ -430,6 +527,11 @@ int main(void)
         TEST(test_what_is_not_required_is_left_out_before_an_answer_is_truncated),
         TEST(test_the_least_of_all_sizes_holds_to_the_byte),
         TEST(test_the_largest_message_goes_over_a_stream),
+        TEST(test_a_padded_query_over_tls_gets_an_answer_of_whole_blocks),
+        TEST(test_padding_is_only_for_those_who_pad_over_tls),
+        TEST(test_padding_ends_where_a_message_must),
+        TEST(test_errors_are_padded_with_all_their_options),
+        TEST(test_what_follows_padding_is_counted_in),
         TEST(test_ttls_are_aged_in_the_copy),
         TEST(test_extended_errors_go_along),
         TEST(test_extended_errors_need_edns),

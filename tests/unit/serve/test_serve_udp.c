@@ -82,7 +82,7 @@ static void test_the_answer_leaves_from_the_address_asked(void **state)
 static void test_rd_0_gets_only_what_is_at_hand(void **state)
 {
     (void)state;
-    struct canned_query query = {"miss.example", 1, RRTYPE_A, 0, 1232, false, false};
+    struct canned_query query = {"miss.example", 1, RRTYPE_A, 0, 1232, false, false, false};
     sent_len = canned_query(sent, &query);
     udp_send_from(&me);
     assert_true(udp_got());
@@ -104,7 +104,7 @@ static void test_do_and_cd_reach_the_resolver(void **state)
     (void)state;
     for (int i = 0; i < 4; i++) {
         struct canned_query query = {"hit.a", 1,     RRTYPE_A, (uint16_t)(i & 1 ? HEADER_CD : 0),
-                                     1232,    i & 2, false};
+                                     1232,    i & 2, false,    false};
         sent_len = canned_query(sent, &query);
         udp_send_from(&me);
         assert_true(udp_got());

@@ -16,7 +16,8 @@
 static struct addr listens[3];
 static enum err answers[3];
 static unsigned warnings;
-static const struct server_options options = {.listen = listens, .listen_count = 3};
+static const struct server_options options = {
+    .listen = listens, .listen_count = 2, .listen_tls = &listens[2], .listen_tls_count = 1};
 
 enum err acceptor_probe(const struct addr *listen)
 {

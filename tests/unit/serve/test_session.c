@@ -101,7 +101,7 @@ static void test_keepalive_tells_the_idle_timeout(void **state)
 {
     (void)state;
     struct fake_conn *conn = open_client();
-    struct canned_query query = {"hit.example", 1, RRTYPE_A, HEADER_RD, 1232, false, true};
+    struct canned_query query = {"hit.example", 1, RRTYPE_A, HEADER_RD, 1232, false, true, false};
     sent_len = canned_query(sent, &query);
     fake_conn_send_message(conn, span_of(sent, sent_len));
     assert_true(tcp_got(conn));
