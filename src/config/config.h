@@ -64,6 +64,14 @@ struct config_entry {
     struct config_layer layer;
 };
 
+/* An item of a zone's upstreams. */
+struct config_upstream {
+    struct config_position position;
+    struct addr addr; /* port 0 where the file gives none */
+    bool has_port;
+    char *auth_name; /* "": none */
+};
+
 /* A zone of forward-zones as the file has it; route.zones has the same with every rule applied. */
 struct config_zone {
     struct config_position position;
@@ -71,7 +79,7 @@ struct config_zone {
     uint8_t name_len;
     bool trust_ad;
     bool cache;
-    struct addr *upstreams;
+    struct config_upstream *upstreams;
     size_t upstream_count;
     struct config_layer layer;
 };
@@ -84,6 +92,8 @@ struct config {
     uint32_t workers; /* 0: one per CPU this process may use */
     uint32_t max_nailed;
     char *control_socket; /* "": none */
+    char *session_file;   /* of TLS; "": none */
+    char *tls_key_log;    /* "": none */
     enum log_level log_level;
     enum log_format log_format;
 
@@ -119,10 +129,16 @@ MUST_USE enum err config_parse(const char *file_name, const char *text, size_t l
 /* NULL is fine. */
 void config_free(struct config *config);
 
+/* The upstream of a zone: its address with the port that its transport means, and as
+ * config_upstream_options() says how it is spoken to, with the name that stands behind it. */
+void config_zone_upstream(const struct config *config, const struct config_zone *zone,
+                          const struct config_upstream *upstream, struct route_upstream *out);
+
 /*
  * How this address is spoken to, every rule of choice applied: each setting is looked up in the
  * zone (NULL: none, as in recursion), then in the entry of tcp-upstream-keepalive with the longest
- * matching prefix, then in the section upstream. A binary search over the entries; any thread.
+ * matching prefix, then in the section upstream. An entry never weakens a strict TLS zone. A binary
+ * search over the entries; any thread. What out points to lives as long as the configuration.
  */
 void config_upstream_options(const struct config *config, const struct config_zone *zone,
                              const struct addr *addr, struct upstream_options *out);

@@ -96,7 +96,7 @@ static void check_zone_connections(struct loader *loader, const struct config_zo
 {
     struct upstream_options options;
     for (size_t i = 0; i < zone->upstream_count && gives_connections(&zone->layer); i++) {
-        config_upstream_options(loader->config, zone, &zone->upstreams[i], &options);
+        config_upstream_options(loader->config, zone, &zone->upstreams[i].addr, &options);
         if (!has_too_many(&options))
             continue;
         report_connections(loader, zone->position, path, &options);
@@ -145,16 +145,19 @@ static void check_zone(struct loader *loader, size_t index)
     snprintf(path, sizeof(path), "forward-zones[%zu]", index);
     check_zone_connections(loader, zone, path);
     for (size_t i = 0; i < zone->upstream_count; i++) {
-        addr_format(&zone->upstreams[i], text);
-        if (is_own_address(loader->config, &zone->upstreams[i]))
+        struct route_upstream upstream;
+        config_zone_upstream(loader->config, zone, &zone->upstreams[i], &upstream);
+        addr_format(&upstream.addr, text);
+        if (is_own_address(loader->config, &upstream.addr))
             problems_add(loader->problems, zone->position, path,
                          "%s is an address of server.listen: queries would go round in a circle",
                          text);
-        if (zone->trust_ad && !is_loopback(&zone->upstreams[i]))
+        bool is_safe = is_loopback(&upstream.addr) || (upstream.options.transport == UPSTREAM_TLS &&
+                                                       upstream.options.tls.profile == TLS_STRICT);
+        if (zone->trust_ad && !is_safe)
             problems_add(loader->problems, zone->position, path,
-                         "trust-ad: yes takes upstreams on the loopback interface, not %s: on the "
-                         "way an answer could be changed, and TLS is not supported yet by this "
-                         "version",
+                         "trust-ad: yes takes upstreams over TLS with profile: strict, or on the "
+                         "loopback interface, not %s: on the way an answer could be changed",
                          text);
     }
 }

@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "config/options.h"
+#include "config/pin.h"
 
 struct printer {
     const struct config *config;
@@ -53,6 +54,32 @@ static void put_addresses(struct printer *printer, const struct addr *list, size
     put(printer, "]");
 }
 
+/* With the ports that are used, given or not. */
+static void put_upstreams(struct printer *printer, const struct config_zone *zone,
+                          const struct route_upstream *upstreams)
+{
+    char text[ADDR_TEXT_MAX + ADDR_NAME_MAX];
+    put(printer, "[");
+    for (size_t i = 0; i < zone->upstream_count; i++) {
+        const char *name = zone->upstreams[i].auth_name;
+        addr_format(&upstreams[i].addr, text);
+        if (*name)
+            snprintf(text + strlen(text), ADDR_NAME_MAX, "#%s", name);
+        put(printer, "%s", i ? ", " : "");
+        put_quoted_if_v6(printer, text);
+    }
+    put(printer, "]");
+}
+
+static void put_pins(struct printer *printer, const struct tls_pins *pins)
+{
+    char text[PIN_TEXT_MAX];
+    put(printer, "[");
+    for (size_t i = 0; pins && i < pins->count; i++)
+        put(printer, "%s%s", i ? ", " : "", pin_format(pins->sha256[i], text));
+    put(printer, "]");
+}
+
 static void put_outgoing(struct printer *printer)
 {
     char text[ADDR_TEXT_MAX];
@@ -79,10 +106,21 @@ static void put_access(struct printer *printer)
             actions[config->access[i].action]);
 }
 
+/* The value of a row that may stand in a layer. */
+static void put_layered(struct printer *printer, const struct option *option,
+                        const struct upstream_options *values)
+{
+    char text[KIND_TEXT_MAX];
+    if (option->kind == KIND_PINS)
+        put_pins(printer, values->tls.pins);
+    else
+        put(printer, "%s", kind_format(option->kind, (const char *)values + option->offset, text));
+}
+
 /* The keys a layer gives, each after a comma; those of a section inside braces of their own. */
 static void put_layer(struct printer *printer, const struct config_layer *layer)
 {
-    char text[KIND_TEXT_MAX], open[64] = "";
+    char open[64] = "";
     size_t count;
     const struct option *rows = options_all(&count);
     for (size_t i = 0; i < count; i++) {
@@ -100,8 +138,8 @@ static void put_layer(struct printer *printer, const struct config_layer *layer)
             snprintf(open, sizeof(open), "%.*s", section, key);
             put(printer, "%s: {", open);
         }
-        put(printer, "%s: %s", section ? key + section + 1 : key,
-            kind_format(rows[i].kind, option_field(&rows[i], (void *)&layer->values), text));
+        put(printer, "%s: ", section ? key + section + 1 : key);
+        put_layered(printer, &rows[i], &layer->values);
     }
     put(printer, "%s", *open ? "}" : "");
 }
@@ -132,11 +170,12 @@ static void put_entries(struct printer *printer)
     }
 }
 
-static void put_zone(struct printer *printer, const struct config_zone *zone)
+static void put_zone(struct printer *printer, const struct config_zone *zone,
+                     const struct route_zone *route)
 {
     char text[KIND_TEXT_MAX];
     put(printer, "  - {name: %s, upstreams: ", kind_format(KIND_ZONE_NAME, zone->wire, text));
-    put_addresses(printer, zone->upstreams, zone->upstream_count);
+    put_upstreams(printer, zone, route->upstreams);
     put(printer, ", trust-ad: %s", kind_format(KIND_BOOL, &zone->trust_ad, text));
     put(printer, ", cache: %s", kind_format(KIND_BOOL, &zone->cache, text));
     put_layer(printer, &zone->layer);
@@ -148,16 +187,26 @@ static void put_zones(struct printer *printer)
     const struct config *config = printer->config;
     put(printer, config->zone_count ? "\n" : " []\n");
     for (size_t i = 0; i < config->zone_count; i++)
-        put_zone(printer, &config->zones[i]);
+        put_zone(printer, &config->zones[i], &config->route.zones[i]);
 }
 
 static void put_list(struct printer *printer, enum kind kind)
 {
+    const struct server_options *server = &printer->config->server;
     switch (kind) {
     case KIND_LISTEN:
         put(printer, " ");
-        put_addresses(printer, printer->config->server.listen,
-                      printer->config->server.listen_count);
+        put_addresses(printer, server->listen, server->listen_count);
+        put(printer, "\n");
+        break;
+    case KIND_LISTEN_TLS:
+        put(printer, " ");
+        put_addresses(printer, server->listen_tls, server->listen_tls_count);
+        put(printer, "\n");
+        break;
+    case KIND_PINS:
+        put(printer, " ");
+        put_pins(printer, printer->config->upstream.tls.pins);
         put(printer, "\n");
         break;
     case KIND_OUTGOING:

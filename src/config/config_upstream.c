@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-enum { DNS_PORT = 53 };
-
 #define ROW(field)                                                                                 \
     options_find_field(OWNER_upstream_options, offsetof(struct upstream_options, field))
 
@@ -18,43 +16,98 @@ static bool is_written(const struct config *config, const struct option *option)
     return config->written[option_index(option)].line != 0;
 }
 
+/* An entry wants its addresses nailed: over TCP when nothing says TLS. */
 static void apply_entry(const struct config *config, const struct config_entry *entry,
                         struct upstream_options *out)
 {
     const struct option *max_requests =
         options_find_field(OWNER_config, offsetof(struct config, keepalive_max_requests));
-    out->transport = UPSTREAM_TCP;
+    if (out->transport == UPSTREAM_UDP)
+        out->transport = UPSTREAM_TCP;
     if (is_written(config, max_requests))
         out->max_requests = config->keepalive_max_requests;
     options_overlay(&entry->layer, out);
 }
 
+/* The zone's own keys, and the name behind the address. */
+static void apply_zone(const struct config_zone *zone, char *name, struct upstream_options *out)
+{
+    if (zone)
+        options_overlay(&zone->layer, out);
+    if (*name)
+        out->tls.auth_name = name;
+}
+
+static bool is_strict_tls(const struct upstream_options *options)
+{
+    return options->transport == UPSTREAM_TLS && options->tls.profile == TLS_STRICT;
+}
+
+/* A zone that demands TLS, for itself or by a name behind the address, has what it would have
+ * without the entry: its queries may not leak because someone lists the address elsewhere. */
+static void keep_strict(const struct config *config, const struct config_zone *zone, char *name,
+                        struct upstream_options *out)
+{
+    struct upstream_options alone = config->upstream;
+    apply_zone(zone, name, &alone);
+    bool is_demanded = zone && (*name || option_in_layer(ROW(transport), &zone->layer));
+    if (!is_demanded || alone.tls.profile != TLS_STRICT)
+        return;
+    out->tls.profile = TLS_STRICT;
+    if (alone.transport == UPSTREAM_TLS)
+        out->transport = UPSTREAM_TLS;
+}
+
 /* Who demands TCP for a zone wants no query of it over UDP, unless some place says otherwise. */
-static void apply_fallback_rule(const struct config *config, const struct config_zone *zone,
-                                const struct config_entry *entry, struct upstream_options *out)
+static bool is_tcp_demanded(const struct config *config, const struct config_zone *zone,
+                            const struct config_entry *entry, const struct upstream_options *out)
 {
     const struct option *fallback = ROW(fallback);
     if (!zone || !option_in_layer(ROW(transport), &zone->layer) || out->transport != UPSTREAM_TCP)
-        return;
-    bool is_said = is_written(config, fallback) || option_in_layer(fallback, &zone->layer) ||
-                   (entry && option_in_layer(fallback, &entry->layer));
-    if (!is_said)
-        out->fallback = UPSTREAM_FALLBACK_NONE;
+        return false;
+    return !is_written(config, fallback) && !option_in_layer(fallback, &zone->layer) &&
+           !(entry && option_in_layer(fallback, &entry->layer));
 }
 
-void config_upstream_options(const struct config *config, const struct config_zone *zone,
-                             const struct addr *addr, struct upstream_options *out)
+static void choose(const struct config *config, const struct config_zone *zone, char *name,
+                   const struct addr *addr, struct upstream_options *out)
 {
     int index = prefix_set_find(config->entry_set, addr);
     const struct config_entry *entry = index < 0 ? NULL : &config->entries[index];
     *out = config->upstream;
     if (entry)
         apply_entry(config, entry, out);
-    if (zone)
-        options_overlay(&zone->layer, out);
-    apply_fallback_rule(config, zone, entry, out);
-    out->nailed = entry && out->transport == UPSTREAM_TCP;
+    apply_zone(zone, name, out);
+    if (entry)
+        keep_strict(config, zone, name, out);
+    if (is_strict_tls(out) || is_tcp_demanded(config, zone, entry, out))
+        out->fallback = UPSTREAM_FALLBACK_NONE;
+    /* So that keys of TLS make no difference, not even to a reload, where it is not spoken. */
+    if (out->transport != UPSTREAM_TLS)
+        out->tls = (struct tls_peer_options){.profile = TLS_STRICT};
+    out->nailed = entry && out->transport != UPSTREAM_UDP;
     out->source = addr_family(addr) == AF_INET6 ? config->outgoing.v6 : config->outgoing.v4;
+}
+
+void config_upstream_options(const struct config *config, const struct config_zone *zone,
+                             const struct addr *addr, struct upstream_options *out)
+{
+    char none[] = "";
+    choose(config, zone, none, addr, out);
+}
+
+static uint16_t port_of(enum upstream_transport transport)
+{
+    return transport == UPSTREAM_TLS ? DNS_TLS_PORT : DNS_PORT;
+}
+
+void config_zone_upstream(const struct config *config, const struct config_zone *zone,
+                          const struct config_upstream *upstream, struct route_upstream *out)
+{
+    out->addr = upstream->addr;
+    choose(config, zone, upstream->auth_name, &upstream->addr, &out->options);
+    if (!upstream->has_port)
+        addr_set_port(&out->addr, port_of(out->options.transport));
 }
 
 /* ---- routes ---- */
@@ -70,11 +123,8 @@ static bool route_zone(struct loader *loader, const struct config_zone *zone,
     if (!out->upstreams)
         return false;
     out->upstream_count = zone->upstream_count;
-    for (size_t i = 0; i < zone->upstream_count; i++) {
-        out->upstreams[i].addr = zone->upstreams[i];
-        config_upstream_options(loader->config, zone, &zone->upstreams[i],
-                                &out->upstreams[i].options);
-    }
+    for (size_t i = 0; i < zone->upstream_count; i++)
+        config_zone_upstream(loader->config, zone, &zone->upstreams[i], &out->upstreams[i]);
     return true;
 }
 
@@ -84,7 +134,7 @@ static struct prefix_set *zone_addresses(const struct config *config)
     struct prefix_set *set = prefix_set_new();
     for (size_t i = 0; set && i < config->zone_count; i++) {
         for (size_t j = 0; j < config->zones[i].upstream_count; j++) {
-            struct prefix prefix = {.addr = config->zones[i].upstreams[j]};
+            struct prefix prefix = {.addr = config->zones[i].upstreams[j].addr};
             prefix.length = addr_family(&prefix.addr) == AF_INET6 ? 128 : 32;
             if (prefix_set_add(set, &prefix, 0) == ERR_NO_MEMORY) {
                 prefix_set_free(set);
@@ -108,8 +158,8 @@ static void route_prewarmed(struct config *config, const struct prefix_set *name
         if (!prefix_is_single(prefix) || prefix_set_find(named, &prefix->addr) >= 0)
             continue;
         out->addr = prefix->addr;
-        addr_set_port(&out->addr, DNS_PORT);
         config_upstream_options(config, NULL, &out->addr, &out->options);
+        addr_set_port(&out->addr, port_of(out->options.transport));
         if (out->options.nailed && out->options.prewarm)
             config->route.prewarmed_count++;
     }

@@ -196,6 +196,7 @@ static bool parse_word(enum kind kind, const char *text, void *field)
 }
 
 _Static_assert(sizeof(enum upstream_transport) == sizeof(unsigned), "words are stored as unsigned");
+_Static_assert(sizeof(enum tls_profile) == sizeof(unsigned), "words are stored as unsigned");
 _Static_assert(sizeof(enum log_level) == sizeof(unsigned), "words are stored as unsigned");
 
 static bool parse_zone_name(const char *text, uint8_t field[NAME_WIRE_MAX])
@@ -209,16 +210,51 @@ static bool parse_zone_name(const char *text, uint8_t field[NAME_WIRE_MAX])
     return true;
 }
 
-/* Absolute and printable, so that it can stand in a log line; its length is checked later. */
-static bool parse_path(const char *text, struct arena *arena, char **field)
+static bool store_string(const char *text, struct arena *arena, char **field)
 {
-    if (*text && *text != '/')
-        return false;
-    for (const char *at = text; *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            return false;
     *field = arena_copy(arena, text, strlen(text) + 1);
     return *field != NULL;
+}
+
+/* So that it can stand in a log line. */
+static bool is_printable(const char *text)
+{
+    size_t len = 0;
+    for (; text[len]; len++)
+        if ((unsigned char)text[len] < ' ' || text[len] == 0x7f)
+            return false;
+    return len <= KIND_STRING_MAX;
+}
+
+/* Absolute, as the daemon's directory is not that of the shell. */
+static bool parse_path(const char *text, struct arena *arena, char **field)
+{
+    return (*text == '\0' || *text == '/') && is_printable(text) &&
+           store_string(text, arena, field);
+}
+
+/* By the rule of names behind an address. */
+bool kind_parse_host_name(const char *text, char out[ADDR_NAME_MAX])
+{
+    char named[ADDR_NAME_MAX + 8];
+    struct addr addr;
+    bool has_port;
+    int len = snprintf(named, sizeof(named), "::#%s", text);
+    if (len >= (int)sizeof(named) || addr_parse_named(&addr, &has_port, out, named, 0))
+        return false;
+    for (char *at = out; *at; at++)
+        if (*at >= 'A' && *at <= 'Z')
+            *at += 'a' - 'A';
+    return true;
+}
+
+static bool parse_host_name(const char *text, struct arena *arena, char **field)
+{
+    char name[ADDR_NAME_MAX] = "";
+    struct addr addr;
+    if (*text && (!kind_parse_host_name(text, name) || addr_parse(&addr, text, 0) == ERR_OK))
+        return false;
+    return store_string(name, arena, field);
 }
 
 bool kind_parse(enum kind kind, const char *text, struct arena *arena, void *field)
@@ -234,6 +270,10 @@ bool kind_parse(enum kind kind, const char *text, struct arena *arena, void *fie
         return parse_zone_name(text, field);
     case KIND_PATH:
         return parse_path(text, arena, field);
+    case KIND_HOST_NAME:
+        return parse_host_name(text, arena, field);
+    case KIND_TEXT:
+        return is_printable(text) && store_string(text, arena, field);
     default:
         if (!kind_parse_number(kind, text, &number))
             return false;
@@ -312,7 +352,7 @@ const char *kind_format(enum kind kind, const void *field, char out[KIND_TEXT_MA
         format_prefix(field, out);
     else if (kind == KIND_ZONE_NAME)
         format_zone_name(field, out);
-    else if (kind == KIND_PATH)
+    else if (kind == KIND_PATH || kind == KIND_HOST_NAME || kind == KIND_TEXT)
         format_quoted(*(char *const *)field, out);
     else
         format_number(kind, load_number(kind, field), out);

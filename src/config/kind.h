@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/addr.h"
 #include "base/arena.h"
 
 enum kind {
@@ -21,7 +22,10 @@ enum kind {
     KIND_COUNT_OF_KINDS
 };
 
-enum { KIND_TEXT_MAX = 1100 }; /* of a formatted value: a domain name may need 1024 */
+enum {
+    KIND_STRING_MAX = 1024, /* bytes of a path or text */
+    KIND_TEXT_MAX = 2100,   /* of a formatted value: a string with each character escaped */
+};
 
 bool kind_is_list(enum kind kind);
 
@@ -50,6 +54,10 @@ void kind_store_number(enum kind kind, uint64_t number, void *field);
 /* Reads a scalar kind into the field; false when the text is not of the kind. Bounds are not
  * looked at. Copies are made in the arena. */
 bool kind_parse(enum kind kind, const char *text, struct arena *arena, void *field);
+
+/* A host name as certificates have it, into lower case and without a dot at the end. False: it is
+ * none. An address is one too, by its characters: the caller tells them apart. */
+bool kind_parse_host_name(const char *text, char out[ADDR_NAME_MAX]);
 
 /* The field of a scalar kind as YAML text that kind_parse() reads back. Returns out. */
 const char *kind_format(enum kind kind, const void *field, char out[KIND_TEXT_MAX]);

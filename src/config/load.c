@@ -99,6 +99,7 @@ void load_value(struct loader *loader, const struct option *option,
         return;
     switch (option->kind) {
     case KIND_LISTEN:
+    case KIND_LISTEN_TLS:
         load_listen(loader, option, node);
         break;
     case KIND_OUTGOING:
@@ -115,6 +116,9 @@ void load_value(struct loader *loader, const struct option *option,
         break;
     case KIND_UPSTREAMS:
         load_upstreams(loader, option, node, owner);
+        break;
+    case KIND_PINS:
+        load_pins(loader, option, node, option_field(option, owner));
         break;
     default:
         load_scalar(loader, option, node, owner);

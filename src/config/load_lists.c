@@ -6,12 +6,11 @@
  */
 #include "config/loader.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
-
-enum { DNS_PORT = 53 };
 
 static size_t bound_of(const char *text)
 {
@@ -38,38 +37,69 @@ bool load_list_fits(struct loader *loader, const struct option *option,
 
 /* ---- addresses ---- */
 
-static void report_address(struct loader *loader, const struct yaml_tree_node *node)
+/* All before the '#' is an address: then what is behind it is wrong. */
+static bool has_wrong_name(const char *text)
 {
-    const char *hint = "";
-    if (strchr(node->text, ']'))
-        hint = "; write it without brackets, the port after an @";
-    else if (strchr(node->text, '/'))
-        hint = "; a prefix does not fit here";
-    else if (strspn(node->text, "0123456789.") < strcspn(node->text, ":") &&
-             strspn(node->text, "0123456789.:@") != strlen(node->text))
-        hint = "; names are not looked up";
-    else if (strchr(node->text, '.') && strchr(node->text, ':'))
-        hint = "; the port stands after an @";
-    loader_error_takes(loader, node, "an address such as 192.0.2.53, 192.0.2.53@5353 or \"::1@53\"",
-                       hint);
+    char before[ADDR_TEXT_MAX];
+    struct addr addr;
+    size_t len = strcspn(text, "#");
+    if (text[len] != '#' || len >= sizeof(before))
+        return false;
+    snprintf(before, sizeof(before), "%.*s", (int)len, text);
+    return addr_parse(&addr, before, 0) == ERR_OK;
 }
 
-/* One address; has_port says whether one was written. */
-static bool load_address(struct loader *loader, const struct yaml_tree_node *node, struct addr *out,
-                         bool *has_port)
+static const char *address_hint(const char *text)
 {
-    char name[ADDR_NAME_MAX];
+    if (has_wrong_name(text))
+        return "; what stands behind the # is no host name";
+    if (strchr(text, ']'))
+        return "; write it without brackets, the port after an @";
+    if (strchr(text, '/'))
+        return "; a prefix does not fit here";
+    if (strspn(text, "0123456789.") < strcspn(text, ":") &&
+        strspn(text, "0123456789.:@") < strcspn(text, "#"))
+        return "; names are not looked up";
+    if (strchr(text, '.') && strchr(text, ':'))
+        return "; the port stands after an @";
+    return "";
+}
+
+static void report_address(struct loader *loader, const struct yaml_tree_node *node)
+{
+    loader_error_takes(loader, node, "an address such as 192.0.2.53, 192.0.2.53@5353 or \"::1@53\"",
+                       address_hint(node->text));
+}
+
+static bool is_multicast(const struct addr *addr)
+{
+    size_t len;
+    const uint8_t *bytes = addr_bytes(addr, &len);
+    return len == 4 ? bytes[0] >= 224 : bytes[0] == 0xff;
+}
+
+static bool is_fit(struct loader *loader, const struct yaml_tree_node *node,
+                   const struct load_address_use *use, const struct addr *addr)
+{
+    if (!is_multicast(addr) && (use->takes_any || !addr_is_any(addr)))
+        return true;
+    loader_error(loader, node, "%s is no address of %s", node->text, use->whose);
+    return false;
+}
+
+bool load_address(struct loader *loader, const struct yaml_tree_node *node,
+                  const struct load_address_use *use, struct addr *out, bool *has_port,
+                  char name[ADDR_NAME_MAX])
+{
     if (node->broken)
         return false;
     if (node->kind != TREE_SCALAR ||
-        addr_parse_named(out, has_port, name, node->text, DNS_PORT) != ERR_OK) {
+        addr_parse_named(out, has_port, name, node->text, use->default_port) != ERR_OK) {
         report_address(loader, node);
         return false;
     }
-    if (*name) {
-        loader_error(loader, node,
-                     "names a server for TLS (#%.60s), which is not supported yet by this version; "
-                     "leave the name out",
+    if (*name && !use->takes_name) {
+        loader_error(loader, node, "has a name (#%.60s), which only upstreams have; leave it out",
                      name);
         return false;
     }
@@ -77,7 +107,7 @@ static bool load_address(struct loader *loader, const struct yaml_tree_node *nod
         loader_error(loader, node, "has port 0; write 1 to 65535");
         return false;
     }
-    return true;
+    return is_fit(loader, node, use, out);
 }
 
 static bool is_among(const struct addr *list, size_t count, const struct addr *addr)
@@ -88,20 +118,18 @@ static bool is_among(const struct addr *list, size_t count, const struct addr *a
     return false;
 }
 
-/* A list of addresses with ports; returns how many were sound and are in *out. */
-static size_t load_addresses(struct loader *loader, const struct yaml_tree_node *node,
-                             bool (*is_fine)(struct loader *loader,
-                                             const struct yaml_tree_node *node,
-                                             const struct addr *addr),
-                             struct addr **out)
+/* Addresses to listen on; returns how many were sound and are in *out. */
+static size_t load_listeners(struct loader *loader, const struct yaml_tree_node *node,
+                             const struct load_address_use *use, struct addr **out)
 {
     size_t count = 0, index = 0;
     struct addr *list = loader_take(loader, node->count, sizeof(*list));
     for (const struct yaml_tree_node *item = node->first; list && item; item = item->next) {
+        char name[ADDR_NAME_MAX];
         bool has_port;
         struct addr addr;
         size_t mark = loader_enter_item(loader, index++);
-        if (load_address(loader, item, &addr, &has_port) && is_fine(loader, item, &addr)) {
+        if (load_address(loader, item, use, &addr, &has_port, name)) {
             if (is_among(list, count, &addr))
                 loader_error(loader, item, "%s stands twice; keep one of them", item->text);
             else
@@ -113,44 +141,20 @@ static size_t load_addresses(struct loader *loader, const struct yaml_tree_node 
     return count;
 }
 
-static bool is_multicast(const struct addr *addr)
-{
-    size_t len;
-    const uint8_t *bytes = addr_bytes(addr, &len);
-    return len == 4 ? bytes[0] >= 224 : bytes[0] == 0xff;
-}
-
-static bool may_listen(struct loader *loader, const struct yaml_tree_node *node,
-                       const struct addr *addr)
-{
-    if (!is_multicast(addr))
-        return true;
-    loader_error(loader, node, "%s is no address of one machine", node->text);
-    return false;
-}
-
-static bool may_ask(struct loader *loader, const struct yaml_tree_node *node,
-                    const struct addr *addr)
-{
-    if (!is_multicast(addr) && !addr_is_any(addr))
-        return true;
-    loader_error(loader, node, "%s is no address of one server", node->text);
-    return false;
-}
-
 void load_listen(struct loader *loader, const struct option *option,
                  const struct yaml_tree_node *node)
 {
+    static const struct load_address_use plain = {
+        .default_port = DNS_PORT, .takes_any = true, .whose = "one machine"};
+    static const struct load_address_use tls = {
+        .default_port = DNS_TLS_PORT, .takes_any = true, .whose = "one machine"};
     struct server_options *server = &loader->config->server;
-    if (load_list_fits(loader, option, node))
-        server->listen_count = load_addresses(loader, node, may_listen, &server->listen);
-}
-
-void load_upstreams(struct loader *loader, const struct option *option,
-                    const struct yaml_tree_node *node, struct config_zone *zone)
-{
-    if (load_list_fits(loader, option, node))
-        zone->upstream_count = load_addresses(loader, node, may_ask, &zone->upstreams);
+    if (!load_list_fits(loader, option, node))
+        return;
+    if (option->kind == KIND_LISTEN_TLS)
+        server->listen_tls_count = load_listeners(loader, node, &tls, &server->listen_tls);
+    else
+        server->listen_count = load_listeners(loader, node, &plain, &server->listen);
 }
 
 /* ---- source addresses ---- */
@@ -158,19 +162,20 @@ void load_upstreams(struct loader *loader, const struct option *option,
 static void load_source(struct loader *loader, const struct yaml_tree_node *node,
                         struct config_outgoing *outgoing)
 {
+    static const struct load_address_use use = {
+        .takes_any = true, .whose = "this machine; without one the system chooses"};
+    char name[ADDR_NAME_MAX];
     bool has_port;
     struct addr addr;
-    if (!load_address(loader, node, &addr, &has_port))
+    if (!load_address(loader, node, &use, &addr, &has_port, name))
         return;
     struct addr *place = addr_family(&addr) == AF_INET6 ? &outgoing->v6 : &outgoing->v4;
     if (has_port)
         loader_error(loader, node,
                      "%s has a port; leave it out, since each query goes from a fresh one",
                      node->text);
-    else if (addr_is_any(&addr) || is_multicast(&addr))
-        loader_error(loader, node,
-                     "%s is no address of this machine; without one the system chooses",
-                     node->text);
+    else if (addr_is_any(&addr))
+        loader_error(loader, node, "%s is no address of %s", node->text, use.whose);
     else if (addr_family(place) != 0)
         loader_error(loader, node, "is a second address of one family; keep one of them");
     else {

@@ -17,6 +17,19 @@ static bool may_be_never(enum kind kind)
     return kind == KIND_DURATION_OR_NEVER || kind == KIND_SECONDS_OR_NEVER;
 }
 
+static const char *host_name_remedy(const char *text)
+{
+    struct addr addr;
+    if (addr_parse(&addr, text, 0) == ERR_OK)
+        return "; leave it out: without a name the certificate must be for the address";
+    if (strchr(text, '*'))
+        return "; write the name itself, a certificate for *.example.net is for it too";
+    for (; *text; text++)
+        if ((unsigned char)*text > 0x7f)
+            return "; write it in ASCII, with xn-- before such labels";
+    return "";
+}
+
 /* A word that other programs take for what the kind means, or a hint at the missing unit. */
 static const char *remedy(enum kind kind, const char *text)
 {
@@ -35,6 +48,10 @@ static const char *remedy(enum kind kind, const char *text)
         return "; the units are B, KiB, MiB and GiB";
     if (kind == KIND_PREFIX && strchr(text, '@'))
         return "; a prefix matches whatever the port";
+    if (kind == KIND_HOST_NAME)
+        return host_name_remedy(text);
+    if ((kind == KIND_PATH || kind == KIND_TEXT) && strlen(text) > KIND_STRING_MAX)
+        return "; it is too long";
     return "";
 }
 
@@ -57,11 +74,6 @@ static bool is_word(struct loader *loader, const struct yaml_tree_node *node, co
         return true;
     loader_error_takes(loader, node, takes, "");
     return false;
-}
-
-static bool is_future_word(const struct option *option, const char *text)
-{
-    return option->kind == KIND_TRANSPORT && strcmp(text, "tls") == 0;
 }
 
 static uint64_t bound(const struct option *option, const char *text)
@@ -109,11 +121,6 @@ bool load_scalar(struct loader *loader, const struct option *option,
         return false;
     if (kind_is_number(option->kind))
         return load_number(loader, option, node, field);
-    if (is_future_word(option, node->text)) {
-        loader_error(loader, node, "%s is not supported yet by this version; write %s", node->text,
-                     kind_takes(option->kind));
-        return false;
-    }
     if (kind_parse(option->kind, node->text, &loader->config->arena, field))
         return true;
     report_word(loader, node, kind_takes(option->kind), kind_words(option->kind),

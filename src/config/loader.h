@@ -19,6 +19,8 @@
 
 enum { LOADER_PATH_MAX = 200 };
 
+enum { DNS_PORT = 53, DNS_TLS_PORT = 853 };
+
 struct loader {
     struct config *config;
     struct problems *problems;
@@ -75,8 +77,25 @@ void load_outgoing(struct loader *loader, const struct option *option,
                    const struct yaml_tree_node *node);
 void load_access(struct loader *loader, const struct option *option,
                  const struct yaml_tree_node *node);
+/* What an address is for: its port when none is given, whether a name may stand behind it, and
+ * which addresses it may be. */
+struct load_address_use {
+    uint16_t default_port;
+    bool takes_name;
+    bool takes_any;    /* 0.0.0.0 and :: */
+    const char *whose; /* completes "is no address of ..." */
+};
+/* One address; has_port says whether one was written, name is "" where none is. False after an
+ * error. */
+bool load_address(struct loader *loader, const struct yaml_tree_node *node,
+                  const struct load_address_use *use, struct addr *out, bool *has_port,
+                  char name[ADDR_NAME_MAX]);
+
+/* load_upstreams.c: who is asked and how it proves who it is. */
 void load_upstreams(struct loader *loader, const struct option *option,
                     const struct yaml_tree_node *node, struct config_zone *zone);
+void load_pins(struct loader *loader, const struct option *option,
+               const struct yaml_tree_node *node, struct tls_pins **field);
 
 /* load_zones.c */
 void load_entries(struct loader *loader, const struct option *option,

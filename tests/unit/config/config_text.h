@@ -61,6 +61,27 @@ static inline struct addr addr_of(const char *text)
     return addr;
 }
 
+static inline void expect_same_text(const char *a, const char *b)
+{
+    assert_string_equal(a ? a : "", b ? b : "");
+}
+
+static inline void expect_same_tls(const struct tls_peer_options *a,
+                                   const struct tls_peer_options *b)
+{
+    assert_int_equal(a->profile, b->profile);
+    assert_int_equal(a->early_data, b->early_data);
+    expect_same_text(a->auth_name, b->auth_name);
+    expect_same_text(a->ca_bundle, b->ca_bundle);
+    expect_same_text(a->certificate, b->certificate);
+    expect_same_text(a->key, b->key);
+    expect_same_text(a->ciphers, b->ciphers);
+    expect_same_text(a->groups, b->groups);
+    assert_int_equal(a->pins ? a->pins->count : 0, b->pins ? b->pins->count : 0);
+    for (size_t i = 0; a->pins && i < a->pins->count; i++)
+        assert_memory_equal(a->pins->sha256[i], b->pins->sha256[i], TLS_PIN_BYTES);
+}
+
 /* Field by field: between the fields there may be anything. */
 static inline void expect_same_options(const struct upstream_options *a,
                                        const struct upstream_options *b)
@@ -83,6 +104,10 @@ static inline void expect_same_options(const struct upstream_options *a,
     assert_int_equal(a->keepalive_idle_s, b->keepalive_idle_s);
     assert_int_equal(a->keepalive_interval_s, b->keepalive_interval_s);
     assert_int_equal(a->keepalive_count, b->keepalive_count);
+    assert_int_equal(a->tcp_fast_open, b->tcp_fast_open);
+    assert_int_equal(a->max_handshakes, b->max_handshakes);
+    assert_int_equal(a->fallback_port, b->fallback_port);
+    expect_same_tls(&a->tls, &b->tls);
     assert_int_equal(addr_family(&a->source), addr_family(&b->source));
     assert_true(addr_family(&a->source) == 0 || addr_equal(&a->source, &b->source));
 }

@@ -274,9 +274,9 @@ static void test_contradictions(void **state)
         "queries would go round in a circle\n");
     expect_errors(
         "forward-zones: [{name: ., upstreams: [192.0.2.1], trust-ad: yes}]",
-        "f:1:17: error: forward-zones[0]: trust-ad: yes takes upstreams on the loopback "
-        "interface, not 192.0.2.1@53: on the way an answer could be changed, and TLS is not "
-        "supported yet by this version\n");
+        "f:1:17: error: forward-zones[0]: trust-ad: yes takes upstreams over TLS with "
+        "profile: strict, or on the loopback interface, not 192.0.2.1@53: on the way an answer "
+        "could be changed\n");
 }
 
 static void test_a_socket_path_must_fit_the_system(void **state)
@@ -319,22 +319,6 @@ static void test_keys_of_later_versions_are_known_and_refused(void **state)
         "or write no");
     expect_error("metrics: {listen: 127.0.0.1@9953}",
                  "1:11: error: metrics.listen: is not supported yet by this version; leave it out");
-    expect_error("tcp-upstream-keepalive: [{prefix: 10.0.0.1, auth-name: a.example}]",
-                 "1:45: error: tcp-upstream-keepalive[0].auth-name: is not supported yet by this "
-                 "version; leave it out");
-}
-
-static void test_tls_is_known_and_refused(void **state)
-{
-    (void)state;
-    expect_error(
-        "upstream: {transport: tls}",
-        "1:23: error: upstream.transport: tls is not supported yet by this version; write udp "
-        "or tcp");
-    expect_errors(
-        "forward-zones: [{name: ., upstreams: [9.9.9.9@853#dns.quad9.net]}]",
-        "f:1:39: error: forward-zones[0].upstreams[0]: names a server for TLS "
-        "(#dns.quad9.net), which is not supported yet by this version; leave the name out\n");
 }
 
 static void test_all_errors_come_at_once_in_the_files_order(void **state)
@@ -346,7 +330,7 @@ static void test_all_errors_come_at_once_in_the_files_order(void **state)
         "  lsiten: []\n"
         "cache: {size: 1, size: 2MiB}\n"
         "forward-zones:\n"
-        "  - {name: ., upstreams: [x], transport: tls}\n"
+        "  - {name: ., upstreams: [x], transport: tsl}\n"
         "log: {level: loud}\n",
         "f:2:12: error: server.workers: takes a whole number, not \"many\"\n"
         "f:3:3: error: server.lsiten: is not known; did you mean listen?\n"
@@ -355,8 +339,8 @@ static void test_all_errors_come_at_once_in_the_files_order(void **state)
         "f:4:18: error: cache.size: stands twice, first in line 4; keep one of them\n"
         "f:6:27: error: forward-zones[0].upstreams[0]: " TAKES_ADDRESS
         "\"x\"; names are not looked up\n"
-        "f:6:42: error: forward-zones[0].transport: tls is not supported yet by this "
-        "version; write udp or tcp\n"
+        "f:6:42: error: forward-zones[0].transport: takes udp, tcp or tls, not "
+        "\"tsl\"; did you mean tls?\n"
         "f:7:14: error: log.level: takes error, warning, notice, info or debug, not "
         "\"loud\"\n");
 }
@@ -446,7 +430,6 @@ int main(void)
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_a_socket_path_must_fit_the_system),
         cmocka_unit_test(test_keys_of_later_versions_are_known_and_refused),
-        cmocka_unit_test(test_tls_is_known_and_refused),
         cmocka_unit_test(test_all_errors_come_at_once_in_the_files_order),
         cmocka_unit_test(test_broken_syntax_comes_with_what_was_found_before),
         cmocka_unit_test(test_what_broken_syntax_cut_off_is_not_missed),

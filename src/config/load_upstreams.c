@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Who is asked, and how it proves who it is: addresses with the names behind them, and pins of
+ * keys. Whether a name fits the transport only shows later (config_check_tls.c).
+ */
+#include "config/loader.h"
+
+#include <string.h>
+
+#include "config/pin.h"
+
+/* ---- addresses ---- */
+
+static bool is_same(const struct config_upstream *a, const struct config_upstream *b)
+{
+    return a->has_port == b->has_port && addr_equal(&a->addr, &b->addr);
+}
+
+static bool is_among(const struct config_zone *zone, const struct config_upstream *upstream)
+{
+    for (size_t i = 0; i < zone->upstream_count; i++)
+        if (is_same(&zone->upstreams[i], upstream))
+            return true;
+    return false;
+}
+
+/* An address there would be sent as a name (RFC 6066 section 3 forbids it), and never match. */
+static bool is_name_fine(struct loader *loader, const struct yaml_tree_node *node, const char *name)
+{
+    struct addr addr;
+    if (addr_parse(&addr, name, 0) != ERR_OK)
+        return true;
+    loader_error(loader, node,
+                 "has the address %s behind the #; leave it out: without a name the certificate "
+                 "must be for the address",
+                 name);
+    return false;
+}
+
+static bool load_name(struct loader *loader, const char *name, char **out)
+{
+    char folded[ADDR_NAME_MAX] = "";
+    if (*name && !kind_parse_host_name(name, folded))
+        return false;
+    *out = arena_copy(&loader->config->arena, folded, strlen(folded) + 1);
+    if (!*out)
+        problems_no_memory(loader->problems);
+    return *out != NULL;
+}
+
+static void load_upstream(struct loader *loader, const struct yaml_tree_node *item,
+                          struct config_zone *zone)
+{
+    static const struct load_address_use use = {.takes_name = true, .whose = "one server"};
+    char name[ADDR_NAME_MAX];
+    struct config_upstream upstream = {.position = item->position};
+    if (!load_address(loader, item, &use, &upstream.addr, &upstream.has_port, name) ||
+        !is_name_fine(loader, item, name) || !load_name(loader, name, &upstream.auth_name))
+        return;
+    if (is_among(zone, &upstream))
+        loader_error(loader, item, "%s stands twice; keep one of them", item->text);
+    else
+        zone->upstreams[zone->upstream_count++] = upstream;
+}
+
+void load_upstreams(struct loader *loader, const struct option *option,
+                    const struct yaml_tree_node *node, struct config_zone *zone)
+{
+    size_t index = 0;
+    if (!load_list_fits(loader, option, node))
+        return;
+    zone->upstreams = loader_take(loader, node->count, sizeof(*zone->upstreams));
+    for (const struct yaml_tree_node *item = node->first; zone->upstreams && item;
+         item = item->next) {
+        size_t mark = loader_enter_item(loader, index++);
+        load_upstream(loader, item, zone);
+        loader_leave(loader, mark);
+    }
+}
+
+/* ---- pins ---- */
+
+static const char *pin_remedy(const char *text)
+{
+    static const char hex[] = "0123456789abcdefABCDEF:";
+    if (strspn(text, hex) == strlen(text) && strlen(text) >= 2 * TLS_PIN_BYTES)
+        return "; this is hexadecimal, and must be of the public key, not of the certificate";
+    if (strpbrk(text, "-_"))
+        return "; its characters are A to Z, a to z, 0 to 9, + and /";
+    return "";
+}
+
+static bool is_pinned(const struct tls_pins *pins, const uint8_t pin[TLS_PIN_BYTES])
+{
+    for (size_t i = 0; i < pins->count; i++)
+        if (memcmp(pins->sha256[i], pin, TLS_PIN_BYTES) == 0)
+            return true;
+    return false;
+}
+
+static void load_pin(struct loader *loader, const struct yaml_tree_node *item,
+                     struct tls_pins *pins)
+{
+    uint8_t pin[TLS_PIN_BYTES];
+    if (item->broken)
+        return;
+    if (item->kind != TREE_SCALAR || !pin_parse(item->text, pin))
+        loader_error_takes(loader, item,
+                           "SHA-256 of a public key as 44 characters of base64, the last a =",
+                           pin_remedy(item->text));
+    else if (is_pinned(pins, pin))
+        loader_error(loader, item, "stands twice; keep one of them");
+    else
+        memcpy(pins->sha256[pins->count++], pin, TLS_PIN_BYTES);
+}
+
+void load_pins(struct loader *loader, const struct option *option,
+               const struct yaml_tree_node *node, struct tls_pins **field)
+{
+    size_t index = 0;
+    *field = NULL;
+    if (!load_list_fits(loader, option, node) || node->count == 0)
+        return;
+    struct tls_pins *pins =
+        loader_take(loader, 1, sizeof(*pins) + node->count * sizeof(pins->sha256[0]));
+    for (const struct yaml_tree_node *item = node->first; pins && item; item = item->next) {
+        size_t mark = loader_enter_item(loader, index++);
+        load_pin(loader, item, pins);
+        loader_leave(loader, mark);
+    }
+    *field = pins;
+}

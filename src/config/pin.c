@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Pins between text and bytes. Invariant: pin_parse(pin_format(x)) is x. */
+#include "config/pin.h"
+
+#include <string.h>
+
+enum { PIN_CHARS = PIN_TEXT_MAX - 1 };
+
+/* How other programs write a pin: curl, and RFC 7469. Returns where the base64 begins and its
+ * length. */
+static const char *strip_pin(const char *text, size_t *len)
+{
+    static const char curl[] = "sha256//", header[] = "pin-sha256=\"";
+    *len = strlen(text);
+    if (strncmp(text, curl, strlen(curl)) == 0) {
+        *len -= strlen(curl);
+        return text + strlen(curl);
+    }
+    if (strncmp(text, header, strlen(header)) == 0 && text[*len - 1] == '"') {
+        *len -= strlen(header) + (*len > strlen(header));
+        return text + strlen(header);
+    }
+    return text;
+}
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static int base64_value(char c)
+{
+    const char *at = c ? strchr(digits, c) : NULL;
+    return at ? (int)(at - digits) : -1;
+}
+
+/* Exactly one text is read for each pin: the bits that are left over must be zero. */
+bool pin_parse(const char *text, uint8_t out[TLS_PIN_BYTES])
+{
+    size_t len, filled = 0;
+    uint32_t bits = 0, bit_count = 0;
+    text = strip_pin(text, &len);
+    if (len != PIN_CHARS || text[PIN_CHARS - 1] != '=')
+        return false;
+    for (size_t i = 0; i < PIN_CHARS - 1; i++) {
+        int value = base64_value(text[i]);
+        if (value < 0)
+            return false;
+        bits = bits << 6 | (uint32_t)value;
+        bit_count += 6;
+        if (bit_count >= 8)
+            out[filled++] = (uint8_t)(bits >> (bit_count -= 8));
+    }
+    return (bits & ((1u << bit_count) - 1)) == 0;
+}
+
+const char *pin_format(const uint8_t pin[TLS_PIN_BYTES], char out[PIN_TEXT_MAX])
+{
+    size_t len = 0;
+    uint32_t bits = 0, bit_count = 0;
+    for (size_t i = 0; i < TLS_PIN_BYTES; i++) {
+        bits = bits << 8 | pin[i];
+        for (bit_count += 8; bit_count >= 6; bit_count -= 6)
+            out[len++] = digits[bits >> (bit_count - 6) & 63];
+    }
+    out[len++] = digits[bits << (6 - bit_count) & 63];
+    strcpy(out + len, "=");
+    return out;
+}
