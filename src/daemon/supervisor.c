@@ -25,6 +25,7 @@
 #include "daemon/exit_code.h"
 #include "daemon/refusal.h"
 #include "daemon/report.h"
+#include "daemon/sessions.h"
 #include "daemon/signals.h"
 #include "daemon/worker.h"
 #include "loop/loop.h"
@@ -130,6 +131,22 @@ static int probe(const struct config *config)
     return err ? refusal_listen(server_address_at(&config->server, which), err) : EXIT_STOPPED;
 }
 
+/* Everything said over TLS from now on can be read by who has the file. */
+static int log_tls_keys(const struct config *config)
+{
+    char why[TLS_WHY_MAX];
+
+    if (!config->tls_key_log || !*config->tls_key_log)
+        return EXIT_STOPPED;
+    if (tls_log_keys_to(config->tls_key_log, why))
+        return refusal("log.tls-keys: %s", why);
+    LOG(LOG_WARNING, "daemon",
+        "the secrets of all TLS connections are written to %s: who reads it reads them; remove "
+        "log.tls-keys when you are done",
+        config->tls_key_log);
+    return EXIT_STOPPED;
+}
+
 /* Early, as only root may be allowed to read the key. */
 static int load_certificate(struct supervisor *supervisor)
 {
@@ -162,10 +179,11 @@ static int make_shared(struct supervisor *supervisor)
     share->cache = supervisor->cache;
     share->nail_quota.max = config->max_nailed;
     share->server_quota = server_quota_new(&config->server);
+    share->tickets = sessions_open(config->session_file);
     share->main_loop = supervisor->loop;
     share->on_all_ended = on_all_ended;
     share->context = supervisor;
-    if (!share->server_quota)
+    if (!share->server_quota || !share->tickets)
         return refusal("out of memory; lower server.max-clients");
     return EXIT_STOPPED;
 }
@@ -243,6 +261,8 @@ static int start(struct supervisor *supervisor)
     int code = probe(supervisor->config);
 
     if (!code)
+        code = log_tls_keys(supervisor->config);
+    if (!code)
         code = load_certificate(supervisor);
     if (!code)
         code = make_shared(supervisor);
@@ -264,6 +284,7 @@ static void end(struct supervisor *supervisor)
     if (supervisor->loop)
         loop_free(supervisor->loop);
     server_quota_free(supervisor->share.server_quota);
+    sessions_close(supervisor->share.tickets, supervisor->config->session_file);
     tls_ticket_keys_free(supervisor->share.ticket_keys);
     certificate_unref(supervisor->share.certificate);
     if (supervisor->cache)

@@ -89,6 +89,7 @@ static enum err open_layers(struct worker *worker)
     worker->upstreams = upstreams_new(worker->loop, &worker->stats, &share->nail_quota);
     if (!worker->upstreams)
         return ERR_NO_MEMORY;
+    upstreams_use_tickets(worker->upstreams, share->tickets);
     worker->resolver = resolver_new(worker->loop, share->cache, worker->upstreams, &config->route,
                                     config->server.max_waiting, &worker->stats);
     if (!worker->resolver)

@@ -31,6 +31,7 @@ struct config;
 struct loop;
 struct server_quota;
 struct tls_ticket_keys;
+struct tls_tickets;
 struct workers;
 
 /* What the workers share; all of it outlives them. */
@@ -42,6 +43,7 @@ struct worker_share {
     /* For TLS clients; NULL: none are served. The certificate is read by workers_start() alone. */
     struct certificate *certificate;
     struct tls_ticket_keys *ticket_keys;
+    struct tls_tickets *tickets; /* of sessions with upstreams */
     struct loop *main_loop;
     void (*on_all_ended)(void *context); /* on the main loop */
     void *context;

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "base/units.h"
+#include "upstream/pace.h"
+
+#define T0 (1000 * US_PER_S)
+
+static void test_a_burst_of_one_second_is_let_through(void **state)
+{
+    (void)state;
+    struct pace pace = {0};
+    for (int i = 0; i < 200; i++)
+        assert_int_equal(pace_take(&pace, T0, 200), T0);
+    assert_int_equal(pace_take(&pace, T0, 200), T0 + US_PER_S / 200);
+}
+
+static void test_a_refused_one_takes_nothing(void **state)
+{
+    (void)state;
+    struct pace pace = {0};
+    assert_int_equal(pace_take(&pace, T0, 1), T0);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(pace_take(&pace, T0, 1), T0 + US_PER_S);
+    assert_int_equal(pace_take(&pace, T0 + US_PER_S, 1), T0 + US_PER_S);
+}
+
+static void test_over_a_long_time_the_rate_is_kept(void **state)
+{
+    (void)state;
+    struct pace pace = {0};
+    unsigned taken = 0;
+    for (uint64_t now = T0; now < T0 + 60 * US_PER_S; now += US_PER_MS)
+        taken += pace_take(&pace, now, 50) == now;
+    assert_in_range(taken, 50 * 60, 50 * 61);
+}
+
+static void test_what_was_not_used_is_not_saved_beyond_a_second(void **state)
+{
+    (void)state;
+    struct pace pace = {0};
+    (void)pace_take(&pace, T0, 10);
+    unsigned taken = 0;
+    for (int i = 0; i < 100; i++)
+        taken += pace_take(&pace, T0 + 3600 * US_PER_S, 10) == T0 + 3600 * US_PER_S;
+    assert_int_equal(taken, 10);
+}
+
+static void test_rates_finer_than_the_clock_still_let_through(void **state)
+{
+    (void)state;
+    struct pace pace = {0};
+    assert_int_equal(pace_take(&pace, T0, 100000), T0);
+    assert_int_equal(pace_take(&pace, T0, UINT32_MAX), T0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_burst_of_one_second_is_let_through),
+        cmocka_unit_test(test_a_refused_one_takes_nothing),
+        cmocka_unit_test(test_over_a_long_time_the_rate_is_kept),
+        cmocka_unit_test(test_what_was_not_used_is_not_saved_beyond_a_second),
+        cmocka_unit_test(test_rates_finer_than_the_clock_still_let_through),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
