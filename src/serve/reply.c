@@ -122,7 +122,7 @@ void reply_plan_answer(struct reply *reply, const struct query *query, const str
     reply->query = query;
     reply->answer = answer;
     reply->rules = rules;
-    reply->ede_text = "";
+    reply->ede_text = answer->error ? err_str(answer->error) : "";
     reply->flags = flags | echoed_flags(query);
     reply->rcode = flags & HEADER_RCODE_MASK;
     reply->ede_count = answer->ede_count;
