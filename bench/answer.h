@@ -13,6 +13,7 @@
  *   tc        always truncated over UDP                        silent...  never answered
  *   silentudp silenttcp  never answered over that transport    wrongid wrongname  forged-looking
  *   close reset stall    on a stream: FIN, RST, or silence from here on
+ *   half                 on a stream: the first half of the answer, then silence
  */
 
 #include <stdbool.h>

@@ -69,8 +69,14 @@ double option_number(const char *command, const char *name, const char *text, do
 
 struct addr option_addr(const char *command, const char *name, const char *text)
 {
+    return option_addr_port(command, name, text, 53);
+}
+
+struct addr option_addr_port(const char *command, const char *name, const char *text,
+                             uint16_t default_port)
+{
     struct addr addr;
-    if (addr_parse(&addr, text, 53) != ERR_OK)
+    if (addr_parse(&addr, text, default_port) != ERR_OK)
         option_wrong(command, "--%s takes IP or IP@PORT, not '%s'", name, text);
     return addr;
 }

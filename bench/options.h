@@ -28,6 +28,8 @@ uint64_t option_u64(const char *command, const char *name, const char *text, uin
 double option_number(const char *command, const char *name, const char *text, double min,
                      double max);
 struct addr option_addr(const char *command, const char *name, const char *text);
+struct addr option_addr_port(const char *command, const char *name, const char *text,
+                             uint16_t default_port);
 _Noreturn void option_wrong(const char *command, const char *format, ...) PRINTF_LIKE(2, 3);
 
 #endif

@@ -9,7 +9,6 @@
 #include "responder.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,34 +20,8 @@
 #include "base/rand.h"
 #include "bench.h"
 #include "clock.h"
-#include "options.h"
 
 enum { SWEEP_US = 10000, PORT_ATTEMPTS = 16 };
-
-static const char usage[] =
-    "usage: nailup-bench responder [OPTION]...\n\n"
-    "  --listen IP@PORT           serve there, UDP and TCP; may be repeated (127.0.0.1@5300);\n"
-    "                             port 0: one that is free\n"
-    "  --delay MS                 round trip of every answer     --jitter MS  and up to MS more\n"
-    "  --loss PERCENT             of UDP queries that are lost\n"
-    "  --handshake on|off         a new connection costs one more delay (on)\n"
-    "  --tcp-refuse               no TCP until told 'tcp on'\n"
-    "  --tcp-reset-after N        RST at a connection's Nth query\n"
-    "  --tcp-close-after N        FIN after N answers\n"
-    "  --tcp-stall-after N        silence after N queries\n"
-    "  --tcp-idle MS              FIN after MS without a query\n"
-    "  --tcp-silent               TCP queries are read and never answered\n"
-    "  --one-shot-per-connection  only the first query of a connection is answered\n"
-    "  --max-in-flight N          unanswered queries of a connection; then it is not read\n"
-    "  --keepalive T              RFC 7828 timeout in units of 100 ms, 0 too (none)\n"
-    "  --cookies on|off|required  RFC 7873 (off)\n"
-    "  --ttl S (300)  --negative-ttl S (60)  --authoritative (AA)\n"
-    "  --no-case                  the question comes back in lower case\n"
-    "  --control PATH             Unix socket for commands (nailup-bench control)\n"
-    "  --stdin                    commands on standard input\n"
-    "  --json                     the figures as JSON on standard output at the end\n\n"
-    "Labels in a name ask for more: d250 ttl5 nx nodata servfail refused big cname tc silent\n"
-    "silentudp silenttcp wrongid wrongname close reset stall. See nailup-bench(1).\n";
 
 uint64_t responder_due_us(const struct responder *responder, const struct answer *answer,
                           const struct conn *conn)
@@ -89,7 +62,10 @@ static void send_due(struct responder *responder)
         struct delayed_answer *answer = CONTAINER_OF(item, struct delayed_answer, delayed);
         if (answer->conn) {
             answer->conn->delayed--;
-            responder_tcp_answer(answer->conn, answer->bytes, answer->len);
+            if (answer->len == 0)
+                responder_tcp_release(answer->conn);
+            else
+                responder_tcp_answer(answer->conn, answer->bytes, answer->len);
         } else {
             responder_udp_send(responder, answer);
         }
@@ -136,8 +112,8 @@ static enum err open_both(struct listener *listener)
     int attempts = addr_port(&wanted) ? 1 : PORT_ATTEMPTS;
     while (attempts-- && err == ERR_ADDRESS_IN_USE) {
         listener->addr = wanted;
-        err = responder_udp_listen(listener);
-        if (err == ERR_OK && listener->responder->options.tcp)
+        err = listener->is_tls ? ERR_OK : responder_udp_listen(listener);
+        if (err == ERR_OK && (listener->is_tls || listener->responder->options.tcp))
             err = responder_tcp_listen(listener);
         if (err && listener->udp.fd >= 0) {
             close(listener->udp.fd);
@@ -145,19 +121,6 @@ static enum err open_both(struct listener *listener)
         }
     }
     return err;
-}
-
-static bool add_listener(struct responder *responder, const struct addr *addr)
-{
-    struct listener *listener = calloc(1, sizeof(*listener));
-    if (!listener || responder->listener_count == LISTENERS_MAX)
-        return free(listener), false;
-    listener->responder = responder;
-    listener->addr = *addr;
-    listener->udp.fd = listener->tcp.fd = -1;
-    list_init(&listener->conns);
-    responder->listeners[responder->listener_count++] = listener;
-    return true;
 }
 
 static enum err open_listeners(struct responder *responder)
@@ -196,6 +159,7 @@ static void responder_deinit(struct responder *responder)
     delay_line_deinit(&responder->line);
     responder_control_close(responder);
     responder_udp_free(responder);
+    tls_server_free(responder->tls);
     close(responder->poller);
 }
 
@@ -223,88 +187,57 @@ static enum err watch_signals(struct stopper *stopper, struct responder *respond
     return poller_add(responder->poller, &stopper->watch, EPOLLIN);
 }
 
-static void print_ready(const struct responder *responder)
+static void print_addresses(const struct responder *responder, bool is_tls)
 {
     char text[ADDR_TEXT_MAX];
-    fputs("ready", stdout);
     for (size_t i = 0; i < responder->listener_count; i++)
-        printf(" %s", addr_format(&responder->listeners[i]->addr, text));
+        if (responder->listeners[i]->is_tls == is_tls)
+            printf(" %s", addr_format(&responder->listeners[i]->addr, text));
+}
+
+/* One line, and one more with TLS. */
+static void print_ready(const struct responder *responder)
+{
+    fputs("ready", stdout);
+    print_addresses(responder, false);
+    if (responder->tls) {
+        fputs("\ntls", stdout);
+        print_addresses(responder, true);
+        printf(" pin-sha256 %s", tls_server_pin(responder->tls));
+    }
     putchar('\n');
     fflush(stdout);
 }
 
-struct arguments {
-    const char *control;
-    bool use_stdin, json;
-};
-
-static const struct option long_options[] = {
-    {"listen", required_argument, NULL, 'l'},
-    {"tcp-refuse", no_argument, NULL, 'r'},
-    {"control", required_argument, NULL, 'c'},
-    {"stdin", no_argument, NULL, 'i'},
-    {"json", no_argument, NULL, 'j'},
-    {"help", no_argument, NULL, 'h'},
-    /* The rest is a setting of the same name; a flag means "on". */
-    {"one-shot-per-connection", no_argument, NULL, 's'},
-    {"no-case", no_argument, NULL, 's'},
-    {"tcp-silent", no_argument, NULL, 's'},
-    {"authoritative", no_argument, NULL, 's'},
-    {"delay", required_argument, NULL, 's'},
-    {"jitter", required_argument, NULL, 's'},
-    {"loss", required_argument, NULL, 's'},
-    {"handshake", required_argument, NULL, 's'},
-    {"tcp-reset-after", required_argument, NULL, 's'},
-    {"tcp-close-after", required_argument, NULL, 's'},
-    {"tcp-stall-after", required_argument, NULL, 's'},
-    {"tcp-idle", required_argument, NULL, 's'},
-    {"max-in-flight", required_argument, NULL, 's'},
-    {"keepalive", required_argument, NULL, 's'},
-    {"cookies", required_argument, NULL, 's'},
-    {"ttl", required_argument, NULL, 's'},
-    {"negative-ttl", required_argument, NULL, 's'},
-    {NULL, 0, NULL, 0},
-};
-
-static void take_setting(struct responder *responder, const char *name, const char *value)
+static bool write_or_complain(bool ok, const char *path)
 {
-    char why[256];
-    if (!responder_set(&responder->options, name, value ? value : "on", why))
-        option_wrong("responder", "--%s", why);
+    if (!ok)
+        fprintf(stderr, "nailup-bench responder: cannot write %s: %s\n", path, strerror(errno));
+    return ok;
 }
 
-static void take_arguments(struct responder *responder, struct arguments *arguments, int argc,
-                           char **argv)
+/* After the listeners are open, since the certificate has their addresses. */
+static bool start_tls(struct responder *responder, const struct responder_arguments *arguments)
 {
-    int option, index = 0;
-    struct addr addr;
-    while ((option = getopt_long(argc, argv, "", long_options, &index)) != -1) {
-        if (option == 'l') {
-            addr = option_addr("responder", "listen", optarg);
-            if (!add_listener(responder, &addr))
-                option_wrong("responder", "--listen may be given %d times", LISTENERS_MAX);
-        } else if (option == 's') {
-            take_setting(responder, long_options[index].name, optarg);
-        } else if (option == 'r') {
-            responder->options.tcp = false;
-        } else if (option == 'c') {
-            arguments->control = optarg;
-        } else if (option == 'i') {
-            arguments->use_stdin = true;
-        } else if (option == 'j') {
-            arguments->json = true;
-        } else if (option == 'h') {
-            fputs(usage, stdout);
-            exit(0);
-        } else {
-            option_wrong("responder", "that is not an option of it");
-        }
+    struct addr addrs[LISTENERS_MAX];
+    size_t count = 0;
+    char why[TLS_TEXT_MAX];
+    for (size_t i = 0; i < responder->listener_count; i++)
+        if (responder->listeners[i]->is_tls)
+            addrs[count++] = responder->listeners[i]->addr;
+    if (count == 0)
+        return true;
+    responder->tls = tls_server_new(arguments->tls_name, addrs, count, arguments->tls_certificate,
+                                    arguments->tls_key, why);
+    if (!responder->tls) {
+        fprintf(stderr, "nailup-bench responder: %s\n", why);
+        return false;
     }
-    if (optind < argc)
-        option_wrong("responder", "takes no '%s'", argv[optind]);
-    if (responder->listener_count == 0 &&
-        (addr_parse(&addr, "127.0.0.1@5300", 0) || !add_listener(responder, &addr)))
-        option_wrong("responder", "has no address to listen on");
+    const char *ca_file = arguments->tls_ca_file, *client_file = arguments->tls_client_file;
+    return (!ca_file ||
+            write_or_complain(tls_server_write_authority(responder->tls, ca_file), ca_file)) &&
+           (!client_file ||
+            write_or_complain(tls_server_write_client(responder->tls, client_file), client_file));
 }
 
 /* Thirty upstreams with thousands of connections want more than the usual 1024. */
@@ -317,12 +250,14 @@ static void raise_file_limit(void)
     }
 }
 
-static enum err start(struct responder *responder, const struct arguments *arguments,
+static enum err start(struct responder *responder, const struct responder_arguments *arguments,
                       struct stopper *stopper)
 {
     enum err err = responder_udp_new(responder);
     if (!err)
         err = open_listeners(responder);
+    if (!err && !start_tls(responder, arguments))
+        err = ERR_IO;
     if (!err)
         err = watch_signals(stopper, responder);
     if (!err && (arguments->control || arguments->use_stdin)) {
@@ -336,13 +271,13 @@ static enum err start(struct responder *responder, const struct arguments *argum
 int responder_main(int argc, char **argv)
 {
     static struct responder responder;
-    struct arguments arguments = {0};
+    struct responder_arguments arguments = {.tls_name = "responder.test"};
     struct stopper stopper = {.watch.fd = -1};
     responder_options_init(&responder.options);
     delay_line_init(&responder.line);
     list_init(&responder.dirty);
     list_init(&responder.graves);
-    take_arguments(&responder, &arguments, argc, argv);
+    responder_arguments_take(&responder, &arguments, argc, argv);
     raise_file_limit();
     enum err err = poller_open(&responder.poller);
     if (!err)

@@ -6,13 +6,17 @@
 /*
  * The responder's parts share this header:
  *   responder.c          the turn of the loop, the delay line, start and end
+ *   responder_arguments.c  its command line
  *   responder_options.c  settings, on the command line and at run time the same
- *   responder_udp.c      datagrams      responder_tcp.c  connections
+ *   responder_udp.c      datagrams
+ *   responder_tcp.c      connections    responder_accept.c  where they come from
+ *   responder_tls.c      what TLS adds to a connection (the library is behind tls_stream.h)
  *   responder_stats.c    what was counted, as JSON
  *   responder_control.c  commands while it runs
  *
  * One thread, one poller. A listener is one address with its UDP socket, its TCP listener (absent
- * while tcp is off) and its connections; listeners live as long as the responder.
+ * while tcp is off) and its connections, or an address where TLS is spoken and nothing else;
+ * listeners live as long as the responder.
  */
 
 #include <stdbool.h>
@@ -26,6 +30,7 @@
 #include "base/list.h"
 #include "delay_line.h"
 #include "poller.h"
+#include "tls_server.h"
 
 enum {
     LISTENERS_MAX = 256,
@@ -37,21 +42,50 @@ enum {
     UDP_TURNS_MAX = 4, /* batches of one socket in one turn */
 };
 
+/* What a client's first bytes over TLS get. */
+enum tls_reply {
+    TLS_REPLY_SHAKE,   /* the handshake goes on as it should */
+    TLS_REPLY_SILENT,  /* nothing */
+    TLS_REPLY_HALF,    /* half of the first flight, then nothing */
+    TLS_REPLY_GARBAGE, /* the greeting of a mail server */
+    TLS_REPLY_ALERT,   /* handshake_failure */
+    TLS_REPLY_CLOSE,
+    TLS_REPLY_RESET,
+};
+
 struct responder_options {
     double delay_ms, jitter_ms, loss_percent;
     uint64_t tcp_reset_after, tcp_close_after, tcp_stall_after; /* 0: never */
     uint64_t tcp_idle_ms;                                       /* 0: never */
     uint64_t max_in_flight;                                     /* 0: no limit */
     bool one_shot;
-    bool tcp_silent; /* connections are accepted and read, and nothing on them answered */
-    bool handshake;  /* a new connection costs one more delay, as one over a distance does */
-    bool tcp, udp;   /* whether they are served */
+    bool tcp_silent;    /* connections are accepted and read, and nothing on them answered */
+    bool handshake;     /* a new connection costs one more delay, as one over a distance does */
+    bool dribble;       /* on connections each write has one byte */
+    bool tcp, udp, tls; /* whether they are served */
+    int tls_reply;      /* enum tls_reply */
+    bool tls_notify;    /* close_notify before FIN */
+    struct tls_server_options tls_server;
     struct answer_style style;
+};
+
+struct stream_stats {
+    uint64_t queries, answers, silent, reads, segments, writes;
+};
+
+struct tls_stats {
+    uint64_t full, resumed, failed; /* handshakes */
+    uint64_t version_12, version_13, alpn_dot, with_sni;
+    uint64_t early_connections, early_queries;
+    uint64_t padded;                /* queries of a multiple of 128 bytes (RFC 8467) */
+    uint64_t notified, closed_bare; /* FIN after close_notify, and without */
+    uint64_t alerts;                /* received, but for close_notify */
 };
 
 struct responder_stats {
     uint64_t udp_queries, udp_answers, udp_lost, udp_silent, udp_reads;
-    uint64_t tcp_queries, tcp_answers, tcp_silent, tcp_reads, tcp_segments, tcp_writes;
+    struct stream_stats tcp, over_tls; /* a connection counts in one of them */
+    struct tls_stats tls;
     uint64_t opened, closed, max_open, resets_sent, fins_sent;
     uint64_t closed_unanswered; /* answers that were due when their connection was gone */
     uint64_t used_at_once;      /* first query within 1 ms of the connection */
@@ -64,10 +98,14 @@ struct responder;
 
 struct listener {
     struct responder *responder;
+    bool is_tls;
     struct watch udp, tcp; /* fd -1: not there */
     struct addr addr;
     struct list conns; /* open ones, the longest silent first */
     uint64_t open;
+    int last_alert;              /* over TLS, of the clients; -1: none */
+    char last_sni[TLS_TEXT_MAX]; /* of the newest handshake */
+    char last_failure[TLS_TEXT_MAX];
     struct responder_stats stats;
 };
 
@@ -89,15 +127,20 @@ struct conn {
     enum conn_state state;
     uint64_t accepted_at, last_at; /* us */
     uint64_t queries, answers;
-    uint32_t delayed; /* answers in the delay line */
+    uint32_t delayed; /* what is in the delay line for it: answers and holds */
+    uint32_t held;    /* holds: until they are due nothing is sent (a handshake's flights) */
     uint32_t events;  /* what the poller watches for */
     uint64_t segments_seen;
-    struct buf out;
-    size_t in_len;
+    struct tls_stream *tls;     /* NULL without TLS */
+    bool has_begun, has_shaken; /* of TLS: bytes have come, the handshake is counted */
+    bool is_behind;             /* of TLS: something was left unread for want of room */
+    bool is_answering;          /* of TLS: what is sent next has answers in it */
+    struct buf out;             /* answers; with TLS not yet encrypted */
+    size_t in_len;              /* of queries; with TLS decrypted */
     uint8_t in[STREAM_IN_BYTES];
 };
 
-/* An answer that waits in the delay line: over UDP conn is NULL. */
+/* An answer that waits in the delay line: over UDP conn is NULL. Without bytes it ends a hold. */
 struct delayed_answer {
     struct delayed delayed;
     struct listener *listener;
@@ -111,6 +154,7 @@ struct responder {
     struct responder_options options;
     struct listener *listeners[LISTENERS_MAX];
     size_t listener_count;
+    struct tls_server *tls; /* NULL without listeners that need it */
     int poller;
     uint64_t now_us; /* of this turn */
     struct delay_line line;
@@ -126,6 +170,16 @@ bool responder_set(struct responder_options *options, const char *name, const ch
 void responder_options_init(struct responder_options *options);
 void responder_options_json(const struct responder_options *options, FILE *out);
 
+/* responder_arguments.c: fills in the listeners and settings too; ends the process on wrong use. */
+/* Of the command line, but for settings. */
+struct responder_arguments {
+    const char *control;
+    const char *tls_name, *tls_ca_file, *tls_client_file, *tls_certificate, *tls_key;
+    bool use_stdin, json;
+};
+void responder_arguments_take(struct responder *responder, struct responder_arguments *arguments,
+                              int argc, char **argv);
+
 /* responder.c: when an answer to a query that came now on conn (NULL: UDP) is due. */
 uint64_t responder_due_us(const struct responder *responder, const struct answer *answer,
                           const struct conn *conn);
@@ -140,25 +194,47 @@ MUST_USE enum err responder_udp_listen(struct listener *listener);
 void responder_udp_send(struct responder *responder, const struct delayed_answer *answer);
 void responder_udp_flush(struct responder *responder); /* at the end of a turn */
 
-/* responder_tcp.c */
+/* responder_accept.c */
 MUST_USE enum err responder_tcp_listen(struct listener *listener);
 void responder_tcp_unlisten(struct listener *listener);
+void responder_conn_free(struct conn *conn); /* once nothing refers to it */
+
+/* responder_tcp.c */
 void responder_tcp_each(struct listener *listener, void (*act)(struct conn *conn));
+void responder_tcp_on_ready(struct watch *watch, uint32_t events);
 void responder_tcp_reset(struct conn *conn);
 void responder_tcp_finish(struct conn *conn); /* FIN */
 void responder_tcp_stall(struct conn *conn);
 void responder_tcp_resume(struct conn *conn);
 void responder_tcp_answer(struct conn *conn, const uint8_t *bytes, size_t len);
+void responder_tcp_release(struct conn *conn);         /* a hold of it is over */
 void responder_tcp_flush(struct responder *responder); /* at the end of a turn */
-void responder_tcp_sweep(struct listener *listener);   /* closes what is idle */
+void responder_tcp_closed(struct conn *conn);          /* the peer has closed, or TLS is broken */
+void responder_tcp_wake(struct conn *conn);            /* it has something to send */
+void responder_tcp_take_queries(struct conn *conn);    /* those in conn->in, as many as may be */
+bool responder_tcp_is_full(const struct conn *conn);
+void responder_tcp_sweep(struct listener *listener); /* closes what is idle */
+
+/* responder_tls.c */
+bool responder_tls_begin(struct conn *conn);                      /* false: no memory */
+void responder_tls_receive(struct conn *conn, struct span bytes); /* from the wire */
+void responder_tls_take(struct conn *conn); /* what was received and had no room */
+void responder_tls_forget(struct conn *conn, struct span bytes); /* after FIN */
+bool responder_tls_encrypt(struct conn *conn); /* conn->out; false: it cannot be sent */
+void responder_tls_renew(struct conn *conn);
+void responder_tls_end(struct conn *conn);       /* FIN comes next */
+void responder_tls_on_closed(struct conn *conn); /* counts how it ended */
 
 /* responder_stats.c: one line without the newline. */
 void responder_stats_json(const struct responder *responder, FILE *out);
 void responder_connections_json(const struct responder *responder, FILE *out);
 void responder_stats_reset(struct responder *responder);
+struct stream_stats *responder_stats_of(const struct conn *conn);
 void responder_stats_on_closed(struct conn *conn);
 /* Reads the kernel's count of data segments; before the descriptor is closed. */
 void responder_stats_take_segments(struct conn *conn);
+/* Those so far do not count: they were a handshake's. */
+void responder_stats_skip_segments(struct conn *conn);
 
 /* responder_control.c: path may be NULL, and use_stdin false. */
 MUST_USE enum err responder_control_open(struct responder *responder, const char *path,

@@ -35,51 +35,61 @@ struct control {
     struct client clients[CLIENTS_MAX];
 };
 
-static bool each_conn(struct responder *responder, void (*act)(struct conn *conn))
+/* Of the listeners with TLS, or of those without. */
+static bool each_conn(struct responder *responder, bool is_tls, void (*act)(struct conn *conn))
 {
     for (size_t i = 0; i < responder->listener_count; i++)
-        responder_tcp_each(responder->listeners[i], act);
+        if (responder->listeners[i]->is_tls == is_tls)
+            responder_tcp_each(responder->listeners[i], act);
     return true;
 }
 
-static bool tcp_on(struct responder *responder, FILE *out)
+static bool streams_on(struct responder *responder, bool is_tls, FILE *out)
 {
     for (size_t i = 0; i < responder->listener_count; i++) {
+        if (responder->listeners[i]->is_tls != is_tls)
+            continue;
         enum err err = responder_tcp_listen(responder->listeners[i]);
         if (err) {
             fprintf(out, "error: cannot listen: %s", err_str(err));
             return false;
         }
     }
-    responder->options.tcp = true;
+    *(is_tls ? &responder->options.tls : &responder->options.tcp) = true;
     return true;
 }
 
 /* As if the machine's TCP had died and said so: refused, and every connection reset. */
-static bool tcp_off(struct responder *responder)
+static bool streams_off(struct responder *responder, bool is_tls)
 {
     for (size_t i = 0; i < responder->listener_count; i++)
-        responder_tcp_unlisten(responder->listeners[i]);
-    responder->options.tcp = false;
-    return each_conn(responder, responder_tcp_reset);
+        if (responder->listeners[i]->is_tls == is_tls)
+            responder_tcp_unlisten(responder->listeners[i]);
+    *(is_tls ? &responder->options.tls : &responder->options.tcp) = false;
+    return each_conn(responder, is_tls, responder_tcp_reset);
 }
 
 /* False: it has written its own answer to out. */
-static bool do_tcp(struct responder *responder, const char *what, FILE *out)
+static bool do_streams(struct responder *responder, bool is_tls, const char *what, FILE *out)
 {
     if (strcmp(what, "on") == 0)
-        return tcp_on(responder, out);
+        return streams_on(responder, is_tls, out);
     if (strcmp(what, "off") == 0)
-        return tcp_off(responder);
+        return streams_off(responder, is_tls);
     if (strcmp(what, "reset") == 0)
-        return each_conn(responder, responder_tcp_reset);
+        return each_conn(responder, is_tls, responder_tcp_reset);
     if (strcmp(what, "fin") == 0)
-        return each_conn(responder, responder_tcp_finish);
+        return each_conn(responder, is_tls, responder_tcp_finish);
     if (strcmp(what, "stall") == 0)
-        return each_conn(responder, responder_tcp_stall);
+        return each_conn(responder, is_tls, responder_tcp_stall);
     if (strcmp(what, "resume") == 0)
-        return each_conn(responder, responder_tcp_resume);
-    fputs("error: tcp takes on, off, reset, fin, stall or resume", out);
+        return each_conn(responder, is_tls, responder_tcp_resume);
+    if (is_tls && strcmp(what, "renew") == 0)
+        return each_conn(responder, is_tls, responder_tls_renew);
+    if (is_tls && strcmp(what, "forget") == 0 && responder->tls)
+        return tls_server_forget(responder->tls), true;
+    fprintf(out, "error: %s takes on, off, reset, fin, stall%s or resume", is_tls ? "tls" : "tcp",
+            is_tls ? ", renew, forget" : "");
     return false;
 }
 
@@ -94,8 +104,8 @@ static bool do_set(struct responder *responder, const char *name, const char *va
 
 static bool do_two(struct responder *responder, char **words, FILE *out)
 {
-    if (strcmp(words[0], "tcp") == 0)
-        return do_tcp(responder, words[1], out);
+    if (strcmp(words[0], "tcp") == 0 || strcmp(words[0], "tls") == 0)
+        return do_streams(responder, words[0][1] == 'l', words[1], out);
     if (strcmp(words[0], "udp") == 0 && parse_switch(words[1], &responder->options.udp))
         return true;
     fputs("error: no such command; try help", out);
@@ -111,9 +121,10 @@ static bool do_one(struct responder *responder, const char *word, FILE *out)
     else if (strcmp(word, "settings") == 0)
         responder_options_json(&responder->options, out);
     else if (strcmp(word, "help") == 0)
-        fputs("set NAME VALUE | tcp on|off|reset|fin|stall|resume | udp on|off | stats | "
-              "reset-stats | connections | settings | quit",
-              out);
+        fputs(
+            "set NAME VALUE | tcp on|off|reset|fin|stall|resume | tls the same, or renew|forget | "
+            "udp on|off | stats | reset-stats | connections | settings | quit",
+            out);
     else if (strcmp(word, "reset-stats") == 0)
         return responder_stats_reset(responder), true;
     else if (strcmp(word, "quit") == 0)

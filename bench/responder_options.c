@@ -13,31 +13,50 @@
 #include "options.h"
 #include "responder.h"
 
-enum kind { KIND_U64, KIND_U32, KIND_INT, KIND_NUMBER, KIND_SWITCH };
+enum kind { KIND_U64, KIND_U32, KIND_INT, KIND_NUMBER, KIND_SWITCH, KIND_CHOICE };
+
+/* Words in the order of their enumerations (tls_server.h, responder.h), NULL at the end. */
+static const char *const versions[] = {"both", "1.2", "1.3", NULL};
+static const char *const early[] = {"off", "on", "reject", NULL};
+static const char *const alpn[] = {"dot", "none", "wrong", "refuse", NULL};
+static const char *const identities[] = {"good",      "expired",     "future", "other-name",
+                                         "other-key", "self-signed", NULL};
+static const char *const replies[] = {"handshake", "silent", "half",  "garbage",
+                                      "alert",     "close",  "reset", NULL};
 
 static const struct setting {
     const char *name;
     enum kind kind;
     size_t offset;
     double max;
+    const char *const *words; /* KIND_CHOICE */
 } settings[] = {
 #define AT(field) offsetof(struct responder_options, field)
-    {"delay", KIND_NUMBER, AT(delay_ms), 600000},
-    {"jitter", KIND_NUMBER, AT(jitter_ms), 600000},
-    {"loss", KIND_NUMBER, AT(loss_percent), 100},
-    {"tcp-reset-after", KIND_U64, AT(tcp_reset_after), 1e9},
-    {"tcp-close-after", KIND_U64, AT(tcp_close_after), 1e9},
-    {"tcp-stall-after", KIND_U64, AT(tcp_stall_after), 1e9},
-    {"tcp-idle", KIND_U64, AT(tcp_idle_ms), 1e9},
-    {"max-in-flight", KIND_U64, AT(max_in_flight), 65536},
-    {"tcp-silent", KIND_SWITCH, AT(tcp_silent), 0},
-    {"one-shot-per-connection", KIND_SWITCH, AT(one_shot), 0},
-    {"handshake", KIND_SWITCH, AT(handshake), 0},
-    {"ttl", KIND_U32, AT(style.ttl_s), 2147483647},
-    {"negative-ttl", KIND_U32, AT(style.negative_ttl_s), 2147483647},
-    {"keepalive", KIND_INT, AT(style.keepalive), 65535},
-    {"no-case", KIND_SWITCH, AT(style.lower_case), 0},
-    {"authoritative", KIND_SWITCH, AT(style.authoritative), 0},
+    {"delay", KIND_NUMBER, AT(delay_ms), 600000, NULL},
+    {"jitter", KIND_NUMBER, AT(jitter_ms), 600000, NULL},
+    {"loss", KIND_NUMBER, AT(loss_percent), 100, NULL},
+    {"tcp-reset-after", KIND_U64, AT(tcp_reset_after), 1e9, NULL},
+    {"tcp-close-after", KIND_U64, AT(tcp_close_after), 1e9, NULL},
+    {"tcp-stall-after", KIND_U64, AT(tcp_stall_after), 1e9, NULL},
+    {"tcp-idle", KIND_U64, AT(tcp_idle_ms), 1e9, NULL},
+    {"max-in-flight", KIND_U64, AT(max_in_flight), 65536, NULL},
+    {"tcp-silent", KIND_SWITCH, AT(tcp_silent), 0, NULL},
+    {"one-shot-per-connection", KIND_SWITCH, AT(one_shot), 0, NULL},
+    {"handshake", KIND_SWITCH, AT(handshake), 0, NULL},
+    {"ttl", KIND_U32, AT(style.ttl_s), 2147483647, NULL},
+    {"negative-ttl", KIND_U32, AT(style.negative_ttl_s), 2147483647, NULL},
+    {"keepalive", KIND_INT, AT(style.keepalive), 65535, NULL},
+    {"no-case", KIND_SWITCH, AT(style.lower_case), 0, NULL},
+    {"authoritative", KIND_SWITCH, AT(style.authoritative), 0, NULL},
+    {"dribble", KIND_SWITCH, AT(dribble), 0, NULL},
+    {"tls-version", KIND_CHOICE, AT(tls_server.versions), 0, versions},
+    {"tls-tickets", KIND_U32, AT(tls_server.tickets), 16, NULL},
+    {"tls-early-data", KIND_CHOICE, AT(tls_server.early), 0, early},
+    {"tls-alpn", KIND_CHOICE, AT(tls_server.alpn), 0, alpn},
+    {"tls-identity", KIND_CHOICE, AT(tls_server.identity), 0, identities},
+    {"tls-reply", KIND_CHOICE, AT(tls_reply), 0, replies},
+    {"tls-late-alert", KIND_SWITCH, AT(tls_server.late_alert), 0, NULL},
+    {"tls-notify", KIND_SWITCH, AT(tls_notify), 0, NULL},
 #undef AT
 };
 
@@ -71,12 +90,32 @@ static bool set_integer(const struct setting *setting, void *field, const char *
     return true;
 }
 
+static bool set_choice(const struct setting *setting, int *field, const char *value)
+{
+    for (int i = 0; setting->words[i]; i++)
+        if (strcmp(value, setting->words[i]) == 0) {
+            *field = i;
+            return true;
+        }
+    return false;
+}
+
+static void say_choices(const struct setting *setting, const char *value, char *why)
+{
+    size_t len = (size_t)snprintf(why, 256, "%s takes ", setting->name);
+    for (int i = 0; setting->words[i]; i++)
+        len += (size_t)snprintf(why + len, 256 - len, "%s%s", i ? ", " : "", setting->words[i]);
+    snprintf(why + len, 256 - len, ", not '%.40s'", value);
+}
+
 static bool set_field(const struct setting *setting, void *field, const char *value)
 {
     if (setting->kind == KIND_NUMBER)
         return parse_number(value, 0, setting->max, field);
     if (setting->kind == KIND_SWITCH)
         return parse_switch(value, field);
+    if (setting->kind == KIND_CHOICE)
+        return set_choice(setting, field, value);
     return set_integer(setting, field, value);
 }
 
@@ -93,7 +132,9 @@ bool responder_set(struct responder_options *options, const char *name, const ch
             continue;
         if (set_field(&settings[i], (char *)options + settings[i].offset, value))
             return true;
-        if (settings[i].kind == KIND_SWITCH)
+        if (settings[i].kind == KIND_CHOICE)
+            say_choices(&settings[i], value, why);
+        else if (settings[i].kind == KIND_SWITCH)
             snprintf(why, 256, "%s takes on or off, not '%.60s'", name, value);
         else
             snprintf(why, 256, "%s takes a number from 0 to %.0f%s, not '%.60s'", name,
@@ -110,6 +151,9 @@ void responder_options_init(struct responder_options *options)
         .handshake = true,
         .tcp = true,
         .udp = true,
+        .tls = true,
+        .tls_notify = true,
+        .tls_server = {.tickets = 2},
         .style = {.ttl_s = 300, .negative_ttl_s = 60, .keepalive = ANSWER_KEEPALIVE_NONE},
     };
 }
@@ -126,6 +170,8 @@ void responder_options_json(const struct responder_options *options, FILE *out)
             json_number(&json, name, *(const double *)field);
         else if (settings[i].kind == KIND_SWITCH)
             json_text(&json, name, *(const bool *)field ? "on" : "off");
+        else if (settings[i].kind == KIND_CHOICE)
+            json_text(&json, name, settings[i].words[*(const int *)field]);
         else if (settings[i].kind == KIND_INT && *(const int *)field < 0)
             json_text(&json, name, "none");
         else if (settings[i].kind == KIND_U64)
@@ -136,5 +182,6 @@ void responder_options_json(const struct responder_options *options, FILE *out)
     json_text(&json, "cookies", cookies[options->style.cookies]);
     json_text(&json, "udp", options->udp ? "on" : "off");
     json_text(&json, "tcp", options->tcp ? "on" : "off");
+    json_text(&json, "tls", options->tls ? "on" : "off");
     json_close(&json, '}');
 }

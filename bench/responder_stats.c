@@ -12,6 +12,12 @@
 #include "json.h"
 #include "responder.h"
 
+struct stream_stats *responder_stats_of(const struct conn *conn)
+{
+    struct responder_stats *stats = &conn->listener->stats;
+    return conn->tls ? &stats->over_tls : &stats->tcp;
+}
+
 void responder_stats_on_closed(struct conn *conn)
 {
     struct responder_stats *stats = &conn->listener->stats;
@@ -20,15 +26,28 @@ void responder_stats_on_closed(struct conn *conn)
     stats->recent[stats->closed++ % RECENT_MAX] = conn->queries;
 }
 
-void responder_stats_take_segments(struct conn *conn)
+/* Data segments received on it, as far as is known. */
+static uint64_t count_segments(const struct conn *conn)
 {
     struct tcp_info info;
     socklen_t len = sizeof(info);
     memset(&info, 0, sizeof(info));
     if (conn->watch.fd < 0 || getsockopt(conn->watch.fd, IPPROTO_TCP, TCP_INFO, &info, &len))
-        return;
-    conn->listener->stats.tcp_segments += info.tcpi_data_segs_in - conn->segments_seen;
-    conn->segments_seen = info.tcpi_data_segs_in;
+        return conn->segments_seen;
+    return info.tcpi_data_segs_in;
+}
+
+void responder_stats_take_segments(struct conn *conn)
+{
+    uint64_t segments = count_segments(conn);
+    if (!conn->tls || conn->has_shaken)
+        responder_stats_of(conn)->segments += segments - conn->segments_seen;
+    conn->segments_seen = segments;
+}
+
+void responder_stats_skip_segments(struct conn *conn)
+{
+    conn->segments_seen = count_segments(conn);
 }
 
 static void add(struct responder_stats *sum, const struct responder_stats *part)
@@ -71,6 +90,53 @@ static void put_recent(struct json *json, const struct responder_stats *stats)
     json_close(json, ']');
 }
 
+static void put_u64(struct json *json, const char *prefix, const char *key, uint64_t value)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "%s_%s", prefix, key);
+    json_u64(json, text, value);
+}
+
+static void put_ratio(struct json *json, const char *prefix, const char *key, uint64_t a,
+                      uint64_t b)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "%s_%s", prefix, key);
+    json_number(json, text, ratio(a, b));
+}
+
+static void put_stream(struct json *json, const char *prefix, const struct stream_stats *stats)
+{
+    put_u64(json, prefix, "queries", stats->queries);
+    put_u64(json, prefix, "answers", stats->answers);
+    put_u64(json, prefix, "silent", stats->silent);
+    put_u64(json, prefix, "reads", stats->reads);
+    put_u64(json, prefix, "segments", stats->segments);
+    put_u64(json, prefix, "writes", stats->writes);
+    put_ratio(json, prefix, "queries_per_read", stats->queries, stats->reads);
+    put_ratio(json, prefix, "queries_per_segment", stats->queries, stats->segments);
+    put_ratio(json, prefix, "answers_per_write", stats->answers, stats->writes);
+}
+
+static void put_tls(struct json *json, const struct responder_stats *stats)
+{
+    const struct tls_stats *tls = &stats->tls;
+    put_stream(json, "tls", &stats->over_tls);
+    json_u64(json, "tls_queries_padded", tls->padded);
+    json_u64(json, "tls_handshakes_full", tls->full);
+    json_u64(json, "tls_handshakes_resumed", tls->resumed);
+    json_u64(json, "tls_handshakes_failed", tls->failed);
+    json_u64(json, "tls_version_1_2", tls->version_12);
+    json_u64(json, "tls_version_1_3", tls->version_13);
+    json_u64(json, "tls_alpn_dot", tls->alpn_dot);
+    json_u64(json, "tls_with_sni", tls->with_sni);
+    json_u64(json, "tls_early_connections", tls->early_connections);
+    json_u64(json, "tls_early_queries", tls->early_queries);
+    json_u64(json, "tls_closed_with_notify", tls->notified);
+    json_u64(json, "tls_closed_without_notify", tls->closed_bare);
+    json_u64(json, "tls_alerts_received", tls->alerts);
+}
+
 static void put_counters(struct json *json, const struct responder_stats *stats, uint64_t open)
 {
     json_u64(json, "udp_queries", stats->udp_queries);
@@ -78,15 +144,8 @@ static void put_counters(struct json *json, const struct responder_stats *stats,
     json_u64(json, "udp_lost", stats->udp_lost);
     json_u64(json, "udp_silent", stats->udp_silent);
     json_number(json, "udp_queries_per_read", ratio(stats->udp_queries, stats->udp_reads));
-    json_u64(json, "tcp_queries", stats->tcp_queries);
-    json_u64(json, "tcp_answers", stats->tcp_answers);
-    json_u64(json, "tcp_silent", stats->tcp_silent);
-    json_u64(json, "tcp_reads", stats->tcp_reads);
-    json_u64(json, "tcp_segments", stats->tcp_segments);
-    json_u64(json, "tcp_writes", stats->tcp_writes);
-    json_number(json, "tcp_queries_per_read", ratio(stats->tcp_queries, stats->tcp_reads));
-    json_number(json, "tcp_queries_per_segment", ratio(stats->tcp_queries, stats->tcp_segments));
-    json_number(json, "tcp_answers_per_write", ratio(stats->tcp_answers, stats->tcp_writes));
+    put_stream(json, "tcp", &stats->tcp);
+    put_tls(json, stats);
     json_u64(json, "connections_opened", stats->opened);
     json_u64(json, "connections_closed", stats->closed);
     json_u64(json, "connections_open", open);
@@ -108,6 +167,17 @@ static uint64_t take_all_segments(const struct responder *responder)
     return open;
 }
 
+/* What the newest of its TLS clients said. */
+static void put_last(struct json *json, const struct listener *listener)
+{
+    json_text(json, "transport", listener->is_tls ? "tls" : "udp and tcp");
+    if (!listener->is_tls)
+        return;
+    json_text(json, "tls_last_sni", listener->last_sni);
+    json_text(json, "tls_last_alert", tls_alert_text(listener->last_alert));
+    json_text(json, "tls_last_failure", listener->last_failure);
+}
+
 static void put_listeners(struct json *json, const struct responder *responder)
 {
     json_open(json, "listeners", '[');
@@ -116,7 +186,9 @@ static void put_listeners(struct json *json, const struct responder *responder)
         char text[ADDR_TEXT_MAX];
         json_open(json, NULL, '{');
         json_text(json, "listen", addr_format(&listener->addr, text));
+        put_last(json, listener);
         put_counters(json, &listener->stats, listener->open);
+        put_recent(json, &listener->stats);
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -133,12 +205,28 @@ void responder_stats_json(const struct responder *responder, FILE *out)
     json_open(&json, NULL, '{');
     put_counters(&json, &sum, open);
     json_u64(&json, "delayed_now", delay_line_count(&responder->line));
+    if (responder->tls)
+        json_u64(&json, "tls_tickets_reused", tls_server_reused_tickets(responder->tls));
     put_histogram(&json, &sum);
-    if (responder->listener_count == 1)
+    if (responder->listener_count == 1) {
+        put_last(&json, responder->listeners[0]);
         put_recent(&json, &responder->listeners[0]->stats);
-    else
+    } else {
         put_listeners(&json, responder);
+    }
     json_close(&json, '}');
+}
+
+static void put_session(struct json *json, const struct tls_stream *tls)
+{
+    char alpn[TLS_TEXT_MAX];
+    tls_stream_alpn(tls, alpn);
+    json_text(json, "tls", tls_stream_version(tls) == 12 ? "1.2" : "1.3");
+    json_text(json, "cipher", tls_stream_cipher(tls));
+    json_text(json, "handshake", tls_stream_is_resumed(tls) ? "resumed" : "full");
+    json_text(json, "alpn", alpn);
+    json_text(json, "sni", tls_stream_sni(tls));
+    json_u64(json, "early_bytes", tls->early_bytes);
 }
 
 static void put_connection(struct json *json, const struct conn *conn)
@@ -154,6 +242,8 @@ static void put_connection(struct json *json, const struct conn *conn)
     json_u64(json, "answers", conn->answers);
     json_u64(json, "delayed", conn->delayed);
     json_u64(json, "age_ms", (listener->responder->now_us - conn->accepted_at) / 1000);
+    if (conn->tls && conn->has_shaken)
+        put_session(json, conn->tls);
     json_close(json, '}');
 }
 

@@ -2,21 +2,19 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The responder over TCP: connections that answer, stall, finish or reset as the options say.
- * Invariant: all answers that one turn makes for a connection leave in one write at its end, and
- * a closed connection stays in memory until no delayed answer refers to it.
+ * The responder's connections: they answer, stall, finish or reset as the options say, with TLS or
+ * without. Invariant: all answers that one turn makes for a connection leave in one write at its
+ * end, and a closed connection stays in memory until no delayed answer refers to it.
  */
 
 #include <errno.h>
-#include <netinet/tcp.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/check.h"
 #include "responder.h"
 
-enum { BACKLOG = 4096, ACCEPTS_PER_TURN = 64 };
+enum { READ_BYTES = 128 << 10, PADDING_BLOCK = 128 /* RFC 8467 section 4.1 */ };
 
 static void conn_watch(struct conn *conn, uint32_t events)
 {
@@ -33,6 +31,8 @@ static void conn_close(struct conn *conn)
         return;
     responder_stats_take_segments(conn);
     responder_stats_on_closed(conn);
+    if (conn->tls)
+        responder_tls_on_closed(conn);
     conn->state = CONN_CLOSED;
     close(conn->watch.fd);
     conn->watch.fd = -1;
@@ -52,16 +52,38 @@ void responder_tcp_reset(struct conn *conn)
     conn_close(conn);
 }
 
+/* What leaves next, encrypted if need be. */
+static struct buf *conn_wire(struct conn *conn)
+{
+    return conn->tls ? &conn->tls->wire : &conn->out;
+}
+
+/* False: the connection is of no use any more. */
+static bool send_some(struct conn *conn)
+{
+    struct span bytes = buf_span(conn_wire(conn));
+    if (bytes.len == 0)
+        return true;
+    if (conn->listener->responder->options.dribble)
+        bytes.len = 1;
+    ssize_t n = send(conn->watch.fd, bytes.data, bytes.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR;
+    if (!conn->tls || conn->is_answering)
+        responder_stats_of(conn)->writes++;
+    conn->is_answering = false;
+    buf_consume(conn_wire(conn), (size_t)n);
+    return true;
+}
+
 /* shutdown() and not close(): that would send a reset where queries lie unread. */
 void responder_tcp_finish(struct conn *conn)
 {
     if (conn->state != CONN_OPEN && conn->state != CONN_STALLED)
         return;
-    if (buf_len(&conn->out)) { /* what was answered before the FIN goes before it */
-        struct span bytes = buf_span(&conn->out);
-        if (send(conn->watch.fd, bytes.data, bytes.len, MSG_NOSIGNAL | MSG_DONTWAIT) > 0)
-            conn->listener->stats.tcp_writes++;
-    }
+    if (conn->tls)
+        responder_tls_end(conn);
+    send_some(conn); /* what was answered before the FIN goes before it */
     conn->state = CONN_FINISHING;
     conn->listener->stats.fins_sent++;
     shutdown(conn->watch.fd, SHUT_WR);
@@ -87,10 +109,22 @@ void responder_tcp_resume(struct conn *conn)
     conn_watch(conn, EPOLLIN);
 }
 
-static bool is_full(const struct conn *conn)
+bool responder_tcp_is_full(const struct conn *conn)
 {
     uint64_t limit = conn->listener->responder->options.max_in_flight;
-    return limit && conn->delayed >= limit;
+    return limit && conn->delayed - conn->held >= limit;
+}
+
+void responder_tcp_wake(struct conn *conn)
+{
+    if (conn->state == CONN_OPEN && !list_is_linked(&conn->dirty))
+        list_append(&conn->listener->responder->dirty, &conn->dirty);
+}
+
+void responder_tcp_release(struct conn *conn)
+{
+    conn->held--;
+    responder_tcp_wake(conn);
 }
 
 void responder_tcp_answer(struct conn *conn, const uint8_t *bytes, size_t len)
@@ -106,14 +140,25 @@ void responder_tcp_answer(struct conn *conn, const uint8_t *bytes, size_t len)
         return;
     }
     conn->answers++;
-    conn->listener->stats.tcp_answers++;
-    if (!list_is_linked(&conn->dirty))
-        list_append(&conn->listener->responder->dirty, &conn->dirty);
+    responder_stats_of(conn)->answers++;
+    responder_tcp_wake(conn);
+}
+
+/* The first half of the answer leaves at once. */
+static void answer_half(struct conn *conn, const uint8_t *bytes, size_t len)
+{
+    uint8_t head[2];
+    put_u16(head, (uint16_t)len);
+    if (buf_append(&conn->out, head, 2) == ERR_OK &&
+        buf_append(&conn->out, bytes, len / 2) == ERR_OK &&
+        (!conn->tls || responder_tls_encrypt(conn)))
+        send_some(conn);
+    responder_tcp_stall(conn);
 }
 
 static void act_on_verdict(struct conn *conn, enum answer_verdict verdict)
 {
-    conn->listener->stats.tcp_silent++;
+    responder_stats_of(conn)->silent++;
     if (verdict == ANSWER_CLOSE)
         responder_tcp_finish(conn);
     else if (verdict == ANSWER_RESET)
@@ -122,11 +167,12 @@ static void act_on_verdict(struct conn *conn, enum answer_verdict verdict)
         responder_tcp_stall(conn);
 }
 
-static void count_query(struct conn *conn)
+static void count_query(struct conn *conn, size_t len)
 {
     struct responder_stats *stats = &conn->listener->stats;
     conn->queries++;
-    stats->tcp_queries++;
+    responder_stats_of(conn)->queries++;
+    stats->tls.padded += conn->tls && len % PADDING_BLOCK == 0;
     stats->max_queries = MAX(stats->max_queries, conn->queries);
     if (conn->queries == 1 && conn->last_at - conn->accepted_at < 1000)
         stats->used_at_once++;
@@ -151,10 +197,12 @@ static void on_query(struct conn *conn, struct span query)
 {
     struct responder *responder = conn->listener->responder;
     uint8_t out[ANSWER_MAX];
-    count_query(conn);
+    count_query(conn, query.len);
     if (!pass_limits(conn))
         return;
     struct answer answer = answer_make(&responder->options.style, query, true, &conn->peer, out);
+    if (answer.verdict == ANSWER_HALF)
+        answer_half(conn, out, answer.len);
     if (answer.verdict != ANSWER_SEND) {
         act_on_verdict(conn, answer.verdict);
         return;
@@ -172,11 +220,10 @@ static void on_query(struct conn *conn, struct span query)
         responder_tcp_reset(conn);
 }
 
-/* Answers the complete queries that were read, as many as may be in flight. */
-static void take_queries(struct conn *conn)
+void responder_tcp_take_queries(struct conn *conn)
 {
     size_t at = 0;
-    while (conn->state == CONN_OPEN && conn->in_len - at >= 2 && !is_full(conn)) {
+    while (conn->state == CONN_OPEN && conn->in_len - at >= 2 && !responder_tcp_is_full(conn)) {
         size_t len = get_u16(conn->in + at);
         if (len > STREAM_IN_BYTES - 2) {
             responder_tcp_reset(conn); /* no query is as long as that */
@@ -189,50 +236,74 @@ static void take_queries(struct conn *conn)
     }
     conn->in_len -= at;
     memmove(conn->in, conn->in + at, conn->in_len);
-    if (conn->state == CONN_OPEN && is_full(conn)) /* RFC 7766 6.2.1.1: the peer's TCP waits */
+    if (conn->state == CONN_OPEN &&
+        responder_tcp_is_full(conn)) /* RFC 7766 6.2.1.1: the peer's TCP waits */
         conn_watch(conn, conn->events & ~(uint32_t)EPOLLIN);
+}
+
+/* The peer has closed, or cannot go on: what is in the delay line is for nobody. */
+void responder_tcp_closed(struct conn *conn)
+{
+    if (conn->tls && conn->tls->status == TLS_OPEN)
+        conn->listener->stats.tls.closed_bare++;
+    if (conn->tls && conn->state == CONN_OPEN) /* an alert may say why */
+        send_some(conn);
+    conn_close(conn);
+}
+
+static void on_heard(struct conn *conn)
+{
+    if (!conn->tls)
+        responder_stats_of(conn)->reads++;
+    conn->last_at = conn->listener->responder->now_us;
+    list_remove(&conn->node);
+    list_append(&conn->listener->conns, &conn->node);
 }
 
 static void on_input(struct conn *conn)
 {
-    ssize_t n = recv(conn->watch.fd, conn->in + conn->in_len, STREAM_IN_BYTES - conn->in_len, 0);
+    static uint8_t wire[READ_BYTES]; /* of TLS; all connections have one thread */
+    uint8_t *to = conn->tls ? wire : conn->in + conn->in_len;
+    size_t room = conn->tls ? READ_BYTES : STREAM_IN_BYTES - conn->in_len;
+    ssize_t n = recv(conn->watch.fd, to, room, 0);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n <= 0) { /* the peer has closed: what is in the delay line is for nobody */
-        conn_close(conn);
+    if (n <= 0) {
+        responder_tcp_closed(conn);
         return;
     }
+    if (conn->state == CONN_FINISHING && conn->tls)
+        responder_tls_forget(conn, span_of(wire, (size_t)n));
     if (conn->state == CONN_FINISHING)
         return;
-    conn->listener->stats.tcp_reads++;
-    conn->last_at = conn->listener->responder->now_us;
-    list_remove(&conn->node);
-    list_append(&conn->listener->conns, &conn->node);
-    conn->in_len += (size_t)n;
-    take_queries(conn);
+    on_heard(conn);
+    if (conn->tls) {
+        responder_tls_receive(conn, span_of(wire, (size_t)n));
+    } else {
+        conn->in_len += (size_t)n;
+        responder_tcp_take_queries(conn);
+    }
 }
 
 static void conn_write(struct conn *conn)
 {
     const struct responder_options *options = &conn->listener->responder->options;
-    struct span bytes = buf_span(&conn->out);
-    ssize_t n = send(conn->watch.fd, bytes.data, bytes.len, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n < 0 && errno != EAGAIN && errno != EINTR) {
+    if (conn->tls && !responder_tls_encrypt(conn)) {
+        responder_tcp_reset(conn); /* it never reads */
+        return;
+    }
+    if (!conn->held && !send_some(conn)) {
         conn_close(conn);
         return;
     }
-    if (n > 0) {
-        conn->listener->stats.tcp_writes++;
-        buf_consume(&conn->out, (size_t)n);
-    }
-    uint32_t reading = is_full(conn) ? 0 : EPOLLIN;
-    conn_watch(conn, buf_len(&conn->out) ? reading | EPOLLOUT : reading);
-    if (buf_len(&conn->out) == 0 && options->tcp_close_after &&
-        conn->answers >= options->tcp_close_after)
+    size_t left = buf_len(conn_wire(conn));
+    uint32_t reading = responder_tcp_is_full(conn) ? 0 : EPOLLIN;
+    conn_watch(conn, left && !conn->held ? reading | EPOLLOUT : reading);
+    if (left == 0 && options->tcp_close_after && conn->answers >= options->tcp_close_after)
         responder_tcp_finish(conn);
 }
 
-static void on_ready(struct watch *watch, uint32_t events)
+void responder_tcp_on_ready(struct watch *watch, uint32_t events)
 {
     struct conn *conn = CONTAINER_OF(watch, struct conn, watch);
     if (conn->state == CONN_STALLED && events & (EPOLLHUP | EPOLLERR))
@@ -248,8 +319,10 @@ static void on_ready(struct watch *watch, uint32_t events)
 /* Room that answers made in the delay line's turn may have freed for queries read before. */
 static void refill(struct conn *conn)
 {
-    if (conn->state == CONN_OPEN && conn->in_len && !is_full(conn))
-        take_queries(conn);
+    if (conn->state == CONN_OPEN && conn->in_len && !responder_tcp_is_full(conn))
+        responder_tcp_take_queries(conn);
+    if (conn->is_behind && conn->state == CONN_OPEN)
+        responder_tls_take(conn);
 }
 
 void responder_tcp_flush(struct responder *responder)
@@ -259,7 +332,7 @@ void responder_tcp_flush(struct responder *responder)
         struct conn *conn = LIST_ITEM(node, struct conn, dirty);
         refill(conn);
         list_remove(&conn->dirty);
-        if (conn->state == CONN_OPEN && buf_len(&conn->out))
+        if (conn->state == CONN_OPEN && (buf_len(&conn->out) || buf_len(conn_wire(conn))))
             conn_write(conn);
     }
     LIST_EACH(grave, &responder->graves)
@@ -268,83 +341,8 @@ void responder_tcp_flush(struct responder *responder)
         if (conn->delayed)
             continue;
         list_remove(&conn->grave);
-        buf_deinit(&conn->out);
-        free(conn);
+        responder_conn_free(conn);
     }
-}
-
-static struct conn *conn_new(struct listener *listener, int fd, const struct addr *peer)
-{
-    int on = 1;
-    struct conn *conn = malloc(sizeof(*conn));
-    if (!conn)
-        return NULL;
-    memset(conn, 0, offsetof(struct conn, in)); /* the buffer stays untouched until used */
-    conn->watch = (struct watch){.fd = fd, .on_ready = on_ready};
-    conn->listener = listener;
-    conn->peer = *peer;
-    conn->accepted_at = conn->last_at = listener->responder->now_us;
-    conn->events = EPOLLIN;
-    buf_init(&conn->out, STREAM_OUT_MAX);
-    list_init(&conn->dirty);
-    list_init(&conn->grave);
-    list_init(&conn->node);
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    return conn;
-}
-
-static void accept_one(struct listener *listener, int fd, const struct addr *peer)
-{
-    struct conn *conn = conn_new(listener, fd, peer);
-    if (!conn || poller_add(listener->responder->poller, &conn->watch, EPOLLIN)) {
-        free(conn);
-        close(fd);
-        return;
-    }
-    list_append(&listener->conns, &conn->node);
-    listener->open++;
-    listener->stats.opened++;
-    listener->stats.max_open = MAX(listener->stats.max_open, listener->open);
-}
-
-static void on_acceptable(struct watch *watch, uint32_t events)
-{
-    struct listener *listener = CONTAINER_OF(watch, struct listener, tcp);
-    (void)events;
-    for (int i = 0; i < ACCEPTS_PER_TURN && watch->fd >= 0; i++) {
-        struct addr peer;
-        memset(&peer, 0, sizeof(peer));
-        socklen_t len = sizeof(peer);
-        int fd = accept4(watch->fd, &peer.sa, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd < 0)
-            return;
-        accept_one(listener, fd, &peer);
-    }
-}
-
-enum err responder_tcp_listen(struct listener *listener)
-{
-    int on = 1;
-    if (listener->tcp.fd >= 0)
-        return ERR_OK;
-    int fd = socket(addr_family(&listener->addr), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return err_from_errno(errno);
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (bind(fd, &listener->addr.sa, addr_len(&listener->addr)) || listen(fd, BACKLOG)) {
-        enum err err = err_from_errno(errno);
-        close(fd);
-        return err;
-    }
-    listener->tcp = (struct watch){.fd = fd, .on_ready = on_acceptable};
-    return poller_add(listener->responder->poller, &listener->tcp, EPOLLIN);
-}
-
-void responder_tcp_unlisten(struct listener *listener)
-{
-    if (listener->tcp.fd >= 0)
-        close(listener->tcp.fd);
-    listener->tcp.fd = -1;
 }
 
 void responder_tcp_each(struct listener *listener, void (*act)(struct conn *conn))

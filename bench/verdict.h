@@ -9,6 +9,7 @@ enum answer_verdict {
     ANSWER_CLOSE, /* the rest asks for something of the stream; over UDP they are silence */
     ANSWER_RESET,
     ANSWER_STALL,
+    ANSWER_HALF,
 };
 
 #endif

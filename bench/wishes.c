@@ -51,6 +51,8 @@ static void read_verdict(struct wishes *wishes, const uint8_t *label, size_t len
         wishes->verdict = ANSWER_RESET;
     else if (is_label(label, len, "stall"))
         wishes->verdict = ANSWER_STALL;
+    else if (is_label(label, len, "half"))
+        wishes->verdict = ANSWER_HALF;
 }
 
 static void read_content(struct wishes *wishes, const uint8_t *label, size_t len)
@@ -103,6 +105,7 @@ static void read_label(struct wishes *wishes, const uint8_t *label, size_t len, 
     case 'c':
     case 'b':
     case 'w':
+    case 'h':
         read_verdict(wishes, label, len);
         read_content(wishes, label, len);
         read_rcode(wishes, label, len);
