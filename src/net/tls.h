@@ -31,6 +31,10 @@ struct tls;
 struct tls_context;
 struct tls_rack;
 
+/* Bytes that may wait in tls_wire(); more is ERR_LIMIT: a peer that has us answer but never reads
+ * cannot fill the memory. */
+enum { TLS_WIRE_MAX = 1024 * 1024 };
+
 /* Whom a client expects. All is borrowed until tls_free(). */
 struct tls_peer {
     const struct addr *addr; /* what the certificate must name when the options give no name */

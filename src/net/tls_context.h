@@ -15,15 +15,17 @@
 
 #include "base/err.h"
 #include "base/span.h"
+#include "net/tls_file.h"
+#include "net/tls_key_log.h"
 #include "net/tls_options.h"
+#include "net/tls_why.h"
 
 struct tls_context;
 struct tls_ticket_keys;
 
-enum { TLS_WHY_MAX = 320 };
-
-/* For dialling; of the options only what tls_peer_options_same_context() compares. Reads the files.
- * On error (ERR_INVALID, ERR_NO_MEMORY) why is a sentence that names the file or word at fault. */
+/* For dialling; of the options only what tls_peer_options_same_context() compares. Reads the files;
+ * one file may hold both our certificate and its key. On error (ERR_INVALID, ERR_NO_MEMORY, those
+ * of tls_read_file()) why is a sentence that names the file or word at fault. */
 MUST_USE enum err tls_context_client(struct tls_context **out,
                                      const struct tls_peer_options *options, char why[TLS_WHY_MAX]);
 
@@ -32,7 +34,8 @@ struct tls_server_options {
     struct span key;         /* PEM */
     const char *ciphers;     /* as in struct tls_peer_options */
     const char *groups;
-    struct tls_ticket_keys *ticket_keys; /* borrowed; NULL: no session tickets */
+    /* Borrowed for as long as connections of the context live; NULL: no session tickets. */
+    struct tls_ticket_keys *ticket_keys;
 };
 
 /* For accepting. A client that offers protocols by ALPN without "dot" among them is refused (RFC
@@ -44,14 +47,5 @@ MUST_USE enum err tls_context_server(struct tls_context **out,
 
 /* NULL is fine. */
 void tls_context_free(struct tls_context *context);
-
-/* Reads a PEM file of at most TLS_FILE_MAX bytes into memory (free()); why as above. */
-enum { TLS_FILE_MAX = 1024 * 1024 };
-MUST_USE enum err tls_read_file(const char *path, char **text, size_t *len, char why[TLS_WHY_MAX]);
-
-/* Secrets of every connection made from now on are appended to this file in the format of
- * SSLKEYLOGFILE (mode 0600), so that a captured packet can be read. For the process, once, before
- * any context is made. */
-MUST_USE enum err tls_log_keys_to(const char *path, char why[TLS_WHY_MAX]);
 
 #endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * The life of a TLS connection (tls.h) around one SSL object. Whom to trust is decided in
+ * tls_verify.c, what is spoken in tls_context.c; tickets are kept in tls_tickets.c.
+ *
+ * Invariant: OpenSSL sees the bytes of a tls_receive() only during it, and has taken all of them
+ * when it wants more; what it writes is in pipe.out when its function returns. Each call is
+ * preceded by ERR_clear_error(): an error that another connection of this thread left behind would
+ * be taken for its own.
+ */
+#include "net/tls.h"
+
+#include <openssl/err.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/check.h"
+#include "net/tls_inside.h"
+#include "net/tls_tickets.h"
+#include "net/tls_verify.h"
+
+/* ---------------------------------------------------------------- beginning and end */
+
+static int64_t wall_clock_s(void)
+{
+    return (int64_t)time(NULL);
+}
+
+static bool has_session(const struct tls *tls)
+{
+    return SSL_get_session(tls->ssl) != NULL;
+}
+
+/* Whether the ticket at hand may be offered, and what it says of the peer. With the opportunistic
+ * profile it may always. */
+static bool suits(struct tls *tls)
+{
+    enum err err = tls_verify_session(tls, wall_clock_s());
+
+    tls->authenticated = err == ERR_OK;
+    return !err || tls->peer.options->profile == TLS_OPPORTUNISTIC;
+}
+
+/* One that no longer suits (its certificate ran out, say) is dropped, and the next one looked at:
+ * the full handshake that follows when none is left finds the right words. */
+static void take_ticket(struct tls *tls)
+{
+    SSL_SESSION *session;
+
+    while (tls->peer.tickets && (session = tls_rack_take(tls->peer.tickets, wall_clock_s()))) {
+        bool is_set = SSL_set_session(tls->ssl, session) == 1;
+        SSL_SESSION_free(session);
+        if (is_set && suits(tls))
+            return;
+        SSL_set_session(tls->ssl, NULL);
+    }
+    tls->authenticated = false;
+}
+
+static struct tls *tls_new(struct tls_context *context, bool is_client)
+{
+    struct tls *tls = calloc(1, sizeof(*tls));
+    BIO *bio;
+
+    if (!tls)
+        return NULL;
+    ERR_clear_error();
+    buf_init(&tls->pipe.out, TLS_WIRE_MAX);
+    tls->is_client = is_client;
+    tls->state = is_client ? TLS_NEW : TLS_SHAKING;
+    tls->detail = "";
+    tls->ssl = SSL_new(context->ctx);
+    bio = tls->ssl ? tls_bio_new(&tls->pipe) : NULL;
+    if (!bio) {
+        tls_free(&tls);
+        return NULL;
+    }
+    SSL_set_bio(tls->ssl, bio, bio);
+    SSL_set_app_data(tls->ssl, tls);
+    return tls;
+}
+
+struct tls *tls_client(struct tls_context *context, const struct tls_peer *peer)
+{
+    struct tls *tls = tls_new(context, true);
+
+    if (!tls)
+        return NULL;
+    tls->peer = *peer;
+    SSL_set_connect_state(tls->ssl);
+    if (!tls_verify_prepare(tls)) {
+        tls_free(&tls);
+        return NULL;
+    }
+    take_ticket(tls);
+    return tls;
+}
+
+struct tls *tls_server(struct tls_context *context)
+{
+    struct tls *tls = tls_new(context, false);
+
+    if (tls)
+        SSL_set_accept_state(tls->ssl);
+    return tls;
+}
+
+static void forget_early(struct tls *tls)
+{
+    free(tls->early);
+    tls->early = NULL;
+    tls->early_len = 0;
+}
+
+static void ssl_free(struct tls *tls)
+{
+    /* A ticket that nobody has seen can be used by another. */
+    if (tls->state == TLS_NEW && tls->peer.tickets && has_session(tls))
+        tls_rack_put(tls->peer.tickets, SSL_get1_session(tls->ssl));
+    /* Else the session counts as broken off, and its tickets as not resumable. */
+    SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+    SSL_free(tls->ssl);
+}
+
+void tls_free(struct tls **tls)
+{
+    if ((*tls)->ssl)
+        ssl_free(*tls);
+    forget_early(*tls);
+    buf_deinit(&(*tls)->pipe.out);
+    free(*tls);
+    *tls = NULL;
+}
+
+/* ---------------------------------------------------------------- errors */
+
+static enum err break_with(struct tls *tls, enum err err, const char *detail)
+{
+    tls->state = TLS_BROKEN;
+    tls->err = err;
+    tls->detail = detail ? detail : "";
+    forget_early(tls);
+    return err;
+}
+
+/* The first bytes of every TLS record: its type, and the 3 of "SSL 3.1". */
+static bool looks_like_tls(const struct tls *tls)
+{
+    if (tls->first_len > 0 && (tls->first[0] < 20 || tls->first[0] > 23))
+        return false;
+    return tls->first_len < 2 || tls->first[1] == 3;
+}
+
+static enum err err_of_code(const struct tls *tls, unsigned long code)
+{
+    int reason = ERR_GET_REASON(code);
+
+    if (ERR_GET_LIB(code) == ERR_LIB_SSL && reason > SSL_AD_REASON_OFFSET)
+        return ERR_TLS_ALERT;
+    if (!looks_like_tls(tls))
+        return ERR_TLS_NOT_SPOKEN;
+    if (ERR_GET_LIB(code) == ERR_LIB_SSL && reason == SSL_R_NO_APPLICATION_PROTOCOL)
+        return ERR_TLS_ALPN;
+    return reason == ERR_R_MALLOC_FAILURE ? ERR_NO_MEMORY : ERR_TLS_FAILED;
+}
+
+/* After a call of OpenSSL that wants no more bytes: what it failed with. */
+static enum err on_error(struct tls *tls, int result)
+{
+    unsigned long code = ERR_peek_last_error();
+    const char *reason = ERR_reason_error_string(code);
+
+    if (tls->pipe.err)
+        return break_with(tls, tls->pipe.err, "");
+    if (tls->state == TLS_SHAKING && tls->err)
+        return break_with(tls, tls->err, tls->detail);
+    if (SSL_get_error(tls->ssl, result) == SSL_ERROR_ZERO_RETURN)
+        return break_with(tls, ERR_TLS_CLOSED, "close notify");
+    return break_with(tls, err_of_code(tls, code), reason);
+}
+
+static bool wants_more(const struct tls *tls, int result)
+{
+    return !tls->pipe.err && SSL_get_error(tls->ssl, result) == SSL_ERROR_WANT_READ;
+}
+
+/* ---------------------------------------------------------------- handshake */
+
+bool tls_alpn_is_ours(const SSL *ssl)
+{
+    const unsigned char *name;
+    unsigned len;
+
+    SSL_get0_alpn_selected(ssl, &name, &len);
+    return len == 0 || (len == sizeof(TLS_ALPN_WIRE) - 2 && !memcmp(name, TLS_ALPN_WIRE + 1, len));
+}
+
+/* A copy, as the connection goes on to change its session while another thread may use the ticket.
+ * A session in TLS 1.2 ends up here too. */
+static void keep_ticket(struct tls *tls, const SSL_SESSION *session)
+{
+    SSL_SESSION *copy = tls->peer.tickets ? SSL_SESSION_dup(session) : NULL;
+
+    if (copy)
+        tls_rack_put(tls->peer.tickets, copy);
+}
+
+int tls_on_ticket(SSL *ssl, SSL_SESSION *session)
+{
+    struct tls *tls = SSL_get_app_data(ssl);
+
+    if (tls_alpn_is_ours(ssl))
+        keep_ticket(tls, session);
+    return 0; /* the reference stays OpenSSL's */
+}
+
+/* TLS 1.2 tickets are good for more than one use, and OpenSSL calls back for those of a full
+ * handshake only. */
+static void give_back_ticket(struct tls *tls)
+{
+    if (SSL_session_reused(tls->ssl) && SSL_version(tls->ssl) == TLS1_2_VERSION)
+        keep_ticket(tls, SSL_get_session(tls->ssl));
+}
+
+/* The certificates above the peer's own are done with: some kilobytes a connection, and as much in
+ * each ticket that is copied from its session. */
+static void drop_chain(struct tls *tls)
+{
+    STACK_OF(X509) *chain = SSL_get_peer_cert_chain(tls->ssl);
+
+    while (chain && sk_X509_num(chain) > 1)
+        X509_free(sk_X509_pop(chain));
+}
+
+/* Early data that the server did not take goes first. */
+static enum err settle_early(struct tls *tls)
+{
+    enum err err = ERR_OK;
+
+    if (tls->early_len > 0 && SSL_get_early_data_status(tls->ssl) != SSL_EARLY_DATA_ACCEPTED)
+        err = tls_send(tls, span_of(tls->early, tls->early_len));
+    forget_early(tls);
+    return err;
+}
+
+/* The handshake is done; the last of the checks that make the connection fit for use. */
+static enum err on_shaken(struct tls *tls)
+{
+    if (!tls_alpn_is_ours(tls->ssl)) {
+        SSL_shutdown(tls->ssl);
+        return break_with(tls, ERR_TLS_ALPN, "");
+    }
+    if (!tls->is_client) {
+        tls->state = TLS_SECURED;
+        return ERR_OK;
+    }
+    /* There is no way here without tls_on_certificate() or a ticket that suits; this keeps it so
+     * should OpenSSL ever know one. */
+    if (!tls->authenticated && tls->peer.options->profile == TLS_STRICT)
+        return break_with(tls, ERR_TLS_UNTRUSTED, "");
+    tls->state = TLS_SECURED;
+    drop_chain(tls);
+    give_back_ticket(tls);
+    return settle_early(tls);
+}
+
+static enum err shake(struct tls *tls)
+{
+    ERR_clear_error();
+    int result = SSL_do_handshake(tls->ssl);
+    if (result == 1)
+        return on_shaken(tls);
+    return wants_more(tls, result) ? ERR_OK : on_error(tls, result);
+}
+
+size_t tls_early_max(const struct tls *tls)
+{
+    if (tls->state != TLS_NEW || !tls->peer.options->early_data || !has_session(tls))
+        return 0;
+    return SSL_SESSION_get_max_early_data(SSL_get_session(tls->ssl));
+}
+
+static enum err send_early(struct tls *tls, struct span early)
+{
+    size_t written;
+
+    tls->early = malloc(early.len);
+    if (!tls->early)
+        return break_with(tls, ERR_NO_MEMORY, "");
+    memcpy(tls->early, early.data, early.len);
+    tls->early_len = early.len;
+    ERR_clear_error();
+    int result = SSL_write_early_data(tls->ssl, early.data, early.len, &written);
+    return result == 1 ? ERR_OK : on_error(tls, result);
+}
+
+enum err tls_begin(struct tls *tls, struct span early)
+{
+    if (tls->state != TLS_NEW)
+        return ERR_OK;
+    MUST(early.len <= tls_early_max(tls));
+    tls->state = TLS_SHAKING;
+    return early.len > 0 ? send_early(tls, early) : shake(tls);
+}
+
+/* ---------------------------------------------------------------- receiving */
+
+/* One record's plain text at most. On the stack: it is needed for this call alone, and a reader
+ * that has another connection receive must not find it overwritten. */
+enum { PLAIN_MAX = 16 * 1024 };
+
+static enum err read_plain(struct tls *tls, const struct tls_reader *reader, void *owner)
+{
+    uint8_t plain[PLAIN_MAX];
+    size_t len;
+
+    for (;;) {
+        ERR_clear_error();
+        int result = SSL_read_ex(tls->ssl, plain, sizeof(plain), &len);
+        if (result != 1 && wants_more(tls, result))
+            return ERR_OK;
+        if (result != 1 && SSL_get_error(tls->ssl, result) == SSL_ERROR_ZERO_RETURN) {
+            tls->state = TLS_PEER_CLOSED;
+            return ERR_PEER_CLOSED;
+        }
+        if (result != 1)
+            return on_error(tls, result);
+        if (!reader->on_plain(owner, span_of(plain, len))) {
+            tls->is_deaf = true;
+            return ERR_OK;
+        }
+    }
+}
+
+static enum err receive_securely(struct tls *tls, const struct tls_reader *reader, void *owner)
+{
+    enum err err = shake(tls);
+
+    if (err || tls->state != TLS_SECURED)
+        return err;
+    if (reader->on_secured && !reader->on_secured(owner)) {
+        tls->is_deaf = true;
+        return ERR_OK;
+    }
+    return read_plain(tls, reader, owner);
+}
+
+static void note_first(struct tls *tls, struct span wire)
+{
+    while (tls->first_len < sizeof(tls->first) && span_take_u8(&wire, &tls->first[tls->first_len]))
+        tls->first_len++;
+}
+
+static enum err receive(struct tls *tls, const struct tls_reader *reader, void *owner)
+{
+    switch (tls->state) {
+    case TLS_NEW:
+    case TLS_SHAKING:
+        tls->state = TLS_SHAKING;
+        note_first(tls, tls->pipe.in);
+        return receive_securely(tls, reader, owner);
+    case TLS_SECURED:
+        return tls->is_deaf ? ERR_OK : read_plain(tls, reader, owner);
+    case TLS_PEER_CLOSED:
+        return ERR_PEER_CLOSED;
+    case TLS_BROKEN:
+        break;
+    }
+    return tls->err;
+}
+
+enum err tls_receive(struct tls *tls, struct span wire, const struct tls_reader *reader,
+                     void *owner)
+{
+    tls->pipe.in = wire;
+    enum err err = receive(tls, reader, owner);
+    tls->pipe.in = span_of(NULL, 0);
+    return err;
+}
+
+/* ---------------------------------------------------------------- sending */
+
+enum err tls_send(struct tls *tls, struct span plain)
+{
+    size_t written;
+
+    if (!tls_is_secured(tls) || tls->is_ended)
+        return ERR_CLOSED;
+    if (plain.len == 0)
+        return ERR_OK;
+    ERR_clear_error();
+    int result = SSL_write_ex(tls->ssl, plain.data, plain.len, &written);
+    return result == 1 ? ERR_OK : on_error(tls, result);
+}
+
+void tls_end(struct tls *tls)
+{
+    if (!tls_is_secured(tls) || tls->is_ended)
+        return;
+    tls->is_ended = true;
+    ERR_clear_error();
+    SSL_shutdown(tls->ssl);
+}
+
+/* ---------------------------------------------------------------- questions */
+
+struct buf *tls_wire(struct tls *tls)
+{
+    return &tls->pipe.out;
+}
+
+bool tls_is_secured(const struct tls *tls)
+{
+    return tls->state == TLS_SECURED || tls->state == TLS_PEER_CLOSED;
+}
+
+struct tls_facts tls_facts(const struct tls *tls)
+{
+    const SSL_CIPHER *cipher = SSL_get_current_cipher(tls->ssl);
+
+    return (struct tls_facts){
+        .version = cipher ? SSL_get_version(tls->ssl) : "",
+        .cipher = cipher ? SSL_CIPHER_get_name(cipher) : "",
+        .resumed = tls_is_secured(tls) && SSL_session_reused(tls->ssl),
+        .authenticated = tls_is_secured(tls) && tls->authenticated,
+        .early_accepted = SSL_get_early_data_status(tls->ssl) == SSL_EARLY_DATA_ACCEPTED,
+    };
+}
+
+const char *tls_detail(const struct tls *tls)
+{
+    return tls->state == TLS_BROKEN ? tls->detail : "";
+}

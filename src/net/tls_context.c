@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Contexts of OpenSSL with what is the same for all connections of a role (tls_context.h). */
+#include "net/tls_context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/tls_inside.h"
+#include "net/tls_issue.h"
+#include "net/tls_pem.h"
+#include "net/tls_words.h"
+
+static bool is_given(const char *text)
+{
+    return text && text[0];
+}
+
+/* What both roles share. */
+static enum err set_common(SSL_CTX *ctx, const char *ciphers, const char *groups,
+                           char why[TLS_WHY_MAX])
+{
+    SSL_CTX_set_options(ctx, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+    /* Thousands of idle connections: their 34 KiB of buffers are theirs only while they read. */
+    SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
+    tls_key_log_attach(ctx);
+    if (SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1)
+        return tls_why(why, ERR_INVALID, "OpenSSL here does not speak TLS 1.2");
+    enum err err = tls_words_ciphers(ctx, ciphers, why);
+    return err ? err : tls_words_groups(ctx, groups, why);
+}
+
+static struct tls_context *context_new(const SSL_METHOD *method)
+{
+    struct tls_context *context = calloc(1, sizeof(*context));
+
+    if (!context)
+        return NULL;
+    context->ctx = SSL_CTX_new(method);
+    if (context->ctx)
+        return context;
+    free(context);
+    return NULL;
+}
+
+void tls_context_free(struct tls_context *context)
+{
+    if (!context)
+        return;
+    SSL_CTX_free(context->ctx);
+    free(context);
+}
+
+/* Hands the context out, or frees it. */
+static enum err finish(struct tls_context **out, struct tls_context *context, enum err err)
+{
+    if (err) {
+        tls_context_free(context);
+        context = NULL;
+    }
+    *out = context;
+    return err;
+}
+
+static enum err no_memory(struct tls_context **out, char why[TLS_WHY_MAX])
+{
+    *out = NULL;
+    return tls_why(why, ERR_NO_MEMORY, "out of memory");
+}
+
+/* ---------------------------------------------------------------- client */
+
+static enum err trust(SSL_CTX *ctx, const char *bundle, char why[TLS_WHY_MAX])
+{
+    char *text;
+    size_t len;
+
+    if (!is_given(bundle)) {
+        if (SSL_CTX_set_default_verify_paths(ctx) != 1)
+            return tls_why(why, ERR_INVALID, "the system's authorities cannot be read");
+        return ERR_OK;
+    }
+    enum err err = tls_read_file(bundle, &text, &len, why);
+    if (err)
+        return err;
+    err = tls_pem_trust(ctx, (struct tls_pem){span_of(text, len), bundle}, why);
+    tls_file_free(&text, len);
+    return err;
+}
+
+static enum err use_files(SSL_CTX *ctx, const char *certificate, const char *key,
+                          char why[TLS_WHY_MAX])
+{
+    char *certificate_text, *key_text;
+    size_t certificate_len, key_len;
+    enum err err = tls_read_file(certificate, &certificate_text, &certificate_len, why);
+
+    if (err)
+        return err;
+    err = tls_read_file(key, &key_text, &key_len, why);
+    if (!err)
+        err = tls_pem_own(ctx,
+                          (struct tls_pem){span_of(certificate_text, certificate_len), certificate},
+                          (struct tls_pem){span_of(key_text, key_len), key}, why);
+    tls_file_free(&certificate_text, certificate_len);
+    tls_file_free(&key_text, key_len);
+    return err;
+}
+
+/* Who we are, for peers that ask. One file may hold both. */
+static enum err identify(SSL_CTX *ctx, const struct tls_peer_options *options,
+                         char why[TLS_WHY_MAX])
+{
+    if (is_given(options->certificate))
+        return use_files(ctx, options->certificate,
+                         is_given(options->key) ? options->key : options->certificate, why);
+    if (is_given(options->key))
+        return tls_why(why, ERR_INVALID, "the key %s has no certificate", options->key);
+    return ERR_OK;
+}
+
+static enum err set_client(SSL_CTX *ctx, const struct tls_peer_options *options,
+                           char why[TLS_WHY_MAX])
+{
+    enum err err = set_common(ctx, options->ciphers, options->groups, why);
+
+    if (!err)
+        err = trust(ctx, options->ca_bundle, why);
+    if (!err)
+        err = identify(ctx, options, why);
+    if (err)
+        return err;
+    /* With the opportunistic profile too: tls_on_certificate() lets those pass. */
+    SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_cert_verify_callback(ctx, tls_on_certificate, NULL);
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_sess_set_new_cb(ctx, tls_on_ticket);
+    if (SSL_CTX_set_alpn_protos(ctx, (const uint8_t *)TLS_ALPN_WIRE, sizeof(TLS_ALPN_WIRE) - 1))
+        return tls_why(why, ERR_NO_MEMORY, "out of memory");
+    return ERR_OK;
+}
+
+enum err tls_context_client(struct tls_context **out, const struct tls_peer_options *options,
+                            char why[TLS_WHY_MAX])
+{
+    struct tls_context *context = context_new(TLS_client_method());
+
+    if (!context)
+        return no_memory(out, why);
+    return finish(out, context, set_client(context->ctx, options, why));
+}
+
+/* ---------------------------------------------------------------- server */
+
+/* Called only for clients that offer protocols. */
+static int on_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_len,
+                   const unsigned char *offered, unsigned offered_len, void *unused)
+{
+    unsigned char *chosen;
+    int result = SSL_select_next_proto(&chosen, out_len, (const uint8_t *)TLS_ALPN_WIRE,
+                                       sizeof(TLS_ALPN_WIRE) - 1, offered, offered_len);
+
+    (void)ssl, (void)unused;
+    *out = chosen;
+    return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+static enum err set_server(SSL_CTX *ctx, const struct tls_server_options *options,
+                           char why[TLS_WHY_MAX])
+{
+    enum err err = set_common(ctx, options->ciphers, options->groups, why);
+
+    if (!err)
+        err = tls_pem_own(ctx, (struct tls_pem){options->certificate, "the certificate"},
+                          (struct tls_pem){options->key, "the key"}, why);
+    if (err)
+        return err;
+    SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_alpn_select_cb(ctx, on_alpn, NULL);
+    if (!tls_issue_tickets(ctx, options->ticket_keys))
+        return tls_why(why, ERR_NO_MEMORY, "out of memory");
+    return ERR_OK;
+}
+
+enum err tls_context_server(struct tls_context **out, const struct tls_server_options *options,
+                            char why[TLS_WHY_MAX])
+{
+    struct tls_context *context = context_new(TLS_server_method());
+
+    if (!context)
+        return no_memory(out, why);
+    return finish(out, context, set_server(context->ctx, options, why));
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_NET_TLS_INSIDE_H
+#define NAILUP_NET_TLS_INSIDE_H
+
+/* Private to tls*.c: what contexts and connections know of each other. */
+
+#include <openssl/ssl.h>
+
+#include "net/tls.h"
+#include "net/tls_bio.h"
+
+struct tls_context {
+    SSL_CTX *ctx;
+};
+
+enum tls_state {
+    TLS_NEW,         /* a client that has not said anything yet */
+    TLS_SHAKING,     /* hands */
+    TLS_SECURED,     /* both may send */
+    TLS_PEER_CLOSED, /* close_notify came: we may still send */
+    TLS_BROKEN,
+};
+
+struct tls {
+    SSL *ssl; /* its app data is this struct */
+    struct tls_pipe pipe;
+    enum tls_state state;
+    bool is_client;
+    bool is_deaf;       /* its reader wants no more */
+    bool is_ended;      /* our close_notify is sent */
+    bool authenticated; /* a client's peer has proved who it is */
+    uint8_t first[2];   /* bytes of the peer: do they look like TLS? */
+    uint8_t first_len;
+    enum err err; /* why it is broken; while shaking: why the peer's certificate was refused */
+    const char *detail;
+    struct tls_peer peer; /* a client's */
+    uint8_t *early;       /* a copy, until it is known whether the server took it */
+    size_t early_len;
+};
+
+/* tls_verify.c: is the peer who it should be? SSL_CTX_set_cert_verify_callback(). */
+int tls_on_certificate(X509_STORE_CTX *store, void *unused);
+
+/* tls.c: a ticket came. SSL_CTX_sess_set_new_cb(). */
+int tls_on_ticket(SSL *ssl, SSL_SESSION *session);
+
+/* Nothing was negotiated, or our protocol was (RFC 7858 section 3.1). */
+bool tls_alpn_is_ours(const SSL *ssl);
+
+#define TLS_ALPN_WIRE "\3dot" /* a list of one, each with its length before it */
+
+#endif
