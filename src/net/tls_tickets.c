@@ -266,7 +266,7 @@ static enum err write_file(struct tls_tickets *tickets, struct tls_tickets_write
     pthread_mutex_unlock(&tickets->lock);
     for (struct tls_rack *rack = newest; rack; rack = rack->older)
         write_rack(writer, rack, now_s);
-    return tls_file_replace(path, tls_tickets_write_end(writer));
+    return tls_tickets_file_replace(path, tls_tickets_write_end(writer));
 }
 
 enum err tls_tickets_save(struct tls_tickets *tickets, const char *path, int64_t now_s)
@@ -389,12 +389,12 @@ enum err tls_tickets_load(struct tls_tickets *tickets, const char *path, int64_t
 {
     uint8_t *data;
     size_t len;
-    enum err err = tls_file_read(path, TLS_TICKETS_FILE_MAX, &data, &len);
+    enum err err = tls_tickets_file_read(path, TLS_TICKETS_FILE_MAX, &data, &len);
 
     *count = 0;
     if (err)
         return err;
     err = tls_tickets_load_bytes(tickets, span_of(data, len), now_s, count);
-    tls_file_wipe(data, len);
+    tls_tickets_file_wipe(data, len);
     return err;
 }

@@ -73,12 +73,12 @@ static enum err read_open(int fd, size_t max, uint8_t **data, size_t *len)
         return ERR_NO_MEMORY;
     err = read_all(fd, *data, *len);
     if (err)
-        tls_file_wipe(*data, *len);
+        tls_tickets_file_wipe(*data, *len);
     return err;
 }
 
 /* O_NONBLOCK: opening a FIFO must not wait for a writer. */
-enum err tls_file_read(const char *path, size_t max, uint8_t **data, size_t *len)
+enum err tls_tickets_file_read(const char *path, size_t max, uint8_t **data, size_t *len)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     enum err err;
@@ -90,7 +90,7 @@ enum err tls_file_read(const char *path, size_t max, uint8_t **data, size_t *len
     return err;
 }
 
-void tls_file_wipe(uint8_t *data, size_t len)
+void tls_tickets_file_wipe(uint8_t *data, size_t len)
 {
     OPENSSL_clear_free(data, len);
 }
@@ -158,7 +158,7 @@ static enum err replace(const char *path, const char *beside, struct span bytes)
     return err;
 }
 
-enum err tls_file_replace(const char *path, struct span bytes)
+enum err tls_tickets_file_replace(const char *path, struct span bytes)
 {
     char *beside;
     enum err err;

@@ -12,14 +12,14 @@
 #include "base/err.h"
 #include "base/span.h"
 
-/* Reads a plain file of ours of at most max bytes into memory that tls_file_wipe() takes back.
- * Errors as with tls_tickets_load(). */
-MUST_USE enum err tls_file_read(const char *path, size_t max, uint8_t **data, size_t *len);
+/* Reads a plain file of ours of at most max bytes into memory that tls_tickets_file_wipe() takes
+ * back. Errors as with tls_tickets_load(). */
+MUST_USE enum err tls_tickets_file_read(const char *path, size_t max, uint8_t **data, size_t *len);
 
-void tls_file_wipe(uint8_t *data, size_t len);
+void tls_tickets_file_wipe(uint8_t *data, size_t len);
 
 /* Puts bytes in the place of the file at path. Errors as with tls_tickets_save(); the old file is
  * untouched then. What an earlier crash left beside it is removed. Not for two callers at once. */
-MUST_USE enum err tls_file_replace(const char *path, struct span bytes);
+MUST_USE enum err tls_tickets_file_replace(const char *path, struct span bytes);
 
 #endif
