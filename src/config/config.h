@@ -117,12 +117,14 @@ struct config {
 /*
  * Reads the file at path. ERR_OK: *out is the configuration. ERR_INVALID: *out is NULL and errors
  * has a line for each error, in the file's order: `FILE:LINE:COLUMN: error: PATH: sentence`. A file
- * that cannot be read is such an error too. ERR_NO_MEMORY says so in errors as well. errors is the
+ * that cannot be read is such an error too, and so are files of TLS that it names: certificates and
+ * keys are read and tried, here only. ERR_NO_MEMORY says so in errors as well. errors is the
  * caller's, CONFIG_ERRORS_BYTES suffice; lines that do not fit are left out. Any thread.
  */
 MUST_USE enum err config_load(const char *path, struct config **out, struct buf *errors);
 
-/* As config_load() for text at hand; file_name is what errors call it. */
+/* As config_load() for text at hand, without a look at other files; file_name is what errors call
+ * it. */
 MUST_USE enum err config_parse(const char *file_name, const char *text, size_t len,
                                struct config **out, struct buf *errors);
 

@@ -330,17 +330,21 @@ void config_free(struct config *config)
     free(config);
 }
 
-static void load_tree(struct loader *loader, const char *text, size_t len)
+static void load_tree(struct loader *loader, struct span text, bool with_files)
 {
-    struct yaml_tree *tree = yaml_tree_parse(text, len, loader->problems);
+    struct yaml_tree *tree = yaml_tree_parse((const char *)text.data, text.len, loader->problems);
     if (!tree)
         return;
     bool is_whole = problems_is_empty(loader->problems);
-    if (yaml_tree_root(tree))
-        load_mapping(loader, yaml_tree_root(tree), &(struct loader_place){.prefix = ""});
+    loader->root = yaml_tree_root(tree);
+    if (loader->root)
+        load_mapping(loader, loader->root, &(struct loader_place){.prefix = ""});
     /* What a half-read file lacks may stand in its other half. */
     if (is_whole && !loader->problems->no_memory)
-        config_check(loader, yaml_tree_root(tree));
+        config_check(loader);
+    if (is_whole && !loader->problems->no_memory && with_files)
+        config_check_files(loader);
+    loader->root = NULL;
     yaml_tree_free(tree);
 }
 
@@ -357,8 +361,8 @@ static enum err finish(struct loader *loader, const char *file_name, struct conf
     return err;
 }
 
-enum err config_parse(const char *file_name, const char *text, size_t len, struct config **out,
-                      struct buf *errors)
+enum err load_text(const char *file_name, struct span text, bool with_files, struct config **out,
+                   struct buf *errors)
 {
     struct problems problems;
     *out = NULL;
@@ -370,12 +374,18 @@ enum err config_parse(const char *file_name, const char *text, size_t len, struc
     struct loader loader = {.config = config, .problems = &problems};
     problems_init(&problems);
     load_defaults(&loader);
-    if (len > CONFIG_FILE_MAX)
+    if (text.len > CONFIG_FILE_MAX)
         problems_add(&problems, (struct config_position){1, 1}, "file",
                      "is larger than %d bytes; shorten it", CONFIG_FILE_MAX);
     else if (problems_is_empty(&problems))
-        load_tree(&loader, text, len);
+        load_tree(&loader, text, with_files);
     enum err err = finish(&loader, file_name, out, errors);
     problems_deinit(&problems);
     return err;
+}
+
+enum err config_parse(const char *file_name, const char *text, size_t len, struct config **out,
+                      struct buf *errors)
+{
+    return load_text(file_name, span_of(text, len), false, out, errors);
 }

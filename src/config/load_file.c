@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/problems.h"
+#include "config/loader.h"
 
 /* Reads at most one byte more than a file may have. -1: errno says why. */
 static ssize_t read_all(int fd, char *text)
@@ -59,7 +59,7 @@ enum err config_load(const char *path, struct config **out, struct buf *errors)
         snprintf(reason, sizeof(reason), "cannot be read: %s", strerror(errno));
         problems_print_one(path, errors, reason);
     } else {
-        err = config_parse(path, text, (size_t)len, out, errors);
+        err = load_text(path, span_of(text, (size_t)len), true, out, errors);
     }
     free(text);
     return err;

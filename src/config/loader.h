@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/span.h"
 #include "config/config.h"
 #include "config/options.h"
 #include "config/problems.h"
@@ -24,6 +25,7 @@ enum { DNS_PORT = 53, DNS_TLS_PORT = 853 };
 struct loader {
     struct config *config;
     struct problems *problems;
+    const struct yaml_tree_node *root; /* while checking: the file; NULL: it is empty */
     char path[LOADER_PATH_MAX]; /* of the node at hand, as errors show it: "server.listen[1]" */
     size_t path_len;
 };
@@ -103,8 +105,17 @@ void load_entries(struct loader *loader, const struct option *option,
 void load_zones(struct loader *loader, const struct option *option,
                 const struct yaml_tree_node *node);
 
-/* config_check.c: what only shows when all is loaded. root may be NULL. */
-void config_check(struct loader *loader, const struct yaml_tree_node *root);
+/* config_check.c: what only shows when all is loaded. */
+void config_check(struct loader *loader);
+/* Its parts: config_check_zones.c, config_check_tls.c. */
+void config_check_zones(struct loader *loader);
+void config_check_tls(struct loader *loader);
+/* config_check_files.c: whether TLS could be spoken with the files that are named. */
+void config_check_files(struct loader *loader);
+
+/* config_parse(), and whether config_check_files() is done too. */
+MUST_USE enum err load_text(const char *file_name, struct span text, bool with_files,
+                            struct config **out, struct buf *errors);
 
 /* config_upstream.c: fills config->route from what the file says. False: memory is out. */
 bool config_route(struct loader *loader);

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Whether TLS could be spoken with the files and words that the configuration names, so that
+ * `nailupd -t` says what would else only show at the first connection. Contexts are made and thrown
+ * away: one for each different set of authorities, certificate, ciphers and groups, however many
+ * zones share it. Invariant: at most TLS_CONTEXTS_MAX sets are tried.
+ */
+#include "config/place.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "net/tls_context.h"
+#include "net/tls_contexts.h"
+
+#define ROW(field)                                                                                 \
+    options_find_field(OWNER_upstream_options, offsetof(struct upstream_options, field))
+
+/* ---- what a context is made of ---- */
+
+/* What is tried, and what to call it in an error. */
+struct attempt {
+    struct place place;
+    const struct config_layer *layer; /* gives the keys; NULL: a section, which gives all */
+    const char *ca_bundle_key, *certificate_key, *key_key, *ciphers_key, *groups_key;
+    struct tls_peer_options options;
+};
+
+static bool is_given(const char *text)
+{
+    return text && *text;
+}
+
+static bool gives(const struct attempt *attempt, const struct option *row)
+{
+    return !attempt->layer || option_in_layer(row, attempt->layer);
+}
+
+static enum err try_client(const struct tls_peer_options *options, char why[TLS_WHY_MAX])
+{
+    struct tls_context *context = NULL;
+    enum err err = tls_context_client(&context, options, why);
+    tls_context_free(context);
+    return err;
+}
+
+/* ---- which key is at fault ---- */
+
+/* Does the sentence speak of a before it speaks of b? One may be the beginning of the other. */
+static bool is_named_first(const char *why, const char *a, const char *b)
+{
+    const char *a_at = is_given(a) ? strstr(why, a) : NULL;
+    const char *b_at = is_given(b) ? strstr(why, b) : NULL;
+    if (!a_at || !b_at || a_at == b_at)
+        return a_at && (!b_at || strlen(a) > strlen(b));
+    return a_at < b_at;
+}
+
+/* A key is wrong where it is given: elsewhere it was tried already. The default that is wrong is
+ * nobody's. */
+static void report_one(struct loader *loader, const struct attempt *attempt, const char *key,
+                       const struct option *row, const char *value, const char *why)
+{
+    if (gives(attempt, row) || !is_given(value))
+        place_error(loader, &attempt->place, is_given(value) ? key : NULL, "%s", why);
+}
+
+static void report_pair(struct loader *loader, const struct attempt *attempt, const char *why)
+{
+    const struct tls_peer_options *options = &attempt->options;
+    bool gives_certificate = gives(attempt, ROW(tls.certificate));
+    bool gives_key = gives(attempt, ROW(tls.key));
+    bool is_key = gives_key &&
+                  (!gives_certificate || is_named_first(why, options->key, options->certificate));
+    if (gives_certificate || gives_key)
+        place_error(loader, &attempt->place, is_key ? attempt->key_key : attempt->certificate_key,
+                    "%s", why);
+}
+
+/* Each part is tried alone; true when one failed that way. */
+static bool report_parts(struct loader *loader, const struct attempt *attempt)
+{
+    const struct tls_peer_options *all = &attempt->options;
+    const struct tls_peer_options ca_bundle = {.ca_bundle = all->ca_bundle};
+    const struct tls_peer_options pair = {.certificate = all->certificate, .key = all->key};
+    const struct tls_peer_options ciphers = {.ciphers = all->ciphers};
+    const struct tls_peer_options groups = {.groups = all->groups};
+    char why[TLS_WHY_MAX];
+    bool found = true;
+    if (attempt->ca_bundle_key && try_client(&ca_bundle, why))
+        report_one(loader, attempt, attempt->ca_bundle_key, ROW(tls.ca_bundle), all->ca_bundle,
+                   why);
+    else if (try_client(&pair, why))
+        report_pair(loader, attempt, why);
+    else if (try_client(&ciphers, why))
+        report_one(loader, attempt, attempt->ciphers_key, ROW(tls.ciphers), all->ciphers, why);
+    else if (try_client(&groups, why))
+        report_one(loader, attempt, attempt->groups_key, ROW(tls.groups), all->groups, why);
+    else
+        found = false;
+    return found;
+}
+
+static void report(struct loader *loader, const struct attempt *attempt, const char *why)
+{
+    if (problems_is_full(loader->problems) || !report_parts(loader, attempt))
+        place_error(loader, &attempt->place, NULL, "%s", why);
+}
+
+/* ---- upstreams ---- */
+
+struct tried {
+    struct tls_peer_options list[TLS_CONTEXTS_MAX];
+    size_t count;
+    bool is_full; /* said so */
+};
+
+static bool is_tried(const struct tried *tried, const struct tls_peer_options *options)
+{
+    for (size_t i = 0; i < tried->count; i++)
+        if (tls_peer_options_same_context(&tried->list[i], options))
+            return true;
+    return false;
+}
+
+static void report_full(struct loader *loader, struct tried *tried, const struct attempt *attempt)
+{
+    if (!tried->is_full)
+        place_error(loader, &attempt->place, NULL,
+                    "is more than the %d different sets of ca-bundle, client-certificate, "
+                    "client-key, tls-ciphers and tls-groups that are taken; let upstreams share "
+                    "some of them",
+                    TLS_CONTEXTS_MAX);
+    tried->is_full = true;
+}
+
+/* Half of a pair is an error already. */
+static void try_upstream(struct loader *loader, struct tried *tried, struct place place,
+                         const struct config_layer *layer, const struct tls_peer_options *options)
+{
+    const struct attempt attempt = {place,        layer,         "ca-bundle",  "client-certificate",
+                                    "client-key", "tls-ciphers", "tls-groups", *options};
+    char why[TLS_WHY_MAX];
+    if (is_tried(tried, options) || is_given(options->certificate) != is_given(options->key))
+        return;
+    if (tried->count == TLS_CONTEXTS_MAX) {
+        report_full(loader, tried, &attempt);
+        return;
+    }
+    tried->list[tried->count++] = *options;
+    if (try_client(options, why))
+        report(loader, &attempt, why);
+}
+
+/* A file that is named is tried even while nobody uses it. */
+static bool names_any(const struct tls_peer_options *options)
+{
+    return is_given(options->ca_bundle) || is_given(options->certificate) ||
+           is_given(options->key) || is_given(options->ciphers) || is_given(options->groups);
+}
+
+static void check_entry(struct loader *loader, struct tried *tried, size_t index)
+{
+    const struct config_entry *entry = &loader->config->entries[index];
+    const struct place place = {"tcp-upstream-keepalive", true, entry->position, index};
+    struct upstream_options options = loader->config->upstream;
+    options_overlay(&entry->layer, &options);
+    if (options.transport == UPSTREAM_TLS || names_any(&options.tls))
+        try_upstream(loader, tried, place, &entry->layer, &options.tls);
+}
+
+static void check_zone(struct loader *loader, struct tried *tried, size_t index)
+{
+    const struct config_zone *zone = &loader->config->zones[index];
+    const struct place place = {"forward-zones", true, zone->position, index};
+    for (size_t i = 0; i < zone->upstream_count; i++) {
+        struct route_upstream upstream;
+        config_zone_upstream(loader->config, zone, &zone->upstreams[i], &upstream);
+        if (upstream.options.transport == UPSTREAM_TLS)
+            try_upstream(loader, tried, place, &zone->layer, &upstream.options.tls);
+    }
+}
+
+static void check_upstreams(struct loader *loader)
+{
+    static const struct place section = {.key = "upstream"};
+    const struct config *config = loader->config;
+    struct tried *tried = loader_take(loader, 1, sizeof(*tried));
+    if (!tried)
+        return;
+    if (config->upstream.transport == UPSTREAM_TLS || names_any(&config->upstream.tls))
+        try_upstream(loader, tried, section, NULL, &config->upstream.tls);
+    for (size_t i = 0; i < config->entry_count; i++)
+        check_entry(loader, tried, i);
+    for (size_t i = 0; i < config->zone_count; i++)
+        check_zone(loader, tried, i);
+}
+
+/* ---- the listener ---- */
+
+static enum err try_server_text(const struct server_options *server, struct span certificate,
+                                struct span key, char why[TLS_WHY_MAX])
+{
+    const struct tls_server_options options = {.certificate = certificate,
+                                               .key = key,
+                                               .ciphers = server->tls_ciphers,
+                                               .groups = server->tls_groups};
+    struct tls_context *context = NULL;
+    enum err err = tls_context_server(&context, &options, why);
+    tls_context_free(context);
+    return err;
+}
+
+static enum err try_server(const struct server_options *server, char why[TLS_WHY_MAX])
+{
+    char *certificate = NULL, *key = NULL;
+    size_t certificate_len = 0, key_len = 0;
+    enum err err = tls_read_file(server->tls_certificate, &certificate, &certificate_len, why);
+    if (!err)
+        err = tls_read_file(server->tls_key, &key, &key_len, why);
+    if (!err)
+        err = try_server_text(server, span_of(certificate, certificate_len), span_of(key, key_len),
+                              why);
+    tls_file_free(&certificate, certificate_len);
+    tls_file_free(&key, key_len);
+    return err;
+}
+
+/* What fails is looked for with contexts of a client, whose sentences name the files. */
+static void check_server(struct loader *loader)
+{
+    const struct server_options *server = &loader->config->server;
+    const struct attempt attempt = {{.key = "server"},
+                                    NULL,
+                                    NULL,
+                                    "tls-certificate",
+                                    "tls-key",
+                                    "tls-ciphers",
+                                    "tls-groups",
+                                    {.certificate = server->tls_certificate,
+                                     .key = server->tls_key,
+                                     .ciphers = server->tls_ciphers,
+                                     .groups = server->tls_groups}};
+    char why[TLS_WHY_MAX];
+    if (server->listen_tls_count && is_given(server->tls_certificate) &&
+        is_given(server->tls_key) && try_server(server, why))
+        report(loader, &attempt, why);
+}
+
+/* ---- files that are written ---- */
+
+static void check_directory(struct loader *loader, const struct place *place, const char *key,
+                            const char *path)
+{
+    char directory[KIND_STRING_MAX + 1];
+    struct stat status;
+    if (!is_given(path))
+        return;
+    const char *slash = strrchr(path, '/');
+    snprintf(directory, sizeof(directory), "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    if (stat(directory, &status))
+        place_error(loader, place, key, "the directory %.200s cannot be used: %s", directory,
+                    strerror(errno));
+    else if (!S_ISDIR(status.st_mode))
+        place_error(loader, place, key, "%.200s is no directory", directory);
+    else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        place_error(loader, place, key, "%.200s is no regular file", path);
+}
+
+void config_check_files(struct loader *loader)
+{
+    static const struct place upstream = {.key = "upstream"}, log = {.key = "log"};
+    check_server(loader);
+    check_upstreams(loader);
+    check_directory(loader, &upstream, "session-file", loader->config->session_file);
+    check_directory(loader, &log, "tls-keys", loader->config->tls_key_log);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Contradictions about TLS: listeners without a certificate, names and keys where TLS is not
+ * spoken, plain text beside a strict profile, half of a pair. No file is looked at here.
+ */
+#include "config/place.h"
+
+#include <string.h>
+
+#define ROW(field)                                                                                 \
+    options_find_field(OWNER_upstream_options, offsetof(struct upstream_options, field))
+
+/* ---- listeners ---- */
+
+static const struct place server_place = {.key = "server"};
+
+static bool is_given(const char *text)
+{
+    return text && *text;
+}
+
+static void check_certificate(struct loader *loader)
+{
+    const struct server_options *server = &loader->config->server;
+    bool has_certificate = is_given(server->tls_certificate), has_key = is_given(server->tls_key);
+    if (server->listen_tls_count && !(has_certificate && has_key))
+        place_error(loader, &server_place, "listen-tls", "needs %s%s%s",
+                    has_certificate ? "" : "tls-certificate",
+                    has_certificate || has_key ? "" : " and ", has_key ? "" : "tls-key");
+}
+
+static void check_clash(struct loader *loader)
+{
+    char text[ADDR_TEXT_MAX];
+    const struct server_options *server = &loader->config->server;
+    for (size_t i = 0; i < server->listen_tls_count; i++)
+        for (size_t j = 0; j < server->listen_count; j++)
+            if (addr_equal(&server->listen_tls[i], &server->listen[j]))
+                place_error(loader, &server_place, "listen-tls",
+                            "%s stands in server.listen too; one of them needs another port",
+                            addr_format(&server->listen[j], text));
+}
+
+/* ---- what contradicts itself in one place: the section, an entry, a zone ---- */
+
+/* Which rows a place gives itself, and what holds there without the other places. */
+struct view {
+    struct place place;
+    const struct config_layer *layer; /* NULL: the section, which gives what is written */
+    struct upstream_options options;
+};
+
+static bool gives(const struct loader *loader, const struct view *view, const struct option *row)
+{
+    if (view->layer)
+        return option_in_layer(row, view->layer);
+    return loader->config->written[option_index(row)].line != 0;
+}
+
+static void check_fallback(struct loader *loader, const struct view *view)
+{
+    const struct upstream_options *options = &view->options;
+    if (options->transport == UPSTREAM_TLS && options->tls.profile == TLS_STRICT &&
+        options->fallback == UPSTREAM_FALLBACK_UDP && gives(loader, view, ROW(fallback)) &&
+        gives(loader, view, ROW(transport)))
+        place_error(loader, &view->place, "fallback",
+                    "udp is plain text, which transport: tls with profile: strict never sends; "
+                    "leave it out, or write profile: opportunistic");
+}
+
+/* Who we are takes both, wherever each comes from; said where one of them is given. */
+static void check_pair(struct loader *loader, const struct view *view)
+{
+    static const char *const keys[] = {"client-certificate", "client-key"};
+    const struct option *const rows[] = {ROW(tls.certificate), ROW(tls.key)};
+    int there = is_given(view->options.tls.certificate) ? 0 : 1, missing = !there;
+    if (is_given(view->options.tls.certificate) == is_given(view->options.tls.key))
+        return;
+    if (gives(loader, view, rows[there]))
+        place_error(loader, &view->place, keys[there], "needs %s; give both or none",
+                    keys[missing]);
+    else if (gives(loader, view, rows[missing]))
+        place_error(loader, &view->place, keys[missing],
+                    "is empty, but %s is not; give both or none", keys[there]);
+}
+
+static void check_section(struct loader *loader)
+{
+    struct view view = {.place = {.key = "upstream"}, .options = loader->config->upstream};
+    check_fallback(loader, &view);
+    check_pair(loader, &view);
+}
+
+static void check_layer(struct loader *loader, const struct place *place,
+                        const struct config_layer *layer)
+{
+    struct view view = {.place = *place, .layer = layer, .options = loader->config->upstream};
+    options_overlay(layer, &view.options);
+    check_fallback(loader, &view);
+    check_pair(loader, &view);
+}
+
+/* ---- zones ---- */
+
+static void check_name(struct loader *loader, const struct place *place,
+                       const struct config_zone *zone, size_t index,
+                       const struct route_upstream *upstream)
+{
+    const struct config_upstream *item = &zone->upstreams[index];
+    if (*item->auth_name && upstream->options.transport != UPSTREAM_TLS)
+        place_upstream_error(loader, place, item->position, index,
+                             "names a server for TLS (#%.60s), but is asked over %s; write "
+                             "transport: tls in the zone, or leave the name out",
+                             item->auth_name,
+                             upstream->options.transport == UPSTREAM_TCP ? "tcp" : "udp");
+}
+
+/* One may have a port and the other may not: whether they are the same shows with the transport. */
+static void check_twins(struct loader *loader, const struct place *place,
+                        const struct config_zone *zone, size_t index,
+                        const struct route_upstream *upstream)
+{
+    char text[ADDR_TEXT_MAX];
+    for (size_t i = 0; i < index; i++) {
+        struct route_upstream other;
+        if (!addr_equal_ip(&zone->upstreams[i].addr, &upstream->addr))
+            continue;
+        config_zone_upstream(loader->config, zone, &zone->upstreams[i], &other);
+        if (addr_equal(&other.addr, &upstream->addr))
+            place_upstream_error(loader, place, zone->upstreams[index].position, index,
+                                 "%s stands twice; keep one of them",
+                                 addr_format(&upstream->addr, text));
+    }
+}
+
+static bool concerns_tls(const struct option *row)
+{
+    size_t tls = offsetof(struct upstream_options, tls);
+    return option_is_layered(row) &&
+           ((row->offset >= tls && row->offset < tls + sizeof(struct tls_peer_options)) ||
+            row == ROW(max_handshakes) || row == ROW(fallback_port));
+}
+
+/* Whoever writes this into a zone believes that it is safe. */
+static void check_use(struct loader *loader, const struct place *place,
+                      const struct config_layer *layer)
+{
+    size_t count;
+    const struct option *rows = options_all(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (!option_in_layer(&rows[i], layer) || !concerns_tls(&rows[i]))
+            continue;
+        place_error(loader, place, strchr(rows[i].path, '.') + 1,
+                    "concerns TLS, but no upstream of this zone is asked over it; write "
+                    "transport: tls, or leave it out");
+        return;
+    }
+}
+
+static void check_zone(struct loader *loader, const struct config_zone *zone, size_t index)
+{
+    struct place place = {"forward-zones", true, zone->position, index};
+    bool has_tls = false;
+    for (size_t i = 0; i < zone->upstream_count; i++) {
+        struct route_upstream upstream;
+        config_zone_upstream(loader->config, zone, &zone->upstreams[i], &upstream);
+        has_tls |= upstream.options.transport == UPSTREAM_TLS;
+        check_name(loader, &place, zone, i, &upstream);
+        check_twins(loader, &place, zone, i, &upstream);
+    }
+    if (!has_tls)
+        check_use(loader, &place, &zone->layer);
+    check_layer(loader, &place, &zone->layer);
+}
+
+/* ---- files that are written ---- */
+
+static void check_files_differ(struct loader *loader)
+{
+    static const struct place log = {.key = "log"};
+    const struct config *config = loader->config;
+    if (*config->session_file && strcmp(config->session_file, config->tls_key_log) == 0)
+        place_error(loader, &log, "tls-keys", "is the file of upstream.session-file; name another");
+}
+
+void config_check_tls(struct loader *loader)
+{
+    const struct config *config = loader->config;
+    check_certificate(loader);
+    check_clash(loader);
+    check_section(loader);
+    for (size_t i = 0; i < config->entry_count; i++) {
+        const struct config_entry *entry = &config->entries[i];
+        struct place place = {"tcp-upstream-keepalive", true, entry->position, i};
+        check_layer(loader, &place, &entry->layer);
+    }
+    for (size_t i = 0; i < config->zone_count; i++)
+        check_zone(loader, &config->zones[i], i);
+    check_files_differ(loader);
+}

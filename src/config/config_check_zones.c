@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Contradictions in zones and entries that show when every rule of choice is applied: bounds on
+ * connections, circles, and answers trusted without reason. TLS is config_check_tls.c's.
+ */
+#include "config/place.h"
+
+#include <string.h>
+
+#define ROW(field)                                                                                 \
+    options_find_field(OWNER_upstream_options, offsetof(struct upstream_options, field))
+
+/* ---- connections and max-connections ---- */
+
+static bool has_too_many(const struct upstream_options *options)
+{
+    return options->connections > options->max_connections;
+}
+
+static bool gives_connections(const struct config_layer *layer)
+{
+    return option_in_layer(ROW(connections), layer) || option_in_layer(ROW(max_connections), layer);
+}
+
+static void report_connections(struct loader *loader, const struct place *place, const char *key,
+                               const struct upstream_options *options)
+{
+    place_error(loader, place, key,
+                "connections %u is above max-connections %u; lower the one or raise the other",
+                options->connections, options->max_connections);
+}
+
+static void check_section(struct loader *loader)
+{
+    struct place place = {.key = "upstream"};
+    if (has_too_many(&loader->config->upstream))
+        report_connections(loader, &place,
+                           place_has(loader, &place, "connections") ? "connections"
+                                                                    : "max-connections",
+                           &loader->config->upstream);
+}
+
+static void check_entry(struct loader *loader, size_t index)
+{
+    const struct config_entry *entry = &loader->config->entries[index];
+    struct upstream_options options = loader->config->upstream;
+    options_overlay(&entry->layer, &options);
+    if (!gives_connections(&entry->layer) || !has_too_many(&options))
+        return;
+    struct place place = {"tcp-upstream-keepalive", true, entry->position, index};
+    report_connections(loader, &place, NULL, &options);
+}
+
+/* ---- zones ---- */
+
+static bool is_loopback(const struct addr *addr)
+{
+    static const uint8_t v6[16] = {[15] = 1};
+    size_t len;
+    const uint8_t *bytes = addr_bytes(addr, &len);
+    return len == 4 ? bytes[0] == 127 : memcmp(bytes, v6, sizeof(v6)) == 0;
+}
+
+/* A listener on a wildcard also takes what is sent to the loopback addresses. */
+static bool is_among(const struct addr *list, size_t count, const struct addr *addr)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (addr_equal(&list[i], addr))
+            return true;
+        if (addr_is_any(&list[i]) && addr_family(&list[i]) == addr_family(addr) &&
+            addr_port(&list[i]) == addr_port(addr) && is_loopback(addr))
+            return true;
+    }
+    return false;
+}
+
+static void check_circle(struct loader *loader, const struct place *place, const struct addr *addr)
+{
+    char text[ADDR_TEXT_MAX];
+    const struct server_options *server = &loader->config->server;
+    bool is_plain = is_among(server->listen, server->listen_count, addr);
+    if (is_plain || is_among(server->listen_tls, server->listen_tls_count, addr))
+        place_error(loader, place, NULL,
+                    "%s is an address of server.%s: queries would go round in a circle",
+                    addr_format(addr, text), is_plain ? "listen" : "listen-tls");
+}
+
+/* Opportunistic TLS has a second port, that of plain text. */
+static void check_circles(struct loader *loader, const struct place *place,
+                          const struct route_upstream *upstream)
+{
+    struct addr plain = upstream->addr;
+    addr_set_port(&plain, upstream->options.fallback_port);
+    check_circle(loader, place, &upstream->addr);
+    if (upstream->options.transport == UPSTREAM_TLS &&
+        upstream->options.tls.profile == TLS_OPPORTUNISTIC && !addr_equal(&plain, &upstream->addr))
+        check_circle(loader, place, &plain);
+}
+
+static bool is_trustworthy(const struct route_upstream *upstream)
+{
+    return is_loopback(&upstream->addr) || (upstream->options.transport == UPSTREAM_TLS &&
+                                            upstream->options.tls.profile == TLS_STRICT);
+}
+
+static void check_trust(struct loader *loader, const struct place *place,
+                        const struct route_upstream *upstream)
+{
+    char text[ADDR_TEXT_MAX];
+    if (!is_trustworthy(upstream))
+        place_error(loader, place, NULL,
+                    "trust-ad: yes takes upstreams over TLS with profile: strict, or on the "
+                    "loopback interface, not %s: on the way an answer could be changed",
+                    addr_format(&upstream->addr, text));
+}
+
+/* Each upstream with its rules applied; the one error about connections is said once. */
+static void check_zone(struct loader *loader, const struct config_zone *zone,
+                       const struct place *place)
+{
+    bool is_fine = true;
+    for (size_t i = 0; i < zone->upstream_count; i++) {
+        struct route_upstream upstream;
+        config_zone_upstream(loader->config, zone, &zone->upstreams[i], &upstream);
+        if (is_fine && gives_connections(&zone->layer) && has_too_many(&upstream.options)) {
+            report_connections(loader, place, NULL, &upstream.options);
+            is_fine = false;
+        }
+        check_circles(loader, place, &upstream);
+        if (zone->trust_ad)
+            check_trust(loader, place, &upstream);
+    }
+}
+
+void config_check_zones(struct loader *loader)
+{
+    const struct config *config = loader->config;
+    check_section(loader);
+    for (size_t i = 0; i < config->entry_count; i++)
+        check_entry(loader, i);
+    for (size_t i = 0; i < config->zone_count; i++) {
+        struct place place = {"forward-zones", true, config->zones[i].position, i};
+        check_zone(loader, &config->zones[i], &place);
+    }
+}

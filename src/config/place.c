@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Places for errors. Looking for an item walks its list; that is done only as long as errors are
+ * kept, so that a file with an error in each of 50,000 zones is no matter of squares.
+ */
+#include "config/place.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static bool is_at(const struct yaml_tree_node *node, struct config_position position)
+{
+    return node->position.line == position.line && node->position.column == position.column;
+}
+
+/* The node of the place; *index is that of an item in the file. NULL: not found, or not looked for.
+ */
+static const struct yaml_tree_node *find(const struct loader *loader, const struct place *place,
+                                         size_t *index)
+{
+    const struct yaml_tree_node *node =
+        loader->root ? yaml_tree_find(loader->root, place->key) : NULL;
+    *index = place->index;
+    if (!node || !place->is_item)
+        return node;
+    size_t at = 0;
+    for (node = node->first; node && !is_at(node, place->position); at++)
+        node = node->next;
+    if (node)
+        *index = at;
+    return node;
+}
+
+bool place_has(const struct loader *loader, const struct place *place, const char *key)
+{
+    size_t index;
+    if (problems_is_full(loader->problems))
+        return false;
+    const struct yaml_tree_node *node = find(loader, place, &index);
+    return node && yaml_tree_find(node, key);
+}
+
+static struct config_position position_of(const struct place *place,
+                                          const struct yaml_tree_node *node, const char *key)
+{
+    const struct yaml_tree_node *value = node && key ? yaml_tree_find(node, key) : NULL;
+    if (value)
+        return value->key->position;
+    if (place->is_item)
+        return place->position;
+    return node && node->key ? node->key->position : (struct config_position){1, 1};
+}
+
+static void report(struct loader *loader, const struct place *place, size_t index,
+                   struct config_position position, const char *key, const char *format,
+                   va_list args)
+{
+    char text[512], path[LOADER_PATH_MAX], item[32] = "";
+    vsnprintf(text, sizeof(text), format, args);
+    if (place->is_item)
+        snprintf(item, sizeof(item), "[%zu]", index);
+    snprintf(path, sizeof(path), "%s%s%s%s", place->key, item, key ? "." : "", key ? key : "");
+    problems_add(loader->problems, position, path, "%s", text);
+}
+
+void place_error(struct loader *loader, const struct place *place, const char *key,
+                 const char *format, ...)
+{
+    size_t index = 0;
+    const struct yaml_tree_node *node =
+        problems_is_full(loader->problems) ? NULL : find(loader, place, &index);
+    va_list args;
+    va_start(args, format);
+    report(loader, place, index, position_of(place, node, key), key, format, args);
+    va_end(args);
+}
+
+void place_upstream_error(struct loader *loader, const struct place *place,
+                          struct config_position position, size_t index, const char *format, ...)
+{
+    size_t zone_index = 0;
+    char key[32];
+    va_list args;
+    if (!problems_is_full(loader->problems))
+        find(loader, place, &zone_index);
+    snprintf(key, sizeof(key), "upstreams[%zu]", index);
+    va_start(args, format);
+    report(loader, place, zone_index, position, key, format, args);
+    va_end(args);
+}
