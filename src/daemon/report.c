@@ -54,5 +54,6 @@ void report_end(const struct control_view *view, uint64_t now_us)
         (double)(now_us - view->started_at) / 1e6,
         (unsigned long long)(stats.queries_udp + stats.queries_tcp + stats.queries_tls),
         (unsigned long long)stats.cache_hits, (unsigned long long)stats.cache_misses,
-        (unsigned long long)(stats.upstream_queries_udp + stats.upstream_queries_tcp));
+        (unsigned long long)(stats.upstream_queries_udp + stats.upstream_queries_tcp +
+                             stats.upstream_queries_tls));
 }
