@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_UNIT_SERVE_DOT_CLIENT_H
+#define NAILUP_TESTS_UNIT_SERVE_DOT_CLIENT_H
+
+/*
+ * A client that speaks TLS over a fake connection, with OpenSSL alone: what it says does not depend
+ * on src/net. It has the manners that a test gives it. And certificates made on the spot.
+ */
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/tls_context.h"
+#include "support/fake_loop.h"
+#include "support/fake_net.h"
+
+/* ---- certificates ---- */
+
+struct dot_pem {
+    char certificate[2048], key[1024];
+    size_t certificate_len, key_len;
+    long serial;
+};
+
+static inline size_t dot_take_pem(BIO *bio, char *out, size_t size)
+{
+    int len = BIO_read(bio, out, (int)size);
+    BIO_free(bio);
+    assert_in_range(len, 1, size - 1);
+    return (size_t)len;
+}
+
+/* Self-signed, for localhost. */
+static inline void dot_make_pem(struct dot_pem *out, long serial)
+{
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    X509 *x509 = X509_new();
+    X509_set_version(x509, 2);
+    ASN1_INTEGER_set(X509_get_serialNumber(x509), serial);
+    X509_gmtime_adj(X509_getm_notBefore(x509), -3600);
+    X509_gmtime_adj(X509_getm_notAfter(x509), 86400);
+    X509_set_pubkey(x509, key);
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(x509), "CN", MBSTRING_ASC,
+                               (const unsigned char *)"localhost", -1, -1, 0);
+    X509_set_issuer_name(x509, X509_get_subject_name(x509));
+    assert_true(X509_sign(x509, key, EVP_sha256()) > 0);
+    BIO *bio = BIO_new(BIO_s_mem());
+    PEM_write_bio_X509(bio, x509);
+    out->certificate_len = dot_take_pem(bio, out->certificate, sizeof(out->certificate));
+    bio = BIO_new(BIO_s_mem());
+    PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL);
+    out->key_len = dot_take_pem(bio, out->key, sizeof(out->key));
+    out->serial = serial;
+    X509_free(x509);
+    EVP_PKEY_free(key);
+}
+
+static inline struct tls_context *dot_make_context(const struct dot_pem *pem,
+                                                   struct tls_ticket_keys *keys)
+{
+    const struct tls_server_options with = {
+        .certificate = span_of(pem->certificate, pem->certificate_len),
+        .key = span_of(pem->key, pem->key_len),
+        .ticket_keys = keys,
+    };
+    struct tls_context *context = NULL;
+    char why[TLS_WHY_MAX] = "";
+    enum err err = tls_context_server(&context, &with, why);
+    assert_string_equal(err ? why : "", "");
+    return context;
+}
+
+/* ---- the client ---- */
+
+struct dot_client {
+    struct fake_conn *conn;
+    SSL *ssl;
+    bool is_secured;
+    bool got_notify; /* close_notify */
+    bool has_failed; /* its own OpenSSL gave up */
+    size_t records;  /* reads of plain text: a record each */
+    size_t piece;    /* sends so many bytes at a time; 0: all */
+    uint8_t *plain;
+    size_t plain_start, plain_end;
+};
+
+/* version 0: any. session NULL: none to resume; borrowed. */
+static inline void dot_begin(struct dot_client *client, struct fake_conn *conn, int version,
+                             SSL_SESSION *session)
+{
+    *client = (struct dot_client){.conn = conn};
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    client->ssl = SSL_new(context);
+    SSL_CTX_free(context);
+    SSL_set_min_proto_version(client->ssl, version);
+    SSL_set_max_proto_version(client->ssl, version);
+    SSL_set_bio(client->ssl, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+    SSL_set_connect_state(client->ssl);
+    SSL_set_alpn_protos(client->ssl, (const unsigned char *)"\3dot", 4);
+    if (session)
+        SSL_set_session(client->ssl, session);
+}
+
+/* The TLS of it; the connection stays, silent. */
+static inline void dot_free(struct dot_client *client)
+{
+    SSL_free(client->ssl);
+    free(client->plain);
+    client->ssl = NULL;
+}
+
+static inline bool dot_send_wire(struct dot_client *client)
+{
+    BIO *out = SSL_get_wbio(client->ssl);
+    char *data;
+    long len = BIO_get_mem_data(out, &data);
+    if (len <= 0)
+        return false;
+    struct span bytes = span_of(data, (size_t)len);
+    if (client->piece)
+        fake_conn_send_pieces(client->conn, bytes, client->piece, 0);
+    else
+        fake_conn_send(client->conn, bytes);
+    BIO_reset(out);
+    return true;
+}
+
+static inline bool dot_take_wire(struct dot_client *client)
+{
+    struct span bytes = fake_conn_received(client->conn);
+    if (bytes.len == 0)
+        return false;
+    BIO_write(SSL_get_rbio(client->ssl), bytes.data, (int)bytes.len);
+    fake_conn_take(client->conn, bytes.len);
+    return true;
+}
+
+/* A record at a time. */
+static inline int dot_read_record(struct dot_client *client)
+{
+    uint8_t record[SSL3_RT_MAX_PLAIN_LENGTH];
+    int len = SSL_read(client->ssl, record, sizeof(record));
+    if (len <= 0)
+        return len;
+    client->plain = realloc(client->plain, client->plain_end + (size_t)len);
+    memcpy(client->plain + client->plain_end, record, (size_t)len);
+    client->plain_end += (size_t)len;
+    client->records++;
+    return len;
+}
+
+static inline void dot_read(struct dot_client *client)
+{
+    int len = 0;
+    ERR_clear_error();
+    if (!client->is_secured && (len = SSL_do_handshake(client->ssl)) == 1)
+        client->is_secured = true;
+    while (client->is_secured && (len = dot_read_record(client)) > 0)
+        ;
+    int why = SSL_get_error(client->ssl, len);
+    client->got_notify |= why == SSL_ERROR_ZERO_RETURN;
+    client->has_failed |= why == SSL_ERROR_SSL;
+}
+
+/* Both ends go on until neither has anything to say. */
+static inline void dot_settle(struct dot_client *client, struct loop *on)
+{
+    bool moved = true;
+    while (moved) {
+        moved = dot_take_wire(client);
+        if (!client->has_failed)
+            dot_read(client);
+        moved |= dot_send_wire(client);
+        fake_loop_settle(on);
+        moved |= fake_conn_received(client->conn).len > 0;
+    }
+}
+
+/* Seals bytes into one record and sends them. */
+static inline void dot_send(struct dot_client *client, struct span bytes)
+{
+    ERR_clear_error();
+    assert_int_equal(SSL_write(client->ssl, bytes.data, (int)bytes.len), bytes.len);
+    dot_send_wire(client);
+}
+
+static inline void dot_send_message(struct dot_client *client, struct span message)
+{
+    uint8_t *framed = malloc(2 + message.len);
+    put_u16(framed, (uint16_t)message.len);
+    memcpy(framed + 2, message.data, message.len);
+    dot_send(client, span_of(framed, 2 + message.len));
+    free(framed);
+}
+
+/* close_notify, but no FIN. */
+static inline void dot_end(struct dot_client *client)
+{
+    ERR_clear_error();
+    SSL_shutdown(client->ssl);
+    dot_send_wire(client);
+}
+
+/* Takes the next whole message; borrowed until the next call of anything. */
+static inline bool dot_next_message(struct dot_client *client, struct span *message)
+{
+    size_t have = client->plain_end - client->plain_start;
+    const uint8_t *at = client->plain + client->plain_start;
+    if (have < 2 || have - 2 < get_u16(at))
+        return false;
+    *message = span_of(at + 2, get_u16(at));
+    client->plain_start += 2 + message->len;
+    return true;
+}
+
+static inline long dot_peer_serial(const struct dot_client *client)
+{
+    X509 *x509 = SSL_get1_peer_certificate(client->ssl);
+    assert_non_null(x509);
+    long serial = ASN1_INTEGER_get(X509_get0_serialNumber(x509));
+    X509_free(x509);
+    return serial;
+}
+
+#endif
