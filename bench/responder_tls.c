@@ -117,8 +117,7 @@ static void read_queries(struct conn *conn)
     struct tls_stats *stats = &conn->listener->stats.tls;
     ssize_t n = 1;
     while (conn->state == CONN_OPEN && !responder_tcp_is_full(conn)) {
-        bool is_early = conn->tls->is_early;
-        uint64_t queries = conn->queries;
+        uint64_t early = conn->tls->early_bytes, queries = conn->queries;
         n = tls_stream_read(conn->tls, conn->in + conn->in_len, STREAM_IN_BYTES - conn->in_len);
         if (!conn->has_shaken && is_open(conn->tls))
             count_handshake(conn);
@@ -126,7 +125,7 @@ static void read_queries(struct conn *conn)
             break;
         conn->in_len += (size_t)n;
         responder_tcp_take_queries(conn);
-        if (is_early)
+        if (conn->tls->early_bytes > early)
             stats->early_queries += conn->queries - queries;
     }
     conn->is_behind = n > 0;

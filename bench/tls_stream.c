@@ -179,6 +179,16 @@ static ssize_t read_early(struct tls_stream *stream, uint8_t *out, size_t room)
     return (ssize_t)got;
 }
 
+int tls_stream_shake(struct tls_stream *stream)
+{
+    ERR_clear_error();
+    int result = SSL_do_handshake(stream->ssl);
+    if (result != 1)
+        return (int)judge(stream, result);
+    stream->status = TLS_OPEN;
+    return 1;
+}
+
 ssize_t tls_stream_read(struct tls_stream *stream, uint8_t *out, size_t room)
 {
     size_t got = 0;

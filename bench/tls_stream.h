@@ -61,6 +61,9 @@ void tls_stream_free(struct tls_stream *stream);
 void tls_stream_feed(struct tls_stream *stream, struct span bytes);
 bool tls_stream_settle(struct tls_stream *stream);
 
+/* The handshake alone. 1: it is over; 0: more must be fed first; -1: it failed. */
+int tls_stream_shake(struct tls_stream *stream);
+
 /* Goes on with the handshake, then reads. Above 0: bytes written to out; 0: more must be fed
  * first; -1: no more will come, status says why. May have put something into wire in any case. */
 ssize_t tls_stream_read(struct tls_stream *stream, uint8_t *out, size_t room);

@@ -27,18 +27,23 @@ static const char usage[] =
     "  --server IP@PORT      whom to ask (port 53)\n"
     "  --queries N           queries over each transport (1000)\n"
     "  --rounds N            turns that the transports take (5)\n"
-    "  --only LIST           some of udp,udp-kept,tcp,tcp-kept\n"
+    "  --only LIST           some of udp,udp-kept,tcp,tcp-kept,dot12,dot13,dot12-resumed,\n"
+    "                        dot13-resumed,dot13-early,dot-kept\n"
+    "  --tls-server IP@PORT  whom to ask over TLS (the same address, port 853)\n"
+    "  --tls-ca-file FILE    verify its certificate with these authorities (else it is believed)\n"
+    "  --tls-name NAME       that the certificate must have, and SNI (else the address)\n"
     "  --name-template NAME  %u becomes a number of its own in each query (q%u.example)\n"
     "  --type TYPE (A)  --edns BYTES (1232; 0: none)  --timeout MS (2000)\n"
     "  --json                the table as JSON\n";
 
 struct options {
-    struct addr server;
-    bool has_server, json;
+    struct addr server, tls_server;
+    bool has_server, has_tls_server, json;
     uint64_t queries, rounds, timeout_ms;
     uint16_t type;
     const char *template, *only;
     struct wire_style style;
+    struct tls_client_options tls;
 };
 
 struct row {
@@ -46,6 +51,7 @@ struct row {
     struct transport_client client;
     struct latency latency; /* ns, of the queries that were answered */
     uint64_t sent, failed, elapsed_ns;
+    bool is_refused; /* client.why says why, and nothing more is asked */
 };
 
 /* The name of query number n; exits on a template that gives no name. */
@@ -64,12 +70,22 @@ static size_t make_name(const struct options *options, uint64_t n, uint8_t *name
     return len;
 }
 
-static void ask_once(const struct options *options, struct row *row, uint64_t number)
+static size_t make_query(const struct options *options, uint64_t number, uint8_t *query)
 {
-    uint8_t name[WIRE_NAME_MAX], query[WIRE_QUERY_MAX];
+    uint8_t name[WIRE_NAME_MAX];
     size_t name_len = make_name(options, number, name);
     size_t len = wire_build_query(query, name, name_len, options->type, &options->style);
     put_u16(query, (uint16_t)number);
+    return len;
+}
+
+static void ask_once(const struct options *options, struct row *row, uint64_t number)
+{
+    uint8_t query[WIRE_QUERY_MAX];
+    size_t len = make_query(options, number, query);
+    row->is_refused = !transport_client_prepare(&row->client, query, len);
+    if (row->is_refused)
+        return;
     uint64_t sent_at = clock_now_ns();
     bool ok = transport_client_ask(&row->client, query, len);
     uint64_t took_ns = clock_now_ns() - sent_at;
@@ -79,6 +95,8 @@ static void ask_once(const struct options *options, struct row *row, uint64_t nu
         latency_record(&row->latency, took_ns);
     else
         row->failed++;
+    if (!ok && row->client.opened == 0 && row->client.why[0])
+        row->is_refused = true; /* none was ever opened: more would only take time */
 }
 
 static void run_rounds(const struct options *options, struct row *rows, size_t count)
@@ -87,7 +105,7 @@ static void run_rounds(const struct options *options, struct row *rows, size_t c
     for (uint64_t round = 0; round < options->rounds; round++)
         for (size_t i = 0; i < count; i++) {
             uint64_t until = options->queries * (round + 1) / options->rounds;
-            while (rows[i].sent < until)
+            while (rows[i].sent < until && !rows[i].is_refused)
                 ask_once(options, &rows[i], number++);
         }
 }
@@ -109,18 +127,45 @@ static double percentile_ms(const struct row *row, double percent)
     return (double)latency_percentile(&row->latency, percent) / 1e6;
 }
 
+/* Where a row is not wholly what it is called. */
+static void print_doubts(const struct row *row)
+{
+    const struct transport_client *client = &row->client;
+    bool resumes = row->transport == TRANSPORT_DOT12_RESUMED ||
+                   row->transport == TRANSPORT_DOT13_RESUMED ||
+                   row->transport == TRANSPORT_DOT13_EARLY;
+    if (resumes && client->tls->full)
+        printf("%30s %llu of these handshakes were full\n", "",
+               (unsigned long long)client->tls->full);
+    if (row->transport == TRANSPORT_DOT13_EARLY && client->early < row->sent)
+        printf("%30s %llu of these queries were not taken as early data\n", "",
+               (unsigned long long)(row->sent - client->early));
+}
+
 static void print_table(const struct row *rows, size_t count)
 {
     printf("%-30s %8s %7s %6s %12s %9s %9s %9s %9s %7s\n", "transport", "queries", "failed",
            "opened", "iterations/s", "mean ms", "p50 ms", "p99 ms", "max ms", "to UDP");
     for (size_t i = 0; i < count; i++) {
         const struct row *row = &rows[i];
+        if (row->is_refused) {
+            printf("%-30s %s\n", transport_sentence(row->transport), row->client.why);
+            continue;
+        }
         printf("%-30s %8llu %7llu %6llu %12.1f %9.3f %9.3f %9.3f %9.3f %7.2f\n",
                transport_sentence(row->transport), (unsigned long long)row->sent,
                (unsigned long long)row->failed, (unsigned long long)row->client.opened,
                per_second(row), latency_mean(&row->latency) / 1e6, percentile_ms(row, 50),
                percentile_ms(row, 99), (double)row->latency.max / 1e6, ratio_to_udp(rows, row));
+        print_doubts(row);
     }
+}
+
+static void put_tls(struct json *json, const struct transport_client *client)
+{
+    json_u64(json, "handshakes_full", client->tls->full);
+    json_u64(json, "handshakes_resumed", client->tls->resumed);
+    json_u64(json, "early", client->early);
 }
 
 static void print_json(const struct options *options, const struct row *rows, size_t count)
@@ -137,6 +182,10 @@ static void print_json(const struct options *options, const struct row *rows, si
         json_u64(&json, "queries", row->sent);
         json_u64(&json, "failed", row->failed);
         json_u64(&json, "opened", row->client.opened);
+        if (row->is_refused)
+            json_text(&json, "refused", row->client.why);
+        if (row->client.tls)
+            put_tls(&json, &row->client);
         json_number(&json, "iterations_per_second", per_second(row));
         json_number(&json, "mean_ms", latency_mean(&row->latency) / 1e6);
         json_number(&json, "p50_ms", percentile_ms(row, 50));
@@ -171,10 +220,16 @@ static size_t choose_rows(const struct options *options, struct row *rows)
         struct row *row = &rows[count++];
         row->transport = transport;
         latency_init(&row->latency);
-        transport_client_init(&row->client, transport, &options->server, (int)options->timeout_ms);
+        bool is_tls = transport_is_tls(transport);
+        transport_client_init(&row->client, transport,
+                              is_tls ? &options->tls_server : &options->server,
+                              (int)options->timeout_ms);
+        if (is_tls && !transport_client_set_tls(&row->client, &options->tls))
+            option_wrong("transports", "%s", row->client.why);
     }
     if (count == 0)
-        option_wrong("transports", "--only takes some of udp,udp-kept,tcp,tcp-kept");
+        option_wrong("transports", "--only takes some of udp,udp-kept,tcp,tcp-kept,dot12,dot13,"
+                                   "dot12-resumed,dot13-resumed,dot13-early,dot-kept");
     return count;
 }
 
@@ -183,6 +238,9 @@ static const struct option long_options[] = {
     {"queries", required_argument, NULL, 'q'},
     {"rounds", required_argument, NULL, 'r'},
     {"only", required_argument, NULL, 'o'},
+    {"tls-server", required_argument, NULL, 'S'},
+    {"tls-ca-file", required_argument, NULL, 'A'},
+    {"tls-name", required_argument, NULL, 'N'},
     {"name-template", required_argument, NULL, 'n'},
     {"type", required_argument, NULL, 't'},
     {"edns", required_argument, NULL, 'e'},
@@ -198,6 +256,16 @@ static void take_option(struct options *options, int option, const char *value)
     case 's':
         options->server = option_addr("transports", "server", value);
         options->has_server = true;
+        break;
+    case 'S':
+        options->tls_server = option_addr_port("transports", "tls-server", value, 853);
+        options->has_tls_server = true;
+        break;
+    case 'A':
+        options->tls.ca_file = value;
+        break;
+    case 'N':
+        options->tls.name = value;
         break;
     case 'q':
         options->queries = option_u64("transports", "queries", value, 1, QUERIES_MAX);
@@ -250,6 +318,10 @@ int transports_main(int argc, char **argv)
         option_wrong("transports", "takes no '%s'", argv[optind]);
     if (!options.has_server)
         option_wrong("transports", "needs --server IP@PORT");
+    if (!options.has_tls_server) {
+        options.tls_server = options.server;
+        addr_set_port(&options.tls_server, 853);
+    }
     size_t count = choose_rows(&options, rows);
     run_rounds(&options, rows, count);
     if (options.json)

@@ -348,12 +348,13 @@ def test_datagrams_of_garbage_are_survived(serve):
 
 def test_transports_fills_the_table_of_2016(serve):
     served = serve()
-    table = run("transports", "--server", served.server, "--queries", "20").stdout.splitlines()
+    table = run("transports", "--server", served.server, "--queries", "20", "--only",
+                "udp,udp-kept,tcp,tcp-kept").stdout.splitlines()
     assert len(table) == 5 and "iterations/s" in table[0]
     rows = json.loads(run("transports", "--server", served.server, "--queries", "20",
                           "--json").stdout)["transports"]
-    assert [row["opened"] for row in rows] == [20, 1, 20, 1]
-    assert all(row["failed"] == 0 and row["queries"] == 20 for row in rows)
+    assert [row["opened"] for row in rows[:4]] == [20, 1, 20, 1]
+    assert all(row["failed"] == 0 and row["queries"] == 20 for row in rows[:4])
 
 
 def test_a_kept_connection_that_is_closed_is_opened_again(serve):
