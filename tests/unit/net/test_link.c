@@ -60,7 +60,11 @@ static void on_failed(void *owner, enum err why)
     happened(owner, "failed:", text(err_str(why)));
 }
 
-static const struct link_handler events = {on_open, on_message, on_room, on_peer_closed, on_failed};
+static const struct link_handler events = {.on_open = on_open,
+                                           .on_message = on_message,
+                                           .on_room = on_room,
+                                           .on_peer_closed = on_peer_closed,
+                                           .on_failed = on_failed};
 
 static int set_up(void **state)
 {

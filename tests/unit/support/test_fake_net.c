@@ -95,8 +95,11 @@ static void on_datagram(void *owner, struct span datagram)
     maybe_close(owner);
 }
 
-static const struct link_handler link_events = {on_open, on_message, on_room, on_peer_closed,
-                                                on_failed};
+static const struct link_handler link_events = {.on_open = on_open,
+                                                .on_message = on_message,
+                                                .on_room = on_room,
+                                                .on_peer_closed = on_peer_closed,
+                                                .on_failed = on_failed};
 static const struct udp_query_handler query_events = {on_datagram, on_failed};
 
 static struct link_options options(void)
