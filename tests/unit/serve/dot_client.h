@@ -101,9 +101,10 @@ static inline void dot_begin(struct dot_client *client, struct fake_conn *conn, 
                              SSL_SESSION *session)
 {
     *client = (struct dot_client){.conn = conn};
-    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    static SSL_CTX *context; /* one for all: making it takes longer than a handshake */
+    if (!context)
+        context = SSL_CTX_new(TLS_client_method());
     client->ssl = SSL_new(context);
-    SSL_CTX_free(context);
     SSL_set_min_proto_version(client->ssl, version);
     SSL_set_max_proto_version(client->ssl, version);
     SSL_set_bio(client->ssl, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
