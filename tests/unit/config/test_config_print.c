@@ -11,6 +11,15 @@
 
 #include "unit/config/config_text.h"
 
+static void expect_same_upstreams(const struct route_zone *a, const struct route_zone *b)
+{
+    assert_int_equal(a->upstream_count, b->upstream_count);
+    for (size_t i = 0; i < a->upstream_count; i++) {
+        assert_true(addr_equal(&a->upstreams[i].addr, &b->upstreams[i].addr));
+        expect_same_options(&a->upstreams[i].options, &b->upstreams[i].options);
+    }
+}
+
 /* Prints, loads that, prints again: both prints must be equal. Returns the text, to be freed. */
 static char *expect_round_trip(const char *text)
 {
@@ -21,8 +30,7 @@ static char *expect_round_trip(const char *text)
     assert_string_equal(printed, printed_again);
     assert_int_equal(config->route.zone_count, again->route.zone_count);
     for (size_t i = 0; i < config->route.zone_count; i++)
-        expect_same_options(&config->route.zones[i].upstreams[0].options,
-                            &again->route.zones[i].upstreams[0].options);
+        expect_same_upstreams(&config->route.zones[i], &again->route.zones[i]);
     free(printed_again);
     config_free(config);
     config_free(again);
@@ -78,6 +86,69 @@ static void test_every_key_prints_and_loads_back(void **state)
     free(printed);
 }
 
+#define PIN_A "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+#define PIN_B "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+
+static const char tls[] =
+    "server: {listen-tls: [192.0.2.7, \"2001:db8::7@8853\"], tls-certificate: '/c\"\\',\n"
+    "  tls-key: /k, tls-ciphers: 'A:B', tls-groups: C}\n"
+    "tcp-upstream-keepalive:\n"
+    "  - {prefix: 192.0.2.0/24, auth-name: B.example., pin-sha256: [], transport: tls}\n"
+    "upstream: {transport: tls, profile: opportunistic, fallback-port: 54, tcp-fast-open: yes,\n"
+    "  pin-sha256: [\"sha256//" PIN_A "\", " PIN_B "], ca-bundle: /ca, client-certificate: /cc,\n"
+    "  client-key: /ck, tls-ciphers: 'D:E', tls-groups: 'F:G', early-data: yes,\n"
+    "  auth-name: a.example, max-handshakes: 7, session-file: /s}\n"
+    "forward-zones:\n"
+    "  - {name: a, upstreams: [192.0.2.53, \"2001:db8::53#Dns.Example.\"], pin-sha256: [" PIN_B
+    "],\n"
+    "    profile: strict}\n"
+    "  - {name: b, upstreams: [192.0.2.53@53#x], auth-name: \"\", max-handshakes: 9}\n"
+    "  - {name: c, upstreams: [192.0.2.53], transport: udp}\n"
+    "log: {tls-keys: /l}\n";
+
+static void test_every_key_of_tls_prints_and_loads_back(void **state)
+{
+    (void)state;
+    char *printed = expect_round_trip(tls);
+    static const char *const lines[] = {
+        "  listen-tls: [192.0.2.7@853, \"2001:db8::7@8853\"]\n",
+        "  tls-certificate: \"/c\\\"\\\\\"\n",
+        "  pin-sha256: [" PIN_A ", " PIN_B "]\n",
+        "  - {prefix: 192.0.2.0/24, transport: tls, auth-name: \"b.example\", pin-sha256: []}\n",
+        "  - {name: a., upstreams: [192.0.2.53@853, \"2001:db8::53@853#dns.example\"], trust-ad: "
+        "no, "
+        "cache: yes, profile: strict, pin-sha256: [" PIN_B "]}\n",
+        "upstreams: [192.0.2.53@53#x], ",
+        "  - {name: c., upstreams: [192.0.2.53@53], ",
+        "  session-file: \"/s\"\n",
+        "  tls-keys: \"/l\"\n",
+    };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        if (!strstr(printed, lines[i]))
+            fail_msg("%s is not in\n%s", lines[i], printed);
+    free(printed);
+}
+
+/* Strict TLS without a word about fallback must not load back as a contradiction. */
+static void test_strict_tls_prints_and_loads_back(void **state)
+{
+    (void)state;
+    free(expect_round_trip("upstream: {transport: tls}\n" ZONE));
+    free(expect_round_trip("upstream: {fallback: udp}\n"
+                           "forward-zones: [{name: ., upstreams: [10.0.0.1], transport: tls}]\n"));
+}
+
+/* The longest values, each character of them escaped. */
+static void test_the_longest_texts_print_and_load_back(void **state)
+{
+    (void)state;
+    char text[4096], quotes[1025];
+    memset(quotes, '"', sizeof(quotes) - 1);
+    quotes[sizeof(quotes) - 1] = '\0';
+    snprintf(text, sizeof(text), "upstream: {tls-ciphers: '%s'}\n" ZONE, quotes);
+    free(expect_round_trip(text));
+}
+
 static void test_what_leaves_a_choice_prints_as_a_comment(void **state)
 {
     (void)state;
@@ -121,6 +192,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults_print_and_load_back),
         cmocka_unit_test(test_every_key_prints_and_loads_back),
+        cmocka_unit_test(test_every_key_of_tls_prints_and_loads_back),
+        cmocka_unit_test(test_strict_tls_prints_and_loads_back),
+        cmocka_unit_test(test_the_longest_texts_print_and_load_back),
         cmocka_unit_test(test_what_leaves_a_choice_prints_as_a_comment),
         cmocka_unit_test(test_print_ends_with_an_error_when_there_is_no_room),
         cmocka_unit_test(test_print_of_the_largest_file_fits_its_bound),

@@ -211,6 +211,230 @@ static void test_single_addresses_are_dialled_at_start_unless_a_zone_names_them(
     config_free(config);
 }
 
+/* ---- TLS ---- */
+
+static void test_tls_of_a_zone_is_strict_and_never_falls_back(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "forward-zones: [{name: ., upstreams: [10.0.0.1], transport: tls}]\n";
+    struct upstream_options options = resolve_in(text, 0, "10.0.0.1");
+    assert_int_equal(options.transport, UPSTREAM_TLS);
+    assert_int_equal(options.tls.profile, TLS_STRICT);
+    assert_int_equal(options.fallback, UPSTREAM_FALLBACK_NONE);
+    assert_false(options.nailed);
+}
+
+static void test_strict_tls_of_any_place_never_falls_back(void **state)
+{
+    (void)state;
+    assert_int_equal(resolve_in("upstream: {transport: tls}\n" ZONE, 0, "10.0.0.1").fallback,
+                     UPSTREAM_FALLBACK_NONE);
+    assert_int_equal(resolve_in("tcp-upstream-keepalive: [{prefix: 10.0.0.1, transport: tls}]\n"
+                                "upstream: {fallback: udp}\n" ZONE,
+                                0, "10.0.0.1")
+                         .fallback,
+                     UPSTREAM_FALLBACK_NONE);
+}
+
+static void test_opportunistic_tls_keeps_its_fallback(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "upstream: {transport: tls, profile: opportunistic, fallback-port: 5300}\n"
+        "forward-zones:\n"
+        "  - {name: a, upstreams: [10.0.0.1], transport: tls}\n"
+        "  - {name: b, upstreams: [10.0.0.1], transport: tls, fallback: none}\n"
+        "  - {name: c, upstreams: [10.0.0.1], transport: tls, profile: strict}\n";
+    assert_int_equal(resolve_in(text, -1, "10.0.0.1").fallback, UPSTREAM_FALLBACK_UDP);
+    assert_int_equal(resolve_in(text, 0, "10.0.0.1").fallback, UPSTREAM_FALLBACK_UDP);
+    assert_int_equal(resolve_in(text, 0, "10.0.0.1").fallback_port, 5300);
+    assert_int_equal(resolve_in(text, 1, "10.0.0.1").fallback, UPSTREAM_FALLBACK_NONE);
+    assert_int_equal(resolve_in(text, 2, "10.0.0.1").fallback, UPSTREAM_FALLBACK_NONE);
+}
+
+static void test_an_entry_stays_with_tls_where_the_section_or_the_zone_says_it(void **state)
+{
+    (void)state;
+    static const char section[] = "upstream: {transport: tls}\n"
+                                  "tcp-upstream-keepalive: [10.0.0.0/8]\n" ZONE;
+    static const char zone[] =
+        "tcp-upstream-keepalive: [10.0.0.0/8]\n"
+        "forward-zones: [{name: ., upstreams: [10.0.0.1], transport: tls}]\n";
+    for (int i = -1; i <= 0; i++) {
+        struct upstream_options options = resolve_in(section, i, "10.0.0.1");
+        assert_int_equal(options.transport, UPSTREAM_TLS);
+        assert_true(options.nailed);
+    }
+    assert_int_equal(resolve_in(zone, 0, "10.0.0.1").transport, UPSTREAM_TLS);
+    assert_true(resolve_in(zone, 0, "10.0.0.1").nailed);
+    assert_int_equal(resolve_in(zone, -1, "10.0.0.1").transport, UPSTREAM_TCP);
+}
+
+static void test_an_entry_that_says_tls_is_nailed_over_it(void **state)
+{
+    (void)state;
+    struct upstream_options options =
+        resolve_in("tcp-upstream-keepalive: [{prefix: 10.0.0.0/8, transport: tls, auth-name: "
+                   "A.example.}]\n" ZONE,
+                   0, "10.0.0.1");
+    assert_int_equal(options.transport, UPSTREAM_TLS);
+    assert_true(options.nailed);
+}
+
+static void test_an_entry_that_says_tcp_or_udp_leaves_the_tls_of_the_section(void **state)
+{
+    (void)state;
+    static const char text[] = "upstream: {transport: tls}\n"
+                               "tcp-upstream-keepalive: [{prefix: 10.0.0.1, transport: tcp}, "
+                               "{prefix: 10.0.0.2, transport: udp}]\n" ZONE;
+    assert_int_equal(resolve_in(text, 0, "10.0.0.1").transport, UPSTREAM_TCP);
+    assert_int_equal(resolve_in(text, 0, "10.0.0.2").transport, UPSTREAM_UDP);
+    assert_false(resolve_in(text, 0, "10.0.0.2").nailed);
+}
+
+#define WEAK_ENTRY                                                                                 \
+    "tcp-upstream-keepalive: [{prefix: 10.0.0.0/8, transport: tcp, profile: opportunistic, "       \
+    "fallback: udp, early-data: yes}]\n"
+
+static void test_an_entry_never_weakens_a_strict_tls_zone(void **state)
+{
+    (void)state;
+    static const char text[] =
+        WEAK_ENTRY "forward-zones:\n"
+                   "  - {name: a, upstreams: [10.0.0.1], transport: tls}\n"
+                   "  - {name: b, upstreams: [10.0.0.1], transport: tls, profile: opportunistic}\n";
+    struct upstream_options options = resolve_in(text, 0, "10.0.0.1");
+    assert_int_equal(options.transport, UPSTREAM_TLS);
+    assert_int_equal(options.tls.profile, TLS_STRICT);
+    assert_int_equal(options.fallback, UPSTREAM_FALLBACK_NONE);
+    assert_true(options.tls.early_data);
+    options = resolve_in(text, 1, "10.0.0.1");
+    assert_int_equal(options.tls.profile, TLS_OPPORTUNISTIC);
+    assert_int_equal(options.fallback, UPSTREAM_FALLBACK_UDP);
+}
+
+static void test_an_entry_may_weaken_tls_that_only_the_section_asks_for(void **state)
+{
+    (void)state;
+    struct upstream_options options =
+        resolve_in("upstream: {transport: tls}\n"
+                   "tcp-upstream-keepalive: [{prefix: 10.0.0.1, profile: opportunistic}]\n" ZONE,
+                   0, "10.0.0.1");
+    assert_int_equal(options.transport, UPSTREAM_TLS);
+    assert_int_equal(options.tls.profile, TLS_OPPORTUNISTIC);
+    assert_int_equal(options.fallback, UPSTREAM_FALLBACK_UDP);
+}
+
+static void test_an_entry_never_weakens_a_server_with_a_name(void **state)
+{
+    (void)state;
+    struct config *config =
+        load_fine("upstream: {transport: tls}\n" WEAK_ENTRY
+                  "forward-zones: [{name: ., upstreams: [10.0.0.1#a.example, 10.0.0.2]}]\n");
+    const struct route_upstream *upstreams = config->route.zones[0].upstreams;
+    assert_int_equal(upstreams[0].options.transport, UPSTREAM_TLS);
+    assert_int_equal(upstreams[0].options.tls.profile, TLS_STRICT);
+    assert_int_equal(upstreams[0].options.fallback, UPSTREAM_FALLBACK_NONE);
+    assert_int_equal(upstreams[1].options.transport, UPSTREAM_TCP);
+    config_free(config);
+}
+
+static void expect_name(const struct route_upstream *upstream, const char *address,
+                        const char *name)
+{
+    char out[ADDR_TEXT_MAX];
+    assert_string_equal(addr_format(&upstream->addr, out), address);
+    assert_string_equal(upstream->options.tls.auth_name, name);
+}
+
+static void test_a_name_behind_an_address_goes_before_that_of_the_zone(void **state)
+{
+    (void)state;
+    struct config *config = load_fine(
+        "upstream: {auth-name: s.example}\n"
+        "tcp-upstream-keepalive: [{prefix: 10.0.0.3, auth-name: e.example}]\n"
+        "forward-zones:\n"
+        "  - {name: a, upstreams: [10.0.0.1#Dns.Example., 10.0.0.2@5853#x, \"::1#y\", 10.0.0.3], "
+        "transport: tls, auth-name: z.example}\n"
+        "  - {name: b, upstreams: [10.0.0.1, 10.0.0.3], transport: tls}\n");
+    const struct route_upstream *upstreams = config->route.zones[0].upstreams;
+    expect_name(&upstreams[0], "10.0.0.1@853", "dns.example");
+    expect_name(&upstreams[1], "10.0.0.2@5853", "x");
+    expect_name(&upstreams[2], "::1@853", "y");
+    expect_name(&upstreams[3], "10.0.0.3@853", "z.example");
+    upstreams = config->route.zones[1].upstreams;
+    expect_name(&upstreams[0], "10.0.0.1@853", "s.example");
+    expect_name(&upstreams[1], "10.0.0.3@853", "e.example");
+    config_free(config);
+}
+
+static void expect_port(const char *text, uint16_t port)
+{
+    struct config *config = load_fine(text);
+    assert_int_equal(addr_port(&config->route.zones[0].upstreams[0].addr), port);
+    config_free(config);
+}
+
+static void test_the_port_goes_by_the_transport(void **state)
+{
+    (void)state;
+    expect_port("forward-zones: [{name: ., upstreams: [10.0.0.1]}]", 53);
+    expect_port("forward-zones: [{name: ., upstreams: [10.0.0.1], transport: tcp}]", 53);
+    expect_port("forward-zones: [{name: ., upstreams: [10.0.0.1], transport: tls}]", 853);
+    expect_port("forward-zones: [{name: ., upstreams: [10.0.0.1@53], transport: tls}]", 53);
+    expect_port("upstream: {transport: tls}\n" ZONE, 853);
+    expect_port("upstream: {transport: tls}\n"
+                "forward-zones: [{name: ., upstreams: [10.0.0.1], transport: udp}]",
+                53);
+    expect_port("tcp-upstream-keepalive: [{prefix: 10.0.0.1, transport: tls}]\n"
+                "forward-zones: [{name: ., upstreams: [10.0.0.1]}]",
+                853);
+}
+
+#define PIN_A "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+#define PIN_B "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+
+static void test_pins_go_by_place_and_may_be_taken_away(void **state)
+{
+    (void)state;
+    struct config *config =
+        load_fine("upstream: {transport: tls, pin-sha256: [" PIN_A ", " PIN_B "]}\n"
+                  "tcp-upstream-keepalive: [{prefix: 10.0.0.1, pin-sha256: [" PIN_B "]}, "
+                  "{prefix: 10.0.0.2, pin-sha256: []}]\n"
+                  "forward-zones: [{name: ., upstreams: [10.0.0.1, 10.0.0.2, 10.0.0.3]}]\n");
+    const struct route_upstream *upstreams = config->route.zones[0].upstreams;
+    assert_int_equal(upstreams[0].options.tls.pins->count, 1);
+    assert_int_equal(upstreams[0].options.tls.pins->sha256[0][31], 0);
+    assert_null(upstreams[1].options.tls.pins);
+    assert_int_equal(upstreams[2].options.tls.pins->count, 2);
+    assert_int_equal(upstreams[2].options.tls.pins->sha256[0][31], 31);
+    config_free(config);
+}
+
+static void test_keys_of_tls_make_no_difference_to_plain_upstreams(void **state)
+{
+    (void)state;
+    struct upstream_options options = resolve_in(
+        "upstream: {auth-name: a.example, profile: opportunistic, early-data: yes, pin-sha256: "
+        "[" PIN_A "], tls-groups: X25519}\n" ZONE,
+        0, "192.0.2.53");
+    expect_same_options(&options, &upstream_options_default);
+}
+
+static void test_single_addresses_over_tls_are_dialled_at_start(void **state)
+{
+    (void)state;
+    struct config *config = load_fine("tcp-upstream-keepalive: [10.0.0.1, {prefix: 10.0.0.2, "
+                                      "transport: tls}]\n" ZONE);
+    char out[ADDR_TEXT_MAX];
+    assert_int_equal(config->route.prewarmed_count, 2);
+    assert_string_equal(addr_format(&config->route.prewarmed[0].addr, out), "10.0.0.1@53");
+    assert_string_equal(addr_format(&config->route.prewarmed[1].addr, out), "10.0.0.2@853");
+    assert_int_equal(config->route.prewarmed[1].options.transport, UPSTREAM_TLS);
+    config_free(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +454,20 @@ int main(void)
         cmocka_unit_test(test_care_against_forgery_holds_for_all),
         cmocka_unit_test(test_routes_have_every_rule_applied),
         cmocka_unit_test(test_single_addresses_are_dialled_at_start_unless_a_zone_names_them),
+        cmocka_unit_test(test_tls_of_a_zone_is_strict_and_never_falls_back),
+        cmocka_unit_test(test_strict_tls_of_any_place_never_falls_back),
+        cmocka_unit_test(test_opportunistic_tls_keeps_its_fallback),
+        cmocka_unit_test(test_an_entry_stays_with_tls_where_the_section_or_the_zone_says_it),
+        cmocka_unit_test(test_an_entry_that_says_tls_is_nailed_over_it),
+        cmocka_unit_test(test_an_entry_that_says_tcp_or_udp_leaves_the_tls_of_the_section),
+        cmocka_unit_test(test_an_entry_never_weakens_a_strict_tls_zone),
+        cmocka_unit_test(test_an_entry_may_weaken_tls_that_only_the_section_asks_for),
+        cmocka_unit_test(test_an_entry_never_weakens_a_server_with_a_name),
+        cmocka_unit_test(test_a_name_behind_an_address_goes_before_that_of_the_zone),
+        cmocka_unit_test(test_the_port_goes_by_the_transport),
+        cmocka_unit_test(test_pins_go_by_place_and_may_be_taken_away),
+        cmocka_unit_test(test_keys_of_tls_make_no_difference_to_plain_upstreams),
+        cmocka_unit_test(test_single_addresses_over_tls_are_dialled_at_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,6 +160,34 @@ static void test_paths_are_absolute_and_printable(void **state)
     assert_false(kind_parse(KIND_PATH, "/run/\n", &arena, &path));
 }
 
+static void test_paths_and_texts_have_a_bound(void **state)
+{
+    (void)state;
+    char text[KIND_STRING_MAX + 2], *field;
+    memset(text, '/', sizeof(text));
+    text[KIND_STRING_MAX + 1] = '\0';
+    assert_false(kind_parse(KIND_PATH, text, &arena, &field));
+    assert_false(kind_parse(KIND_TEXT, text, &arena, &field));
+    text[KIND_STRING_MAX] = '\0';
+    assert_true(kind_parse(KIND_PATH, text, &arena, &field));
+    assert_true(kind_parse(KIND_TEXT, text, &arena, &field));
+    assert_false(kind_parse(KIND_TEXT, "a\tb", &arena, &field));
+}
+
+static void test_host_names_fold_and_lose_their_last_dot(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {".", "a..b", ".a", "a b", "a#b", "*.a", "10.0.0.1", "::1"};
+    char *name;
+    assert_true(kind_parse(KIND_HOST_NAME, "DNS.Example-1.net.", &arena, &name));
+    assert_string_equal(name, "dns.example-1.net");
+    assert_true(kind_parse(KIND_HOST_NAME, "", &arena, &name));
+    assert_string_equal(name, "");
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        if (kind_parse(KIND_HOST_NAME, wrong[i], &arena, &name))
+            fail_msg("%s was taken", wrong[i]);
+}
+
 /* What is printed reads back to what prints the same. */
 static void expect_round_trip(enum kind kind, const char *text, const char *printed)
 {
@@ -196,6 +224,11 @@ static void test_words_and_names_print_as_yaml(void **state)
     expect_round_trip(KIND_BOOL, "yes", "yes");
     expect_round_trip(KIND_FALLBACK, "none", "none");
     expect_round_trip(KIND_TRANSPORT, "tcp", "tcp");
+    expect_round_trip(KIND_TRANSPORT, "tls", "tls");
+    expect_round_trip(KIND_PROFILE, "strict", "strict");
+    expect_round_trip(KIND_PROFILE, "opportunistic", "opportunistic");
+    expect_round_trip(KIND_HOST_NAME, "A.example", "\"a.example\"");
+    expect_round_trip(KIND_TEXT, "a:b", "\"a:b\"");
     expect_round_trip(KIND_LOG_FORMAT, "json", "json");
     expect_round_trip(KIND_PREFIX, "10.1.1.1", "10.1.1.1");
     expect_round_trip(KIND_PREFIX, "10.50.1.64/27", "10.50.1.64/27");
@@ -219,6 +252,8 @@ int main(void)
         cmocka_unit_test(test_words_stand_for_their_enums),
         cmocka_unit_test(test_names_fold_to_lower_case),
         cmocka_unit_test(test_paths_are_absolute_and_printable),
+        cmocka_unit_test(test_paths_and_texts_have_a_bound),
+        cmocka_unit_test(test_host_names_fold_and_lose_their_last_dot),
         cmocka_unit_test(test_values_print_in_their_largest_unit),
         cmocka_unit_test(test_words_and_names_print_as_yaml),
     };

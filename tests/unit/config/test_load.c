@@ -145,20 +145,46 @@ static void test_empty_sections_mean_their_defaults(void **state)
                           "recursion:\ncontrol:\nlog:\n" ZONE));
 }
 
+static void test_keys_of_tls_may_be_empty(void **state)
+{
+    (void)state;
+    config_free(load_fine(
+        "server: {listen-tls: [], tls-certificate: \"\", tls-key: \"\", tls-ciphers: \"\", "
+        "tls-groups: \"\"}\n"
+        "upstream: {auth-name: \"\", pin-sha256: [], ca-bundle: \"\", client-certificate: \"\", "
+        "client-key: \"\", tls-ciphers: \"\", tls-groups: \"\", session-file: \"\"}\n"
+        "log: {tls-keys: \"\"}\n" ZONE));
+}
+
+static void test_listeners_over_tls_arrive(void **state)
+{
+    (void)state;
+    struct config *config =
+        load_fine("server: {listen-tls: [192.0.2.7, \"::@8853\"], tls-certificate: /c, tls-key: "
+                  "/k, tls-ciphers: a, tls-groups: b}\n" ZONE);
+    char out[ADDR_TEXT_MAX];
+    assert_int_equal(config->server.listen_tls_count, 2);
+    assert_string_equal(addr_format(&config->server.listen_tls[0], out), "192.0.2.7@853");
+    assert_string_equal(addr_format(&config->server.listen_tls[1], out), "::@8853");
+    assert_string_equal(config->server.tls_certificate, "/c");
+    assert_string_equal(config->server.tls_key, "/k");
+    assert_string_equal(config->server.tls_ciphers, "a");
+    assert_string_equal(config->server.tls_groups, "b");
+    assert_int_equal(config->server.listen_count, 2);
+    config_free(config);
+}
+
 static void test_keys_of_later_versions_may_say_off(void **state)
 {
     (void)state;
     config_free(load_fine(
-        "server: {listen-tls: [], tls-certificate: \"\", tls-key: \"\", default-local-zones: no, "
-        "user: \"\"}\n"
+        "server: {default-local-zones: no, user: \"\"}\n"
         "cache: {prefetch: no, serve-stale: 0s, stale-answer-timeout: never}\n"
-        "upstream: {tcp-fast-open: no, early-data: no, auth-name: \"\", pin-sha256: [], ca-bundle: "
-        "\"\", profile: strict}\n"
         "stub-zones: []\n"
         "recursion: {enabled: no, root-hints: \"\", priming: no, port: 53, qname-minimisation: no,"
         " do-not-query: [], prefer-ip: any}\n"
         "metrics: {listen: \"\"}\nlog: {queries: no}\n"
-        "forward-zones: [{name: ., upstreams: [192.0.2.53], first: no, tcp-fast-open: no}]\n"));
+        "forward-zones: [{name: ., upstreams: [192.0.2.53], first: no}]\n"));
 }
 
 /* ---- many entries ---- */
@@ -278,6 +304,8 @@ int main(void)
         cmocka_unit_test(test_zones_arrive_in_lower_case_with_their_upstreams),
         cmocka_unit_test(test_the_proposal_of_2016_loads_word_for_word),
         cmocka_unit_test(test_empty_sections_mean_their_defaults),
+        cmocka_unit_test(test_keys_of_tls_may_be_empty),
+        cmocka_unit_test(test_listeners_over_tls_arrive),
         cmocka_unit_test(test_keys_of_later_versions_may_say_off),
         cmocka_unit_test(test_ten_thousand_entries_load),
         cmocka_unit_test(test_thousands_of_zones_load),
