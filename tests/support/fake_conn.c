@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "support/fake_conn_inside.h"
+#include "support/fake_tls_inside.h"
 
 enum {
     PACKET_MAX = 64 * 1024,
@@ -80,6 +80,7 @@ void fake_tcp_free_all(struct fake_net *net)
         packet_free_all(&conn->unread);
         framing_deinit(&conn->framing);
         buf_deinit(&conn->received);
+        fake_tls_free(conn->tls);
         free(conn->tcp);
         free(conn);
     }
@@ -126,17 +127,24 @@ static void cut_messages(struct fake_conn *conn, struct span bytes)
     }
 }
 
-/* Consumes the packet. */
-static void take_bytes(struct fake_conn *conn, struct packet *packet)
+void fake_conn_plain_in(struct fake_conn *conn, struct span bytes)
 {
     struct fake_server *server = conn->server;
-    struct span bytes = packet_bytes(packet);
 
     if (!is_consumed(conn))
         MUST(buf_append(&conn->received, bytes.data, bytes.len) == ERR_OK);
     if (server && server->handler && server->handler->on_bytes)
         server->handler->on_bytes(server->owner, conn, bytes);
     cut_messages(conn, bytes);
+}
+
+/* Consumes the packet. */
+static void take_bytes(struct fake_conn *conn, struct packet *packet)
+{
+    if (conn->tls)
+        fake_tls_arrived(conn->tls, packet_bytes(packet));
+    else
+        fake_conn_plain_in(conn, packet_bytes(packet));
     packet_free(packet);
 }
 
@@ -222,29 +230,38 @@ static bool may_send(const struct fake_conn *conn)
            (conn->state == FAKE_CONN_OPEN || (conn->is_client && conn->state == FAKE_CONN_DIALING));
 }
 
-static void send_cut(struct fake_conn *conn, struct span bytes, size_t piece_bytes, bool separate,
-                     uint64_t gap_us)
+void fake_conn_raw_out(struct fake_conn *conn, struct span bytes, size_t piece_bytes,
+                       uint64_t gap_us, uint64_t delay_us)
 {
+    size_t most = piece_bytes ? MIN(piece_bytes, PACKET_MAX) : PACKET_MAX;
     struct span piece;
 
+    for (; may_send(conn) && bytes.len > 0; delay_us += gap_us) {
+        MUST(span_take(&bytes, MIN(most, bytes.len), &piece));
+        send_packet(conn, piece, PACKET_BYTES, piece_bytes > 0, delay_us);
+    }
+}
+
+static void send_cut(struct fake_conn *conn, struct span bytes, size_t piece_bytes, uint64_t gap_us)
+{
     if (!may_send(conn))
         return;
-    for (uint64_t delay_us = 0; bytes.len > 0; delay_us += gap_us) {
-        MUST(span_take(&bytes, MIN(piece_bytes, bytes.len), &piece));
-        send_packet(conn, piece, PACKET_BYTES, separate, delay_us);
-    }
+    if (conn->tls)
+        fake_tls_send(conn->tls, bytes, piece_bytes, gap_us);
+    else
+        fake_conn_raw_out(conn, bytes, piece_bytes, gap_us, 0);
 }
 
 void fake_conn_send(struct fake_conn *conn, struct span bytes)
 {
-    send_cut(conn, bytes, PACKET_MAX, false, 0);
+    send_cut(conn, bytes, 0, 0);
 }
 
 void fake_conn_send_pieces(struct fake_conn *conn, struct span bytes, size_t piece_bytes,
                            uint64_t gap_us)
 {
     MUST(piece_bytes > 0);
-    send_cut(conn, bytes, MIN(piece_bytes, PACKET_MAX), true, gap_us);
+    send_cut(conn, bytes, piece_bytes, gap_us);
 }
 
 /* The peer has thought: it sends now. */
@@ -284,10 +301,18 @@ void fake_conn_send_message(struct fake_conn *conn, struct span message)
     fake_conn_send_message_later(conn, message, 0);
 }
 
-void fake_conn_close(struct fake_conn *conn)
+void fake_conn_raw_fin(struct fake_conn *conn)
 {
     if (may_send(conn))
         send_packet(conn, span_of(NULL, 0), PACKET_FIN, true, 0);
+}
+
+void fake_conn_close(struct fake_conn *conn)
+{
+    if (!may_send(conn))
+        return;
+    if (!conn->tls || fake_tls_end(conn->tls))
+        fake_conn_raw_fin(conn);
 }
 
 void fake_conn_reset(struct fake_conn *conn)

@@ -36,7 +36,8 @@ struct fake_conn {
     size_t number;
     struct addr ours, theirs; /* ours: the code under test's */
     struct tcp_options options;
-    struct tcp *tcp; /* NULL: not yet, or closed */
+    struct tcp *tcp;      /* NULL: not yet, or closed */
+    struct fake_tls *tls; /* NULL: plain */
     uint64_t dialed_at, ended_at;
     bool dark;
     bool was_closed;

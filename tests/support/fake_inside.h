@@ -33,6 +33,9 @@ struct fake_server {
     uint64_t datagrams, spoofed;
     struct fake_conn **conns;
     size_t conn_count, conn_cap;
+    struct fake_tls_server *tls; /* NULL: connections are plain */
+    uint8_t ticket_keys[80];     /* as OpenSSL takes them */
+    bool has_ticket_keys;
 };
 
 struct fake_net {
@@ -57,6 +60,7 @@ struct fake_net {
     struct list udp_servers, acceptors;
     struct list replies;       /* at the clients, oldest first */
     struct packet *last_reply; /* borrowed by the test until the next */
+    struct fake_tls_net *tls;  /* NULL: nobody spoke TLS yet */
 };
 
 /* Bytes under way from one end to another: an event with what arrives. */
@@ -101,6 +105,7 @@ void fake_net_free(struct fake_net *net);
 void fake_tcp_free_all(struct fake_net *net);
 void fake_udp_free_all(struct fake_net *net);
 void fake_listen_free_all(struct fake_net *net);
+void fake_tls_free_net(struct fake_net *net); /* after the connections */
 
 /* Where a fake loop keeps its network. */
 struct fake_net **fake_loop_net(struct loop *loop);

@@ -47,6 +47,7 @@ void fake_net_free(struct fake_net *net)
     fake_listen_free_all(net);
     fake_udp_free_all(net);
     fake_tcp_free_all(net);
+    fake_tls_free_net(net);
     packet_free_all(&net->packets);
     packet_free_all(&net->replies);
     for (struct list *node; (node = list_take_first(&net->servers)) != NULL;) {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "support/fake_tls.h"
 
 enum {
     HEADER = 12,
@@ -31,7 +32,7 @@ struct fake_peer {
     struct fake_net *net;
     fake_peer_fn fn;
     void *owner;
-    size_t udp_queries, tcp_queries;
+    size_t queries[FAKE_TLS + 1]; /* by transport */
     struct fake_answer answer;
 };
 
@@ -48,11 +49,8 @@ static struct fake_answer *ask_test(struct fake_peer *peer, struct fake_ask *ask
 
     memset(answer, 0, offsetof(struct fake_answer, data)); /* not all the 64 KiB */
     ask->peer = peer;
-    ask->count = peer->udp_queries + peer->tcp_queries;
-    if (ask->transport == FAKE_UDP)
-        peer->udp_queries++;
-    else
-        peer->tcp_queries++;
+    ask->count = fake_peer_queries(peer);
+    peer->queries[ask->transport]++;
     peer->fn(peer->owner, ask, answer);
     return answer;
 }
@@ -130,10 +128,11 @@ static void think(struct fake_conn *conn, const struct fake_answer *answer)
 
 static void on_message(void *owner, struct fake_conn *conn, size_t index, struct span message)
 {
-    struct fake_ask ask = {.transport = FAKE_TCP,
+    struct fake_ask ask = {.transport = fake_conn_speaks_tls(conn) ? FAKE_TLS : FAKE_TCP,
                            .query = message,
                            .conn = fake_conn_number(conn),
                            .index = index,
+                           .early = fake_conn_tls_in_early(conn),
                            .stream = conn};
     struct fake_answer *answer = ask_test(owner, &ask);
 
@@ -184,17 +183,27 @@ struct fake_server *fake_peer_server(struct fake_peer *peer)
 
 size_t fake_peer_queries(const struct fake_peer *peer)
 {
-    return peer->udp_queries + peer->tcp_queries;
+    return peer->queries[FAKE_UDP] + peer->queries[FAKE_TCP] + peer->queries[FAKE_TLS];
 }
 
 size_t fake_peer_udp_queries(const struct fake_peer *peer)
 {
-    return peer->udp_queries;
+    return peer->queries[FAKE_UDP];
 }
 
 size_t fake_peer_tcp_queries(const struct fake_peer *peer)
 {
-    return peer->tcp_queries;
+    return peer->queries[FAKE_TCP];
+}
+
+size_t fake_peer_tls_queries(const struct fake_peer *peer)
+{
+    return peer->queries[FAKE_TLS];
+}
+
+void fake_peer_speak_tls(struct fake_peer *peer, const struct fake_tls_options *options)
+{
+    fake_server_speak_tls(peer->server, options);
 }
 
 /* ---------------------------------------------------------------- answers */

@@ -4,9 +4,9 @@
 #define NAILUP_TESTS_FAKE_PEER_H
 
 /*
- * A DNS server in the simulated network: a function of the test is asked for every query, over UDP
- * and TCP, and says what comes back and how. Built on fake_net.h; fake_peer_server() gives the
- * server below it, for latency, refusals, resets and counters.
+ * A DNS server in the simulated network: a function of the test is asked for every query, over UDP,
+ * TCP and TLS (fake_tls.h), and says what comes back and how. Built on fake_net.h;
+ * fake_peer_server() gives the server below it, for latency, refusals, resets and counters.
  */
 
 #include <stdbool.h>
@@ -19,26 +19,27 @@
 
 struct fake_peer;
 
-enum fake_transport { FAKE_UDP, FAKE_TCP };
+enum fake_transport { FAKE_UDP, FAKE_TCP, FAKE_TLS };
 
 /* One query as the peer sees it. Borrowed until the return. */
 struct fake_ask {
     struct fake_peer *peer;
     enum fake_transport transport;
     struct span query;                 /* the whole message */
-    size_t count;                      /* queries this peer got before, over both transports */
-    size_t conn;                       /* TCP: the connection's number, from 0 */
-    size_t index;                      /* TCP: queries on this connection before this one */
-    struct fake_conn *stream;          /* TCP, else NULL */
+    size_t count;                      /* queries this peer got before, over all transports */
+    size_t conn;                       /* TCP, TLS: the connection's number, from 0 */
+    size_t index;                      /* TCP, TLS: queries on this connection before this one */
+    bool early;                        /* TLS: it came as early data */
+    struct fake_conn *stream;          /* TCP, TLS, else NULL */
     const struct fake_query *datagram; /* UDP, else NULL */
 };
 
 enum fake_how {
     FAKE_ANSWER, /* send what is in data */
     FAKE_SILENT, /* never answer */
-    FAKE_CLOSE,  /* TCP: send data (may be empty), then FIN. UDP: silent */
-    FAKE_RESET,  /* TCP: RST. UDP: silent */
-    FAKE_REFUSE, /* UDP: ICMP port unreachable. TCP: RST */
+    FAKE_CLOSE,  /* TCP, TLS: send data (may be empty), then close. UDP: silent */
+    FAKE_RESET,  /* TCP, TLS: RST. UDP: silent */
+    FAKE_REFUSE, /* UDP: ICMP port unreachable. TCP, TLS: RST */
 };
 
 /* What comes back. Comes in zeroed: FAKE_ANSWER with len 0, which sends nothing over either. */
@@ -46,7 +47,7 @@ struct fake_answer {
     enum fake_how how;
     uint64_t delay_us;     /* the server thinks; answers may overtake each other on a stream */
     unsigned extra_copies; /* the answer comes so many times more */
-    size_t piece_bytes;    /* TCP: in pieces, each its own read; 0: whole */
+    size_t piece_bytes;    /* TCP, TLS: in pieces, each its own read; 0: whole */
     uint64_t gap_us;       /* between pieces */
     size_t len;
     uint8_t data[65535];
@@ -62,9 +63,10 @@ struct fake_server *fake_peer_server(struct fake_peer *peer);
 /* Changes what it does from now on. */
 void fake_peer_set(struct fake_peer *peer, fake_peer_fn fn, void *owner);
 
-size_t fake_peer_queries(const struct fake_peer *peer); /* both transports */
+size_t fake_peer_queries(const struct fake_peer *peer); /* all transports */
 size_t fake_peer_udp_queries(const struct fake_peer *peer);
-size_t fake_peer_tcp_queries(const struct fake_peer *peer);
+size_t fake_peer_tcp_queries(const struct fake_peer *peer); /* in plain text */
+size_t fake_peer_tls_queries(const struct fake_peer *peer);
 
 /* ------------------------------------------------------------------ answers for the lazy
  * All take the query's header and question as they are (id, case) and set QR and RA. */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "support/fake_conn_inside.h"
+#include "support/fake_tls_inside.h"
 
 /* ---------------------------------------------------------------- events */
 
@@ -131,6 +131,7 @@ static void on_connected(struct fake_event *event)
     }
     conn->state = FAKE_CONN_OPEN;
     tcp->state = FAKE_TCP_OPEN;
+    fake_tls_accept(conn);
     if (server->handler && server->handler->on_accept)
         server->handler->on_accept(server->owner, conn);
     tcp->handler->on_connected(tcp->owner);
