@@ -80,28 +80,34 @@ static void report_pair(struct loader *loader, const struct attempt *attempt, co
                     "%s", why);
 }
 
-/* Each part is tried alone; true when one failed that way. */
+/* One part after the other is added until it fails; false: it does not. */
 static bool report_parts(struct loader *loader, const struct attempt *attempt)
 {
     const struct tls_peer_options *all = &attempt->options;
-    const struct tls_peer_options ca_bundle = {.ca_bundle = all->ca_bundle};
-    const struct tls_peer_options pair = {.certificate = all->certificate, .key = all->key};
-    const struct tls_peer_options ciphers = {.ciphers = all->ciphers};
-    const struct tls_peer_options groups = {.groups = all->groups};
+    struct tls_peer_options some = {.ca_bundle = all->ca_bundle};
     char why[TLS_WHY_MAX];
-    bool found = true;
-    if (attempt->ca_bundle_key && try_client(&ca_bundle, why))
+    if (attempt->ca_bundle_key && try_client(&some, why)) {
         report_one(loader, attempt, attempt->ca_bundle_key, ROW(tls.ca_bundle), all->ca_bundle,
                    why);
-    else if (try_client(&pair, why))
+        return true;
+    }
+    some.certificate = all->certificate;
+    some.key = all->key;
+    if (try_client(&some, why)) {
         report_pair(loader, attempt, why);
-    else if (try_client(&ciphers, why))
+        return true;
+    }
+    some.ciphers = all->ciphers;
+    if (try_client(&some, why)) {
         report_one(loader, attempt, attempt->ciphers_key, ROW(tls.ciphers), all->ciphers, why);
-    else if (try_client(&groups, why))
+        return true;
+    }
+    some.groups = all->groups;
+    if (try_client(&some, why)) {
         report_one(loader, attempt, attempt->groups_key, ROW(tls.groups), all->groups, why);
-    else
-        found = false;
-    return found;
+        return true;
+    }
+    return false;
 }
 
 static void report(struct loader *loader, const struct attempt *attempt, const char *why)

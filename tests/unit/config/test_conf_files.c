@@ -131,21 +131,29 @@ static void test_the_shipped_file_asks_for_a_zone(void **state)
     buf_deinit(&errors);
 }
 
+/* Without the certificates that they name, which this machine need not have. */
+static void expect_example_loads(const char *path)
+{
+    char *text = calloc(1, TEXT_MAX);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t len = fread(text, 1, TEXT_MAX, file);
+    assert_true(len > 0 && len < TEXT_MAX);
+    fclose(file);
+    struct config *config = load_bytes(text, len);
+    if (!config)
+        fail_msg("%s: %s", path, errors_text);
+    config_free(config);
+    free(text);
+}
+
 static void test_every_example_loads(void **state)
 {
     (void)state;
     glob_t found;
     assert_int_equal(glob(NAILUP_SOURCE_DIR "/conf/examples/*.yaml", 0, NULL, &found), 0);
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        struct config *config;
-        struct buf errors;
-        buf_init(&errors, CONFIG_ERRORS_BYTES);
-        enum err err = config_load(found.gl_pathv[i], &config, &errors);
-        if (err)
-            fail_msg("%.*s", (int)buf_len(&errors), (const char *)buf_span(&errors).data);
-        config_free(config);
-        buf_deinit(&errors);
-    }
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        expect_example_loads(found.gl_pathv[i]);
     assert_true(found.gl_pathc >= 2);
     globfree(&found);
 }

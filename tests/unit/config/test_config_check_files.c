@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* What only shows when the files of TLS are read, which config_load() alone does. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "net/tls_contexts.h"
+#include "support/tls_certs.h"
+#include "unit/config/config_text.h"
+
+/* Files that the tests name, made once. */
+static struct {
+    char *ca, *certificate, *key, *other_key, *garbage;
+    char directory[64];
+} files;
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct tls_certs *ca = tls_certs_authority("Test CA");
+    struct tls_cert *cert = tls_certs_make(&(struct tls_cert_wish){.ca = ca, .name = "dns.test"});
+    struct tls_cert *other = tls_certs_make(&(struct tls_cert_wish){.name = "other.test"});
+    files.ca = tls_certs_file(tls_certs_pem(ca));
+    files.certificate = tls_certs_file(cert->certificate);
+    files.key = tls_certs_file(cert->key);
+    files.other_key = tls_certs_file(other->key);
+    files.garbage = tls_certs_file("no certificate\n");
+    /* Authorities of the system: reading so many is slow under the sanitizers. */
+    assert_int_equal(setenv("SSL_CERT_FILE", files.ca, 1), 0);
+    strcpy(files.directory, "/tmp/nailup-test-XXXXXX");
+    assert_non_null(mkdtemp(files.directory));
+    tls_certs_free_cert(other);
+    tls_certs_free_cert(cert);
+    tls_certs_free(ca);
+    return 0;
+}
+
+static void remove_file(char *path)
+{
+    unlink(path);
+    free(path);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    remove_file(files.ca);
+    remove_file(files.certificate);
+    remove_file(files.key);
+    remove_file(files.other_key);
+    remove_file(files.garbage);
+    rmdir(files.directory);
+    return 0;
+}
+
+/* Loads a file with this text; errors_text then has its errors, without the file's name. */
+static struct config *load_as_file(const char *text)
+{
+    struct config *config;
+    struct buf errors;
+    char *path = tls_certs_file(text);
+    size_t name_len = strlen(path) + 1, len = 0;
+    buf_init(&errors, CONFIG_ERRORS_BYTES);
+    enum err err = config_load(path, &config, &errors);
+    struct span span = buf_span(&errors);
+    for (size_t i = 0; i < span.len;) {
+        const char *line = (const char *)span.data + i;
+        size_t line_len = (size_t)((const char *)memchr(line, '\n', span.len - i) - line) + 1;
+        memcpy(errors_text + len, line + name_len, line_len - name_len);
+        len += line_len - name_len;
+        i += line_len;
+    }
+    errors_text[len] = '\0';
+    assert_int_equal(err == ERR_OK, config != NULL);
+    buf_deinit(&errors);
+    remove_file(path);
+    return config;
+}
+
+static void expect_fine(const char *text)
+{
+    struct config *config = load_as_file(text);
+    assert_string_equal(errors_text, "");
+    config_free(config);
+}
+
+/* The text without the files is fine: only files are wrong here. */
+static void expect_file_errors(const char *text, const char *lines)
+{
+    config_free(load_fine(text));
+    assert_null(load_as_file(text));
+    assert_string_equal(errors_text, lines);
+}
+
+static const char *format(char out[4096], const char *text, ...) PRINTF_LIKE(2, 3);
+
+static const char *format(char out[4096], const char *text, ...)
+{
+    va_list args;
+    va_start(args, text);
+    assert_true(vsnprintf(out, 4096, text, args) < 4096);
+    va_end(args);
+    return out;
+}
+
+#define TLS_ZONE "forward-zones: [{name: ., upstreams: [192.0.2.53], transport: tls}]\n"
+
+static void test_sound_files_are_fine(void **state)
+{
+    (void)state;
+    char text[4096];
+    expect_fine(TLS_ZONE);
+    expect_fine(format(text,
+                       "server: {listen-tls: [127.0.0.1@8853], tls-certificate: %s, tls-key: %s}\n"
+                       "upstream: {ca-bundle: %s, client-certificate: %s, client-key: %s,\n"
+                       "  session-file: %s/sessions, tls-groups: 'X25519:P-256',\n"
+                       "  tls-ciphers: 'TLS_AES_128_GCM_SHA256:ECDHE-ECDSA-AES128-GCM-SHA256'}\n"
+                       "log: {tls-keys: %s/keys}\n" TLS_ZONE,
+                       files.certificate, files.key, files.ca, files.certificate, files.key,
+                       files.directory, files.directory));
+}
+
+static void test_authorities_that_cannot_be_read(void **state)
+{
+    (void)state;
+    char text[4096], line[4096];
+    expect_file_errors("upstream:\n  ca-bundle: /nonexistent/ca.pem\n" TLS_ZONE,
+                       "2:3: error: upstream.ca-bundle: cannot read /nonexistent/ca.pem: No such "
+                       "file or directory\n");
+    expect_file_errors(format(text, "upstream: {ca-bundle: %s}\n" ZONE, files.garbage),
+                       format(line,
+                              "1:12: error: upstream.ca-bundle: %s has no certificate in it\n",
+                              files.garbage));
+    expect_file_errors("upstream: {ca-bundle: /dev/zero}\n" TLS_ZONE,
+                       "1:12: error: upstream.ca-bundle: /dev/zero is not a regular file\n");
+}
+
+static void test_a_bad_file_is_said_where_it_is_given(void **state)
+{
+    (void)state;
+    expect_file_errors(
+        "tcp-upstream-keepalive:\n"
+        "  - 192.0.2.1\n"
+        "  - {prefix: 192.0.2.53, transport: tls, ca-bundle: /nonexistent/a}\n"
+        "forward-zones:\n"
+        "  - {name: a, upstreams: [192.0.2.53]}\n"
+        "  - {name: b, upstreams: [192.0.2.53], transport: tls, tls-groups: none}\n"
+        "  - {name: c, upstreams: [192.0.2.54], transport: tls, ca-bundle: /nonexistent/c}\n",
+        "3:42: error: tcp-upstream-keepalive[1].ca-bundle: cannot read /nonexistent/a: No such "
+        "file or directory\n"
+        "7:56: error: forward-zones[2].ca-bundle: cannot read /nonexistent/c: No such "
+        "file or directory\n");
+}
+
+static void test_a_bad_file_of_the_section_is_said_once(void **state)
+{
+    (void)state;
+    expect_file_errors("upstream: {ca-bundle: /nonexistent/a, transport: tls}\n"
+                       "tcp-upstream-keepalive: [192.0.2.0/24, {prefix: 192.0.2.53, tls-groups: "
+                       "X25519}]\n"
+                       "forward-zones: [{name: ., upstreams: [192.0.2.53, 192.0.2.54], "
+                       "tls-groups: P-256}]\n",
+                       "1:12: error: upstream.ca-bundle: cannot read /nonexistent/a: No such file "
+                       "or directory\n");
+}
+
+static void test_a_client_certificate_and_a_key_of_another(void **state)
+{
+    (void)state;
+    char text[4096], line[4096];
+    expect_file_errors(format(text, "upstream: {client-certificate: %s,\n  client-key: %s}\n" ZONE,
+                              files.certificate, files.other_key),
+                       format(line,
+                              "2:3: error: upstream.client-key: the key in %s is not that of the "
+                              "certificate in %s\n",
+                              files.other_key, files.certificate));
+    expect_file_errors(
+        format(text, "upstream: {client-certificate: %s,\n  client-key: %s}\n" ZONE, files.garbage,
+               files.key),
+        format(line, "1:12: error: upstream.client-certificate: %s has no certificate in it\n",
+               files.garbage));
+}
+
+static void test_halves_of_a_client_certificate_from_two_places(void **state)
+{
+    (void)state;
+    char text[4096], line[4096];
+    format(text,
+           "upstream: {client-certificate: %s, client-key: %s}\n"
+           "forward-zones: [{name: ., upstreams: [192.0.2.1], transport: tls, client-key: %s}]\n",
+           files.certificate, files.key, files.key);
+    expect_fine(text);
+    format(text,
+           "upstream: {client-certificate: %s, client-key: %s}\n"
+           "forward-zones: [{name: ., upstreams: [192.0.2.1], transport: tls, client-key: %s}]\n",
+           files.certificate, files.key, files.other_key);
+    expect_file_errors(text, format(line,
+                                    "2:67: error: forward-zones[0].client-key: the key in %s is "
+                                    "not that of the certificate in %s\n",
+                                    files.other_key, files.certificate));
+}
+
+/* The sentence is OpenSSL's door's: only where it points is looked at. */
+static void expect_error_at(const char *text, const char *start)
+{
+    config_free(load_fine(text));
+    assert_null(load_as_file(text));
+    if (strncmp(errors_text, start, strlen(start)) != 0)
+        fail_msg("%s", errors_text);
+    assert_ptr_equal(strchr(errors_text, '\n'), errors_text + strlen(errors_text) - 1);
+}
+
+static void test_words_that_openssl_does_not_know(void **state)
+{
+    (void)state;
+    char text[4096];
+    expect_error_at("upstream: {tls-ciphers: 'NO-SUCH-CIPHER'}\n" ZONE,
+                    "1:12: error: upstream.tls-ciphers: ");
+    expect_error_at("upstream: {tls-groups: 'X25519:X99'}\n" ZONE,
+                    "1:12: error: upstream.tls-groups: ");
+    format(text,
+           "server:\n  listen-tls: [127.0.0.1@8853]\n  tls-certificate: %s\n  tls-key: %s\n"
+           "  tls-groups: 'X99'\n" ZONE,
+           files.certificate, files.key);
+    expect_error_at(text, "5:3: error: server.tls-groups: ");
+    format(text,
+           "server:\n  listen-tls: [127.0.0.1@8853]\n  tls-certificate: %s\n  tls-key: %s\n"
+           "  tls-ciphers: 'NO-SUCH-CIPHER'\n" ZONE,
+           files.certificate, files.key);
+    expect_error_at(text, "5:3: error: server.tls-ciphers: ");
+}
+
+static const char *server_text(char out[4096], const char *certificate, const char *key)
+{
+    return format(out,
+                  "server:\n  listen-tls: [127.0.0.1@8853]\n  tls-certificate: %s\n"
+                  "  tls-key: %s\n" ZONE,
+                  certificate, key);
+}
+
+static void test_the_certificate_of_the_listener(void **state)
+{
+    (void)state;
+    char text[4096], line[4096];
+    expect_file_errors(server_text(text, "/nonexistent/c", "/nonexistent/k"),
+                       "3:3: error: server.tls-certificate: cannot read /nonexistent/c: No such "
+                       "file or directory\n");
+    expect_file_errors(server_text(text, files.certificate, "/nonexistent/k"),
+                       "4:3: error: server.tls-key: cannot read /nonexistent/k: No such "
+                       "file or directory\n");
+    expect_error_at(server_text(text, files.certificate, files.garbage),
+                    "4:3: error: server.tls-key: ");
+    expect_file_errors(
+        server_text(text, files.certificate, files.other_key),
+        format(line,
+               "4:3: error: server.tls-key: the key in %s is not that of the certificate in %s\n",
+               files.other_key, files.certificate));
+    expect_file_errors(server_text(text, files.key, files.key),
+                       format(line,
+                              "3:3: error: server.tls-certificate: %s has no certificate in it\n",
+                              files.key));
+}
+
+static void test_a_certificate_that_nobody_serves_is_not_read(void **state)
+{
+    (void)state;
+    expect_fine("server: {tls-certificate: /nonexistent/c, tls-key: /nonexistent/k}\n" ZONE);
+}
+
+static void test_directories_of_files_that_are_written_must_exist(void **state)
+{
+    (void)state;
+    char text[4096], line[4096];
+    expect_file_errors(
+        "upstream: {session-file: /nonexistent/s}\nlog: {tls-keys: /nonexistent/k}\n" ZONE,
+        "1:12: error: upstream.session-file: the directory /nonexistent cannot be "
+        "used: No such file or directory\n"
+        "2:7: error: log.tls-keys: the directory /nonexistent cannot be used: No "
+        "such file or directory\n");
+    expect_file_errors(
+        format(text, "upstream: {session-file: %s/s}\n" ZONE, files.garbage),
+        format(line, "1:12: error: upstream.session-file: %s is no directory\n", files.garbage));
+    expect_file_errors(
+        format(text, "log: {tls-keys: %s}\n" ZONE, files.directory),
+        format(line, "1:7: error: log.tls-keys: %s is no regular file\n", files.directory));
+    expect_fine("upstream: {session-file: /nailup-sessions}\n" ZONE);
+}
+
+static void test_files_are_looked_at_beside_other_errors(void **state)
+{
+    (void)state;
+    assert_null(
+        load_as_file("cache: {size: 1}\nupstream: {ca-bundle: /nonexistent/ca.pem}\n" ZONE));
+    assert_non_null(strstr(errors_text, "1:15: error: cache.size: "));
+    assert_non_null(strstr(errors_text, "2:12: error: upstream.ca-bundle: "));
+}
+
+/* Each with the same authorities: reading them for each zone would take minutes. */
+static void test_thousands_of_zones_share_what_they_can(void **state)
+{
+    (void)state;
+    enum { ZONES = 10000 };
+    char *text = malloc(CONFIG_FILE_MAX);
+    size_t len = (size_t)sprintf(text, "forward-zones:\n");
+    for (size_t i = 0; i < ZONES; i++)
+        len += (size_t)sprintf(text + len,
+                               "- {name: z%zu, upstreams: [192.0.2.1#a%zu], transport: tls, "
+                               "ca-bundle: %s}\n",
+                               i, i, files.ca);
+    assert_true(len < CONFIG_FILE_MAX);
+    expect_fine(text);
+    free(text);
+}
+
+/* A list for each number from 1 to 511. */
+static size_t put_ciphers(char *out, size_t number)
+{
+    static const char *const names[] = {
+        "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256",
+        "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-AES256-GCM-SHA384",
+        "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305",
+        "DHE-RSA-AES128-GCM-SHA256",     "DHE-RSA-AES256-GCM-SHA384",
+        "DHE-RSA-CHACHA20-POLY1305",
+    };
+    size_t len = 0;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (number >> i & 1)
+            len += (size_t)sprintf(out + len, "%s%s", len ? ":" : "", names[i]);
+    return len;
+}
+
+static void test_more_different_sets_than_a_worker_holds(void **state)
+{
+    (void)state;
+    static char text[CONFIG_FILE_MAX];
+    size_t len = (size_t)sprintf(text, "upstream: {ca-bundle: %s}\nforward-zones:\n", files.ca);
+    for (size_t i = 0; i < TLS_CONTEXTS_MAX + 2; i++) {
+        len += (size_t)sprintf(
+            text + len, "- {name: z%zu, upstreams: [192.0.2.1], transport: tls, tls-ciphers: '", i);
+        len += put_ciphers(text + len, i + 1);
+        len += (size_t)sprintf(text + len, "'}\n");
+    }
+    assert_null(load_as_file(text));
+    assert_string_equal(errors_text,
+                        "258:3: error: forward-zones[255]: is more than the 256 different sets of "
+                        "ca-bundle, client-certificate, client-key, tls-ciphers and tls-groups "
+                        "that are taken; let upstreams share some of them\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sound_files_are_fine),
+        cmocka_unit_test(test_authorities_that_cannot_be_read),
+        cmocka_unit_test(test_a_bad_file_is_said_where_it_is_given),
+        cmocka_unit_test(test_a_bad_file_of_the_section_is_said_once),
+        cmocka_unit_test(test_a_client_certificate_and_a_key_of_another),
+        cmocka_unit_test(test_halves_of_a_client_certificate_from_two_places),
+        cmocka_unit_test(test_words_that_openssl_does_not_know),
+        cmocka_unit_test(test_the_certificate_of_the_listener),
+        cmocka_unit_test(test_a_certificate_that_nobody_serves_is_not_read),
+        cmocka_unit_test(test_directories_of_files_that_are_written_must_exist),
+        cmocka_unit_test(test_files_are_looked_at_beside_other_errors),
+        cmocka_unit_test(test_thousands_of_zones_share_what_they_can),
+        cmocka_unit_test(test_more_different_sets_than_a_worker_holds),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
