@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * The life of a TLS connection (tls.h) around one SSL object. Whom to trust is decided in
- * tls_verify.c, what is spoken in tls_context.c; tickets are kept in tls_tickets.c.
+ * tls_verify.c, what is spoken in tls_context.c, what becomes of tickets in tls_resume.c.
  *
  * Invariant: OpenSSL sees the bytes of a tls_receive() only during it, and has taken all of them
  * when it wants more; what it writes is in pipe.out when its function returns. Each call is
@@ -13,50 +13,13 @@
 
 #include <openssl/err.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/check.h"
 #include "net/tls_inside.h"
-#include "net/tls_tickets.h"
+#include "net/tls_resume.h"
 #include "net/tls_verify.h"
 
 /* ---------------------------------------------------------------- beginning and end */
-
-static int64_t wall_clock_s(void)
-{
-    return (int64_t)time(NULL);
-}
-
-static bool has_session(const struct tls *tls)
-{
-    return SSL_get_session(tls->ssl) != NULL;
-}
-
-/* Whether the ticket at hand may be offered, and what it says of the peer. With the opportunistic
- * profile it may always. */
-static bool suits(struct tls *tls)
-{
-    enum err err = tls_verify_session(tls, wall_clock_s());
-
-    tls->authenticated = err == ERR_OK;
-    return !err || tls->peer.options->profile == TLS_OPPORTUNISTIC;
-}
-
-/* One that no longer suits (its certificate ran out, say) is dropped, and the next one looked at:
- * the full handshake that follows when none is left finds the right words. */
-static void take_ticket(struct tls *tls)
-{
-    SSL_SESSION *session;
-
-    while (tls->peer.tickets && (session = tls_rack_take(tls->peer.tickets, wall_clock_s()))) {
-        bool is_set = SSL_set_session(tls->ssl, session) == 1;
-        SSL_SESSION_free(session);
-        if (is_set && suits(tls))
-            return;
-        SSL_set_session(tls->ssl, NULL);
-    }
-    tls->authenticated = false;
-}
 
 static struct tls *tls_new(struct tls_context *context, bool is_client)
 {
@@ -93,7 +56,7 @@ struct tls *tls_client(struct tls_context *context, const struct tls_peer *peer)
         tls_free(&tls);
         return NULL;
     }
-    take_ticket(tls);
+    tls_resume_prepare(tls);
     return tls;
 }
 
@@ -115,9 +78,8 @@ static void forget_early(struct tls *tls)
 
 static void ssl_free(struct tls *tls)
 {
-    /* A ticket that nobody has seen can be used by another. */
-    if (tls->state == TLS_NEW && tls->peer.tickets && has_session(tls))
-        tls_rack_put(tls->peer.tickets, SSL_get1_session(tls->ssl));
+    if (tls->state == TLS_NEW)
+        tls_resume_unused(tls);
     /* Else the session counts as broken off, and its tickets as not resumable. */
     SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(tls->ssl);
@@ -187,52 +149,6 @@ static bool wants_more(const struct tls *tls, int result)
 
 /* ---------------------------------------------------------------- handshake */
 
-bool tls_alpn_is_ours(const SSL *ssl)
-{
-    const unsigned char *name;
-    unsigned len;
-
-    SSL_get0_alpn_selected(ssl, &name, &len);
-    return len == 0 || (len == sizeof(TLS_ALPN_WIRE) - 2 && !memcmp(name, TLS_ALPN_WIRE + 1, len));
-}
-
-/* A copy, as the connection goes on to change its session while another thread may use the ticket.
- * A session in TLS 1.2 ends up here too. */
-static void keep_ticket(struct tls *tls, const SSL_SESSION *session)
-{
-    SSL_SESSION *copy = tls->peer.tickets ? SSL_SESSION_dup(session) : NULL;
-
-    if (copy)
-        tls_rack_put(tls->peer.tickets, copy);
-}
-
-int tls_on_ticket(SSL *ssl, SSL_SESSION *session)
-{
-    struct tls *tls = SSL_get_app_data(ssl);
-
-    if (tls_alpn_is_ours(ssl))
-        keep_ticket(tls, session);
-    return 0; /* the reference stays OpenSSL's */
-}
-
-/* TLS 1.2 tickets are good for more than one use, and OpenSSL calls back for those of a full
- * handshake only. */
-static void give_back_ticket(struct tls *tls)
-{
-    if (SSL_session_reused(tls->ssl) && SSL_version(tls->ssl) == TLS1_2_VERSION)
-        keep_ticket(tls, SSL_get_session(tls->ssl));
-}
-
-/* The certificates above the peer's own are done with: some kilobytes a connection, and as much in
- * each ticket that is copied from its session. */
-static void drop_chain(struct tls *tls)
-{
-    STACK_OF(X509) *chain = SSL_get_peer_cert_chain(tls->ssl);
-
-    while (chain && sk_X509_num(chain) > 1)
-        X509_free(sk_X509_pop(chain));
-}
-
 /* Early data that the server did not take goes first. */
 static enum err settle_early(struct tls *tls)
 {
@@ -255,13 +171,12 @@ static enum err on_shaken(struct tls *tls)
         tls->state = TLS_SECURED;
         return ERR_OK;
     }
+    tls_resume_shaken(tls);
     /* There is no way here without tls_on_certificate() or a ticket that suits; this keeps it so
      * should OpenSSL ever know one. */
     if (!tls->authenticated && tls->peer.options->profile == TLS_STRICT)
         return break_with(tls, ERR_TLS_UNTRUSTED, "");
     tls->state = TLS_SECURED;
-    drop_chain(tls);
-    give_back_ticket(tls);
     return settle_early(tls);
 }
 
@@ -276,9 +191,9 @@ static enum err shake(struct tls *tls)
 
 size_t tls_early_max(const struct tls *tls)
 {
-    if (tls->state != TLS_NEW || !tls->peer.options->early_data || !has_session(tls))
-        return 0;
-    return SSL_SESSION_get_max_early_data(SSL_get_session(tls->ssl));
+    const SSL_SESSION *ticket = tls->state == TLS_NEW ? SSL_get_session(tls->ssl) : NULL;
+
+    return ticket && tls->peer.options->early_data ? SSL_SESSION_get_max_early_data(ticket) : 0;
 }
 
 static enum err send_early(struct tls *tls, struct span early)

@@ -30,6 +30,7 @@ struct tls {
     bool is_deaf;       /* its reader wants no more */
     bool is_ended;      /* our close_notify is sent */
     bool authenticated; /* a client's peer has proved who it is */
+    bool ticket_proves; /* ... should the ticket that is offered be taken */
     uint8_t first[2];   /* bytes of the peer: do they look like TLS? */
     uint8_t first_len;
     enum err err; /* why it is broken; while shaking: why the peer's certificate was refused */
@@ -42,7 +43,7 @@ struct tls {
 /* tls_verify.c: is the peer who it should be? SSL_CTX_set_cert_verify_callback(). */
 int tls_on_certificate(X509_STORE_CTX *store, void *unused);
 
-/* tls.c: a ticket came. SSL_CTX_sess_set_new_cb(). */
+/* tls_resume.c: a ticket came. SSL_CTX_sess_set_new_cb(). */
 int tls_on_ticket(SSL *ssl, SSL_SESSION *session);
 
 /* Nothing was negotiated, or our protocol was (RFC 7858 section 3.1). */

@@ -71,7 +71,7 @@ static int seal(const struct issue *issue, unsigned char *name, unsigned char *i
 /* -1: something failed; 0: a key we no longer have, so a full handshake; 1: opened; 2: opened, and
  * the client gets a new one. */
 static int open_ticket(const struct issue *issue, unsigned char *name, unsigned char *iv,
-                       EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
+                       EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, bool renew)
 {
     struct tls_ticket_key key;
     bool is_old;
@@ -83,7 +83,7 @@ static int open_ticket(const struct issue *issue, unsigned char *name, unsigned 
     OPENSSL_cleanse(&key, sizeof(key));
     if (!is_done)
         return -1;
-    return is_old ? 2 : 1;
+    return is_old || renew ? 2 : 1;
 }
 
 static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
@@ -91,7 +91,10 @@ static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHE
 {
     const struct issue *issue = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), issue_index);
 
-    return sealing ? seal(issue, name, iv, cipher, mac) : open_ticket(issue, name, iv, cipher, mac);
+    if (sealing)
+        return seal(issue, name, iv, cipher, mac);
+    /* In TLS 1.3 a client uses each once (RFC 8446 appendix C.4), so it needs another. */
+    return open_ticket(issue, name, iv, cipher, mac, SSL_version(ssl) == TLS1_3_VERSION);
 }
 
 static struct issue *issue_new(struct tls_ticket_keys *keys)

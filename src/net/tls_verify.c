@@ -114,7 +114,11 @@ static enum err check(const struct tls_peer_options *options, X509_STORE_CTX *st
         X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED);
         return ERR_TLS_PIN;
     }
-    return needs_chain(options) ? check_chain(store, detail) : ERR_OK;
+    if (needs_chain(options))
+        return check_chain(store, detail);
+    /* What is remembered in the session must not read as if the chain were good. */
+    X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED);
+    return ERR_OK;
 }
 
 int tls_on_certificate(X509_STORE_CTX *store, void *unused)

@@ -57,9 +57,11 @@ static bool is_known_cipher(SSL_CTX *trial, const char *word)
 {
     if (is_suite_of_13(word))
         return SSL_CTX_set_ciphersuites(trial, word) == 1 && has_cipher(trial, word);
-    /* Rules take away from or move within a list that something put there. */
-    if (word[0] == '@')
-        return word[1] && SSL_CTX_set_cipher_list(trial, word) == 1;
+    /* "@SECLEVEL=1" chooses nothing by itself. */
+    if (word[0] == '@') {
+        char list[sizeof("ALL:") + WORD_MAX] = "ALL:";
+        return SSL_CTX_set_cipher_list(trial, strcat(list, word)) == 1;
+    }
     return SSL_CTX_set_cipher_list(trial, word + strspn(word, "!+-")) == 1;
 }
 

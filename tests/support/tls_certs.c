@@ -132,6 +132,21 @@ const char *tls_certs_pem(const struct tls_certs *ca)
     return ca->pem;
 }
 
+static void set_pin(uint8_t pin[32], X509 *certificate)
+{
+    uint8_t *der = NULL;
+    int len = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &der);
+
+    MUST(len > 0);
+    SHA256(der, (size_t)len, pin);
+    OPENSSL_free(der);
+}
+
+void tls_certs_ca_pin(const struct tls_certs *ca, uint8_t pin[32])
+{
+    set_pin(pin, ca->certificate);
+}
+
 /* ---------------------------------------------------------------- leaves */
 
 static void add_names(X509 *certificate, X509 *issuer, const struct tls_cert_wish *wish)
@@ -163,16 +178,6 @@ static X509 *new_leaf(const struct tls_cert_wish *wish, EVP_PKEY *key, const str
     return certificate;
 }
 
-static void set_pin(struct tls_cert *cert, X509 *certificate)
-{
-    uint8_t *der = NULL;
-    int len = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &der);
-
-    MUST(len > 0);
-    SHA256(der, (size_t)len, cert->pin);
-    OPENSSL_free(der);
-}
-
 static struct tls_cert *make_with_key(const struct tls_cert_wish *wish, EVP_PKEY *key)
 {
     struct tls_certs *between = wish->intermediate ? new_authority("Between", wish->ca) : NULL;
@@ -186,7 +191,7 @@ static struct tls_cert *make_with_key(const struct tls_cert_wish *wish, EVP_PKEY
     MUST(PEM_write_bio_PrivateKey(key_text, key, NULL, NULL, 0, NULL, NULL) == 1);
     cert->certificate = take_text(chain);
     cert->key = take_text(key_text);
-    set_pin(cert, certificate);
+    set_pin(cert->pin, certificate);
     X509_free(certificate);
     tls_certs_free(between);
     return cert;

@@ -31,6 +31,9 @@ void tls_certs_free(struct tls_certs *ca); /* NULL is fine */
 /* Its certificate as PEM; borrowed. */
 const char *tls_certs_pem(const struct tls_certs *ca);
 
+/* SHA-256 of its SubjectPublicKeyInfo. */
+void tls_certs_ca_pin(const struct tls_certs *ca, uint8_t pin[32]);
+
 /* What a certificate is to be. All zero: for no name, valid, signed by its own key. */
 struct tls_cert_wish {
     const struct tls_certs *ca; /* NULL: self-signed */

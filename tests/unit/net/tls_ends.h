@@ -8,6 +8,7 @@
 #include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/check.h"
@@ -15,6 +16,11 @@
 #include "net/tls.h"
 #include "net/tls_context.h"
 #include "support/tls_certs.h"
+
+static inline struct span text_span(const char *text)
+{
+    return span_of(text, strlen(text));
+}
 
 enum { PLAIN_MAX = 1024 * 1024, ROUNDS_MAX = 100000 };
 
@@ -126,9 +132,69 @@ static inline void settle(struct end *client, struct end *server, cut_fn *cut)
     }
 }
 
-static inline struct span text_span(const char *text)
+/* ---------------------------------------------------------------- what most tests need */
+
+/* An authority, a server's certificate of it for "dns.test" and 192.0.2.1, contexts for both. */
+struct ends {
+    struct tls_certs *ca;
+    struct tls_cert *cert;
+    char *ca_path;
+    struct addr addr;
+    struct tls_peer_options options;
+    struct tls_context *client, *server;
+};
+
+static inline struct tls_context *new_server_context(const struct tls_cert *cert,
+                                                     struct tls_ticket_keys *keys)
 {
-    return span_of(text, strlen(text));
+    char why[TLS_WHY_MAX];
+    struct tls_context *context;
+    struct tls_server_options options = {.certificate = tls_certs_certificate(cert),
+                                         .key = tls_certs_key(cert),
+                                         .ticket_keys = keys};
+
+    MUST(tls_context_server(&context, &options, why) == ERR_OK);
+    return context;
+}
+
+static inline struct tls_context *new_client_context(const struct tls_peer_options *options)
+{
+    char why[TLS_WHY_MAX];
+    struct tls_context *context;
+
+    MUST(tls_context_client(&context, options, why) == ERR_OK);
+    return context;
+}
+
+static inline void ends_init(struct ends *ends, struct tls_ticket_keys *keys)
+{
+    *ends = (struct ends){.ca = tls_certs_authority("Test CA")};
+    ends->cert = tls_certs_make(&(struct tls_cert_wish){
+        .ca = ends->ca, .name = "dns.test", .ip = "192.0.2.1", .intermediate = true});
+    ends->ca_path = tls_certs_file(tls_certs_pem(ends->ca));
+    ends->options =
+        (struct tls_peer_options){.auth_name = (char *)"dns.test", .ca_bundle = ends->ca_path};
+    MUST(addr_parse(&ends->addr, "192.0.2.1", 853) == ERR_OK);
+    ends->client = new_client_context(&ends->options);
+    ends->server = new_server_context(ends->cert, keys);
+}
+
+static inline void ends_deinit(struct ends *ends)
+{
+    tls_context_free(ends->client);
+    tls_context_free(ends->server);
+    tls_certs_free(ends->ca);
+    tls_certs_free_cert(ends->cert);
+    unlink(ends->ca_path);
+    free(ends->ca_path);
+}
+
+/* A client that has not begun. */
+static inline void ends_client(struct ends *ends, struct end *client, struct tls_rack *tickets)
+{
+    struct tls_peer peer = {.addr = &ends->addr, .options = &ends->options, .tickets = tickets};
+
+    end_init(client, tls_client(ends->client, &peer));
 }
 
 #endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * A resumed handshake shows no certificate, so a ticket is as good as what is known of the one that
+ * was shown when it was given: tls_verify_session() looks at it before the ticket is offered, and
+ * so before early data that it seals.
+ */
+#include "net/tls_resume.h"
+
+#include <time.h>
+
+#include "net/tls_tickets.h"
+#include "net/tls_verify.h"
+
+static int64_t wall_clock_s(void)
+{
+    return (int64_t)time(NULL);
+}
+
+/* Whether the ticket at hand may be offered, and what it says of the peer. With the opportunistic
+ * profile it may always. */
+static bool suits(struct tls *tls)
+{
+    enum err err = tls_verify_session(tls, wall_clock_s());
+
+    tls->ticket_proves = err == ERR_OK;
+    return !err || tls->peer.options->profile == TLS_OPPORTUNISTIC;
+}
+
+/* One that no longer suits (its certificate ran out, say) is dropped, and the next one looked at:
+ * the full handshake that follows when none is left finds the right words. */
+void tls_resume_prepare(struct tls *tls)
+{
+    SSL_SESSION *session;
+
+    while (tls->peer.tickets && (session = tls_rack_take(tls->peer.tickets, wall_clock_s()))) {
+        bool is_set = SSL_set_session(tls->ssl, session) == 1;
+        SSL_SESSION_free(session);
+        if (is_set && suits(tls))
+            return;
+        SSL_set_session(tls->ssl, NULL);
+    }
+}
+
+void tls_resume_unused(struct tls *tls)
+{
+    SSL_SESSION *session = tls->peer.tickets ? SSL_get1_session(tls->ssl) : NULL;
+
+    if (session)
+        tls_rack_put(tls->peer.tickets, session);
+}
+
+bool tls_alpn_is_ours(const SSL *ssl)
+{
+    const unsigned char *name;
+    unsigned len;
+
+    SSL_get0_alpn_selected(ssl, &name, &len);
+    return len == 0 || (len == sizeof(TLS_ALPN_WIRE) - 2 && !memcmp(name, TLS_ALPN_WIRE + 1, len));
+}
+
+static void keep_ticket(struct tls *tls, SSL_SESSION *session)
+{
+    if (!tls->peer.tickets)
+        return;
+    SSL_SESSION_up_ref(session);
+    tls_rack_put(tls->peer.tickets, session);
+}
+
+/* The certificates above the peer's own are done with: some kilobytes a connection, and as much in
+ * each ticket that is copied from its session. */
+static void drop_chain(struct tls *tls)
+{
+    STACK_OF(X509) *chain = SSL_get_peer_cert_chain(tls->ssl);
+
+    while (chain && sk_X509_num(chain) > 1)
+        X509_free(sk_X509_pop(chain));
+}
+
+int tls_on_ticket(SSL *ssl, SSL_SESSION *session)
+{
+    struct tls *tls = SSL_get_app_data(ssl);
+
+    drop_chain(tls);
+    if (tls_alpn_is_ours(ssl))
+        keep_ticket(tls, session);
+    return 0; /* the reference stays OpenSSL's */
+}
+
+/* TLS 1.2 tickets are good for more than one use, and OpenSSL calls back for those of a full
+ * handshake only. */
+static void give_back(struct tls *tls)
+{
+    if (SSL_session_reused(tls->ssl) && SSL_version(tls->ssl) == TLS1_2_VERSION)
+        keep_ticket(tls, SSL_get_session(tls->ssl));
+}
+
+void tls_resume_shaken(struct tls *tls)
+{
+    if (SSL_session_reused(tls->ssl))
+        tls->authenticated = tls->ticket_proves;
+    drop_chain(tls);
+    give_back(tls);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_NET_TLS_RESUME_H
+#define NAILUP_NET_TLS_RESUME_H
+
+/* Tickets in the life of a client's connection: taken before it, used, and got during it. */
+
+#include "net/tls_inside.h"
+
+/* Takes a ticket, if there is one that suits, for the handshake to offer. */
+void tls_resume_prepare(struct tls *tls);
+
+/* The handshake is done; says in tls->authenticated what the ticket proves, if it was used. */
+void tls_resume_shaken(struct tls *tls);
+
+/* It ends without having said anything: another may use the ticket. */
+void tls_resume_unused(struct tls *tls);
+
+#endif
