@@ -84,8 +84,11 @@ static int64_t send_due(struct load *load)
     uint64_t now_ns = clock_now_ns();
     uint64_t due = due_count(load, now_ns), last = load->issued + SENT_PER_TURN_MAX;
     while (load->issued < MIN(due, last))
-        if (!send_batch(load, (uint32_t)MIN(due - load->issued, LOAD_BATCH)))
+        if (!send_batch(load, (uint32_t)MIN(due - load->issued, LOAD_BATCH))) {
+            load_streams_flush(load);
             return 1000; /* room comes with answers, which wake us, or with the sweep */
+        }
+    load_streams_flush(load);
     uint64_t next_ns = due_at_ns(load, load->issued);
     return next_ns > now_ns ? (int64_t)((next_ns - now_ns) / 1000) : 0;
 }
@@ -96,6 +99,7 @@ static void fill_all(struct load *load)
     for (size_t i = 0; i < load->options.connections; i++)
         while (load_socket_send(&load->sockets[i], LOAD_BATCH, now_ns, 0) == LOAD_BATCH)
             continue;
+    load_streams_flush(load);
 }
 
 struct progress {
@@ -195,32 +199,76 @@ static void raise_file_limit(void)
     }
 }
 
+static enum err set_up_tls(struct load *load)
+{
+    static struct tls_client client;
+    char why[TLS_TEXT_MAX];
+    if (!tls_client_init(&client, &load->options.tls, why)) {
+        fprintf(stderr, "nailup-bench load: %s\n", why);
+        return ERR_INVALID;
+    }
+    load->tls = &client;
+    return ERR_OK;
+}
+
+/* Only idle connections: says how many there are as soon as that is known, and at the end. */
+static enum err hold(struct load *load)
+{
+    printf("standing %llu\n", (unsigned long long)load_idle_count(load).standing);
+    fflush(stdout);
+    load_idle_hold(load);
+    struct load_figures none = {.server_cpu_us = -1};
+    load_report_end_progress(load);
+    load_report(load, &none);
+    return ERR_OK;
+}
+
+static enum err measure(struct load *load, bool *has_measured)
+{
+    enum err err = load_sockets_open(load);
+    if (err)
+        return err;
+    await_connections(load);
+    set_clock(load);
+    if (load->options.is_closed_loop) {
+        load->is_sending = true;
+        fill_all(load);
+    }
+    struct load_figures figures = run(load);
+    *has_measured = true;
+    load_report_end_progress(load);
+    load_report(load, &figures);
+    return ERR_OK;
+}
+
 int load_main(int argc, char **argv)
 {
     static struct load load; /* its histograms are large */
+    list_init(&load.dirty);
     load_options_parse(&load, argc, argv);
     latency_init(&load.latency);
     latency_init(&load.lag);
+    latency_init(&load.shakes);
     latency_init(&load.interval);
     raise_file_limit();
     enum err err = poller_open(&load.poller);
+    if (!err && load.options.is_tls)
+        err = set_up_tls(&load);
+    if (!err && load.options.idle)
+        err = load_idle_open(&load);
+    bool has_measured = false;
     if (!err)
-        err = load_sockets_open(&load);
-    if (!err) {
-        await_connections(&load);
-        set_clock(&load);
-        if (load.options.is_closed_loop) {
-            load.is_sending = true;
-            fill_all(&load);
-        }
-        struct load_figures figures = run(&load);
-        load_report_end_progress(&load);
-        load_report(&load, &figures);
-    } else {
+        err = load.options.is_hold ? hold(&load) : measure(&load, &has_measured);
+    if (err)
         fprintf(stderr, "nailup-bench load: cannot reach the server: %s\n", err_str(err));
-    }
+    else if (load.tls_why[0])
+        fprintf(stderr, "nailup-bench load: a connection failed: %s\n", load.tls_why);
+    bool has_any = has_measured ? load.counters.answered : load_idle_count(&load).standing;
+    load_idle_close(&load);
     load_sockets_close(&load);
+    if (load.tls)
+        tls_client_deinit(load.tls);
     query_source_deinit(&load.source);
     close(load.poller);
-    return err || load.counters.answered == 0;
+    return err || !has_any;
 }

@@ -7,7 +7,9 @@
  * The load generator's parts:
  *   load_options.c  the command line
  *   load.c          the schedule: when how many queries leave, warm-up, end
- *   load_socket.c   sockets, what is in flight on each, answers
+ *   load_socket.c   sockets, what is in flight on each, answers, UDP
+ *   load_stream.c   connections: TCP and TLS
+ *   load_idle.c     connections that are only held
  *   load_report.c   progress and the final report
  *
  * One thread. With a rate the load is open: query number i is due at start + i / rate whatever
@@ -20,20 +22,29 @@
 
 #include "base/addr.h"
 #include "base/err.h"
+#include "base/list.h"
 #include "latency.h"
 #include "poller.h"
 #include "query_source.h"
+#include "tls_client.h"
 
 enum {
     LOAD_SOCKETS_MAX = 20000,
     LOAD_IN_FLIGHT_MAX = 32768,
     LOAD_BATCH = 64,
     LOAD_RCODES = 16,
+    LOAD_RETRY_NS = 100000000, /* until a closed connection is opened again */
+    LOAD_IDLE_MAX = 60000,
 };
 
 struct load_options {
     struct addr server;
-    bool is_stream, is_closed_loop; /* --max */
+    bool is_stream, is_tls; /* TLS is a stream too */
+    bool is_closed_loop;    /* --max */
+    bool is_hold;           /* idle connections and no queries */
+    bool resume;            /* tickets are used */
+    struct tls_client_options tls;
+    uint64_t idle;
     double rate, duration_s, warmup_s;
     uint64_t connections, in_flight, timeout_ms;
     int pid; /* of the server, whose CPU time is read; 0: none */
@@ -47,6 +58,8 @@ struct load_counters {
     uint64_t unsent;                /* due, but no socket had room until the end */
     uint64_t truncated, unexpected; /* answers with TC; answers to nothing in flight */
     uint64_t reconnects;
+    uint64_t reads, writes; /* of connections, in all: those with answers, with queries */
+    uint64_t shakes_failed;
     uint64_t rcodes[LOAD_RCODES];
 };
 
@@ -77,13 +90,19 @@ struct load {
     uint32_t slot_count; /* of each socket: in_flight, rounded up to a power of two */
     uint64_t now_us;     /* of the poller's turn */
     uint64_t start_ns, count_from_ns, stop_ns;
-    uint64_t issued; /* queries that have left the schedule */
+    uint64_t issued;      /* queries that have left the schedule */
+    uint64_t sent_in_all; /* warm-up included, as of the next one */
     uint64_t in_flight;
     uint64_t answered_in_all; /* warm-up included; for rates between two instants */
     bool is_sending;
+    struct list dirty;          /* connections with something to send at the end of the turn */
+    struct tls_client *tls;     /* NULL without TLS */
+    char tls_why[TLS_TEXT_MAX]; /* of the newest handshake that failed; "": none */
+    struct load_idle *idle;     /* NULL without idle connections */
     struct load_counters counters;
     struct latency latency;  /* ns from the instant a query was due to its answer */
     struct latency lag;      /* ns from the instant a query was due to its sending */
+    struct latency shakes;   /* ns from a dial over TLS to the end of its handshake */
     struct latency interval; /* as latency, of the last progress interval */
 };
 
@@ -96,6 +115,34 @@ void load_sockets_close(struct load *load);
 /* Sends count queries at most, of which number i is due at due_ns + i * gap_ns; how many left. */
 uint32_t load_socket_send(struct load_socket *socket, uint32_t count, uint64_t due_ns,
                           double gap_ns);
+bool load_is_counted(const struct load *load, uint64_t due_ns);
+/* Takes a slot; the id to send. The caller knows that one is free. */
+uint16_t load_slot_take(struct load_socket *socket, uint64_t due_ns);
+void load_slot_give(struct load_socket *socket, uint16_t slot);
+void load_socket_on_answer(struct load_socket *socket, const uint8_t *header, uint64_t now_ns);
+/* Closed loop: sends as many as have been answered. */
+void load_socket_refill(struct load_socket *socket);
+
+/* load_stream.c: what is sent leaves with load_streams_flush(), at the end of a turn. */
+struct load_stream *load_stream_new(struct load_socket *socket);
+void load_stream_free(struct load_stream *stream);
+MUST_USE enum err load_stream_connect(struct load_socket *socket);
+uint32_t load_stream_send(struct load_socket *socket, uint32_t count, uint64_t due_ns,
+                          double gap_ns);
+void load_stream_on_ready(struct watch *watch, uint32_t events);
+void load_streams_flush(struct load *load);
+void load_stream_sweep(struct load_socket *socket, uint64_t now_ns); /* ends dials that dawdle */
+
+/* load_idle.c: opens options.idle connections, each of which asks once, and returns when all
+ * stand or have failed. They are never opened again. */
+struct idle_counters {
+    uint64_t standing, failed, closed; /* closed: by the server, after they stood */
+};
+MUST_USE enum err load_idle_open(struct load *load);
+void load_idle_close(struct load *load);
+struct idle_counters load_idle_count(const struct load *load);
+void load_idle_hold(struct load *load); /* for options.duration_s */
+
 /* Frees what has waited longer than the timeout; opens closed connections again. */
 void load_sockets_sweep(struct load *load, uint64_t now_ns);
 
@@ -109,6 +156,7 @@ struct load_figures {
 /* load_report.c */
 void load_report_progress(struct load *load, double at_s, double seconds, uint64_t answered);
 void load_report_end_progress(const struct load *load);
+void load_report_idle(const struct load *load, double at_s); /* a line of progress */
 void load_report(const struct load *load, const struct load_figures *figures);
 
 #endif

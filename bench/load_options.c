@@ -23,9 +23,15 @@ static const char usage[] =
     "                       latency counts from those (1000)\n"
     "  --max                as many as it takes: each socket keeps --in-flight queries going\n"
     "  --duration S (10)  --warmup S (0): not counted, before it\n"
-    "  --transport udp|tcp (udp)  --connections C (8)\n"
+    "  --transport udp|tcp|tls (udp)  --connections C (8)\n"
     "  --in-flight K        unanswered queries per socket at most (16 with --max, else 4096)\n"
     "  --timeout MS         an answer later than that is lost (2000)\n"
+    "  --idle-connections N more connections that ask once and are then held; without --rate and\n"
+    "                       --max nothing else is done for --duration\n"
+    "TLS (port 853):\n"
+    "  --tls-version both|1.2|1.3 (both)  --tls-resume on|off (on): tickets are used\n"
+    "  --tls-ca-file FILE   verify the certificate with these authorities (else it is believed)\n"
+    "  --tls-name NAME      that it must have, and SNI (else the address)\n"
     "what:\n"
     "  --queries FILE       dnsperf's format, in turn, again from the start ('-': standard input)\n"
     "  --unique             names never asked before (the default)\n"
@@ -40,7 +46,7 @@ static const char usage[] =
 
 /* What is needed only to make the source. */
 struct source_options {
-    const char *file, *suffix;
+    const char *file, *suffix, *server;
     bool has_server, has_rate, unique, has_zipf;
     double zipf, unique_share;
     uint64_t names;
@@ -58,6 +64,11 @@ static const struct option long_options[] = {
     {"connections", required_argument, NULL, 'c'},
     {"in-flight", required_argument, NULL, 'k'},
     {"timeout", required_argument, NULL, 'o'},
+    {"idle-connections", required_argument, NULL, 'I'},
+    {"tls-version", required_argument, NULL, 'V'},
+    {"tls-resume", required_argument, NULL, 'R'},
+    {"tls-ca-file", required_argument, NULL, 'A'},
+    {"tls-name", required_argument, NULL, 'H'},
     {"pid", required_argument, NULL, 'p'},
     {"json", no_argument, NULL, 'j'},
     {"csv", no_argument, NULL, 'v'},
@@ -79,16 +90,40 @@ static const struct option long_options[] = {
 
 static bool take_transport(struct load_options *options, const char *value)
 {
-    options->is_stream = strcmp(value, "tcp") == 0;
+    options->is_tls = strcmp(value, "tls") == 0;
+    options->is_stream = options->is_tls || strcmp(value, "tcp") == 0;
     return options->is_stream || strcmp(value, "udp") == 0;
+}
+
+static bool take_tls_option(struct load_options *options, int option, const char *value)
+{
+    switch (option) {
+    case 'V':
+        if (strcmp(value, "both") != 0 && strcmp(value, "1.2") != 0 && strcmp(value, "1.3") != 0)
+            option_wrong("load", "--tls-version takes both, 1.2 or 1.3, not '%s'", value);
+        options->tls.version = value[0] == 'b' ? 0 : 10 + value[2] - '0';
+        return true;
+    case 'R':
+        if (!parse_switch(value, &options->resume))
+            option_wrong("load", "--tls-resume takes on or off, not '%s'", value);
+        return true;
+    case 'A':
+        options->tls.ca_file = value;
+        return true;
+    case 'H':
+        options->tls.name = value;
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* Options of the schedule, the sockets and the report; false: it is none of these. */
 static bool take_load_option(struct load_options *options, int option, const char *value)
 {
     switch (option) {
-    case 's':
-        options->server = option_addr("load", "server", value);
+    case 'I':
+        options->idle = option_u64("load", "idle-connections", value, 1, LOAD_IDLE_MAX);
         return true;
     case 'r':
         options->rate = option_number("load", "rate", value, 0.001, 1e8);
@@ -103,7 +138,7 @@ static bool take_load_option(struct load_options *options, int option, const cha
         return true;
     case 't':
         if (!take_transport(options, value))
-            option_wrong("load", "--transport takes udp or tcp, not '%s'", value);
+            option_wrong("load", "--transport takes udp, tcp or tls, not '%s'", value);
         return true;
     case 'c':
         options->connections = option_u64("load", "connections", value, 1, LOAD_SOCKETS_MAX);
@@ -148,6 +183,10 @@ static bool take_report_option(struct load_options *options, int option, const c
 static void take_source_option(struct source_options *source, int option, const char *value)
 {
     switch (option) {
+    case 's':
+        source->server = value;
+        source->has_server = true;
+        break;
     case 'Q':
         source->file = value;
         break;
@@ -223,6 +262,8 @@ static void check(const struct load_options *options, const struct source_option
         option_wrong("load", "takes --rate or --max, not both");
     if ((source->file != NULL) + source->unique + source->has_zipf > 1)
         option_wrong("load", "takes one of --queries, --unique and --zipf");
+    if (options->idle && !options->is_stream)
+        option_wrong("load", "--idle-connections needs --transport tcp or tls");
     if (options->json && options->csv)
         option_wrong("load", "takes --json or --csv, not both");
 }
@@ -238,18 +279,24 @@ void load_options_parse(struct load *load, int argc, char **argv)
                                           .connections = 8,
                                           .timeout_ms = 2000,
                                           .csv_header = true,
+                                          .resume = true,
                                           .progress = isatty(STDERR_FILENO)};
     int option;
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-        source.has_server |= option == 's';
         source.has_rate |= option == 'r';
         if (!take_load_option(&load->options, option, optarg) &&
+            !take_tls_option(&load->options, option, optarg) &&
             !take_report_option(&load->options, option, optarg))
             take_source_option(&source, option, optarg);
     }
     if (optind < argc)
         option_wrong("load", "takes no '%s'", argv[optind]);
     check(&load->options, &source);
+    load->options.server =
+        option_addr_port("load", "server", source.server, load->options.is_tls ? 853 : 53);
+    load->options.is_hold = load->options.idle && !source.has_rate && !load->options.is_closed_loop;
+    if (load->options.is_hold)
+        load->options.connections = 0;
     if (load->options.in_flight == 0)
         load->options.in_flight = load->options.is_closed_loop ? 16 : 4096;
     open_source(load, &source);

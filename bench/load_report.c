@@ -71,6 +71,54 @@ static void put_counters(struct json *json, const struct load_counters *counters
     json_close(json, '}');
 }
 
+static double ratio(uint64_t a, uint64_t b)
+{
+    return b ? (double)a / (double)b : 0;
+}
+
+/* Of connections since the start, warm-up included. */
+static void put_stream(struct json *json, const struct load *load)
+{
+    const struct load_counters *counters = &load->counters;
+    if (!load->options.is_stream)
+        return;
+    json_number(json, "queries_per_write", ratio(load->sent_in_all, counters->writes));
+    json_number(json, "answers_per_read", ratio(load->answered_in_all, counters->reads));
+}
+
+static void put_tls(struct json *json, const struct load *load)
+{
+    if (!load->tls)
+        return;
+    json_open(json, "tls", '{');
+    json_u64(json, "handshakes_full", load->tls->full);
+    json_u64(json, "handshakes_resumed", load->tls->resumed);
+    json_u64(json, "handshakes_failed", load->counters.shakes_failed);
+    json_u64(json, "tickets_received", load->tls->tickets_received);
+    if (load->tls_why[0])
+        json_text(json, "last_failure", load->tls_why);
+    put_latency(json, "handshake_us", &load->shakes);
+    json_close(json, '}');
+}
+
+static void put_idle(struct json *json, const struct load *load)
+{
+    struct idle_counters counters = load_idle_count(load);
+    if (!load->options.idle)
+        return;
+    json_open(json, "idle", '{');
+    json_u64(json, "wanted", load->options.idle);
+    json_u64(json, "standing", counters.standing);
+    json_u64(json, "failed", counters.failed);
+    json_u64(json, "closed", counters.closed);
+    json_close(json, '}');
+}
+
+static const char *transport_of(const struct load_options *options)
+{
+    return options->is_tls ? "tls" : options->is_stream ? "tcp" : "udp";
+}
+
 static void put_cpu(struct json *json, const struct load_figures *figures)
 {
     if (figures->server_cpu_us >= 0) {
@@ -89,14 +137,20 @@ static void report_json(const struct load *load, const struct load_figures *figu
     char text[ADDR_TEXT_MAX];
     json_open(&json, NULL, '{');
     json_text(&json, "server", addr_format(&options->server, text));
-    json_text(&json, "transport", options->is_stream ? "tcp" : "udp");
-    json_text(&json, "loop", options->is_closed_loop ? "closed" : "open");
-    if (!options->is_closed_loop)
+    json_text(&json, "transport", transport_of(options));
+    json_text(&json, "loop",
+              options->is_hold          ? "none"
+              : options->is_closed_loop ? "closed"
+                                        : "open");
+    if (!options->is_closed_loop && !options->is_hold)
         json_number(&json, "rate", options->rate);
     json_number(&json, "seconds", figures->seconds);
     json_u64(&json, "connections", options->connections);
     json_u64(&json, "in_flight", options->in_flight);
     put_counters(&json, &load->counters);
+    put_stream(&json, load);
+    put_tls(&json, load);
+    put_idle(&json, load);
     json_number(&json, "qps", qps(figures));
     put_latency(&json, "latency_us", &load->latency);
     put_latency(&json, "send_lag_us", &load->lag);
@@ -115,11 +169,11 @@ static void report_csv(const struct load *load, const struct load_figures *figur
              "server_cpu_us_per_query,own_cpu_us_per_query");
     printf("%s,%s,%.0f,%.3f,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,"
            "%.1f,%.3f,%.3f\n",
-           load->options.is_stream ? "tcp" : "udp",
-           load->options.is_closed_loop ? "closed" : "open", load->options.rate, figures->seconds,
-           (unsigned long long)counters->sent, (unsigned long long)counters->answered,
-           (unsigned long long)counters->lost, (unsigned long long)counters->lost_by_close,
-           (unsigned long long)counters->unsent, (unsigned long long)counters->rcodes[0],
+           transport_of(&load->options), load->options.is_closed_loop ? "closed" : "open",
+           load->options.rate, figures->seconds, (unsigned long long)counters->sent,
+           (unsigned long long)counters->answered, (unsigned long long)counters->lost,
+           (unsigned long long)counters->lost_by_close, (unsigned long long)counters->unsent,
+           (unsigned long long)counters->rcodes[0],
            (unsigned long long)counters->rcodes[RCODE_SERVFAIL], qps(figures),
            latency_mean(latency) / 1e3, us(latency, 50), us(latency, 90), us(latency, 99),
            us(latency, 99.9), (double)latency->max / 1e3, us(&load->lag, 99),
@@ -145,13 +199,46 @@ static void print_cpu(const struct load_figures *figures)
            per_query(figures->own_cpu_us, figures), figures->own_cpu_us / figures->seconds / 1e4);
 }
 
+static void print_tls(const struct load *load)
+{
+    printf("handshakes   full %llu, resumed %llu, failed %llu, p50 %.1f us, p99 %.1f us; "
+           "tickets received %llu\n",
+           (unsigned long long)load->tls->full, (unsigned long long)load->tls->resumed,
+           (unsigned long long)load->counters.shakes_failed, us(&load->shakes, 50),
+           us(&load->shakes, 99), (unsigned long long)load->tls->tickets_received);
+}
+
+static void print_idle(const struct load *load)
+{
+    struct idle_counters counters = load_idle_count(load);
+    printf("idle         standing %llu of %llu, failed %llu, closed by the server %llu\n",
+           (unsigned long long)counters.standing, (unsigned long long)load->options.idle,
+           (unsigned long long)counters.failed, (unsigned long long)counters.closed);
+}
+
+static void print_streams(const struct load *load)
+{
+    const struct load_counters *counters = &load->counters;
+    if (load->options.is_stream && !load->options.is_hold)
+        printf("batches      %.1f queries per write, %.1f answers per read\n",
+               ratio(load->sent_in_all, counters->writes),
+               ratio(load->answered_in_all, counters->reads));
+    if (load->tls)
+        print_tls(load);
+    if (load->options.idle)
+        print_idle(load);
+}
+
 static void report_text(const struct load *load, const struct load_figures *figures)
 {
     const struct load_counters *counters = &load->counters;
     const struct latency *latency = &load->latency;
     char text[ADDR_TEXT_MAX];
     printf("server       %s over %s, %llu %s\n", addr_format(&load->options.server, text),
-           load->options.is_stream ? "TCP" : "UDP", (unsigned long long)load->options.connections,
+           load->options.is_tls      ? "TLS"
+           : load->options.is_stream ? "TCP"
+                                     : "UDP",
+           (unsigned long long)load->options.connections,
            load->options.is_stream ? "connections" : "sockets");
     printf("queries      sent %llu, answered %llu, lost %llu, lost by close %llu, unsent %llu\n",
            (unsigned long long)counters->sent, (unsigned long long)counters->answered,
@@ -165,11 +252,22 @@ static void report_text(const struct load *load, const struct load_figures *figu
     printf("sent late us p50 %.1f  p99 %.1f  max %.1f\n", us(&load->lag, 50), us(&load->lag, 99),
            (double)load->lag.max / 1e3);
     print_cpu(figures);
+    print_streams(load);
+}
+
+void load_report_idle(const struct load *load, double at_s)
+{
+    struct idle_counters counters = load_idle_count(load);
+    fprintf(stderr, "%s%6.1f s  standing %llu of %llu%s", isatty(STDERR_FILENO) ? "\r" : "", at_s,
+            (unsigned long long)counters.standing, (unsigned long long)load->options.idle,
+            isatty(STDERR_FILENO) ? "\x1b[K" : "\n");
 }
 
 void load_report(const struct load *load, const struct load_figures *figures)
 {
-    if (load->options.json)
+    if (load->options.is_hold && !load->options.json)
+        print_streams(load);
+    else if (load->options.json)
         report_json(load, figures);
     else if (load->options.csv)
         report_csv(load, figures);

@@ -2,15 +2,14 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The load's sockets. Over UDP batches by sendmmsg and recvmmsg; over TCP what leaves together
- * leaves in one write. Of an answer only the header is looked at, over UDP only that is copied.
+ * The load's sockets, and UDP: batches by sendmmsg and recvmmsg. Of an answer only the header is
+ * looked at, over UDP only that is copied. Connections are load_stream.c's.
  *
  * Invariant: a slot is free exactly when it is on its socket's stack, and load->in_flight is the
  * number of slots that are not.
  */
 
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,26 +20,17 @@
 #include "load.h"
 
 enum {
-    STREAM_BYTES = 65536 + 2,
     HEADER_ROOM = 16,
     SOCKET_BUFFER_BYTES = 4 << 20,
     READS_MAX = 8,
-    RETRY_NS = 100000000,
 };
 
-struct load_stream {
-    size_t in_len, out_start, out_end;
-    uint8_t in[STREAM_BYTES];
-    uint8_t out[2 * STREAM_BYTES];
-};
-
-static bool is_counted(const struct load *load, uint64_t due_ns)
+bool load_is_counted(const struct load *load, uint64_t due_ns)
 {
     return due_ns >= load->count_from_ns;
 }
 
-/* Takes a slot; the id to send. The caller knows that one is free. */
-static uint16_t slot_take(struct load_socket *socket, uint64_t due_ns)
+uint16_t load_slot_take(struct load_socket *socket, uint64_t due_ns)
 {
     struct load *load = socket->load;
     uint16_t slot = socket->free[--socket->free_count];
@@ -50,14 +40,14 @@ static uint16_t slot_take(struct load_socket *socket, uint64_t due_ns)
     return id;
 }
 
-static void slot_give(struct load_socket *socket, uint16_t slot)
+void load_slot_give(struct load_socket *socket, uint16_t slot)
 {
     socket->slots[slot].due_ns = 0;
     socket->free[socket->free_count++] = slot;
     socket->load->in_flight--;
 }
 
-static void on_answer(struct load_socket *socket, const uint8_t *header, uint64_t now_ns)
+void load_socket_on_answer(struct load_socket *socket, const uint8_t *header, uint64_t now_ns)
 {
     struct load *load = socket->load;
     uint16_t id = get_u16(header), flags = get_u16(header + 2);
@@ -68,9 +58,9 @@ static void on_answer(struct load_socket *socket, const uint8_t *header, uint64_
         return;
     }
     uint64_t due_ns = slot->due_ns;
-    slot_give(socket, at);
+    load_slot_give(socket, at);
     load->answered_in_all++;
-    if (!is_counted(load, due_ns))
+    if (!load_is_counted(load, due_ns))
         return;
     load->counters.answered++;
     load->counters.rcodes[flags & 15]++;
@@ -79,58 +69,6 @@ static void on_answer(struct load_socket *socket, const uint8_t *header, uint64_
     latency_record(&load->latency, took_ns);
     if (load->options.progress)
         latency_record(&load->interval, took_ns);
-}
-
-static void stream_close(struct load_socket *socket)
-{
-    struct load *load = socket->load;
-    close(socket->watch.fd);
-    socket->watch.fd = -1;
-    socket->is_connected = false;
-    socket->retry_at_ns = clock_now_ns() + RETRY_NS;
-    for (uint32_t i = 0; i < load->slot_count && load->in_flight; i++)
-        if (socket->slots[i].due_ns) {
-            load->counters.lost_by_close += is_counted(load, socket->slots[i].due_ns);
-            slot_give(socket, (uint16_t)i);
-        }
-}
-
-static void stream_write(struct load_socket *socket)
-{
-    struct load_stream *stream = socket->stream;
-    ssize_t n = send(socket->watch.fd, stream->out + stream->out_start,
-                     stream->out_end - stream->out_start, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n > 0)
-        stream->out_start += (size_t)n;
-    bool had_rest = stream->out_start < stream->out_end;
-    if (!had_rest)
-        stream->out_start = stream->out_end = 0;
-    poller_change(socket->load->poller, &socket->watch, had_rest ? EPOLLIN | EPOLLOUT : EPOLLIN);
-}
-
-/* What is left of an earlier write leaves first; poll tells when. */
-static uint32_t stream_send(struct load_socket *socket, uint32_t count, uint64_t due_ns,
-                            double gap_ns)
-{
-    struct load_stream *stream = socket->stream;
-    uint32_t made = 0;
-    if (!socket->is_connected || stream->out_end)
-        return 0;
-    uint8_t *p = stream->out;
-    while (made < count && (size_t)(p - stream->out) < STREAM_BYTES) {
-        size_t len = query_source_next(&socket->load->source, p + 2);
-        put_u16(p, (uint16_t)len);
-        put_u16(p + 2, slot_take(socket, due_ns + (uint64_t)(gap_ns * made++)));
-        p += 2 + len;
-    }
-    size_t len = (size_t)(p - stream->out);
-    ssize_t n = send(socket->watch.fd, stream->out, len, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n < (ssize_t)len) { /* an error shows again when it is read */
-        stream->out_start = n > 0 ? (size_t)n : 0;
-        stream->out_end = len;
-        poller_change(socket->load->poller, &socket->watch, EPOLLIN | EPOLLOUT);
-    }
-    return made;
 }
 
 static uint32_t datagrams_send(struct load_socket *socket, uint32_t count, uint64_t due_ns,
@@ -143,7 +81,7 @@ static uint32_t datagrams_send(struct load_socket *socket, uint32_t count, uint6
     count = MIN(count, LOAD_BATCH);
     for (uint32_t i = 0; i < count; i++) {
         size_t len = query_source_next(&socket->load->source, bytes[i]);
-        uint16_t id = slot_take(socket, due_ns + (uint64_t)(gap_ns * i));
+        uint16_t id = load_slot_take(socket, due_ns + (uint64_t)(gap_ns * i));
         slots[i] = (uint16_t)(id & (socket->load->slot_count - 1));
         put_u16(bytes[i], id);
         iov[i] = (struct iovec){bytes[i], len};
@@ -155,7 +93,7 @@ static uint32_t datagrams_send(struct load_socket *socket, uint32_t count, uint6
         sent = sendmmsg(socket->watch.fd, messages, count, MSG_DONTWAIT);
     uint32_t left = sent > 0 ? (uint32_t)sent : 0;
     for (uint32_t i = count; i > left; i--)
-        slot_give(socket, slots[i - 1]);
+        load_slot_give(socket, slots[i - 1]);
     return left;
 }
 
@@ -167,9 +105,10 @@ uint32_t load_socket_send(struct load_socket *socket, uint32_t count, uint64_t d
     count = (uint32_t)MIN(count, room);
     if (count == 0)
         return 0;
-    uint32_t sent = socket->stream ? stream_send(socket, count, due_ns, gap_ns)
+    uint32_t sent = socket->stream ? load_stream_send(socket, count, due_ns, gap_ns)
                                    : datagrams_send(socket, count, due_ns, gap_ns);
-    if (sent && is_counted(load, due_ns)) {
+    load->sent_in_all += sent;
+    if (sent && load_is_counted(load, due_ns)) {
         uint64_t now_ns = clock_now_ns();
         load->counters.sent += sent;
         for (uint32_t i = 0; i < sent; i++) {
@@ -180,8 +119,7 @@ uint32_t load_socket_send(struct load_socket *socket, uint32_t count, uint64_t d
     return sent;
 }
 
-/* Closed loop: as many as have been answered. */
-static void refill(struct load_socket *socket)
+void load_socket_refill(struct load_socket *socket)
 {
     if (socket->load->options.is_closed_loop && socket->load->is_sending)
         while (load_socket_send(socket, LOAD_BATCH, clock_now_ns(), 0) == LOAD_BATCH)
@@ -205,60 +143,9 @@ static void on_datagrams(struct watch *watch, uint32_t events)
         uint64_t now_ns = clock_now_ns();
         for (int i = 0; i < count; i++)
             if (messages[i].msg_len >= WIRE_HEADER_BYTES)
-                on_answer(socket, bytes[i], now_ns);
-        refill(socket);
+                load_socket_on_answer(socket, bytes[i], now_ns);
+        load_socket_refill(socket);
     }
-}
-
-/* The complete answers among what was read. */
-static void take_answers(struct load_socket *socket)
-{
-    struct load_stream *stream = socket->stream;
-    uint64_t now_ns = clock_now_ns();
-    size_t at = 0;
-    while (stream->in_len - at >= 2) {
-        size_t len = get_u16(stream->in + at);
-        if (stream->in_len - at - 2 < len)
-            break;
-        if (len >= WIRE_HEADER_BYTES)
-            on_answer(socket, stream->in + at + 2, now_ns);
-        at += 2 + len;
-    }
-    stream->in_len -= at;
-    memmove(stream->in, stream->in + at, stream->in_len);
-}
-
-static void on_stream(struct watch *watch, uint32_t events)
-{
-    struct load_socket *socket = CONTAINER_OF(watch, struct load_socket, watch);
-    struct load_stream *stream = socket->stream;
-    if (watch->fd < 0)
-        return;
-    if (events & EPOLLOUT) {
-        socket->is_connected = !(events & (EPOLLERR | EPOLLHUP));
-        stream_write(socket);
-    }
-    if (events & (EPOLLIN | EPOLLERR | EPOLLHUP)) {
-        ssize_t n = recv(watch->fd, stream->in + stream->in_len, STREAM_BYTES - stream->in_len, 0);
-        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-            stream_close(socket);
-            return;
-        }
-        stream->in_len += n > 0 ? (size_t)n : 0;
-        take_answers(socket);
-    }
-    refill(socket);
-}
-
-static enum err stream_connect(struct load_socket *socket)
-{
-    int on = 1;
-    const struct addr *server = &socket->load->options.server;
-    setsockopt(socket->watch.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    if (connect(socket->watch.fd, &server->sa, addr_len(server)) && errno != EINPROGRESS)
-        return err_from_errno(errno);
-    socket->stream->in_len = socket->stream->out_start = socket->stream->out_end = 0;
-    return poller_add(socket->load->poller, &socket->watch, EPOLLIN | EPOLLOUT);
 }
 
 static enum err datagrams_connect(struct load_socket *socket)
@@ -279,9 +166,9 @@ static enum err socket_open(struct load_socket *socket_)
     int fd = socket(addr_family(&options->server), kind, 0);
     if (fd < 0)
         return err_from_errno(errno);
-    socket_->watch =
-        (struct watch){.fd = fd, .on_ready = options->is_stream ? on_stream : on_datagrams};
-    enum err err = options->is_stream ? stream_connect(socket_) : datagrams_connect(socket_);
+    socket_->watch = (struct watch){
+        .fd = fd, .on_ready = options->is_stream ? load_stream_on_ready : on_datagrams};
+    enum err err = options->is_stream ? load_stream_connect(socket_) : datagrams_connect(socket_);
     if (err) {
         close(fd);
         socket_->watch.fd = -1;
@@ -296,7 +183,7 @@ static enum err socket_init(struct load *load, struct load_socket *socket)
     socket->slots = calloc(load->slot_count, sizeof(*socket->slots));
     socket->free = malloc(load->slot_count * sizeof(*socket->free));
     if (load->options.is_stream)
-        socket->stream = malloc(sizeof(*socket->stream));
+        socket->stream = load_stream_new(socket);
     if (!socket->slots || !socket->free || (load->options.is_stream && !socket->stream))
         return ERR_NO_MEMORY;
     for (uint32_t i = 0; i < load->slot_count; i++)
@@ -330,7 +217,7 @@ void load_sockets_close(struct load *load)
             close(socket->watch.fd);
         free(socket->slots);
         free(socket->free);
-        free(socket->stream);
+        load_stream_free(socket->stream);
     }
     free(load->sockets);
     load->sockets = NULL;
@@ -344,11 +231,11 @@ static void sweep_slots(struct load_socket *socket, uint64_t now_ns)
         uint64_t due_ns = socket->slots[i].due_ns;
         if (due_ns == 0 || now_ns < due_ns + timeout_ns)
             continue;
-        load->counters.lost += is_counted(load, due_ns);
-        slot_give(socket, (uint16_t)i);
+        load->counters.lost += load_is_counted(load, due_ns);
+        load_slot_give(socket, (uint16_t)i);
     }
     if (socket->free_count)
-        refill(socket);
+        load_socket_refill(socket);
 }
 
 void load_sockets_sweep(struct load *load, uint64_t now_ns)
@@ -356,10 +243,13 @@ void load_sockets_sweep(struct load *load, uint64_t now_ns)
     for (size_t i = 0; i < load->options.connections; i++) {
         struct load_socket *socket = &load->sockets[i];
         if (socket->watch.fd < 0 && now_ns >= socket->retry_at_ns) {
-            socket->retry_at_ns = now_ns + RETRY_NS;
+            socket->retry_at_ns = now_ns + LOAD_RETRY_NS;
             load->counters.reconnects += socket_open(socket) == ERR_OK;
         }
+        if (socket->stream)
+            load_stream_sweep(socket, now_ns);
         if (socket->free_count < load->slot_count)
             sweep_slots(socket, now_ns);
     }
+    load_streams_flush(load);
 }
