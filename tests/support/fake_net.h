@@ -5,14 +5,14 @@
 
 /*
  * A network in virtual time, linked in the place of src/net's tcp.c, udp_server.c, udp_query.c and
- * acceptor.c; link.c and framing.c stay real on top of it. Each loop has one (fake_net_of()); it
+ * acceptor.c; link, tls and framing stay real on top of it. Each loop has one (fake_net_of()); it
  * is freed by loop_free(), which also frees everything that the functions below hand out.
  *
  * The two sides:
  *   servers  what the code under test asks: registered by address with fake_server_new();
  *   clients  what asks the code under test: fake_client_udp_send(), fake_client_tcp_open().
  * A TCP connection's far end is a struct fake_conn in both cases. fake_peer.h has a server that
- * answers DNS messages, which is what most tests want.
+ * answers DNS messages, which is what most tests want; with fake_tls.h far ends speak TLS.
  *
  * All bytes take the server's one-way latency (clients: fake_net_set_client_latency()). Streams
  * stay in order. Nothing here ever calls back into the code under test before the next turn.
