@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""DNS over TLS for clients, as kdig, openssl s_client and Python's own TLS see it: who is served and
-with what, and what the certificate's files may look like when they change."""
+"""DNS over TLS for clients, as kdig, openssl s_client and Python's own TLS see it: who is served
+and with what, and what the certificate's files may look like when they change."""
 
 import base64
 import hashlib
