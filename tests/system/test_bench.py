@@ -3,11 +3,15 @@
 """nailup-bench against real peers: dig, kdig and dnsperf ask the responder, the generators ask it
 too, and raw sockets try what no well-behaved client does. Most basic first."""
 
+import base64
+import contextlib
+import hashlib
 import json
 import os
 import pathlib
 import shutil
 import socket
+import ssl
 import struct
 import subprocess
 import time
@@ -42,6 +46,10 @@ class Served:
         assert ready[0] == "ready"
         self.port = int(ready[1].rpartition("@")[2])
         self.server = ready[1]
+        if "--listen-tls" in options:
+            _, self.tls_server, _, self.pin = self.process.stdout.readline().split()
+            self.tls_port = int(self.tls_server.rpartition("@")[2])
+            self.ca = options[options.index("--tls-ca-file") + 1]
 
     def tell(self, *words):
         done = subprocess.run([BENCH, "control", self.control_path, *words], text=True,
@@ -426,3 +434,442 @@ def test_the_floor_answers_every_query_with_one_record(serve, batch):
     report = json.loads(run("load", "--server", served.server, "--rate", "2000", "--duration",
                             "0.2", "--json").stdout)
     assert report["answered"] == 400
+
+
+@pytest.fixture
+def serve_tls(serve, tmp_path):
+    """As serve, with a TLS listener beside and the authority in a file."""
+    return lambda *options: serve("--listen-tls", "127.0.0.1@0", "--tls-ca-file",
+                                  str(tmp_path / "ca.pem"), *options)
+
+
+class TlsStream(Stream):
+    """A client that verifies the responder as one that takes security seriously does."""
+
+    def __init__(self, served, name="responder.test", version=None, session=None, context=None,
+                 ragged=True):
+        self.context = context or ssl.create_default_context(cafile=served.ca)
+        self.context.set_alpn_protocols(["dot"])
+        if version:
+            self.context.minimum_version = self.context.maximum_version = version
+        plain = socket.create_connection(("127.0.0.1", served.tls_port), 5)
+        with contextlib.ExitStack() as undo:
+            undo.push(plain)
+            self.socket = self.context.wrap_socket(plain, server_hostname=name, session=session,
+                                                   suppress_ragged_eofs=ragged)
+            undo.pop_all()
+
+    def ask(self, *names):
+        self.send(*[query(name, number) for number, name in enumerate(names, 1)])
+        return [self.read_id() for _ in names]
+
+
+RESET = (ConnectionResetError, ssl.SSLEOFError)  # as Python may see a reset under TLS
+VERSIONS = [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", ["responder.test", "127.0.0.1"])
+def test_tls_shows_a_certificate_for_its_name_and_address(serve_tls, version, name):
+    served = serve_tls()
+    client = TlsStream(served, name, version)
+    assert client.ask("a.example", "b.example") == [1, 2]
+    assert client.socket.selected_alpn_protocol() == "dot"
+    client.socket.unwrap()
+    stats = served.stats()
+    assert (stats["tls_handshakes_full"], stats["tls_handshakes_resumed"]) == (1, 0)
+    assert stats["tls_version_1_2"] == (version == VERSIONS[0])
+    assert stats["tls_with_sni"] == (name == "responder.test")
+    assert (stats["tls_queries"], stats["tcp_queries"], stats["tls_alpn_dot"]) == (2, 0, 1)
+    assert stats["listeners"][1]["tls_last_sni"] == (name if stats["tls_with_sni"] else "")
+
+
+def test_tls_may_have_another_name(serve_tls):
+    assert TlsStream(serve_tls("--tls-name", "ns.test"), "ns.test").ask("a.example") == [1]
+
+
+def test_without_alpn_a_client_is_served(serve_tls):
+    served = serve_tls()
+    context = ssl.create_default_context(cafile=served.ca)
+    with socket.create_connection(("127.0.0.1", served.tls_port), 5) as plain, \
+            context.wrap_socket(plain, server_hostname="responder.test") as client:
+        client.sendall(framed(query()))
+        assert client.recv(1) and client.selected_alpn_protocol() is None
+    assert served.stats()["tls_alpn_dot"] == 0
+
+
+def spki_pin(served):
+    """The pin of the certificate that is shown, by other means."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    client = TlsStream(served, context=context)
+    pem = ssl.DER_cert_to_PEM_cert(client.socket.getpeercert(True))
+    key = subprocess.run(["openssl", "x509", "-pubkey", "-noout"], input=pem.encode(),
+                         capture_output=True, check=True).stdout
+    der = subprocess.run(["openssl", "pkey", "-pubin", "-outform", "der"], input=key,
+                         capture_output=True, check=True).stdout
+    return base64.b64encode(hashlib.sha256(der).digest()).decode()
+
+
+def test_the_pin_is_told_and_another_key_has_another(serve_tls):
+    served = serve_tls()
+    assert spki_pin(served) == served.pin
+    served.tell("set", "tls-identity", "expired")
+    assert spki_pin(served) == served.pin
+    served.tell("set", "tls-identity", "other-key")
+    assert spki_pin(served) != served.pin
+
+
+@pytest.mark.parametrize("identity,sentence", [
+    ("expired", "expired"), ("future", "not yet valid"), ("other-name", "mismatch"),
+    ("self-signed", "self-signed|self signed")])
+def test_a_bad_certificate_is_refused_by_who_verifies(serve_tls, identity, sentence):
+    served = serve_tls("--tls-identity", identity)
+    with pytest.raises(ssl.SSLCertVerificationError, match=sentence):
+        TlsStream(served)
+    assert served.tell("set", "tls-identity", "good") == "ok"
+    assert TlsStream(served).ask("a.example") == [1]
+
+
+def test_a_certificate_may_be_given(serve_tls, tmp_path):
+    key, certificate = str(tmp_path / "own.key"), str(tmp_path / "own.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out",
+                    certificate, "-subj", "/CN=own.test", "-addext", "subjectAltName=DNS:own.test"],
+                   check=True, capture_output=True)
+    served = serve_tls("--tls-certificate", certificate, "--tls-key", key)
+    context = ssl.create_default_context(cafile=certificate)
+    assert TlsStream(served, "own.test", context=context).ask("a.example") == [1]
+    assert spki_pin(served) == served.pin
+    done = run("responder", "--listen-tls", "127.0.0.1@0", "--tls-certificate", key, "--tls-key", key,
+               ok=(1,))
+    assert "no certificate in" in done.stderr
+    run("responder", "--listen-tls", "127.0.0.1@0", "--tls-key", key, ok=(2,))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_ticket_resumes_until_it_is_forgotten(serve_tls, version):
+    served = serve_tls()
+    first = TlsStream(served, version=version)
+    assert first.ask("a.example") == [1]
+    for resumed in (True, True, False):
+        again = TlsStream(served, context=first.context, session=first.socket.session)
+        assert again.ask("a.example") == [1]
+        assert again.socket.session_reused == resumed
+        if served.stats()["tls_handshakes_resumed"] == 2:
+            assert served.tell("tls", "forget") == "ok"
+    stats = served.stats()
+    assert (stats["tls_handshakes_full"], stats["tls_handshakes_resumed"]) == (2, 2)
+    assert stats["tls_tickets_reused"] == 1
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_without_tickets_nothing_is_resumed(serve_tls, version):
+    served = serve_tls("--tls-tickets", "0")
+    first = TlsStream(served, version=version)
+    assert first.ask("a.example") == [1]
+    again = TlsStream(served, context=first.context, session=first.socket.session)
+    assert again.ask("a.example") == [1] and not again.socket.session_reused
+
+
+def test_a_version_may_be_refused(serve_tls):
+    served = serve_tls("--tls-version", "1.2")
+    with pytest.raises(ssl.SSLError, match="protocol version"):
+        TlsStream(served, version=ssl.TLSVersion.TLSv1_3)
+    served.tell("set", "tls-version", "1.3")
+    with pytest.raises(ssl.SSLError, match="protocol version"):
+        TlsStream(served, version=ssl.TLSVersion.TLSv1_2)
+    assert TlsStream(served).socket.version() == "TLSv1.3"
+
+
+@pytest.mark.parametrize("reply,error", [
+    ("silent", TimeoutError), ("half", TimeoutError), ("garbage", ssl.SSLError),
+    ("alert", ssl.SSLError), ("close", (ssl.SSLEOFError, ConnectionResetError)),
+    ("reset", ConnectionResetError)])
+def test_a_handshake_goes_wrong_as_it_is_told_to(serve_tls, reply, error):
+    served = serve_tls("--tls-reply", reply)
+    plain = socket.create_connection(("127.0.0.1", served.tls_port), 0.4)
+    context = ssl.create_default_context(cafile=served.ca)
+    with plain, pytest.raises(error):
+        context.wrap_socket(plain, server_hostname="responder.test")
+    assert served.stats()["tls_handshakes_failed"] == 1
+    served.tell("set", "tls-reply", "handshake")
+    assert TlsStream(served).ask("a.example") == [1]
+
+
+def test_alpn_may_be_missing_or_refused(serve_tls):
+    served = serve_tls("--tls-alpn", "none")
+    client = TlsStream(served)
+    assert client.socket.selected_alpn_protocol() is None and client.ask("a.example") == [1]
+    served.tell("set", "tls-alpn", "refuse")
+    with pytest.raises(ssl.SSLError, match="no application protocol"):
+        TlsStream(served)
+
+
+def test_a_wrong_alpn_is_chosen_on_request(serve_tls):
+    served = serve_tls("--tls-alpn", "wrong")
+    done = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{served.tls_port}",
+                           "-alpn", "dot,http/1.1"], input="", text=True, capture_output=True,
+                          timeout=10)
+    assert "ALPN protocol: http/1.1" in done.stdout
+
+
+def test_a_late_alert_comes_after_the_handshake(serve_tls, tmp_path):
+    client_file = str(tmp_path / "client.pem")
+    served = serve_tls("--tls-late-alert", "--tls-client-file", client_file)
+    assert os.stat(client_file).st_mode & 0o777 == 0o600
+    client = TlsStream(served, version=ssl.TLSVersion.TLSv1_3)  # succeeds
+    with pytest.raises(ssl.SSLError, match="certificate required"):
+        client.read_exactly(2)
+    context = ssl.create_default_context(cafile=served.ca)
+    context.load_cert_chain(client_file)
+    assert TlsStream(served, context=context).ask("a.example") == [1]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("notify", ["on", "off"])
+def test_a_close_comes_with_close_notify_or_without(serve_tls, notify, version):
+    served = serve_tls("--tcp-close-after", "1", "--tls-notify", notify)
+    client = TlsStream(served, version=version, ragged=False)
+    assert client.ask("a.example") == [1]
+    if notify == "on":
+        assert client.socket.recv(1) == b""
+        client.socket.unwrap()
+    else:
+        with pytest.raises(ssl.SSLEOFError):
+            client.socket.recv(1)
+    client.socket.close()
+    wait_for(lambda: served.stats()["connections_open"] == 0)
+    assert served.stats()["tls_closed_with_notify"] == (notify == "on")
+
+
+def wait_for(check):
+    for _ in range(500):
+        if check():
+            return
+        time.sleep(0.01)
+    assert check()
+
+
+def test_queries_of_one_record_are_answered_in_one_write(serve_tls):
+    served = serve_tls()
+    client = TlsStream(served)
+    assert client.ask(*["a.example"] * 50) == list(range(1, 51))
+    stats = served.stats()
+    assert (stats["tls_reads"], stats["tls_writes"], stats["tls_queries"]) == (1, 1, 50)
+
+
+def test_a_hundred_thousand_bytes_of_queries_pass_over_tls(serve_tls):
+    served = serve_tls("--max-in-flight", "20", "--delay", "1")
+    client = TlsStream(served)
+    assert sorted(client.ask(*["a-name-of-some-length.example.net"] * 2000)) == \
+        list(range(1, 2001))
+
+
+def test_what_is_done_to_tcp_is_done_to_tls(serve_tls):
+    served = serve_tls("--tcp-reset-after", "2")
+    client = TlsStream(served, ragged=False)
+    assert client.ask("a.example") == [1]
+    with pytest.raises(RESET):
+        client.ask("b.example")
+    assert served.stats()["resets_sent"] == 1
+    served.tell("set", "tcp-reset-after", "0")
+    served.tell("set", "tcp-close-after", "2")
+    assert TlsStream(served).ask("a.example", "b.example", "c.example") == [1, 2, 3]
+    served.tell("set", "tcp-close-after", "0")
+    served.tell("set", "tcp-idle", "50")
+    client = TlsStream(served)
+    assert client.ask("a.example") == [1] and client.read_id() is None
+    served.tell("set", "tcp-idle", "0")
+    client = TlsStream(served)
+    assert client.ask("d100.a.example", "b.example") == [2, 1]
+    client.send(query("stall.example", 9), query("a.example", 10))
+    client.socket.settimeout(0.3)
+    with pytest.raises(TimeoutError):
+        client.read_id()
+
+
+@pytest.mark.parametrize("open_stream", [Stream, TlsStream])
+def test_half_an_answer_is_followed_by_silence(serve_tls, open_stream):
+    client = open_stream(serve_tls())
+    client.send(query("half.example"))
+    head = client.read_exactly(2)
+    half = struct.unpack(">H", head)[0] // 2
+    assert len(client.read_exactly(half)) == half
+    client.socket.settimeout(0.3)
+    with pytest.raises(TimeoutError):
+        client.socket.recv(1)
+
+
+@pytest.mark.parametrize("open_stream", [Stream, TlsStream])
+def test_dribbled_bytes_make_whole_answers(serve_tls, open_stream):
+    client = open_stream(serve_tls("--dribble"))
+    client.send(query("big.example"), query("a.example", 2))
+    assert [client.read_id(), client.read_id()] == [1, 2]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_keys_are_renewed_on_request(serve_tls, version):
+    served = serve_tls()
+    client = TlsStream(served, version=version)
+    assert client.ask("a.example") == [1]
+    assert served.tell("tls", "renew") == "ok"
+    if version == ssl.TLSVersion.TLSv1_3:
+        assert client.ask("a.example", "b.example") == [1, 2]
+
+
+def test_tls_goes_off_and_on_alone(serve_tls):
+    served = serve_tls()
+    client, plain = TlsStream(served), Stream(served)
+    assert client.ask("a.example") == [1]
+    assert served.tell("tls", "off") == "ok"
+    with pytest.raises(RESET):
+        client.ask("a.example")
+    with pytest.raises(ConnectionRefusedError):
+        TlsStream(served)
+    plain.send(query())
+    assert plain.read_id() == 1
+    assert served.tell("tls", "on") == "ok"
+    assert TlsStream(served).ask("a.example") == [1]
+    assert served.tell("tcp", "forget").startswith("error:")
+
+
+def test_connections_say_what_their_handshake_was(serve_tls):
+    served = serve_tls()
+    client = TlsStream(served)
+    assert client.ask("a.example") == [1]
+    seen = json.loads(served.tell("connections"))[0]
+    assert (seen["tls"], seen["handshake"], seen["alpn"], seen["sni"]) == \
+        ("1.3", "full", "dot", "responder.test")
+
+
+@pytest.mark.parametrize("garbage", [b"\x16\x03\x01\xff\xff" + b"x" * 70000, b"\0\14" * 300,
+                                     b"\x16\x03\x03\0\5\1\0\0\1\0", b"\x80\0\1"])
+def test_garbage_at_the_tls_listener_harms_nobody_else(serve_tls, garbage):
+    served = serve_tls()
+    with socket.create_connection(("127.0.0.1", served.tls_port), 5) as client, \
+            contextlib.suppress(OSError):
+        client.sendall(garbage)
+        client.shutdown(socket.SHUT_WR)
+        while client.recv(65536):
+            pass
+    assert TlsStream(served).ask("a.example") == [1]
+    assert served.stats()["tls_handshakes_full"] == 1
+
+
+def test_kdig_is_content_with_the_responder(serve_tls):
+    if not shutil.which("kdig"):
+        pytest.skip("no kdig")
+    served = serve_tls()
+    done = subprocess.run(["kdig", "@127.0.0.1", "-p", str(served.tls_port), f"+tls-ca={served.ca}",
+                           "+tls-hostname=responder.test", f"+tls-pin={served.pin}", "a.example"],
+                          text=True, capture_output=True, timeout=10)
+    assert "NOERROR" in done.stdout and "WARNING" not in done.stdout
+    assert served.stats()["tls_queries_padded"] == 1
+
+
+DOT = ["dot12", "dot13", "dot12-resumed", "dot13-resumed", "dot13-early", "dot-kept"]
+
+
+def transports(served, *options, ok=(0,)):
+    done = run("transports", "--server", served.server, "--tls-server", served.tls_server,
+               "--queries", "6", "--rounds", "2", "--json", *options, ok=ok)
+    return {row["transport"]: row for row in json.loads(done.stdout)["transports"]}
+
+
+def test_transports_measures_tls_in_all_its_forms(serve_tls):
+    served = serve_tls("--tls-early-data", "on")
+    rows = transports(served, "--tls-ca-file", served.ca, "--tls-name", "responder.test")
+    assert all(row["failed"] == 0 and row["queries"] == 6 for row in rows.values())
+    assert [rows[name]["opened"] for name in DOT] == [6, 6, 6, 6, 6, 1]
+    assert [rows[name]["handshakes_full"] for name in DOT] == [6, 6, 0, 0, 0, 1]
+    assert [rows[name]["handshakes_resumed"] for name in DOT] == [0, 0, 6, 6, 6, 0]
+    assert rows["dot13-early"]["early"] == 6
+    assert served.stats()["tls_early_queries"] == 6
+
+
+def test_rejected_early_data_is_asked_again(serve_tls):
+    served = serve_tls("--tls-early-data", "reject")
+    row = transports(served, "--only", "dot13-early")["dot13-early"]
+    assert (row["failed"], row["early"], row["handshakes_resumed"]) == (0, 0, 6)
+
+
+def test_a_transport_that_cannot_be_had_says_why_and_stops_no_other(serve_tls):
+    served = serve_tls("--tls-tickets", "0", "--tls-version", "1.2")
+    rows = transports(served)
+    assert "protocol version" in rows["dot13"]["refused"]
+    assert "no ticket" in rows["dot12-resumed"]["refused"]
+    assert rows["dot12"]["queries"] == rows["dot-kept"]["queries"] == rows["udp"]["queries"] == 6
+    wrong = transports(served, "--only", "udp,dot12", "--tls-ca-file", served.ca, "--tls-name", "x.test")
+    assert "mismatch" in wrong["dot12"]["refused"] and "refused" not in wrong["udp"]
+    served.tell("tls", "off")
+    table = run("transports", "--server", served.server, "--tls-server", served.tls_server,
+                "--queries", "5", "--only", "udp,dot13").stdout
+    assert "connection refused" in table
+
+
+@pytest.mark.parametrize("version", ["1.2", "1.3"])
+def test_load_over_tls_loses_nothing(serve_tls, version):
+    served = serve_tls()
+    report = json.loads(run("load", "--server", served.tls_server, "--transport", "tls", "--rate",
+                            "1000", "--duration", "0.5", "--connections", "3", "--tls-ca-file",
+                            served.ca, "--tls-version", version, "--json").stdout)
+    assert (report["sent"], report["answered"], report["lost"]) == (500, 500, 0)
+    assert report["tls"]["handshakes_full"] + report["tls"]["handshakes_resumed"] == 3
+    assert report["transport"] == "tls"
+
+
+@pytest.mark.parametrize("transport", ["tcp", "tls"])
+def test_saturating_load_sends_in_batches(serve_tls, transport):
+    served = serve_tls()
+    server = served.tls_server if transport == "tls" else served.server
+    report = json.loads(run("load", "--server", server, "--max", "--duration", "0.3",
+                            "--transport", transport, "--in-flight", "32", "--json").stdout)
+    stats = served.stats()
+    assert report["answered"] == report["sent"] == stats[f"{transport}_queries"]
+    assert report["queries_per_write"] > 4 and stats[f"{transport}_queries_per_read"] > 4
+
+
+def test_load_resumes_when_the_server_has_closed(serve_tls):
+    served = serve_tls("--tcp-close-after", "50")
+    report = json.loads(run("load", "--server", served.tls_server, "--transport", "tls", "--rate",
+                            "500", "--duration", "1", "--connections", "1", "--json").stdout)
+    assert report["reconnects"] > 0
+    assert report["tls"]["handshakes_full"] == 1
+    assert report["tls"]["handshakes_resumed"] == report["reconnects"]
+    report = json.loads(run("load", "--server", served.tls_server, "--transport", "tls", "--rate",
+                            "500", "--duration", "1", "--connections", "1", "--tls-resume", "off",
+                            "--json").stdout)
+    assert report["tls"]["handshakes_resumed"] == 0
+
+
+def test_load_that_does_not_believe_the_server_says_so(serve_tls):
+    served = serve_tls("--tls-identity", "self-signed")
+    done = run("load", "--server", served.tls_server, "--transport", "tls", "--duration", "0.2",
+               "--tls-ca-file", served.ca, "--json", ok=(1,))
+    assert "self-signed" in done.stderr or "self signed" in done.stderr
+    assert json.loads(done.stdout)["tls"]["handshakes_failed"] > 0
+    assert served.stats()["tls_queries"] == 0
+
+
+@pytest.mark.parametrize("transport", ["tcp", "tls"])
+def test_idle_connections_are_held_and_counted(serve_tls, transport):
+    served = serve_tls()
+    server = served.tls_server if transport == "tls" else served.server
+    process = subprocess.Popen([BENCH, "load", "--server", server, "--transport", transport,
+                                "--idle-connections", "100", "--duration", "3", "--json"],
+                               stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "standing 100\n"
+    assert served.stats()["connections_open"] == 100
+    assert served.tell(transport, "reset") == "ok"
+    idle = json.loads(process.communicate(timeout=20)[0])["idle"]
+    assert idle == {"wanted": 100, "standing": 0, "failed": 0, "closed": 100}
+    assert process.returncode == 1
+
+
+def test_idle_connections_stand_beside_a_load(serve_tls):
+    served = serve_tls()
+    report = json.loads(run("load", "--server", served.tls_server, "--transport", "tls",
+                            "--idle-connections", "20", "--rate", "200", "--duration", "0.5",
+                            "--json").stdout)
+    assert report["idle"]["standing"] == 20 and report["answered"] == 100
+    run("load", "--server", served.server, "--idle-connections", "5", ok=(2,))
