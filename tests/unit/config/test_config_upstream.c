@@ -6,6 +6,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "unit/config/config_text.h"
 
 /* What the address gets, in the n-th zone or in none. */
@@ -435,6 +438,107 @@ static void test_single_addresses_over_tls_are_dialled_at_start(void **state)
     config_free(config);
 }
 
+/* ---- every mixture of places ---- */
+
+/* What a place says of transport, profile and fallback; 0: nothing. */
+struct said {
+    int transport, profile, fallback;
+};
+
+enum { MIXTURES = 4 * 3 * 3 };
+
+static struct said said_of(int number)
+{
+    return (struct said){number % 4, number / 4 % 3, number / 12};
+}
+
+static size_t put_said(char *out, struct said said)
+{
+    static const char *const transports[] = {"", ", transport: udp", ", transport: tcp",
+                                             ", transport: tls"};
+    static const char *const profiles[] = {"", ", profile: strict", ", profile: opportunistic"};
+    static const char *const fallbacks[] = {"", ", fallback: none", ", fallback: udp"};
+    return (size_t)sprintf(out, "%s%s%s", transports[said.transport], profiles[said.profile],
+                           fallbacks[said.fallback]);
+}
+
+static bool is_strict(struct said said, struct said section)
+{
+    return (said.profile ? said.profile : section.profile) != 2;
+}
+
+/* Errors that test_config_check_tls.c has. */
+static bool is_contradiction(struct said said, struct said section, bool is_zone)
+{
+    bool has_no_tls = is_zone && said.profile && said.transport && said.transport != 3;
+    return has_no_tls || (said.transport == 3 && said.fallback == 2 && is_strict(said, section));
+}
+
+static void expect_rules(struct said section, struct said zone,
+                         const struct route_upstream *upstream)
+{
+    const struct upstream_options *options = &upstream->options;
+    bool is_tls = options->transport == UPSTREAM_TLS;
+    if (zone.transport)
+        assert_int_equal(options->transport, zone.transport - 1);
+    if (zone.transport == 3 && is_strict(zone, section))
+        assert_int_equal(options->tls.profile, TLS_STRICT);
+    if (is_tls && options->tls.profile == TLS_STRICT)
+        assert_int_equal(options->fallback, UPSTREAM_FALLBACK_NONE);
+    assert_int_equal(options->nailed, options->transport != UPSTREAM_UDP);
+    assert_int_equal(addr_port(&upstream->addr), is_tls ? 853 : 53);
+}
+
+/* A file with this section: an entry of each kind, and zones of each kind with a server in each
+ * entry. */
+static struct config *load_mixture(char *text, struct said section)
+{
+    size_t len = (size_t)sprintf(text, "upstream: {connections: 1");
+    len += put_said(text + len, section);
+    len += (size_t)sprintf(text + len, "}\ntcp-upstream-keepalive:\n");
+    for (int i = 0; i < MIXTURES; i++) {
+        if (is_contradiction(said_of(i), section, false))
+            continue;
+        len += (size_t)sprintf(text + len, "- {prefix: 10.0.%d.0/24", i);
+        len += put_said(text + len, said_of(i));
+        len += (size_t)sprintf(text + len, "}\n");
+    }
+    len += (size_t)sprintf(text + len, "forward-zones:\n");
+    for (int i = 0; i < MIXTURES; i++) {
+        if (is_contradiction(said_of(i), section, true))
+            continue;
+        len += (size_t)sprintf(text + len, "- {name: z%d, upstreams: [", i);
+        for (int j = 0; j < MIXTURES; j++)
+            if (!is_contradiction(said_of(j), section, false))
+                len += (size_t)sprintf(text + len, "10.0.%d.1, ", j);
+        len += (size_t)sprintf(text + len, "]");
+        len += put_said(text + len, said_of(i));
+        len += (size_t)sprintf(text + len, "}\n");
+    }
+    return load_fine(text);
+}
+
+static void test_no_mixture_of_places_weakens_strict_tls(void **state)
+{
+    (void)state;
+    static char text[256 * 1024];
+    size_t checked = 0;
+    for (int i = 0; i < MIXTURES; i++) {
+        struct said section = said_of(i);
+        if (is_contradiction(section, section, false))
+            continue;
+        struct config *config = load_mixture(text, section);
+        for (size_t z = 0; z < config->zone_count; z++) {
+            int number = atoi((const char *)config->zones[z].wire + 2);
+            const struct route_zone *zone = &config->route.zones[z];
+            for (size_t u = 0; u < zone->upstream_count; u++, checked++)
+                expect_rules(section, said_of(number), &zone->upstreams[u]);
+        }
+        config_free(config);
+    }
+    assert_true(checked > 20000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -468,6 +572,7 @@ int main(void)
         cmocka_unit_test(test_pins_go_by_place_and_may_be_taken_away),
         cmocka_unit_test(test_keys_of_tls_make_no_difference_to_plain_upstreams),
         cmocka_unit_test(test_single_addresses_over_tls_are_dialled_at_start),
+        cmocka_unit_test(test_no_mixture_of_places_weakens_strict_tls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
