@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "net/tls_alpn.h"
 #include "net/tls_inside.h"
 #include "net/tls_resume.h"
 #include "net/tls_verify.h"
@@ -52,6 +53,7 @@ struct tls *tls_client(struct tls_context *context, const struct tls_peer *peer)
         return NULL;
     tls->peer = *peer;
     SSL_set_connect_state(tls->ssl);
+    tls_alpn_watch(tls->ssl);
     if (!tls_verify_prepare(tls)) {
         tls_free(&tls);
         return NULL;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/tls_alpn.h"
 #include "net/tls_inside.h"
 #include "net/tls_issue.h"
 #include "net/tls_pem.h"
@@ -135,7 +136,7 @@ static enum err set_client(SSL_CTX *ctx, const struct tls_peer_options *options,
     SSL_CTX_set_cert_verify_callback(ctx, tls_on_certificate, NULL);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(ctx, tls_on_ticket);
-    if (SSL_CTX_set_alpn_protos(ctx, (const uint8_t *)TLS_ALPN_WIRE, sizeof(TLS_ALPN_WIRE) - 1))
+    if (!tls_alpn_offer(ctx))
         return tls_why(why, ERR_NO_MEMORY, "out of memory");
     return ERR_OK;
 }
@@ -152,19 +153,6 @@ enum err tls_context_client(struct tls_context **out, const struct tls_peer_opti
 
 /* ---------------------------------------------------------------- server */
 
-/* Called only for clients that offer protocols. */
-static int on_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_len,
-                   const unsigned char *offered, unsigned offered_len, void *unused)
-{
-    unsigned char *chosen;
-    int result = SSL_select_next_proto(&chosen, out_len, (const uint8_t *)TLS_ALPN_WIRE,
-                                       sizeof(TLS_ALPN_WIRE) - 1, offered, offered_len);
-
-    (void)ssl, (void)unused;
-    *out = chosen;
-    return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
-}
-
 static enum err set_server(SSL_CTX *ctx, const struct tls_server_options *options,
                            char why[TLS_WHY_MAX])
 {
@@ -176,7 +164,7 @@ static enum err set_server(SSL_CTX *ctx, const struct tls_server_options *option
     if (err)
         return err;
     SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE);
-    SSL_CTX_set_alpn_select_cb(ctx, on_alpn, NULL);
+    tls_alpn_demand(ctx);
     if (!tls_issue_tickets(ctx, options->ticket_keys))
         return tls_why(why, ERR_NO_MEMORY, "out of memory");
     return ERR_OK;

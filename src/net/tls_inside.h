@@ -33,7 +33,7 @@ struct tls {
     bool ticket_proves; /* ... should the ticket that is offered be taken */
     uint8_t first[2];   /* bytes of the peer: do they look like TLS? */
     uint8_t first_len;
-    enum err err; /* why it is broken; while shaking: why the peer's certificate was refused */
+    enum err err; /* why it is broken; while shaking: why the peer is refused */
     const char *detail;
     struct tls_peer peer; /* a client's */
     uint8_t *early;       /* a copy, until it is known whether the server took it */
@@ -45,10 +45,5 @@ int tls_on_certificate(X509_STORE_CTX *store, void *unused);
 
 /* tls_resume.c: a ticket came. SSL_CTX_sess_set_new_cb(). */
 int tls_on_ticket(SSL *ssl, SSL_SESSION *session);
-
-/* Nothing was negotiated, or our protocol was (RFC 7858 section 3.1). */
-bool tls_alpn_is_ours(const SSL *ssl);
-
-#define TLS_ALPN_WIRE "\3dot" /* a list of one, each with its length before it */
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <time.h>
 
+#include "net/tls_alpn.h"
 #include "net/tls_tickets.h"
 #include "net/tls_verify.h"
 
@@ -48,15 +49,6 @@ void tls_resume_unused(struct tls *tls)
 
     if (session)
         tls_rack_put(tls->peer.tickets, session);
-}
-
-bool tls_alpn_is_ours(const SSL *ssl)
-{
-    const unsigned char *name;
-    unsigned len;
-
-    SSL_get0_alpn_selected(ssl, &name, &len);
-    return len == 0 || (len == sizeof(TLS_ALPN_WIRE) - 2 && !memcmp(name, TLS_ALPN_WIRE + 1, len));
 }
 
 static void keep_ticket(struct tls *tls, SSL_SESSION *session)
