@@ -189,19 +189,19 @@ static void log_handshake(const struct session *session, enum err why)
         LOG(LOG_DEBUG, "serve", "TLS handshake with %s failed: %s", client, err_str(why));
 }
 
-static void on_slow_handshake(struct session *session)
+static void give_up_handshake(struct session *session, enum err why)
 {
-    STATS_INC(stats_of(session), client_tls_timeout);
-    log_handshake(session, ERR_TIMED_OUT);
+    bool was_slow = why == ERR_TIMED_OUT;
+    stats_add_at(stats_of(session), was_slow ? stat_client_tls_timeout : stat_client_tls_failed, 1);
+    log_handshake(session, why);
     session_close(session);
 }
 
 static void count_handshake(const struct session *session)
 {
-    if (tls_facts(link_tls(session->link)).resumed)
-        STATS_INC(stats_of(session), client_tls_resumed);
-    else
-        STATS_INC(stats_of(session), client_tls_full);
+    bool was_resumed = tls_facts(link_tls(session->link)).resumed;
+    stats_add_at(stats_of(session), was_resumed ? stat_client_tls_resumed : stat_client_tls_full,
+                 1);
 }
 
 /* ---- ends and deadlines ---- */
@@ -220,7 +220,7 @@ static void on_due(struct timer *timer)
     struct session *session = CONTAINER_OF(timer, struct session, timer);
     switch (session->state) {
     case SESSION_SECURING:
-        on_slow_handshake(session);
+        give_up_handshake(session, ERR_TIMED_OUT);
         return;
     case SESSION_OPEN:
     case SESSION_BUSY:
@@ -280,10 +280,7 @@ static void on_message(void *owner, struct span message)
     struct session *session = owner;
     if (session->state == SESSION_DISCARDING)
         return;
-    if (is_tls(session))
-        STATS_INC(stats_of(session), queries_tls);
-    else
-        STATS_INC(stats_of(session), queries_tcp);
+    stats_add_at(stats_of(session), is_tls(session) ? stat_queries_tls : stat_queries_tcp, 1);
     cache_read_begin();
     enum request_result result = request_take(&session->sink, message, session->access, NULL);
     cache_read_end();
@@ -312,11 +309,10 @@ static void on_peer_closed(void *owner)
 static void on_failed(void *owner, enum err why)
 {
     struct session *session = owner;
-    if (session->state == SESSION_SECURING) {
-        STATS_INC(stats_of(session), client_tls_failed);
-        log_handshake(session, why);
-    }
-    session_close(session);
+    if (session->state == SESSION_SECURING)
+        give_up_handshake(session, why);
+    else
+        session_close(session);
 }
 
 static const struct link_handler handler = {
