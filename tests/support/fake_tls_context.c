@@ -76,6 +76,7 @@ static SSL_CTX *context_new(const SSL_METHOD *method)
 
     MUST(context);
     SSL_CTX_set_info_callback(context, on_info);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS); /* thousands of idle ends are cheap */
     SSL_CTX_set_options(context, SSL_OP_NO_ANTI_REPLAY | SSL_OP_ALLOW_CLIENT_RENEGOTIATION);
     return context;
 }

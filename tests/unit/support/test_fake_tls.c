@@ -61,6 +61,21 @@ static void test_the_peers_function_is_asked_as_ever(void **state)
     assert_int_equal(fake_conn_messages(conn(world, 0)), 2);
 }
 
+static void test_a_server_notes_whom_the_client_wants(void **state)
+{
+    struct world *world = *state;
+
+    speak(world, (struct fake_tls_options){0});
+    dial_and_ask(world);
+    assert_string_equal(facts(world, 0)->sni, "");
+    hang_up(world);
+    world->options.auth_name = (char *)"dns.test";
+    dial_and_ask(world); /* the name fits, but nobody trusts who signed it */
+    assert_string_equal(facts(world, 1)->sni, "dns.test");
+    assert_int_equal(facts(world, 1)->plain_in, 0);
+    assert_nothing_leaked(world, 1);
+}
+
 static void test_a_server_may_speak_one_version_only(void **state)
 {
     struct world *world = *state;
@@ -355,6 +370,33 @@ static void test_a_server_may_ask_for_a_certificate(void **state)
     assert_false(facts(world, 0)->has_certificate);
 }
 
+/* Our own certificate, in a file as config gives it. */
+static void show_certificate(struct world *world)
+{
+    char why[TLS_WHY_MAX];
+
+    world->options.certificate = world->options.key = (char *)tls_certs_write(world->cert);
+    tls_context_free(world->dialing);
+    assert_int_equal(tls_context_client(&world->dialing, &world->options, why), ERR_OK);
+}
+
+static void test_a_server_sees_the_certificate_it_asked_for(void **state)
+{
+    struct world *world = *state;
+
+    show_certificate(world);
+    for (size_t i = 0; i < 2; i++) {
+        speak(world, (struct fake_tls_options){.need_certificate = true,
+                                               .forget_tickets = true,
+                                               .only = i ? FAKE_TLS_1_2 : FAKE_TLS_1_3});
+        dial_and_ask(world);
+        assert_string_equal(world->words, "open msg");
+        assert_true(facts(world, i)->has_certificate);
+        assert_memory_equal(facts(world, i)->pin, world->cert->pin, 32);
+        hang_up(world);
+    }
+}
+
 static void test_a_server_may_insist_on_a_certificate(void **state)
 {
     struct world *world = *state;
@@ -389,7 +431,7 @@ static void test_a_server_may_stop_at_any_byte(void **state)
 {
     struct world *world = *state;
 
-    for (size_t bytes = 0; bytes < 600; bytes += 7)
+    for (size_t bytes = 0; bytes < 600; bytes += 29)
         assert_string_equal(outcome(world, (struct fake_tls_manner){.trouble = FAKE_TLS_STALL,
                                                                     .after_bytes = bytes}),
                             "");
@@ -588,6 +630,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_query_is_answered_over_tls),
         TEST(test_the_peers_function_is_asked_as_ever),
+        TEST(test_a_server_notes_whom_the_client_wants),
         TEST(test_a_server_may_speak_one_version_only),
         TEST(test_a_server_of_old_is_refused),
         TEST(test_a_handshake_takes_its_round_trips),
@@ -608,6 +651,7 @@ int main(void)
         TEST(test_a_server_may_choose_another_protocol),
         TEST(test_a_server_may_refuse_by_alpn),
         TEST(test_a_server_may_ask_for_a_certificate),
+        TEST(test_a_server_sees_the_certificate_it_asked_for),
         TEST(test_a_server_may_insist_on_a_certificate),
         TEST(test_a_server_may_stop_at_any_byte),
         TEST(test_a_server_may_stop_after_a_flight),
