@@ -15,6 +15,8 @@
  * frees it when the stack has unwound.
  */
 
+#include "net/link.h"
+
 #include <stdlib.h>
 
 #include "base/check.h"

@@ -3,6 +3,7 @@
 
 /* The way in of a link (link.h): bytes become messages, and wait while the owner is not ready. */
 
+#include "net/link.h"
 #include "net/link_inside.h"
 
 /* Hands out the whole messages; stops when the owner pauses or closes. */

@@ -11,8 +11,11 @@
 #include "base/buf.h"
 #include "loop/loop.h"
 #include "net/framing.h"
-#include "net/link.h"
+#include "net/read_max.h"
+#include "net/tcp.h"
 #include "net/tls.h"
+
+struct link_handler;
 
 enum {
     LINK_LENGTH_BYTES = 2,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "net/link.h"
 #include "net/link_inside.h"
 
 /* What goes to the kernel. */

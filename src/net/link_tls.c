@@ -6,6 +6,7 @@
  * What it seals is link_out.c's.
  */
 
+#include "net/link.h"
 #include "net/link_inside.h"
 
 /* As many whole messages as early data may hold. */
