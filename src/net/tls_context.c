@@ -153,14 +153,28 @@ enum err tls_context_client(struct tls_context **out, const struct tls_peer_opti
 
 /* ---------------------------------------------------------------- server */
 
+static enum err own_certificate(SSL_CTX *ctx, const struct tls_server_options *options,
+                                char why[TLS_WHY_MAX])
+{
+    const struct tls_pem certificate = {
+        options->certificate,
+        is_given(options->certificate_name) ? options->certificate_name : "the certificate file",
+    };
+    const struct tls_pem key = {
+        options->key,
+        is_given(options->key_name) ? options->key_name : "the key file",
+    };
+
+    return tls_pem_own(ctx, certificate, key, why);
+}
+
 static enum err set_server(SSL_CTX *ctx, const struct tls_server_options *options,
                            char why[TLS_WHY_MAX])
 {
     enum err err = set_common(ctx, options->ciphers, options->groups, why);
 
     if (!err)
-        err = tls_pem_own(ctx, (struct tls_pem){options->certificate, "the certificate"},
-                          (struct tls_pem){options->key, "the key"}, why);
+        err = own_certificate(ctx, options, why);
     if (err)
         return err;
     SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE);

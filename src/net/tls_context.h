@@ -30,9 +30,10 @@ MUST_USE enum err tls_context_client(struct tls_context **out,
                                      const struct tls_peer_options *options, char why[TLS_WHY_MAX]);
 
 struct tls_server_options {
-    struct span certificate; /* PEM: the chain, the server's own first */
-    struct span key;         /* PEM */
-    const char *ciphers;     /* as in struct tls_peer_options */
+    struct span certificate;                 /* PEM: the chain, the server's own first */
+    struct span key;                         /* PEM */
+    const char *certificate_name, *key_name; /* of the files, for sentences; may be NULL */
+    const char *ciphers;                     /* as in struct tls_peer_options */
     const char *groups;
     /* Borrowed for as long as connections of the context live; NULL: no session tickets. */
     struct tls_ticket_keys *ticket_keys;

@@ -26,11 +26,15 @@ static BIO *open_text(struct tls_pem pem)
     return BIO_new_mem_buf(pem.text.data, (int)pem.text.len);
 }
 
-/* The end of the text, and not a certificate that is torn? */
-static bool is_end(void)
+static bool has_reason(int pem_reason)
 {
     unsigned long code = ERR_peek_last_error();
-    return ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE;
+    return ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == pem_reason;
+}
+
+static bool has_label(struct tls_pem pem, const char *label)
+{
+    return memmem(pem.text.data, pem.text.len, label, strlen(label)) != NULL;
 }
 
 /* Calls take with each certificate; take owns it. The count, or -1 with why. */
@@ -47,7 +51,8 @@ static int each_certificate(struct tls_pem pem,
             break;
         count++;
     }
-    bool is_whole = is_end();
+    /* The end of the text, and not a certificate that is torn? */
+    bool is_whole = has_reason(PEM_R_NO_START_LINE);
     BIO_free(bio);
     if (is_whole && count > 0)
         return count;
@@ -73,9 +78,9 @@ static bool add_own(SSL_CTX *ctx, X509 *certificate, int i)
 static enum err use_key(SSL_CTX *ctx, EVP_PKEY *key, struct tls_pem text,
                         const char *certificate_name, char why[TLS_WHY_MAX])
 {
-    if (!key && ERR_GET_REASON(ERR_peek_error()) == PEM_R_BAD_PASSWORD_READ)
+    if (!key && has_reason(PEM_R_BAD_PASSWORD_READ))
         return tls_why(why, ERR_INVALID, "the key in %s is encrypted: it must not be", text.name);
-    if (!key && is_end())
+    if (!key && !has_label(text, "PRIVATE KEY-----"))
         return tls_why(why, ERR_INVALID, "%s has no private key in it", text.name);
     if (!key)
         return tls_why(why, ERR_INVALID, "the key in %s cannot be used: %s", text.name, reason());

@@ -53,6 +53,18 @@ static bool has_cipher(SSL_CTX *ctx, const char *name)
     return false;
 }
 
+/* Lists that people pass on rule out what OpenSSL has long dropped. That is no typing error. */
+static bool is_dropped(const char *word)
+{
+    static const char *const dropped[] = {"RC4", "RC2",  "DES",  "3DES",   "EXP",
+                                          "LOW", "IDEA", "SEED", "EXPORT", "SSLv2"};
+
+    for (size_t i = 0; i < ARRAY_LEN(dropped); i++)
+        if ((word[0] == '!' || word[0] == '-') && strcmp(word + 1, dropped[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool is_known_cipher(SSL_CTX *trial, const char *word)
 {
     if (is_suite_of_13(word))
@@ -62,7 +74,7 @@ static bool is_known_cipher(SSL_CTX *trial, const char *word)
         char list[sizeof("ALL:") + WORD_MAX] = "ALL:";
         return SSL_CTX_set_cipher_list(trial, strcat(list, word)) == 1;
     }
-    return SSL_CTX_set_cipher_list(trial, word + strspn(word, "!+-")) == 1;
+    return is_dropped(word) || SSL_CTX_set_cipher_list(trial, word + strspn(word, "!+-")) == 1;
 }
 
 static bool is_known_group(SSL_CTX *trial, const char *word)
