@@ -70,10 +70,9 @@ static void test_a_server_notes_whom_the_client_wants(void **state)
     assert_string_equal(facts(world, 0)->sni, "");
     hang_up(world);
     world->options.auth_name = (char *)"dns.test";
-    dial_and_ask(world); /* the name fits, but nobody trusts who signed it */
+    dial_and_ask(world);
+    assert_string_equal(world->words, "open msg");
     assert_string_equal(facts(world, 1)->sni, "dns.test");
-    assert_int_equal(facts(world, 1)->plain_in, 0);
-    assert_nothing_leaked(world, 1);
 }
 
 static void test_a_server_may_speak_one_version_only(void **state)
