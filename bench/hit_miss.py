@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""CPU time per cache hit and per forwarded miss: nailupd beside Unbound and the barest responder.
+"""CPU time per cache hit and per forwarded miss over UDP, TCP and TLS: nailupd beside Unbound,
+Knot Resolver where it is installed, and the barest responder.
 
 One thread each, the server alone on one CPU, load and upstream on another. All servers run during
 the whole measurement and are asked in turn, round after round, so that what disturbs the machine
@@ -24,6 +25,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SUFFIX = "bench.example.net"
+UPSTREAM_NAME = "upstream.test"
 
 NAILUPD_CONF = """\
 server:
@@ -32,8 +34,8 @@ server:
 cache: {{size: 128MiB}}
 {keepalive}
 forward-zones:
-  - name: .
-    upstreams: [127.0.0.1@{upstream}]
+  - {{name: ., transport: {transport}, upstreams: ["127.0.0.1@{upstream}"]}}
+upstream: {{ca-bundle: "{ca}", auth-name: "{name_of_upstream}"}}
 control: {{socket: {directory}/{name}.sock}}
 log: {{level: warning}}
 """
@@ -58,7 +60,7 @@ server:
   key-cache-slabs: 1
   infra-cache-min-rtt: 1000
   module-config: "iterator"
-  do-not-query-localhost: no
+{bundle}  do-not-query-localhost: no
   minimal-responses: yes
   use-syslog: no
   username: ""
@@ -69,8 +71,20 @@ remote-control:
   control-enable: no
 forward-zone:
   name: "."
-  forward-addr: 127.0.0.1@{upstream}
+  forward-addr: 127.0.0.1@{upstream}{hash_name}
   forward-tcp-upstream: {tcp}
+  forward-tls-upstream: {tls}
+"""
+
+# Without DNSSEC and prefetching, as the others; the cache is in memory.
+KRESD_CONF = """\
+net.listen('127.0.0.1', {port}, {{ kind = 'dns' }})
+modules.unload('ta_update')
+modules.unload('ta_signal_query')
+modules.unload('priming')
+trust_anchors.remove('.')
+cache.size = 100 * MB
+policy.add(policy.all(policy.{forward}))
 """
 
 
@@ -137,7 +151,8 @@ class Server:
 class Measurement:
     def __init__(self, args, directory):
         self.args, self.directory, self.servers, self.upstream = args, directory, [], None
-        self.upstream_port = free_port()
+        self.upstream_port, self.upstream_tls_port = free_port(), free_port()
+        self.ca = f"{directory}/upstream-ca.pem"
         self.control = f"{directory}/upstream.sock"
 
     def pinned(self, cpu, *command):
@@ -146,7 +161,9 @@ class Measurement:
     def start_upstream(self):
         self.upstream = subprocess.Popen(
             self.pinned(self.args.upstream_cpu, self.args.bench, "responder", "--listen",
-                        f"127.0.0.1@{self.upstream_port}", "--control", self.control),
+                        f"127.0.0.1@{self.upstream_port}", "--control", self.control, "--listen-tls",
+                        f"127.0.0.1@{self.upstream_tls_port}", "--tls-ca-file", self.ca,
+                        "--tls-name", UPSTREAM_NAME),
             stdout=subprocess.PIPE, text=True)
         if not self.upstream.stdout.readline().startswith("ready"):
             sys.exit("hit_miss: the responder did not start")
@@ -172,27 +189,54 @@ class Measurement:
         self.start("udp-floor", "hit", port, self.args.bench, "udp-floor", "--listen",
                    f"127.0.0.1@{port}")
 
-    def start_configured(self, name, kind, program, template, **values):
-        port = free_port()
+    def write_conf(self, name, template, port, is_tls, **values):
+        upstream = self.upstream_tls_port if is_tls else self.upstream_port
         conf = pathlib.Path(self.directory) / f"{name}.conf"
-        conf.write_text(template.format(port=port, upstream=self.upstream_port, name=name,
+        conf.write_text(template.format(port=port, upstream=upstream, name=name,
                                         directory=self.directory, **values), encoding="utf-8")
-        options = ["-d", "-c"] if "unbound" in name else ["-c"]
-        self.start(name, kind, port, program, *options, conf)
+        return conf
+
+    def start_nailupd(self, name, kind, nailed, transport):
+        port, is_tls = free_port(), transport == "tls"
+        conf = self.write_conf(
+            name, NAILUPD_CONF, port, is_tls, transport=transport, ca=self.ca if is_tls else "",
+            name_of_upstream=UPSTREAM_NAME if is_tls else "",
+            keepalive="tcp-upstream-keepalive: [127.0.0.1]" if nailed else "")
+        self.start(name, kind, port, self.args.nailupd, "-c", conf)
+
+    def start_unbound(self, name, kind, transport):
+        port, is_tls = free_port(), transport == "tls"
+        conf = self.write_conf(
+            name, UNBOUND_CONF, port, is_tls, tcp="yes" if transport == "tcp" else "no",
+            tls="yes" if is_tls else "no", hash_name=f"#{UPSTREAM_NAME}" if is_tls else "",
+            bundle=f"  tls-cert-bundle: {self.ca}\n" if is_tls else "")
+        self.start(name, kind, port, self.args.unbound, "-d", "-c", conf)
+
+    def start_kresd(self, name, kind, transport):
+        port, is_tls = free_port(), transport == "tls"
+        upstream = self.upstream_tls_port if is_tls else self.upstream_port
+        forward = (f"TLS_FORWARD({{{{'127.0.0.1@{upstream}', hostname='{UPSTREAM_NAME}', "
+                   f"ca_file='{self.ca}'}}}})" if is_tls else f"STUB('127.0.0.1@{upstream}')")
+        conf = self.write_conf(name, KRESD_CONF, port, is_tls, forward=forward)
+        folder = pathlib.Path(self.directory) / f"{name}.run"
+        folder.mkdir()
+        self.start(name, kind, port, self.args.kresd, "-n", "-c", conf, folder)
 
     def start_all(self):
         self.start_upstream()
         self.start_floor()
-        nailed = "tcp-upstream-keepalive: [127.0.0.1]"
         if self.args.nailupd:
-            for name, kind, keepalive in (("nailupd", "hit", ""), ("nailupd-tcp", "miss", nailed),
-                                          ("nailupd-udp", "miss", "")):
-                self.start_configured(name, kind, self.args.nailupd, NAILUPD_CONF,
-                                      keepalive=keepalive)
+            self.start_nailupd("nailupd", "hit", False, "udp")
+            self.start_nailupd("nailupd-tcp", "miss", True, "tcp")
+            self.start_nailupd("nailupd-tls", "miss", True, "tls")
+            self.start_nailupd("nailupd-udp", "miss", False, "udp")
         if self.args.unbound:
-            for name, kind, tcp in (("unbound", "hit", "no"), ("unbound-tcp", "miss", "yes"),
-                                    ("unbound-udp", "miss", "no")):
-                self.start_configured(name, kind, self.args.unbound, UNBOUND_CONF, tcp=tcp)
+            for name, kind, transport in (("unbound", "hit", "udp"), ("unbound-tcp", "miss", "tcp"),
+                                          ("unbound-tls", "miss", "tls"),
+                                          ("unbound-udp", "miss", "udp")):
+                self.start_unbound(name, kind, transport)
+        if self.args.kresd:
+            self.start_kresd("kresd-tls", "miss", "tls")
 
     def load_command(self, server, seconds):
         names = (["--zipf", "0", "--names", "1000"] if server.kind == "hit" else ["--unique"])
@@ -231,10 +275,21 @@ class Measurement:
             self.upstream.stdout.close()
 
 
+STREAMS = ("tcp", "tls")
+
+
 def per_write(server):
-    """Queries per write to the upstream: data segments over TCP, on loopback one per write."""
-    if server.median("upstream", "tcp_queries"):
-        return server.median("upstream", "tcp_queries_per_segment")
+    """Queries per write to the upstream: data segments, on loopback one per write."""
+    for kind in STREAMS:
+        if server.median("upstream", f"{kind}_queries"):
+            return server.median("upstream", f"{kind}_queries_per_segment")
+    return None
+
+
+def per_read(server):
+    for kind in STREAMS:
+        if server.median("upstream", f"{kind}_queries"):
+            return server.median("upstream", f"{kind}_queries_per_read")
     return None
 
 
@@ -245,11 +300,12 @@ def noerror_percent(server):
     return 100 * good / sent if sent else None
 
 
-def tcp_percent(server):
-    """The share of the upstream's queries that came over TCP, over all rounds."""
-    tcp = sum(report["upstream"]["tcp_queries"] for report in server.rounds)
+def stream_percent(server):
+    """The share of the upstream's queries that came over TCP or TLS, over all rounds."""
+    streams = sum(report["upstream"][f"{kind}_queries"] for report in server.rounds
+                  for kind in STREAMS)
     udp = sum(report["upstream"]["udp_queries"] for report in server.rounds)
-    return 100 * tcp / (tcp + udp) if tcp + udp else None
+    return 100 * streams / (streams + udp) if streams + udp else None
 
 
 def shown(value, form="{:.2f}"):
@@ -260,20 +316,20 @@ def table(servers):
     by_name = {server.name: server for server in servers}
     floor = by_name["udp-floor"].median("server_cpu_us_per_query") if "udp-floor" in by_name else None
     lines = ["| server | measured | CPU us per query | to the floor | answers/s | its CPU % | p50 us "
-             "| p99 us | NOERROR % | asked over TCP % | queries per upstream write | per upstream read |",
+             "| p99 us | NOERROR % | asked over streams % | queries per upstream write | per upstream read |",
              "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for server in sorted(servers, key=lambda s: s.kind):
         cpu = server.median("server_cpu_us_per_query")
         to_floor = cpu / floor if cpu and floor and server.kind == "hit" else None
         upstream = per_write(server) if server.kind == "miss" else None
-        reads = server.median("upstream", "tcp_queries_per_read") if upstream else None
+        reads = per_read(server) if upstream else None
         lines.append("| " + " | ".join([
             server.name, server.kind, shown(cpu), shown(to_floor),
             shown(server.median("qps"), "{:.0f}"), shown(server.median("server_cpu_percent"), "{:.0f}"),
             shown(server.median("latency_us", "p50"), "{:.0f}"),
             shown(server.median("latency_us", "p99"), "{:.0f}"),
             shown(noerror_percent(server), "{:.2f}"),
-            shown(tcp_percent(server) if server.kind == "miss" else None, "{:.1f}"),
+            shown(stream_percent(server) if server.kind == "miss" else None, "{:.1f}"),
             shown(upstream, "{:.1f}"),
             shown(reads, "{:.1f}")]) + " |")
     return "\n".join(lines)
@@ -298,12 +354,19 @@ def claims(servers):
                      cpu.get("unbound-tcp"), lambda a, b: a < b)
     yield from claim("a miss over nailed TCP costs less than over UDP", tcp, udp,
                      lambda a, b: a < b)
+    tls = cpu.get("nailupd-tls")
+    yield from claim("a miss over nailed TLS costs below 13 us", tls, 13.0, lambda a, b: a < b)
+    yield from claim("a miss over nailed TLS costs less than Unbound's over TLS", tls,
+                     cpu.get("unbound-tls"), lambda a, b: a < b)
+    yield from claim("a miss over nailed TLS costs less than Knot Resolver's over TLS", tls,
+                     cpu.get("kresd-tls"), lambda a, b: a < b)
     for server in servers:
         if server.name.startswith("nailupd"):
             yield from claim(f"{server.name} answers every query", noerror_percent(server), 100.0,
                              lambda a, b: a == b)
-    yield from claim("at least 8 queries leave in one upstream write", batch.get("nailupd-tcp"),
-                     8.0, lambda a, b: a >= b)
+    for name in ("nailupd-tcp", "nailupd-tls"):
+        yield from claim(f"{name}: at least 8 queries leave in one upstream write", batch.get(name),
+                         8.0, lambda a, b: a >= b)
 
 
 def find(program, *places):
@@ -321,6 +384,7 @@ def parse_arguments():
     add("--bench", default=find("nailup-bench", "build/bench/nailup-bench",
                                 "build/*/bench/nailup-bench"))
     add("--unbound", default=find("unbound"), help="'none' leaves it out")
+    add("--kresd", default=find("kresd"), help="'none' leaves it out")
     add("--rounds", type=int, default=5)
     add("--seconds", type=float, default=2, help="of each measurement")
     add("--warmup", type=float, default=0.5, help="seconds before each, not counted")
@@ -338,8 +402,8 @@ def parse_arguments():
     if not args.nailupd or not pathlib.Path(args.nailupd).exists():
         print("hit_miss: no nailupd; the others are measured alone", file=sys.stderr)
         args.nailupd = None
-    if args.unbound == "none":
-        args.unbound = None
+    args.unbound = None if args.unbound == "none" else args.unbound
+    args.kresd = None if args.kresd == "none" else args.kresd
     if (os.cpu_count() or 1) <= max(args.server_cpu, args.load_cpu):
         parser.error("this machine has fewer CPUs than that")
     args.upstream_cpu = args.load_cpu if args.upstream_cpu is None else args.upstream_cpu
