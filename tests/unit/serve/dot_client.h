@@ -5,7 +5,7 @@
 
 /*
  * A client that speaks TLS over a fake connection, with OpenSSL alone: what it says does not depend
- * on src/net. It has the manners that a test gives it. And certificates made on the spot.
+ * on src/net. It has the manners that a test gives it.
  */
 
 #include <stdarg.h>
@@ -14,7 +14,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
@@ -25,54 +24,14 @@
 #include "net/tls_context.h"
 #include "support/fake_loop.h"
 #include "support/fake_net.h"
+#include "support/tls_certs.h"
 
-/* ---- certificates ---- */
-
-struct dot_pem {
-    char certificate[2048], key[1024];
-    size_t certificate_len, key_len;
-    long serial;
-};
-
-static inline size_t dot_take_pem(BIO *bio, char *out, size_t size)
-{
-    int len = BIO_read(bio, out, (int)size);
-    BIO_free(bio);
-    assert_in_range(len, 1, size - 1);
-    return (size_t)len;
-}
-
-/* Self-signed, for localhost. */
-static inline void dot_make_pem(struct dot_pem *out, long serial)
-{
-    EVP_PKEY *key = EVP_EC_gen("P-256");
-    X509 *x509 = X509_new();
-    X509_set_version(x509, 2);
-    ASN1_INTEGER_set(X509_get_serialNumber(x509), serial);
-    X509_gmtime_adj(X509_getm_notBefore(x509), -3600);
-    X509_gmtime_adj(X509_getm_notAfter(x509), 86400);
-    X509_set_pubkey(x509, key);
-    X509_NAME_add_entry_by_txt(X509_get_subject_name(x509), "CN", MBSTRING_ASC,
-                               (const unsigned char *)"localhost", -1, -1, 0);
-    X509_set_issuer_name(x509, X509_get_subject_name(x509));
-    assert_true(X509_sign(x509, key, EVP_sha256()) > 0);
-    BIO *bio = BIO_new(BIO_s_mem());
-    PEM_write_bio_X509(bio, x509);
-    out->certificate_len = dot_take_pem(bio, out->certificate, sizeof(out->certificate));
-    bio = BIO_new(BIO_s_mem());
-    PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL);
-    out->key_len = dot_take_pem(bio, out->key, sizeof(out->key));
-    out->serial = serial;
-    X509_free(x509);
-    EVP_PKEY_free(key);
-}
-
-static inline struct tls_context *dot_make_context(const struct dot_pem *pem,
+static inline struct tls_context *dot_make_context(const struct tls_cert *cert,
                                                    struct tls_ticket_keys *keys)
 {
     const struct tls_server_options with = {
-        .certificate = span_of(pem->certificate, pem->certificate_len),
-        .key = span_of(pem->key, pem->key_len),
+        .certificate = tls_certs_certificate(cert),
+        .key = tls_certs_key(cert),
         .ticket_keys = keys,
     };
     struct tls_context *context = NULL;
@@ -226,13 +185,18 @@ static inline bool dot_next_message(struct dot_client *client, struct span *mess
     return true;
 }
 
-static inline long dot_peer_serial(const struct dot_client *client)
+/* It was shown this certificate. */
+static inline bool dot_was_shown(const struct dot_client *client, const struct tls_cert *cert)
 {
-    X509 *x509 = SSL_get1_peer_certificate(client->ssl);
-    assert_non_null(x509);
-    long serial = ASN1_INTEGER_get(X509_get0_serialNumber(x509));
-    X509_free(x509);
-    return serial;
+    BIO *bio = BIO_new_mem_buf(cert->certificate, -1);
+    X509 *expected = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+    X509 *shown = SSL_get1_peer_certificate(client->ssl);
+    assert_true(expected && shown);
+    bool same = X509_cmp(expected, shown) == 0;
+    X509_free(shown);
+    X509_free(expected);
+    BIO_free(bio);
+    return same;
 }
 
 #endif

@@ -13,12 +13,12 @@
 enum { CLIENTS_MAX = 8 };
 
 static struct addr tls_listen[1];
-static struct dot_pem pem;
+static struct tls_cert *cert;
 static struct tls_ticket_keys *keys;
 static struct dot_client clients[CLIENTS_MAX];
 static size_t client_count;
 
-static void use_certificate(const struct dot_pem *which)
+static void use_certificate(const struct tls_cert *which)
 {
     struct tls_context *context = dot_make_context(which, keys);
     server_set_tls(server, &context);
@@ -38,7 +38,7 @@ static void begin(void)
 static void open_server(void)
 {
     harness_open();
-    use_certificate(&pem);
+    use_certificate(cert);
 }
 
 static int setup(void **state)
@@ -62,7 +62,14 @@ static int teardown(void **state)
 static int make_certificate(void **state)
 {
     (void)state;
-    dot_make_pem(&pem, 1);
+    cert = tls_certs_make(&(struct tls_cert_wish){.name = "localhost"});
+    return 0;
+}
+
+static int free_certificate(void **state)
+{
+    (void)state;
+    tls_certs_free_cert(cert);
     return 0;
 }
 
@@ -454,6 +461,46 @@ static void test_garbage_after_the_handshake_ends_the_session(void **state)
     assert_int_equal(stats.client_tls_failed, 0);
 }
 
+static void test_renegotiation_is_refused(void **state)
+{
+    (void)state;
+    struct dot_client *client = open_client_with(TLS1_2_VERSION, NULL);
+    assert_int_equal(SSL_renegotiate(client->ssl), 1);
+    SSL_do_handshake(client->ssl);
+    dot_settle(client, loop);
+    assert_true(client->has_failed); /* told so by an alert */
+    fake_conn_close(client->conn);
+    fake_loop_settle(loop);
+    assert_int_equal(stats.client_tls_full, 1);
+    assert_int_equal(server_quota_clients(quota), 0);
+}
+
+static void test_keys_may_be_changed(void **state)
+{
+    (void)state;
+    struct dot_client *client = open_client_with(TLS1_3_VERSION, NULL);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(SSL_key_update(client->ssl, SSL_KEY_UPDATE_REQUESTED), 1);
+        tls_ask(client, "hit.example", 1);
+        assert_true(tls_got(client));
+    }
+}
+
+static void test_an_alert_ends_the_session_and_what_waits(void **state)
+{
+    (void)state;
+    struct dot_client *client = open_client_with(TLS1_2_VERSION, NULL);
+    tls_ask(client, "slow.example", 1);
+    /* A record that does not open makes the client say bad_record_mac. */
+    BIO_write(SSL_get_rbio(client->ssl), "\x17\x03\x03\x00\x20garbagegarbagegarbagegarbagegarb",
+              37);
+    dot_settle(client, loop);
+    assert_true(client->has_failed);
+    assert_int_equal(stub.leaves, 1);
+    assert_int_equal(server_quota_clients(quota), 0);
+    assert_int_equal(stats.client_tls_failed, 0);
+}
+
 static char logged[1024];
 static enum log_level logged_level;
 
@@ -599,7 +646,7 @@ static void test_an_address_has_its_limit_over_tcp_and_tls_together(void **state
     quota = server_quota_new(&options);
     size_t which;
     assert_int_equal(server_open(&server, loop, &options, &stub, quota, &stats, &which), ERR_OK);
-    use_certificate(&pem);
+    use_certificate(cert);
     fake_client_tcp_open(net, &here, &me);
     open_client();
     struct fake_conn *third = connect_from("127.0.0.9@4002");
@@ -662,19 +709,19 @@ static void test_a_draining_listener_takes_nobody(void **state)
 static void test_a_new_certificate_leaves_open_clients_alone(void **state)
 {
     (void)state;
-    struct dot_pem renewed;
-    dot_make_pem(&renewed, 2);
+    struct tls_cert *renewed = tls_certs_make(&(struct tls_cert_wish){.name = "localhost"});
     struct dot_client *before = open_client();
     struct dot_client *between = begin_client("127.0.0.9@4001", TLS1_3_VERSION, NULL);
     SSL_do_handshake(between->ssl);
     dot_send_wire(between);
     fake_loop_settle(loop);
-    use_certificate(&renewed);
+    use_certificate(renewed);
     struct dot_client *after = open_client();
     dot_settle(between, loop);
-    assert_int_equal(dot_peer_serial(before), 1);
-    assert_int_equal(dot_peer_serial(between), 1);
-    assert_int_equal(dot_peer_serial(after), 2);
+    assert_true(dot_was_shown(before, cert));
+    assert_true(dot_was_shown(between, cert));
+    assert_true(dot_was_shown(after, renewed));
+    tls_certs_free_cert(renewed);
     for (size_t i = 0; i < client_count; i++) {
         tls_ask(&clients[i], "hit.example", 1);
         assert_true(tls_got(&clients[i]));
@@ -689,7 +736,7 @@ static void test_sessions_are_resumed_with_whichever_worker(void **state)
         struct dot_client *first = open_client_with(version, NULL);
         tls_ask(first, "hit.example", 1); /* tickets of TLS 1.3 come after the handshake */
         SSL_SESSION *session = SSL_get1_session(first->ssl);
-        use_certificate(&pem);
+        use_certificate(cert);
         struct dot_client *second = open_client_with(version, session);
         assert_true(SSL_session_reused(second->ssl));
         tls_ask(second, "hit.example", 2);
@@ -709,7 +756,7 @@ static void test_tickets_of_other_keys_mean_a_full_handshake(void **state)
         SSL_SESSION *session = SSL_get1_session(first->ssl);
         struct tls_ticket_keys *old = keys;
         keys = tls_ticket_keys_new(0);
-        use_certificate(&pem);
+        use_certificate(cert);
         tls_ticket_keys_free(old);
         struct dot_client *second = open_client_with(version, session);
         assert_false(SSL_session_reused(second->ssl));
@@ -899,6 +946,9 @@ int main(void)
         TEST(test_plain_dns_is_not_answered),
         TEST(test_garbage_is_survived),
         TEST(test_garbage_after_the_handshake_ends_the_session),
+        TEST(test_renegotiation_is_refused),
+        TEST(test_keys_may_be_changed),
+        TEST(test_an_alert_ends_the_session_and_what_waits),
         TEST(test_a_client_may_leave_without_close_notify),
         TEST(test_a_half_closed_client_gets_its_answers),
         TEST(test_a_fin_without_close_notify_leaves_what_waits_to_be_answered),
@@ -924,5 +974,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_five_thousand_idle_clients_are_held_and_the_next_is_not, setup_crowd, teardown),
     };
-    return cmocka_run_group_tests(tests, make_certificate, NULL);
+    return cmocka_run_group_tests(tests, make_certificate, free_certificate);
 }
