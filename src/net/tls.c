@@ -13,6 +13,7 @@
 
 #include <openssl/err.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "net/tls_alpn.h"
@@ -89,6 +90,8 @@ static void ssl_free(struct tls *tls)
 
 void tls_free(struct tls **tls)
 {
+    if (!*tls)
+        return;
     if ((*tls)->ssl)
         ssl_free(*tls);
     forget_early(*tls);
@@ -227,16 +230,31 @@ enum err tls_begin(struct tls *tls, struct span early)
  * that has another connection receive must not find it overwritten. */
 enum { PLAIN_MAX = 16 * 1024 };
 
+/* For each message of a handshake, tickets among them, OpenSSL makes room to write, and keeps it
+ * until something is written: 16 KiB of every idle connection. Only between two records ("RH": a
+ * header is next), as the begin of one is kept in there; SSL_free_buffers() sees to half headers.
+ */
+static void release_room(struct tls *tls)
+{
+    if (strcmp(SSL_rstate_string(tls->ssl), "RH") == 0)
+        SSL_free_buffers(tls->ssl);
+}
+
 static enum err read_plain(struct tls *tls, const struct tls_reader *reader, void *owner)
 {
     uint8_t plain[PLAIN_MAX];
+    bool was_handshake = true;
     size_t len;
 
     for (;;) {
         ERR_clear_error();
         int result = SSL_read_ex(tls->ssl, plain, sizeof(plain), &len);
-        if (result != 1 && wants_more(tls, result))
+        if (result != 1 && wants_more(tls, result)) {
+            if (was_handshake)
+                release_room(tls);
             return ERR_OK;
+        }
+        was_handshake = false;
         if (result != 1 && SSL_get_error(tls->ssl, result) == SSL_ERROR_ZERO_RETURN) {
             tls->state = TLS_PEER_CLOSED;
             return ERR_PEER_CLOSED;

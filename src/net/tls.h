@@ -59,19 +59,23 @@ struct tls_reader {
     /* The handshake is done and the peer is who it should be. May be NULL. False: read no further.
      */
     bool (*on_secured)(void *owner);
-    /* Plain text, borrowed until the return. False: read no further, the rest is dropped. */
+    /* Plain text, borrowed until the return. False: read no further, the rest is dropped, as is
+     * whatever comes later. */
     bool (*on_plain)(void *owner, struct span bytes);
 };
 
-/* Takes what came from the wire; all of it is used up. tls_free() is not allowed inside the
- * reader's functions, all else is.
+/* Takes what came from the wire; all of it is used up. tls_free() and tls_receive() of this
+ * connection are not allowed inside the reader's functions, all else is.
  *   ERR_PEER_CLOSED    close_notify: nothing more will come, sending is still allowed
+ *   ERR_TLS_CLOSED     close_notify during the handshake
+ *   ERR_LIMIT, ERR_NO_MEMORY  tls_wire() is full, or memory; as ERR_TLS_*
  *   ERR_TLS_*          (errors.def) the connection is of no use any more; tls_wire() may hold an
  *                      alert that tells the peer why */
 MUST_USE enum err tls_receive(struct tls *tls, struct span wire, const struct tls_reader *reader,
                               void *owner);
 
-/* Seals plain text (any length, in as few records as can be) into tls_wire(). Only when secured. */
+/* Seals plain text (any length, in as few records as can be) into tls_wire(). ERR_CLOSED: not
+ * secured, not any more, or after tls_end(). What else fails is the end of the connection. */
 MUST_USE enum err tls_send(struct tls *tls, struct span plain);
 
 /* Adds a close_notify (RFC 8446 section 6.1), once, if the connection is secured. */
@@ -98,7 +102,8 @@ struct tls_facts tls_facts(const struct tls *tls);
  * "tlsv1 alert unknown ca"), for logs. Static storage; "" when there is nothing more to say. */
 const char *tls_detail(const struct tls *tls);
 
-/* Tickets it got stay usable, also after a reset. Sets *tls to NULL. */
+/* Tickets it got stay usable, also after a reset; one that it took and did not offer is given back.
+ * Sets *tls to NULL, which is fine too. */
 void tls_free(struct tls **tls);
 
 #endif

@@ -26,7 +26,8 @@ struct tls_pins {
 
 /* How an upstream is spoken to and how it proves who it is. With a name the certificate must be
  * valid and for that name; with pins the key must be one of them; with both, both; with neither
- * the certificate must be valid and for the address. */
+ * the certificate must be valid and for the address. With pins alone they decide: the certificate
+ * may be self-signed or expired. Details: net/tls_verify.h. */
 struct tls_peer_options {
     enum tls_profile profile;
     bool early_data;       /* TLS 1.3: queries in the first flight of a resumed dial */

@@ -251,6 +251,33 @@ static void test_a_reader_may_send_and_end_inside_its_call(void **state)
     pair_deinit(&client, &server);
 }
 
+static bool send_too_much(void *owner, struct span bytes)
+{
+    struct end *end = owner;
+    static const uint8_t much[TLS_WIRE_MAX];
+    (void)bytes;
+
+    end->pieces++;
+    assert_int_equal(tls_send(end->tls, span_of(much, sizeof(much))), ERR_LIMIT);
+    return true;
+}
+
+static void test_a_reader_that_breaks_the_connection_hears_nothing_more(void **state)
+{
+    struct end client, server;
+    const struct tls_reader reader = {.on_plain = send_too_much};
+    (void)state;
+
+    secured_pair(&client, &server, cut_none);
+    assert_sends(&client, "one");
+    assert_sends(&client, "two");
+    struct buf *wire = tls_wire(client.tls);
+    assert_int_equal(tls_receive(server.tls, buf_span(wire), &reader, &server), ERR_LIMIT);
+    assert_int_equal(server.pieces, 1);
+    assert_false(tls_is_secured(server.tls));
+    pair_deinit(&client, &server);
+}
+
 /* ---------------------------------------------------------------- the end */
 
 static void test_a_close_notify_ends_one_direction_only(void **state)
@@ -335,6 +362,7 @@ static void test_a_context_may_go_before_its_connections(void **state)
     assert_int_equal(client.err, ERR_OK);
     assert_int_equal(client.secured, 1);
     pair_deinit(&client, &server);
+    tls_free(&client.tls); /* NULL */
     ends_deinit(&other);
 }
 
@@ -460,6 +488,7 @@ int main(void)
         cmocka_unit_test(test_a_reader_that_stops_when_secured_hears_nothing_more),
         cmocka_unit_test(test_a_reader_that_stops_hears_no_further_record),
         cmocka_unit_test(test_a_reader_may_send_and_end_inside_its_call),
+        cmocka_unit_test(test_a_reader_that_breaks_the_connection_hears_nothing_more),
         cmocka_unit_test(test_a_close_notify_ends_one_direction_only),
         cmocka_unit_test(test_a_close_notify_is_sent_once_and_nothing_after_it),
         cmocka_unit_test(test_what_follows_a_close_notify_is_not_read),
