@@ -247,6 +247,8 @@ static enum err read_plain(struct tls *tls, const struct tls_reader *reader, voi
     size_t len;
 
     for (;;) {
+        if (tls->state == TLS_BROKEN) /* by something its reader sent */
+            return tls->err;
         ERR_clear_error();
         int result = SSL_read_ex(tls->ssl, plain, sizeof(plain), &len);
         if (result != 1 && wants_more(tls, result)) {

@@ -21,26 +21,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/addr.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/span.h"
-#include "net/tls_options.h"
+#include "net/tls_peer.h"
 
 struct tls;
 struct tls_context;
-struct tls_rack;
 
 /* Bytes that may wait in tls_wire(); more is ERR_LIMIT: a peer that has us answer but never reads
  * cannot fill the memory. */
 enum { TLS_WIRE_MAX = 1024 * 1024 };
-
-/* Whom a client expects. All is borrowed until tls_free(). */
-struct tls_peer {
-    const struct addr *addr; /* what the certificate must name when the options give no name */
-    const struct tls_peer_options *options;
-    struct tls_rack *tickets; /* of this very identity; NULL: nothing is resumed */
-};
 
 /* NULL: out of memory. The context may be freed before the connection. */
 struct tls *tls_client(struct tls_context *context, const struct tls_peer *peer);

@@ -7,8 +7,8 @@
 
 #include <openssl/ssl.h>
 
-#include "net/tls.h"
 #include "net/tls_bio.h"
+#include "net/tls_peer.h"
 
 struct tls_context {
     SSL_CTX *ctx;
