@@ -121,6 +121,16 @@ static void test_silence_may_be_on_one_transport_only(void **state)
     assert_int_equal(answer.verdict, ANSWER_SILENT);
 }
 
+static void test_half_an_answer_comes_with_the_whole_of_it(void **state)
+{
+    (void)state;
+    ask("half.example", WIRE_TYPE_A, true);
+    assert_int_equal(answer.verdict, ANSWER_HALF);
+    assert_true(answer.len > WIRE_HEADER_BYTES);
+    ask("halfway.example", WIRE_TYPE_A, true);
+    assert_int_equal(answer.verdict, ANSWER_SEND);
+}
+
 static void test_a_big_answer_is_cut_over_udp_and_whole_over_tcp(void **state)
 {
     (void)state;
@@ -226,6 +236,7 @@ int main(void)
         cmocka_unit_test_setup(test_no_case_answers_with_a_question_in_lower_case, init),
         cmocka_unit_test_setup(test_labels_choose_the_rcode, init),
         cmocka_unit_test_setup(test_labels_ask_for_delay_and_ttl, init),
+        cmocka_unit_test_setup(test_half_an_answer_comes_with_the_whole_of_it, init),
         cmocka_unit_test_setup(test_silence_may_be_on_one_transport_only, init),
         cmocka_unit_test_setup(test_a_big_answer_is_cut_over_udp_and_whole_over_tcp, init),
         cmocka_unit_test_setup(test_keepalive_is_told_on_streams_only, init),
