@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """A client that asks for a new name at fixed instants, whatever became of the earlier ones, and
-never asks twice: what is lost counts as failed. And a watch on the machine."""
+never asks twice: what is lost counts as failed. One that asks once and hears why it failed. And a
+watch on the machine."""
 
 import dataclasses
 import math
@@ -14,7 +15,9 @@ import time
 
 GRACE_S = 6  # longer than nailupd tries before it answers SERVFAIL
 BEHIND_S = 0.1  # instants missed by more are left out, not made up for by a burst
-NOERROR = 0
+NOERROR, SERVFAIL = 0, 2
+OPT_EMPTY = b"\0\0\x29\x04\xd0\0\0\0\0\0\0"
+EXTENDED_ERROR = 15  # an option of EDNS (RFC 8914)
 
 
 @dataclasses.dataclass
@@ -31,6 +34,33 @@ class Question:
 def encode(number, name):
     labels = b"".join(bytes([len(part)]) + part.encode() for part in name.split("."))
     return struct.pack(">6H", number, 0x0100, 1, 0, 0, 0) + labels + b"\0\0\1\0\1"
+
+
+def ask_why(port, name):
+    """Asks 127.0.0.1:port once: the response code and its extended errors as (code, text)."""
+    query = bytearray(encode(random.randrange(1 << 16), name) + OPT_EMPTY)
+    query[11] = 1  # additional records
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        asking.settimeout(GRACE_S)
+        asking.connect(("127.0.0.1", port))
+        try:
+            asking.send(query)
+            answer = asking.recv(4096)
+        except OSError:
+            return None, []
+    return answer[3] & 15, extended_errors(answer, len(query) - len(OPT_EMPTY))
+
+
+def extended_errors(answer, opt_at):
+    """Of an answer in which the OPT record follows the question, as it does when all failed."""
+    errors, at = [], opt_at + len(OPT_EMPTY)
+    while at + 4 <= len(answer):
+        code, length = struct.unpack_from(">2H", answer, at)
+        if code == EXTENDED_ERROR and length >= 2:
+            text = answer[at + 6:at + 4 + length].decode(errors="replace")
+            errors.append((struct.unpack_from(">H", answer, at + 4)[0], text))
+        at += 4 + length
+    return errors
 
 
 class Asker(threading.Thread):

@@ -67,20 +67,28 @@ class Program:
 
 
 class Responder(Program):
-    """An upstream, or several, `delay_ms` away; misbehaves on demand."""
+    """An upstream, or several, `delay_ms` away: UDP and TCP on one port, TLS on another with a
+    certificate for tls_name, signed by the authority in tls_ca_file. Misbehaves on demand."""
 
     def __init__(self, build, folder, name, addresses, delay_ms):
         self.bench = build / "bench/nailup-bench"
-        self.control = folder / f"{name}.sock"
-        listen = [word for address in addresses for word in ("--listen", f"{address}@0")]
+        self.control, self.tls_ca_file = folder / f"{name}.sock", folder / f"{name}-ca.pem"
+        self.tls_name = f"{name}.test"
+        listen = [word for address in addresses for word in
+                  ("--listen", f"{address}@0", "--listen-tls", f"{address}@0")]
         super().__init__(folder / f"{name}.log", self.bench, "responder", *listen,
+                         "--tls-name", self.tls_name, "--tls-ca-file", self.tls_ca_file,
                          "--delay", delay_ms, "--control", self.control)
-        ready = select.select([self.process.stdout], [], [], START_S)[0]
-        words = self.process.stdout.readline().split() if ready else []
-        if words[:1] != ["ready"]:
+        select.select([self.process.stdout], [], [], START_S)
+        self.servers, self.tls_servers = self.read_servers("ready"), self.read_servers("tls")
+
+    def read_servers(self, head):
+        """Of a line on its standard output: head IP@PORT ... and perhaps more."""
+        words = self.process.stdout.readline().split()
+        if words[:1] != [head]:
             self.stop()
             raise Broken(f"nailup-bench responder does not start: {self.log.read_text()}")
-        self.servers = words[1:]
+        return [word for word in words[1:] if "@" in word]
 
     def tell(self, *words):
         return run(self.bench, "control", self.control, *words)
@@ -88,15 +96,22 @@ class Responder(Program):
     def stats(self):
         return json.loads(self.tell("stats"))
 
+    def seen_at(self, server):
+        """What one of its servers or tls_servers has counted."""
+        return next(row for row in self.stats()["listeners"] if row["listen"] == server)
+
 
 class Daemon(Program):
-    """nailupd with the given configuration; PORT and SOCKET in it are filled in here."""
+    """nailupd with the given configuration; PORT, SOCKET, FOLDER and NAME in it are filled in
+    here."""
 
     def __init__(self, build, folder, name, config):
         self.ctl = build / "src/nailupctl"
         self.socket, self.port = folder / f"{name}.sock", free_port()
         path = folder / f"{name}.yaml"
-        config = config.replace("PORT", str(self.port)).replace("SOCKET", str(self.socket))
+        for word, value in {"PORT": self.port, "SOCKET": self.socket, "FOLDER": folder,
+                            "NAME": name}.items():
+            config = config.replace(word, str(value))
         path.write_text(config, encoding="utf-8")
         super().__init__(folder / f"{name}.log", build / "src/nailupd", "-c", path)
 
