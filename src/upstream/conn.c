@@ -21,6 +21,7 @@
 #include "loop/loop.h"
 #include "net/link.h"
 #include "net/tls.h"
+#include "upstream/conn_count.h"
 #include "upstream/secure.h"
 
 enum { EARLY_QUERY_MAX = BUILD_QUERY_MAX + 2 }; /* with its length */
@@ -54,16 +55,6 @@ struct conn *conn_new(struct upstream_env *env, const struct addr *addr,
 
 /* ---- states and deadlines ---- */
 
-static enum stat gauge_of(enum conn_state state)
-{
-    static const enum stat gauges[] = {
-        [CONN_PARKED] = stat_upstream_parked,   [CONN_RESTING] = stat_upstream_resting,
-        [CONN_DIALING] = stat_upstream_dialing, [CONN_SECURING] = stat_upstream_securing,
-        [CONN_READY] = stat_upstream_ready,     [CONN_DRAINING] = stat_upstream_draining,
-    };
-    return gauges[state];
-}
-
 static void conn_move(struct conn *conn, enum conn_state to, uint64_t until_at)
 {
     char text[ADDR_TEXT_MAX];
@@ -71,9 +62,7 @@ static void conn_move(struct conn *conn, enum conn_state to, uint64_t until_at)
     LOG(LOG_DEBUG, "upstream", "%s: %s -> %s", addr_format(conn->addr, text),
         conn_state_name(conn->state), conn_state_name(to));
 
-    stats_add_at(conn->env->stats, gauge_of(conn->state), -1);
-    if (to != CONN_CLOSED)
-        stats_add_at(conn->env->stats, gauge_of(to), 1);
+    conn_count_move(conn->env->stats, conn->state, to);
     conn->state = to;
     conn->since_at = loop_now(conn->env->loop);
     conn->until_at = until_at;
@@ -181,33 +170,6 @@ static void lose_flights(struct conn *conn, enum conn_end why)
     }
 }
 
-static enum stat counter_of(const struct conn *conn, enum conn_end why)
-{
-    static const enum stat counters[] = {
-#define CONN_END(name, text, counter) [CONN_END_##name] = stat_##counter,
-        CONN_ENDS(CONN_END)
-#undef CONN_END
-    };
-    if (!conn->secure)
-        return counters[why];
-    switch (why) {
-    case CONN_END_DIAL_REFUSED:
-        return stat_upstream_dials_tls_refused;
-    case CONN_END_DIAL_TIMEOUT:
-        return stat_upstream_dials_tls_timeout;
-    case CONN_END_DIAL_ERROR:
-        return stat_upstream_dials_tls_error;
-    default:
-        return counters[why];
-    }
-}
-
-static void count_end(struct conn *conn, enum conn_end why)
-{
-    if (conn->ready_at || conn->state == CONN_DIALING || conn->state == CONN_SECURING)
-        stats_add_at(conn->env->stats, counter_of(conn, why), 1);
-}
-
 static void count_io(struct conn *conn)
 {
     if (!conn->link)
@@ -224,7 +186,8 @@ static void count_io(struct conn *conn)
 /* The holder hears first, so that lost queries find the pool as it now is. */
 static void conn_end(struct conn *conn, enum conn_end why)
 {
-    count_end(conn, why);
+    if (conn->ready_at || conn->state == CONN_DIALING || conn->state == CONN_SECURING)
+        conn_count_end(conn->env->stats, conn->secure, why);
     count_io(conn);
     conn_move(conn, CONN_CLOSED, 0);
     dialer_leave(&conn->env->dialer, &conn->turn);
@@ -255,23 +218,16 @@ static void on_connected(void *owner)
     conn->early_room = 0;
 }
 
-static void count_dial(struct conn *conn)
+static void note_dial(const struct conn *conn)
 {
-    struct stats *stats = conn->env->stats;
     char text[ADDR_TEXT_MAX];
 
     if (!conn->secure) {
-        STATS_INC(stats, upstream_dials_tcp_ok);
+        conn_count_dial(conn->env->stats, NULL, false);
         return;
     }
     struct tls_facts facts = tls_facts(link_tls(conn->link));
-    STATS_INC(stats, upstream_dials_tls_ok);
-    STATS_ADD(stats, upstream_resumptions, facts.resumed);
-    STATS_ADD(stats, upstream_unauthenticated, !facts.authenticated);
-    if (conn->requests > 0) {
-        STATS_ADD(stats, upstream_early_data, facts.early_accepted);
-        STATS_ADD(stats, upstream_early_data_rejected, !facts.early_accepted);
-    }
+    conn_count_dial(conn->env->stats, &facts, conn->requests > 0);
     LOG(LOG_DEBUG, "upstream", "%s: %s %s, %s%s", addr_format(conn->addr, text), facts.version,
         facts.cipher, facts.resumed ? "resumed" : "full handshake",
         facts.authenticated ? "" : ", peer not authenticated");
@@ -289,7 +245,7 @@ static void on_open(void *owner)
         uint64_t tenth = conn->options->max_age_us / 10;
         conn->aged_at = now + conn->options->max_age_us - tenth + rand_below(2 * tenth + 1);
     }
-    count_dial(conn);
+    note_dial(conn);
     arm_ready(conn);
     conn->handler->on_ready(conn);
 }
@@ -366,30 +322,6 @@ static void on_peer_closed(void *owner)
     conn_end(conn, conn->inflight.live ? CONN_END_PEER_BUSY : CONN_END_PEER_IDLE);
 }
 
-static enum conn_end end_of_dial(enum err why)
-{
-    switch (why) {
-    case ERR_TLS_EXPIRED:
-    case ERR_TLS_UNTRUSTED:
-    case ERR_TLS_NAME:
-    case ERR_TLS_PIN:
-        return CONN_END_DIAL_IDENTITY;
-    case ERR_TLS_NOT_SPOKEN:
-    case ERR_TLS_CLOSED:
-    case ERR_TLS_ALERT:
-    case ERR_TLS_ALPN:
-    case ERR_TLS_FAILED:
-        return CONN_END_DIAL_TLS;
-    case ERR_REFUSED:
-    case ERR_RESET:
-        return CONN_END_DIAL_REFUSED;
-    case ERR_TIMED_OUT:
-        return CONN_END_DIAL_TIMEOUT;
-    default:
-        return CONN_END_DIAL_ERROR;
-    }
-}
-
 static enum conn_end end_of_ready(const struct conn *conn, enum err why)
 {
     switch (why) {
@@ -398,7 +330,7 @@ static enum conn_end end_of_ready(const struct conn *conn, enum err why)
     case ERR_TIMED_OUT: /* TCP_USER_TIMEOUT, or keepalive probes unanswered */
         return CONN_END_STALLED;
     default:
-        return end_of_dial(why) == CONN_END_DIAL_TLS ? CONN_END_TLS : CONN_END_ERROR;
+        return conn_end_of_dial(why) == CONN_END_DIAL_TLS ? CONN_END_TLS : CONN_END_ERROR;
     }
 }
 
@@ -414,7 +346,7 @@ static void on_failed(void *owner, enum err why)
     if (conn->secure)
         conn->detail = tls_detail(link_tls(conn->link));
     if (conn->state == CONN_DIALING || conn->state == CONN_SECURING || refused)
-        conn_end(conn, end_of_dial(why));
+        conn_end(conn, conn_end_of_dial(why));
     else
         conn_end(conn, end_of_ready(conn, why));
 }
@@ -470,7 +402,7 @@ static void on_turn(struct dial_turn *turn)
         return;
     /* Whoever asked for the dial is still on the stack, and so may be a line of thousands. */
     conn->error = err;
-    conn->stillborn = end_of_dial(err);
+    conn->stillborn = conn_end_of_dial(err);
     timer_start(conn->env->loop, &conn->due, conn->dialed_at);
 }
 

@@ -40,3 +40,27 @@ bool conn_state_may_follow(enum conn_state from, enum conn_state to)
 {
     return followers[from] & 1u << to;
 }
+
+enum conn_end conn_end_of_dial(enum err why)
+{
+    switch (why) {
+    case ERR_TLS_EXPIRED:
+    case ERR_TLS_UNTRUSTED:
+    case ERR_TLS_NAME:
+    case ERR_TLS_PIN:
+        return CONN_END_DIAL_IDENTITY;
+    case ERR_TLS_NOT_SPOKEN:
+    case ERR_TLS_CLOSED:
+    case ERR_TLS_ALERT:
+    case ERR_TLS_ALPN:
+    case ERR_TLS_FAILED:
+        return CONN_END_DIAL_TLS;
+    case ERR_REFUSED:
+    case ERR_RESET:
+        return CONN_END_DIAL_REFUSED;
+    case ERR_TIMED_OUT:
+        return CONN_END_DIAL_TIMEOUT;
+    default:
+        return CONN_END_DIAL_ERROR;
+    }
+}

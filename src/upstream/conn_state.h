@@ -15,6 +15,8 @@
 
 #include <stdbool.h>
 
+#include "base/err.h"
+
 /* CONN_STATE(name, text, may follow: a mask of CONN_BIT, sentence) */
 #define CONN_STATES(CONN_STATE)                                                                    \
     CONN_STATE(PARKED, "parked", CONN_BIT(RESTING) | CONN_BIT(DIALING) | CONN_BIT(CLOSED),         \
@@ -74,6 +76,9 @@ enum conn_end {
 /* Names for people; "" for CONN_END_NONE. Static storage. */
 const char *conn_state_name(enum conn_state state);
 const char *conn_end_name(enum conn_end end);
+
+/* What a dial ended with that failed so. */
+enum conn_end conn_end_of_dial(enum err why);
 
 /* Whether the move is one of the table's. */
 bool conn_state_may_follow(enum conn_state from, enum conn_state to);
