@@ -76,6 +76,15 @@ static bool send_some(struct conn *conn)
     return true;
 }
 
+/* As much as the kernel takes. */
+static void send_all(struct conn *conn)
+{
+    size_t before;
+    do
+        before = buf_len(conn_wire(conn));
+    while (send_some(conn) && buf_len(conn_wire(conn)) < before);
+}
+
 /* shutdown() and not close(): that would send a reset where queries lie unread. */
 void responder_tcp_finish(struct conn *conn)
 {
@@ -83,7 +92,7 @@ void responder_tcp_finish(struct conn *conn)
         return;
     if (conn->tls)
         responder_tls_end(conn);
-    send_some(conn); /* what was answered before the FIN goes before it */
+    send_all(conn); /* what was answered before the FIN goes before it */
     conn->state = CONN_FINISHING;
     conn->listener->stats.fins_sent++;
     shutdown(conn->watch.fd, SHUT_WR);
@@ -152,7 +161,7 @@ static void answer_half(struct conn *conn, const uint8_t *bytes, size_t len)
     if (buf_append(&conn->out, head, 2) == ERR_OK &&
         buf_append(&conn->out, bytes, len / 2) == ERR_OK &&
         (!conn->tls || responder_tls_encrypt(conn)))
-        send_some(conn);
+        send_all(conn);
     responder_tcp_stall(conn);
 }
 

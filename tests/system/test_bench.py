@@ -707,6 +707,13 @@ def test_dribbled_bytes_make_whole_answers(serve_tls, open_stream):
     assert [client.read_id(), client.read_id()] == [1, 2]
 
 
+@pytest.mark.parametrize("open_stream", [Stream, TlsStream])
+def test_dribbled_answers_leave_before_the_fin(serve_tls, open_stream):
+    client = open_stream(serve_tls("--dribble"))
+    client.send(query("a.example"), query("close.example", 2))
+    assert [client.read_id(), client.read_id()] == [1, None]
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_keys_are_renewed_on_request(serve_tls, version):
     served = serve_tls()
