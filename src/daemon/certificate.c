@@ -85,6 +85,8 @@ enum err certificate_context(struct tls_context **out, const struct certificate 
     const struct tls_server_options server = {
         .certificate = span_of(certificate->chain, certificate->chain_len),
         .key = span_of(certificate->key, certificate->key_len),
+        .certificate_name = options->tls_certificate,
+        .key_name = options->tls_key,
         .ciphers = options->tls_ciphers,
         .groups = options->tls_groups,
         .ticket_keys = ticket_keys,

@@ -81,8 +81,8 @@ static void renew_certificate(struct supervisor *supervisor)
 
     if (certificate_load(&certificate, options, why)) {
         LOG(LOG_ERROR, "daemon",
-            "SIGHUP: the old certificate stays in use: %s; correct %s and %s and send SIGHUP again",
-            why, options->tls_certificate, options->tls_key);
+            "SIGHUP: the old certificate stays in use: %s; correct that and send SIGHUP again",
+            why);
         return;
     }
     workers_renew(supervisor->workers, certificate);

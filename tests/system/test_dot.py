@@ -458,7 +458,7 @@ def test_a_certificate_that_is_no_good_changes_nothing(dot, authority, spoil):
     old = authority.der()
     spoil(authority)
     line = hang_up(daemon, "SIGHUP: the old certificate stays in use")
-    assert str(authority.certificate) in line and "send SIGHUP again" in line
+    assert str(authority.folder) in line and "send SIGHUP again" in line
     assert serves(daemon, old)
     if authority.key.is_dir():
         authority.key.rmdir()

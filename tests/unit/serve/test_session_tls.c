@@ -15,6 +15,7 @@ enum { CLIENTS_MAX = 8 };
 static struct addr tls_listen[1];
 static struct tls_cert *cert;
 static struct tls_ticket_keys *keys;
+static struct tls_ticket_keys *keys_before[2]; /* as long as connections made with them live */
 static struct dot_client clients[CLIENTS_MAX];
 static size_t client_count;
 
@@ -55,6 +56,9 @@ static int teardown(void **state)
         dot_free(&clients[i]);
     int result = harness_teardown(state);
     tls_ticket_keys_free(keys);
+    for (size_t i = 0; i < 2; i++)
+        tls_ticket_keys_free(keys_before[i]);
+    memset(keys_before, 0, sizeof(keys_before));
     log_set_sink(NULL);
     return result;
 }
@@ -754,10 +758,9 @@ static void test_tickets_of_other_keys_mean_a_full_handshake(void **state)
         struct dot_client *first = open_client_with(version, NULL);
         tls_ask(first, "hit.example", 1);
         SSL_SESSION *session = SSL_get1_session(first->ssl);
-        struct tls_ticket_keys *old = keys;
+        keys_before[version - TLS1_2_VERSION] = keys;
         keys = tls_ticket_keys_new(0);
         use_certificate(cert);
-        tls_ticket_keys_free(old);
         struct dot_client *second = open_client_with(version, session);
         assert_false(SSL_session_reused(second->ssl));
         SSL_SESSION_free(session);
