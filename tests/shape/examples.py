@@ -5,9 +5,10 @@
 
 Every row of options.def, metrics.def and commands.def stands in its built page, mandoc finds no
 fault in any page, and the daemon, where it is built, takes every example and prints it as a file
-that it takes too.
+that it takes too. Files that an example names are stood in for by others.
 """
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,10 @@ DOCUMENTED = [
     ("metrics.def", "METRIC", 1, "nailup-metrics.7", '.It Va "nailup_{}'),
     ("metrics.def", "HISTOGRAM", 1, "nailup-metrics.7", '.It Va "nailup_{}"'),
 ]
+
+# Files of examples that a machine need not have: read, and written.
+NAMED_CERTIFICATE = re.compile(r"/etc/nailup/[\w.-]+\.pem")
+NAMED_STATE = re.compile(r"/var/lib/nailup/[\w.-]+")
 
 
 def undocumented(root, pages):
@@ -49,12 +54,40 @@ def lint(pages):
     yield from (run.stdout + run.stderr).splitlines()
 
 
+def stand_in(folder):
+    """A certificate and its key in one file, for whatever an example names."""
+    made = folder / "stand-in.pem"
+    run = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-nodes", "-pkeyopt",
+                          "ec_paramgen_curve:P-256", "-subj", "/CN=example", "-keyout", "-"],
+                         capture_output=True, text=True)
+    made.write_text(run.stdout)
+    return made
+
+
+def prepared(examples, folder):
+    """Copies of the examples that name files in the folder instead of the system's."""
+    certificate = stand_in(folder) if shutil.which("openssl") else None
+    for example in examples:
+        text, copy = example.read_text(), folder / example.name
+        if NAMED_CERTIFICATE.search(text) and not certificate:
+            print(f"openssl is not installed: {example.name} is not checked")
+            continue
+        text = NAMED_CERTIFICATE.sub(str(certificate), text)
+        copy.write_text(NAMED_STATE.sub(str(folder / "state"), text))
+        yield copy
+
+
 def refused(daemon, examples):
     """Examples that the daemon does not take, or not any more once it printed them."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield from refused_copies(daemon, prepared(examples, Path(folder)))
+
+
+def refused_copies(daemon, examples):
     for example in examples:
         check = subprocess.run([daemon, "-t", "-c", example], capture_output=True, text=True)
         if check.returncode != 0:
-            yield f"{example}: exit {check.returncode}: {check.stderr.strip()}"
+            yield f"{example.name}: exit {check.returncode}: {check.stderr.strip()}"
             continue
         printed = subprocess.run([daemon, "--print-config", "-c", example],
                                  capture_output=True, text=True)
@@ -64,7 +97,7 @@ def refused(daemon, examples):
             again = subprocess.run([daemon, "--print-config", "-c", file.name],
                                    capture_output=True, text=True)
         if again.returncode != 0 or again.stdout != printed.stdout:
-            yield f"{example}: --print-config does not load back to the same: {again.stderr}"
+            yield f"{example.name}: --print-config does not load back to the same: {again.stderr}"
 
 
 def main():
