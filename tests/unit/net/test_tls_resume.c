@@ -435,32 +435,96 @@ static void test_a_session_without_a_ticket_is_not_resumed(void **state)
     SSL_CTX_free(ctx);
 }
 
+/* A raw client dials our server with a session (or NULL), and gives back that which it has then. */
+static SSL_SESSION *dial_ours(SSL_CTX *ctx, SSL_SESSION *session, bool expected)
+{
+    struct end server;
+    struct raw client;
+
+    end_init(&server, tls_server(here.server));
+    raw_init(&client, ctx);
+    if (session)
+        SSL_set_session(client.ssl, session);
+    raw_settle(&client, &server, cut_none);
+    assert_int_equal(server.err, ERR_OK);
+    assert_int_equal(tls_facts(server.tls).resumed, expected);
+    assert_int_equal(SSL_session_reused(client.ssl), expected);
+    SSL_SESSION_free(session);
+    session = SSL_get1_session(client.ssl);
+    SSL_set_shutdown(client.ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+    raw_deinit(&client);
+    end_deinit(&server);
+    return session;
+}
+
+/* The name of the key that sealed the session's ticket. */
+static void get_key_name(const SSL_SESSION *session, uint8_t name[16])
+{
+    const unsigned char *ticket;
+    size_t len;
+
+    SSL_SESSION_get0_ticket(session, &ticket, &len);
+    assert_true(len > 16);
+    memcpy(name, ticket, 16);
+}
+
 static void test_our_server_resumes_clients_of_tls_12(void **state)
 {
     SSL_CTX *ctx = raw_client_context();
-    SSL_SESSION *session = NULL;
     (void)state;
 
     SSL_CTX_set_max_proto_version(ctx, TLS1_2_VERSION);
-    for (int i = 0; i < 2; i++) {
-        struct end server;
-        struct raw client;
-        end_init(&server, tls_server(here.server));
-        raw_init(&client, ctx);
-        if (session)
-            SSL_set_session(client.ssl, session);
-        raw_settle(&client, &server, cut_none);
-        assert_int_equal(server.err, ERR_OK);
-        assert_int_equal(tls_facts(server.tls).resumed, i == 1);
-        assert_int_equal(SSL_session_reused(client.ssl), i == 1);
-        SSL_SESSION_free(session);
-        session = SSL_get1_session(client.ssl);
-        assert_true(SSL_SESSION_get_ticket_lifetime_hint(session) == TLS_TICKET_LIFETIME_S);
-        SSL_set_shutdown(client.ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
-        raw_deinit(&client);
-        end_deinit(&server);
-    }
+    SSL_SESSION *session = dial_ours(ctx, NULL, false);
+    assert_int_equal(SSL_SESSION_get_ticket_lifetime_hint(session), TLS_TICKET_LIFETIME_S);
+    session = dial_ours(ctx, session, true);
+    session = dial_ours(ctx, session, true);
     SSL_SESSION_free(session);
+    SSL_CTX_free(ctx);
+}
+
+static void test_a_ticket_of_an_older_key_is_taken_and_replaced(void **state)
+{
+    SSL_CTX *ctx = raw_client_context();
+    struct tls_ticket_key newer;
+    uint8_t before[16], after[16];
+    (void)state;
+
+    SSL_CTX_set_max_proto_version(ctx, TLS1_2_VERSION);
+    SSL_SESSION *session = dial_ours(ctx, NULL, false);
+    get_key_name(session, before);
+    session = dial_ours(ctx, session, true);
+    get_key_name(session, after);
+    assert_memory_equal(before, after, sizeof(before));
+    tls_ticket_keys_seal(keys, time(NULL) + TLS_TICKET_KEY_AGE_S + 1, &newer);
+    session = dial_ours(ctx, session, true);
+    get_key_name(session, after);
+    assert_memory_equal(after, newer.name, sizeof(after));
+    assert_memory_not_equal(after, before, sizeof(after));
+    SSL_SESSION_free(session);
+    SSL_CTX_free(ctx);
+}
+
+static void test_a_ticket_that_was_changed_is_not_taken(void **state)
+{
+    SSL_CTX *ctx = raw_client_context();
+    uint8_t der[8192], *end = der;
+    const unsigned char *ticket, *start = der;
+    size_t len;
+    (void)state;
+
+    SSL_CTX_set_max_proto_version(ctx, TLS1_2_VERSION);
+    SSL_SESSION *session = dial_ours(ctx, NULL, false);
+    SSL_SESSION_get0_ticket(session, &ticket, &len);
+    int der_len = i2d_SSL_SESSION(session, NULL);
+    assert_in_range(der_len, 1, sizeof(der));
+    i2d_SSL_SESSION(session, &end);
+    uint8_t *place = memmem(der, (size_t)der_len, ticket, len);
+    assert_non_null(place);
+    place[len / 2] ^= 1;
+    SSL_SESSION_free(session);
+    session = d2i_SSL_SESSION(NULL, &start, der_len);
+    assert_non_null(session);
+    SSL_SESSION_free(dial_ours(ctx, session, false));
     SSL_CTX_free(ctx);
 }
 
@@ -707,6 +771,8 @@ int main(void)
         RACK_TEST(test_a_new_ticket_of_a_resumed_tls_12_session_is_kept_alone),
         RACK_TEST(test_a_session_without_a_ticket_is_not_resumed),
         RACK_TEST(test_our_server_resumes_clients_of_tls_12),
+        RACK_TEST(test_a_ticket_of_an_older_key_is_taken_and_replaced),
+        RACK_TEST(test_a_ticket_that_was_changed_is_not_taken),
         EARLY_TEST(test_early_data_arrives_with_the_first_flight),
         EARLY_TEST(test_early_data_that_is_not_taken_is_sent_again_before_all_else),
         EARLY_TEST(test_early_data_is_sent_again_after_another_key_exchange),
