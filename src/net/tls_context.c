@@ -10,6 +10,7 @@
 #include "net/tls_inside.h"
 #include "net/tls_issue.h"
 #include "net/tls_pem.h"
+#include "net/tls_system.h"
 #include "net/tls_words.h"
 
 static bool is_given(const char *text)
@@ -77,9 +78,8 @@ static enum err trust(SSL_CTX *ctx, const char *bundle, char why[TLS_WHY_MAX])
     size_t len;
 
     if (!is_given(bundle)) {
-        if (SSL_CTX_set_default_verify_paths(ctx) != 1)
-            return tls_why(why, ERR_INVALID, "the system's authorities cannot be read");
-        return ERR_OK;
+        bool is_done = tls_system_trust(ctx);
+        return is_done ? ERR_OK : tls_why(why, ERR_NO_MEMORY, "out of memory");
     }
     enum err err = tls_read_file(bundle, &text, &len, why);
     if (err)

@@ -269,6 +269,74 @@ static void test_our_certificate_may_have_its_key_in_the_same_file_or_another(vo
     free(key);
 }
 
+/* ---------------------------------------------------------------- the system's authorities */
+
+/* What a client without a bundle makes of our server. */
+static enum err dial_by_system(void)
+{
+    struct tls_peer_options options = here.options;
+    struct end client, server;
+
+    options.ca_bundle = NULL;
+    struct tls_context *context = new_client_context(&options);
+    struct tls_peer peer = {.addr = &here.addr, .options = &options};
+    end_init(&client, tls_client(context, &peer));
+    end_init(&server, tls_server(here.server));
+    end_begin(&client, text_span(""));
+    settle(&client, &server, cut_none);
+    enum err err = client.err;
+    end_deinit(&client);
+    end_deinit(&server);
+    tls_context_free(context);
+    return err;
+}
+
+static void test_without_a_bundle_the_file_of_the_system_is_trusted(void **state)
+{
+    char *other = tls_certs_file("");
+    (void)state;
+
+    setenv("SSL_CERT_DIR", "/nonexistent", 1);
+    setenv("SSL_CERT_FILE", here.ca_path, 1);
+    assert_int_equal(dial_by_system(), ERR_OK);
+    setenv("SSL_CERT_FILE", other, 1);
+    assert_int_equal(dial_by_system(), ERR_TLS_UNTRUSTED);
+    setenv("SSL_CERT_FILE", "/nonexistent", 1);
+    assert_int_equal(dial_by_system(), ERR_TLS_UNTRUSTED);
+    unsetenv("SSL_CERT_DIR");
+    unsetenv("SSL_CERT_FILE");
+    unlink(other);
+    free(other);
+}
+
+static unsigned long hash_of_ca(void)
+{
+    BIO *text = BIO_new_mem_buf(tls_certs_pem(here.ca), -1);
+    X509 *ca = PEM_read_bio_X509(text, NULL, NULL, NULL);
+    unsigned long hash = X509_subject_name_hash(ca);
+
+    X509_free(ca);
+    BIO_free(text);
+    return hash;
+}
+
+static void test_without_a_bundle_the_folder_of_the_system_is_trusted(void **state)
+{
+    char folder[] = "/tmp/nailup-test-XXXXXX", *path;
+    (void)state;
+
+    assert_non_null(mkdtemp(folder));
+    setenv("SSL_CERT_DIR", folder, 1);
+    assert_int_equal(dial_by_system(), ERR_TLS_UNTRUSTED);
+    assert_true(asprintf(&path, "%s/%08lx.0", folder, hash_of_ca()) > 0);
+    assert_int_equal(symlink(here.ca_path, path), 0);
+    assert_int_equal(dial_by_system(), ERR_OK);
+    unsetenv("SSL_CERT_DIR");
+    unlink(path);
+    rmdir(folder);
+    free(path);
+}
+
 /* ---------------------------------------------------------------- words */
 
 static enum err try_words(const char *ciphers, const char *groups)
@@ -652,6 +720,8 @@ int main(void)
         WHY_TEST(test_a_bundle_that_is_missing_is_named),
         WHY_TEST(test_a_bundle_without_certificates_is_refused),
         WHY_TEST(test_our_certificate_may_have_its_key_in_the_same_file_or_another),
+        WHY_TEST(test_without_a_bundle_the_file_of_the_system_is_trusted),
+        WHY_TEST(test_without_a_bundle_the_folder_of_the_system_is_trusted),
         WHY_TEST(test_words_of_ciphers_that_openssl_knows_are_taken),
         WHY_TEST(test_a_word_that_is_no_cipher_is_named),
         WHY_TEST(test_a_list_that_leaves_no_cipher_is_refused),
