@@ -146,6 +146,8 @@ static enum err on_error(struct tls *tls, int result)
     unsigned long code = ERR_peek_last_error();
     const char *reason = ERR_reason_error_string(code);
 
+    if (tls->state == TLS_SHAKING)
+        tls_resume_failed(tls);
     if (tls->pipe.err)
         return break_with(tls, tls->pipe.err, "");
     if (tls->state == TLS_SHAKING && tls->err)

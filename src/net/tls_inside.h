@@ -27,11 +27,12 @@ struct tls {
     struct tls_pipe pipe;
     enum tls_state state;
     bool is_client;
-    bool is_deaf;       /* its reader wants no more */
-    bool is_ended;      /* our close_notify is sent */
-    bool authenticated; /* a client's peer has proved who it is */
-    bool ticket_proves; /* ... should the ticket that is offered be taken */
-    uint8_t first[2];   /* bytes of the peer: do they look like TLS? */
+    bool is_deaf;        /* its reader wants no more */
+    bool is_ended;       /* our close_notify is sent */
+    bool authenticated;  /* a client's peer has proved who it is */
+    bool ticket_proves;  /* ... should the ticket that is offered be taken */
+    bool ticket_offered; /* with the client's first flight */
+    uint8_t first[2];    /* bytes of the peer: do they look like TLS? */
     uint8_t first_len;
     enum err err; /* why it is broken; while shaking: why the peer is refused */
     const char *detail;

@@ -37,10 +37,19 @@ void tls_resume_prepare(struct tls *tls)
     while (tls->peer.tickets && (session = tls_rack_take(tls->peer.tickets, wall_clock_s()))) {
         bool is_set = SSL_set_session(tls->ssl, session) == 1;
         SSL_SESSION_free(session);
-        if (is_set && suits(tls))
+        tls->ticket_offered = is_set && suits(tls);
+        if (tls->ticket_offered)
             return;
         SSL_set_session(tls->ssl, NULL);
     }
+}
+
+void tls_resume_failed(struct tls *tls)
+{
+    SSL_SESSION *session;
+
+    while (tls->ticket_offered && (session = tls_rack_take(tls->peer.tickets, wall_clock_s())))
+        SSL_SESSION_free(session);
 }
 
 void tls_resume_unused(struct tls *tls)

@@ -13,6 +13,11 @@ void tls_resume_prepare(struct tls *tls);
 /* The handshake is done; says in tls->authenticated what the ticket proves, if it was used. */
 void tls_resume_shaken(struct tls *tls);
 
+/* The handshake failed: if a ticket was offered, all are dropped. It may be the ticket that the
+ * server does not bear (RFC 8446 appendix D.3: early data, when it has gone back to TLS 1.2), and
+ * it need not be tried with each of them. */
+void tls_resume_failed(struct tls *tls);
+
 /* It ends without having said anything: another may use the ticket. */
 void tls_resume_unused(struct tls *tls);
 

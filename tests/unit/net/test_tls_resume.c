@@ -711,6 +711,28 @@ static void test_early_data_is_not_sent_again_to_who_cannot_prove_himself(void *
     tls_certs_free(other);
 }
 
+/* RFC 8446 appendix D.3: such a dial must fail, but not each with a ticket of those days. */
+static void test_a_server_that_went_back_to_tls_12_fails_one_dial_with_early_data(void **state)
+{
+    SSL_CTX *ctx = new_12_server();
+    struct end client;
+    struct raw server;
+    (void)state;
+
+    ends_client(&here, &client, rack);
+    assert_int_equal(tls_rack_count(rack), 1);
+    raw_init(&server, ctx);
+    end_begin(&client, text_span("early"));
+    raw_settle(&server, &client, cut_none);
+    assert_int_not_equal(client.err, ERR_OK);
+    assert_int_equal(buf_len(&server.plain), 0);
+    end_early(&client, &server);
+    assert_int_equal(tls_rack_count(rack), 0);
+    assert_false(connects_12_resumed(ctx));
+    assert_true(connects_12_resumed(ctx));
+    SSL_CTX_free(ctx);
+}
+
 static void test_there_is_no_early_data_unless_options_and_ticket_allow_it(void **state)
 {
     struct end client;
@@ -778,6 +800,7 @@ int main(void)
         EARLY_TEST(test_early_data_is_sent_again_after_another_key_exchange),
         EARLY_TEST(test_our_server_ignores_early_data_and_gets_it_again),
         EARLY_TEST(test_early_data_is_not_sent_again_to_who_cannot_prove_himself),
+        EARLY_TEST(test_a_server_that_went_back_to_tls_12_fails_one_dial_with_early_data),
         EARLY_TEST(test_there_is_no_early_data_unless_options_and_ticket_allow_it),
         EARLY_TEST(test_early_data_comes_to_nothing_with_the_connection),
     };
