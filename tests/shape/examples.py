@@ -3,8 +3,8 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Checks what users read: manual pages and example configurations.
 
-Every row of options.def, metrics.def and commands.def stands in its built page, mandoc finds no
-fault in any page, and the daemon, where it is built, takes every example and prints it as a file
+Every row of options.def, metrics.def and commands.def stands in its built page, every failure of
+TLS has a paragraph, mandoc finds no fault in any page, and the daemon, where it is built, takes every example and prints it as a file
 that it takes too. Files that an example names are stood in for by others.
 """
 import argparse
@@ -42,6 +42,15 @@ def undocumented(root, pages):
             name = tables.string_of(arguments[name_at]) if found == macro else None
             if found == macro and pattern.format(name or arguments[name_at]) not in text:
                 yield f"{table}:{line}: {name or arguments[name_at]} is not in {page}"
+
+
+def untold(root, pages):
+    """What TLS can fail with and nailupd(8) says nothing of."""
+    text = (pages / "nailupd.8").read_text()
+    path = root / "include/nailup/errors.def"
+    for line, _, (name, sentence) in tables.rows_of(path):
+        if name.startswith("TLS_") and f".It {tables.string_of(sentence)}\n" not in text:
+            yield f"errors.def:{line}: {tables.string_of(sentence)} is not in nailupd.8"
 
 
 def lint(pages):
@@ -107,7 +116,7 @@ def main():
     arguments = parser.parse_args()
     built = arguments.build / "man"
     pages = sorted(built.glob("*.[1-9]")) + sorted((arguments.root / "man").glob("*.[1-9]"))
-    problems = list(undocumented(arguments.root, built)) + list(lint(pages))
+    problems = [*undocumented(arguments.root, built), *untold(arguments.root, built), *lint(pages)]
     examples = sorted((arguments.root / "conf/examples").glob("*.yaml"))
     daemon = arguments.build / "src/nailupd"
     if daemon.exists():
