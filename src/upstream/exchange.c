@@ -27,6 +27,7 @@ static const struct attempt_handler attempt_handler;
 enum way {
     WAY_ANY,      /* as the upstream prefers, with its fallback */
     WAY_STREAM,   /* over a stream only: truncated or untrusted over UDP */
+    WAY_OWN,      /* over the upstream's own stream, waiting for it: all else is closed */
     WAY_ELSEWHERE /* a hedge: not on the silent connection, but on the next one where UDP may not
                      take its place */
 };
@@ -85,18 +86,20 @@ static bool send_by(struct exchange *exchange, struct attempt *attempt, enum way
     struct upstream *upstream = attempt->upstream;
     enum pool_lack lack = POOL_FULL;
 
-    if (way != WAY_STREAM && !upstream_prefers_stream(upstream))
+    if (way != WAY_STREAM && way != WAY_OWN && !upstream_prefers_stream(upstream))
         return attempt_send_udp(attempt);
 
     struct conn *conn = pool_take(&upstream->pool, avoid, &lack);
     if (conn && attempt_send_stream(attempt, conn))
         return true;
-    if (upstream->plain) { /* the answer never waits for TLS */
+    if (upstream->plain && way != WAY_OWN) { /* the answer waits for TLS only if it must */
         divert(exchange, upstream, lack);
         attempt->upstream = upstream->plain;
-        return send_by(exchange, attempt, way, NULL);
+        if (send_by(exchange, attempt, way, NULL))
+            return true;
+        attempt->upstream = upstream;
     }
-    if (way != WAY_STREAM && upstream_falls_back_to_udp(upstream)) {
+    if (way != WAY_STREAM && way != WAY_OWN && upstream_falls_back_to_udp(upstream)) {
         divert(exchange, upstream, lack);
         if (attempt_send_udp(attempt))
             return true;
@@ -318,7 +321,7 @@ static bool is_asked_by_stream(const struct exchange *exchange, unsigned index)
 
 /* The same server once more, by another way, where that is what it needs. */
 static bool ask_again(struct exchange *exchange, unsigned index, enum attempt_failure why,
-                      bool over_udp)
+                      bool diverted)
 {
     switch (why) {
     case ATTEMPT_TRUNCATED:
@@ -329,9 +332,9 @@ static bool ask_again(struct exchange *exchange, unsigned index, enum attempt_fa
         return ask(exchange, index, WAY_ANY, NULL);
     case ATTEMPT_COOKIE: /* RFC 7873 section 5.3: once more, then over TCP */
         return ask(exchange, index, exchange->tried[index] > 1 ? WAY_STREAM : WAY_ANY, NULL);
-    case ATTEMPT_REFUSED: /* over UDP, while the connection was not there: the last hope */
-        return over_udp && upstream_prefers_stream(exchange->group[index]) &&
-               choose(exchange) < 0 && ask(exchange, index, WAY_STREAM, NULL);
+    case ATTEMPT_REFUSED: /* elsewhere, while the connection was not there: the last hope */
+        return diverted && upstream_prefers_stream(exchange->group[index]) &&
+               choose(exchange) < 0 && ask(exchange, index, WAY_OWN, NULL);
     default:
         return false;
     }
@@ -342,7 +345,7 @@ static void on_failed(struct attempt *attempt, enum attempt_failure why)
     struct exchange *exchange = exchange_of(attempt);
     unsigned index = attempt->index;
     bool replaced = attempt->slow || attempt->extra;
-    bool over_udp = !attempt->over_stream;
+    bool diverted = !attempt->over_stream || attempt->upstream != exchange->group[index];
 
     attempt_free(attempt);
     if (!exchange->active) /* it is being stopped, and its other attempts fall with it */
@@ -350,13 +353,13 @@ static void on_failed(struct attempt *attempt, enum attempt_failure why)
     if (why <= ATTEMPT_CLOSED)
         note_network(exchange, index);
     exchange->failure.any_answer |= why > ATTEMPT_CLOSED;
-    if ((why == ATTEMPT_REFUSED && over_udp) || why == ATTEMPT_MALFORMED)
+    if ((why == ATTEMPT_REFUSED && diverted) || why == ATTEMPT_MALFORMED)
         exchange->useless |= UINT64_C(1) << index;
     /* A hedge goes on in its place, but cannot know better what the server has said. */
     if (replaced && why <= ATTEMPT_CLOSED && !list_is_empty(&exchange->attempts))
         return;
     count_retry(exchange, why);
-    if (!ask_again(exchange, index, why, over_udp))
+    if (!ask_again(exchange, index, why, diverted))
         advance(exchange, WAY_ANY, NULL);
 }
 

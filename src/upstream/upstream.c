@@ -83,8 +83,12 @@ uint64_t upstream_srtt_us(const struct upstream *upstream)
 bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t random)
 {
     struct health *health = upstream_health(upstream, upstream_prefers_stream(upstream));
-    return health_take_probe(health, now, random) ||
-           (upstream_is_ill(upstream) && health_take_probe(&upstream->udp, now, random));
+    if (health_take_probe(health, now, random))
+        return true;
+    if (!upstream_is_ill(upstream))
+        return false;
+    return upstream->plain ? upstream_take_probe(upstream->plain, now, random)
+                           : health_take_probe(&upstream->udp, now, random);
 }
 
 bool upstream_uses_edns(const struct upstream *upstream)

@@ -61,8 +61,7 @@ static void test_pool_thousands_of_dials_that_fail_at_once(void **state)
     fake_net_set_file_limit(world.net, 64);
     for (int i = 0; i < 5000; i++) {
         snprintf(text, sizeof(text), "10.%d.%d.%d@53", 1 + i / 65536, i / 256 % 256, i % 256);
-        struct fake_server *server = fake_peer_server(world_peer(&world, text, NULL, NULL));
-        fake_server_set_dial(server, FAKE_DIAL_BLACKHOLE);
+        world_blackhole(&world, text);
         world_upstream(&world, text, &options);
     }
     fake_loop_advance(world.loop, 900 * MS);
@@ -258,8 +257,7 @@ static void test_pool_dead_upstreams_do_not_delay_the_dials_of_others(void **sta
     struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
     for (int i = 0; i < 1500; i++) {
         snprintf(text, sizeof(text), "10.2.%d.%d@53", i / 256, i % 256);
-        struct fake_server *server = fake_peer_server(world_peer(&world, text, NULL, NULL));
-        fake_server_set_dial(server, FAKE_DIAL_BLACKHOLE);
+        world_blackhole(&world, text);
         world_upstream(&world, text, &options);
     }
     fake_loop_advance(world.loop, 60 * S); /* all have failed at least once */

@@ -22,11 +22,11 @@ static void by_name(void *owner, const struct fake_ask *ask, struct fake_answer 
         answer->how = FAKE_SILENT;
         break;
     case 'c': /* closes at the query, over TCP */
-        answer->how = ask->transport == FAKE_TCP ? FAKE_CLOSE : FAKE_ANSWER;
-        answer->len = ask->transport == FAKE_TCP ? 0 : answer->len;
+        answer->how = ask->transport == WORLD_STREAM ? FAKE_CLOSE : FAKE_ANSWER;
+        answer->len = ask->transport == WORLD_STREAM ? 0 : answer->len;
         break;
     case 'r':
-        answer->how = ask->transport == FAKE_TCP ? FAKE_RESET : FAKE_ANSWER;
+        answer->how = ask->transport == WORLD_STREAM ? FAKE_RESET : FAKE_ANSWER;
         break;
     }
 }
@@ -108,7 +108,7 @@ static void answer_after_three_seconds(void *owner, const struct fake_ask *ask,
 {
     by_name(owner, ask, answer);
     if ((ask->query.data[13] | 0x20) == 's')
-        answer->delay_us = ask->transport == FAKE_TCP ? 3 * S : 0;
+        answer->delay_us = ask->transport == WORLD_STREAM ? 3 * S : 0;
 }
 
 static void test_stream_a_late_answer_is_dropped(void **state)
@@ -181,7 +181,7 @@ static void silent_from_the_second(void *owner, const struct fake_ask *ask,
                                    struct fake_answer *answer)
 {
     by_name(owner, ask, answer);
-    if (ask->transport == FAKE_TCP && ask->index > 0)
+    if (ask->transport == WORLD_STREAM && ask->index > 0)
         answer->how = FAKE_SILENT;
 }
 
@@ -298,7 +298,7 @@ static void test_stream_gone_dark_is_noticed_and_replaced(void **state)
 static void silent_on_the_first(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     by_name(owner, ask, answer);
-    if (ask->transport == FAKE_TCP && ask->conn == 0 && ask->index >= 10)
+    if (ask->transport == WORLD_STREAM && ask->conn == 0 && ask->index >= 10)
         answer->how = FAKE_SILENT;
 }
 
@@ -366,7 +366,7 @@ static void test_stream_being_dialled_goes_by_udp(void **state)
     assert_int_equal(world.stats.upstream_cold_queries, 1);
     assert_int_equal(world.stats.upstream_fallbacks_dialing, 1);
     fake_loop_advance(world.loop, 3 * S);
-    assert_true(world.stats.upstream_dials_tcp_timeout >= 1);
+    assert_true(world_timeouts(&world) >= 1);
     world_close(&world);
 }
 
@@ -432,7 +432,7 @@ static void test_stream_full_goes_by_udp(void **state)
     fake_loop_advance(f.world.loop, S);
     for (int i = 0; i < 400; i++)
         assert_int_equal(askers[i].result, ASKER_ANSWERED);
-    assert_int_equal(fake_peer_tcp_queries(f.peer), 50);
+    assert_int_equal(peer_stream_queries(f.peer), 50);
     assert_int_equal(fake_peer_udp_queries(f.peer), 350);
     assert_int_equal(f.world.stats.upstream_fallbacks_full, 350);
     world_close(&f.world);
@@ -647,19 +647,20 @@ static void test_stream_beyond_the_quota_none_is_kept(void **state)
 static void test_stream_dials_are_paced(void **state)
 {
     (void)state;
+    enum { COUNT = 1000 / WORLD_DEAR };
     struct world world;
     struct upstream_options options = world_nailed();
     char addr[32];
     world_open(&world);
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < COUNT; i++) {
         snprintf(addr, sizeof(addr), "10.51.%d.%d@53", i / 250, 1 + i % 250);
         world_peer(&world, addr, by_name, NULL);
         world_upstream(&world, addr, &options);
     }
     assert_int_equal(world.stats.upstream_dialing, DIALER_MAX);
-    assert_int_equal(world.stats.upstream_parked, 1000 - DIALER_MAX);
+    assert_int_equal(world.stats.upstream_parked, COUNT - DIALER_MAX);
     fake_loop_advance(world.loop, S);
-    assert_int_equal(world.stats.upstream_ready, 1000);
+    assert_int_equal(world.stats.upstream_ready, COUNT);
     world_close(&world);
 }
 
@@ -667,7 +668,7 @@ static void test_stream_dials_are_paced(void **state)
 static void only_the_first(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     by_name(owner, ask, answer);
-    if (ask->transport == FAKE_TCP && ask->index > 0)
+    if (ask->transport == WORLD_STREAM && ask->index > 0)
         answer->how = FAKE_SILENT;
 }
 
@@ -680,10 +681,10 @@ static void test_stream_one_query_servers_are_detected_and_remembered(void **sta
         struct upstream_options options = fallback ? world_nailed() : no_fallback();
         fixture_open(&f, &options);
         fake_peer_set(f.peer, only_the_first, NULL);
-        for (int i = 0; i < 3000; i++) {
+        for (int i = 0; i < 3000 / WORLD_DEAR; i++) {
             ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
             assert_int_equal(asker.result, ASKER_ANSWERED);
-            fake_loop_advance(f.world.loop, 5 * MS);
+            fake_loop_advance(f.world.loop, WORLD_DEAR * 5 * MS);
         }
         uint64_t silent = f.world.stats.upstream_retries_silent;
         for (int i = 0; i < 100; i++) {

@@ -10,7 +10,11 @@
 #include "base/log.h"
 #include "unit/upstream/world.h"
 
+#ifdef WORLD_TLS /* handshakes cost real time */
+enum { UPSTREAMS = 40, EXCHANGES = 800, QUOTA = 60, GROUP_MAX = 4, SEEDS = 3 };
+#else
 enum { UPSTREAMS = 120, EXCHANGES = 4000, QUOTA = 60, GROUP_MAX = 4, SEEDS = 6 };
+#endif
 
 struct torture;
 
@@ -128,6 +132,12 @@ static struct upstream_options options_at_random(struct torture *torture)
     struct upstream_options options = upstream_options_default;
     options.transport = draw(torture, 4) ? UPSTREAM_TCP : UPSTREAM_UDP;
     options.nailed = options.transport == UPSTREAM_TCP && draw(torture, 3);
+#ifdef WORLD_TLS
+    world_tls_expect(&options, TLS_STRICT);
+    options.nailed = draw(torture, 3);
+    options.tls.early_data = draw(torture, 2);
+    options.max_handshakes = draw(torture, 2) ? 200 : 1 + (uint32_t)draw(torture, 10);
+#endif
     options.prewarm = draw(torture, 2);
     options.fallback = draw(torture, 3) ? UPSTREAM_FALLBACK_UDP : UPSTREAM_FALLBACK_NONE;
     options.connections = 1 + (uint32_t)draw(torture, 4);
@@ -141,6 +151,57 @@ static struct upstream_options options_at_random(struct torture *torture)
     options.stall_timeout_us = (1 + draw(torture, 50)) * 100 * MS;
     return options;
 }
+
+#ifdef WORLD_TLS
+/* Faults of TLS are the server's, for the connections from now on. */
+static void speak_somehow(struct torture *torture, struct fake_peer *peer)
+{
+    struct fake_tls_options server = world_tls_server();
+    server.only = draw(torture, 3) ? 0 : FAKE_TLS_1_2;
+    server.early = (enum fake_tls_early)draw(torture, FAKE_EARLY_REJECT + 1);
+    server.tickets = (int)draw(torture, 5) - 1;
+    server.forget_tickets = draw(torture, 4) == 0;
+    server.manner.trouble = draw(torture, 2)
+                                ? FAKE_TLS_FINE
+                                : (enum fake_tls_trouble)draw(torture, FAKE_TLS_REFUSE + 1);
+    server.manner.after_bytes = draw(torture, 3000);
+    server.manner.piece_bytes = draw(torture, 4) ? 0 : 1 + draw(torture, 300);
+    server.manner.gap_us = draw(torture, 200);
+    server.manner.record_bytes = draw(torture, 4) ? 0 : 1 + draw(torture, 50);
+    server.manner.delay_us = draw(torture, 4) ? 0 : draw(torture, 100 * MS);
+    server.manner.ending = (enum fake_tls_ending)draw(torture, FAKE_TLS_END_NOTIFY + 1);
+    if (draw(torture, 8) == 0)
+        server.certificate = server.key = NULL; /* somebody else */
+    fake_peer_speak_tls(peer, draw(torture, 10) ? &server : NULL);
+}
+
+static void hurt_tls(struct torture *torture, struct fake_conn *conn)
+{
+    if (!fake_conn_speaks_tls(conn) || !fake_conn_tls_facts(conn)->finished)
+        return;
+    switch (draw(torture, 5)) {
+    case 0:
+        fake_conn_tls_alert(conn);
+        break;
+    case 1:
+        fake_conn_tls_notify(conn);
+        break;
+    case 2:
+        if (fake_conn_tls_facts(conn)->version == FAKE_TLS_1_3)
+            fake_conn_tls_update_keys(conn);
+        else
+            fake_conn_tls_renegotiate(conn);
+        break;
+    case 3:
+        if (fake_conn_tls_facts(conn)->version == FAKE_TLS_1_3)
+            fake_conn_tls_give_ticket(conn);
+        break;
+    case 4:
+        fake_conn_tls_send_raw(conn, span_of("\x17\x03\x03 nonsense", 12));
+        break;
+    }
+}
+#endif
 
 static void open_all(struct torture *torture)
 {
@@ -192,6 +253,12 @@ static void hurt_conns(struct torture *torture, struct fake_server *server)
     struct fake_conn *conn = dials ? fake_server_conn(server, draw(torture, dials)) : NULL;
     if (!conn || fake_conn_state(conn) != FAKE_CONN_OPEN || !fake_conn_is_held(conn))
         return;
+#ifdef WORLD_TLS
+    if (draw(torture, 2)) {
+        hurt_tls(torture, conn);
+        return;
+    }
+#endif
     switch (draw(torture, 6)) {
     case 0:
         fake_conn_go_dark(conn);
@@ -240,6 +307,10 @@ static void hurt_somebody(struct torture *torture)
 {
     struct fake_peer *peer = torture->peers[draw(torture, draw(torture, 2) ? 5 : UPSTREAMS)];
     struct fake_server *server = fake_peer_server(peer);
+#ifdef WORLD_TLS
+    if (draw(torture, 8) == 0)
+        speak_somehow(torture, peer);
+#endif
     switch (draw(torture, 8)) {
     case 0:
         fake_server_set_dial(server, (enum fake_dial)draw(torture, FAKE_DIAL_FAIL_NOW + 1));
@@ -302,6 +373,10 @@ static void heal_all(struct torture *torture)
     fake_net_set_file_limit(torture->world.net, 0);
     for (int i = 0; i < UPSTREAMS; i++) {
         fake_peer_set(torture->peers[i], NULL, NULL);
+#ifdef WORLD_TLS
+        struct fake_tls_options server = world_tls_server();
+        fake_peer_speak_tls(torture->peers[i], &server);
+#endif
         fake_server_set_dial(fake_peer_server(torture->peers[i]), FAKE_DIAL_ACCEPT);
         fake_server_set_udp(fake_peer_server(torture->peers[i]), FAKE_UDP_DELIVER);
     }

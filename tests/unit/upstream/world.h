@@ -6,6 +6,10 @@
 /*
  * A worker's upstream side in virtual time: a loop, a network, the upstreams, and askers that start
  * exchanges and note what came of them. One instant is a number of microseconds.
+ *
+ * Files about streams are built a second time with WORLD_TLS, in which all streams are TLS: strict
+ * where the test's options know no fallback, else opportunistic, with UDP at the same server for
+ * what TLS cannot take.
  */
 
 #include <stdarg.h>
@@ -21,12 +25,16 @@
 #include "base/rand.h"
 #include "dns/rrtype.h"
 #include "loop/loop.h"
+#include "net/tls_tickets.h"
 #include "support/fake_loop.h"
 #include "support/fake_net.h"
 #include "support/fake_peer.h"
 #include "upstream/exchange.h"
 #include "upstream/upstream.h"
 #include "upstream/upstreams.h"
+#ifdef WORLD_TLS
+#include "unit/upstream/world_tls.h"
+#endif
 
 #define MS US_PER_MS
 #define S US_PER_S
@@ -36,8 +44,20 @@ struct world {
     struct fake_net *net;
     struct stats stats;
     struct nail_quota quota;
+    struct tls_tickets *tickets; /* its own, or lent by the test */
+    bool tickets_lent;
     struct upstreams *upstreams;
 };
+
+/* What a stream is called by a peer's function; and how much dearer a dial or a peer is, which
+ * cost real time: tests of thousands of them are content with fewer. */
+#ifdef WORLD_TLS
+#define WORLD_STREAM FAKE_TLS
+#define WORLD_DEAR 5
+#else
+#define WORLD_STREAM FAKE_TCP
+#define WORLD_DEAR 1
+#endif
 
 enum asker_result { ASKER_WAITING, ASKER_ANSWERED, ASKER_FAILED };
 
@@ -82,7 +102,8 @@ static inline void asker_on_failed(void *owner, const struct exchange_failure *f
 static const struct exchange_handler asker_handler = {.on_answer = asker_on_answer,
                                                       .on_failed = asker_on_failed};
 
-static inline void world_open(struct world *world)
+/* tickets: shared with another world and older than both; NULL: its own. */
+static inline void world_open_with(struct world *world, struct tls_tickets *tickets)
 {
     memset(world, 0, sizeof(*world));
     rand_seed_for_tests(4242);
@@ -91,6 +112,14 @@ static inline void world_open(struct world *world)
     world->quota.max = 1000;
     world->upstreams = upstreams_new(world->loop, &world->stats, &world->quota);
     assert_non_null(world->upstreams);
+    world->tickets_lent = tickets != NULL;
+    world->tickets = tickets ? tickets : tls_tickets_new();
+    upstreams_use_tickets(world->upstreams, world->tickets);
+}
+
+static inline void world_open(struct world *world)
+{
+    world_open_with(world, NULL);
 }
 
 /* Everything is closed and nothing is counted as open any more. */
@@ -102,9 +131,11 @@ static inline void world_close(struct world *world)
     assert_int_equal(world->stats.upstream_in_flight, 0);
     assert_int_equal(world->stats.upstream_ready + world->stats.upstream_dialing +
                          world->stats.upstream_resting + world->stats.upstream_parked +
-                         world->stats.upstream_draining,
+                         world->stats.upstream_draining + world->stats.upstream_securing,
                      0);
     assert_int_equal(world->quota.used, 0);
+    if (!world->tickets_lent)
+        tls_tickets_free(world->tickets);
     loop_free(world->loop);
 }
 
@@ -113,6 +144,9 @@ static inline struct upstream_options world_nailed(void)
     struct upstream_options options = upstream_options_default;
     options.nailed = true;
     options.transport = UPSTREAM_TCP;
+#ifdef WORLD_TLS
+    world_tls_expect(&options, TLS_STRICT);
+#endif
     return options;
 }
 
@@ -120,7 +154,12 @@ static inline struct upstream *world_upstream(struct world *world, const char *a
                                               const struct upstream_options *options)
 {
     struct addr at = fake_addr(addr);
-    struct upstream *upstream = upstreams_get(world->upstreams, &at, options);
+    struct upstream_options wanted = *options;
+#ifdef WORLD_TLS
+    bool falls_back = wanted.fallback == UPSTREAM_FALLBACK_UDP;
+    wanted.tls.profile = falls_back ? TLS_OPPORTUNISTIC : TLS_STRICT;
+#endif
+    struct upstream *upstream = upstreams_get(world->upstreams, &at, &wanted);
     assert_non_null(upstream);
     return upstream;
 }
@@ -129,7 +168,26 @@ static inline struct fake_peer *world_peer(struct world *world, const char *addr
                                            void *owner)
 {
     struct addr at = fake_addr(addr);
-    return fake_peer_new(world->net, &at, fn, owner);
+    struct fake_peer *peer = fake_peer_new(world->net, &at, fn, owner);
+#ifdef WORLD_TLS
+    struct fake_tls_options server = world_tls_server();
+    fake_peer_speak_tls(peer, &server);
+#endif
+    return peer;
+}
+
+/* Accepts nothing and answers nothing over streams; cheap. */
+static inline struct fake_peer *world_blackhole(struct world *world, const char *addr)
+{
+    struct addr at = fake_addr(addr);
+    struct fake_peer *peer = fake_peer_new(world->net, &at, NULL, NULL);
+    fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_BLACKHOLE);
+    return peer;
+}
+
+static inline size_t peer_stream_queries(const struct fake_peer *peer)
+{
+    return WORLD_STREAM == FAKE_TLS ? fake_peer_tls_queries(peer) : fake_peer_tcp_queries(peer);
 }
 
 /* Starts an exchange for "name" without ending the turn. */
@@ -170,6 +228,13 @@ static inline void ask_and_wait(struct asker *asker, struct world *world, const 
 static inline struct fake_conn *peer_conn(struct fake_peer *peer, size_t number)
 {
     return fake_server_conn(fake_peer_server(peer), number);
+}
+
+/* Dials of the world's streams that timed out. */
+static inline uint64_t world_timeouts(const struct world *world)
+{
+    return WORLD_STREAM == FAKE_TLS ? world->stats.upstream_dials_tls_timeout
+                                    : world->stats.upstream_dials_tcp_timeout;
 }
 
 static inline size_t peer_dials(struct fake_peer *peer)
