@@ -145,7 +145,7 @@ static void on_due(struct timer *timer)
     case CONN_DIALING:
     case CONN_SECURING:
         if (!conn->stillborn)
-            conn->error = ERR_TIMED_OUT;
+            conn->error = conn->state == CONN_SECURING ? ERR_TLS_SILENT : ERR_TIMED_OUT;
         conn_end(conn, conn->stillborn ? conn->stillborn : CONN_END_DIAL_TIMEOUT);
         break;
     case CONN_READY:

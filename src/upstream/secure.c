@@ -105,6 +105,7 @@ const char *secure_advice(enum err why)
     case ERR_TLS_NOT_SPOKEN:
         return "; check its port";
     case ERR_TLS_CLOSED:
+    case ERR_TLS_SILENT:
         return "; check that it serves TLS on this port";
     case ERR_TLS_ALERT:
         return "; it may want a client-certificate, another auth-name or other tls-ciphers";
