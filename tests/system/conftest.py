@@ -22,6 +22,7 @@ import socket
 import subprocess
 import threading
 import time
+import zlib
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -132,23 +133,43 @@ def merge(base, more):
     return out
 
 
-class Responder:
-    """nailup-bench responder: an upstream that is as slow, lossy or broken as it is told."""
+def tls_upstream(folder, servers):
+    """Options of an upstream over TLS. All servers' authorities are in one file; the same ones are
+    in the same file always, as its name is part of a session's identity. The profile is strict;
+    plain text, where another profile goes there, is at the first one's port."""
+    authorities = "".join(server.ca_file.read_text() for server in servers)
+    path = folder / f"ca-{zlib.crc32(authorities.encode()):08x}.pem"
+    path.write_text(authorities)
+    return {"transport": "tls", "ca-bundle": str(path), "fallback-port": servers[0].port}
 
-    def __init__(self, folder, *options, listen=None):
-        self.control_path = str(folder / f"responder-{random.randrange(1 << 32):08x}.sock")
+
+class Responder:
+    """nailup-bench responder: an upstream that is as slow, lossy or broken as it is told. servers:
+    where it is asked over its transport; ip and port: where it is asked in plain text. With TLS it
+    has pin and ca_file besides, and its certificate is for responder.test and its addresses."""
+
+    def __init__(self, folder, *options, listen=None, transport="tcp"):
+        name = f"responder-{random.randrange(1 << 32):08x}"
+        self.transport = transport
+        self.control_path, self.ca_file = str(folder / f"{name}.sock"), folder / f"{name}.pem"
         listen = listen or ["%s@%d" % free_address()]
         args = [program("nailup-bench"), "responder", "--control", self.control_path]
         for address in listen:
             args += ["--listen", address]
+            if transport == "tls":
+                args += ["--listen-tls", address.partition("@")[0] + "@0"]
+        if transport == "tls":
+            args += ["--tls-ca-file", str(self.ca_file)]
         self.process = subprocess.Popen([*args, *map(str, options)], stdout=subprocess.PIPE,
                                         text=True)
         ready = self.process.stdout.readline().split()
         assert ready and ready[0] == "ready", "the responder did not start"
-        self.servers = ready[1:]
-        self.server = self.servers[0]
-        self.ip, _, port = self.server.rpartition("@")
+        self.plain = self.servers = ready[1:]
+        self.ip, _, port = self.plain[0].rpartition("@")
         self.port = int(port)
+        if transport == "tls":
+            *self.servers, _, self.pin = self.process.stdout.readline().split()[1:]
+        self.server = self.servers[0]
 
     def tell(self, *words):
         """One command to the running responder: ("tcp", "off"), ("set", "delay", "50") ..."""
@@ -157,8 +178,22 @@ class Responder:
         assert not done.stdout.startswith("error"), done.stdout
         return done.stdout.strip()
 
+    def stream(self, what):
+        """tell() that concerns the connections of its transport: "off", "reset", "stall" ..."""
+        return self.tell(self.transport, what)
+
     def stats(self):
-        return json.loads(self.tell("stats"))
+        """With stream_..., which is tcp_... or tls_..., whatever the transport is."""
+        stats = json.loads(self.tell("stats"))
+        if self.transport == "tls" and len(self.servers) == 1:
+            of_tls = next(one for one in stats["listeners"] if one["listen"] == self.server)
+            stats["closed_recent"] = of_tls["closed_recent"]
+        prefix = self.transport + "_"
+        return stats | {"stream_" + key.removeprefix(prefix): value
+                        for key, value in stats.items() if key.startswith(prefix)}
+
+    def all_connections(self):
+        return json.loads(self.tell("connections"))
 
     def stop(self):
         if self.process.poll() is None:
@@ -243,6 +278,7 @@ class Answer:
         found = re.search(r"flags: ([\w ]*);", text)
         self.flags = found.group(1).split() if found else []
         self.ede = [int(code) for code in re.findall(r"; EDE: (\d+)", text)]
+        self.ede_texts = re.findall(r"; EDE: \d+ \([^)]*\): \((.*)\)", text)
         self.rows = self.section("ANSWER")
         self.data = [row[3] for row in self.rows]
 
@@ -255,11 +291,12 @@ class Answer:
 
 @pytest.fixture
 def responder(tmp_path):
-    """responder(*options, listen=["127.0.0.1@5300"]): starts an upstream; see Responder."""
+    """responder(*options, listen=["127.0.0.1@5300"], transport="tls"): starts an upstream; see
+    Responder."""
     started = []
 
-    def start(*options, listen=None):
-        started.append(Responder(tmp_path, *options, listen=listen))
+    def start(*options, **more):
+        started.append(Responder(tmp_path, *options, **more))
         return started[-1]
 
     yield start
@@ -282,6 +319,9 @@ def make_config(tmp_path):
             base["forward-zones"] = [{"name": ".", "upstreams": servers}]
         if nailed:
             base["tcp-upstream-keepalive"] = sorted({s.partition("@")[0] for s in servers})
+        over_tls = [up for up in upstreams if getattr(up, "transport", "") == "tls"]
+        if over_tls:
+            base["upstream"] = tls_upstream(tmp_path, over_tls)
         return merge(base, config or {})
 
     return make
@@ -292,7 +332,8 @@ def nailupd(tmp_path, make_config):
     """nailupd(config, upstreams=[responder()], nailed=True, workers=2): starts a daemon and waits
     until it is ready; see Daemon. config: a dict as the YAML file would have it, laid over a free
     listen address, access for loopback and a control socket. upstreams: Responders or "IP@PORT",
-    become the forward zone "."; nailed: tcp-upstream-keepalive has their addresses."""
+    become the forward zone "." (those over TLS with the authority they have); nailed:
+    tcp-upstream-keepalive has their addresses."""
     started = []
 
     def start(config=None, **more):

@@ -3,11 +3,17 @@
 """Programs of others that nailup works with (NSD, Unbound, dig in batches), the load generator, and
 a raw DNS client. Test files import the fixtures they use: `from peers import nsd`."""
 
+import base64
+import hashlib
 import json
+import random
+import select
 import shutil
 import socket
+import ssl
 import struct
 import subprocess
+import threading
 
 import pytest
 
@@ -22,19 +28,77 @@ def need(tool):
     return found
 
 
+# ---- certificates ----
+
+
+def openssl(*words, data=None):
+    done = subprocess.run([need("openssl"), *map(str, words)], input=data, capture_output=True,
+                          timeout=30)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+
+
+class Authority:
+    """A certificate authority in a folder that it makes: ca_file, and what it signs."""
+
+    def __init__(self, folder):
+        self.folder, self.made = folder, 0
+        folder.mkdir()
+        self.ca_file, self.key = folder / "ca.pem", folder / "ca.key"
+        openssl("req", "-x509", *NEW_KEY, "-keyout", self.key, "-out", self.ca_file, "-days", "2",
+                "-subj", f"/CN=authority {folder.name}")
+
+    def sign(self, *names, self_signed=False, usage="serverAuth"):
+        """(path of a certificate, of its key) for names such as "DNS:dns.test", "IP:127.0.0.1"."""
+        self.made += 1
+        pem, key, request, more = (self.folder / f"{self.made}.{end}"
+                                   for end in ("pem", "key", "request", "more"))
+        more.write_text(f"extendedKeyUsage={usage}\n" +
+                        (f"subjectAltName={','.join(names)}\n" if names else ""))
+        openssl("req", "-new", *NEW_KEY, "-keyout", key, "-out", request, "-subj", "/CN=test")
+        signer = ["-signkey", key] if self_signed else ["-CA", self.ca_file, "-CAkey", self.key]
+        openssl("x509", "-req", "-in", request, "-out", pem, "-days", "2", "-extfile", more,
+                "-set_serial", random.getrandbits(63), *signer)
+        return pem, key
+
+
+def pin_of(certificate):
+    """Of a certificate's key; RFC 7858 section 4.2."""
+    public = openssl("x509", "-in", certificate, "-noout", "-pubkey")
+    der = openssl("pkey", "-pubin", "-outform", "DER", data=public)
+    return base64.b64encode(hashlib.sha256(der).digest()).decode()
+
+
 # ---- servers ----
 
 
 class Server:
-    """A server in the foreground, in a folder of its own. Ready when it answers over UDP."""
+    """A server in the foreground, in a folder of its own. Ready when it answers over UDP. With an
+    authority it serves TLS besides: servers is then where, and ip and port where it is asked in
+    plain text."""
 
-    def __init__(self, folder, address, *command):
+    def __init__(self, folder, address, *command, over_tls=None, authority=None):
         self.ip, self.port = address
-        self.server = "%s@%d" % address
+        self.servers = ["%s@%d" % (over_tls or address)]
+        self.server = self.servers[0]
+        if authority:
+            self.transport, self.ca_file = "tls", authority.ca_file
+        self.folder, self.command = folder, command
         self.log_path = folder / "output"
-        self.log = open(self.log_path, "w")
-        self.process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL,
+        self.log = open(self.log_path, "a")
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, cwd=self.folder, stdin=subprocess.DEVNULL,
                                         stdout=self.log, stderr=subprocess.STDOUT)
+
+    def kill(self):
+        """As a crash would end it."""
+        self.process.kill()
+        self.process.wait(5)
 
     def wait_until_ready(self):
         def answers():
@@ -74,13 +138,19 @@ remote-control:
 
 @pytest.fixture
 def nsd(tmp_path):
-    """nsd({"alpha.test": ZONE, ...}, **{"tcp-timeout": 1}): starts NSD. A zone is text or a path."""
+    """nsd({"alpha.test": ZONE, ...}, **{"tcp-timeout": 1}): starts NSD. A zone is text or a path.
+    authority=Authority(...): over TLS, see Server."""
     started = []
 
-    def start(zones, **options):
+    def start(zones, authority=None, **options):
         folder = tmp_path / f"nsd-{len(started)}"
         folder.mkdir()
-        address = free_address()
+        address, over_tls = free_address(), None
+        if authority:
+            over_tls = free_address(address[0])
+            pem, key = authority.sign(f"IP:{address[0]}")
+            options |= {"ip-address": "%s@%d" % over_tls, "tls-port": over_tls[1],
+                        "tls-service-pem": f'"{pem}"', "tls-service-key": f'"{key}"'}
         config = NSD_CONFIG.format(
             address="%s@%d" % address, folder=folder,
             options="".join(f"  {key}: {value}\n" for key, value in options.items()))
@@ -88,7 +158,8 @@ def nsd(tmp_path):
             (folder / f"{name}.zone").write_text(text)
             config += f"zone:\n  name: {name}\n  zonefile: {name}.zone\n"
         (folder / "nsd.conf").write_text(config)
-        started.append(Server(folder, address, need("nsd"), "-d", "-c", str(folder / "nsd.conf")))
+        started.append(Server(folder, address, need("nsd"), "-d", "-c", str(folder / "nsd.conf"),
+                              over_tls=over_tls, authority=authority))
         started[-1].wait_until_ready()
         return started[-1]
 
@@ -120,20 +191,26 @@ remote-control:
 @pytest.fixture
 def unbound(tmp_path):
     """unbound(more="forward-zone: ...", **{"use-caps-for-id": "yes"}): starts Unbound. An option with
-    several values is a list."""
+    several values is a list. authority=Authority(...): over TLS, see Server."""
     started = []
 
-    def start(more="", **options):
+    def start(more="", authority=None, **options):
         folder = tmp_path / f"unbound-{len(started)}"
         folder.mkdir()
-        address = free_address()
+        address, over_tls = free_address(), None
+        if authority:
+            over_tls = free_address(address[0])
+            pem, key = authority.sign(f"IP:{address[0]}")
+            options |= {"interface": "%s@%d" % over_tls, "tls-port": over_tls[1],
+                        "tls-service-pem": f'"{pem}"', "tls-service-key": f'"{key}"'}
         rows = [(key, one) for key, value in options.items()
                 for one in (value if isinstance(value, list) else [value])]
         (folder / "unbound.conf").write_text(UNBOUND_CONFIG.format(
             address="%s@%d" % address, folder=folder, more=more,
             options="".join(f"  {key}: {value}\n" for key, value in rows)))
         started.append(Server(folder, address, need("unbound"), "-d", "-c",
-                              str(folder / "unbound.conf")))
+                              str(folder / "unbound.conf"), over_tls=over_tls,
+                              authority=authority))
         started[-1].wait_until_ready()
         return started[-1]
 
@@ -257,3 +334,142 @@ class Stream:
         while self.socket.recv(65536):
             pass
         return True
+
+
+# ---- servers of our own that keep what they get ----
+
+
+class Listener:
+    """Serves each TCP connection on a thread of its own; datagrams to the same port are kept."""
+
+    def __init__(self, ip=None):
+        self.ip, self.listening_port = free_address(ip)
+        self.server = f"{self.ip}@{self.listening_port}"
+        self.servers, self.transport = [self.server], "tls"
+        self.datagrams = []
+        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.udp.bind((self.ip, self.listening_port))
+        self.tcp = socket.create_server((self.ip, self.listening_port), backlog=100)
+        for work in (self.keep_datagrams, self.accept):
+            threading.Thread(target=work, daemon=True).start()
+
+    def keep_datagrams(self):
+        try:
+            while True:
+                self.datagrams.append(self.udp.recv(65535))
+        except OSError:
+            return  # closed
+
+    def accept(self):
+        try:
+            while True:
+                client = self.tcp.accept()[0]
+                threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+        except OSError:
+            return
+
+    def stop(self):
+        for one in (self.udp, self.tcp):
+            try:
+                one.shutdown(socket.SHUT_RDWR)  # wakes who waits on it
+            except OSError:
+                pass
+            one.close()
+
+
+class Sniffer(Listener):
+    """Between the daemon and a Responder with TLS: flows has the bytes of each connection to it."""
+
+    def __init__(self, responder):
+        super().__init__(responder.ip)
+        self.port, self.ca_file, self.flows = responder.port, responder.ca_file, []
+        ip, _, port = responder.server.rpartition("@")
+        self.target = (ip, int(port))
+
+    def serve(self, client):
+        flow = bytearray()
+        self.flows.append(flow)
+        with client, socket.create_connection(self.target) as server:
+            ends = {client, server}
+            try:
+                while ends:
+                    for source in select.select(list(ends), [], [])[0]:
+                        self.copy(source, client if source is server else server, ends,
+                                  flow if source is client else None)
+            except OSError:  # of one end; the other one is told as this one was
+                for one in (client, server):
+                    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    @staticmethod
+    def copy(source, sink, ends, flow):
+        data = source.recv(65536)
+        if flow is not None:
+            flow += data
+        if data:
+            sink.sendall(data)
+        else:
+            sink.shutdown(socket.SHUT_WR)
+            ends.remove(source)
+
+    def records(self):
+        """(type, length) of every TLS record of every flow; whatever is none fails."""
+        return [record for flow in self.flows for record in tls_records(bytes(flow))]
+
+
+def tls_records(data):
+    while data:
+        kind, version, length = struct.unpack(">BHH", data[:5])
+        assert 20 <= kind <= 23 and version >> 8 == 3, data
+        yield kind, length
+        data = data[5 + length:]
+
+
+class TlsServer(Listener):
+    """DNS over TLS in Python: queries has every message it got; each answer is the query with QR."""
+
+    def __init__(self, authority, port=53):
+        super().__init__()
+        self.port, self.ca_file, self.queries = port, authority.ca_file, []
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(*authority.sign(f"IP:{self.ip}"))
+        self.context.set_alpn_protocols(["dot"])
+
+    def serve(self, client):
+        try:
+            with self.context.wrap_socket(client, server_side=True) as stream:
+                while head := stream.recv(2):
+                    length = int.from_bytes(head + (stream.recv(1) if len(head) == 1 else b""), "big")
+                    message = b""
+                    while len(message) < length:
+                        message += stream.recv(length - len(message))
+                    self.queries.append(message)
+                    stream.sendall(framed(question_answered(message)))
+        except OSError:
+            return
+
+
+def question_answered(message):
+    """NODATA with the question of a query, and without EDNS."""
+    end = message.index(b"\0", 12) + 5
+    return message[:2] + struct.pack(">5H", 0x8180, 1, 0, 0, 0) + message[12:end]
+
+
+def options_of(message):
+    """{code: data} of the OPT record at the end of a query without other additional records."""
+    at = message.index(b"\0", 12) + 5
+    kind, _, _, length = struct.unpack(">HHIH", message[at + 1:at + 11])
+    assert message[at] == 0 and kind == 41 and at + 11 + length == len(message)
+    options, rest = {}, message[at + 11:]
+    while rest:
+        code, length = struct.unpack(">HH", rest[:4])
+        options[code], rest = rest[4:4 + length], rest[4 + length:]
+    return options
+
+
+@pytest.fixture
+def listeners():
+    """A list; what is appended is stopped at the end."""
+    started = []
+    yield started
+    for one in started:
+        one.stop()
