@@ -18,6 +18,13 @@ static struct buf *wire_of(struct link *link)
     return link->tls ? tls_wire(link->tls) : &link->out;
 }
 
+/* A TLS connection is large by itself: thousands of idle ones keep no queues beside it. */
+static void let_go(struct buf *buf)
+{
+    if (buf_len(buf) == 0 && buf->cap > LINK_KEEP_BYTES)
+        buf_deinit(buf);
+}
+
 static void tell_room(struct link *link)
 {
     if (!link->was_full || link_unsent(link) > link->out.max / 2)
@@ -34,6 +41,7 @@ enum err link_seal(struct link *link)
         return ERR_OK;
     enum err err = tls_send(link->tls, buf_span(&link->out));
     buf_consume(&link->out, buf_len(&link->out));
+    let_go(&link->out);
     return err;
 }
 
@@ -54,6 +62,8 @@ enum err link_write_out(struct link *link)
         link->writes++;
     buf_consume(wire, written);
     link->write_blocked = buf_len(wire) > 0;
+    if (link->tls)
+        let_go(wire);
     return ERR_OK;
 }
 
