@@ -195,6 +195,10 @@ static bool was_useless(const struct conn *conn, enum conn_end why)
 static uint64_t redial_at(struct pool *pool, const struct conn *conn, enum conn_end why)
 {
     uint64_t now = pool_now(pool);
+    if (conn->answers > 0)
+        pool->useless = 0;
+    if (was_useless(conn, why)) /* that it became ready does not count then */
+        pool->backoff.failures = MAX(pool->backoff.failures, pool->useless++);
     if (is_failed_dial(why) || was_useless(conn, why))
         return backoff_fail(&pool->backoff, now, rand_u64());
     if (why == CONN_END_PEER_IDLE || why == CONN_END_IDLE)

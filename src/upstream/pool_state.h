@@ -34,6 +34,7 @@ struct pool {
     bool closing;
     bool tending;
     struct backoff backoff;
+    uint32_t useless; /* connections in a row that broke before an answer came */
     struct keepalive keepalive;
     struct timer tend_later; /* a nailed place could not be had: try again */
     struct timer serve_soon; /* there may be room for those who wait */
