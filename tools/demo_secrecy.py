@@ -33,9 +33,10 @@ def phases(responder):
 def seen(stage):
     """What the upstream of each profile has counted, over TLS and in plain text."""
     servers = stage.secured
-    over_tls = [servers.seen_at(server)["tls_queries"] for server in servers.tls_servers]
-    rows = [servers.seen_at(server) for server in servers.servers]
-    plain = [row["udp_queries"] + row["tcp_queries"] for row in rows]
+    rows = {row["listen"]: row for row in servers.stats()["listeners"]}
+    over_tls = [rows[server]["tls_queries"] for server in servers.tls_servers]
+    plain = [rows[server]["udp_queries"] + rows[server]["tcp_queries"]
+             for server in servers.servers]
     return {profile: (over_tls[i], plain[i]) for i, profile in enumerate(PROFILES)}
 
 
