@@ -51,18 +51,20 @@ class Authority:
         openssl("req", "-x509", *NEW_KEY, "-keyout", self.key, "-out", self.ca_file, "-days", "2",
                 "-subj", f"/CN=authority {folder.name}")
 
-    def sign(self, *names, self_signed=False, usage="serverAuth"):
-        """(path of a certificate, of its key) for names such as "DNS:dns.test", "IP:127.0.0.1"."""
+    def sign(self, *names, self_signed=False, usage="serverAuth", key=None):
+        """(path of a certificate, of its key) for names such as "DNS:dns.test", "IP:127.0.0.1". key:
+        what openssl req -newkey takes, P-256 if nothing is said."""
         self.made += 1
-        pem, key, request, more = (self.folder / f"{self.made}.{end}"
-                                   for end in ("pem", "key", "request", "more"))
+        pem, secret, request, more = (self.folder / f"{self.made}.{end}"
+                                      for end in ("pem", "key", "request", "more"))
         more.write_text(f"extendedKeyUsage={usage}\n" +
                         (f"subjectAltName={','.join(names)}\n" if names else ""))
-        openssl("req", "-new", *NEW_KEY, "-keyout", key, "-out", request, "-subj", "/CN=test")
-        signer = ["-signkey", key] if self_signed else ["-CA", self.ca_file, "-CAkey", self.key]
+        new_key = ["-newkey", *key, "-nodes"] if key else NEW_KEY
+        openssl("req", "-new", *new_key, "-keyout", secret, "-out", request, "-subj", "/CN=test")
+        signer = ["-signkey", secret] if self_signed else ["-CA", self.ca_file, "-CAkey", self.key]
         openssl("x509", "-req", "-in", request, "-out", pem, "-days", "2", "-extfile", more,
                 "-set_serial", random.getrandbits(63), *signer)
-        return pem, key
+        return pem, secret
 
 
 def pin_of(certificate):
