@@ -170,8 +170,8 @@ static enum err probe(const struct addr *listen_at, int type)
     return err;
 }
 
-enum err acceptor_probe(const struct addr *listen_at)
+enum err acceptor_probe(const struct addr *listen_at, bool with_udp)
 {
-    enum err err = probe(listen_at, SOCK_DGRAM);
+    enum err err = with_udp ? probe(listen_at, SOCK_DGRAM) : ERR_OK;
     return err ? err : probe(listen_at, SOCK_STREAM);
 }

@@ -8,6 +8,8 @@
  * tests/support/fake_net.c in tests of behaviour.
  */
 
+#include <stdbool.h>
+
 #include "base/addr.h"
 #include "base/err.h"
 
@@ -26,8 +28,9 @@ MUST_USE enum err acceptor_open(struct acceptor **out, struct loop *loop, const 
 void acceptor_close(struct acceptor **acceptor);
 const struct addr *acceptor_local(const struct acceptor *acceptor);
 
-/* Binds without SO_REUSEPORT, for UDP and for TCP, and lets go again: SO_REUSEPORT alone would let
- * a second instance start unnoticed. ERR_ADDRESS_IN_USE, ERR_ADDRESS_UNKNOWN, ERR_PERMISSION. */
-MUST_USE enum err acceptor_probe(const struct addr *listen);
+/* Binds without SO_REUSEPORT, for TCP and, if it is to be served too, for UDP, and lets go again:
+ * SO_REUSEPORT alone would let a second instance start unnoticed. ERR_ADDRESS_IN_USE,
+ * ERR_ADDRESS_UNKNOWN, ERR_PERMISSION. */
+MUST_USE enum err acceptor_probe(const struct addr *listen, bool with_udp);
 
 #endif

@@ -21,15 +21,16 @@ enum err server_probe(const struct server_options *options, size_t *which)
     size_t lacking = 0;
     size_t count = server_address_count(options);
     for (size_t i = 0; i < count; i++) {
-        const struct addr *addr = server_address_at(options, i).addr;
-        enum err err = acceptor_probe(addr);
+        struct server_address listen = server_address_at(options, i);
+        /* UDP of the port of TLS may be somebody else's: a server of DNS over QUIC (RFC 9250). */
+        enum err err = acceptor_probe(listen.addr, !listen.is_tls);
         *which = i;
         if (err && err != ERR_ADDRESS_UNKNOWN)
             return err;
         if (!err)
             continue;
         lacking++;
-        warn_unknown(addr);
+        warn_unknown(listen.addr);
     }
     return lacking > 0 && lacking == count ? ERR_ADDRESS_UNKNOWN : ERR_OK;
 }

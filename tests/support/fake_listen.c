@@ -365,9 +365,9 @@ const struct addr *acceptor_local(const struct acceptor *acceptor)
 }
 
 /* There is no loop here to ask for its network: every address is free. */
-enum err acceptor_probe(const struct addr *listen)
+enum err acceptor_probe(const struct addr *listen, bool with_udp)
 {
-    (void)listen;
+    (void)listen, (void)with_udp;
     return ERR_OK;
 }
 

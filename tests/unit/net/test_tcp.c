@@ -421,14 +421,15 @@ static void test_workers_share_an_address_but_a_second_instance_is_noticed(void 
 
     assert_int_equal(acceptor_open(&second, end->seen.loop, &addr, on_accept, end), ERR_OK);
     acceptor_close(&second);
-    assert_int_equal(acceptor_probe(&addr), ERR_ADDRESS_IN_USE);
+    assert_int_equal(acceptor_probe(&addr, true), ERR_ADDRESS_IN_USE);
     acceptor_close(&end->acceptor);
-    assert_int_equal(acceptor_probe(&addr), ERR_OK);
+    assert_int_equal(acceptor_probe(&addr, true), ERR_OK);
     fd = plain_socket(SOCK_DGRAM, "127.0.0.1@0", &udp);
-    assert_int_equal(acceptor_probe(&udp), ERR_ADDRESS_IN_USE);
+    assert_int_equal(acceptor_probe(&udp, true), ERR_ADDRESS_IN_USE);
+    assert_int_equal(acceptor_probe(&udp, false), ERR_OK);
     close(fd);
     addr = addr_of("192.0.2.1@53");
-    assert_int_equal(acceptor_probe(&addr), ERR_ADDRESS_UNKNOWN);
+    assert_int_equal(acceptor_probe(&addr, true), ERR_ADDRESS_UNKNOWN);
 }
 
 static void test_a_connection_in_time_wait_does_not_block_a_restart(void **state)
@@ -443,7 +444,7 @@ static void test_a_connection_in_time_wait_does_not_block_a_restart(void **state
     assert_int_equal(plain_read(fd, &byte, 1), 0);
     close(fd);
     acceptor_close(&end->acceptor);
-    assert_int_equal(acceptor_probe(&addr), ERR_OK);
+    assert_int_equal(acceptor_probe(&addr, true), ERR_OK);
     assert_int_equal(acceptor_open(&end->acceptor, end->seen.loop, &addr, on_accept, end), ERR_OK);
 }
 

@@ -19,11 +19,14 @@ static unsigned warnings;
 static const struct server_options options = {
     .listen = listens, .listen_count = 2, .listen_tls = &listens[2], .listen_tls_count = 1};
 
-enum err acceptor_probe(const struct addr *listen)
+enum err acceptor_probe(const struct addr *listen, bool with_udp)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
+        if (listen == &listens[i])
+            assert_int_equal(with_udp, i < 2); /* UDP beside TLS may be somebody else's */
         if (listen == &listens[i])
             return answers[i];
+    }
     return ERR_IO;
 }
 
