@@ -12,11 +12,15 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#include "base/log.h"
 
 struct certificate {
     atomic_uint refs;
     char *chain, *key;
     size_t chain_len, key_len;
+    int64_t ends_at_s;
 };
 
 static enum err read_files(struct certificate *certificate, const struct server_options *options,
@@ -30,15 +34,17 @@ static enum err read_files(struct certificate *certificate, const struct server_
     return tls_read_file(options->tls_key, &certificate->key, &certificate->key_len, why);
 }
 
-static enum err try_out(const struct certificate *certificate, const struct server_options *options,
+static enum err try_out(struct certificate *certificate, const struct server_options *options,
                         char why[TLS_WHY_MAX])
 {
     struct tls_context *context;
     enum err err = certificate_context(&context, certificate, options, NULL, why);
 
-    if (!err)
-        tls_context_free(context);
-    return err;
+    if (err)
+        return err;
+    certificate->ends_at_s = tls_context_ends_at_s(context);
+    tls_context_free(context);
+    return ERR_OK;
 }
 
 enum err certificate_load(struct certificate **out, const struct server_options *options,
@@ -76,6 +82,22 @@ void certificate_unref(struct certificate *certificate)
     free(certificate->key);
     free(certificate->chain);
     free(certificate);
+}
+
+void certificate_warn_over(const struct certificate *certificate,
+                           const struct server_options *options, int64_t now_s)
+{
+    char text[sizeof("-9223372036854775808-12-31 23:59:59")];
+    time_t ends_at = certificate->ends_at_s;
+    struct tm utc;
+
+    if (now_s <= certificate->ends_at_s || !gmtime_r(&ends_at, &utc) ||
+        strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &utc) == 0)
+        return;
+    LOG(LOG_WARNING, "daemon",
+        "the certificate that TLS clients are shown was valid until %s UTC: clients that check it "
+        "turn away; put a new one into %s and send SIGHUP",
+        text, options->tls_certificate);
 }
 
 enum err certificate_context(struct tls_context **out, const struct certificate *certificate,

@@ -8,6 +8,8 @@
  * once by main, shared by all workers, immutable. A reload makes a new one. Any thread.
  */
 
+#include <stdint.h>
+
 #include "base/err.h"
 #include "net/tls_context.h"
 #include "serve/server_options.h"
@@ -22,6 +24,11 @@ MUST_USE enum err certificate_load(struct certificate **out, const struct server
 struct certificate *certificate_ref(struct certificate *certificate);
 /* The last one wipes the key. NULL is fine. */
 void certificate_unref(struct certificate *certificate);
+
+/* Logs a warning with its last day if it is over at now_s (of time()): clients that look at it turn
+ * away, and nothing else tells the operator. */
+void certificate_warn_over(const struct certificate *certificate,
+                           const struct server_options *options, int64_t now_s);
 
 /* A context of one's own for the calling thread; ciphers and groups are the options'. Errors as
  * with tls_context_server(). */

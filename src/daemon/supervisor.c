@@ -96,10 +96,13 @@ static void renew_certificate(struct supervisor *supervisor)
 /* The place where a reload begins. */
 static void reload(struct supervisor *supervisor)
 {
-    if (supervisor->share.certificate)
-        renew_certificate(supervisor);
-    else
+    if (!supervisor->share.certificate) {
         LOG(LOG_WARNING, "daemon", "SIGHUP: reload is not supported yet; restart to apply changes");
+        return;
+    }
+    renew_certificate(supervisor);
+    /* Old or new: the one that is in use now. */
+    certificate_warn_over(supervisor->share.certificate, &supervisor->config->server, time(NULL));
 }
 
 static void on_signal(void *context, int number)
@@ -158,6 +161,7 @@ static int load_certificate(struct supervisor *supervisor)
         return EXIT_STOPPED;
     if (certificate_load(&share->certificate, options, why))
         return refusal_certificate(why);
+    certificate_warn_over(share->certificate, options, time(NULL));
     share->ticket_keys = tls_ticket_keys_new(time(NULL));
     return share->ticket_keys ? EXIT_STOPPED : refusal("out of memory");
 }

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "net/tls_alpn.h"
 #include "net/tls_inside.h"
@@ -192,4 +193,14 @@ enum err tls_context_server(struct tls_context **out, const struct tls_server_op
     if (!context)
         return no_memory(out, why);
     return finish(out, context, set_server(context->ctx, options, why));
+}
+
+int64_t tls_context_ends_at_s(const struct tls_context *context)
+{
+    const X509 *certificate = SSL_CTX_get0_certificate(context->ctx);
+    struct tm ends_at;
+
+    if (!certificate || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &ends_at) != 1)
+        return INT64_MAX;
+    return timegm(&ends_at);
 }

@@ -12,6 +12,7 @@
  */
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "base/span.h"
@@ -45,6 +46,10 @@ struct tls_server_options {
 MUST_USE enum err tls_context_server(struct tls_context **out,
                                      const struct tls_server_options *options,
                                      char why[TLS_WHY_MAX]);
+
+/* When our own certificate ends (notAfter, RFC 5280 section 4.1.2.5), in seconds since 1970;
+ * INT64_MAX: there is none. Those between it and the authority are not looked at. */
+int64_t tls_context_ends_at_s(const struct tls_context *context);
 
 /* NULL is fine. */
 void tls_context_free(struct tls_context *context);

@@ -48,7 +48,7 @@ class Authority:
         made("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
              "-keyout", self.ca_key, "-out", self.ca, "-days", "2", "-subj", "/CN=test authority")
 
-    def make(self, key="ec", certificate=None, key_file=None):
+    def make(self, key="ec", certificate=None, key_file=None, days=2):
         """A chain for HOST and its key; the serial number is random."""
         certificate, key_file = certificate or self.certificate, key_file or self.key
         request, leaf, names = (self.folder / name for name in ("request", "leaf", "names"))
@@ -56,7 +56,7 @@ class Authority:
         made("req", "-new", "-newkey", *kind, "-nodes", "-keyout", key_file, "-out", request,
              "-subj", f"/CN={HOST}")
         names.write_text(f"subjectAltName=DNS:{HOST},IP:127.0.0.1\n")
-        made("x509", "-req", "-in", request, "-CA", self.ca, "-CAkey", self.ca_key, "-days", "2",
+        made("x509", "-req", "-in", request, "-CA", self.ca, "-CAkey", self.ca_key, "-days", days,
              "-set_serial", int.from_bytes(os.urandom(8), "big") >> 1, "-extfile", names,
              "-out", leaf)
         certificate.write_text(leaf.read_text() + self.ca.read_text())
@@ -467,6 +467,24 @@ def test_a_certificate_that_is_no_good_changes_nothing(dot, authority, spoil):
     eventually(lambda: serves(daemon, new))
 
 
+def test_a_certificate_that_is_over_is_served_with_a_warning(dot, authority):
+    warning = r"warning: daemon: .* was valid until 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC: .*"
+    authority.make(days=-1)
+    daemon = dot()
+    assert serves(daemon, authority.der())
+    assert re.search(warning + re.escape(str(authority.certificate)), daemon.log())
+    new = authority.make().der()
+    hang_up(daemon, "SIGHUP: new TLS clients get")
+    eventually(lambda: serves(daemon, new))
+    assert len(re.findall(warning, daemon.log())) == 1
+    authority.make(days=-1)
+    hang_up(daemon, "SIGHUP: new TLS clients get")
+    eventually(lambda: len(re.findall(warning, daemon.log())) == 2)
+    spoil_with_another_key(authority)
+    hang_up(daemon, "SIGHUP: the old certificate stays in use")
+    eventually(lambda: len(re.findall(warning, daemon.log())) == 3)
+
+
 def test_many_signals_at_once_are_harmless(dot, authority):
     daemon = dot(workers=2)
     new = authority.make().der()
@@ -502,6 +520,14 @@ def test_a_tls_address_in_use_exits_with_3(tmp_path, make_config, authority):
         done = start(tmp_path, make_config, tls_options(authority, f"{ip}@{port}"))
     assert done.returncode == 3
     assert f"{ip}@{port}" in done.stderr and "server.listen-tls" in done.stderr
+
+
+def test_udp_beside_tls_may_be_somebody_elses(dot, authority):
+    with socket.socket(type=socket.SOCK_DGRAM) as quic:
+        quic.bind(("127.0.0.1", 0))
+        daemon = dot({"server": {"listen-tls": ["127.0.0.1@%d" % quic.getsockname()[1]]}})
+        daemon.tls.ip, daemon.tls.port = quic.getsockname()
+        assert serves(daemon, authority.der())
 
 
 def test_a_tls_address_that_the_machine_lacks_is_only_a_warning(dot, authority):

@@ -80,6 +80,32 @@ static void test_a_certificate_with_its_key_makes_a_server(void **state)
     assert_int_equal(make_server(here.cert->certificate, here.cert->key), ERR_OK);
 }
 
+static void test_a_server_knows_when_its_certificate_ends(void **state)
+{
+    (void)state;
+    struct tls_cert *cert = tls_certs_make(&(struct tls_cert_wish){TLS_CERTS_EXPIRED});
+    struct tls_server_options options = {.certificate = tls_certs_certificate(cert),
+                                         .key = tls_certs_key(cert)};
+    struct tls_context *context;
+    int64_t hour_ago = time(NULL) - 3600;
+
+    assert_int_equal(tls_context_server(&context, &options, why), ERR_OK);
+    assert_in_range(tls_context_ends_at_s(context), hour_ago - 300, hour_ago + 1);
+    tls_context_free(context);
+    tls_certs_free_cert(cert);
+}
+
+static void test_who_has_no_certificate_knows_no_end(void **state)
+{
+    (void)state;
+    struct tls_peer_options options = {.profile = TLS_STRICT};
+    struct tls_context *context;
+
+    assert_int_equal(tls_context_client(&context, &options, why), ERR_OK);
+    assert_true(tls_context_ends_at_s(context) == INT64_MAX);
+    tls_context_free(context);
+}
+
 static void test_text_around_a_certificate_does_no_harm(void **state)
 {
     char *text;
@@ -710,6 +736,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WHY_TEST(test_a_certificate_with_its_key_makes_a_server),
+        WHY_TEST(test_a_server_knows_when_its_certificate_ends),
+        WHY_TEST(test_who_has_no_certificate_knows_no_end),
         WHY_TEST(test_text_around_a_certificate_does_no_harm),
         WHY_TEST(test_a_certificate_that_is_none_is_named),
         WHY_TEST(test_a_torn_certificate_is_counted),
