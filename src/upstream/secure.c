@@ -14,36 +14,47 @@
 
 /* ---- the identity as bytes: every part with its end, so that no two run into each other ---- */
 
-static void add_text(struct buf *key, const char *text)
+struct identity {
+    struct buf key;
+    bool is_whole; /* each part found room */
+};
+
+static void add(struct identity *identity, const void *bytes, size_t len)
+{
+    if (buf_append(&identity->key, bytes, len))
+        identity->is_whole = false;
+}
+
+static void add_text(struct identity *key, const char *text)
 {
     if (!text)
         text = "";
-    (void)!buf_append(key, text, strlen(text) + 1);
+    add(key, text, strlen(text) + 1);
 }
 
-static void add_addr(struct buf *key, const struct addr *addr)
+static void add_addr(struct identity *key, const struct addr *addr)
 {
     char text[ADDR_TEXT_MAX];
     add_text(key, addr_family(addr) == AF_UNSPEC ? "" : addr_format(addr, text));
 }
 
-static void add_pins(struct buf *key, const struct tls_pins *pins)
+static void add_pins(struct identity *key, const struct tls_pins *pins)
 {
     uint8_t count = pins ? (uint8_t)pins->count : 0;
-    (void)!buf_append(key, &count, 1);
+    add(key, &count, 1);
     if (count)
-        (void)!buf_append(key, pins->sha256, count * (size_t)TLS_PIN_BYTES);
+        add(key, pins->sha256, count * (size_t)TLS_PIN_BYTES);
 }
 
 static struct tls_rack *find_tickets(struct upstream_env *env, const struct addr *addr,
                                      const struct upstream_options *options)
 {
     const struct tls_peer_options *tls = &options->tls;
-    struct buf key;
+    struct identity key = {.is_whole = true};
 
     if (!env->tickets)
         return NULL;
-    buf_init(&key, TLS_RACK_KEY_MAX + 1);
+    buf_init(&key.key, TLS_RACK_KEY_MAX);
     add_addr(&key, addr);
     add_addr(&key, &options->source);
     add_text(&key, tls->profile == TLS_STRICT ? "strict" : "opportunistic");
@@ -54,11 +65,11 @@ static struct tls_rack *find_tickets(struct upstream_env *env, const struct addr
     add_text(&key, tls->ciphers);
     add_text(&key, tls->groups);
     add_pins(&key, tls->pins);
-    /* A key that did not fit is cut and might be another's: no tickets then. */
+    /* A key that lacks a part might be another's: no tickets then. */
     struct tls_rack *tickets = NULL;
-    if (buf_len(&key) < TLS_RACK_KEY_MAX)
-        tickets = tls_tickets_rack(env->tickets, buf_span(&key));
-    buf_deinit(&key);
+    if (key.is_whole)
+        tickets = tls_tickets_rack(env->tickets, buf_span(&key.key));
+    buf_deinit(&key.key);
     return tickets;
 }
 

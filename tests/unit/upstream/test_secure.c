@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Tickets belong to identities: what is different in one part has a rack of its own. */
+
+#include "unit/upstream/tls_fixture.h"
+
+#include "net/tls_contexts.h"
+#include "net/tls_tickets_max.h"
+#include "upstream/secure.h"
+
+struct racks {
+    struct upstream_env env;
+    struct addr addr;
+};
+
+static void racks_open(struct racks *racks)
+{
+    *racks = (struct racks){.addr = fake_addr(TLS_AT)};
+    racks->env.tickets = tls_tickets_new();
+}
+
+static void racks_close(struct racks *racks)
+{
+    tls_contexts_free(racks->env.contexts);
+    tls_tickets_free(racks->env.tickets);
+}
+
+static struct tls_rack *rack_of(struct racks *racks, const struct upstream_options *options)
+{
+    struct secure secure;
+    secure_init(&secure, &racks->env, &racks->addr, options);
+    return secure.tickets;
+}
+
+static struct tls_pins *pins_of(size_t count, uint8_t first)
+{
+    struct tls_pins *pins = calloc(1, sizeof(*pins) + count * TLS_PIN_BYTES);
+    pins->count = count;
+    for (size_t i = 0; i < count; i++)
+        memset(pins->sha256[i], (int)(first + i), TLS_PIN_BYTES);
+    return pins;
+}
+
+static void test_secure_the_same_identity_has_the_same_rack(void **state)
+{
+    (void)state;
+    struct racks racks;
+    struct upstream_options a = strict(), b = strict();
+    char name[] = "dns.test", empty[] = "";
+    racks_open(&racks);
+    b.tls.auth_name = name; /* the same text elsewhere */
+    b.tls.certificate = empty;
+    b.max_requests = 7; /* no part of who it is */
+    b.tls.early_data = true;
+    assert_non_null(rack_of(&racks, &a));
+    assert_ptr_equal(rack_of(&racks, &a), rack_of(&racks, &b));
+    racks_close(&racks);
+}
+
+enum { IDENTITIES = 17 };
+
+/* Each differs from every other in one part at least; some so that parts without their ends would
+ * read the same. */
+static void make_identities(struct upstream_options all[IDENTITIES], struct tls_pins *pins[4])
+{
+    static char other[] = "other.test", a[] = "a", b[] = "b", ab[] = "ab";
+    for (int i = 0; i < IDENTITIES; i++)
+        all[i] = strict();
+    all[1].tls.auth_name = other;
+    all[2].tls.auth_name = NULL;
+    all[3].tls.profile = TLS_OPPORTUNISTIC;
+    all[4].tls.ca_bundle = NULL;
+    for (int i = 0; i < 4; i++)
+        all[5 + i].tls.pins = pins[i];
+    all[9].source = fake_addr("10.9.9.9@0");
+    all[10].source = fake_addr("10.9.9.10@0");
+    all[11].tls.certificate = ab;
+    all[12].tls.certificate = a;
+    all[12].tls.key = b;
+    all[13].tls.key = ab;
+    all[14].tls.ciphers = ab;
+    all[15].tls.groups = ab;
+    all[16].tls.ciphers = a;
+    all[16].tls.groups = b;
+}
+
+static void test_secure_different_identities_have_different_racks(void **state)
+{
+    (void)state;
+    struct racks racks;
+    struct upstream_options all[IDENTITIES];
+    struct tls_rack *found[IDENTITIES];
+    struct tls_pins *pins[4] = {pins_of(1, 1), pins_of(1, 2), pins_of(2, 1), pins_of(16, 1)};
+    racks_open(&racks);
+    make_identities(all, pins);
+    for (int i = 0; i < IDENTITIES; i++) {
+        found[i] = rack_of(&racks, &all[i]);
+        assert_non_null(found[i]);
+        for (int j = 0; j < i; j++)
+            assert_ptr_not_equal(found[i], found[j]);
+    }
+    for (int i = 0; i < IDENTITIES; i++) /* and find them again */
+        assert_ptr_equal(found[i], rack_of(&racks, &all[i]));
+    racks_close(&racks);
+    for (int i = 0; i < 4; i++)
+        free(pins[i]);
+}
+
+static void test_secure_addresses_and_ports_have_different_racks(void **state)
+{
+    (void)state;
+    static const char *const addrs[] = {TLS_AT, "10.1.1.1@8853", "10.1.1.2@853", "::1@853",
+                                        "fe80::1%lo@853"};
+    struct racks racks;
+    struct tls_rack *found[ARRAY_LEN(addrs)];
+    struct upstream_options options = strict();
+    racks_open(&racks);
+    for (size_t i = 0; i < ARRAY_LEN(addrs); i++) {
+        if (addr_parse(&racks.addr, addrs[i], 853)) /* a machine without such an interface */
+            continue;
+        found[i] = rack_of(&racks, &options);
+        for (size_t j = 0; j < i; j++)
+            assert_ptr_not_equal(found[i], found[j]);
+    }
+    racks_close(&racks);
+}
+
+/* A key that was cut might be another's. */
+static void test_secure_a_key_that_is_too_long_means_no_tickets(void **state)
+{
+    (void)state;
+    static char path[TLS_RACK_KEY_MAX + 2];
+    struct racks racks;
+    struct upstream_options options = strict();
+    racks_open(&racks);
+    options.tls.certificate = path;
+    struct tls_rack *none = rack_of(&racks, &options);
+    size_t whole = 0;
+    for (size_t len = TLS_RACK_KEY_MAX - 300; len <= TLS_RACK_KEY_MAX + 1; len++) {
+        memset(path, 'x', len);
+        struct tls_rack *rack = rack_of(&racks, &options);
+        assert_ptr_not_equal(rack, none);
+        whole += rack != NULL;
+        assert_true(rack != NULL || len > TLS_RACK_KEY_MAX - 200); /* the other parts are short */
+    }
+    assert_true(whole > 50);
+    assert_null(rack_of(&racks, &options));
+    options.tls.groups = path; /* long parts elsewhere: neither is left out */
+    options.tls.certificate = NULL;
+    assert_null(rack_of(&racks, &options));
+    racks_close(&racks);
+}
+
+static void test_secure_without_a_store_there_are_no_tickets(void **state)
+{
+    (void)state;
+    struct racks racks = {.addr = fake_addr(TLS_AT)};
+    struct upstream_options options = strict();
+    assert_null(rack_of(&racks, &options));
+    racks_close(&racks);
+}
+
+/* Who reads the log is told what to look at, for each thing that TLS finds wrong. */
+static void test_secure_advice_is_there_for_what_can_be_mended(void **state)
+{
+    (void)state;
+    static const enum err mendable[] = {ERR_TLS_NOT_SPOKEN, ERR_TLS_CLOSED,  ERR_TLS_SILENT,
+                                        ERR_TLS_ALERT,      ERR_TLS_EXPIRED, ERR_TLS_UNTRUSTED,
+                                        ERR_TLS_NAME,       ERR_TLS_PIN,     ERR_TLS_ALPN};
+    for (size_t i = 0; i < ARRAY_LEN(mendable); i++) {
+        assert_true(secure_advice(mendable[i])[0] == ';');
+        for (size_t j = 0; j < i; j++)
+            if (mendable[i] != ERR_TLS_SILENT) /* looks like a closed one, from here */
+                assert_string_not_equal(secure_advice(mendable[i]), secure_advice(mendable[j]));
+    }
+    assert_string_equal(secure_advice(ERR_REFUSED), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_secure_the_same_identity_has_the_same_rack),
+        cmocka_unit_test(test_secure_different_identities_have_different_racks),
+        cmocka_unit_test(test_secure_addresses_and_ports_have_different_racks),
+        cmocka_unit_test(test_secure_a_key_that_is_too_long_means_no_tickets),
+        cmocka_unit_test(test_secure_without_a_store_there_are_no_tickets),
+        cmocka_unit_test(test_secure_advice_is_there_for_what_can_be_mended),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
