@@ -33,6 +33,8 @@ struct poller {
     struct loop *loop;
     uv_poll_t handle;
     int epoll_fd;
+    struct poller_tenant *tenant;
+    uint64_t turns;
     int current, count; /* events[current, count) are still to be handed out */
     struct epoll_event events[EVENTS_MAX];
     struct {
@@ -48,6 +50,7 @@ static void on_sockets_ready(uv_poll_t *handle, int status, int events)
 
     (void)status;
     (void)events;
+    poller->turns++;
     poller->current = 0;
     poller->count = epoll_wait(poller->epoll_fd, poller->events, EVENTS_MAX, 0);
     while (poller->current < poller->count) {
@@ -63,6 +66,8 @@ static void on_loop_closing(struct loop_guest *guest)
 {
     struct poller *poller = CONTAINER_OF(guest, struct poller, guest);
 
+    if (poller->tenant)
+        poller->tenant->close(poller->tenant);
     uv_close((uv_handle_t *)&poller->handle, NULL);
     close(poller->epoll_fd);
 }
@@ -89,6 +94,8 @@ static struct poller *poller_new(struct loop *loop)
         return NULL;
     poller->loop = loop;
     poller->current = poller->count = 0;
+    poller->tenant = NULL;
+    poller->turns = 0;
     for (int which = 0; which < POLLER_OBJECTS; which++) {
         poller->spare[which].first = NULL;
         poller->spare[which].count = 0;
@@ -119,6 +126,21 @@ struct poller *poller_of(struct loop *loop)
 struct loop *poller_loop(struct poller *poller)
 {
     return poller->loop;
+}
+
+uint64_t poller_turns(const struct poller *poller)
+{
+    return poller->turns;
+}
+
+struct poller_tenant *poller_tenant(const struct poller *poller)
+{
+    return poller->tenant;
+}
+
+void poller_set_tenant(struct poller *poller, struct poller_tenant *tenant)
+{
+    poller->tenant = tenant;
 }
 
 uint8_t *poller_read_buffer(struct poller *poller)

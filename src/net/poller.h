@@ -51,6 +51,16 @@ void watch_stop(struct poller *poller, struct watch *watch);
 /* NET_READ_MAX bytes for the read that is under way; valid until the callback returns. */
 uint8_t *poller_read_buffer(struct poller *poller);
 
+/* Counts the epoll_wait() of this poller. */
+uint64_t poller_turns(const struct poller *poller);
+
+/* One module that keeps sockets between uses: closes them when the loop closes. */
+struct poller_tenant {
+    void (*close)(struct poller_tenant *tenant);
+};
+struct poller_tenant *poller_tenant(const struct poller *poller); /* NULL: none yet */
+void poller_set_tenant(struct poller *poller, struct poller_tenant *tenant);
+
 /* Small objects of the same few sizes come and go with every query: a bounded list of free ones. */
 enum poller_object { POLLER_TCP, POLLER_UDP_QUERY, POLLER_OBJECTS };
 

@@ -2,59 +2,59 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * One UDP query on a socket of its own (udp_query.h). Checking answers, retransmission and
- * deadlines are left to the owner.
+ * One UDP query on a port of its own (udp_query.h). Checking answers, retransmission and deadlines
+ * are left to the owner.
  *
- * This runs for each query that leaves by UDP, so it makes no system call but socket, connect,
- * send, epoll_ctl, recv and close.
+ * This runs for each query that leaves by UDP, so it makes no system call but connect, send, recv
+ * and the disconnecting connect, once there are sockets to use again.
  */
 
 #include "net/udp_query.h"
 
 #include <errno.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/check.h"
 #include "net/poller.h"
 #include "net/read_max.h"
 #include "net/socket.h"
+#include "net/udp_sockets.h"
 
 struct udp_query {
-    struct watch watch;
+    struct udp_socket *socket;
     struct poller *poller;
     const struct udp_query_handler *handler;
     void *owner;
+    bool failed; /* an error was met: the socket is not used again */
 };
 
 /* One datagram or error an event: the callback may close the query, and what is left comes in the
  * next turn. Reading an ICMP error clears it, and the socket goes on. */
-static void on_ready(struct watch *watch, uint32_t events)
+static void on_ready(struct udp_socket *socket, void *owner)
 {
-    struct udp_query *query = CONTAINER_OF(watch, struct udp_query, watch);
+    struct udp_query *query = owner;
     uint8_t *buffer = poller_read_buffer(query->poller);
-    ssize_t len = recv(watch->fd, buffer, NET_READ_MAX, 0);
+    ssize_t len = recv(socket->watch.fd, buffer, NET_READ_MAX, 0);
 
-    (void)events;
-    if (len >= 0)
+    if (len >= 0) {
         query->handler->on_datagram(query->owner, span_of(buffer, (size_t)len));
-    else if (errno != EAGAIN && errno != EINTR)
+    } else if (errno != EAGAIN && errno != EINTR) {
+        query->failed = true;
         query->handler->on_failed(query->owner, err_from_errno(errno));
+    }
 }
 
-static enum err start(struct udp_query *query, int fd, const struct addr *peer,
-                      const struct addr *source, struct span datagram)
+static enum err start(struct udp_query *query, const struct addr *peer, const struct addr *source,
+                      struct span datagram)
 {
-    if (addr_family(source) != 0) {
-        enum err err = socket_bind_source(fd, source);
-        if (err)
-            return err;
-    }
-    if (connect(fd, &peer->sa, addr_len(peer)) != 0)
-        return err_from_errno(errno);
-    if (send(fd, datagram.data, datagram.len, MSG_NOSIGNAL) < 0)
-        return err_from_errno(errno);
-    return watch_start(query->poller, &query->watch, fd, EPOLLIN);
+    enum err err = udp_socket_take(&query->socket, query->poller, peer, source, on_ready, query);
+    if (err)
+        return err;
+    if (send(query->socket->watch.fd, datagram.data, datagram.len, MSG_NOSIGNAL) >= 0)
+        return ERR_OK;
+    err = err_from_errno(errno);
+    udp_socket_give(&query->socket, false);
+    return err;
 }
 
 enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct addr *peer,
@@ -62,27 +62,13 @@ enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct 
                         const struct udp_query_handler *handler, void *owner)
 {
     struct poller *poller = poller_of(loop);
-    struct udp_query *query;
-    enum err err;
-    int fd;
+    struct udp_query *query = poller ? poller_take(poller, POLLER_UDP_QUERY, sizeof(*query)) : NULL;
 
-    if (!poller)
+    if (!query)
         return ERR_NO_MEMORY;
-    err = socket_open(&fd, addr_family(peer), SOCK_DGRAM);
-    if (err)
-        return err;
-    query = poller_take(poller, POLLER_UDP_QUERY, sizeof(*query));
-    if (!query) {
-        close(fd);
-        return ERR_NO_MEMORY;
-    }
-    query->watch.on_ready = on_ready;
-    query->poller = poller;
-    query->handler = handler;
-    query->owner = owner;
-    err = start(query, fd, peer, source, datagram);
+    *query = (struct udp_query){.poller = poller, .handler = handler, .owner = owner};
+    enum err err = start(query, peer, source, datagram);
     if (err) {
-        close(fd);
         poller_give(poller, POLLER_UDP_QUERY, query);
         return err;
     }
@@ -95,6 +81,6 @@ void udp_query_close(struct udp_query **query)
     struct udp_query *closing = *query;
 
     *query = NULL;
-    watch_close(closing->poller, &closing->watch);
+    udp_socket_give(&closing->socket, !closing->failed);
     poller_give(closing->poller, POLLER_UDP_QUERY, closing);
 }

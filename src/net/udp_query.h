@@ -5,7 +5,7 @@
 
 /*
  * A connected UDP socket on a fresh port that the kernel draws at random (RFC 5452): one query,
- * then closed. Replaced by tests/support/fake_net.c in tests of behaviour.
+ * then the port is given back. Replaced by tests/support/fake_net.c in tests of behaviour.
  */
 
 #include <stdint.h>

@@ -5,10 +5,12 @@
 
 #include "real_net.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
 #include "net/udp_query.h"
+#include "net/udp_sockets.h"
 
 enum { QUERIES = 300 };
 
@@ -237,6 +239,91 @@ static void test_errors_known_at_once_leave_nothing_open(void **state)
     assert_null(end->query);
 }
 
+/* ---- sockets that are used again ---- */
+
+static unsigned open_files(void)
+{
+    unsigned count = 0;
+    for (int fd = 0; fd < 4096; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* Asks, is answered and closes; the port it came from. */
+static uint16_t ask_and_close(struct end *end)
+{
+    assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
+    struct addr from = read_query(end);
+    answer(end->fd, &from, "yes");
+    run_until_seen(&end->seen, 1);
+    udp_query_close(&end->query);
+    return addr_port(&from);
+}
+
+static void test_a_socket_used_again_has_a_fresh_port(void **state)
+{
+    struct end *end = *state;
+    unsigned equal = 0, before;
+    uint16_t last = ask_and_close(end);
+
+    before = open_files();
+    for (int i = 0; i < QUERIES; i++) {
+        uint16_t port = ask_and_close(end);
+        equal += port == last;
+        last = port;
+    }
+    assert_true(equal < QUERIES / 50);
+    assert_true(open_files() <= before + 2); /* and it is the same few sockets */
+}
+
+static void test_what_comes_late_is_not_given_to_the_next_query(void **state)
+{
+    struct end *end = *state;
+
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
+        struct addr from = read_query(end);
+        answer(end->fd, &from, "late"); /* has arrived, and is never read */
+        udp_query_close(&end->query);
+        run_some_turns(end->seen.loop);
+        ask_and_close(end);
+    }
+    assert_null(strstr(end->seen.words, "late"));
+}
+
+static void test_an_icmp_error_is_not_told_to_the_next_query(void **state)
+{
+    struct end *end = *state;
+
+    for (int i = 0; i < 20; i++) {
+        struct addr closed = closed_port(SOCK_DGRAM);
+        assert_int_equal(ask(end, &closed, &any_source), ERR_OK);
+        udp_query_close(&end->query); /* the error waits at the socket */
+        run_some_turns(end->seen.loop);
+        ask_and_close(end);
+    }
+    assert_null(strstr(end->seen.words, "failed"));
+}
+
+static void test_no_more_sockets_are_kept_than_the_bound(void **state)
+{
+    struct end *end = *state;
+    enum { MANY = UDP_SOCKETS_IDLE_MAX + 100 };
+    static struct udp_query *queries[MANY];
+    unsigned before = open_files();
+
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
+        queries[i] = end->query;
+        read_query(end);
+    }
+    for (int i = 0; i < MANY; i++)
+        udp_query_close(&queries[i]);
+    end->query = NULL;
+    assert_true(open_files() <= before + UDP_SOCKETS_IDLE_MAX + 8);
+    assert_true(open_files() > before + UDP_SOCKETS_IDLE_MAX / 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -248,6 +335,10 @@ int main(void)
         TEST(test_an_icmp_error_does_not_make_the_socket_deaf),
         TEST(test_the_source_address_is_kept),
         TEST(test_ports_are_fresh_for_each_query),
+        TEST(test_a_socket_used_again_has_a_fresh_port),
+        TEST(test_what_comes_late_is_not_given_to_the_next_query),
+        TEST(test_an_icmp_error_is_not_told_to_the_next_query),
+        TEST(test_no_more_sockets_are_kept_than_the_bound),
         TEST(test_closing_is_allowed_in_every_callback),
         TEST(test_no_callback_comes_after_close),
         TEST(test_many_queries_are_open_at_once),

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Sockets of UDP queries, used again with a fresh port each time (udp_sockets.h).
+ *
+ * Invariant: an idle socket is connected to nobody and has no port, so nothing can arrive at it;
+ * what had arrived before is seen by the next epoll_wait() and thrown away, and it is not used
+ * again until there was one.
+ */
+
+#include "net/udp_sockets.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "net/socket.h"
+
+enum {
+    LOOKS = 3,      /* reuses of which the ports are compared */
+    DRAIN_MAX = 16, /* datagrams thrown away at an idle socket, until it is closed instead */
+};
+
+enum { FAMILY_V4, FAMILY_V6, FAMILIES };
+
+struct udp_sockets {
+    struct poller_tenant tenant;
+    struct list idle[FAMILIES]; /* the longest idle first */
+    unsigned count[FAMILIES];
+    unsigned looks; /* ports compared so far, each time found to differ */
+    bool is_off;    /* this kernel keeps the port: each query gets a new socket */
+};
+
+static unsigned place_of(int family)
+{
+    return family == AF_INET6 ? FAMILY_V6 : FAMILY_V4;
+}
+
+static void socket_free(struct udp_socket *socket)
+{
+    watch_close(socket->poller, &socket->watch);
+    free(socket);
+}
+
+static void on_loop_closing(struct poller_tenant *tenant)
+{
+    struct udp_sockets *sockets = CONTAINER_OF(tenant, struct udp_sockets, tenant);
+
+    for (unsigned place = 0; place < FAMILIES; place++)
+        for (struct list *node; (node = list_take_first(&sockets->idle[place]));)
+            socket_free(LIST_ITEM(node, struct udp_socket, node));
+    free(sockets);
+}
+
+static struct udp_sockets *sockets_of(struct poller *poller)
+{
+    struct poller_tenant *tenant = poller_tenant(poller);
+    if (tenant)
+        return CONTAINER_OF(tenant, struct udp_sockets, tenant);
+    struct udp_sockets *sockets = calloc(1, sizeof(*sockets));
+    if (!sockets)
+        return NULL;
+    for (unsigned place = 0; place < FAMILIES; place++)
+        list_init(&sockets->idle[place]);
+    sockets->tenant.close = on_loop_closing;
+    poller_set_tenant(poller, &sockets->tenant);
+    return sockets;
+}
+
+/* ---- idle ones ---- */
+
+static struct udp_socket *take_idle(struct udp_sockets *sockets, struct poller *poller, int family)
+{
+    unsigned place = place_of(family);
+    struct list *node = list_first(&sockets->idle[place]);
+    if (!node)
+        return NULL;
+    struct udp_socket *socket = LIST_ITEM(node, struct udp_socket, node);
+    if (socket->idle_turn == poller_turns(poller))
+        return NULL;
+    list_remove(node);
+    sockets->count[place]--;
+    return socket;
+}
+
+static void drop_idle(struct udp_socket *socket)
+{
+    list_remove(&socket->node);
+    sockets_of(socket->poller)->count[place_of(socket->family)]--;
+    socket_free(socket);
+}
+
+/* What came for the query before, or an ICMP error about it. */
+static void drain(struct udp_socket *socket)
+{
+    uint8_t byte;
+    for (unsigned i = 0; i < DRAIN_MAX; i++)
+        if (recv(socket->watch.fd, &byte, sizeof(byte), MSG_DONTWAIT) < 0 && errno == EAGAIN)
+            return;
+    drop_idle(socket);
+}
+
+static void on_ready(struct watch *watch, uint32_t events)
+{
+    struct udp_socket *socket = CONTAINER_OF(watch, struct udp_socket, watch);
+
+    (void)events;
+    if (socket->on_ready)
+        socket->on_ready(socket, socket->owner);
+    else
+        drain(socket);
+}
+
+/* ---- connecting ---- */
+
+static in_port_t port_of(int fd)
+{
+    struct addr addr = {0};
+    socklen_t len = sizeof(addr);
+    return getsockname(fd, &addr.sa, &len) == 0 ? addr_port(&addr) : 0;
+}
+
+static bool disconnect(int fd)
+{
+    const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+    return connect(fd, &nobody, sizeof(nobody)) == 0;
+}
+
+/* Some kernels may keep the port of a disconnected socket: one port for all queries would be easy
+ * to guess. The first reuses say which kind this is; no port at all is the sign. */
+static void look(struct udp_sockets *sockets, int fd)
+{
+    if (port_of(fd) == 0) {
+        sockets->looks++;
+        return;
+    }
+    sockets->is_off = true;
+    LOG(LOG_NOTICE, "net", "UDP queries get a new socket each: a disconnected one keeps its port");
+}
+
+static enum err new_socket(struct udp_socket **out, struct poller *poller, int family)
+{
+    int fd;
+    enum err err = socket_open(&fd, family, SOCK_DGRAM);
+    if (err)
+        return err;
+    struct udp_socket *socket = calloc(1, sizeof(*socket));
+    if (!socket) {
+        close(fd);
+        return ERR_NO_MEMORY;
+    }
+    list_init(&socket->node);
+    socket->poller = poller;
+    socket->family = family;
+    socket->watch.on_ready = on_ready;
+    err = watch_start(poller, &socket->watch, fd, EPOLLIN);
+    if (err) {
+        close(fd);
+        free(socket);
+        return err;
+    }
+    *out = socket;
+    return ERR_OK;
+}
+
+static enum err connect_from(struct udp_socket *socket, const struct addr *peer,
+                             const struct addr *source)
+{
+    if (addr_family(source) != 0) {
+        enum err err = socket_bind_source(socket->watch.fd, source);
+        if (err)
+            return err;
+    }
+    socket->reusable = addr_family(source) == 0;
+    return connect(socket->watch.fd, &peer->sa, addr_len(peer)) == 0 ? ERR_OK
+                                                                     : err_from_errno(errno);
+}
+
+/* ---- the door ---- */
+
+enum err udp_socket_take(struct udp_socket **out, struct poller *poller, const struct addr *peer,
+                         const struct addr *source,
+                         void (*on_ready_of)(struct udp_socket *socket, void *owner), void *owner)
+{
+    struct udp_sockets *sockets = sockets_of(poller);
+    struct udp_socket *socket = NULL;
+    enum err err = sockets ? ERR_OK : ERR_NO_MEMORY;
+
+    if (!err && addr_family(source) == 0)
+        socket = take_idle(sockets, poller, addr_family(peer));
+    if (!err && !socket)
+        err = new_socket(&socket, poller, addr_family(peer));
+    if (err)
+        return err;
+    err = connect_from(socket, peer, source);
+    if (err) {
+        socket_free(socket);
+        return err;
+    }
+    socket->on_ready = on_ready_of;
+    socket->owner = owner;
+    *out = socket;
+    return ERR_OK;
+}
+
+void udp_socket_give(struct udp_socket **socket, bool healthy)
+{
+    struct udp_socket *given = *socket;
+    struct udp_sockets *sockets = sockets_of(given->poller);
+    unsigned place = place_of(given->family);
+
+    *socket = NULL;
+    bool keep = healthy && given->reusable && !sockets->is_off &&
+                sockets->count[place] < UDP_SOCKETS_IDLE_MAX && disconnect(given->watch.fd);
+    if (keep && sockets->looks < LOOKS)
+        look(sockets, given->watch.fd);
+    if (!keep || sockets->is_off) {
+        socket_free(given);
+        return;
+    }
+    given->on_ready = NULL;
+    given->idle_turn = poller_turns(given->poller);
+    list_append(&sockets->idle[place], &given->node);
+    sockets->count[place]++;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_NET_UDP_SOCKETS_H
+#define NAILUP_NET_UDP_SOCKETS_H
+
+/*
+ * Private to src/net: the sockets that UDP queries are sent from. Each query has one of its own on
+ * a port that the kernel draws at random (RFC 5452 section 9.2), but not a new socket: making,
+ * watching and closing one costs more than all else about a query. A socket whose query is over is
+ * disconnected, which gives its port back; connecting it again draws a fresh one. That the
+ * kernel does so is looked at before it is relied on.
+ */
+
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "net/poller.h"
+
+enum { UDP_SOCKETS_IDLE_MAX = 512 }; /* kept of each family, by each loop */
+
+struct udp_socket {
+    struct watch watch;
+    struct poller *poller;
+    struct list node; /* idle */
+    uint64_t idle_turn;
+    int family;
+    bool reusable; /* its port is the kernel's choice alone */
+    /* NULL: idle. One call for each event. */
+    void (*on_ready)(struct udp_socket *socket, void *owner);
+    void *owner;
+};
+
+/* Connected to peer on a fresh port and watched; source: family 0 lets the kernel choose. */
+MUST_USE enum err udp_socket_take(struct udp_socket **out, struct poller *poller,
+                                  const struct addr *peer, const struct addr *source,
+                                  void (*on_ready)(struct udp_socket *socket, void *owner),
+                                  void *owner);
+
+/* The query is over. Kept for another when healthy (no error was met on it), else closed. *socket
+ * becomes NULL. */
+void udp_socket_give(struct udp_socket **socket, bool healthy);
+
+#endif
