@@ -55,7 +55,10 @@ static void put_conn(void *context, const struct conn_view *view)
     reply_text(reply, view->tls);
     reply_text(reply, view->cipher);
     reply_text(reply, view->session);
-    reply_flag(reply, view->authenticated);
+    if (*view->tls)
+        reply_flag(reply, view->authenticated);
+    else
+        reply_unknown(reply);
     reply_row_end(reply);
 }
 

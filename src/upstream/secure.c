@@ -119,7 +119,8 @@ const char *secure_advice(enum err why)
     case ERR_TLS_SILENT:
         return "; check that it serves TLS on this port";
     case ERR_TLS_ALERT:
-        return "; it may want a client-certificate, another auth-name or other tls-ciphers";
+        return "; it may want a client-certificate, another auth-name or other tls-ciphers, or not "
+               "be a DNS server";
     case ERR_TLS_EXPIRED:
         return "; its operator has to renew it, unless the clock of this machine is wrong";
     case ERR_TLS_UNTRUSTED:
