@@ -3,8 +3,8 @@
 /*
  * A client's message up to its reply: whatever comes in, what goes out parses, is a reply to it,
  * echoes its question, has the flags it may have, is no longer than allowed and holds the answer's
- * records with their TTLs aged, or with TC none. The first byte of the input chooses the transport
- * and the answer, the rest is the message.
+ * records with their TTLs aged, or with TC none, and is padded if and only if it is to be. The
+ * first two bytes of the input choose the transport and the answer, the rest is the message.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +19,29 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { RECORDS_MAX = 64, CHOICE_STREAM = 1, CHOICE_AD = 2, CHOICE_EDE = 4, AGE_S = 11 };
+enum {
+    RECORDS_MAX = 64,
+    RR_FIXED = 12,    /* of a record, before its data */
+    OPTION_FIXED = 4, /* of an EDNS option, before its data */
+    AGE_S = 11,
+};
+
+/* Of the first byte; its other bits are a number of records. */
+enum { CHOICE_STREAM = 1, CHOICE_AD = 2, CHOICE_EDE = 4 };
+
+/* Of the second byte, for streams; its other bits make the records longer, up to more than a
+ * message may have. */
+enum { CHOICE_PADS = 1, FILL_STEP = 17 };
 
 static uint8_t bytes[MESSAGE_MAX];
 static uint16_t offsets[RECORDS_MAX];
 
 /* An answer as the resolver would have it, with as many records as the choice says: the first half
  * in answer, the others in authority and additional. */
-static struct answer make_answer(const struct question *question, uint8_t choice)
+static struct answer make_answer(const struct question *question, uint8_t choice, uint8_t sizes)
 {
+    static const uint8_t fill[(UINT8_MAX >> 1) * FILL_STEP];
+    size_t fill_len = (size_t)(sizes >> 1) * FILL_STEP;
     uint8_t wire[NAME_WIRE_MAX];
     struct question folded = *question;
     struct build build;
@@ -39,11 +53,14 @@ static struct answer make_answer(const struct question *question, uint8_t choice
     build_question(&build, &folded);
     build_section(&build, SECTION_ANSWER);
     for (int i = 0, records = choice >> 3; i < records; i++) {
+        if (build_room(&build) < RR_FIXED + question->name.len + fill_len)
+            break;
         if (i >= records / 2)
             build_section(&build, i >= records * 3 / 4 ? SECTION_ADDITIONAL : SECTION_AUTHORITY);
         build_pointer(&build, HEADER_LEN);
         build_rr_begin_owned(&build, type, RRCLASS_IN, (uint32_t)i * 7);
         build_bytes(&build, wire, question->name.len);
+        build_bytes(&build, fill, fill_len);
         build_rr_end(&build);
     }
     struct answer answer = {.message = span_of(bytes, build_finish(&build)),
@@ -51,6 +68,7 @@ static struct answer make_answer(const struct question *question, uint8_t choice
     MUST(message_parse(&message, answer.message) == MESSAGE_OK);
     answer.ttl_count = (uint16_t)ttl_collect(&message, offsets, RECORDS_MAX);
     answer.kind = choice & CHOICE_EDE ? ANSWER_NXDOMAIN : ANSWER_POSITIVE;
+    answer.error = choice & CHOICE_EDE ? ERR_TLS_UNTRUSTED : ERR_OK;
     answer.ede_count = choice & CHOICE_EDE ? 2 : 0;
     answer.ede[0] = EDE_STALE_ANSWER;
     answer.ede[1] = EDE_NETWORK_ERROR;
@@ -97,6 +115,23 @@ static void check_records(const struct message *message, const struct answer *an
     }
 }
 
+/* RFC 8467 section 4.1: the answer to a padded query fills its blocks, if it is sealed, with zeros.
+ */
+static void check_padding(const struct message *message, const struct reply *reply)
+{
+    bool is_due = reply->rules->pads && reply->query->has_padding;
+    struct span options = message->edns.options;
+    struct edns_option option;
+    unsigned count = 0;
+    size_t len = message->bytes.len;
+    for (; edns_option_next(&options, &option); count += option.code == EDNS_PADDING)
+        for (size_t i = 0; option.code == EDNS_PADDING && i < option.data.len; i++)
+            MUST(option.data.data[i] == 0);
+    MUST(count <= is_due);
+    MUST(!is_due || len % EDNS_PADDING_ANSWER == 0 || len == MESSAGE_MAX ||
+         (count == 0 && len > MESSAGE_MAX - OPTION_FIXED));
+}
+
 static void check_reply(const struct reply *reply, const struct query *query)
 {
     uint8_t *out = malloc(reply->len);
@@ -110,6 +145,7 @@ static void check_reply(const struct reply *reply, const struct query *query)
     MUST(reply->rules->stream || reply->len <= 1232);
     MUST(reply->rules->stream || reply->len <= query->udp_size);
     check_flags(&message, query);
+    check_padding(&message, reply);
     if (reply->answer)
         check_records(&message, reply->answer);
     else
@@ -119,22 +155,23 @@ static void check_reply(const struct reply *reply, const struct query *query)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0)
+    if (size < 2)
         return 0;
     struct reply_rules rules =
         *data & CHOICE_STREAM ? reply_rules_stream(1232, 30000000) : reply_rules_udp(1232);
+    rules.pads = rules.stream && data[1] & CHOICE_PADS;
     struct query query;
     struct query_error error;
     struct reply reply;
     struct answer answer;
-    switch (query_check(&query, &error, span_of(data + 1, size - 1))) {
+    switch (query_check(&query, &error, span_of(data + 2, size - 2))) {
     case QUERY_DROP:
         return 0;
     case QUERY_ERROR:
         reply_plan_error(&reply, &query, &error, true, &rules);
         break;
     case QUERY_RESOLVE:
-        answer = make_answer(&query.question, *data);
+        answer = make_answer(&query.question, data[0], data[1]);
         reply_plan_answer(&reply, &query, &answer, &rules);
         break;
     }
