@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Early data (RFC 8446 section 2.3): queries that wait for a resumed dial leave with its first
+ * flight. */
+
+#include "unit/upstream/tls_fixture.h"
+
+static unsigned early_queries;
+
+static void note_early(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    (void)owner;
+    early_queries += ask->early;
+    fake_answer_a(answer, ask->query, "192.0.2.1", 300);
+}
+
+/* Not nailed, so that queries wait for dials; 10 ms away. */
+static struct upstream_options early(void)
+{
+    struct upstream_options options = strict();
+    options.nailed = false;
+    options.fallback = UPSTREAM_FALLBACK_NONE;
+    options.tls.early_data = true;
+    return options;
+}
+
+static void early_open(struct tls_fixture *f, enum fake_tls_early how,
+                       const struct upstream_options *options)
+{
+    early_queries = 0;
+    fixture_open_server(f, note_early);
+    fake_server_set_latency(fake_peer_server(f->peer), 10 * MS);
+    f->server.early = how;
+    fixture_speak(f);
+    fixture_dial(f, options);
+}
+
+static void ask_one(struct tls_fixture *f, uint64_t took_us)
+{
+    struct asker asker;
+    ask_and_wait(&asker, &f->world, "www.example", f->upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_int_equal(asker.took_us, took_us);
+}
+
+/* The newest connection ends, and the tickets that it brought are there. */
+static void end_newest(struct tls_fixture *f)
+{
+    fake_loop_advance(f->world.loop, S);
+    fake_conn_close(peer_conn(f->peer, peer_dials(f->peer) - 1));
+    fake_loop_advance(f->world.loop, S);
+    assert_int_equal(f->world.stats.upstream_ready, 0);
+}
+
+static void test_tls_early_saves_a_round_trip(void **state)
+{
+    (void)state;
+    struct tls_fixture f;
+    struct upstream_options options = early();
+    early_open(&f, FAKE_EARLY_ACCEPT, &options);
+    ask_one(&f, 60 * MS); /* TCP, TLS, the query */
+    for (size_t i = 1; i < 10; i++) {
+        end_newest(&f);
+        ask_one(&f, 40 * MS);
+        fake_loop_advance(f.world.loop, 50 * MS); /* answered before the handshake was over */
+        assert_true(conn_facts(&f, i)->resumed);
+        assert_true(conn_facts(&f, i)->early_accepted);
+        assert_true(conn_facts(&f, i)->early_bytes >= 128);
+        assert_int_equal(early_queries, i);
+        assert_int_equal(fake_conn_messages(peer_conn(f.peer, i)), 1);
+    }
+    assert_int_equal(f.world.stats.upstream_early_data, 9);
+    assert_int_equal(f.world.stats.upstream_early_data_rejected, 0);
+    fixture_close_strict(&f);
+}
+
+/* The connection goes on as any other: what is asked later is asked on it. */
+static void test_tls_early_is_followed_by_more(void **state)
+{
+    (void)state;
+    struct tls_fixture f;
+    struct asker askers[3];
+    struct upstream_options options = early();
+    early_open(&f, FAKE_EARLY_ACCEPT, &options);
+    ask_one(&f, 60 * MS);
+    end_newest(&f);
+    for (int i = 0; i < 3; i++) { /* before TCP, during TLS, when it is ready */
+        ask(&askers[i], &f.world, "www.example", f.upstream);
+        fake_loop_advance(f.world.loop, 25 * MS);
+    }
+    fake_loop_advance(f.world.loop, 100 * MS);
+    assert_int_equal(askers[0].took_us, 40 * MS);
+    assert_int_equal(askers[1].took_us, 35 * MS); /* waits for 15, then asks */
+    assert_int_equal(askers[2].took_us, 20 * MS);
+    assert_int_equal(early_queries, 1);
+    assert_int_equal(peer_dials(f.peer), 2);
+    for (int i = 0; i < 20; i++)
+        ask_one(&f, 20 * MS);
+    assert_int_equal(fake_conn_messages(peer_conn(f.peer, 1)), 23);
+    fixture_close_strict(&f);
+}
+
+/* Not taken: sent again when the handshake is done, and answered once. */
+static void test_tls_early_rejected_is_sent_again(void **state)
+{
+    (void)state;
+    struct tls_fixture f;
+    struct upstream_options options = early();
+    early_open(&f, FAKE_EARLY_REJECT, &options);
+    ask_one(&f, 60 * MS);
+    for (size_t i = 1; i < 5; i++) {
+        end_newest(&f);
+        ask_one(&f, 60 * MS);
+        assert_true(conn_facts(&f, i)->offered_early);
+        assert_false(conn_facts(&f, i)->early_accepted);
+        assert_int_equal(fake_conn_messages(peer_conn(f.peer, i)), 1);
+    }
+    assert_int_equal(early_queries, 0);
+    assert_int_equal(fake_peer_queries(f.peer), 5);
+    assert_int_equal(f.world.stats.upstream_early_data_rejected, 4);
+    fixture_close_strict(&f);
+}
+
+/* The server has forgotten the ticket: a full handshake, and the query after it. */
+static void test_tls_early_with_a_forgotten_ticket_is_sent_again(void **state)
+{
+    (void)state;
+    struct tls_fixture f;
+    struct upstream_options options = early();
+    early_open(&f, FAKE_EARLY_ACCEPT, &options);
+    ask_one(&f, 60 * MS);
+    end_newest(&f);
+    f.server.forget_tickets = true;
+    fixture_speak(&f);
+    ask_one(&f, 60 * MS);
+    assert_false(conn_facts(&f, 1)->resumed);
+    assert_int_equal(fake_conn_messages(peer_conn(f.peer, 1)), 1);
+    fixture_close_strict(&f);
+}
+
+/* ... by one who is somebody else: it can read nothing, and gets nothing after the handshake. */
+static void test_tls_early_to_somebody_else_is_lost_on_him(void **state)
+{
+    (void)state;
+    struct tls_fixture f;
+    struct asker asker;
+    struct upstream_options options = early();
+    struct tls_cert *other =
+        tls_certs_make(&(struct tls_cert_wish){.ca = world_tls()->ca, .name = "other.test"});
+    early_open(&f, FAKE_EARLY_ACCEPT, &options);
+    ask_one(&f, 60 * MS);
+    end_newest(&f);
+    f.server.forget_tickets = true;
+    f.server.certificate = other->certificate;
+    f.server.key = other->key;
+    fixture_speak(&f);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_int_equal(asker.failure.error, ERR_TLS_NAME);
+    assert_int_equal(fake_peer_queries(f.peer), 1);
+    fixture_close_strict(&f);
+    tls_certs_free_cert(other);
+}
+
+static void test_tls_early_is_off_by_default(void **state)
+{
+    (void)state;
+    struct tls_fixture f;
+    struct upstream_options options = early();
+    assert_false(upstream_options_default.tls.early_data);
+    options.tls.early_data = upstream_options_default.tls.early_data;
+    early_open(&f, FAKE_EARLY_ACCEPT, &options);
+    ask_one(&f, 60 * MS);
+    end_newest(&f);
+    ask_one(&f, 60 * MS);
+    assert_true(conn_facts(&f, 1)->resumed);
+    assert_false(conn_facts(&f, 1)->offered_early);
+    assert_int_equal(f.world.stats.upstream_early_data_rejected, 0);
+    fixture_close_strict(&f);
+}
+
+static void test_tls_early_is_never_on_a_full_dial_nor_against_the_ticket(void **state)
+{
+    (void)state;
+    struct tls_fixture f;
+    struct upstream_options options = early();
+    early_open(&f, FAKE_EARLY_NONE, &options);
+    ask_one(&f, 60 * MS);
+    assert_false(conn_facts(&f, 0)->offered_early);
+    end_newest(&f);
+    ask_one(&f, 60 * MS);
+    assert_true(conn_facts(&f, 1)->resumed);
+    assert_false(conn_facts(&f, 1)->offered_early);
+    fixture_close_strict(&f);
+}
+
+static void test_tls_early_is_nothing_on_tls_1_2(void **state)
+{
+    (void)state;
+    struct tls_fixture f;
+    struct upstream_options options = early();
+    early_open(&f, FAKE_EARLY_ACCEPT, &options);
+    f.server.only = FAKE_TLS_1_2;
+    fixture_speak(&f);
+    ask_one(&f, 80 * MS); /* two round trips of TLS */
+    end_newest(&f);
+    ask_one(&f, 60 * MS);
+    assert_true(conn_facts(&f, 1)->resumed);
+    assert_false(conn_facts(&f, 1)->offered_early);
+    fixture_close_strict(&f);
+}
+
+/* More wait than the ticket allows: the others follow, all are answered, each was asked once. */
+static void test_tls_early_is_no_more_than_the_ticket_allows(void **state)
+{
+    (void)state;
+    enum { TICKET_ALLOWS = 16384, COUNT = 250 };
+    struct tls_fixture f;
+    static struct asker askers[COUNT];
+    struct upstream_options options = early();
+    options.max_in_flight = 1000;
+    early_open(&f, FAKE_EARLY_ACCEPT, &options);
+    ask_one(&f, 60 * MS);
+    end_newest(&f);
+    for (int i = 0; i < COUNT; i++)
+        ask(&askers[i], &f.world, "www.example", f.upstream);
+    fake_loop_advance(f.world.loop, 200 * MS);
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+        assert_true(askers[i].took_us <= 60 * MS);
+    }
+    assert_in_range(conn_facts(&f, 1)->early_bytes, TICKET_ALLOWS / 2, TICKET_ALLOWS);
+    assert_in_range(early_queries, 50, COUNT - 50);
+    assert_int_equal(fake_peer_queries(f.peer), COUNT + 1);
+    assert_int_equal(peer_dials(f.peer), 2);
+    fixture_close_strict(&f);
+}
+
+/* The limits of a connection hold for early queries too; one that may carry one query sends none
+ * early, as it could not drain. */
+static void test_tls_early_keeps_max_requests(void **state)
+{
+    (void)state;
+    static const uint32_t limits[] = {1, 2, 5};
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+        struct tls_fixture f;
+        struct asker askers[20];
+        struct upstream_options options = early();
+        options.max_requests = limits[i];
+        early_open(&f, FAKE_EARLY_ACCEPT, &options);
+        for (int round = 0; round < 5; round++) {
+            for (int j = 0; j < 20; j++)
+                ask(&askers[j], &f.world, "www.example", f.upstream);
+            fake_loop_advance(f.world.loop, 3 * S);
+            for (int j = 0; j < 20; j++)
+                assert_int_equal(askers[j].result, ASKER_ANSWERED);
+            fake_loop_advance(f.world.loop, 61 * S); /* the idle ones leave */
+        }
+        for (size_t j = 0; j < peer_dials(f.peer); j++)
+            assert_true(fake_conn_messages(peer_conn(f.peer, j)) <= limits[i]);
+        assert_int_equal(fake_peer_queries(f.peer), 100);
+        assert_int_equal(early_queries > 0, limits[i] > 1);
+        fixture_close_strict(&f);
+    }
+}
+
+/* It breaks with early queries on the way: they are asked again, over the next connection. */
+static void test_tls_early_broken_off_is_asked_again(void **state)
+{
+    (void)state;
+    for (int rst = 0; rst < 2; rst++) {
+        struct tls_fixture f;
+        struct asker asker;
+        struct upstream_options options = early();
+        early_open(&f, FAKE_EARLY_ACCEPT, &options);
+        ask_one(&f, 60 * MS);
+        end_newest(&f);
+        ask(&asker, &f.world, "www.example", f.upstream);
+        fake_loop_advance(f.world.loop, 25 * MS); /* under way */
+        assert_int_equal(f.world.stats.upstream_in_flight, 1);
+        if (rst)
+            fake_conn_reset(peer_conn(f.peer, 1));
+        else
+            fake_conn_fail(peer_conn(f.peer, 1), ERR_UNREACHABLE);
+        fake_loop_advance(f.world.loop, 15 * MS);
+        assert_int_equal(f.world.stats.upstream_in_flight, 0);
+        fake_loop_advance(f.world.loop, S);
+        ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        fixture_close_strict(&f);
+    }
+}
+
+/* Nobody waits: a dial that is made ahead sends nothing early. */
+static void test_tls_early_is_only_for_those_who_wait(void **state)
+{
+    (void)state;
+    struct tls_fixture f;
+    struct upstream_options options = early();
+    options.nailed = true;
+    early_open(&f, FAKE_EARLY_ACCEPT, &options);
+    fake_loop_advance(f.world.loop, 100 * MS);
+    upstreams_recycle(f.world.upstreams, NULL);
+    fake_loop_advance(f.world.loop, 100 * MS);
+    assert_true(conn_facts(&f, 1)->resumed);
+    assert_false(conn_facts(&f, 1)->offered_early);
+    ask_one(&f, 20 * MS);
+    fixture_close_strict(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tls_early_saves_a_round_trip),
+        cmocka_unit_test(test_tls_early_is_followed_by_more),
+        cmocka_unit_test(test_tls_early_rejected_is_sent_again),
+        cmocka_unit_test(test_tls_early_with_a_forgotten_ticket_is_sent_again),
+        cmocka_unit_test(test_tls_early_to_somebody_else_is_lost_on_him),
+        cmocka_unit_test(test_tls_early_is_off_by_default),
+        cmocka_unit_test(test_tls_early_is_never_on_a_full_dial_nor_against_the_ticket),
+        cmocka_unit_test(test_tls_early_is_nothing_on_tls_1_2),
+        cmocka_unit_test(test_tls_early_is_no_more_than_the_ticket_allows),
+        cmocka_unit_test(test_tls_early_keeps_max_requests),
+        cmocka_unit_test(test_tls_early_broken_off_is_asked_again),
+        cmocka_unit_test(test_tls_early_is_only_for_those_who_wait),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
