@@ -77,7 +77,7 @@ static void on_turn_end(struct turn_end *end)
     struct link *link = CONTAINER_OF(end, struct link, turn_end);
 
     enter(link);
-    if (buf_len(&link->unread) > 0)
+    if (link_has_waiting(link))
         link_read_on(link);
     link_flush(link);
     leave(link);

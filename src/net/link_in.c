@@ -44,6 +44,11 @@ void link_read_on(struct link *link)
         link_peer_closed(link);
 }
 
+bool link_has_waiting(const struct link *link)
+{
+    return buf_len(&link->unread) > 0 || link->peer_done;
+}
+
 void link_pause(struct link *link)
 {
     if (link->paused)
@@ -58,7 +63,7 @@ void link_resume(struct link *link)
     if (!link->paused)
         return;
     link->paused = false;
-    if (buf_len(&link->unread) > 0)
+    if (link_has_waiting(link))
         loop_at_turn_end(link->loop, &link->turn_end);
     else if (link->tcp)
         tcp_resume(link->tcp);

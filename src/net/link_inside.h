@@ -44,7 +44,7 @@ struct link {
     bool write_blocked; /* the kernel is full: on_writable() goes on */
     bool was_full;      /* a message did not fit: on_room is owed */
     bool paused;
-    bool peer_done; /* close_notify came while messages before it wait in unread */
+    bool peer_done; /* close_notify came while the owner had paused, or messages before it wait */
     struct framing in;
     struct buf unread; /* bytes that were read but not handed out when the owner paused */
     struct buf out;
@@ -72,6 +72,8 @@ void link_flush(struct link *link);
 
 /* link_in.c: bytes of messages, in plain text. */
 void link_bytes_in(struct link *link, struct span bytes);
+/* Something was read that the owner has not heard of, as it had paused. */
+bool link_has_waiting(const struct link *link);
 /* After link_resume(): first what was read already, then the socket again. */
 void link_read_on(struct link *link);
 

@@ -49,6 +49,7 @@ struct dot_client {
     bool is_secured;
     bool got_notify; /* close_notify */
     bool has_failed; /* its own OpenSSL gave up */
+    bool holds;      /* what it seals waits, to leave in one piece */
     size_t records;  /* reads of plain text: a record each */
     size_t piece;    /* sends so many bytes at a time; 0: all */
     uint8_t *plain;
@@ -86,7 +87,7 @@ static inline bool dot_send_wire(struct dot_client *client)
     BIO *out = SSL_get_wbio(client->ssl);
     char *data;
     long len = BIO_get_mem_data(out, &data);
-    if (len <= 0)
+    if (len <= 0 || client->holds)
         return false;
     struct span bytes = span_of(data, (size_t)len);
     if (client->piece)

@@ -66,6 +66,27 @@ static void test_queries_right_before_the_end_are_answered(void **state)
     assert_true(fake_conn_was_closed(client->conn));
 }
 
+/* All of it is read at once, and the last query makes the session busy: nothing is left to be read
+ * that would bring the end to its notice. */
+static void test_an_end_right_behind_as_many_queries_as_may_wait_is_noticed(void **state)
+{
+    (void)state;
+    struct dot_client *client = open_client();
+    client->holds = true;
+    send_many(client, "slow.example", SESSION_IN_FLIGHT_MAX);
+    dot_end(client);
+    client->holds = false;
+    assert_true(dot_send_wire(client));
+    fake_loop_settle(loop);
+    for (int i = 0; i < SESSION_IN_FLIGHT_MAX; i++)
+        stub_answer(false);
+    for (int i = 0; i < SESSION_IN_FLIGHT_MAX; i++)
+        assert_true(tls_got(client));
+    assert_true(closes_within(client->conn, US_PER_S));
+    dot_settle(client, loop);
+    assert_true(client->got_notify);
+}
+
 static void test_a_reset_ends_what_waits(void **state)
 {
     (void)state;
@@ -286,6 +307,7 @@ int main(void)
         TEST(test_a_half_closed_client_gets_its_answers),
         TEST(test_a_fin_without_close_notify_leaves_what_waits_to_be_answered),
         TEST(test_queries_right_before_the_end_are_answered),
+        TEST(test_an_end_right_behind_as_many_queries_as_may_wait_is_noticed),
         TEST(test_a_reset_ends_what_waits),
         TEST(test_draining_ends_idle_clients_with_close_notify),
         TEST(test_draining_waits_for_answers),
