@@ -17,6 +17,7 @@
 
 #include "base/check.h"
 #include "net/tls_alpn.h"
+#include "net/tls_errors.h"
 #include "net/tls_inside.h"
 #include "net/tls_resume.h"
 #include "net/tls_verify.h"
@@ -119,27 +120,6 @@ static enum err break_with(struct tls *tls, enum err err, const char *detail)
     return err;
 }
 
-/* The first bytes of every TLS record: its type, and the 3 of "SSL 3.1". */
-static bool looks_like_tls(const struct tls *tls)
-{
-    if (tls->first_len > 0 && (tls->first[0] < 20 || tls->first[0] > 23))
-        return false;
-    return tls->first_len < 2 || tls->first[1] == 3;
-}
-
-static enum err err_of_code(const struct tls *tls, unsigned long code)
-{
-    int reason = ERR_GET_REASON(code);
-
-    if (ERR_GET_LIB(code) == ERR_LIB_SSL && reason > SSL_AD_REASON_OFFSET)
-        return ERR_TLS_ALERT;
-    if (!looks_like_tls(tls))
-        return ERR_TLS_NOT_SPOKEN;
-    if (ERR_GET_LIB(code) == ERR_LIB_SSL && reason == SSL_R_NO_APPLICATION_PROTOCOL)
-        return ERR_TLS_ALPN;
-    return reason == ERR_R_MALLOC_FAILURE ? ERR_NO_MEMORY : ERR_TLS_FAILED;
-}
-
 /* After a call of OpenSSL that wants no more bytes: what it failed with. */
 static enum err on_error(struct tls *tls, int result)
 {
@@ -154,7 +134,7 @@ static enum err on_error(struct tls *tls, int result)
         return break_with(tls, tls->err, tls->detail);
     if (SSL_get_error(tls->ssl, result) == SSL_ERROR_ZERO_RETURN)
         return break_with(tls, ERR_TLS_CLOSED, "close notify");
-    return break_with(tls, err_of_code(tls, code), reason);
+    return break_with(tls, tls_errors_of(tls, code), reason);
 }
 
 static bool wants_more(const struct tls *tls, int result)
@@ -206,32 +186,47 @@ static enum err shake(struct tls *tls)
 
 size_t tls_early_max(const struct tls *tls)
 {
-    const SSL_SESSION *ticket = tls->state == TLS_NEW ? SSL_get_session(tls->ssl) : NULL;
-
-    return ticket && tls->peer.options->early_data ? SSL_SESSION_get_max_early_data(ticket) : 0;
+    if (tls->state != TLS_NEW || !tls->peer.options->early_data || !tls_resume_seals_early(tls))
+        return 0;
+    return SSL_SESSION_get_max_early_data(SSL_get_session(tls->ssl));
 }
 
-static enum err send_early(struct tls *tls, struct span early)
+static bool keep_early(struct tls *tls, struct span early)
+{
+    tls->early = malloc(early.len);
+    if (!tls->early)
+        return false;
+    memcpy(tls->early, early.data, early.len);
+    tls->early_len = early.len;
+    return true;
+}
+
+static enum err send_early(struct tls *tls)
 {
     size_t written;
 
-    tls->early = malloc(early.len);
-    if (!tls->early)
-        return break_with(tls, ERR_NO_MEMORY, "");
-    memcpy(tls->early, early.data, early.len);
-    tls->early_len = early.len;
     forget_errors();
-    int result = SSL_write_early_data(tls->ssl, early.data, early.len, &written);
-    return result == 1 ? ERR_OK : on_error(tls, result);
+    int result = SSL_write_early_data(tls->ssl, tls->early, tls->early_len, &written);
+    if (result != 1)
+        return on_error(tls, result);
+    if (tls_resume_seals_early(tls))
+        return ERR_OK;
+    buf_clear(&tls->pipe.out); /* the clock was set just now; nobody has seen it yet */
+    return break_with(tls, ERR_TLS_FAILED, "the clock was set");
 }
 
+/* A ticket that ended since the caller asked how much: what was to be early goes as if the server
+ * had not taken it. */
 enum err tls_begin(struct tls *tls, struct span early)
 {
+    size_t max = tls_early_max(tls);
+
     if (tls->state != TLS_NEW)
         return ERR_OK;
-    MUST(early.len <= tls_early_max(tls));
     tls->state = TLS_SHAKING;
-    return early.len > 0 ? send_early(tls, early) : shake(tls);
+    if (early.len > 0 && !keep_early(tls, early))
+        return break_with(tls, ERR_NO_MEMORY, "");
+    return early.len > 0 && early.len <= max ? send_early(tls) : shake(tls);
 }
 
 /* ---------------------------------------------------------------- receiving */
@@ -301,19 +296,13 @@ static enum err receive_securely(struct tls *tls, const struct tls_reader *reade
     return err || tls->is_deaf ? err : read_plain(tls, reader, owner);
 }
 
-static void note_first(struct tls *tls, struct span wire)
-{
-    while (tls->first_len < sizeof(tls->first) && span_take_u8(&wire, &tls->first[tls->first_len]))
-        tls->first_len++;
-}
-
 static enum err receive(struct tls *tls, const struct tls_reader *reader, void *owner)
 {
     switch (tls->state) {
     case TLS_NEW:
     case TLS_SHAKING:
         tls->state = TLS_SHAKING;
-        note_first(tls, tls->pipe.in);
+        tls_errors_note(tls, tls->pipe.in);
         return receive_securely(tls, reader, owner);
     case TLS_SECURED:
         return tls->is_deaf ? ERR_OK : read_plain(tls, reader, owner);

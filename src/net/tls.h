@@ -38,12 +38,12 @@ struct tls *tls_client(struct tls_context *context, const struct tls_peer *peer)
 struct tls *tls_server(struct tls_context *context);
 
 /* How many bytes of plain text tls_begin() may send as early data: 0 unless the options want it and
- * the ticket at hand allows it. */
+ * the ticket at hand allows it, of an age at which it is offered. */
 size_t tls_early_max(const struct tls *tls);
 
-/* A client's first flight, with early data (may be empty, at most tls_early_max() bytes). Early
- * data that the server does not take is sent again by itself once the connection is secured. A
- * server does nothing. */
+/* A client's first flight, with early data (may be empty, at most tls_early_max() bytes; more is
+ * kept back). Early data that the server does not take, and what was kept back, is sent by itself
+ * once the connection is secured. A server does nothing. */
 MUST_USE enum err tls_begin(struct tls *tls, struct span early);
 
 struct tls_reader {

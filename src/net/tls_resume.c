@@ -44,6 +44,16 @@ void tls_resume_prepare(struct tls *tls)
     }
 }
 
+bool tls_resume_seals_early(const struct tls *tls)
+{
+    const SSL_SESSION *ticket = SSL_get_session(tls->ssl);
+    int64_t age_s;
+
+    return ticket && SSL_SESSION_has_ticket(ticket) &&
+           !__builtin_sub_overflow(wall_clock_s(), (int64_t)SSL_SESSION_get_time(ticket), &age_s) &&
+           age_s >= 0 && (uint64_t)age_s <= SSL_SESSION_get_ticket_lifetime_hint(ticket);
+}
+
 void tls_resume_failed(struct tls *tls)
 {
     SSL_SESSION *session;

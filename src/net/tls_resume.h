@@ -10,6 +10,11 @@
 /* Takes a ticket, if there is one that suits, for the handshake to offer. */
 void tls_resume_prepare(struct tls *tls);
 
+/* The ticket's age is one at which OpenSSL offers it now. Otherwise (the clock was set back, or the
+ * dial took longer than the ticket lasts) it would announce early data all the same and, having no
+ * secret to seal it with, seal it with one of zeros, which everybody can open. */
+bool tls_resume_seals_early(const struct tls *tls);
+
 /* The handshake is done; says in tls->authenticated what the ticket proves, if it was used. */
 void tls_resume_shaken(struct tls *tls);
 

@@ -12,6 +12,7 @@
 
 #include <time.h>
 
+#include "net/tls_inside.h"
 #include "net/tls_ticket_keys.h"
 #include "net/tls_tickets.h"
 #include "net/tls_verify.h"
@@ -755,6 +756,40 @@ static void test_there_is_no_early_data_unless_options_and_ticket_allow_it(void 
     end_deinit(&client);
 }
 
+/* OpenSSL does not offer a ticket that is older than its lifetime or not given yet, but announces
+ * early data all the same, and seals it with a key that everybody can make. */
+static void check_no_early_data(int64_t age_s)
+{
+    SSL_CTX *ctx = new_early_server(here.cert, EARLY_MAX);
+    struct end client;
+    struct raw server;
+
+    ends_client(&here, &client, rack);
+    assert_int_equal(tls_early_max(client.tls), EARLY_MAX);
+    SSL_SESSION_set_time(SSL_get_session(client.tls->ssl), (long)(time(NULL) - age_s));
+    assert_int_equal(tls_early_max(client.tls), 0);
+    raw_init(&server, ctx);
+    end_begin(&client, text_span("kept back"));
+    raw_settle(&server, &client, cut_none);
+    assert_int_equal(client.secured, 1);
+    assert_false(tls_facts(client.tls).resumed);
+    assert_true(span_equal(buf_span(&server.plain), text_span("kept back")));
+    end_early(&client, &server);
+    SSL_CTX_free(ctx);
+}
+
+static void test_there_is_no_early_data_with_a_ticket_from_later_than_now(void **state)
+{
+    (void)state;
+    check_no_early_data(-2);
+}
+
+static void test_there_is_no_early_data_with_a_ticket_that_ended_during_the_dial(void **state)
+{
+    (void)state;
+    check_no_early_data(7200 + 10);
+}
+
 static void test_early_data_comes_to_nothing_with_the_connection(void **state)
 {
     struct end client;
@@ -802,6 +837,8 @@ int main(void)
         EARLY_TEST(test_early_data_is_not_sent_again_to_who_cannot_prove_himself),
         EARLY_TEST(test_a_server_that_went_back_to_tls_12_fails_one_dial_with_early_data),
         EARLY_TEST(test_there_is_no_early_data_unless_options_and_ticket_allow_it),
+        EARLY_TEST(test_there_is_no_early_data_with_a_ticket_from_later_than_now),
+        EARLY_TEST(test_there_is_no_early_data_with_a_ticket_that_ended_during_the_dial),
         EARLY_TEST(test_early_data_comes_to_nothing_with_the_connection),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
