@@ -106,6 +106,13 @@ static bool match_word(struct reading *work, const char *word)
                                                                       : atoi(value);
         return true;
     }
+    if ((value = reader_value(word, "says"))) {
+        entry->match |= MATCH_SAYS;
+        snprintf(entry->says, sizeof(entry->says), "%s", value);
+        for (char *c = entry->says; *c; c++)
+            *c = *c == '_' ? ' ' : *c;
+        return true;
+    }
     if ((value = reader_value(word, "size"))) {
         entry->match |= MATCH_SIZE;
         entry->size_max = strtoul(value, NULL, 10);

@@ -40,6 +40,7 @@ enum entry_match {
     MATCH_NOKEEPALIVE = 1 << 22,
     MATCH_SIZE = 1 << 23,
     MATCH_ID = 1 << 24,
+    MATCH_SAYS = 1 << 25,
 };
 
 enum entry_adjust {
@@ -56,7 +57,7 @@ enum entry_adjust {
     ADJUST_ANSWER_A = 1 << 10,
 };
 
-enum { EDE_ANY = -1, EDE_ABSENT = -2, ENTRY_EDE_MAX = 4 };
+enum { EDE_ANY = -1, EDE_ABSENT = -2, ENTRY_EDE_MAX = 4, ENTRY_SAYS_MAX = 64 };
 
 /* One message of an entry; most have one. */
 struct entry_packet {
@@ -70,8 +71,9 @@ struct entry {
     uint32_t match, adjust;
     int ede[ENTRY_EDE_MAX]; /* all must be there */
     unsigned ede_count;
-    size_t size_max; /* of MATCH size=N: bytes of the message at most */
-    uint16_t id;     /* of the message: REPLY id=N */
+    char says[ENTRY_SAYS_MAX]; /* what stands in an extended error's text: MATCH says=a_b */
+    size_t size_max;           /* of MATCH size=N: bytes of the message at most */
+    uint16_t id;               /* of the message: REPLY id=N */
     uint64_t sleep_us, gap_us;
     unsigned copies, piece_bytes;
     struct entry_packet *packets;

@@ -152,6 +152,17 @@ static bool ede_matches(const struct both *both)
     return true;
 }
 
+static bool says(const struct both *both)
+{
+    struct span rest = both->got.edns.options;
+    const char *text = both->entry->says;
+    for (struct edns_option option; edns_option_next(&rest, &option);)
+        if (option.code == EDNS_EDE && option.data.len > 2 &&
+            memmem(option.data.data + 2, option.data.len - 2, text, strlen(text)))
+            return true;
+    return false;
+}
+
 static bool has_keepalive(const struct both *both)
 {
     struct edns_keepalive keepalive;
@@ -221,6 +232,8 @@ static bool differs(const struct both *both, enum entry_match bit)
         return got->bytes.len > both->entry->size_max;
     case MATCH_ID:
         return want->id != got->id;
+    case MATCH_SAYS:
+        return !says(both);
     case MATCH_TTL:
         break;
     }
@@ -230,7 +243,7 @@ static bool differs(const struct both *both, enum entry_match bit)
 static const char *const names[] = {
     "opcode",   "qtype",  "qname", "qclass",    "subdomain",   "all",      "ttl", "answer", "rcode",
     "question", "serial", "DO",    "noedns",    "edns",        "ednsdata", "UDP", "TCP",    "rd",
-    "ede",      "case",   "flags", "keepalive", "nokeepalive", "size",     "id"};
+    "ede",      "case",   "flags", "keepalive", "nokeepalive", "size",     "id",  "says"};
 
 bool match_message(const struct entry *entry, struct span bytes, bool over_tcp,
                    char why[MATCH_WHY_MAX])

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "scenario/servers.h"
+#include "scenario/tls.h"
+#include "support/fake_tls.h"
 
 static struct fake_server *server_of(struct play *play)
 {
@@ -53,6 +55,18 @@ static bool do_udp(struct play *play)
     if (how >= 0)
         fake_server_set_udp(server, (enum fake_udp)how);
     fake_server_lose_datagrams(server, (unsigned)play_number(play, "lose", 0));
+    return true;
+}
+
+static bool do_tls(struct play *play)
+{
+    struct fake_server *server = server_of(play);
+    int word = choice(play, tls_words);
+    if (!server)
+        return false;
+    if (word < 0)
+        return play_fail(play, "how is TLS to be spoken?");
+    tls_speak(server, word);
     return true;
 }
 
@@ -162,20 +176,23 @@ static bool do_check_connections(struct play *play)
     return conn && is(play, "queries", fake_conn_messages(conn));
 }
 
-/* CHECK_QUERIES [ADDRESS a] [udp=N] [tcp=N] [all=N]: that came since the start. */
+/* CHECK_QUERIES [ADDRESS a] [udp=N] [tcp=N] [tls=N] [all=N]: that came since the start. */
 static bool do_check_queries(struct play *play)
 {
-    uint64_t udp = 0, tcp = 0;
+    uint64_t udp = 0, tcp = 0, tls = 0;
     const struct addr *addr = &play->step->addr;
     LIST_EACH(node, &play->world.outs)
     {
         const struct out *out = LIST_ITEM(node, struct out, node);
         if (addr_family(addr) != AF_UNSPEC && !addr_equal(addr, &out->addr))
             continue;
+        bool over_tls = out->over_tcp && fake_conn_speaks_tls(out->conn);
         udp += !out->over_tcp;
-        tcp += out->over_tcp;
+        tcp += out->over_tcp && !over_tls;
+        tls += over_tls;
     }
-    return is(play, "udp", udp) && is(play, "tcp", tcp) && is(play, "all", udp + tcp);
+    return is(play, "udp", udp) && is(play, "tcp", tcp) && is(play, "tls", tls) &&
+           is(play, "all", udp + tcp + tls);
 }
 
 static bool do_check_writes(struct play *play)
@@ -198,6 +215,7 @@ static bool do_check_counts(struct play *play)
 const struct play_verb play_stream_verbs[] = {
     {"STREAM", do_stream, false},
     {"UDP", do_udp, false},
+    {"TLS", do_tls, false},
     {"LATENCY", do_latency, false},
     {"CLOSE", do_close, false},
     {"RESET", do_reset, false},

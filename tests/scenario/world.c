@@ -7,14 +7,17 @@
 #include "scenario/world.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "base/rand.h"
 #include "cache/cache.h"
+#include "net/tls_tickets.h"
 #include "resolve/resolver.h"
 #include "scenario/clients.h"
 #include "scenario/servers.h"
+#include "scenario/tls.h"
 #include "serve/server.h"
 #include "upstream/upstreams.h"
 
@@ -25,13 +28,27 @@ static bool load_config(struct world *world, const char *yaml, char *why)
 {
     struct buf errors;
     buf_init(&errors, CONFIG_ERRORS_BYTES);
-    enum err err = config_parse(world->script->path, yaml, strlen(yaml), &world->config, &errors);
+    char *whole = tls_config(yaml);
+    enum err err = config_parse(world->script->path, whole, strlen(whole), &world->config, &errors);
+    free(whole);
     struct span text = buf_span(&errors);
     if (err)
         snprintf(why, WORLD_WHY_MAX, "configuration: %.*s", (int)MIN(text.len, (size_t)400),
                  (const char *)text.data);
     buf_deinit(&errors);
     return !err;
+}
+
+/* With TLS there is somebody at the port of plain text too; steps may say otherwise. */
+static void open_upstream(struct world *world, const struct route_upstream *upstream)
+{
+    struct addr addr = upstream->addr;
+    servers_add(world, &addr);
+    if (upstream->options.transport != UPSTREAM_TLS)
+        return;
+    tls_speak(servers_at(world, &addr), 0);
+    addr_set_port(&addr, upstream->options.fallback_port);
+    servers_add(world, &addr);
 }
 
 static void open_servers(struct world *world)
@@ -41,9 +58,9 @@ static void open_servers(struct world *world)
         servers_add(world, &world->script->addrs[i]);
     for (size_t i = 0; i < route->zone_count; i++)
         for (size_t j = 0; j < route->zones[i].upstream_count; j++)
-            servers_add(world, &route->zones[i].upstreams[j].addr);
+            open_upstream(world, &route->zones[i].upstreams[j]);
     for (size_t i = 0; i < route->prewarmed_count; i++)
-        servers_add(world, &route->prewarmed[i].addr);
+        open_upstream(world, &route->prewarmed[i]);
 }
 
 static bool open_layers(struct world *world, char *why)
@@ -54,7 +71,9 @@ static bool open_layers(struct world *world, char *why)
     world->nail_quota.max = config->max_nailed;
     world->cache = cache_new(&config->cache);
     world->upstreams = upstreams_new(world->loop, &world->stats, &world->nail_quota);
-    MUST(world->cache && world->upstreams);
+    world->tickets = tls_tickets_new();
+    MUST(world->cache && world->upstreams && world->tickets);
+    upstreams_use_tickets(world->upstreams, world->tickets);
     world->resolver = resolver_new(world->loop, world->cache, world->upstreams, &config->route,
                                    config->server.max_waiting, &world->stats);
     world->server_quota = server_quota_new(&config->server);
@@ -104,6 +123,7 @@ bool world_close(struct world *world, char why[WORLD_WHY_MAX])
         if (world->cache)
             cache_free(world->cache);
     }
+    tls_tickets_free(world->tickets);
     config_free(world->config);
     if (left)
         snprintf(why, WORLD_WHY_MAX, "%zu sockets were left open at the end", left);

@@ -66,6 +66,7 @@ struct world {
     struct stats stats;
     struct nail_quota nail_quota;
     struct cache *cache;
+    struct tls_tickets *tickets;
     struct upstreams *upstreams;
     struct resolver *resolver;
     struct server_quota *server_quota;
