@@ -68,6 +68,8 @@ void link_fail(struct link *link, enum err why)
         return;
     link->state = LINK_FAILED;
     buf_clear(&link->out);
+    if (link->tls)
+        buf_clear(tls_wire(link->tls));
     if (tell)
         link->handler->on_failed(link->owner, why);
 }

@@ -27,22 +27,25 @@ static void let_go(struct buf *buf)
 
 static void tell_room(struct link *link)
 {
-    if (!link->was_full || link_unsent(link) > link->out.max / 2)
+    if (!link->was_full || link->state != LINK_OPEN || link_unsent(link) > link->out.max / 2)
         return;
     link->was_full = false;
-    if (link->state == LINK_OPEN && link->handler->on_room)
+    if (link->handler->on_room)
         link->handler->on_room(link->owner);
 }
 
-/* All messages of the turn in as few records as can be. */
+/* All messages of the turn in as few records as can be. After a failure they stay: the next
+ * link_flush() fails again, and tells. */
 enum err link_seal(struct link *link)
 {
-    if (!link->tls || !tls_is_secured(link->tls) || buf_len(&link->out) == 0)
+    if (!link->tls || !link_is_writable(link) || buf_len(&link->out) == 0)
         return ERR_OK;
     enum err err = tls_send(link->tls, buf_span(&link->out));
+    if (err)
+        return err;
     buf_consume(&link->out, buf_len(&link->out));
     let_go(&link->out);
-    return err;
+    return ERR_OK;
 }
 
 /* One write of all that waits. */

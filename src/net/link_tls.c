@@ -32,7 +32,7 @@ void link_begin_tls(struct link *link)
     if (link->state != LINK_SECURING) /* closed by its owner */
         return;
     size_t len = early_len(link);
-    enum err err = tls_begin(link->tls, span_of(link->out.data + link->out.start, len));
+    enum err err = tls_begin(link->tls, span_of(buf_span(&link->out).data, len));
     buf_consume(&link->out, len);
     if (err)
         link_fail(link, err);

@@ -9,6 +9,7 @@
 
 #include "net/acceptor.h"
 #include "net/link.h"
+#include "net/link_inside.h"
 #include "net/tls.h"
 #include "net/tls_context.h"
 #include "support/tls_certs.h"
@@ -236,6 +237,97 @@ static void test_what_came_before_a_close_notify_is_handed_out_first(void **stat
     assert_string_equal(ends->seen.words, "s.msg:a s.msg:b s.fin");
 }
 
+/* close_notify alone, without a FIN: the peer waits for what it asked for. */
+static void send_and_notify(struct link *link, const char *message)
+{
+    assert_int_equal(link_send(link, text(message)), ERR_OK);
+    assert_int_equal(link_seal(link), ERR_OK);
+    tls_end(link->tls);
+    link_flush(link);
+}
+
+static void test_a_close_notify_is_told_after_a_pause_in_which_nothing_waits(void **state)
+{
+    struct ends *ends = *state;
+
+    join(ends);
+    ends->server.pause_on = "msg:";
+    send_and_notify(ends->client.link, "last");
+    run_until_seen(&ends->seen, 1);
+    run_some_turns(ends->seen.loop);
+    assert_string_equal(ends->seen.words, "s.msg:last");
+    link_resume(ends->server.link);
+    run_until_seen(&ends->seen, 1);
+    assert_string_equal(ends->seen.words, "s.msg:last s.fin");
+    assert_int_equal(link_send(ends->server.link, text("answer")), ERR_OK);
+    run_until_seen(&ends->seen, 1);
+    assert_non_null(strstr(ends->seen.words, "c.msg:answer"));
+}
+
+static void test_a_pause_before_a_close_notify_is_told_holds_it_back(void **state)
+{
+    struct ends *ends = *state;
+
+    join(ends);
+    ends->server.pause_on = "msg:";
+    send_and_notify(ends->client.link, "last");
+    run_until_seen(&ends->seen, 1);
+    link_resume(ends->server.link);
+    link_pause(ends->server.link);
+    run_some_turns(ends->seen.loop);
+    assert_string_equal(ends->seen.words, "s.msg:last");
+    link_resume(ends->server.link);
+    run_until_seen(&ends->seen, 1);
+    assert_string_equal(ends->seen.words, "s.msg:last s.fin");
+}
+
+/* Out of memory, say: here it is the bound of what is sealed. */
+static void test_a_failure_to_seal_while_room_is_made_is_told(void **state)
+{
+    struct ends *ends = *state;
+    static uint8_t half[600];
+
+    ends->max_unsent = 1000;
+    join(ends);
+    tls_wire(ends->client.link->tls)->max = 1;
+    assert_int_equal(link_send(ends->client.link, span_of(half, sizeof(half))), ERR_OK);
+    assert_int_equal(link_send(ends->client.link, span_of(half, sizeof(half))), ERR_LIMIT);
+    run_until_seen(&ends->seen, 1);
+    assert_string_equal(ends->seen.words, "c.failed");
+}
+
+static void test_room_that_comes_with_the_handshake_is_told_when_it_is_open(void **state)
+{
+    struct ends *ends = *state;
+    static uint8_t large[65000];
+
+    ends->max_unsent = 66000;
+    assert_int_equal(dial_to(ends, &ends->addr), ERR_OK);
+    assert_int_equal(link_send(ends->client.link, span_of(large, 1000)), ERR_OK);
+    assert_int_equal(link_send(ends->client.link, span_of(large, sizeof(large))), ERR_LIMIT);
+    run_until_seen(&ends->seen, 4);
+    run_some_turns(ends->seen.loop);
+    assert_non_null(strstr(ends->seen.words, "c.room"));
+}
+
+static void test_nothing_waits_to_be_sent_after_a_failure(void **state)
+{
+    struct ends *ends = *state;
+    static uint8_t large[60000];
+
+    ends->max_unsent = 200000;
+    join(ends);
+    link_pause(ends->server.link);
+    while (link_send(ends->client.link, span_of(large, sizeof(large))) == ERR_OK)
+        run_some_turns(ends->seen.loop);
+    assert_true(link_unsent(ends->client.link) > 0);
+    size_t written;
+    assert_int_equal(tcp_write(ends->server.link->tcp, text("no record"), &written), ERR_OK);
+    run_until_seen(&ends->seen, 1);
+    assert_string_equal(ends->seen.words, "c.failed");
+    assert_int_equal(link_unsent(ends->client.link), 0);
+}
+
 static void test_it_may_be_closed_inside_every_callback(void **state)
 {
     struct ends *ends = *state;
@@ -376,6 +468,11 @@ int main(void)
         CASE(test_messages_sent_before_it_is_open_wait_for_the_handshake),
         CASE(test_a_close_is_told_by_close_notify_before_the_fin),
         CASE(test_what_came_before_a_close_notify_is_handed_out_first),
+        CASE(test_a_close_notify_is_told_after_a_pause_in_which_nothing_waits),
+        CASE(test_a_pause_before_a_close_notify_is_told_holds_it_back),
+        CASE(test_a_failure_to_seal_while_room_is_made_is_told),
+        CASE(test_room_that_comes_with_the_handshake_is_told_when_it_is_open),
+        CASE(test_nothing_waits_to_be_sent_after_a_failure),
         CASE(test_it_may_be_closed_inside_every_callback),
         CASE(test_the_bound_of_the_queue_counts_sealed_bytes),
         CASE(test_a_message_of_65535_bytes_goes_both_ways),
