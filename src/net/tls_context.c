@@ -19,6 +19,23 @@ static bool is_given(const char *text)
     return text && text[0];
 }
 
+/* 112 bits: no RSA below 2048, no signatures of SHA-1. OpenSSL's own default depends on who built
+ * it. "@SECLEVEL=1" among the ciphers goes below. */
+enum { SECURITY_LEVEL_MIN = 2 };
+
+/* The configuration file of OpenSSL may be stricter; laxer than this it makes us not. */
+static bool set_floor(SSL_CTX *ctx)
+{
+    long max = SSL_CTX_get_max_proto_version(ctx);
+
+    if (SSL_CTX_get_security_level(ctx) < SECURITY_LEVEL_MIN)
+        SSL_CTX_set_security_level(ctx, SECURITY_LEVEL_MIN);
+    if (max != 0 && max < TLS1_2_VERSION)
+        return false;
+    return SSL_CTX_get_min_proto_version(ctx) > TLS1_2_VERSION ||
+           SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) == 1;
+}
+
 /* What both roles share. */
 static enum err set_common(SSL_CTX *ctx, const char *ciphers, const char *groups,
                            char why[TLS_WHY_MAX])
@@ -27,7 +44,7 @@ static enum err set_common(SSL_CTX *ctx, const char *ciphers, const char *groups
     /* Thousands of idle connections: their 34 KiB of buffers are theirs only while they read. */
     SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
     tls_key_log_attach(ctx);
-    if (SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1)
+    if (!set_floor(ctx))
         return tls_why(why, ERR_INVALID, "OpenSSL here does not speak TLS 1.2");
     enum err err = tls_words_ciphers(ctx, ciphers, why);
     return err ? err : tls_words_groups(ctx, groups, why);

@@ -8,7 +8,9 @@
  * ciphers. One per thread, as a handshake takes thousands of locks on what is shared. Connections
  * made of a context outlive it: they hold what they need.
  *
- * TLS 1.2 and 1.3 only, no compression, no renegotiation. ALPN "dot" (RFC 7858 section 3.1).
+ * TLS 1.2 and 1.3 only (OpenSSL's configuration file may narrow that), no compression, no
+ * renegotiation; keys of at least 112 bits of security, unless the ciphers say "@SECLEVEL=1". ALPN
+ * "dot" (RFC 7858 section 3.1).
  */
 
 #include <stddef.h>
