@@ -69,13 +69,18 @@ static void check_fallback(struct loader *loader, const struct view *view)
                     "leave it out, or write profile: opportunistic");
 }
 
+static bool is_half(const struct tls_peer_options *options)
+{
+    return is_given(options->certificate) != is_given(options->key);
+}
+
 /* Who we are takes both, wherever each comes from; said where one of them is given. */
 static void check_pair(struct loader *loader, const struct view *view)
 {
     static const char *const keys[] = {"client-certificate", "client-key"};
     const struct option *const rows[] = {ROW(tls.certificate), ROW(tls.key)};
     int there = is_given(view->options.tls.certificate) ? 0 : 1, missing = !there;
-    if (is_given(view->options.tls.certificate) == is_given(view->options.tls.key))
+    if (!is_half(&view->options.tls))
         return;
     if (gives(loader, view, rows[there]))
         place_error(loader, &view->place, keys[there], "needs %s; give both or none",
@@ -83,6 +88,22 @@ static void check_pair(struct loader *loader, const struct view *view)
     else if (gives(loader, view, rows[missing]))
         place_error(loader, &view->place, keys[missing],
                     "is empty, but %s is not; give both or none", keys[there]);
+}
+
+/* The places may be sound, each with the section, and yet leave half a pair together. */
+static void check_pair_left(struct loader *loader, const struct place *place,
+                            const struct config_zone *zone, const struct route_upstream *upstream)
+{
+    char text[ADDR_TEXT_MAX];
+    struct upstream_options alone = loader->config->upstream;
+    bool is_key = option_in_layer(ROW(tls.key), &zone->layer);
+    options_overlay(&zone->layer, &alone);
+    if (upstream->options.transport == UPSTREAM_TLS && is_half(&upstream->options.tls) &&
+        !is_half(&alone.tls) && (is_key || option_in_layer(ROW(tls.certificate), &zone->layer)))
+        place_error(loader, place, is_key ? "client-key" : "client-certificate",
+                    "with the entry of tcp-upstream-keepalive for %s only one of "
+                    "client-certificate and client-key is left; give both here",
+                    addr_format(&upstream->addr, text));
 }
 
 static void check_section(struct loader *loader)
@@ -168,6 +189,7 @@ static void check_zone(struct loader *loader, const struct config_zone *zone, si
         has_tls |= upstream.options.transport == UPSTREAM_TLS;
         check_name(loader, &place, zone, i, &upstream);
         check_twins(loader, &place, zone, i, &upstream);
+        check_pair_left(loader, &place, zone, &upstream);
     }
     if (!has_tls)
         check_use(loader, &place, &zone->layer);

@@ -43,19 +43,46 @@ static bool is_strict_tls(const struct upstream_options *options)
     return options->transport == UPSTREAM_TLS && options->tls.profile == TLS_STRICT;
 }
 
-/* A zone that demands TLS, for itself or by a name behind the address, has what it would have
- * without the entry: its queries may not leak because someone lists the address elsewhere. */
+/* Who says how the servers of a zone prove who they are takes TLS for granted, as does who writes
+ * transport: tls, if there is TLS without the entry. */
+static bool demands_tls(const struct config_zone *zone, const char *name)
+{
+    return *name || option_in_layer(ROW(transport), &zone->layer) ||
+           option_in_layer(ROW(tls.profile), &zone->layer) ||
+           option_in_layer(ROW(tls.auth_name), &zone->layer) ||
+           option_in_layer(ROW(tls.pins), &zone->layer) ||
+           option_in_layer(ROW(tls.ca_bundle), &zone->layer);
+}
+
+static bool is_empty(const char *text)
+{
+    return !text || !*text;
+}
+
+/* An entry may ask for other proofs than the section, but not for none. */
+static void keep_proofs(const struct tls_peer_options *alone, struct tls_peer_options *out)
+{
+    if (is_empty(out->auth_name))
+        out->auth_name = alone->auth_name;
+    if (is_empty(out->ca_bundle))
+        out->ca_bundle = alone->ca_bundle;
+    if (!out->pins)
+        out->pins = alone->pins;
+}
+
+/* A zone that demands TLS has no less than what it would have without the entry: its queries may
+ * not leak because someone lists the address elsewhere. */
 static void keep_strict(const struct config *config, const struct config_zone *zone, char *name,
                         struct upstream_options *out)
 {
     struct upstream_options alone = config->upstream;
     apply_zone(zone, name, &alone);
-    bool is_demanded = zone && (*name || option_in_layer(ROW(transport), &zone->layer));
-    if (!is_demanded || alone.tls.profile != TLS_STRICT)
+    if (!zone || !demands_tls(zone, name) || alone.tls.profile != TLS_STRICT)
         return;
     out->tls.profile = TLS_STRICT;
     if (alone.transport == UPSTREAM_TLS)
         out->transport = UPSTREAM_TLS;
+    keep_proofs(&alone.tls, &out->tls);
 }
 
 /* Who demands TCP for a zone wants no query of it over UDP, unless some place says otherwise. */

@@ -49,6 +49,8 @@ static void test_host_names(void **state)
                  "for it too");
     expect_error("upstream: {auth-name: a..example}",
                  "1:23: error: upstream.auth-name: " NAME_TAKES "\"a..example\"");
+    expect_error("upstream: {auth-name: .example}", /* OpenSSL would take any name below it */
+                 "1:23: error: upstream.auth-name: " NAME_TAKES "\".example\"");
     expect_error("upstream: {auth-name: [a]}", "1:23: error: upstream.auth-name: takes a host "
                                                "name such as dns.example.net, or \"\" for none, "
                                                "not a list");
@@ -248,6 +250,27 @@ static void test_half_of_a_client_certificate(void **state)
                 "tcp-upstream-keepalive: [{prefix: 10.0.0.1, client-certificate: /c}]\n" ZONE);
 }
 
+#define ENTRY_PAIR                                                                                 \
+    "tcp-upstream-keepalive: [{prefix: 192.0.2.0/24, client-certificate: /a, client-key: /b}]\n"
+#define HALVED(key)                                                                                \
+    "f:2:67: error: forward-zones[0]." key ": with the entry of tcp-upstream-keepalive for "       \
+    "192.0.2.1@853 only one of client-certificate and client-key is left; give both here\n"
+
+static void test_half_of_a_client_certificate_that_an_entry_leaves(void **state)
+{
+    (void)state;
+    expect_errors(ENTRY_PAIR "forward-zones: [{name: ., upstreams: [192.0.2.1], transport: tls, "
+                             "client-certificate: \"\"}]",
+                  HALVED("client-certificate"));
+    expect_errors(ENTRY_PAIR "forward-zones: [{name: ., upstreams: [192.0.2.1], transport: tls, "
+                             "client-key: \"\"}]",
+                  HALVED("client-key"));
+    expect_fine(ENTRY_PAIR "forward-zones: [{name: ., upstreams: [192.0.2.1], transport: tls, "
+                           "client-key: \"\", client-certificate: \"\"}]");
+    expect_fine(ENTRY_PAIR "forward-zones: [{name: ., upstreams: [198.51.100.1], transport: tls, "
+                           "client-key: \"\"}]");
+}
+
 static void test_listeners_over_tls(void **state)
 {
     (void)state;
@@ -384,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_keys_of_tls_in_a_zone_without_tls),
         cmocka_unit_test(test_fallback_to_plain_text_beside_strict_tls),
         cmocka_unit_test(test_half_of_a_client_certificate),
+        cmocka_unit_test(test_half_of_a_client_certificate_that_an_entry_leaves),
         cmocka_unit_test(test_listeners_over_tls),
         cmocka_unit_test(test_circles_over_tls),
         cmocka_unit_test(test_trust_takes_strict_tls),

@@ -296,6 +296,9 @@ static void test_an_entry_that_says_tcp_or_udp_leaves_the_tls_of_the_section(voi
     assert_false(resolve_in(text, 0, "10.0.0.2").nailed);
 }
 
+#define PIN_A "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+#define PIN_B "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+
 #define WEAK_ENTRY                                                                                 \
     "tcp-upstream-keepalive: [{prefix: 10.0.0.0/8, transport: tcp, profile: opportunistic, "       \
     "fallback: udp, early-data: yes}]\n"
@@ -315,6 +318,59 @@ static void test_an_entry_never_weakens_a_strict_tls_zone(void **state)
     options = resolve_in(text, 1, "10.0.0.1");
     assert_int_equal(options.tls.profile, TLS_OPPORTUNISTIC);
     assert_int_equal(options.fallback, UPSTREAM_FALLBACK_UDP);
+}
+
+static void test_an_entry_never_weakens_a_zone_that_says_who_its_servers_are(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"profile: strict", "auth-name: a.example",
+                                       "ca-bundle: /a.pem", "pin-sha256: [" PIN_A "]"};
+    for (size_t i = 0; i < 4; i++) {
+        char text[512];
+        snprintf(text, sizeof(text),
+                 "upstream: {transport: tls}\n" WEAK_ENTRY
+                 "forward-zones: [{name: ., upstreams: [10.0.0.1, 11.0.0.1], %s}]\n",
+                 keys[i]);
+        struct upstream_options options = resolve_in(text, 0, "10.0.0.1");
+        assert_int_equal(options.transport, UPSTREAM_TLS);
+        assert_int_equal(options.tls.profile, TLS_STRICT);
+    }
+    struct upstream_options options =
+        resolve_in("upstream: {transport: tls}\n" WEAK_ENTRY
+                   "forward-zones: [{name: ., upstreams: [10.0.0.1, 11.0.0.1], tls-groups: P-256, "
+                   "profile: opportunistic}]\n",
+                   0, "10.0.0.1");
+    assert_int_equal(options.transport, UPSTREAM_TCP);
+}
+
+static void test_an_entry_takes_no_proof_away_from_a_strict_tls_zone(void **state)
+{
+    (void)state;
+    struct config *config = load_fine(
+        "upstream: {auth-name: s.example, ca-bundle: /s.pem, pin-sha256: [" PIN_A "]}\n"
+        "tcp-upstream-keepalive:\n"
+        "  - {prefix: 10.0.0.1, auth-name: \"\", ca-bundle: \"\", pin-sha256: []}\n"
+        "  - {prefix: 10.0.0.2, auth-name: e.example, ca-bundle: /e.pem, pin-sha256: [" PIN_B "]}\n"
+        "forward-zones:\n"
+        "  - {name: a, upstreams: [10.0.0.1, 10.0.0.2], transport: tls}\n"
+        "  - {name: b, upstreams: [10.0.0.1], transport: tls, auth-name: \"\", ca-bundle: \"\", "
+        "pin-sha256: []}\n"
+        "  - {name: c, upstreams: [10.0.0.1], transport: tls, profile: opportunistic}\n");
+    const struct tls_peer_options *tls = &config->route.zones[0].upstreams[0].options.tls;
+    assert_string_equal(tls->auth_name, "s.example");
+    assert_string_equal(tls->ca_bundle, "/s.pem");
+    assert_int_equal(tls->pins->count, 1);
+    tls = &config->route.zones[0].upstreams[1].options.tls;
+    assert_string_equal(tls->auth_name, "e.example");
+    assert_string_equal(tls->ca_bundle, "/e.pem");
+    assert_int_equal(tls->pins->sha256[0][31], 0);
+    for (int zone = 1; zone <= 2; zone++) {
+        tls = &config->route.zones[zone].upstreams[0].options.tls;
+        assert_string_equal(tls->auth_name, "");
+        assert_string_equal(tls->ca_bundle, "");
+        assert_null(tls->pins);
+    }
+    config_free(config);
 }
 
 static void test_an_entry_may_weaken_tls_that_only_the_section_asks_for(void **state)
@@ -394,9 +450,6 @@ static void test_the_port_goes_by_the_transport(void **state)
                 "forward-zones: [{name: ., upstreams: [10.0.0.1]}]",
                 853);
 }
-
-#define PIN_A "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
-#define PIN_B "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
 static void test_pins_go_by_place_and_may_be_taken_away(void **state)
 {
@@ -483,6 +536,8 @@ static void expect_rules(struct said section, struct said zone,
         assert_int_equal(options->transport, zone.transport - 1);
     if (zone.transport == 3 && is_strict(zone, section))
         assert_int_equal(options->tls.profile, TLS_STRICT);
+    if (section.transport == 3 && !zone.transport && zone.profile == 1)
+        assert_true(is_tls && options->tls.profile == TLS_STRICT);
     if (is_tls && options->tls.profile == TLS_STRICT)
         assert_int_equal(options->fallback, UPSTREAM_FALLBACK_NONE);
     assert_int_equal(options->nailed, options->transport != UPSTREAM_UDP);
@@ -565,6 +620,8 @@ int main(void)
         cmocka_unit_test(test_an_entry_that_says_tls_is_nailed_over_it),
         cmocka_unit_test(test_an_entry_that_says_tcp_or_udp_leaves_the_tls_of_the_section),
         cmocka_unit_test(test_an_entry_never_weakens_a_strict_tls_zone),
+        cmocka_unit_test(test_an_entry_never_weakens_a_zone_that_says_who_its_servers_are),
+        cmocka_unit_test(test_an_entry_takes_no_proof_away_from_a_strict_tls_zone),
         cmocka_unit_test(test_an_entry_may_weaken_tls_that_only_the_section_asks_for),
         cmocka_unit_test(test_an_entry_never_weakens_a_server_with_a_name),
         cmocka_unit_test(test_a_name_behind_an_address_goes_before_that_of_the_zone),
