@@ -4,7 +4,8 @@
  * Systems keep their authorities in one file, in a folder of one file each whose name is a hash of
  * its subject, or both. Reading the one file takes OpenSSL 3.0 50 ms and 760 KiB (144 authorities)
  * for each worker and kind of upstream; of the folder only those are read, once, that some chain
- * ends at. So the folder is preferred.
+ * ends at. So a folder that holds all of them is preferred. A few are not all: somebody put their
+ * own beside the system's file.
  */
 #include "net/tls_system.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HASH_DIGITS = 8 };
+enum { HASH_DIGITS = 8, ALL_MIN = 32 };
 
 /* "5ed36f99.0" */
 static bool is_hashed(const char *name)
@@ -24,28 +25,27 @@ static bool is_hashed(const char *name)
     return strcmp(name + HASH_DIGITS, ".0") == 0;
 }
 
-static bool has_hashed(const char *path)
+static bool has_all(const char *path)
 {
     DIR *folder = opendir(path);
     struct dirent *entry;
-    bool found = false;
+    int count = 0;
 
     if (!folder)
         return false;
-    while (!found && (entry = readdir(folder)))
-        found = is_hashed(entry->d_name);
+    while (count < ALL_MIN && (entry = readdir(folder)))
+        count += is_hashed(entry->d_name);
     closedir(folder);
-    return found;
+    return count == ALL_MIN;
 }
 
-/* Is the folder all that is needed? Not when somebody names a file, or several folders. */
+/* Who names a file or a folder gets what OpenSSL makes of it. */
 static bool is_folder_enough(void)
 {
-    const char *folder = secure_getenv(X509_get_default_cert_dir_env());
-
-    if (secure_getenv(X509_get_default_cert_file_env()))
+    if (secure_getenv(X509_get_default_cert_file_env()) ||
+        secure_getenv(X509_get_default_cert_dir_env()))
         return false;
-    return has_hashed(folder ? folder : X509_get_default_cert_dir());
+    return has_all(X509_get_default_cert_dir());
 }
 
 bool tls_system_trust(SSL_CTX *ctx)

@@ -23,6 +23,12 @@ static bool is_given(const char *words)
     return words && words[0];
 }
 
+/* OpenSSL takes these for ':' too, where we would not see that there are several words. */
+static bool is_several(const char *word)
+{
+    return strpbrk(word, " ,;") != NULL;
+}
+
 /* The next word; false at the end. An empty one, or one that is too long, is a word nobody knows.
  */
 static bool next_word(const char **rest, char word[WORD_MAX])
@@ -92,7 +98,7 @@ static enum err check_words(const char *words, bool (*is_known)(SSL_CTX *trial, 
     if (!trial)
         return tls_why(why, ERR_NO_MEMORY, "out of memory");
     while (!err && next_word(&words, word))
-        if (!is_known(trial, word))
+        if (is_several(word) || !is_known(trial, word))
             err = tls_why(why, ERR_INVALID, "\"%s\" is no %s that OpenSSL knows", word, what);
     SSL_CTX_free(trial);
     ERR_clear_error();

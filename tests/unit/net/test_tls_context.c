@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 
 #include "net/tls_contexts.h"
+#include "net/tls_inside.h"
 #include "tls_ends.h"
 
 static struct ends here;
@@ -346,6 +347,28 @@ static unsigned long hash_of_ca(void)
     return hash;
 }
 
+/* As OpenSSL has it: the one in the environment takes the place of the folder alone. */
+static void test_a_folder_of_a_few_does_not_replace_the_file_of_the_system(void **state)
+{
+    char folder[] = "/tmp/nailup-test-XXXXXX", *path;
+    (void)state;
+
+    if (access(X509_get_default_cert_file(), R_OK) != 0)
+        skip();
+    assert_non_null(mkdtemp(folder));
+    assert_true(asprintf(&path, "%s/%08lx.0", folder, hash_of_ca()) > 0);
+    assert_int_equal(symlink(here.ca_path, path), 0);
+    setenv("SSL_CERT_DIR", folder, 1);
+    struct tls_context *context = new_client_context(&(struct tls_peer_options){0});
+    unsetenv("SSL_CERT_DIR");
+    X509_STORE *store = SSL_CTX_get_cert_store(context->ctx);
+    assert_true(sk_X509_OBJECT_num(X509_STORE_get0_objects(store)) > 0);
+    tls_context_free(context);
+    unlink(path);
+    rmdir(folder);
+    free(path);
+}
+
 static void test_without_a_bundle_the_folder_of_the_system_is_trusted(void **state)
 {
     char folder[] = "/tmp/nailup-test-XXXXXX", *path;
@@ -410,6 +433,9 @@ static void test_a_word_that_is_no_cipher_is_named(void **state)
     check_word("HIGH:@NONSENSE", "@NONSENSE");
     check_word("HIGH::MEDIUM", "");
     check_word("HIGH:", "");
+    check_word("HIGH nonsense", "HIGH nonsense");
+    check_word("HIGH,nonsense:MEDIUM", "HIGH,nonsense");
+    check_word("HIGH;nonsense", "HIGH;nonsense");
     check_word(":", "");
     check_word("TLS_", "TLS_");
     memset(longest, 'A', sizeof(longest));
@@ -750,6 +776,7 @@ int main(void)
         WHY_TEST(test_our_certificate_may_have_its_key_in_the_same_file_or_another),
         WHY_TEST(test_without_a_bundle_the_file_of_the_system_is_trusted),
         WHY_TEST(test_without_a_bundle_the_folder_of_the_system_is_trusted),
+        WHY_TEST(test_a_folder_of_a_few_does_not_replace_the_file_of_the_system),
         WHY_TEST(test_words_of_ciphers_that_openssl_knows_are_taken),
         WHY_TEST(test_a_word_that_is_no_cipher_is_named),
         WHY_TEST(test_a_list_that_leaves_no_cipher_is_refused),
