@@ -6,6 +6,7 @@
 #include "daemon/sessions.h"
 
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,12 +38,31 @@ static void load(struct tls_tickets *tickets, const char *path)
             "session-file %s cannot be removed: its sessions may be used twice", path);
 }
 
+/* That nothing can be written there is better known before the end. What lies there still was
+ * spoken of. */
+static void try_out(struct tls_tickets *tickets, const char *path)
+{
+    struct stat status;
+
+    if (lstat(path, &status) == 0)
+        return;
+    enum err err = tls_tickets_save(tickets, path, time(NULL));
+    if (err)
+        LOG(LOG_WARNING, "daemon",
+            "session-file %s cannot be written, so a restart will begin with full handshakes: %s",
+            path, err_str(err));
+    else
+        (void)unlink(path);
+}
+
 struct tls_tickets *sessions_open(const char *path)
 {
     struct tls_tickets *tickets = tls_tickets_new();
 
-    if (tickets && is_wanted(path))
+    if (tickets && is_wanted(path)) {
         load(tickets, path);
+        try_out(tickets, path);
+    }
     return tickets;
 }
 

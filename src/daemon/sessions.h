@@ -9,8 +9,8 @@
 struct tls_tickets;
 
 /* The tickets that all workers share, with those of the file (NULL or "": none). The file is
- * removed once it is read, as each ticket is to be used once. One that cannot be used is a logged
- * warning. NULL: out of memory. */
+ * removed once it is read, as each ticket is to be used once. One that cannot be used, or written
+ * at the end, is a logged warning. NULL: out of memory. */
 struct tls_tickets *sessions_open(const char *path);
 
 /* Saves them, if there is a path, and frees them. No worker may run any more. */
