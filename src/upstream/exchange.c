@@ -52,14 +52,22 @@ static struct exchange *exchange_of(const struct attempt *attempt)
 
 /* ---- one attempt ---- */
 
-static void count_fallback(const struct exchange *exchange, enum pool_lack lack)
+/* Once, though it may be diverted by one dial and wait for another. */
+static void count_cold(struct attempt *attempt)
 {
-    struct stats *stats = env_of(exchange)->stats;
+    if (!attempt->cold)
+        STATS_INC(attempt->env->stats, upstream_cold_queries);
+    attempt->cold = true;
+}
+
+static void count_fallback(struct attempt *attempt, enum pool_lack lack)
+{
+    struct stats *stats = attempt->env->stats;
     switch (lack) {
     case POOL_CLOSED:
     case POOL_DIALING:
         STATS_INC(stats, upstream_fallbacks_dialing);
-        STATS_INC(stats, upstream_cold_queries);
+        count_cold(attempt);
         break;
     case POOL_STALLED:
         STATS_INC(stats, upstream_fallbacks_stalled);
@@ -73,10 +81,10 @@ static void count_fallback(const struct exchange *exchange, enum pool_lack lack)
     }
 }
 
-static void divert(struct exchange *exchange, struct upstream *upstream, enum pool_lack lack)
+static void divert(struct attempt *attempt, enum pool_lack lack)
 {
-    upstream->fallbacks++;
-    count_fallback(exchange, lack);
+    attempt->upstream->fallbacks++;
+    count_fallback(attempt, lack);
 }
 
 /* Sends by the best way that is open. True: under way, or ended already by a call back. */
@@ -93,20 +101,20 @@ static bool send_by(struct exchange *exchange, struct attempt *attempt, enum way
     if (conn && attempt_send_stream(attempt, conn))
         return true;
     if (upstream->plain && way != WAY_OWN) { /* the answer waits for TLS only if it must */
-        divert(exchange, upstream, lack);
+        divert(attempt, lack);
         attempt->upstream = upstream->plain;
         if (send_by(exchange, attempt, way, NULL))
             return true;
         attempt->upstream = upstream;
     }
     if (way != WAY_STREAM && way != WAY_OWN && upstream_falls_back_to_udp(upstream)) {
-        divert(exchange, upstream, lack);
+        divert(attempt, lack);
         if (attempt_send_udp(attempt))
             return true;
     }
     exchange->failure.full |= lack == POOL_FULL;
     if (way != WAY_ELSEWHERE && lack != POOL_FULL && lack != POOL_STALLED)
-        STATS_INC(env_of(exchange)->stats, upstream_cold_queries);
+        count_cold(attempt);
     return attempt_wait_stream(attempt);
 }
 

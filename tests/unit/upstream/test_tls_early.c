@@ -291,6 +291,35 @@ static void test_tls_early_broken_off_is_asked_again(void **state)
     }
 }
 
+/* The handshake stalls behind them: they are asked again when its time is over, and answered once,
+ * though each was sent twice. */
+static void test_tls_early_stalled_is_asked_again_after_the_deadline(void **state)
+{
+    (void)state;
+    struct tls_fixture f;
+    struct asker askers[5];
+    struct upstream_options options = early();
+    early_open(&f, FAKE_EARLY_ACCEPT, &options);
+    ask_one(&f, 60 * MS);
+    end_newest(&f);
+    f.server.manner.trouble = FAKE_TLS_STALL;
+    fixture_speak(&f);
+    for (int i = 0; i < 5; i++)
+        ask(&askers[i], &f.world, "www.example", f.upstream);
+    fake_loop_advance(f.world.loop, 500 * MS);
+    assert_int_equal(f.world.stats.upstream_securing, 1);
+    assert_true(f.world.stats.upstream_in_flight >= 5);
+    f.server.manner.trouble = FAKE_TLS_FINE;
+    fixture_speak(&f);
+    fake_loop_advance(f.world.loop, 2 * S);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+        assert_in_range(askers[i].took_us, S, 1700 * MS);
+    }
+    assert_int_equal(f.world.stats.upstream_in_flight, 0);
+    fixture_close_strict(&f);
+}
+
 /* Nobody waits: a dial that is made ahead sends nothing early. */
 static void test_tls_early_is_only_for_those_who_wait(void **state)
 {
@@ -322,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_tls_early_is_no_more_than_the_ticket_allows),
         cmocka_unit_test(test_tls_early_keeps_max_requests),
         cmocka_unit_test(test_tls_early_broken_off_is_asked_again),
+        cmocka_unit_test(test_tls_early_stalled_is_asked_again_after_the_deadline),
         cmocka_unit_test(test_tls_early_is_only_for_those_who_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,6 +103,8 @@ static void test_tls_opportunistic_without_tls_and_udp_goes_by_tcp(void **state)
             fake_loop_advance(s.f.world.loop, 37 * MS);
         }
         assert_int_equal(fake_peer_tcp_queries(s.plain), 50);
+        assert_int_equal(s.f.world.stats.upstream_cold_queries, /* also those that waited for TCP */
+                         s.f.world.stats.upstream_fallbacks_dialing);
         assert_int_equal(peer_dials(s.plain), 1);
         assert_int_equal(fake_net_counts(s.f.world.net).udp_queries, 0);
         heal(&s);

@@ -8,7 +8,11 @@
  */
 
 #include "base/log.h"
+#include "unit/upstream/torture_draw.h"
 #include "unit/upstream/world.h"
+#ifdef WORLD_TLS
+#include "unit/upstream/torture_tls.h"
+#endif
 
 #ifdef WORLD_TLS /* handshakes cost real time */
 enum { UPSTREAMS = 40, EXCHANGES = 800, QUOTA = 60, GROUP_MAX = 4, SEEDS = 3 };
@@ -37,13 +41,9 @@ struct torture {
     size_t answered, failed, stopped;
 };
 
-/* A stream of its own, so that what the code under test draws changes nothing in the script. */
 static uint64_t draw(struct torture *torture, uint64_t bound)
 {
-    torture->random ^= torture->random << 13;
-    torture->random ^= torture->random >> 7;
-    torture->random ^= torture->random << 17;
-    return torture->random % bound;
+    return torture_draw(&torture->random, bound);
 }
 
 static void answer_somehow(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
@@ -152,57 +152,6 @@ static struct upstream_options options_at_random(struct torture *torture)
     return options;
 }
 
-#ifdef WORLD_TLS
-/* Faults of TLS are the server's, for the connections from now on. */
-static void speak_somehow(struct torture *torture, struct fake_peer *peer)
-{
-    struct fake_tls_options server = world_tls_server();
-    server.only = draw(torture, 3) ? 0 : FAKE_TLS_1_2;
-    server.early = (enum fake_tls_early)draw(torture, FAKE_EARLY_REJECT + 1);
-    server.tickets = (int)draw(torture, 5) - 1;
-    server.forget_tickets = draw(torture, 4) == 0;
-    server.manner.trouble = draw(torture, 2)
-                                ? FAKE_TLS_FINE
-                                : (enum fake_tls_trouble)draw(torture, FAKE_TLS_REFUSE + 1);
-    server.manner.after_bytes = draw(torture, 3000);
-    server.manner.piece_bytes = draw(torture, 4) ? 0 : 1 + draw(torture, 300);
-    server.manner.gap_us = draw(torture, 200);
-    server.manner.record_bytes = draw(torture, 4) ? 0 : 1 + draw(torture, 50);
-    server.manner.delay_us = draw(torture, 4) ? 0 : draw(torture, 100 * MS);
-    server.manner.ending = (enum fake_tls_ending)draw(torture, FAKE_TLS_END_NOTIFY + 1);
-    if (draw(torture, 8) == 0)
-        server.certificate = server.key = NULL; /* somebody else */
-    fake_peer_speak_tls(peer, draw(torture, 10) ? &server : NULL);
-}
-
-static void hurt_tls(struct torture *torture, struct fake_conn *conn)
-{
-    if (!fake_conn_speaks_tls(conn) || !fake_conn_tls_facts(conn)->finished)
-        return;
-    switch (draw(torture, 5)) {
-    case 0:
-        fake_conn_tls_alert(conn);
-        break;
-    case 1:
-        fake_conn_tls_notify(conn);
-        break;
-    case 2:
-        if (fake_conn_tls_facts(conn)->version == FAKE_TLS_1_3)
-            fake_conn_tls_update_keys(conn);
-        else
-            fake_conn_tls_renegotiate(conn);
-        break;
-    case 3:
-        if (fake_conn_tls_facts(conn)->version == FAKE_TLS_1_3)
-            fake_conn_tls_give_ticket(conn);
-        break;
-    case 4:
-        fake_conn_tls_send_raw(conn, span_of("\x17\x03\x03 nonsense", 12));
-        break;
-    }
-}
-#endif
-
 static void open_all(struct torture *torture)
 {
     char text[32];
@@ -255,7 +204,7 @@ static void hurt_conns(struct torture *torture, struct fake_server *server)
         return;
 #ifdef WORLD_TLS
     if (draw(torture, 2)) {
-        hurt_tls(torture, conn);
+        torture_hurt_tls(&torture->random, conn);
         return;
     }
 #endif
@@ -309,7 +258,7 @@ static void hurt_somebody(struct torture *torture)
     struct fake_server *server = fake_peer_server(peer);
 #ifdef WORLD_TLS
     if (draw(torture, 8) == 0)
-        speak_somehow(torture, peer);
+        torture_speak_tls(&torture->random, peer);
 #endif
     switch (draw(torture, 8)) {
     case 0:
@@ -364,6 +313,18 @@ static void check_requests(struct torture *torture)
         for (size_t j = 0; j < fake_server_dials(server); j++)
             assert_true(fake_conn_messages(fake_server_conn(server, j)) <=
                         torture->upstreams[i]->options.max_requests);
+    }
+}
+
+/* Strict TLS: not one query in plain text, whatever happened. */
+static void check_strict(struct torture *torture)
+{
+    for (int i = 0; i < UPSTREAMS; i++) {
+        const struct upstream_options *options = &torture->upstreams[i]->options;
+        if (options->transport != UPSTREAM_TLS || options->tls.profile != TLS_STRICT)
+            continue;
+        assert_int_equal(fake_peer_udp_queries(torture->peers[i]), 0);
+        assert_int_equal(fake_peer_tcp_queries(torture->peers[i]), 0);
     }
 }
 
@@ -423,6 +384,7 @@ static void run(uint64_t seed)
                      upstreams_env(torture->world.upstreams)->probe_count);
     check_healed(torture);
     check_requests(torture);
+    check_strict(torture);
     world_close(&torture->world);
     free(torture);
 }
