@@ -19,6 +19,7 @@
 #include "net/tls_alpn.h"
 #include "net/tls_errors.h"
 #include "net/tls_inside.h"
+#include "net/tls_key_updates.h"
 #include "net/tls_resume.h"
 #include "net/tls_verify.h"
 
@@ -248,6 +249,8 @@ static void release_room(struct tls *tls)
 /* No plain text came of a read: no more is there, or none will come. */
 static enum err on_no_plain(struct tls *tls, int result, bool was_handshake)
 {
+    if (tls_key_updates_are_too_many(tls))
+        return break_with(tls, ERR_TLS_FAILED, "too many key updates");
     if (wants_more(tls, result)) {
         if (was_handshake)
             release_room(tls);
@@ -276,6 +279,7 @@ static enum err read_plain(struct tls *tls, const struct tls_reader *reader, voi
         int result = SSL_read_ex(tls->ssl, plain, sizeof(plain), &len);
         if (result != 1)
             return on_no_plain(tls, result, is_first);
+        tls->plain_len += len;
         enum err err = after_reader(tls, reader->on_plain(owner, span_of(plain, len)));
         if (err || tls->is_deaf)
             return err;

@@ -10,6 +10,7 @@
 #include "net/tls_alpn.h"
 #include "net/tls_inside.h"
 #include "net/tls_issue.h"
+#include "net/tls_key_updates.h"
 #include "net/tls_pem.h"
 #include "net/tls_system.h"
 #include "net/tls_words.h"
@@ -44,6 +45,7 @@ static enum err set_common(SSL_CTX *ctx, const char *ciphers, const char *groups
     /* Thousands of idle connections: their 34 KiB of buffers are theirs only while they read. */
     SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
     tls_key_log_attach(ctx);
+    tls_key_updates_watch(ctx);
     if (!set_floor(ctx))
         return tls_why(why, ERR_INVALID, "OpenSSL here does not speak TLS 1.2");
     enum err err = tls_words_ciphers(ctx, ciphers, why);

@@ -34,7 +34,9 @@ struct tls {
     bool ticket_offered; /* with the client's first flight */
     uint8_t first[2];    /* bytes of the peer: do they look like TLS? */
     uint8_t first_len;
-    enum err err; /* why it is broken; while shaking: why the peer is refused */
+    uint32_t key_updates; /* of the peer */
+    uint64_t plain_len;   /* bytes of plain text that it said */
+    enum err err;         /* why it is broken; while shaking: why the peer is refused */
     const char *detail;
     struct tls_peer peer; /* a client's */
     uint8_t *early;       /* a copy, until it is known whether the server took it */

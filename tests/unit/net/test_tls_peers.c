@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "net/tls_key_updates.h"
 #include "tls_raw.h"
 
 static struct ends here;
@@ -348,22 +349,56 @@ static void test_a_server_that_asks_for_another_handshake_without_end_meets_a_bo
     finish(&client, &server);
 }
 
-/* Each makes us answer; nobody reads the answers. */
-static void test_a_peer_that_asks_for_new_keys_without_end_meets_a_bound(void **state)
+/* So many changes of keys in one piece. */
+static void change_keys(struct raw *raw, struct end *end, int times)
 {
+    uint8_t bytes[16 * 1024];
+
+    for (int i = 0; i < times; i++) {
+        ERR_clear_error();
+        assert_int_equal(SSL_key_update(raw->ssl, SSL_KEY_UPDATE_REQUESTED), 1);
+        assert_int_equal(SSL_do_handshake(raw->ssl), 1);
+    }
+    int len = BIO_read(raw->out, bytes, sizeof(bytes));
+    assert_true(len > 0 && len < (int)sizeof(bytes));
+    end_receive(end, span_of(bytes, (size_t)len));
+}
+
+static void test_a_client_that_changes_keys_without_end_meets_a_bound(void **state)
+{
+    struct end server;
+    struct raw client;
+    (void)state;
+
+    serve(&server, &client, raw_client_context());
+    change_keys(&client, &server, TLS_KEY_UPDATES_MAX);
+    assert_int_equal(server.err, ERR_OK);
+    check_talks(&server, &client);
+    change_keys(&client, &server, 300);
+    assert_int_equal(server.err, ERR_TLS_FAILED);
+    assert_string_equal(tls_detail(server.tls), "too many key updates");
+    assert_int_equal(server.tls->key_updates, TLS_KEY_UPDATES_MAX + 1);
+    finish(&server, &client);
+}
+
+static void test_a_server_that_says_much_may_change_keys_often(void **state)
+{
+    char text[TLS_KEY_UPDATE_BYTES + 1] = {0};
     struct end client;
     struct raw server;
     (void)state;
 
+    memset(text, 'x', TLS_KEY_UPDATE_BYTES);
     dial(&client, &server, raw_server_context(here.cert));
-    for (int i = 0; i < TLS_WIRE_MAX / 16 && !client.err; i++) {
-        ERR_clear_error();
-        assert_int_equal(SSL_key_update(server.ssl, SSL_KEY_UPDATE_REQUESTED), 1);
-        assert_int_equal(SSL_do_handshake(server.ssl), 1);
+    change_keys(&server, &client, TLS_KEY_UPDATES_MAX);
+    for (int i = 0; i < 3; i++) {
+        raw_send(&server, text);
         move_out(&server, &client);
+        change_keys(&server, &client, 1);
+        assert_int_equal(client.err, ERR_OK);
     }
-    assert_true(client.err == ERR_LIMIT || client.err == ERR_TLS_FAILED);
-    assert_true(buf_len(tls_wire(client.tls)) <= TLS_WIRE_MAX);
+    change_keys(&server, &client, 1);
+    assert_int_equal(client.err, ERR_TLS_FAILED);
     finish(&client, &server);
 }
 
@@ -509,7 +544,8 @@ int main(void)
         cmocka_unit_test(test_a_client_that_wants_another_handshake_is_refused_without_harm),
         cmocka_unit_test(test_a_server_that_wants_another_handshake_is_refused_without_harm),
         cmocka_unit_test(test_a_server_that_asks_for_another_handshake_without_end_meets_a_bound),
-        cmocka_unit_test(test_a_peer_that_asks_for_new_keys_without_end_meets_a_bound),
+        cmocka_unit_test(test_a_client_that_changes_keys_without_end_meets_a_bound),
+        cmocka_unit_test(test_a_server_that_says_much_may_change_keys_often),
         cmocka_unit_test(test_new_keys_are_followed),
         cmocka_unit_test(test_a_server_that_asks_who_we_are_is_shown_our_certificate),
         cmocka_unit_test(test_a_server_that_misses_our_certificate_says_so_by_an_alert),
