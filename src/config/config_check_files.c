@@ -212,6 +212,8 @@ static enum err try_server_text(const struct server_options *server, struct span
 {
     const struct tls_server_options options = {.certificate = certificate,
                                                .key = key,
+                                               .certificate_name = server->tls_certificate,
+                                               .key_name = server->tls_key,
                                                .ciphers = server->tls_ciphers,
                                                .groups = server->tls_groups};
     struct tls_context *context = NULL;
