@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""What is measured: the cells of the comparison and the time series."""
+
+from dataclasses import dataclass, field
+
+HIT_RATE, MISS_RATE = 20000, 5000
+# A server that cannot do the usual rate with a quarter to spare is measured at the next lower one.
+LOWER_RATES = (1000, 200)
+SPARE = 1.25
+
+
+@dataclass
+class Cell:
+    """One situation. settings: of the responder, whose defaults are in DEFAULTS; in_flight: with
+    how many queries it is saturated, 0: not at all."""
+    name: str
+    title: str
+    role: str  # hit, miss or recycle: which servers
+    rate: int
+    in_flight: int
+    settings: dict = field(default_factory=dict)
+    timeout_ms: int = 2000
+
+
+DEFAULTS = {"delay": "0", "loss": "0", "tcp-reset-after": "0", "tcp-close-after": "0"}
+
+CELLS = [
+    Cell("hit", "Cache hits over UDP", "hit", HIT_RATE, 100),
+    Cell("miss-0ms", "Forwarded misses, the upstream answers at once", "miss", MISS_RATE, 100),
+    Cell("miss-1ms", "Forwarded misses, the upstream is 1 ms away", "miss", MISS_RATE, 200,
+         {"delay": "1"}),
+    Cell("miss-20ms", "Forwarded misses, the upstream is 20 ms away", "miss", MISS_RATE, 1000,
+         {"delay": "20"}),
+    Cell("miss-loss", "Forwarded misses, 20 ms away; 1 % of UDP queries are lost, TCP and DoT "
+         "connections are reset at their 1000th query", "miss", MISS_RATE, 0,
+         {"delay": "20", "loss": "1", "tcp-reset-after": "1000"}, timeout_ms=5000),
+    Cell("recycle", "The server itself replaces connections after 100 queries; the upstream is 1 ms "
+         "away", "recycle", MISS_RATE, 200, {"delay": "1"}),
+    Cell("closing", "The upstream closes each connection after 100 answers, 1 ms away", "miss",
+         MISS_RATE, 200, {"delay": "1", "tcp-close-after": "100"}, timeout_ms=5000),
+]
+
+
+@dataclass
+class Series:
+    """Latency over time, all servers side by side. events: (share of the time, words for
+    `nailup-bench control`); dead: (from, to) as such shares, which the chart shades."""
+    name: str
+    title: str
+    seconds: float
+    rate: int
+    delay_ms: int
+    settings: dict
+    events: list
+    dead: tuple = ()
+
+
+STREAMS_OFF, STREAMS_ON = ["tcp off", "tls off"], ["tcp on", "tls on"]
+
+SERIES = [
+    Series("series-recycle", "Connections end after 100 queries (nailupd replaces them itself; for "
+           "the others the upstream closes), 20 ms away", 5, 200, 20, {"tcp-close-after": "100"}, []),
+    Series("series-streams", "TCP and DoT of the upstream die and return, UDP lives, 20 ms away", 12,
+           100, 20, {}, [(0.2, STREAMS_OFF), (0.5, STREAMS_ON)], (0.2, 0.5)),
+    Series("series-death", "The upstream dies altogether and returns, 20 ms away", 12, 100, 20, {},
+           [(0.2, ["udp off", *STREAMS_OFF]), (0.5, ["udp on", *STREAMS_ON])], (0.2, 0.5)),
+]
+
+# Which servers the series show: (peer, transport).
+SERIES_SERVERS = [("nailupd", "tcp"), ("nailupd", "tls"), ("unbound", "tcp"), ("unbound", "tls"),
+                  ("knot-resolver", "tls"), ("dnsdist", "tls")]
+
+
+def chosen(names):
+    """(cells, series) of a list of names; of all with none."""
+    known = [cell.name for cell in CELLS] + [series.name for series in SERIES]
+    for name in names or []:
+        if name not in known:
+            raise SystemExit(f"compare: there is no cell {name}; there are: {' '.join(known)}")
+    wanted = names or known
+    return ([cell for cell in CELLS if cell.name in wanted],
+            [series for series in SERIES if series.name in wanted])

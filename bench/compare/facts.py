@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""What one must know of the machine and the programs to believe a figure."""
+
+import os
+import pathlib
+import platform
+import shlex
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def cpu_model():
+    for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith(("model name", "Model", "cpu model")):
+            return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def is_virtual():
+    text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    return " hypervisor" in text
+
+
+def memory_gib():
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (1 << 30)
+
+
+def system_name():
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        return platform.system()
+
+
+def commit():
+    done = subprocess.run(["git", "-C", HERE, "describe", "--always", "--dirty"], text=True,
+                          capture_output=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def gathered(cpus):
+    """Before anything is started: the load is that of others."""
+    server, load, upstream = cpus
+    return {
+        "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
+        "system": system_name(), "kernel": platform.release(), "cpu": cpu_model(),
+        "cpus": os.cpu_count(), "virtual": is_virtual(), "memory_gib": round(memory_gib(), 1),
+        "load_before": os.getloadavg()[0], "commit": commit(),
+        "pinning": f"servers on CPU {server}, load on {load}, upstream on {upstream}",
+        "command": shlex.join(["bench/compare/run", *sys.argv[1:]]),
+    }
+
+
+def machine_line(facts):
+    kind = "virtual " if facts["virtual"] else ""
+    return (f"{facts['cpu']}, {facts['cpus']} {kind}CPUs, {facts['memory_gib']:.0f} GiB, "
+            f"{facts['system']}, Linux {facts['kernel']}")

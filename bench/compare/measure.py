@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""One measurement: a server, a cell, saturated or at a rate. A row of the CSV comes of it."""
+
+import json
+import os
+import pathlib
+import subprocess
+import time
+
+import stage
+
+CONNECTIONS = 10  # sockets of the load
+HIT_NAMES = 1000
+# Of the time of its CPU, what neither idled nor went to the server: above this a round is doubtful.
+TAKEN_LIMIT_PERCENT = 10
+
+FIELDS = ["round", "at", "cell", "server", "version", "transport", "mode", "rate", "in_flight",
+          "seconds", "sent", "answered", "noerror", "lost", "failed_percent", "qps",
+          "cpu_us_per_query", "server_cpu_percent", "taken_by_others_percent", "p50_us", "p90_us",
+          "p99_us", "p999_us", "max_us", "send_lag_p99_us", "load_cpu_us_per_query",
+          "upstream_udp_queries", "upstream_tcp_queries", "upstream_tls_queries",
+          "queries_per_write", "connections_opened", "tls_handshakes"]
+
+TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
+
+
+def cpu_times(cpu):
+    """(busy, idle) seconds of one CPU since the start; busy has what the hypervisor took."""
+    for line in pathlib.Path("/proc/stat").read_text(encoding="ascii").splitlines():
+        words = line.split()
+        if words[0] == f"cpu{cpu}":
+            user, nice, system, idle, iowait, irq, softirq, steal = map(int, words[1:9])
+            return ((user + nice + system + irq + softirq + steal) * TICK_SECONDS,
+                    (idle + iowait) * TICK_SECONDS)
+    raise SystemExit(f"compare: no CPU {cpu} in /proc/stat")
+
+
+def process_seconds(pid):
+    """CPU time of all threads, in nanoseconds inside the kernel."""
+    return time.clock_gettime_ns((~pid << 3) | 2) / 1e9
+
+
+class CpuWatch:
+    """How much of the server's CPU went to neither it nor idling while this was entered."""
+
+    def __init__(self, cpu, pid):
+        self.cpu, self.pid, self.percent = cpu, pid, None
+
+    def __enter__(self):
+        self.before = (*cpu_times(self.cpu), process_seconds(self.pid))
+        return self
+
+    def __exit__(self, *_):
+        try:
+            after = (*cpu_times(self.cpu), process_seconds(self.pid))
+        except OSError:  # the process ended
+            return
+        busy, idle, mine = (b - a for a, b in zip(self.before, after))
+        if busy + idle > 0:
+            self.percent = max(0.0, 100 * (busy - mine) / (busy + idle))
+
+
+class Measurer:
+    def __init__(self, theatre, seconds, warmup):
+        self.stage, self.seconds, self.warmup = theatre, seconds, warmup
+
+    def command(self, server, cell, rate):
+        how = ["--rate", rate] if rate else ["--max", "--in-flight", max(1, cell.in_flight // CONNECTIONS)]
+        names = ["--zipf", "0", "--names", HIT_NAMES] if cell.role == "hit" else ["--unique"]
+        return stage.pinned(
+            self.stage.load_cpu, self.stage.bench, "load", "--server", f"127.0.0.1@{server.port}",
+            *how, "--connections", CONNECTIONS, "--duration", self.seconds, "--warmup", self.warmup,
+            "--timeout", cell.timeout_ms, "--suffix", stage.SUFFIX, *names, "--pid",
+            server.process.pid, "--json", "--quiet")
+
+    def measure(self, server, cell, rate, round_number):
+        """A row, or None and a reason in stage.left_out. rate 0: saturated."""
+        self.stage.upstream.tell("reset-stats")
+        limit = 30 + 10 * (self.seconds + self.warmup) + cell.timeout_ms / 1000
+        report, watch = None, CpuWatch(self.stage.server_cpu, server.process.pid)
+        try:
+            with watch:
+                done = subprocess.run(self.command(server, cell, rate), capture_output=True,
+                                      text=True, check=False, timeout=limit)
+            report = json.loads(done.stdout) if done.stdout.strip() else None
+        except (OSError, subprocess.TimeoutExpired):
+            pass
+        if server.process.poll() is not None:
+            self.stage.leave_out(server.peer, server.role, server.transport,
+                                 f"ended in {cell.name}: {server.last_words()}")
+            self.stage.dismiss(server)
+            return None
+        if not report or not report["answered"]:
+            self.stage.leave_out(server.peer, server.role, server.transport,
+                                 f"answered nothing in {cell.name}")
+            return None
+        return self.row(server, cell, rate, round_number, report, watch.percent)
+
+    def row(self, server, cell, rate, round_number, report, taken):
+        noerror = report["rcodes"].get("NOERROR", 0)
+        # A batch that was due across the end of the warm-up may be missing in what was sent.
+        sent = max(report["sent"], report["answered"] + report["lost"])
+        latency, upstream = report["latency_us"], self.stage.upstream.stats()
+        return {
+            "round": round_number, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "cell": cell.name, "server": server.name,
+            "version": server.peer.version if server.peer else "", "transport": server.transport,
+            "mode": "rate" if rate else "max", "rate": rate or "",
+            "in_flight": "" if rate else cell.in_flight, "seconds": report["seconds"], "sent": sent,
+            "answered": report["answered"], "noerror": noerror, "lost": report["lost"],
+            "failed_percent": round(100 * (sent - noerror) / sent, 4) if sent else 100,
+            "qps": report["qps"], "cpu_us_per_query": report.get("server_cpu_us_per_query"),
+            "server_cpu_percent": report.get("server_cpu_percent"),
+            "taken_by_others_percent": "" if taken is None else round(taken, 2),
+            "p50_us": latency["p50"], "p90_us": latency["p90"], "p99_us": latency["p99"],
+            "p999_us": latency["p999"], "max_us": latency["max"],
+            "send_lag_p99_us": report["send_lag_us"]["p99"],
+            "load_cpu_us_per_query": report["own_cpu_us_per_query"],
+            "upstream_udp_queries": upstream["udp_queries"],
+            "upstream_tcp_queries": upstream["tcp_queries"],
+            "upstream_tls_queries": upstream["tls_queries"],
+            "queries_per_write": per_write(upstream, server.transport),
+            "connections_opened": upstream["connections_opened"],
+            "tls_handshakes": upstream["tls_handshakes_full"] + upstream["tls_handshakes_resumed"],
+        }
+
+
+def per_write(upstream, transport):
+    """Queries per write of the server: over loopback one data segment is one write."""
+    if transport == "udp" or not upstream[f"{transport}_queries"]:
+        return ""
+    return upstream[f"{transport}_queries_per_segment"]

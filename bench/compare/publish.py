@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Copies the results that README and bench/README.md show into the tree."""
+
+import pathlib
+import shutil
+import sys
+
+RESULTS = pathlib.Path(__file__).resolve().parents[1] / "results"
+# series.csv is a point for each query and stays where it was made.
+CHOSEN = ["results.md", "results.csv", "facts.json", "cpu.svg", "latency.svg", "latency-20ms.svg",
+          "latency-loss.svg", "latency-closing.svg", "series-recycle.svg", "series-streams.svg",
+          "series-death.svg"]
+
+
+def publish(out):
+    """What this run did not make is removed there: all of the folder is from one run."""
+    RESULTS.mkdir(exist_ok=True)
+    for name in CHOSEN:
+        source, target = out / name, RESULTS / name
+        if source.exists():
+            shutil.copyfile(source, target)
+        else:
+            target.unlink(missing_ok=True)
+    print(f"published in {RESULTS}", file=sys.stderr)

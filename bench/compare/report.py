@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Tables in Markdown and charts in SVG from the rows of a run."""
+
+import charts
+import facts
+import measure
+import peers
+import statistics
+import summary
+
+COLUMNS = ["server", "upstream over", "CPU us per query", "to ours", "answers/s", "at rate /s",
+           "p50 us", "p99 us", "CPU us at the rate", "queries per write", "the same at the rate",
+           "asked over it %",
+           "failed %", "failed % at the rate", "CPU taken %"]
+
+
+def shown(value, decimals=2):
+    return "-" if value is None else f"{value:,.{decimals}f}"
+
+
+def label(results, server):
+    version = results.version(server)
+    return f"{server} {version}" if version else server
+
+
+def table_row(results, cell, server, transport):
+    def of(metric, who=server):
+        return results.figure(cell.name, who, transport, metric)
+
+    cpu, ours, rate = of(summary.CPU_MAX), of(summary.CPU_MAX, peers.OURS), \
+        results.rate(cell.name, server, transport)
+    name = label(results, server)
+    words = [f"**{name}**" if server == peers.OURS else name, peers.TRANSPORT_NAMES[transport],
+             shown(cpu), shown(cpu / ours if cpu and ours else None), shown(of(summary.QPS), 0),
+             shown(rate, 0), shown(of(summary.P50), 0), shown(of(summary.P99), 0),
+             shown(of(summary.CPU_RATE)), shown(of(summary.PER_WRITE), 1),
+             shown(of(summary.PER_WRITE_RATE), 1),
+             shown(results.share_over(cell.name, server, transport), 1), shown(of(summary.FAILED_MAX)),
+             shown(of(summary.FAILED_RATE)), shown(results.taken(cell.name, server, transport), 0)]
+    return "| " + " | ".join(words) + " |"
+
+
+def cell_table(results, cell):
+    rows = [table_row(results, cell, server, transport)
+            for server, transport in results.servers(cell.name)]
+    settings = ", ".join(f"{name} {value}" for name, value in cell.settings.items())
+    how = (f"`{cell.name}`: " + (f"{cell.in_flight} queries in flight; " if cell.in_flight else
+                                 "not saturated; ") + f"at most {cell.rate:,} a second"
+           + (f"; responder: {settings}" if settings else ""))
+    return "\n".join([f"## {cell.title}", "", how, "", "| " + " | ".join(COLUMNS) + " |",
+                      "|---" * len(COLUMNS) + "|", *rows, ""])
+
+
+def better_lines(results, cells):
+    found = summary.better(results, cells)
+    for one in found:
+        where = f"over {peers.TRANSPORT_NAMES[one.transport]}"
+        at = f" at {one.rate:,}/s" if one.metric.mode == "rate" and one.rate else ""
+        decimals = one.metric.decimals
+        noise = ", which is within noise" if one.is_noise() else ""
+        by = "" if one.metric.unit == "%" else f", {one.percent():.0f} % better{noise}"
+        yield (f"- `{one.cell.name}` {where}, {one.metric.title}{at}: {label(results, one.server)} "
+               f"{one.theirs:,.{decimals}f} {one.metric.unit}, nailupd {one.ours:,.{decimals}f}{by}")
+    if not found:
+        yield "- nowhere in this run"
+
+
+def weak_spots(results, cells):
+    lines = ["## Where others are better", "",
+             "Every figure of a peer that is better than ours in the same cell over the same "
+             "transport; their best round against our median.", "", *better_lines(results, cells)]
+    left_out = list(summary.not_compared(results, cells))
+    if left_out:
+        lines += ["", f"Not compared, as more than {summary.FAILED_LIMIT_PERCENT:g} % of the queries "
+                  "failed or the rates differ:", "", *[f"- {one}" for one in left_out]]
+    return "\n".join(lines + [""])
+
+
+def series_table(cells_series, played):
+    lines = ["## Over time", "", "| series | server | queries | failed | p50 ms | p99 ms | max ms | "
+             "failed after it was back |", "|---|---|---|---|---|---|---|---|"]
+    for one in cells_series:
+        for name, points in played.get(one.name, {}).items():
+            good = sorted(point.latency_ms for point in points if point.is_good)
+            bad = [point for point in points if not point.is_good]
+            back = one.dead[1] * max(p.due_s for p in points) if one.dead and points else None
+            late = sum(point.due_s > back for point in bad) if back is not None else "-"
+            at = [good[min(len(good) - 1, int(share * len(good)))] for share in (0.5, 0.99, 1)] \
+                if good else [None] * 3
+            lines.append(f"| {one.name} | {name} | {len(points)} | {len(bad)} | "
+                         + " | ".join(shown(value, 1) for value in at) + f" | {late} |")
+    return "\n".join(lines + [""])
+
+
+def trust(known, rows):
+    """How much the machine had for it."""
+    taken = [row["taken_by_others_percent"] for row in rows if row["taken_by_others_percent"] != ""]
+    got = [row["server_cpu_percent"] for row in rows
+           if row["mode"] == "max" and isinstance(row["server_cpu_percent"], (int, float))]
+    lag = [row["send_lag_p99_us"] for row in rows if row["mode"] == "rate"]
+    lines = []
+    if got:
+        lines.append(f"- saturated servers had {statistics.median(got):.0f} % of their CPU in the "
+                     f"median round, {min(got):.0f} % in the worst")
+    if taken:
+        bad = sum(value > measure.TAKEN_LIMIT_PERCENT for value in taken)
+        lines.append(f"- something else took {statistics.median(taken):.1f} % of that CPU in the "
+                     f"median round, {max(taken):.0f} % in the worst; more than "
+                     f"{measure.TAKEN_LIMIT_PERCENT} % in {bad} of {len(taken)}")
+        if bad > len(taken) / 10:
+            lines.append("- **the machine was busy: of the figures only CPU per query means much**")
+    if lag:
+        lines.append(f"- the load was late by {statistics.median(lag):.0f} us (p99, median round)")
+    if known["without_route"]:
+        lines.append(f"- servers tried {known['without_route']} times to send beyond loopback, in vain")
+    elif known["without_route"] == 0:
+        lines.append("- no server tried to send anything beyond loopback")
+    return lines
+
+
+def head(known, args, rows):
+    versions = ", ".join(f"{name} {version}" for name, version in known["versions"].items())
+    quick = ["**Made with --quick: a smoke test, not a measurement.**", ""] if args.quick else []
+    where = "a network namespace with loopback only" if known["namespace"] else "the machine's loopback"
+    return "\n".join([
+        "# nailupd and its peers", "", *quick,
+        "Ours is the median of the rounds, of the others the best round counts. What the columns mean "
+        "is in bench/README.md.", "",
+        f"- {known['date']}, {known['took_s']} s: `{known['command']}`",
+        f"- {facts.machine_line(known)}; load before: {known['load_before']:.2f}",
+        f"- {known['pinning']}, in {where}",
+        f"- {known['rounds']} rounds of {known['seconds']:g} s after {known['warmup']:g} s each; "
+        f"nailup {known['commit']}",
+        f"- {versions}", *trust(known, rows),
+        *[f"- left out: {sentence}" for sentence in known["left_out"]], ""])
+
+
+def write(out, args, known, rows, played):
+    results = summary.Results(rows)
+    cells = [cell for cell in args.cells if results.servers(cell.name)]
+    parts = [head(known, args, rows), *[cell_table(results, cell) for cell in cells]]
+    if rows:
+        parts.append(weak_spots(results, cells))
+    if any(played.values()):
+        parts.append(series_table(args.series, played))
+    (out / "results.md").write_text("\n".join(parts), encoding="utf-8")
+    write_charts(out, args, known, results, played)
+
+
+def footer(known):
+    return [f"{known['date']}; {facts.machine_line(known)}", known["command"],
+            "nailupd: the median of the rounds; the others: their best round"
+            + ("; made with --quick, no measurement" if known["quick"] else "")]
+
+
+def group(results, title, cell, transport, metrics):
+    """A group of charts.dots, the lowest first figure on top."""
+    lines = []
+    for server, over in results.servers(cell):
+        values = [results.figure(cell, server, over, metric) for metric in metrics]
+        if over == transport and any(values):
+            failing = results.fails_too_often(cell, server, over, metrics[0].mode)
+            lines.append((label(results, server) + (" (fails)" if failing else ""),
+                          server == peers.OURS, values))
+    return title, sorted(lines, key=lambda line: line[2][0] or float("inf"))
+
+
+def groups(results, hit, miss, metrics):
+    out = [group(results, "Cache hit", hit, "udp", metrics)] if hit else []
+    return out + [group(results, f"Miss over {peers.TRANSPORT_NAMES[transport]}", miss, transport,
+                        metrics) for transport in peers.TRANSPORTS]
+
+
+FAILS = f"(fails): more than {summary.FAILED_LIMIT_PERCENT:g} % of its queries failed or were lost."
+LATENCIES = (summary.P50, summary.P99)
+LATENCY_MARKS = [("p50", ""), ("p99", "hollow")]
+
+
+def write_charts(out, args, known, results, played):
+    def save(name, svg):
+        if svg:
+            (out / name).write_text(svg, encoding="utf-8")
+
+    foot = footer(known)
+    save("cpu.svg", charts.dots(
+        "CPU per query, saturated", "One thread on one CPU, 100 queries in flight, an upstream that "
+        f"answers at once. {FAILS}", "CPU us per query",
+        groups(results, "hit", "miss-0ms", [summary.CPU_MAX]), [("CPU", "")], foot))
+    for name, title, hit, miss, where in (
+            ("latency.svg", "Latency at a fixed rate", "hit", "miss-1ms", "an upstream 1 ms away"),
+            ("latency-0ms.svg", "Latency at a fixed rate, upstream at once", "hit", "miss-0ms",
+             "an upstream that answers at once"),
+            ("latency-20ms.svg", "Latency at a fixed rate, 20 ms away", None, "miss-20ms",
+             "an upstream 20 ms away"),
+            ("latency-loss.svg", "Latency with loss", None, "miss-loss", "an upstream 20 ms away, "
+             "which loses 1 % of UDP queries and resets connections at their 1000th"),
+            ("latency-closing.svg", "Latency when connections close after 100 answers", None,
+             "closing", "an upstream 1 ms away")):
+        save(name, charts.dots(
+            title, f"{'20,000 hits and ' if hit else ''}5,000 misses a second (fewer for servers that "
+            f"cannot, see the table), {where}. {FAILS}", "us from when the query was due to its answer",
+            groups(results, hit, miss, LATENCIES), LATENCY_MARKS, foot))
+    for one in args.series:
+        save(f"{one.name}.svg", series_chart(one, played.get(one.name, {}), known))
+
+
+def series_chart(one, of_servers, known):
+    panels = [(f"{name}: {sum(not point.is_good for point in points)} of {len(points)} failed",
+               name.startswith(peers.OURS), points) for name, points in of_servers.items()]
+    last = max((point.due_s for _, _, points in panels for point in points), default=0)
+    seconds = one.seconds / 4 if known["quick"] else one.seconds
+    dead = tuple(share * seconds for share in one.dead) if one.dead else None
+    return charts.over_time(one.title, f"{one.rate} queries a second to each of them, side by side, "
+                            "each for a name of its own; a query without an answer after 3 s is lost.",
+                            max(seconds, last), panels, dead, footer(known)[:2])

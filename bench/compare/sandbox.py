@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Where the servers run: a network namespace that has loopback only, on CPUs of their own.
+
+Whatever a server wants to ask besides its upstream (root servers, update services) has no way there,
+and the kernel counts the attempts."""
+
+import ctypes
+import fcntl
+import os
+import pathlib
+import shutil
+import socket
+import struct
+import tempfile
+
+CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
+SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
+SHM = pathlib.Path("/dev/shm")
+SHM_NEEDED = 1 << 30  # Knot Resolver's caches, 128 MB for each of its servers
+
+
+def bring_up_loopback():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        request = struct.pack("16sH14s", b"lo", 0, b"")
+        flags = struct.unpack("16sH14s", fcntl.ioctl(any_socket, SIOCGIFFLAGS, request))[1]
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sH14s", b"lo", flags | IFF_UP, b""))
+
+
+def become_root_of_the_namespace(uid, gid):
+    pathlib.Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+    pathlib.Path("/proc/self/uid_map").write_text(f"0 {uid} 1", encoding="ascii")
+    pathlib.Path("/proc/self/gid_map").write_text(f"0 {gid} 1", encoding="ascii")
+
+
+def enter_namespace():
+    """True once this process, and all that it starts, see nothing but a loopback of their own."""
+    uid, gid = os.getuid(), os.getgid()
+    libc = ctypes.CDLL(None, use_errno=True)
+    try:
+        if libc.unshare(CLONE_NEWNET) != 0:
+            if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0:
+                return False
+            become_root_of_the_namespace(uid, gid)
+        bring_up_loopback()
+    except OSError:
+        return False
+    return sorted(name for _, name in socket.if_nameindex()) == ["lo"]
+
+
+def counter(path, line_start, name):
+    """A counter of /proc/net/snmp and its like: a line of names is followed by one of values."""
+    lines = [line.split() for line in pathlib.Path(path).read_text(encoding="ascii").splitlines()
+             if line.startswith(line_start)]
+    return int(dict(zip(lines[0], lines[1]))[name]) if len(lines) == 2 else 0
+
+
+def packets_without_route():
+    """How often somebody in this namespace tried to send beyond loopback over IPv4."""
+    return counter("/proc/net/snmp", "Ip:", "OutNoRoutes")
+
+
+def working_directory():
+    """In memory where there is room: Knot Resolver's manual wants its cache there."""
+    in_memory = SHM.is_dir() and os.access(SHM, os.W_OK) and \
+        shutil.disk_usage(SHM).free >= SHM_NEEDED
+    return tempfile.TemporaryDirectory(prefix="nailup-compare-", dir=SHM if in_memory else None)
+
+
+def apparmor_is_on():
+    try:
+        text = pathlib.Path("/sys/module/apparmor/parameters/enabled").read_text(encoding="ascii")
+    except OSError:
+        return False
+    return text.startswith("Y")
+
+
+def without_profile(program, directory):
+    """Debian confines named and unbound by their paths to the files of the installed service. Where
+    AppArmor is on, a copy elsewhere runs, so that it may read a configuration of ours."""
+    if not apparmor_is_on():
+        return program
+    copy = pathlib.Path(directory) / "programs" / pathlib.Path(program).name
+    if not copy.exists():
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copy2(program, copy)
+    return str(copy)
+
+
+class Ports:
+    """Free ports of 127.0.0.1, each given once."""
+
+    def __init__(self):
+        self.next = 20000 + os.getpid() % 5000
+
+    def take(self):
+        while True:
+            self.next += 1
+            try:
+                for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+                    with socket.socket(socket.AF_INET, kind) as probe:
+                        probe.bind(("127.0.0.1", self.next))
+                return self.next
+            except OSError:
+                continue
+
+
+def cpus(wanted_server, wanted_load, wanted_upstream):
+    """(CPU of the servers, of the load, of the upstream): three where there are three."""
+    free = sorted(os.sched_getaffinity(0))
+    if len(free) < 2:
+        raise SystemExit("compare: this needs two CPUs, one of them for the servers alone")
+    server = free[0] if wanted_server is None else wanted_server
+    rest = [cpu for cpu in free if cpu != server]
+    load = rest[0] if wanted_load is None else wanted_load
+    upstream = (rest[1] if len(rest) > 1 else load) if wanted_upstream is None else wanted_upstream
+    for cpu in (server, load, upstream):
+        if cpu not in free:
+            raise SystemExit(f"compare: there is no CPU {cpu} for this process")
+    if server in (load, upstream):
+        raise SystemExit("compare: the servers need a CPU of their own")
+    return server, load, upstream

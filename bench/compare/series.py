@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Latency over time: several servers are asked side by side at a low fixed rate while something
+happens to the upstream that they share. A point for each query."""
+
+import csv
+import selectors
+import socket
+import threading
+import time
+from dataclasses import dataclass
+
+import cells
+import peers
+import stage
+
+PATIENCE_SECONDS = 3.0  # an answer later than that is lost
+SETTLE_QUERIES = 50
+
+
+@dataclass
+class Point:
+    """A query: when it was due, and how it went. rcode None: lost, and so without a latency."""
+    due_s: float
+    latency_ms: float = None
+    rcode: int = None
+
+    @property
+    def is_good(self):
+        return self.rcode == 0
+
+
+class Client:
+    """Asks one server and notes what comes. Latency counts from when the query was due."""
+
+    def __init__(self, server, prefix):
+        self.server, self.prefix = server, prefix
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.connect(("127.0.0.1", server.port))
+        self.socket.setblocking(False)
+        self.points, self.waiting = [], {}
+
+    def label(self):
+        return f"{self.server.name} {peers.TRANSPORT_NAMES[self.server.transport]}"
+
+    def ask(self, due_s):
+        number = len(self.points)
+        point = Point(due_s)
+        self.points.append(point)
+        self.waiting[number & 0xFFFF] = point
+        try:
+            self.socket.send(stage.query(f"{self.prefix}{number}.{stage.SUFFIX}", number & 0xFFFF))
+        except OSError:
+            pass  # lost
+
+    def take(self, now_s):
+        while True:
+            try:
+                answer = self.socket.recv(4096)
+            except OSError:
+                return
+            point = self.waiting.pop(int.from_bytes(answer[:2], "big"), None) \
+                if len(answer) >= 12 else None
+            if point and now_s - point.due_s <= PATIENCE_SECONDS:
+                point.latency_ms, point.rcode = 1000 * (now_s - point.due_s), answer[3] & 15
+
+
+def drive(clients, seconds, rate):
+    """Open loop: query i of client k is due at (i + k / clients) / rate, whatever is answered."""
+    with selectors.DefaultSelector() as selector:
+        for client in clients:
+            selector.register(client.socket, selectors.EVENT_READ, client)
+        start, sent = time.monotonic(), 0
+        total = int(seconds * rate) * len(clients)
+        while True:
+            now = time.monotonic() - start
+            while sent < total and sent / (rate * len(clients)) <= now:
+                clients[sent % len(clients)].ask(sent / (rate * len(clients)))
+                sent += 1
+            if sent == total and not any(client.waiting for client in clients):
+                return
+            if now > seconds + PATIENCE_SECONDS:
+                return
+            due = sent / (rate * len(clients)) - now if sent < total else 0.1
+            for key, _ in selector.select(max(0.0, due)):
+                key.data.take(time.monotonic() - start)
+
+
+def start_servers(theatre, one, found):
+    """Fresh servers: what they know of the upstream's past is part of the answer."""
+    by_name = {peer.name: peer for peer in found}
+    servers = []
+    for name, transport in cells.SERIES_SERVERS:
+        if name in by_name:
+            recycles = "tcp-close-after" in one.settings and name == peers.OURS
+            server = theatre.start(by_name[name], "recycle" if recycles else "miss", transport)
+            servers += [server] if server else []
+    return servers
+
+
+def schedule(theatre, one, seconds):
+    def tell(sentences):
+        for sentence in sentences:
+            theatre.upstream.tell(sentence)
+
+    timers = [threading.Timer(share * seconds, tell, [words]) for share, words in one.events]
+    for timer in timers:
+        timer.start()
+    return timers
+
+
+def play(theatre, one, found, quick=False):
+    """{label of a server: its points}, in the order of cells.SERIES_SERVERS"""
+    seconds = one.seconds / 4 if quick else one.seconds
+    theatre.upstream.set({**cells.DEFAULTS, "delay": str(one.delay_ms)})
+    servers = start_servers(theatre, one, found)
+    settle = [Client(server, "settle") for server in servers]
+    drive(settle, SETTLE_QUERIES / one.rate, one.rate)
+    theatre.upstream.set(one.settings)
+    clients = [Client(server, "s") for server in servers]
+    timers = schedule(theatre, one, seconds)
+    drive(clients, seconds, one.rate)
+    for timer in timers:
+        timer.join()
+    for client in settle + clients:
+        client.socket.close()
+    for server in servers:
+        theatre.dismiss(server)
+    theatre.upstream.set(cells.DEFAULTS)
+    return {client.label(): client.points for client in clients}
+
+
+def write_csv(path, played):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["series", "server", "due_s", "latency_ms", "rcode"])
+        for name, of_servers in played.items():
+            for label, points in of_servers.items():
+                for point in points:
+                    writer.writerow([name, label, f"{point.due_s:.5f}",
+                                     "" if point.latency_ms is None else f"{point.latency_ms:.3f}",
+                                     "lost" if point.rcode is None else point.rcode])

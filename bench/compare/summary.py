@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""From the rounds to one figure each, and where others are better than we are.
+
+Ours is the median of the rounds. Of the others, and of the floor, the best round counts, for each
+figure by itself: what disturbed them may have been the machine, what disturbed us counts."""
+
+import statistics
+from dataclasses import dataclass
+
+import peers
+
+FAILED_LIMIT_PERCENT = 1.0  # who fails more often than that is not compared by its other figures
+NOISE_PERCENT = 5.0
+
+
+@dataclass(frozen=True)
+class Metric:
+    """mode: from the saturated (max) or the steady (rate) measurement; best: min or max."""
+    title: str
+    mode: str
+    field: str
+    best: object
+    unit: str
+    decimals: int
+
+
+CPU_MAX = Metric("CPU per query, saturated", "max", "cpu_us_per_query", min, "us", 2)
+QPS = Metric("answers a second", "max", "qps", max, "/s", 0)
+P50 = Metric("p50", "rate", "p50_us", min, "us", 0)
+P99 = Metric("p99", "rate", "p99_us", min, "us", 0)
+CPU_RATE = Metric("CPU per query at the rate", "rate", "cpu_us_per_query", min, "us", 2)
+FAILED_MAX = Metric("failed or lost, saturated", "max", "failed_percent", min, "%", 2)
+FAILED_RATE = Metric("failed or lost at the rate", "rate", "failed_percent", min, "%", 2)
+PER_WRITE = Metric("queries per write", "max", "queries_per_write", max, "", 1)
+PER_WRITE_RATE = Metric("queries per write", "rate", "queries_per_write", max, "", 1)
+COMPARED = (CPU_MAX, QPS, P50, P99, CPU_RATE, FAILED_MAX, FAILED_RATE)
+
+
+class Results:
+    """All rows of a run."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def rows_of(self, cell, server, transport, mode):
+        return [row for row in self.rows if row["cell"] == cell and row["server"] == server
+                and row["transport"] == transport and row["mode"] == mode]
+
+    def servers(self, cell):
+        """[(server, transport)] that were measured in that cell, by transport."""
+        seen = {(row["server"], row["transport"]): None for row in self.rows if row["cell"] == cell}
+        return sorted(seen, key=lambda one: peers.TRANSPORTS.index(one[1]))
+
+    def figure(self, cell, server, transport, metric):
+        values = [row[metric.field] for row in self.rows_of(cell, server, transport, metric.mode)]
+        values = [value for value in values if isinstance(value, (int, float))]
+        if not values:
+            return None
+        return statistics.median(values) if server == peers.OURS else metric.best(values)
+
+    def rate(self, cell, server, transport):
+        rows = self.rows_of(cell, server, transport, "rate")
+        return rows[0]["rate"] if rows else None
+
+    def version(self, server):
+        return next((row["version"] for row in self.rows if row["server"] == server), "")
+
+    def fails_too_often(self, cell, server, transport, mode):
+        metric = FAILED_MAX if mode == "max" else FAILED_RATE
+        failed = self.figure(cell, server, transport, metric)
+        return failed is not None and failed > FAILED_LIMIT_PERCENT
+
+    def share_over(self, cell, server, transport):
+        """Of what it asked the upstream, the percentage over its transport; None where it asked
+        nothing, as with hits."""
+        rows = [row for row in self.rows if row["cell"] == cell and row["server"] == server
+                and row["transport"] == transport]
+        asked = {over: sum(row[f"upstream_{over}_queries"] for row in rows)
+                 for over in peers.TRANSPORTS}
+        every = sum(asked.values())
+        return 100 * asked[transport] / every if every > len(rows) else None
+
+    def taken(self, cell, server, transport):
+        """The most that others took of the server's CPU in a round, in percent."""
+        values = [row["taken_by_others_percent"] for row in self.rows
+                  if row["cell"] == cell and row["server"] == server
+                  and row["transport"] == transport and row["taken_by_others_percent"] != ""]
+        return max(values, default=None)
+
+    def comparable(self, cell, server, transport, metric):
+        """Whether that server's figure may stand beside ours."""
+        if metric in (FAILED_MAX, FAILED_RATE):
+            return True
+        if self.fails_too_often(cell, server, transport, metric.mode):
+            return False
+        return metric.mode == "max" or \
+            self.rate(cell, server, transport) == self.rate(cell, peers.OURS, transport)
+
+
+@dataclass
+class Better:
+    """A figure of a peer that is better than ours in the same cell over the same transport."""
+    cell: object
+    transport: str
+    metric: Metric
+    server: str
+    theirs: float
+    ours: float
+    rate: int
+
+    def percent(self):
+        return abs(self.theirs - self.ours) / self.ours * 100 if self.ours else 0.0
+
+    def is_noise(self):
+        return self.metric.unit != "%" and self.percent() < NOISE_PERCENT
+
+
+def better(results, cells):
+    """Every Better, those by most first in each cell."""
+    found = []
+    for cell in cells:
+        here = []
+        for server, transport in results.servers(cell.name):
+            if server in (peers.OURS, peers.FLOOR):
+                continue
+            for metric in COMPARED:
+                ours = results.figure(cell.name, peers.OURS, transport, metric)
+                theirs = results.figure(cell.name, server, transport, metric)
+                if None in (ours, theirs) or theirs == ours or \
+                        metric.best(theirs, ours) == ours or \
+                        not results.comparable(cell.name, server, transport, metric):
+                    continue
+                here.append(Better(cell, transport, metric, server, theirs, ours,
+                                   results.rate(cell.name, peers.OURS, transport)))
+        found += sorted(here, key=lambda one: -one.percent())
+    return found
+
+
+def not_compared(results, cells):
+    """Sentences about figures that the list leaves out, and why."""
+    for cell in cells:
+        for server, transport in results.servers(cell.name):
+            if server in (peers.OURS, peers.FLOOR):
+                continue
+            where = f"{cell.name}, {server} over {peers.TRANSPORT_NAMES[transport]}"
+            for mode, metric in (("max", FAILED_MAX), ("rate", FAILED_RATE)):
+                if results.fails_too_often(cell.name, server, transport, mode):
+                    failed = results.figure(cell.name, server, transport, metric)
+                    how = "saturated" if mode == "max" else "at its rate"
+                    yield f"{where}, {how}: {failed:.1f} % failed or lost"
+            ours = results.rate(cell.name, peers.OURS, transport)
+            theirs = results.rate(cell.name, server, transport)
+            if ours and theirs and ours != theirs:
+                yield f"{where}: latency at {theirs:,}/s, ours at {ours:,}/s"

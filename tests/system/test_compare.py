@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""bench/compare/run --quick, with nailupd and Unbound: does all of it come out, and is it of one
+piece? No figure is judged: --quick does not measure."""
+
+import csv
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as xml
+
+import pytest
+from conftest import BUILD, ROOT
+
+RUN = ROOT / "bench/compare/run"
+SVG = "{http://www.w3.org/2000/svg}"
+CHARTS = ["cpu.svg", "latency-0ms.svg", "series-recycle.svg", "series-streams.svg"]
+
+pytestmark = [
+    pytest.mark.skipif(BUILD is None, reason="nailupd is not built"),
+    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one CPU only"),
+]
+
+
+def compare(out, *options):
+    return subprocess.run([sys.executable, RUN, "--build", BUILD, "--out", out, *options],
+                          capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    if not shutil.which("unbound", path="/usr/sbin:/usr/local/sbin:/usr/bin"):
+        pytest.skip("unbound is not installed")
+    out = tmp_path_factory.mktemp("compare")
+    done = compare(out, "--quick", "--peers", "nailupd,unbound")
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_server_has_a_row_for_each_cell_and_transport(results):
+    rows = rows_of(results / "results.csv")
+    seen = {(row["cell"], row["server"], row["transport"], row["mode"]) for row in rows}
+    for mode in ("max", "rate"):
+        assert ("hit", "udp-floor", "udp", mode) in seen
+        for server in ("nailupd", "unbound"):
+            assert ("hit", server, "udp", mode) in seen
+            for transport in ("udp", "tcp", "tls"):
+                assert ("miss-0ms", server, transport, mode) in seen
+    assert len(rows) == len(seen)
+
+
+def test_rows_hold_figures_that_can_be(results):
+    for row in rows_of(results / "results.csv"):
+        assert 0 < int(row["answered"]) <= int(row["sent"])
+        assert int(row["noerror"]) <= int(row["answered"])
+        assert float(row["cpu_us_per_query"]) > 0 and float(row["qps"]) > 0
+        assert 0 < float(row["p50_us"]) <= float(row["p99_us"]) <= float(row["max_us"])
+
+
+def test_misses_go_to_the_upstream_over_the_transport_that_is_measured(results):
+    for row in rows_of(results / "results.csv"):
+        if row["cell"] == "miss-0ms":
+            asked = {over: int(row[f"upstream_{over}_queries"]) for over in ("udp", "tcp", "tls")}
+            assert max(asked, key=asked.get) == row["transport"]
+            assert (row["queries_per_write"] == "") == (row["transport"] == "udp")
+
+
+def test_the_tables_are_whole_and_say_where_others_are_better(results):
+    text = (results / "results.md").read_text(encoding="utf-8")
+    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    assert len(tables) == 3  # hits, misses, over time
+    for table in tables:
+        lines = table.splitlines()
+        assert len({line.count("|") for line in lines}) == 1 and len(lines) > 3
+    better = text.split("## Where others are better")[1].split("##")[0]
+    assert re.search(r"^- ", better, re.MULTILINE)
+    assert "--quick" in text and "unbound 1." in text
+
+
+def test_charts_are_svg_with_a_title_a_legend_axes_and_the_command(results):
+    for name in CHARTS:
+        tree = xml.parse(results / name).getroot()
+        assert tree.tag == SVG + "svg" and tree.find(SVG + "title").text
+        words = " ".join(text.text for text in tree.iter(SVG + "text"))
+        assert "nailupd" in words and "unbound" in words and "logarithmic" in words
+        assert "bench/compare/run" in words and "Linux" in words
+        assert "prefers-color-scheme:dark" in tree.find(SVG + "style").text
+        assert len(list(tree.iter(SVG + "circle"))) + len(list(tree.iter(SVG + "path"))) > 4
+
+
+def test_series_have_a_line_for_every_query_of_every_server(results):
+    rows = rows_of(results / "series.csv")
+    servers = {row["server"] for row in rows}
+    assert servers == {"nailupd TCP", "nailupd DoT", "unbound TCP", "unbound DoT"}
+    for series in ("series-recycle", "series-streams"):
+        counts = {server: sum(row["server"] == server and row["series"] == series for row in rows)
+                  for server in servers}
+        assert len(set(counts.values())) == 1 and min(counts.values()) > 100
+    for row in rows:
+        assert (row["rcode"] == "lost") == (row["latency_ms"] == "")
+
+
+def test_the_servers_reached_nothing_but_loopback(results):
+    facts = json.loads((results / "facts.json").read_text(encoding="utf-8"))
+    if not facts["namespace"]:
+        pytest.skip("no network namespaces here")
+    assert facts["without_route"] == 0
+
+
+def test_a_peer_that_does_not_start_is_left_out_with_a_reason(tmp_path):
+    programs = tmp_path / "build"
+    (programs / "src").mkdir(parents=True)
+    (programs / "src/nailupd").write_text("#!/bin/sh\necho I will not >&2\nexit 1\n")
+    (programs / "src/nailupd").chmod(0o755)
+    (programs / "bench").symlink_to(pathlib.Path(BUILD) / "bench")
+    done = subprocess.run([sys.executable, RUN, "--build", programs, "--out", tmp_path / "out",
+                           "--quick", "--peers", "nailupd", "--cells", "hit"],
+                          capture_output=True, text=True, timeout=120, check=False)
+    assert "left out: nailupd (hit, over UDP): does not start here: I will not" in done.stdout
+    assert [row["server"] for row in rows_of(tmp_path / "out/results.csv")] == ["udp-floor"] * 2
+
+
+def test_what_is_not_known_is_refused(tmp_path):
+    for options in (["--cells", "nonsense"], ["--peers", "nonsense"]):
+        done = compare(tmp_path, *options)
+        assert done.returncode == 1 and "nonsense" in done.stderr
