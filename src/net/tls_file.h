@@ -13,8 +13,8 @@
 enum { TLS_FILE_MAX = 1024 * 1024 };
 
 /* Reads a regular file of at most TLS_FILE_MAX bytes into memory, with a NUL behind it: the
- * caller's, for tls_file_free(). On error (ERR_NOT_FOUND, ERR_PERMISSION, ERR_INVALID,
- * ERR_TOO_LARGE, ERR_IO, ERR_NO_MEMORY) why is a sentence that names the file. */
+ * caller's, for tls_file_free(). On error (ERR_NOT_FOUND, ERR_PERMISSION, ERR_NO_FILES,
+ * ERR_INVALID, ERR_TOO_LARGE, ERR_IO, ERR_NO_MEMORY) why is a sentence that names the file. */
 MUST_USE enum err tls_read_file(const char *path, char **text, size_t *len, char why[TLS_WHY_MAX]);
 
 /* Wipes it, as it may be a private key. Sets *text to NULL, which is fine too. */

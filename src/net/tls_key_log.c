@@ -43,6 +43,8 @@ static enum err make_private(int fd, const char *path, char why[TLS_WHY_MAX])
 
     if (fstat(fd, &status) || !S_ISREG(status.st_mode))
         return tls_why(why, ERR_INVALID, "%s is not a regular file", path);
+    if (status.st_nlink != 1)
+        return tls_why(why, ERR_INVALID, "%s has another name too", path);
     if (status.st_uid != geteuid())
         return tls_why(why, ERR_PERMISSION, "%s belongs to another user", path);
     if (fchmod(fd, S_IRUSR | S_IWUSR))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The end of a ticket (tls_ticket_life.h). */
+/* Size and end of a ticket (tls_ticket_life.h). */
 
 #include "net/tls_ticket_life.h"
 
@@ -30,6 +30,12 @@ static bool certificate_lasts(const SSL_SESSION *session, int64_t now_s)
         return true;
     order = ASN1_TIME_cmp_time_t(X509_get0_notAfter(peer), (time_t)now_s);
     return order == 0 || order == 1;
+}
+
+bool tls_ticket_is_worth_it(const SSL_SESSION *session)
+{
+    return SSL_SESSION_is_resumable(session) &&
+           i2d_SSL_SESSION(session, NULL) <= TLS_TICKET_BYTES_MAX;
 }
 
 bool tls_ticket_is_good(const SSL_SESSION *session, int64_t now_s)

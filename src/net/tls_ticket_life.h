@@ -3,12 +3,16 @@
 #ifndef NAILUP_NET_TLS_TICKET_LIFE_H
 #define NAILUP_NET_TLS_TICKET_LIFE_H
 
-/* How long a session may be resumed. Pure. */
+/* Whether a session is kept, and how long it may be resumed. Pure. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct ssl_session_st;
+
+/* It can be resumed, and takes at most TLS_TICKET_BYTES_MAX: servers choose how long their tickets
+ * and certificates are, and one may be many. */
+bool tls_ticket_is_worth_it(const struct ssl_session_st *session);
 
 /* It can be resumed; it is not older than its server said, nor than TLS_TICKET_AGE_MAX_S, nor was
  * it given later than TLS_TICKET_AHEAD_MAX_S from now; the certificate of its peer has not ended.

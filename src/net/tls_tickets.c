@@ -190,7 +190,7 @@ static SSL_SESSION *push(struct tls_rack *rack, SSL_SESSION *session)
 
 void tls_rack_put(struct tls_rack *rack, struct ssl_session_st *session)
 {
-    SSL_SESSION *copy = SSL_SESSION_is_resumable(session) ? SSL_SESSION_dup(session) : NULL;
+    SSL_SESSION *copy = tls_ticket_is_worth_it(session) ? SSL_SESSION_dup(session) : NULL;
 
     SSL_SESSION_free(session);
     if (!copy)

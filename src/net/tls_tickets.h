@@ -36,7 +36,8 @@ struct tls_rack *tls_tickets_rack(struct tls_tickets *tickets, struct span key);
 
 /* Takes over the session (one reference) and keeps a copy of its own, which the end of the
  * connection cannot spoil (SSL_free() marks the session of a connection that broke as not
- * resumable). Those that cannot be resumed are dropped. */
+ * resumable). Those that cannot be resumed are dropped, and those larger than
+ * TLS_TICKET_BYTES_MAX. */
 void tls_rack_put(struct tls_rack *rack, struct ssl_session_st *session);
 
 /* The newest good ticket, which is the caller's now (one reference, nobody else holds it); NULL:
@@ -46,8 +47,8 @@ struct ssl_session_st *tls_rack_take(struct tls_rack *rack, int64_t now_s);
 size_t tls_rack_count(const struct tls_rack *rack);
 
 /* Writes all good tickets to a file with mode 0600, beside it first (path with ".new" at its end)
- * and then in its place, so that a crash leaves the old or the new one. Tickets larger than
- * TLS_TICKET_BYTES_MAX and what does not fit TLS_TICKETS_FILE_MAX are left out. ERR_IO,
+ * and then in its place, so that a crash leaves the old or the new one. What does not fit
+ * TLS_TICKETS_FILE_MAX is left out. ERR_IO,
  * ERR_NOT_FOUND (no such folder), ERR_PERMISSION, ERR_NO_FILES, ERR_NO_MEMORY. The file holds
  * secrets: who reads it can impersonate us to these upstreams, and read early data. */
 MUST_USE enum err tls_tickets_save(struct tls_tickets *tickets, const char *path, int64_t now_s);

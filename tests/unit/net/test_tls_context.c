@@ -669,6 +669,10 @@ static void test_a_key_log_behind_a_link_or_in_a_folder_that_is_missing_is_refus
     assert_int_equal(symlink(path, link_path), 0);
     assert_int_equal(tls_log_keys_to(link_path, why), ERR_IO);
     assert_why(link_path);
+    unlink(link_path);
+    assert_int_equal(link(path, link_path), 0);
+    assert_int_equal(tls_log_keys_to(link_path, why), ERR_INVALID);
+    assert_why("has another name too");
     assert_int_equal(tls_log_keys_to("/nonexistent/keys", why), ERR_IO);
     assert_why("/nonexistent/keys");
     assert_int_equal(tls_log_keys_to("/dev/null", why), ERR_INVALID);

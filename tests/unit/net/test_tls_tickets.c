@@ -71,6 +71,19 @@ static void test_the_newest_comes_first_and_once(void **state)
     assert_int_equal(take_tag(store->rack, now()), -1);
 }
 
+static void test_a_ticket_that_is_too_large_is_not_kept(void **state)
+{
+    struct store *store = *state;
+    static uint8_t data[TLS_TICKET_BYTES_MAX];
+    SSL_SESSION *large = session_new(TLS1_3_VERSION, 9);
+
+    assert_int_equal(SSL_SESSION_set1_ticket_appdata(large, data, sizeof(data)), 1);
+    put(store->rack, 1);
+    tls_rack_put(store->rack, large);
+    assert_int_equal(tls_rack_count(store->rack), 1);
+    assert_int_equal(take_tag(store->rack, now()), 1);
+}
+
 static void test_the_oldest_makes_room(void **state)
 {
     struct store *store = *state;
@@ -339,6 +352,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_an_empty_rack_has_nothing),
         TEST(test_the_newest_comes_first_and_once),
+        TEST(test_a_ticket_that_is_too_large_is_not_kept),
         TEST(test_the_oldest_makes_room),
         TEST(test_what_comes_out_can_be_resumed),
         TEST(test_a_session_spoilt_after_the_put_stays_good),

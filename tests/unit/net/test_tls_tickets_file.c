@@ -239,21 +239,6 @@ static void test_a_full_rack_with_the_longest_key_comes_back(void **state)
     assert_int_equal(count, TLS_RACK_TICKETS_MAX);
 }
 
-static void test_a_ticket_that_is_too_large_is_left_out(void **state)
-{
-    struct place *place = *state;
-    static uint8_t data[TLS_TICKET_BYTES_MAX];
-    SSL_SESSION *large = session_new(TLS1_3_VERSION, 9);
-    size_t count;
-
-    assert_int_equal(SSL_SESSION_set1_ticket_appdata(large, data, sizeof(data)), 1);
-    tls_rack_put(tls_tickets_rack(place->tickets, text("large")), large);
-    put(place->tickets, "one", 1);
-    assert_int_equal(save(place), ERR_OK);
-    assert_int_equal(load_alone(place->path, &count), ERR_OK);
-    assert_int_equal(count, 1);
-}
-
 /* More and larger tickets than a file may hold bytes for. */
 static void test_what_does_not_fit_the_file_is_left_out(void **state)
 {
@@ -639,7 +624,6 @@ int main(void)
         TEST(test_expired_ones_are_neither_saved_nor_loaded),
         TEST(test_an_empty_store_replaces_the_old_file),
         TEST(test_a_full_rack_with_the_longest_key_comes_back),
-        TEST(test_a_ticket_that_is_too_large_is_left_out),
         TEST(test_what_does_not_fit_the_file_is_left_out),
         TEST(test_racks_beyond_the_bound_are_not_made),
         TEST(test_only_its_owner_can_read_the_file),
