@@ -367,6 +367,29 @@ static void test_tls_dial_failed_another_server_is_asked(void **state)
     fixture_close_strict(&f);
 }
 
+/* Of two that failed the one tells more whose TLS was wrong, whichever was asked first. */
+static void test_tls_dial_failed_what_tls_found_wrong_is_told(void **state)
+{
+    (void)state;
+    struct tls_fixture f;
+    struct asker asker;
+    struct upstream *group[2];
+    struct upstream_options options = strict();
+    fixture_open_server(&f, NULL);
+    f.server.manner.trouble = FAKE_TLS_REFUSE;
+    fixture_speak(&f);
+    fixture_dial(&f, &options);
+    group[0] = f.upstream;
+    group[1] = world_upstream(&f.world, "10.1.1.2@853", &options); /* refused */
+    for (int i = 0; i < 20; i++) {
+        ask_group(&asker, &f.world, "www.example", group, 2);
+        fake_loop_advance(f.world.loop, 50 * MS);
+        assert_int_equal(asker.result, ASKER_FAILED);
+        assert_int_equal(asker.failure.error, ERR_TLS_ALERT);
+    }
+    fixture_close_strict(&f);
+}
+
 /* Silent in the handshake: the query is over within its wall, and says why. */
 static void test_tls_dial_stalled_ends_the_query_in_time(void **state)
 {
@@ -416,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_tls_dial_failed_makes_no_storm),
         cmocka_unit_test(test_tls_dial_mended_is_found_again),
         cmocka_unit_test(test_tls_dial_failed_another_server_is_asked),
+        cmocka_unit_test(test_tls_dial_failed_what_tls_found_wrong_is_told),
         cmocka_unit_test(test_tls_dial_stalled_ends_the_query_in_time),
         cmocka_unit_test(test_tls_dial_without_its_authorities_says_so),
     };

@@ -291,6 +291,24 @@ static void test_tls_opportunistic_with_plain_text_refused_waits_for_tls(void **
     }
 }
 
+/* UDP said no: that is all plain text there is to try. */
+static void test_tls_opportunistic_with_udp_refused_dials_no_plain_tcp(void **state)
+{
+    (void)state;
+    struct siblings s;
+    struct asker asker;
+    struct upstream_options options = opportunistic();
+    siblings_open(&s, NULL);
+    fake_server_set_udp(fake_peer_server(s.plain), FAKE_UDP_REFUSE);
+    fake_server_set_accept_delay(fake_peer_server(s.f.peer), 50 * MS);
+    siblings_dial(&s, &options);
+    ask_and_wait(&asker, &s.f.world, "www.example", s.f.upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_ptr_equal(asker.from, s.f.upstream);
+    assert_int_equal(peer_dials(s.plain), 0);
+    world_close(&s.f.world);
+}
+
 /* Neither of them: over at once. */
 static void test_tls_opportunistic_with_all_refused_fails_at_once(void **state)
 {
@@ -402,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_tls_opportunistic_truncated_goes_by_tls_when_ready),
         cmocka_unit_test(test_tls_opportunistic_truncated_goes_by_tcp_when_not),
         cmocka_unit_test(test_tls_opportunistic_with_plain_text_refused_waits_for_tls),
+        cmocka_unit_test(test_tls_opportunistic_with_udp_refused_dials_no_plain_tcp),
         cmocka_unit_test(test_tls_opportunistic_with_all_refused_fails_at_once),
         cmocka_unit_test(test_tls_opportunistic_with_plain_text_swallowed_goes_on_by_tls),
         cmocka_unit_test(test_tls_opportunistic_dead_in_flight_goes_on_in_plain_text),
