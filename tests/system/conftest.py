@@ -198,8 +198,8 @@ class Responder:
     def stop(self):
         if self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(60)
         self.process.stdout.close()
+        return self.process.wait(60)
 
 
 class Daemon:
@@ -300,8 +300,7 @@ def responder(tmp_path):
         return started[-1]
 
     yield start
-    for one in started:
-        one.stop()
+    assert {one.stop() for one in started} <= {0}, "a responder ended badly"
 
 
 @pytest.fixture
@@ -345,6 +344,8 @@ def nailupd(tmp_path, make_config):
     yield start
     for daemon in started:
         was_running = daemon.process.poll() is None
+        if was_running:  # pytest shows it when the test has failed
+            print(f"{daemon.log()}\n{daemon.ctl('connections').stdout}")
         code = daemon.stop()
         daemon.check_clean()
         assert not was_running or code == 0, daemon.log()

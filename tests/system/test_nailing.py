@@ -251,14 +251,14 @@ CURES = {"off": "on", "stall": "resume"}
 
 
 def trouble_while_queries_flow(daemon, upstream, trouble, check=True):
-    """The report of a load during which the connections had this trouble for 1.3 s."""
-    running = Load(daemon, "--rate", 300, "--duration", 2.8)
+    """The report of a load during which the connections had this trouble for 1 s."""
+    running = Load(daemon, "--rate", 300, "--duration", 2.3)
     time.sleep(0.5)
     if trouble == "silent":
         upstream.tell("set", "tcp-silent", "on")
     else:
         upstream.stream(trouble)
-    time.sleep(1.3)
+    time.sleep(1)
     if trouble == "silent":
         upstream.tell("set", "tcp-silent", "off")
     elif trouble in CURES:
@@ -268,11 +268,12 @@ def trouble_while_queries_flow(daemon, upstream, trouble, check=True):
     return report
 
 
-@with_plain_text
-@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize(("transport", "trouble"), [
+    *(("tcp", trouble) for trouble in TROUBLES),
+    *(("opportunistic", trouble) for trouble in TROUBLES[2:])], indirect=["transport"])
 def test_no_query_fails_when_a_stream_dies_while_queries_flow(nailupd, responder, trouble):
     upstream = responder("--delay", 5)
-    daemon = start(nailupd, upstream, {"upstream": {"stall-timeout": "700ms"}})
+    daemon = start(nailupd, upstream, {"upstream": {"stall-timeout": "500ms"}})
     trouble_while_queries_flow(daemon, upstream, trouble)
     assert counted(daemon, "answers_total", rcode="servfail") == 0
 
@@ -282,7 +283,7 @@ def test_no_query_fails_when_a_stream_dies_while_queries_flow(nailupd, responder
 def test_no_query_goes_the_wrong_way_when_the_only_way_dies(nailupd, responder, trouble, tmp_path):
     """While all is refused a query fails at once; else none does, as a new connection is made."""
     upstream = responder("--delay", 5)
-    daemon = start(nailupd, upstream, {"upstream": {"stall-timeout": "700ms"}})
+    daemon = start(nailupd, upstream, {"upstream": {"stall-timeout": "500ms"}})
     report = trouble_while_queries_flow(daemon, upstream, trouble, check=False)
     assert report["lost"] == 0
     failed = report["rcodes"].get("SERVFAIL", 0)
@@ -338,11 +339,12 @@ def test_a_peer_that_ends_every_connection_after_a_few_queries_fails_none(nailup
 @pytest.mark.parametrize("option", ENDS_ALL)
 def test_a_peer_that_ends_every_connection_after_a_few_queries_is_asked_nowhere_else(
         nailupd, responder, option):
-    """Where it says so no query fails; silence takes longer to notice than a hundred a second
-    leave, but each gets an answer."""
+    """No query fails where answers came before the end. A reset before any answer is as good as
+    refused, and silence takes longer to notice than a hundred a second leave; but each query gets
+    an answer of some sort."""
     daemon = start(nailupd, responder(option, 5), {"upstream": {"stall-timeout": "500ms"}})
-    is_silent = option == "--tcp-stall-after"
-    report = load(daemon, "--rate", 100, "--duration", 1.2, check=not is_silent)
+    answers_first = option == "--tcp-close-after"
+    report = load(daemon, "--rate", 100, "--duration", 1.2, check=answers_first)
     assert report["lost"] == 0 and report["rcodes"]["NOERROR"] > 20, report
 
 
@@ -406,8 +408,8 @@ def test_one_answer_per_connection_is_noticed_and_fails_none(nailupd, responder,
     """Once it is noticed; until then plain text helps, where that may be."""
     upstream = responder("--one-shot-per-connection")
     daemon = start(nailupd, upstream)
-    report = load(daemon, "--rate", 100, "--duration", 3, check=transport == "tcp")
-    assert report["rcodes"]["NOERROR"] > 200
+    report = load(daemon, "--rate", 100, "--duration", 2, check=transport == "tcp")
+    assert report["rcodes"]["NOERROR"] > 120
     failed = counted(daemon, "answers_total", rcode="servfail")
     load(daemon, "--rate", 100, "--duration", 1, "--suffix", "noticed.test")
     before = upstream.stats()
@@ -429,7 +431,6 @@ def check_sessions(stats):
     assert stats["tls_alpn_dot"] == made
 
 
-@with_all
 def test_a_peer_that_closes_idle_connections_is_dialled_again(nailupd, responder, transport,
                                                               tmp_path):
     """S4: and no query pays for it."""
@@ -562,7 +563,7 @@ def test_nsd_that_closes_idle_connections_costs_no_query(server_of, nailupd, tmp
     server = server_of({"limits.test": ZONE}, **{"tcp-timeout": 1})
     daemon = nailupd(upstreams=[server], nailed=True)
     await_ready(daemon)
-    for i in range(3):
+    for i in range(2):
         ask_all(daemon, 3, tmp_path, f"i{i}.limits.test")
         time.sleep(1.3)
     ask_all(daemon, 3, tmp_path, "last.limits.test")
