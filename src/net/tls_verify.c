@@ -35,20 +35,27 @@ static bool is_address(const char *name)
     return inet_pton(AF_INET, name, bytes) == 1 || inet_pton(AF_INET6, name, bytes) == 1;
 }
 
+/* SSL_set1_host() would take "010.0.2.7" for the address 10.0.2.7. */
+static bool expect_name(struct tls *tls, const char *name)
+{
+    X509_VERIFY_PARAM *param = SSL_get0_param(tls->ssl);
+
+    if (is_address(name)) /* RFC 6066 section 3: never told to the server */
+        return X509_VERIFY_PARAM_set1_ip_asc(param, name) == 1;
+    return X509_VERIFY_PARAM_set1_host(param, name, 0) == 1 &&
+           SSL_set_tlsext_host_name(tls->ssl, name) == 1;
+}
+
 bool tls_verify_prepare(struct tls *tls)
 {
-    const char *name = tls->peer.options->auth_name;
+    const uint8_t *bytes;
     size_t len;
 
     SSL_set_hostflags(tls->ssl, HOST_FLAGS);
-    if (!has_name(tls->peer.options)) {
-        const uint8_t *bytes = addr_bytes(tls->peer.addr, &len);
-        return X509_VERIFY_PARAM_set1_ip(SSL_get0_param(tls->ssl), bytes, len) == 1;
-    }
-    if (SSL_set1_host(tls->ssl, name) != 1)
-        return false;
-    /* RFC 6066 section 3: never for an address. */
-    return is_address(name) || SSL_set_tlsext_host_name(tls->ssl, name) == 1;
+    if (has_name(tls->peer.options))
+        return expect_name(tls, tls->peer.options->auth_name);
+    bytes = addr_bytes(tls->peer.addr, &len);
+    return X509_VERIFY_PARAM_set1_ip(SSL_get0_param(tls->ssl), bytes, len) == 1;
 }
 
 static bool key_hash(X509 *certificate, uint8_t hash[TLS_PIN_BYTES])

@@ -73,6 +73,8 @@ static const struct row rows[] = {
     {"another address of version 6", {.ip = "2001:db8::2"}, .addr = "2001:db8::1",
      .err = ERR_TLS_NAME, .alert = SSL_AD_BAD_CERTIFICATE},
     {"an address instead of a name", {.ip = "192.0.2.7"}, .auth_name = "192.0.2.7"},
+    {"what only looks like an address is a name", {.ip = "10.0.2.7"}, .auth_name = "010.0.2.7",
+     .err = ERR_TLS_NAME, .alert = SSL_AD_BAD_CERTIFICATE},
     {"the address, self-signed", {.ip = "192.0.2.1"}, .self_signed = true,
      .err = ERR_TLS_UNTRUSTED, .alert = SSL_AD_UNKNOWN_CA},
 
