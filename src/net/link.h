@@ -28,7 +28,8 @@ struct tls;
 
 struct link_handler {
     /* Dialled links with TLS: TCP is there, the handshake of TLS begins when this returns. Messages
-     * sent here leave with it as early data, if tls_early_max() of link_tls() allows it. */
+     * sent until then leave with it as early data, as many as tls_early_max() of link_tls()
+     * allows. */
     void (*on_connected)(void *owner);
     /* Messages may flow: dialled links, and accepted ones with TLS. */
     void (*on_open)(void *owner);
