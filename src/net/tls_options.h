@@ -37,7 +37,7 @@ struct tls_peer_options {
     char *certificate;     /* PEM files of ours, for peers that ask who we are; "": none */
     char *key;
     char *ciphers; /* OpenSSL's words, of TLS 1.2 and 1.3 mixed, with ':' between; "": defaults */
-    char *groups;  /* for the key exchange, with ':' between; "": OpenSSL's defaults */
+    char *groups;  /* for the key exchange, with ':' between; "": OpenSSL's, but for ffdhe */
 };
 
 /* Every value the same, strings by what they say. */

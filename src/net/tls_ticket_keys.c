@@ -3,7 +3,7 @@
 
 /*
  * Rotation of the keys that seal clients' tickets (tls_ticket_keys.h). How they seal is left to
- * tls_context.c.
+ * tls_issue.c.
  *
  * Invariant: kept[0] seals and is the youngest; their ages are told by clock_s, which never goes
  * back. What leaves the array is wiped.

@@ -7,6 +7,7 @@
 #include "net/tls_words.h"
 
 #include <openssl/err.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -145,10 +146,37 @@ enum err tls_words_ciphers(SSL_CTX *ctx, const char *words, char why[TLS_WHY_MAX
     return ERR_OK;
 }
 
+/* OpenSSL's own, which is the same function for all contexts. */
+typedef int security_fn(const SSL *ssl, const SSL_CTX *ctx, int op, int bits, int id, void *other,
+                        void *unused);
+static _Atomic(security_fn *) usual_security;
+
+/* RFC 7919: groups 0x01xx are of finite fields. */
+static int is_secure(const SSL *ssl, const SSL_CTX *ctx, int op, int bits, int id, void *other,
+                     void *unused)
+{
+    const uint8_t *group = other;
+
+    if ((op & SSL_SECOP_OTHER_TYPE) == SSL_SECOP_OTHER_CURVE && group[0] == 1)
+        return 0;
+    return atomic_load(&usual_security)(ssl, ctx, op, bits, id, other, unused);
+}
+
+/* OpenSSL's defaults, or those that its configuration file sets, but for groups of finite fields:
+ * whoever sends a kilobyte for the largest costs us a hundred handshakes (and 3.0 has them among
+ * its defaults). */
+static void use_usual_groups(SSL_CTX *ctx)
+{
+    atomic_store(&usual_security, SSL_CTX_get_security_callback(ctx));
+    SSL_CTX_set_security_callback(ctx, is_secure);
+}
+
 enum err tls_words_groups(SSL_CTX *ctx, const char *words, char why[TLS_WHY_MAX])
 {
-    if (!is_given(words))
+    if (!is_given(words)) {
+        use_usual_groups(ctx);
         return ERR_OK;
+    }
     enum err err = check_words(words, is_known_group, "group", why);
     if (err)
         return err;

@@ -15,7 +15,8 @@
  * ERR_INVALID: why names the word. "" or NULL: our defaults, which are forward secret and AEAD. */
 MUST_USE enum err tls_words_ciphers(SSL_CTX *ctx, const char *words, char why[TLS_WHY_MAX]);
 
-/* "x25519:secp256r1"; "" or NULL: OpenSSL's defaults. */
+/* "x25519:secp256r1"; "" or NULL: OpenSSL's defaults without those of finite fields (RFC 7919),
+ * which are slow enough to be a weapon. To be called once for a context. */
 MUST_USE enum err tls_words_groups(SSL_CTX *ctx, const char *words, char why[TLS_WHY_MAX]);
 
 #endif

@@ -349,6 +349,67 @@ static void test_a_server_that_asks_for_another_handshake_without_end_meets_a_bo
     finish(&client, &server);
 }
 
+/* A client's share of such a group is one number, and ours takes a fifth of a second. */
+static void test_a_client_of_finite_fields_alone_is_refused(void **state)
+{
+    SSL_CTX *ctx = raw_client_context();
+    struct end server;
+    struct raw client;
+    (void)state;
+
+    assert_int_equal(SSL_CTX_set1_groups_list(ctx, "ffdhe8192:ffdhe2048"), 1);
+    serve(&server, &client, ctx);
+    assert_int_equal(server.err, ERR_TLS_FAILED);
+    finish(&server, &client);
+}
+
+static void test_a_client_that_begins_with_finite_fields_is_served_with_another_group(void **state)
+{
+    SSL_CTX *ctx = raw_client_context();
+    struct end server;
+    struct raw client;
+    (void)state;
+
+    assert_int_equal(SSL_CTX_set1_groups_list(ctx, "ffdhe8192:P-256"), 1);
+    serve(&server, &client, ctx);
+    assert_int_equal(server.err, ERR_OK);
+    check_talks(&server, &client);
+    assert_int_equal(SSL_get_negotiated_group(client.ssl), NID_X9_62_prime256v1);
+    finish(&server, &client);
+}
+
+static void test_a_server_of_finite_fields_alone_is_not_spoken_to(void **state)
+{
+    SSL_CTX *ctx = raw_server_context(here.cert);
+    struct end client;
+    struct raw server;
+    (void)state;
+
+    assert_int_equal(SSL_CTX_set1_groups_list(ctx, "ffdhe2048"), 1);
+    dial(&client, &server, ctx);
+    assert_int_equal(client.err, ERR_TLS_ALERT);
+    finish(&client, &server);
+}
+
+static void test_finite_fields_are_spoken_when_they_are_asked_for(void **state)
+{
+    struct tls_peer_options options = here.options;
+    struct tls_context *before = here.client;
+    SSL_CTX *ctx = raw_server_context(here.cert);
+    struct end client;
+    struct raw server;
+    (void)state;
+
+    options.groups = (char *)"ffdhe2048";
+    here.client = new_client_context(&options);
+    assert_int_equal(SSL_CTX_set1_groups_list(ctx, "ffdhe2048"), 1);
+    dial(&client, &server, ctx);
+    assert_int_equal(client.err, ERR_OK);
+    finish(&client, &server);
+    tls_context_free(here.client);
+    here.client = before;
+}
+
 /* So many changes of keys in one piece. */
 static void change_keys(struct raw *raw, struct end *end, int times)
 {
@@ -544,6 +605,10 @@ int main(void)
         cmocka_unit_test(test_a_client_that_wants_another_handshake_is_refused_without_harm),
         cmocka_unit_test(test_a_server_that_wants_another_handshake_is_refused_without_harm),
         cmocka_unit_test(test_a_server_that_asks_for_another_handshake_without_end_meets_a_bound),
+        cmocka_unit_test(test_a_client_of_finite_fields_alone_is_refused),
+        cmocka_unit_test(test_a_client_that_begins_with_finite_fields_is_served_with_another_group),
+        cmocka_unit_test(test_a_server_of_finite_fields_alone_is_not_spoken_to),
+        cmocka_unit_test(test_finite_fields_are_spoken_when_they_are_asked_for),
         cmocka_unit_test(test_a_client_that_changes_keys_without_end_meets_a_bound),
         cmocka_unit_test(test_a_server_that_says_much_may_change_keys_often),
         cmocka_unit_test(test_new_keys_are_followed),
