@@ -2,11 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * The connection's state machine. Every change of state goes through conn_move(), every end
- * through conn_end(). What queries mean, whether another connection is wanted and where lost
- * queries go is decided elsewhere.
+ * through conn_end(). Queries and answers are conn_traffic.c's; what queries mean, whether another
+ * connection is wanted and where lost queries go is decided elsewhere.
  *
- * Invariants: a query leaves only on a ready connection, at most max_requests do; an id is used
- * once; any byte received clears every suspicion; a query's timeout never ends the connection.
+ * Invariants: any byte received clears every suspicion; a query's timeout never ends the connection.
  */
 
 #include "upstream/conn.h"
@@ -16,15 +15,12 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/rand.h"
-#include "dns/build.h"
-#include "dns/header.h"
 #include "loop/loop.h"
 #include "net/link.h"
 #include "net/tls.h"
 #include "upstream/conn_count.h"
+#include "upstream/conn_inside.h"
 #include "upstream/secure.h"
-
-enum { EARLY_QUERY_MAX = BUILD_QUERY_MAX + 2 }; /* with its length */
 
 static void on_due(struct timer *timer);
 static void on_turn(struct dial_turn *turn);
@@ -55,7 +51,7 @@ struct conn *conn_new(struct upstream_env *env, const struct addr *addr,
 
 /* ---- states and deadlines ---- */
 
-static void conn_move(struct conn *conn, enum conn_state to, uint64_t until_at)
+void conn_move(struct conn *conn, enum conn_state to, uint64_t until_at)
 {
     char text[ADDR_TEXT_MAX];
     MUST(conn_state_may_follow(conn->state, to));
@@ -90,8 +86,7 @@ static uint64_t age_due(const struct conn *conn)
     return conn->aged_at && conn->ending == CONN_END_NONE ? conn->aged_at : UINT64_MAX;
 }
 
-/* Ready: the timer may be early (it is not moved with every query), never late. */
-static void arm_ready(struct conn *conn)
+void conn_arm(struct conn *conn)
 {
     uint64_t at = MIN(stall_due(conn), MIN(idle_due(conn), age_due(conn)));
     if (conn->state != CONN_READY || at == UINT64_MAX)
@@ -99,8 +94,6 @@ static void arm_ready(struct conn *conn)
     if (!timer_is_armed(&conn->due) || at < conn->due.due_at)
         timer_start(conn->env->loop, &conn->due, at);
 }
-
-static void conn_end(struct conn *conn, enum conn_end why);
 
 static void on_stall_due(struct conn *conn)
 {
@@ -113,7 +106,7 @@ static void on_stall_due(struct conn *conn)
                 addr_format(conn->addr, text),
                 (unsigned long long)(conn->options->stall_timeout_us / US_PER_MS));
     silence_suspect(&conn->silence);
-    arm_ready(conn);
+    conn_arm(conn);
 }
 
 static void on_ready_due(struct conn *conn)
@@ -123,14 +116,14 @@ static void on_ready_due(struct conn *conn)
         on_stall_due(conn);
     } else if (age_due(conn) <= now) {
         conn->ending = CONN_END_AGE;
-        arm_ready(conn);
+        conn_arm(conn);
         conn->handler->on_aged(conn);
     } else if (idle_due(conn) <= now) {
         conn->idle_again_at = now + conn->idle_limit_us;
-        arm_ready(conn);
+        conn_arm(conn);
         conn->handler->on_idle(conn);
     } else {
-        arm_ready(conn);
+        conn_arm(conn);
     }
 }
 
@@ -170,25 +163,12 @@ static void lose_flights(struct conn *conn, enum conn_end why)
     }
 }
 
-static void count_io(struct conn *conn)
-{
-    if (!conn->link)
-        return;
-    uint64_t reads = link_reads(conn->link), writes = link_writes(conn->link);
-    if (reads == conn->reads && writes == conn->writes)
-        return;
-    STATS_ADD(conn->env->stats, upstream_reads, reads - conn->reads);
-    STATS_ADD(conn->env->stats, upstream_writes, writes - conn->writes);
-    conn->reads = reads;
-    conn->writes = writes;
-}
-
 /* The holder hears first, so that lost queries find the pool as it now is. */
-static void conn_end(struct conn *conn, enum conn_end why)
+void conn_end(struct conn *conn, enum conn_end why)
 {
     if (conn->ready_at || conn->state == CONN_DIALING || conn->state == CONN_SECURING)
         conn_count_end(conn->env->stats, conn->secure, why);
-    count_io(conn);
+    conn_count_io(conn);
     conn_move(conn, CONN_CLOSED, 0);
     dialer_leave(&conn->env->dialer, &conn->turn);
     if (conn->link)
@@ -246,74 +226,8 @@ static void on_open(void *owner)
         conn->aged_at = now + conn->options->max_age_us - tenth + rand_below(2 * tenth + 1);
     }
     note_dial(conn);
-    arm_ready(conn);
+    conn_arm(conn);
     conn->handler->on_ready(conn);
-}
-
-static void tell_room(struct conn *conn)
-{
-    if (conn->state == CONN_READY)
-        conn->handler->on_room(conn);
-}
-
-static void close_if_drained(struct conn *conn)
-{
-    if (conn->state == CONN_DRAINING && conn->inflight.live == 0)
-        conn_end(conn, conn->ending);
-}
-
-static void on_stray(struct conn *conn)
-{
-    STATS_INC(conn->env->stats, upstream_forged);
-    if (++conn->strays > CONN_STRAYS_MAX)
-        conn_end(conn, CONN_END_GARBAGE);
-    else
-        tell_room(conn);
-}
-
-static void on_late(struct conn *conn)
-{
-    conn->answers++;
-    STATS_INC(conn->env->stats, upstream_late_answers);
-    tell_room(conn);
-}
-
-static void on_message(void *owner, struct span message)
-{
-    struct conn *conn = owner;
-    struct flight *flight = NULL;
-
-    conn->active_at = loop_now(conn->env->loop);
-    silence_heard(&conn->silence, conn->active_at);
-    count_io(conn);
-    if (message.len < HEADER_LEN) {
-        conn_end(conn, CONN_END_GARBAGE);
-        return;
-    }
-    switch (inflight_take(&conn->inflight, header_id(message.data), &flight)) {
-    case INFLIGHT_UNKNOWN:
-        on_stray(conn);
-        return;
-    case INFLIGHT_LATE:
-        on_late(conn);
-        return;
-    case INFLIGHT_LIVE:
-        break;
-    }
-    conn->answers++;
-    STATS_DEC(conn->env->stats, upstream_in_flight);
-    /* The last answer of a draining connection ends it, but the answer is handed out first and
-     * may close the connection by itself: while it runs, the flight holds no claim. */
-    bool last = conn->state == CONN_DRAINING && conn->inflight.live == 0;
-    if (last) {
-        flight->conn = NULL;
-        conn_end(conn, conn->ending);
-        flight->handler->on_reply(flight, message);
-        return;
-    }
-    if (conn->inflight.live == 0)
-        arm_ready(conn);
-    flight->handler->on_reply(flight, message);
 }
 
 static void on_peer_closed(void *owner)
@@ -354,7 +268,7 @@ static void on_failed(void *owner, enum err why)
 static const struct link_handler link_handler = {
     .on_connected = on_connected,
     .on_open = on_open,
-    .on_message = on_message,
+    .on_message = conn_on_message,
     .on_peer_closed = on_peer_closed,
     .on_failed = on_failed,
 };
@@ -420,98 +334,4 @@ void conn_rest(struct conn *conn, uint64_t until_at)
 void conn_wake(struct conn *conn)
 {
     conn_move(conn, CONN_PARKED, 0);
-}
-
-/* ---- queries ---- */
-
-/* Early: not the last one it may carry, as it could not drain before it is ready. */
-static bool takes_early(const struct conn *conn)
-{
-    return conn->state == CONN_SECURING && conn->early_room >= EARLY_QUERY_MAX &&
-           conn->requests + 1 < conn->max_requests;
-}
-
-bool conn_takes(const struct conn *conn)
-{
-    return (conn->state == CONN_READY || takes_early(conn)) && !conn->silence.suspect &&
-           conn->requests < conn->max_requests &&
-           conn->inflight.live < conn->options->max_in_flight &&
-           link_unsent(conn->link) <= CONN_UNSENT_MAX / 2;
-}
-
-uint16_t conn_next_id(const struct conn *conn)
-{
-    return inflight_next_id(&conn->inflight);
-}
-
-uint8_t *conn_reserve(struct conn *conn, size_t max_len)
-{
-    MUST(conn->requests < conn->max_requests && (conn->state == CONN_READY || takes_early(conn)));
-    return link_reserve(conn->link, max_len);
-}
-
-enum err conn_commit(struct conn *conn, size_t len, struct flight *flight)
-{
-    uint64_t now = loop_now(conn->env->loop);
-    flight->id = conn_next_id(conn);
-    enum err err = inflight_add(&conn->inflight, flight);
-    if (err)
-        return err;
-    link_commit(conn->link, len);
-    flight->conn = conn;
-    flight->sent_at = now;
-    conn->requests++;
-    conn->active_at = now;
-    conn->early_room -= MIN(conn->early_room, len + 2);
-    if (conn->secure)
-        STATS_INC(conn->env->stats, upstream_queries_tls);
-    else
-        STATS_INC(conn->env->stats, upstream_queries_tcp);
-    STATS_INC(conn->env->stats, upstream_in_flight);
-    silence_sent(&conn->silence, now);
-    arm_ready(conn);
-    if (conn->requests == conn->max_requests)
-        conn_retire(conn, CONN_END_REQUESTS);
-    return ERR_OK;
-}
-
-void conn_give_up(struct flight *flight)
-{
-    struct conn *conn = flight->conn;
-    if (!conn)
-        return;
-    flight->conn = NULL;
-    inflight_give_up(&conn->inflight, flight->id);
-    STATS_DEC(conn->env->stats, upstream_in_flight);
-    if (conn->inflight.live == 0)
-        arm_ready(conn);
-    tell_room(conn);
-    close_if_drained(conn);
-}
-
-uint64_t conn_silent_since_at(const struct flight *flight)
-{
-    MUST(flight->conn);
-    return MAX(flight->sent_at, flight->conn->silence.heard_at);
-}
-
-void conn_set_idle_limit(struct conn *conn, uint64_t idle_limit_us)
-{
-    conn->idle_limit_us = idle_limit_us;
-    arm_ready(conn);
-}
-
-void conn_idle_again(struct conn *conn, uint64_t at_us)
-{
-    conn->idle_again_at = at_us;
-    arm_ready(conn);
-}
-
-void conn_retire(struct conn *conn, enum conn_end why)
-{
-    conn->ending = why;
-    if (why != CONN_END_IDLE && why != CONN_END_KEEPALIVE_ZERO)
-        STATS_INC(conn->env->stats, upstream_recycles);
-    conn_move(conn, CONN_DRAINING, loop_now(conn->env->loop) + 2 * conn->options->query_timeout_us);
-    close_if_drained(conn);
 }
