@@ -30,6 +30,25 @@ static void check_certificate(struct loader *loader)
                     has_certificate || has_key ? "" : " and ", has_key ? "" : "tls-key");
 }
 
+/* An item that is no address was an error already. */
+static bool is_left_empty(const struct loader *loader, const char *key)
+{
+    const struct yaml_tree_node *server =
+        loader->root ? yaml_tree_find(loader->root, server_place.key) : NULL;
+    const struct yaml_tree_node *list = server ? yaml_tree_find(server, key) : NULL;
+    return !list || list->count == 0;
+}
+
+static void check_any(struct loader *loader)
+{
+    const struct server_options *server = &loader->config->server;
+    if (!server->listen_count && !server->listen_tls_count && is_left_empty(loader, "listen") &&
+        is_left_empty(loader, "listen-tls"))
+        place_error(
+            loader, &server_place, "listen",
+            "has no address, and there is no listen-tls either: nobody could ask; name one");
+}
+
 static void check_clash(struct loader *loader)
 {
     char text[ADDR_TEXT_MAX];
@@ -209,6 +228,7 @@ static void check_files_differ(struct loader *loader)
 void config_check_tls(struct loader *loader)
 {
     const struct config *config = loader->config;
+    check_any(loader);
     check_certificate(loader);
     check_clash(loader);
     check_section(loader);

@@ -207,7 +207,7 @@ class Daemon:
 
     def __init__(self, folder, config):
         self.socket_path = config["control"]["socket"]
-        listen = config["server"]["listen"][0]
+        listen = (config["server"]["listen"] or config["server"]["listen-tls"])[0]
         self.ip, _, port = listen.rpartition("@")
         self.port = int(port)
         self.server = listen

@@ -530,6 +530,12 @@ def test_udp_beside_tls_may_be_somebody_elses(dot, authority):
         assert serves(daemon, authority.der())
 
 
+def test_tls_may_be_all_that_is_served(dot, authority):
+    daemon = dot({"server": {"listen": []}})
+    assert serves(daemon, authority.der())
+    assert [row["protocols"] for row in daemon.ask("status")["listening"]] == ["tls"]
+
+
 def test_a_tls_address_that_the_machine_lacks_is_only_a_warning(dot, authority):
     ip, port = free_address()
     daemon = dot({"server": {"listen-tls": [f"{ip}@{port}", "192.0.2.1@853"]}})

@@ -271,6 +271,22 @@ static void test_half_of_a_client_certificate_that_an_entry_leaves(void **state)
                            "client-key: \"\"}]");
 }
 
+static void test_tls_may_be_all_that_is_listened_for(void **state)
+{
+    (void)state;
+    struct config *config = load_fine("server: {listen: [], listen-tls: [127.0.0.1], "
+                                      "tls-certificate: /a, tls-key: /b}\n" ZONE);
+    assert_int_equal(config->server.listen_count, 0);
+    assert_int_equal(config->server.listen_tls_count, 1);
+    config_free(config);
+    expect_error("server: {listen: [], listen-tls: []}",
+                 "1:10: error: server.listen: has no address, and there is no listen-tls either: "
+                 "nobody could ask; name one");
+    expect_error("server: {listen: [], listen-tls: [x]}",
+                 "1:35: error: server.listen-tls[0]: " ADDRESS_TAKES
+                 "\"x\"; names are not looked up");
+}
+
 static void test_listeners_over_tls(void **state)
 {
     (void)state;
@@ -408,6 +424,7 @@ int main(void)
         cmocka_unit_test(test_fallback_to_plain_text_beside_strict_tls),
         cmocka_unit_test(test_half_of_a_client_certificate),
         cmocka_unit_test(test_half_of_a_client_certificate_that_an_entry_leaves),
+        cmocka_unit_test(test_tls_may_be_all_that_is_listened_for),
         cmocka_unit_test(test_listeners_over_tls),
         cmocka_unit_test(test_circles_over_tls),
         cmocka_unit_test(test_trust_takes_strict_tls),

@@ -121,7 +121,8 @@ static void test_values_out_of_range(void **state)
     expect_error("cache: {size: 1023KiB}",
                  "1:15: error: cache.size: 1023KiB is out of range; takes 1MiB to 1024GiB");
     expect_error("server: {listen: []}",
-                 "1:18: error: server.listen: has 0 addresses; takes 1 to 256");
+                 "1:10: error: server.listen: has no address, and there is no listen-tls either: "
+                 "nobody could ask; name one");
     expect_error("server: {outgoing: [10.0.0.1, \"::2\", 10.0.0.2]}",
                  "1:20: error: server.outgoing: has 3 addresses; takes 0 to 2");
 }
