@@ -48,6 +48,7 @@ class Series:
     `nailup-bench control`); dead: (from, to) as such shares, which the chart shades."""
     name: str
     title: str
+    about: str
     seconds: float
     rate: int
     delay_ms: int
@@ -59,11 +60,14 @@ class Series:
 STREAMS_OFF, STREAMS_ON = ["tcp off", "tls off"], ["tcp on", "tls on"]
 
 SERIES = [
-    Series("series-recycle", "Connections end after 100 queries (nailupd replaces them itself; for "
-           "the others the upstream closes), 20 ms away", 5, 200, 20, {"tcp-close-after": "100"}, []),
-    Series("series-streams", "TCP and DoT of the upstream die and return, UDP lives, 20 ms away", 12,
+    Series("series-recycle", "Latency while connections end after 100 queries",
+           "nailupd replaces its connections itself, those of the others are closed by the upstream, "
+           "which is 20 ms away.", 5, 200, 20, {"tcp-close-after": "100"}, []),
+    Series("series-streams", "Latency while TCP and DoT of the upstream die and return",
+           "Connections are reset and refused for a while; UDP lives. The upstream is 20 ms away.", 12,
            100, 20, {}, [(0.2, STREAMS_OFF), (0.5, STREAMS_ON)], (0.2, 0.5)),
-    Series("series-death", "The upstream dies altogether and returns, 20 ms away", 12, 100, 20, {},
+    Series("series-death", "Latency while the upstream dies altogether and returns",
+           "Connections are reset and refused, UDP is not answered. The upstream is 20 ms away.", 12, 100, 20, {},
            [(0.2, ["udp off", *STREAMS_OFF]), (0.5, ["udp on", *STREAMS_ON])], (0.2, 0.5)),
 ]
 

@@ -5,7 +5,7 @@
 import math
 from xml.sax.saxutils import escape
 
-WIDTH, MARGIN, LABELS, VALUES = 860, 16, 190, 130
+WIDTH, MARGIN, LABELS, VALUES = 860, 16, 220, 110
 ROW, HEAD, LINE = 20, 26, 15
 LETTERS = 130
 PANEL, GAP, STRIP, PANEL_TICKS = 92, 34, 9, 5

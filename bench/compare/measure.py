@@ -26,13 +26,14 @@ TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def cpu_times(cpu):
-    """(busy, idle) seconds of one CPU since the start; busy has what the hypervisor took."""
+    """(busy, idle) seconds of one CPU since the start. Busy has what the hypervisor took, and not
+    the interrupts, which are of the server's own packets."""
     for line in pathlib.Path("/proc/stat").read_text(encoding="ascii").splitlines():
         words = line.split()
         if words[0] == f"cpu{cpu}":
             user, nice, system, idle, iowait, irq, softirq, steal = map(int, words[1:9])
-            return ((user + nice + system + irq + softirq + steal) * TICK_SECONDS,
-                    (idle + iowait) * TICK_SECONDS)
+            return ((user + nice + system + steal) * TICK_SECONDS,
+                    (idle + iowait + irq + softirq) * TICK_SECONDS)
     raise SystemExit(f"compare: no CPU {cpu} in /proc/stat")
 
 

@@ -7,17 +7,18 @@ import shutil
 import sys
 
 RESULTS = pathlib.Path(__file__).resolve().parents[1] / "results"
-# series.csv is a point for each query and stays where it was made.
-CHOSEN = ["results.md", "results.csv", "facts.json", "cpu.svg", "latency.svg", "latency-20ms.svg",
-          "latency-loss.svg", "latency-closing.svg", "series-recycle.svg", "series-streams.svg",
-          "series-death.svg"]
+# What a file is called there. series.csv has a line for each query and stays where it was made.
+CHOSEN = {"results.md": "README.md"} | {name: name for name in (
+    "results.csv", "facts.json", "cpu.svg", "latency.svg", "latency-0ms.svg", "latency-20ms.svg",
+    "latency-loss.svg", "latency-closing.svg", "series-recycle.svg", "series-streams.svg",
+    "series-death.svg")}
 
 
 def publish(out):
     """What this run did not make is removed there: all of the folder is from one run."""
     RESULTS.mkdir(exist_ok=True)
-    for name in CHOSEN:
-        source, target = out / name, RESULTS / name
+    for name, published in CHOSEN.items():
+        source, target = out / name, RESULTS / published
         if source.exists():
             shutil.copyfile(source, target)
         else:

@@ -2,11 +2,12 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Tables in Markdown and charts in SVG from the rows of a run."""
 
+import statistics
+
 import charts
 import facts
 import measure
 import peers
-import statistics
 import summary
 
 COLUMNS = ["server", "upstream over", "CPU us per query", "to ours", "answers/s", "at rate /s",
@@ -36,7 +37,8 @@ def table_row(results, cell, server, transport):
              shown(rate, 0), shown(of(summary.P50), 0), shown(of(summary.P99), 0),
              shown(of(summary.CPU_RATE)), shown(of(summary.PER_WRITE), 1),
              shown(of(summary.PER_WRITE_RATE), 1),
-             shown(results.share_over(cell.name, server, transport), 1), shown(of(summary.FAILED_MAX)),
+             shown(results.share_over(cell.name, server, transport) if cell.role != "hit" else None, 1),
+             shown(of(summary.FAILED_MAX)),
              shown(of(summary.FAILED_RATE)), shown(results.taken(cell.name, server, transport), 0)]
     return "| " + " | ".join(words) + " |"
 
@@ -139,13 +141,19 @@ def head(known, args, rows):
 def write(out, args, known, rows, played):
     results = summary.Results(rows)
     cells = [cell for cell in args.cells if results.servers(cell.name)]
-    parts = [head(known, args, rows), *[cell_table(results, cell) for cell in cells]]
+    drawn = write_charts(out, args, known, results, played)
+    parts = [head(known, args, rows),
+             *[f"![{title}]({name})\n" for name, title in drawn if name in SHOWN],
+             *[cell_table(results, cell) for cell in cells]]
     if rows:
         parts.append(weak_spots(results, cells))
     if any(played.values()):
         parts.append(series_table(args.series, played))
+        parts += [f"![{title}]({name})\n" for name, title in drawn if name.startswith("series-")]
+    others = [f"[{title}]({name})" for name, title in drawn
+              if name not in SHOWN and not name.startswith("series-")]
+    parts += ["More charts: " + ", ".join(others) + "\n"] if others else []
     (out / "results.md").write_text("\n".join(parts), encoding="utf-8")
-    write_charts(out, args, known, results, played)
 
 
 def footer(known):
@@ -154,14 +162,21 @@ def footer(known):
             + ("; made with --quick, no measurement" if known["quick"] else "")]
 
 
+def chart_label(results, cell, server, transport, mode):
+    words = label(results, server)
+    rate, ours = (results.rate(cell, who, transport) for who in (server, peers.OURS))
+    if mode == "rate" and ours and rate != ours:
+        words += f", {rate:,}/s"
+    return words + (" (fails)" if results.fails_too_often(cell, server, transport, mode) else "")
+
+
 def group(results, title, cell, transport, metrics):
     """A group of charts.dots, the lowest first figure on top."""
     lines = []
     for server, over in results.servers(cell):
         values = [results.figure(cell, server, over, metric) for metric in metrics]
         if over == transport and any(values):
-            failing = results.fails_too_often(cell, server, over, metrics[0].mode)
-            lines.append((label(results, server) + (" (fails)" if failing else ""),
+            lines.append((chart_label(results, cell, server, over, metrics[0].mode),
                           server == peers.OURS, values))
     return title, sorted(lines, key=lambda line: line[2][0] or float("inf"))
 
@@ -172,19 +187,25 @@ def groups(results, hit, miss, metrics):
                         metrics) for transport in peers.TRANSPORTS]
 
 
+SHOWN = ("cpu.svg", "latency.svg")  # before the tables
 FAILS = f"(fails): more than {summary.FAILED_LIMIT_PERCENT:g} % of its queries failed or were lost."
 LATENCIES = (summary.P50, summary.P99)
 LATENCY_MARKS = [("p50", ""), ("p99", "hollow")]
 
 
 def write_charts(out, args, known, results, played):
-    def save(name, svg):
+    """[(file, title)] of those that there was something to draw for."""
+    drawn = []
+
+    def save(name, title, svg):
+        (out / name).unlink(missing_ok=True)  # an earlier run's
         if svg:
             (out / name).write_text(svg, encoding="utf-8")
+            drawn.append((name, title))
 
-    foot = footer(known)
-    save("cpu.svg", charts.dots(
-        "CPU per query, saturated", "One thread on one CPU, 100 queries in flight, an upstream that "
+    foot, title = footer(known), "CPU per query, saturated"
+    save("cpu.svg", title, charts.dots(
+        title, "One thread on one CPU, 100 queries in flight, an upstream that "
         f"answers at once. {FAILS}", "CPU us per query",
         groups(results, "hit", "miss-0ms", [summary.CPU_MAX]), [("CPU", "")], foot))
     for name, title, hit, miss, where in (
@@ -197,12 +218,13 @@ def write_charts(out, args, known, results, played):
              "which loses 1 % of UDP queries and resets connections at their 1000th"),
             ("latency-closing.svg", "Latency when connections close after 100 answers", None,
              "closing", "an upstream 1 ms away")):
-        save(name, charts.dots(
-            title, f"{'20,000 hits and ' if hit else ''}5,000 misses a second (fewer for servers that "
-            f"cannot, see the table), {where}. {FAILS}", "us from when the query was due to its answer",
+        save(name, title, charts.dots(
+            title, f"{'20,000 hits and ' if hit else ''}5,000 misses a second (fewer where a "
+            f"server cannot, as it says then), {where}. {FAILS}", "us from when the query was due to its answer",
             groups(results, hit, miss, LATENCIES), LATENCY_MARKS, foot))
     for one in args.series:
-        save(f"{one.name}.svg", series_chart(one, played.get(one.name, {}), known))
+        save(f"{one.name}.svg", one.title, series_chart(one, played.get(one.name, {}), known))
+    return drawn
 
 
 def series_chart(one, of_servers, known):
@@ -211,6 +233,6 @@ def series_chart(one, of_servers, known):
     last = max((point.due_s for _, _, points in panels for point in points), default=0)
     seconds = one.seconds / 4 if known["quick"] else one.seconds
     dead = tuple(share * seconds for share in one.dead) if one.dead else None
-    return charts.over_time(one.title, f"{one.rate} queries a second to each of them, side by side, "
-                            "each for a name of its own; a query without an answer after 3 s is lost.",
+    return charts.over_time(one.title, f"{one.about} {one.rate} queries a second to each of them, side "
+                            "by side, each for a name of its own; without an answer after 3 s it is lost.",
                             max(seconds, last), panels, dead, footer(known)[:2])

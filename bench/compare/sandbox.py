@@ -33,6 +33,16 @@ def become_root_of_the_namespace(uid, gid):
     pathlib.Path("/proc/self/gid_map").write_text(f"0 {gid} 1", encoding="ascii")
 
 
+def widen_limits():
+    """Who opens a connection for each query would run out of ports after some seconds, as each is
+    kept for a minute after its end. Here they are forgotten early. These are of the namespace."""
+    for name, value in (("ip_local_port_range", "30000 65535"), ("tcp_max_tw_buckets", "2000")):
+        try:
+            pathlib.Path(f"/proc/sys/net/ipv4/{name}").write_text(value, encoding="ascii")
+        except OSError:
+            pass  # an old kernel has it for the whole machine
+
+
 def enter_namespace():
     """True once this process, and all that it starts, see nothing but a loopback of their own."""
     uid, gid = os.getuid(), os.getgid()
@@ -43,6 +53,7 @@ def enter_namespace():
                 return False
             become_root_of_the_namespace(uid, gid)
         bring_up_loopback()
+        widen_limits()
     except OSError:
         return False
     return sorted(name for _, name in socket.if_nameindex()) == ["lo"]
@@ -91,7 +102,7 @@ class Ports:
     """Free ports of 127.0.0.1, each given once."""
 
     def __init__(self):
-        self.next = 20000 + os.getpid() % 5000
+        self.next = 20000 + os.getpid() % 5000  # below those of clients
 
     def take(self):
         while True:
