@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/units.h"
 #include "loop/loop.h"
 #include "loop/loop_uv.h"
 #include "net/read_max.h"
@@ -23,6 +24,11 @@ enum {
     EVENTS_MAX = 128, /* sockets that get their turn in one turn of the loop; the rest wait */
     FREE_MAX = 1024,  /* free objects kept of each kind */
 };
+
+/* A turn hands out events no longer than this: a handshake of TLS costs half a millisecond, and a
+ * thousand that come at once must not keep the queries beside them waiting. What is left comes
+ * again in the next turn, behind the others. */
+#define TURN_MAX_US (4 * US_PER_MS)
 
 struct free_object {
     struct free_object *next;
@@ -53,7 +59,8 @@ static void on_sockets_ready(uv_poll_t *handle, int status, int events)
     poller->turns++;
     poller->current = 0;
     poller->count = epoll_wait(poller->epoll_fd, poller->events, EVENTS_MAX, 0);
-    while (poller->current < poller->count) {
+    uint64_t until = loop_clock(poller->loop) + TURN_MAX_US;
+    while (poller->current < poller->count && loop_clock(poller->loop) < until) {
         struct epoll_event *event = &poller->events[poller->current++];
         struct watch *watch = event->data.ptr;
         if (watch)
