@@ -86,6 +86,10 @@ def short(value):
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
+def tick_label(tick):
+    return f"{tick:,.0f}" if tick >= 1 else f"{tick:g}"
+
+
 class LogScale:
     """From one of 1, 2, 5 times a power of ten to another, over `length` pixels from `start`."""
 
@@ -134,7 +138,7 @@ def dots(title, subtitle, unit, groups, marks, footer):
     canvas.parts[grid_at:grid_at] = behind.parts
     canvas.y += LINE
     for tick in scale.labelled():
-        canvas.text(scale.at(tick), canvas.y, f"{tick:g}", "muted small", "middle")
+        canvas.text(scale.at(tick), canvas.y, tick_label(tick), "muted small", "middle")
     canvas.y += LINE
     canvas.text(MARGIN + LABELS, canvas.y, f"{unit} (logarithmic; less is better)", "muted small")
     canvas.footer(footer)
@@ -207,7 +211,7 @@ def panel(canvas, place, seconds, what, latencies, dead):
         canvas.box(x_of(dead[0]), top, x_of(dead[1]) - x_of(dead[0]), PANEL, "shade")
     for tick in scale.labelled(PANEL_TICKS):
         canvas.line(left, bottom - scale.at(tick), left + width, bottom - scale.at(tick), "grid")
-        canvas.text(left - 6, bottom - scale.at(tick) + 4, f"{tick:g}", "muted small", "end")
+        canvas.text(left - 6, bottom - scale.at(tick) + 4, tick_label(tick), "muted small", "end")
     canvas.box(left, top, width, PANEL, "frame")
     for second in range(int(seconds) + 1):
         canvas.text(x_of(second), bottom + LINE - 2, str(second), "muted small", "middle")

@@ -37,12 +37,26 @@ def system_name():
 
 
 def commit():
-    done = subprocess.run(["git", "-C", HERE, "describe", "--always", "--dirty"], text=True,
-                          capture_output=True, check=False)
+    try:
+        done = subprocess.run(["git", "-C", HERE, "describe", "--always", "--dirty"], text=True,
+                              capture_output=True, check=False)
+    except OSError:
+        return "unknown"
     return done.stdout.strip() or "unknown"
 
 
-def gathered(cpus):
+def build_type(build):
+    """As CMake calls it, with the sanitizers; unknown for a build of another kind."""
+    try:
+        lines = (build / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return "unknown"
+    cache = {line.partition(":")[0]: line.partition("=")[2] for line in lines}
+    words = [cache.get("CMAKE_BUILD_TYPE") or "no optimisation", cache.get("NAILUP_SANITIZE", "")]
+    return " ".join(word for word in words if word and word != "OFF")
+
+
+def gathered(cpus, build):
     """Before anything is started: the load is that of others."""
     server, load, upstream = cpus
     return {
@@ -50,6 +64,7 @@ def gathered(cpus):
         "system": system_name(), "kernel": platform.release(), "cpu": cpu_model(),
         "cpus": os.cpu_count(), "virtual": is_virtual(), "memory_gib": round(memory_gib(), 1),
         "load_before": os.getloadavg()[0], "commit": commit(),
+        "build_type": build_type(build),
         "pinning": f"servers on CPU {server}, load on {load}, upstream on {upstream}",
         "command": shlex.join(["bench/compare/run", *sys.argv[1:]]),
     }

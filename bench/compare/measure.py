@@ -88,12 +88,12 @@ class Measurer:
         except (OSError, subprocess.TimeoutExpired):
             pass
         if server.process.poll() is not None:
-            self.stage.leave_out(server.peer, server.role, server.transport,
+            self.stage.leave_out(server.name, server.role, server.transport,
                                  f"ended in {cell.name}: {server.last_words()}")
             self.stage.dismiss(server)
             return None
         if not report or not report["answered"]:
-            self.stage.leave_out(server.peer, server.role, server.transport,
+            self.stage.leave_out(server.name, server.role, server.transport,
                                  f"answered nothing in {cell.name}")
             return None
         return self.row(server, cell, rate, round_number, report, watch.percent)

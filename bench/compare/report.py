@@ -9,11 +9,14 @@ import facts
 import measure
 import peers
 import summary
+import targets
 
 COLUMNS = ["server", "upstream over", "CPU us per query", "to ours", "answers/s", "at rate /s",
            "p50 us", "p99 us", "CPU us at the rate", "queries per write", "the same at the rate",
            "asked over it %",
            "failed %", "failed % at the rate", "CPU taken %"]
+
+OPTIMISED = ("Release", "RelWithDebInfo")
 
 
 def shown(value, decimals=2):
@@ -123,17 +126,19 @@ def trust(known, rows):
 
 def head(known, args, rows):
     versions = ", ".join(f"{name} {version}" for name, version in known["versions"].items())
-    quick = ["**Made with --quick: a smoke test, not a measurement.**", ""] if args.quick else []
+    warnings = ["**Made with --quick: a smoke test, not a measurement.**", ""] if args.quick else []
+    if known["build_type"] not in OPTIMISED:
+        warnings += [f"**nailupd is a build of type {known['build_type']}: its figures say nothing.**", ""]
     where = "a network namespace with loopback only" if known["namespace"] else "the machine's loopback"
     return "\n".join([
-        "# nailupd and its peers", "", *quick,
+        "# nailupd and its peers", "", *warnings,
         "Ours is the median of the rounds, of the others the best round counts. What the columns mean "
         "is in bench/README.md.", "",
         f"- {known['date']}, {known['took_s']} s: `{known['command']}`",
         f"- {facts.machine_line(known)}; load before: {known['load_before']:.2f}",
         f"- {known['pinning']}, in {where}",
         f"- {known['rounds']} rounds of {known['seconds']:g} s after {known['warmup']:g} s each; "
-        f"nailup {known['commit']}",
+        f"nailup {known['commit']}, {known['build_type']}",
         f"- {versions}", *trust(known, rows),
         *[f"- left out: {sentence}" for sentence in known["left_out"]], ""])
 
@@ -146,7 +151,7 @@ def write(out, args, known, rows, played):
              *[f"![{title}]({name})\n" for name, title in drawn if name in SHOWN],
              *[cell_table(results, cell) for cell in cells]]
     if rows:
-        parts.append(weak_spots(results, cells))
+        parts += [weak_spots(results, cells), "\n".join(targets.lines(results))]
     if any(played.values()):
         parts.append(series_table(args.series, played))
         parts += [f"![{title}]({name})\n" for name, title in drawn if name.startswith("series-")]
@@ -178,7 +183,7 @@ def group(results, title, cell, transport, metrics):
         if over == transport and any(values):
             lines.append((chart_label(results, cell, server, over, metrics[0].mode),
                           server == peers.OURS, values))
-    return title, sorted(lines, key=lambda line: line[2][0] or float("inf"))
+    return title, sorted(lines, key=lambda line: [value or float("inf") for value in line[2]])
 
 
 def groups(results, hit, miss, metrics):

@@ -116,8 +116,8 @@ class Stage:
         self.upstream = Upstream(bench, self.upstream_cpu, directory, self.ports, in_namespace)
 
     def cannot(self, peer, role, transport):
-        """Why that server cannot be, or None."""
-        if role == "recycle" and transport == "udp":
+        """Why that server cannot be, or None; empty where that is plain or told already."""
+        if role == "recycle" and (transport == "udp" or transport in peer.cannot):
             return ""
         if peer.name == "pdns-recursor" and transport == "tls" and not self.in_namespace:
             return "forwards over TLS to port 853 only, which needs a network namespace"
@@ -125,9 +125,12 @@ class Stage:
             return peer.cannot[transport]
         return peer.cannot.get("recycle") if role == "recycle" else None
 
-    def leave_out(self, peer, role, transport, reason):
-        where = f" ({role}, over {peers.TRANSPORT_NAMES[transport]})" if transport else ""
-        sentence = f"{peer.name}{where}: {reason}"
+    def leave_out(self, name, role, transport, reason):
+        if reason == peers.NO_RECYCLING:
+            where = f" ({role})"
+        else:
+            where = f" ({role}, over {peers.TRANSPORT_NAMES[transport]})"
+        sentence = f"{name}{where}: {reason}"
         if reason and sentence not in self.left_out:
             self.left_out.append(sentence)
 
@@ -153,7 +156,7 @@ class Stage:
         """The server, running and answering, or None and a reason in left_out."""
         reason = self.cannot(peer, role, transport)
         if reason is not None:
-            self.leave_out(peer, role, transport, reason)
+            self.leave_out(peer.name, role, transport, reason)
             return None
         port = self.ports.take()
         conf, directory = self.write_conf(peer, role, transport, port)
@@ -172,7 +175,7 @@ class Stage:
             self.servers.append(server)
             return server
         stop(server.process)
-        self.leave_out(server.peer, server.role, server.transport,
+        self.leave_out(server.name, server.role, server.transport,
                        f"does not start here: {server.last_words()}")
         return None
 

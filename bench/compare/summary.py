@@ -52,12 +52,20 @@ class Results:
         seen = {(row["server"], row["transport"]): None for row in self.rows if row["cell"] == cell}
         return sorted(seen, key=lambda one: peers.TRANSPORTS.index(one[1]))
 
+    def values(self, cell, server, transport, metric):
+        """Of the rounds in which it was measured."""
+        rows = self.rows_of(cell, server, transport, metric.mode)
+        return [row[metric.field] for row in rows if isinstance(row[metric.field], (int, float))]
+
+    def median(self, cell, server, transport, metric):
+        values = self.values(cell, server, transport, metric)
+        return statistics.median(values) if values else None
+
     def figure(self, cell, server, transport, metric):
-        values = [row[metric.field] for row in self.rows_of(cell, server, transport, metric.mode)]
-        values = [value for value in values if isinstance(value, (int, float))]
-        if not values:
-            return None
-        return statistics.median(values) if server == peers.OURS else metric.best(values)
+        """The one that is shown."""
+        if server == peers.OURS:
+            return self.median(cell, server, transport, metric)
+        return metric.best(self.values(cell, server, transport, metric), default=None)
 
     def rate(self, cell, server, transport):
         rows = self.rows_of(cell, server, transport, "rate")

@@ -4,6 +4,7 @@
 piece? No figure is judged: --quick does not measure."""
 
 import csv
+import importlib
 import json
 import os
 import pathlib
@@ -133,3 +134,83 @@ def test_what_is_not_known_is_refused(tmp_path):
     for options in (["--cells", "nonsense"], ["--peers", "nonsense"]):
         done = compare(tmp_path, *options)
         assert done.returncode == 1 and "nonsense" in done.stderr
+
+
+@pytest.fixture
+def compare_modules(monkeypatch):
+    """(peers, summary, charts) of bench/compare, without running anything."""
+    monkeypatch.syspath_prepend(str(ROOT / "bench/compare"))
+    return [importlib.import_module(name) for name in ("peers", "summary", "charts")]
+
+
+def made_up_row(server, number, failed=0.0, **figures):
+    return {"cell": "hit", "server": server, "version": "1", "transport": "udp", "mode": "rate",
+            "rate": 20000, "round": number, "failed_percent": failed, "p50_us": 10.0,
+            "p99_us": 20.0, "cpu_us_per_query": 2.0, "qps": 20000.0, "queries_per_write": "",
+            "taken_by_others_percent": 0.0} | figures
+
+
+class MadeUpCell:
+    name = "hit"
+
+
+def test_of_ours_the_median_counts_and_of_others_the_best_round(compare_modules):
+    _, summary, _ = compare_modules
+    results = summary.Results([made_up_row(server, number, p50_us=p50) for server in
+                               ("nailupd", "unbound") for number, p50 in enumerate((30.0, 10.0, 20.0))])
+    assert results.figure("hit", "nailupd", "udp", summary.P50) == 20.0
+    assert results.figure("hit", "unbound", "udp", summary.P50) == 10.0
+
+
+def test_every_figure_of_a_peer_that_is_better_is_listed(compare_modules):
+    _, summary, _ = compare_modules
+    results = summary.Results([made_up_row("nailupd", 0, p50_us=100.0, p99_us=200.0),
+                               made_up_row("unbound", 0, p50_us=90.0, p99_us=201.0),
+                               made_up_row("dnsdist", 0, p50_us=98.0, p99_us=300.0)])
+    listed = {(one.server, one.metric.title): one for one in summary.better(results, [MadeUpCell])}
+    assert set(listed) == {("unbound", "p50"), ("dnsdist", "p50")}
+    assert listed["dnsdist", "p50"].is_noise() and not listed["unbound", "p50"].is_noise()
+
+
+def test_who_fails_is_better_at_nothing_but_is_named(compare_modules):
+    _, summary, _ = compare_modules
+    results = summary.Results([made_up_row("nailupd", 0), made_up_row("unbound", 0, 50.0, p50_us=1.0)])
+    assert summary.better(results, [MadeUpCell]) == []
+    assert list(summary.not_compared(results, [MadeUpCell])) == [
+        "hit, unbound over UDP, at its rate: 50.0 % failed or lost"]
+
+
+def test_latency_at_different_rates_is_not_compared(compare_modules):
+    _, summary, _ = compare_modules
+    results = summary.Results([made_up_row("nailupd", 0),
+                               made_up_row("unbound", 0, rate=1000, p50_us=1.0)])
+    assert summary.better(results, [MadeUpCell]) == []
+    assert list(summary.not_compared(results, [MadeUpCell])) == [
+        "hit, unbound over UDP: latency at 1,000/s, ours at 20,000/s"]
+
+
+def test_tagged_lines_are_for_their_transport_only(compare_modules):
+    peers, _, _ = compare_modules
+    template = "a $port\n@udp,tcp   b\n@tls c\n@recycle d"
+    assert peers.rendered(template, {"miss", "udp"}, {"port": 53}) == "a 53\n  b\n"
+    assert peers.rendered(template, {"recycle", "tls"}, {"port": 53}) == "a 53\nc\nd\n"
+
+
+def test_every_configuration_can_be_filled_in_for_every_transport(compare_modules):
+    peers, _, _ = compare_modules
+    values = {name: "1" for name in ("port", "ip", "upstream", "upstream_tls", "ca", "auth_name",
+                                     "directory")}
+    for peer in peers.all_peers():
+        for transport in peers.TRANSPORTS:
+            for role in ("hit", "miss", "recycle"):
+                text = peers.rendered(peer.template(), {role, transport}, values)
+                assert "SPDX" in text and "\n@" not in text and "$" not in text
+
+
+def test_an_axis_holds_its_values_between_its_ends(compare_modules):
+    charts = compare_modules[2]
+    for values in ([0.9, 1234.5], [7.0], [1.0, 1.0], [20.0, 21.0]):
+        scale = charts.LogScale(values, 100, 500)
+        assert all(100 - 1e-6 <= scale.at(value) <= 600 + 1e-6 for value in values)
+        assert 2 <= len(scale.labelled()) <= 12
+    assert charts.dots("t", "s", "us", [("g", [("a", True, [None])])], [("CPU", "")], []) is None
