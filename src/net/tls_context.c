@@ -161,6 +161,44 @@ static enum err set_client(SSL_CTX *ctx, const struct tls_peer_options *options,
     return ERR_OK;
 }
 
+static enum err add_file(EVP_MD_CTX *digest, const char *path, char why[TLS_WHY_MAX])
+{
+    char *text = NULL;
+    size_t len = 0;
+    enum err err = is_given(path) ? tls_read_file(path, &text, &len, why) : ERR_OK;
+
+    if (err)
+        return err;
+    if (EVP_DigestUpdate(digest, &len, sizeof(len)) != 1 ||
+        (len > 0 && EVP_DigestUpdate(digest, text, len) != 1))
+        err = tls_why(why, ERR_NO_MEMORY, "out of memory");
+    tls_file_free(&text, len);
+    return err;
+}
+
+static enum err note_files(struct tls_context *context, const struct tls_peer_options *options,
+                           char why[TLS_WHY_MAX])
+{
+    EVP_MD_CTX *digest = EVP_MD_CTX_new();
+    enum err err = ERR_OK;
+
+    if (!digest || EVP_DigestInit_ex(digest, EVP_sha256(), NULL) != 1)
+        err = tls_why(why, ERR_NO_MEMORY, "out of memory");
+    if (!err)
+        err = add_file(digest, options->ca_bundle, why);
+    if (!err)
+        err = add_file(digest, options->certificate, why);
+    if (!err && EVP_DigestFinal_ex(digest, context->files, NULL) != 1)
+        err = tls_why(why, ERR_NO_MEMORY, "out of memory");
+    EVP_MD_CTX_free(digest);
+    return err;
+}
+
+struct span tls_context_files_id(const struct tls_context *context)
+{
+    return span_of(context->files, sizeof(context->files));
+}
+
 enum err tls_context_client(struct tls_context **out, const struct tls_peer_options *options,
                             char why[TLS_WHY_MAX])
 {
@@ -168,7 +206,10 @@ enum err tls_context_client(struct tls_context **out, const struct tls_peer_opti
 
     if (!context)
         return no_memory(out, why);
-    return finish(out, context, set_client(context->ctx, options, why));
+    enum err err = set_client(context->ctx, options, why);
+    if (!err)
+        err = note_files(context, options, why);
+    return finish(out, context, err);
 }
 
 /* ---------------------------------------------------------------- server */

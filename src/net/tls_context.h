@@ -32,6 +32,10 @@ struct tls_ticket_keys;
 MUST_USE enum err tls_context_client(struct tls_context **out,
                                      const struct tls_peer_options *options, char why[TLS_WHY_MAX]);
 
+/* A digest of what stood in the files of a client's context, authorities and our certificate:
+ * tickets that were got with other files are another identity's. Borrowed; TLS_FILES_ID_BYTES. */
+struct span tls_context_files_id(const struct tls_context *context);
+
 struct tls_server_options {
     struct span certificate;                 /* PEM: the chain, the server's own first */
     struct span key;                         /* PEM */

@@ -12,6 +12,7 @@
 
 struct tls_context {
     SSL_CTX *ctx;
+    uint8_t files[TLS_FILES_ID_BYTES]; /* a client's: what stood in them */
 };
 
 enum tls_state {

@@ -16,6 +16,7 @@
  * is. Opportunistic: TLS where it can be had, whoever it is. */
 enum tls_profile { TLS_STRICT, TLS_OPPORTUNISTIC };
 
+enum { TLS_FILES_ID_BYTES = 32 }; /* of tls_context_files_id() */
 enum { TLS_PIN_BYTES = 32, TLS_PINS_MAX = 16, TLS_NAME_MAX = 253 };
 
 /* SHA-256 of SubjectPublicKeyInfo (RFC 7858 section 4.2), several for the time of a rollover. */

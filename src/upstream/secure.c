@@ -46,17 +46,16 @@ static void add_pins(struct identity *key, const struct tls_pins *pins)
         add(key, pins->sha256, count * (size_t)TLS_PIN_BYTES);
 }
 
-static struct tls_rack *find_tickets(struct upstream_env *env, const struct addr *addr,
-                                     const struct upstream_options *options)
+static struct tls_rack *find_tickets(const struct secure *secure, struct upstream_env *env)
 {
-    const struct tls_peer_options *tls = &options->tls;
+    const struct tls_peer_options *tls = &secure->options->tls;
     struct identity key = {.is_whole = true};
 
     if (!env->tickets)
         return NULL;
     buf_init(&key.key, TLS_RACK_KEY_MAX);
-    add_addr(&key, addr);
-    add_addr(&key, &options->source);
+    add_addr(&key, secure->addr);
+    add_addr(&key, &secure->options->source);
     add_text(&key, tls->profile == TLS_STRICT ? "strict" : "opportunistic");
     add_text(&key, tls->auth_name);
     add_text(&key, tls->ca_bundle);
@@ -65,6 +64,10 @@ static struct tls_rack *find_tickets(struct upstream_env *env, const struct addr
     add_text(&key, tls->ciphers);
     add_text(&key, tls->groups);
     add_pins(&key, tls->pins);
+    if (secure->context) {
+        struct span files = tls_context_files_id(secure->context);
+        add(&key, files.data, files.len);
+    }
     /* A key that lacks a part might be another's: no tickets then. */
     struct tls_rack *tickets = NULL;
     if (key.is_whole)
@@ -75,6 +78,7 @@ static struct tls_rack *find_tickets(struct upstream_env *env, const struct addr
 
 /* ---- contexts ---- */
 
+/* With its tickets, which belong to what its files say. */
 static void find_context(struct secure *secure, struct upstream_env *env)
 {
     char why[TLS_WHY_MAX], text[ADDR_TEXT_MAX];
@@ -86,13 +90,13 @@ static void find_context(struct secure *secure, struct upstream_env *env)
     secure->context = tls_contexts_get(env->contexts, &secure->options->tls, why);
     if (!secure->context)
         LOG_LIMITED(LOG_ERROR, "upstream", "%s: no TLS: %s", addr_format(secure->addr, text), why);
+    secure->tickets = find_tickets(secure, env);
 }
 
 void secure_init(struct secure *secure, struct upstream_env *env, const struct addr *addr,
                  const struct upstream_options *options)
 {
     *secure = (struct secure){.addr = addr, .options = options};
-    secure->tickets = find_tickets(env, addr, options);
     find_context(secure, env);
 }
 

@@ -6,7 +6,8 @@
 /*
  * What the TLS connections of one upstream have in common: the context they are made of and the
  * tickets of their identity. Nothing of it crosses identities: address, port, name, pins, trust,
- * profile, certificate of ours and source address all stand in the key of the tickets.
+ * profile, certificate of ours and source address all stand in the key of the tickets, and of files
+ * what stands in them, as a saved ticket must not outlive an authority that was taken out.
  */
 
 #include "base/addr.h"

@@ -106,6 +106,31 @@ static void test_secure_different_identities_have_different_racks(void **state)
         free(pins[i]);
 }
 
+/* A ticket from before must not outlive an authority that was taken out of the file. */
+static void test_secure_a_file_that_says_something_else_has_another_rack(void **state)
+{
+    (void)state;
+    struct racks racks;
+    struct tls_rack *found[2];
+    struct tls_certs *ca[2] = {tls_certs_authority("old"), tls_certs_authority("new")};
+    struct upstream_options options = strict();
+    racks_open(&racks);
+    options.tls.ca_bundle = tls_certs_file(tls_certs_pem(ca[0]));
+    for (int i = 0; i < 2; i++) {
+        FILE *file = fopen(options.tls.ca_bundle, "w");
+        assert_true(fputs(tls_certs_pem(ca[i]), file) >= 0 && fclose(file) == 0);
+        tls_contexts_free(racks.env.contexts); /* as after a restart */
+        racks.env.contexts = NULL;
+        found[i] = rack_of(&racks, &options);
+        assert_ptr_equal(found[i], rack_of(&racks, &options));
+        tls_certs_free(ca[i]);
+    }
+    assert_ptr_not_equal(found[0], found[1]);
+    unlink(options.tls.ca_bundle);
+    free(options.tls.ca_bundle);
+    racks_close(&racks);
+}
+
 static void test_secure_addresses_and_ports_have_different_racks(void **state)
 {
     (void)state;
@@ -181,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_secure_the_same_identity_has_the_same_rack),
         cmocka_unit_test(test_secure_different_identities_have_different_racks),
+        cmocka_unit_test(test_secure_a_file_that_says_something_else_has_another_rack),
         cmocka_unit_test(test_secure_addresses_and_ports_have_different_racks),
         cmocka_unit_test(test_secure_a_key_that_is_too_long_means_no_tickets),
         cmocka_unit_test(test_secure_without_a_store_there_are_no_tickets),
