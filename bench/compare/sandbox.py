@@ -10,12 +10,15 @@ import fcntl
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import struct
 import tempfile
 
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
+PR_SET_PDEATHSIG = 1
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
+LIBC = ctypes.CDLL(None, use_errno=True)
 SHM = pathlib.Path("/dev/shm")
 SHM_NEEDED = 1 << 30  # Knot Resolver's caches, 128 MB for each of its servers
 
@@ -46,10 +49,9 @@ def widen_limits():
 def enter_namespace():
     """True once this process, and all that it starts, see nothing but a loopback of their own."""
     uid, gid = os.getuid(), os.getgid()
-    libc = ctypes.CDLL(None, use_errno=True)
     try:
-        if libc.unshare(CLONE_NEWNET) != 0:
-            if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0:
+        if LIBC.unshare(CLONE_NEWNET) != 0:
+            if LIBC.unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0:
                 return False
             become_root_of_the_namespace(uid, gid)
         bring_up_loopback()
@@ -59,16 +61,22 @@ def enter_namespace():
     return sorted(name for _, name in socket.if_nameindex()) == ["lo"]
 
 
-def counter(path, line_start, name):
-    """A counter of /proc/net/snmp and its like: a line of names is followed by one of values."""
-    lines = [line.split() for line in pathlib.Path(path).read_text(encoding="ascii").splitlines()
-             if line.startswith(line_start)]
-    return int(dict(zip(lines[0], lines[1]))[name]) if len(lines) == 2 else 0
-
-
 def packets_without_route():
-    """How often somebody in this namespace tried to send beyond loopback over IPv4."""
-    return counter("/proc/net/snmp", "Ip:", "OutNoRoutes")
+    """How often somebody in this namespace tried to send beyond loopback."""
+    names, values = [line.split() for line in
+                     pathlib.Path("/proc/net/snmp").read_text(encoding="ascii").splitlines()
+                     if line.startswith("Ip:")]
+    tried = int(dict(zip(names, values))["OutNoRoutes"])
+    try:
+        lines = pathlib.Path("/proc/net/snmp6").read_text(encoding="ascii").splitlines()
+    except OSError:  # a kernel without IPv6
+        return tried
+    return tried + sum(int(line.split()[1]) for line in lines if line.startswith("Ip6OutNoRoutes"))
+
+
+def die_with_parent():
+    """For a child before its exec: it ends when we are killed and can no longer end it."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def working_directory():

@@ -65,7 +65,7 @@ class Upstream:
             pinned(cpu, bench, "responder", "--listen", f"{UPSTREAM_IP}@{self.port}",
                    "--listen-tls", f"{UPSTREAM_IP}@{self.tls_port}", "--control", self.control,
                    "--tls-ca-file", self.ca, "--tls-name", AUTH_NAME, "--ttl", "86400"),
-            stdout=subprocess.PIPE, text=True)
+            stdout=subprocess.PIPE, text=True, preexec_fn=sandbox.die_with_parent)
         if not self.process.stdout.readline().startswith("ready"):
             raise SystemExit("compare: the responder did not start")
 
@@ -139,7 +139,8 @@ class Stage:
         log = f"{self.directory}/{name}.log"
         with open(log, "w", encoding="utf-8") as out:
             return subprocess.Popen(pinned(self.server_cpu, *command), stdin=subprocess.DEVNULL,
-                                    stdout=out, stderr=subprocess.STDOUT), log
+                                    stdout=out, stderr=subprocess.STDOUT,
+                                    preexec_fn=sandbox.die_with_parent), log
 
     def write_conf(self, peer, role, transport, port):
         """(configuration, directory) of a server of its own."""

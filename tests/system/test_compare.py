@@ -117,6 +117,27 @@ def test_the_servers_reached_nothing_but_loopback(results):
     assert facts["without_route"] == 0
 
 
+def test_an_attempt_to_leave_loopback_fails_and_is_counted():
+    script = """
+import socket, sandbox
+if not sandbox.enter_namespace():
+    print("no namespace")
+    raise SystemExit
+for family, address in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
+    try:
+        socket.socket(family, socket.SOCK_DGRAM).sendto(b"x", (address, 53))
+    except OSError:
+        pass
+print(sandbox.packets_without_route())
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT / "bench/compare",
+                          capture_output=True, text=True, timeout=30, check=False)
+    if done.stdout.strip() == "no namespace":
+        pytest.skip("no network namespaces here")
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) >= 1
+
+
 def test_a_peer_that_does_not_start_is_left_out_with_a_reason(tmp_path):
     programs = tmp_path / "build"
     (programs / "src").mkdir(parents=True)
