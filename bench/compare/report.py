@@ -11,7 +11,7 @@ import peers
 import summary
 import targets
 
-COLUMNS = ["server", "upstream over", "CPU us per query", "to ours", "answers/s", "at rate /s",
+COLUMNS = ["server", "upstream over", "CPU us per query", "to ours", "answers/s", "its CPU %", "at rate /s",
            "p50 us", "p99 us", "CPU us at the rate", "queries per write", "the same at the rate",
            "asked over it %",
            "failed %", "failed % at the rate", "CPU taken %"]
@@ -37,7 +37,7 @@ def table_row(results, cell, server, transport):
     name = label(results, server)
     words = [f"**{name}**" if server == peers.OURS else name, peers.TRANSPORT_NAMES[transport],
              shown(cpu), shown(cpu / ours if cpu and ours else None), shown(of(summary.QPS), 0),
-             shown(rate, 0), shown(of(summary.P50), 0), shown(of(summary.P99), 0),
+             shown(of(summary.ITS_CPU), 0), shown(rate, 0), shown(of(summary.P50), 0), shown(of(summary.P99), 0),
              shown(of(summary.CPU_RATE)), shown(of(summary.PER_WRITE), 1),
              shown(of(summary.PER_WRITE_RATE), 1),
              shown(results.share_over(cell.name, server, transport) if cell.role != "hit" else None, 1),

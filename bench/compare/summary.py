@@ -34,6 +34,7 @@ FAILED_MAX = Metric("failed or lost, saturated", "max", "failed_percent", min, "
 FAILED_RATE = Metric("failed or lost at the rate", "rate", "failed_percent", min, "%", 2)
 PER_WRITE = Metric("queries per write", "max", "queries_per_write", max, "", 1)
 PER_WRITE_RATE = Metric("queries per write", "rate", "queries_per_write", max, "", 1)
+ITS_CPU = Metric("its CPU, saturated", "max", "server_cpu_percent", max, "%", 0)
 COMPARED = (CPU_MAX, QPS, P50, P99, CPU_RATE, FAILED_MAX, FAILED_RATE)
 
 
