@@ -7,7 +7,7 @@ import statistics
 import charts
 import facts
 import measure
-import peers
+import programs
 import summary
 import targets
 
@@ -32,10 +32,10 @@ def table_row(results, cell, server, transport):
     def of(metric, who=server):
         return results.figure(cell.name, who, transport, metric)
 
-    cpu, ours, rate = of(summary.CPU_MAX), of(summary.CPU_MAX, peers.OURS), \
+    cpu, ours, rate = of(summary.CPU_MAX), of(summary.CPU_MAX, programs.OURS), \
         results.rate(cell.name, server, transport)
     name = label(results, server)
-    words = [f"**{name}**" if server == peers.OURS else name, peers.TRANSPORT_NAMES[transport],
+    words = [f"**{name}**" if server == programs.OURS else name, programs.TRANSPORT_NAMES[transport],
              shown(cpu), shown(cpu / ours if cpu and ours else None), shown(of(summary.QPS), 0),
              shown(of(summary.ITS_CPU), 0), shown(rate, 0), shown(of(summary.P50), 0), shown(of(summary.P99), 0),
              shown(of(summary.CPU_RATE)), shown(of(summary.PER_WRITE), 1),
@@ -60,7 +60,7 @@ def cell_table(results, cell):
 def better_lines(results, cells):
     found = summary.better(results, cells)
     for one in found:
-        where = f"over {peers.TRANSPORT_NAMES[one.transport]}"
+        where = f"over {programs.TRANSPORT_NAMES[one.transport]}"
         at = f" at {one.rate:,}/s" if one.metric.mode == "rate" and one.rate else ""
         decimals = one.metric.decimals
         noise = ", which is within noise" if one.is_noise() else ""
@@ -169,7 +169,7 @@ def footer(known):
 
 def chart_label(results, cell, server, transport, mode):
     words = label(results, server)
-    rate, ours = (results.rate(cell, who, transport) for who in (server, peers.OURS))
+    rate, ours = (results.rate(cell, who, transport) for who in (server, programs.OURS))
     if mode == "rate" and ours and rate != ours:
         words += f", {rate:,}/s"
     return words + (" (fails)" if results.fails_too_often(cell, server, transport, mode) else "")
@@ -182,14 +182,14 @@ def group(results, title, cell, transport, metrics):
         values = [results.figure(cell, server, over, metric) for metric in metrics]
         if over == transport and any(values):
             lines.append((chart_label(results, cell, server, over, metrics[0].mode),
-                          server == peers.OURS, values))
+                          server == programs.OURS, values))
     return title, sorted(lines, key=lambda line: [value or float("inf") for value in line[2]])
 
 
 def groups(results, hit, miss, metrics):
     out = [group(results, "Cache hit", hit, "udp", metrics)] if hit else []
-    return out + [group(results, f"Miss over {peers.TRANSPORT_NAMES[transport]}", miss, transport,
-                        metrics) for transport in peers.TRANSPORTS]
+    return out + [group(results, f"Miss over {programs.TRANSPORT_NAMES[transport]}", miss, transport,
+                        metrics) for transport in programs.TRANSPORTS]
 
 
 SHOWN = ("cpu.svg", "latency.svg")  # before the tables
@@ -234,7 +234,7 @@ def write_charts(out, args, known, results, played):
 
 def series_chart(one, of_servers, known):
     panels = [(f"{name}: {sum(not point.is_good for point in points)} of {len(points)} failed",
-               name.startswith(peers.OURS), points) for name, points in of_servers.items()]
+               name.startswith(programs.OURS), points) for name, points in of_servers.items()]
     last = max((point.due_s for _, _, points in panels for point in points), default=0)
     seconds = one.seconds / 4 if known["quick"] else one.seconds
     dead = tuple(share * seconds for share in one.dead) if one.dead else None

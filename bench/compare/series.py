@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 import cells
-import peers
+import programs
 import stage
 
 PATIENCE_SECONDS = 3.0  # an answer later than that is lost
@@ -41,7 +41,7 @@ class Client:
         self.points, self.waiting = [], {}
 
     def label(self):
-        return f"{self.server.name} {peers.TRANSPORT_NAMES[self.server.transport]}"
+        return f"{self.server.name} {programs.TRANSPORT_NAMES[self.server.transport]}"
 
     def ask(self, due_s):
         number = len(self.points)
@@ -92,7 +92,7 @@ def start_servers(theatre, one, found):
     servers = []
     for name, transport in cells.SERIES_SERVERS:
         if name in by_name:
-            recycles = "tcp-close-after" in one.settings and name == peers.OURS
+            recycles = "tcp-close-after" in one.settings and name == programs.OURS
             server = theatre.start(by_name[name], "recycle" if recycles else "miss", transport)
             servers += [server] if server else []
     return servers

@@ -10,7 +10,7 @@ import struct
 import subprocess
 import time
 
-import peers
+import programs
 import sandbox
 
 SUFFIX = "bench.example"
@@ -98,7 +98,7 @@ class Server:
 
     @property
     def name(self):
-        return self.peer.name if self.peer else peers.FLOOR
+        return self.peer.name if self.peer else programs.FLOOR
 
     def last_words(self):
         """The end of its log, in one line."""
@@ -126,10 +126,10 @@ class Stage:
         return peer.cannot.get("recycle") if role == "recycle" else None
 
     def leave_out(self, name, role, transport, reason):
-        if reason == peers.NO_RECYCLING:
+        if reason == programs.NO_RECYCLING:
             where = f" ({role})"
         else:
-            where = f" ({role}, over {peers.TRANSPORT_NAMES[transport]})"
+            where = f" ({role}, over {programs.TRANSPORT_NAMES[transport]})"
         sentence = f"{name}{where}: {reason}"
         if reason and sentence not in self.left_out:
             self.left_out.append(sentence)
@@ -147,7 +147,7 @@ class Stage:
         directory = pathlib.Path(self.directory) / f"{peer.name}-{role}-{transport}-{port}"
         directory.mkdir()
         conf = directory / peer.conf_name
-        conf.write_text(peers.rendered(peer.template(), {role, transport}, {
+        conf.write_text(programs.rendered(peer.template(), {role, transport}, {
             "port": port, "ip": UPSTREAM_IP, "upstream": self.upstream.port,
             "upstream_tls": self.upstream.tls_port, "ca": self.upstream.ca,
             "auth_name": AUTH_NAME, "directory": directory}), encoding="utf-8")
@@ -167,7 +167,7 @@ class Stage:
 
     def start_floor(self):
         port = self.ports.take()
-        process, log = self.launch(peers.FLOOR, [self.bench, "udp-floor", "--listen",
+        process, log = self.launch(programs.FLOOR, [self.bench, "udp-floor", "--listen",
                                                  f"127.0.0.1@{port}"])
         return self.admit(Server(None, "hit", "udp", port, process, log))
 

@@ -8,7 +8,7 @@ figure by itself: what disturbed them may have been the machine, what disturbed 
 import statistics
 from dataclasses import dataclass
 
-import peers
+import programs
 
 FAILED_LIMIT_PERCENT = 1.0  # who fails more often than that is not compared by its other figures
 NOISE_PERCENT = 5.0
@@ -51,7 +51,7 @@ class Results:
     def servers(self, cell):
         """[(server, transport)] that were measured in that cell, by transport."""
         seen = {(row["server"], row["transport"]): None for row in self.rows if row["cell"] == cell}
-        return sorted(seen, key=lambda one: peers.TRANSPORTS.index(one[1]))
+        return sorted(seen, key=lambda one: programs.TRANSPORTS.index(one[1]))
 
     def values(self, cell, server, transport, metric):
         """Of the rounds in which it was measured."""
@@ -64,7 +64,7 @@ class Results:
 
     def figure(self, cell, server, transport, metric):
         """The one that is shown."""
-        if server == peers.OURS:
+        if server == programs.OURS:
             return self.median(cell, server, transport, metric)
         return metric.best(self.values(cell, server, transport, metric), default=None)
 
@@ -86,7 +86,7 @@ class Results:
         rows = [row for row in self.rows if row["cell"] == cell and row["server"] == server
                 and row["transport"] == transport]
         asked = {over: sum(row[f"upstream_{over}_queries"] for row in rows)
-                 for over in peers.TRANSPORTS}
+                 for over in programs.TRANSPORTS}
         every = sum(asked.values())
         return 100 * asked[transport] / every if every > len(rows) else None
 
@@ -104,7 +104,7 @@ class Results:
         if self.fails_too_often(cell, server, transport, metric.mode):
             return False
         return metric.mode == "max" or \
-            self.rate(cell, server, transport) == self.rate(cell, peers.OURS, transport)
+            self.rate(cell, server, transport) == self.rate(cell, programs.OURS, transport)
 
 
 @dataclass
@@ -131,17 +131,17 @@ def better(results, cells):
     for cell in cells:
         here = []
         for server, transport in results.servers(cell.name):
-            if server in (peers.OURS, peers.FLOOR):
+            if server in (programs.OURS, programs.FLOOR):
                 continue
             for metric in COMPARED:
-                ours = results.figure(cell.name, peers.OURS, transport, metric)
+                ours = results.figure(cell.name, programs.OURS, transport, metric)
                 theirs = results.figure(cell.name, server, transport, metric)
                 if None in (ours, theirs) or theirs == ours or \
                         metric.best(theirs, ours) == ours or \
                         not results.comparable(cell.name, server, transport, metric):
                     continue
                 here.append(Better(cell, transport, metric, server, theirs, ours,
-                                   results.rate(cell.name, peers.OURS, transport)))
+                                   results.rate(cell.name, programs.OURS, transport)))
         found += sorted(here, key=lambda one: -one.percent())
     return found
 
@@ -150,15 +150,15 @@ def not_compared(results, cells):
     """Sentences about figures that the list leaves out, and why."""
     for cell in cells:
         for server, transport in results.servers(cell.name):
-            if server in (peers.OURS, peers.FLOOR):
+            if server in (programs.OURS, programs.FLOOR):
                 continue
-            where = f"{cell.name}, {server} over {peers.TRANSPORT_NAMES[transport]}"
+            where = f"{cell.name}, {server} over {programs.TRANSPORT_NAMES[transport]}"
             for mode, metric in (("max", FAILED_MAX), ("rate", FAILED_RATE)):
                 if results.fails_too_often(cell.name, server, transport, mode):
                     failed = results.figure(cell.name, server, transport, metric)
                     how = "saturated" if mode == "max" else "at its rate"
                     yield f"{where}, {how}: {failed:.1f} % failed or lost"
-            ours = results.rate(cell.name, peers.OURS, transport)
+            ours = results.rate(cell.name, programs.OURS, transport)
             theirs = results.rate(cell.name, server, transport)
             if ours and theirs and ours != theirs:
                 yield f"{where}: latency at {theirs:,}/s, ours at {ours:,}/s"

@@ -6,7 +6,7 @@ responder at 2 us a query)."""
 
 from dataclasses import dataclass
 
-import peers
+import programs
 import summary
 
 
@@ -27,20 +27,20 @@ def ratio(above, below):
 
 
 def of_hits(results):
-    def figure(metric, server=peers.OURS):
+    def figure(metric, server=programs.OURS):
         return results.median("hit", server, "udp", metric)
 
     yield ("CPU of a hit, to the bare responder's",
-           ratio(figure(summary.CPU_MAX), figure(summary.CPU_MAX, peers.FLOOR)), 1.15)
+           ratio(figure(summary.CPU_MAX), figure(summary.CPU_MAX, programs.FLOOR)), 1.15)
     yield ("hits a second, to Unbound's",
            ratio(figure(summary.QPS), figure(summary.QPS, "unbound")), 1.35, False)
     yield ("p50 of a hit at 20,000/s, to the bare responder's",
-           ratio(figure(summary.P50), figure(summary.P50, peers.FLOOR)), 1.10)
+           ratio(figure(summary.P50), figure(summary.P50, programs.FLOOR)), 1.10)
 
 
 def of_misses(results):
-    udp, tcp, tls = (results.median("miss-0ms", peers.OURS, transport, summary.CPU_MAX)
-                     for transport in peers.TRANSPORTS)
+    udp, tcp, tls = (results.median("miss-0ms", programs.OURS, transport, summary.CPU_MAX)
+                     for transport in programs.TRANSPORTS)
     yield "CPU of a miss over nailed TCP, us", tcp, 6
     yield "CPU of a miss over nailed DoT, us", tls, 7
     yield "CPU of a miss over UDP, us", udp, 9
@@ -48,14 +48,14 @@ def of_misses(results):
 
 
 def of_streams(results, transport):
-    over = peers.TRANSPORT_NAMES[transport]
+    over = programs.TRANSPORT_NAMES[transport]
 
     def figure(cell, metric, way=transport):
-        return results.median(cell, peers.OURS, way, metric)
+        return results.median(cell, programs.OURS, way, metric)
 
     others = [results.median("miss-0ms", server, transport, summary.CPU_MAX)
               for server, its in results.servers("miss-0ms")
-              if its == transport and server != peers.OURS]
+              if its == transport and server != programs.OURS]
     best = min((value for value in others if value), default=None)
     near = figure("miss-1ms", summary.P50)
     yield (f"CPU of a miss over nailed {over}, to the best peer's",

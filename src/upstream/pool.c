@@ -197,8 +197,12 @@ static uint64_t redial_at(struct pool *pool, const struct conn *conn, enum conn_
     uint64_t now = pool_now(pool);
     if (conn->answers > 0)
         pool->useless = 0;
-    if (was_useless(conn, why)) /* that it became ready does not count then */
-        pool->backoff.failures = MAX(pool->backoff.failures, pool->useless++);
+    /* One may have met the end of what the peer allows a connection, with its answers lost to the
+     * reset. From the second on, that they became ready does not count. */
+    if (was_useless(conn, why) && pool->useless++ == 0)
+        return now;
+    if (was_useless(conn, why))
+        pool->backoff.failures = MAX(pool->backoff.failures, pool->useless - 2);
     if (is_failed_dial(why) || was_useless(conn, why))
         return backoff_fail(&pool->backoff, now, rand_u64());
     if (why == CONN_END_PEER_IDLE || why == CONN_END_IDLE)
@@ -244,10 +248,11 @@ static void on_ended(struct conn *conn, enum conn_end why)
         return;
     pool->dial_failures += is_failed_dial(why);
     note_single(pool, conn, why);
-    if (is_failed_dial(why) || was_useless(conn, why))
-        log_rest(pool, conn, why);
 
     uint64_t again_at = redial_at(pool, conn, why);
+    if (backoff_is_resting(&pool->backoff, pool_now(pool)) &&
+        (is_failed_dial(why) || was_useless(conn, why)))
+        log_rest(pool, conn, why);
     if (backoff_is_resting(&pool->backoff, pool_now(pool)) && count_ready(pool) == 0)
         fail_waiters(pool, why);
     if (again_at > pool_now(pool) && pool_wants_more(pool))

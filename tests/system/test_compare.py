@@ -159,9 +159,9 @@ def test_what_is_not_known_is_refused(tmp_path):
 
 @pytest.fixture
 def compare_modules(monkeypatch):
-    """(peers, summary, charts) of bench/compare, without running anything."""
+    """(programs, summary, charts) of bench/compare, without running anything."""
     monkeypatch.syspath_prepend(str(ROOT / "bench/compare"))
-    return [importlib.import_module(name) for name in ("peers", "summary", "charts")]
+    return [importlib.import_module(name) for name in ("programs", "summary", "charts")]
 
 
 def made_up_row(server, number, failed=0.0, **figures):
@@ -211,20 +211,20 @@ def test_latency_at_different_rates_is_not_compared(compare_modules):
 
 
 def test_tagged_lines_are_for_their_transport_only(compare_modules):
-    peers, _, _ = compare_modules
+    programs, _, _ = compare_modules
     template = "a $port\n@udp,tcp   b\n@tls c\n@recycle d"
-    assert peers.rendered(template, {"miss", "udp"}, {"port": 53}) == "a 53\n  b\n"
-    assert peers.rendered(template, {"recycle", "tls"}, {"port": 53}) == "a 53\nc\nd\n"
+    assert programs.rendered(template, {"miss", "udp"}, {"port": 53}) == "a 53\n  b\n"
+    assert programs.rendered(template, {"recycle", "tls"}, {"port": 53}) == "a 53\nc\nd\n"
 
 
 def test_every_configuration_can_be_filled_in_for_every_transport(compare_modules):
-    peers, _, _ = compare_modules
+    programs, _, _ = compare_modules
     values = {name: "1" for name in ("port", "ip", "upstream", "upstream_tls", "ca", "auth_name",
                                      "directory")}
-    for peer in peers.all_peers():
-        for transport in peers.TRANSPORTS:
+    for peer in programs.all_peers():
+        for transport in programs.TRANSPORTS:
             for role in ("hit", "miss", "recycle"):
-                text = peers.rendered(peer.template(), {role, transport}, values)
+                text = programs.rendered(peer.template(), {role, transport}, values)
                 assert "SPDX" in text and "\n@" not in text and "$" not in text
 
 

@@ -108,6 +108,8 @@ class TlsStream(Stream):
     def __init__(self, server, authority=None, session=None, version=None, **options):
         super().__init__(server, **options)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        # An end without close_notify is an error; Debian's Python would let it pass.
+        context.options &= ~getattr(ssl, "OP_IGNORE_UNEXPECTED_EOF", 1 << 7)
         if authority:
             context.load_verify_locations(authority.ca)
         else:
