@@ -4,6 +4,8 @@
 
 #include "upstream/conn_count.h"
 
+#include <string.h>
+
 static enum stat gauge_of(enum conn_state state)
 {
     static const enum stat gauges[] = {
@@ -21,6 +23,13 @@ void conn_count_move(struct stats *stats, enum conn_state from, enum conn_state 
         stats_add_at(stats, gauge_of(to), 1);
 }
 
+static enum stat handshake_of(const struct tls_facts *tls)
+{
+    if (strcmp(tls->version, "TLSv1.3") == 0)
+        return tls->resumed ? stat_upstream_tls13_resumed : stat_upstream_tls13_full;
+    return tls->resumed ? stat_upstream_tls12_resumed : stat_upstream_tls12_full;
+}
+
 void conn_count_dial(struct stats *stats, const struct tls_facts *tls, bool went_early)
 {
     if (!tls) {
@@ -28,6 +37,7 @@ void conn_count_dial(struct stats *stats, const struct tls_facts *tls, bool went
         return;
     }
     STATS_INC(stats, upstream_dials_tls_ok);
+    stats_add_at(stats, handshake_of(tls), 1);
     STATS_ADD(stats, upstream_resumptions, tls->resumed);
     STATS_ADD(stats, upstream_unauthenticated, !tls->authenticated);
     if (went_early) {

@@ -34,6 +34,11 @@ static void test_tls_resumption_follows_the_first_full_handshake(void **state)
         for (int j = 0; j < 10; j++)
             assert_true(conn_facts(&f, dial_again(&f))->resumed);
         assert_int_equal(f.world.stats.upstream_resumptions, 10);
+        bool is_1_3 = versions[i] == FAKE_TLS_1_3;
+        assert_int_equal(f.world.stats.upstream_tls12_full, !is_1_3);
+        assert_int_equal(f.world.stats.upstream_tls12_resumed, is_1_3 ? 0 : 10);
+        assert_int_equal(f.world.stats.upstream_tls13_full, is_1_3);
+        assert_int_equal(f.world.stats.upstream_tls13_resumed, is_1_3 ? 10 : 0);
         assert_int_equal(f.world.stats.upstream_unauthenticated, 0);
         fixture_close_strict(&f);
     }
