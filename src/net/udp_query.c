@@ -44,8 +44,8 @@ static void on_ready(struct udp_socket *socket, void *owner)
     }
 }
 
-static enum err start(struct udp_query *query, const struct addr *peer, const struct addr *source,
-                      struct span datagram)
+static enum err send_once(struct udp_query *query, const struct addr *peer,
+                          const struct addr *source, struct span datagram)
 {
     enum err err = udp_socket_take(&query->socket, query->poller, peer, source, on_ready, query);
     if (err)
@@ -55,6 +55,15 @@ static enum err start(struct udp_query *query, const struct addr *peer, const st
     err = err_from_errno(errno);
     udp_socket_give(&query->socket, false);
     return err;
+}
+
+/* Nobody can have refused a query that was never sent: the error is left of the socket's last one,
+ * and the socket is gone with it. */
+static enum err start(struct udp_query *query, const struct addr *peer, const struct addr *source,
+                      struct span datagram)
+{
+    enum err err = send_once(query, peer, source, datagram);
+    return err == ERR_REFUSED ? send_once(query, peer, source, datagram) : err;
 }
 
 enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct addr *peer,
