@@ -3,9 +3,10 @@
 /*
  * Sockets of UDP queries, used again with a fresh port each time (udp_sockets.h).
  *
- * Invariant: an idle socket is connected to nobody and has no port, so nothing can arrive at it;
- * what had arrived before is seen by the next epoll_wait() and thrown away, and it is not used
- * again until there was one.
+ * Invariant: an idle socket is connected to nobody and has no port, so nothing can arrive at it. It
+ * is not used again before the next epoll_wait(), by which what had arrived is thrown away. After a
+ * turn with more events than were handed out some may stay: the next query then takes a datagram
+ * for a stray, by its id, and udp_query.c an error for the last one's.
  */
 
 #include "net/udp_sockets.h"
