@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""An hour of churn at twice the size of the cache: is it flat, and is every answer right?
+
+First the cache is filled with new names until it evicts, which shows how many fit of a mix of small
+and large answers, long and short TTLs, aliases and NXDOMAIN. Then twice as many names are asked in
+random order, open loop. Once a second some of them are asked here as well, and what nailupd says is
+compared with what the upstream says. Each minute a line with memory and figures of the cache.
+
+Usage: tests/soak/churn.py --build BUILD [--minutes 60] [--rate 2000] [--size-mib 8]
+
+Exits 1 if a query is lost, has another response code than the upstream's or another answer, if the
+cache counts more than its size, if nothing was evicted, or if memory grew after the third sample.
+"""
+
+import argparse
+import json
+import pathlib
+import random
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import stage_common as stage  # noqa: E402
+
+TIMES_THE_CACHE = 2    # so many names as fit, times this
+GROWTH_LIMIT = 1.05    # of resident memory, from the sample below to the end
+SETTLED_SAMPLE = 3     # of one each minute, or of SAMPLES_MIN in a short run
+SAMPLES_MIN = 6
+CHECKED_PER_S = 10     # names asked twice, here and at the upstream
+FILL_RATE = 20000
+FILL_S = 2
+TIMEOUT_MS = 5000
+
+# (suffix, share of names and rate in percent, response code, transport of the clients)
+MIX = [
+    ("long.churn.example", 50, "NOERROR", "udp"),
+    ("ttl60.churn.example", 15, "NOERROR", "udp"),
+    ("ttl5.churn.example", 10, "NOERROR", "udp"),
+    ("cname.churn.example", 15, "NOERROR", "udp"),
+    ("nx.churn.example", 5, "NXDOMAIN", "udp"),
+    ("big.churn.example", 5, "NOERROR", "tcp"),
+]
+
+CONFIG = {
+    "server": {"workers": 2},
+    "tcp-upstream-keepalive": ["127.0.0.2"],
+}
+
+
+# ---- reading an answer, for comparison ----
+
+def read_name(message, at):
+    """(labels in lower case, where it ends)"""
+    labels, end = [], None
+    while message[at]:
+        if message[at] >= 0xC0:
+            end = end or at + 2
+            at = struct.unpack_from(">H", message, at)[0] & 0x3FFF
+        else:
+            labels.append(message[at + 1:at + 1 + message[at]].lower())
+            at += 1 + message[at]
+    return b".".join(labels), end or at + 1
+
+
+def read_answer(message):
+    """(response code, sorted records of the answer section without TTLs, largest TTL)"""
+    count, at = struct.unpack_from(">H", message, 6)[0], 12
+    _, at = read_name(message, at)
+    at, records, largest = at + 4, [], 0
+    for _ in range(count):
+        name, at = read_name(message, at)
+        kind, _, ttl, size = struct.unpack_from(">HHIH", message, at)
+        data = read_name(message, at + 10)[0] if kind == 5 else message[at + 10:at + 10 + size]
+        at, largest = at + 10 + size, max(largest, ttl)
+        records.append((name, kind, data))
+    return message[3] & 15, sorted(records), largest
+
+
+def ask_tcp(ip, port, name):
+    query = stage.make_query(name)
+    with socket.create_connection((ip, port), timeout=TIMEOUT_MS / 1000) as client:
+        client.sendall(struct.pack(">H", len(query)) + query)
+        with client.makefile("rb") as stream:
+            return stream.read(struct.unpack(">H", stream.read(2))[0])
+
+
+def ask_any(ip, port, name):
+    """As a stub does it: over UDP, and over TCP when that was truncated."""
+    answer = stage.ask(port, name, TIMEOUT_MS / 1000, ip)
+    if answer is None:
+        raise OSError("no answer")
+    return ask_tcp(ip, port, name) if answer[2] & 2 else answer
+
+
+class Checker(threading.Thread):
+    """Compares answers of the daemon with those of the upstream, until told to stop."""
+
+    def __init__(self, daemon, responder, names):
+        super().__init__(daemon=True)
+        self.nailupd, self.responder, self.names = daemon, responder, names
+        self.checked, self.wrong, self.done = 0, [], threading.Event()
+
+    def run(self):
+        while not self.done.wait(1 / CHECKED_PER_S):
+            suffix = random.choice(MIX)[0]
+            name = f"n{random.randrange(self.names[suffix]):016x}.{suffix}"
+            try:
+                self.compare(name)
+            except (OSError, struct.error, IndexError) as error:
+                self.wrong.append(f"{name}: {error}")
+            self.checked += 1
+
+    def compare(self, name):
+        ours = read_answer(ask_any("127.0.0.1", self.nailupd.port, name))
+        theirs = read_answer(ask_any("127.0.0.2", self.responder.port, name))
+        if ours[:2] != theirs[:2]:
+            self.wrong.append(f"{name}: {ours[:2]} instead of {theirs[:2]}")
+        if ours[2] > theirs[2]:
+            self.wrong.append(f"{name}: a TTL of {ours[2]} instead of at most {theirs[2]}")
+
+
+# ---- the churn ----
+
+class Churn:
+    def __init__(self, args, folder):
+        self.args, self.programs, self.loads = args, stage.Programs(args.build), []
+        self.size_bytes = int(args.size_mib * (1 << 20))
+        self.responder = stage.Responder(self.programs.bench, folder, ["127.0.0.2"], "--ttl", 86400,
+                                         "--negative-ttl", 600)
+        config = {**CONFIG, "cache": {"size": f"{self.size_bytes // 1024}KiB"},
+                  "forward-zones": [{"name": ".", "upstreams": self.responder.servers}]}
+        self.daemon = stage.Nailupd(self.programs.nailupd, folder, config, self.programs.nailupctl)
+        self.samples, self.worst_bytes = [], 0
+
+    def start_loads(self, rate, seconds, names):
+        """One for each row of the mix; names: {suffix: how many}, or None for new ones only."""
+        for suffix, share, _, transport in MIX:
+            draw = ["--zipf", "0", "--names", names[suffix]] if names else ["--unique"]
+            words = [self.programs.bench, "load", "--server", f"127.0.0.1@{self.daemon.port}",
+                     "--transport", transport, "--rate", rate * share / 100, "--duration", seconds,
+                     "--suffix", suffix, "--timeout", TIMEOUT_MS, "--connections", 2, *draw, "--json",
+                     "--quiet"]
+            self.loads.append(subprocess.Popen([str(word) for word in words], text=True,
+                                               stdout=subprocess.PIPE))
+
+    def end_loads(self):
+        """Waits for them; (row of the mix, report) of each."""
+        reports = [json.loads(load.communicate()[0]) for load in self.loads]
+        self.loads = []
+        return list(zip(MIX, reports))
+
+    def fill(self):
+        """How many entries fit: as many as there are when it evicts."""
+        while True:
+            self.start_loads(FILL_RATE, FILL_S, None)
+            self.end_loads()
+            metrics = self.daemon.metrics()
+            if metrics["cache_evictions_total"]:
+                return metrics["cache_entries"]
+
+    def sample(self, began):
+        metrics, resident = self.daemon.metrics(), stage.resident_bytes(self.daemon.pid)
+        self.samples.append(resident)
+        self.worst_bytes = max(self.worst_bytes, metrics["cache_bytes"])
+        found = metrics["cache_hits_total"] / max(1, metrics["cache_hits_total"] +
+                                                  metrics["cache_misses_total"])
+        print(f"{(time.monotonic() - began) / 60:5.1f} min  resident {resident // 1024} KiB  cache "
+              f"{metrics['cache_bytes']} of {self.size_bytes} bytes, {metrics['cache_entries']} entries, "
+              f"{metrics['cache_evictions_total']} evicted, {100 * found:.1f} % found", flush=True)
+
+    def run(self):
+        """What is wrong, as sentences."""
+        fit = self.fill()
+        names = {suffix: int(fit * TIMES_THE_CACHE * share / 100) for suffix, share, _, _ in MIX}
+        print(f"{fit} entries fit; {sum(names.values())} names are asked", flush=True)
+        evicted = self.daemon.metrics()["cache_evictions_total"]
+        seconds, began = self.args.minutes * 60, time.monotonic()
+        every = min(60, seconds / SAMPLES_MIN)
+        checker = Checker(self.daemon, self.responder, names)
+        checker.start()
+        self.start_loads(self.args.rate, seconds, names)
+        while any(load.poll() is None for load in self.loads):
+            if self.daemon.process.poll() is not None:
+                return [f"the daemon ended with {self.daemon.process.returncode}"]
+            if time.monotonic() >= began + every * (len(self.samples) + 1):
+                self.sample(began)
+            time.sleep(0.1)
+        self.sample(began)
+        checker.done.set()
+        checker.join()
+        print(f"{checker.checked} answers compared with the upstream's")
+        wrong = checker.wrong[:10] + self.judge_loads() + self.judge_memory()
+        if self.daemon.metrics()["cache_evictions_total"] == evicted:
+            wrong.append("nothing was evicted")
+        return wrong
+
+    def judge_loads(self):
+        wrong = []
+        for (suffix, _, rcode, transport), report in self.end_loads():
+            print(f"{suffix} over {transport}: {report['answered']} of {report['sent']} answered, p50 "
+                  f"{report['latency_us']['p50']:.0f} us, p99 {report['latency_us']['p99']:.0f} us")
+            odd = {key: report[key] for key in ("lost", "lost_by_close", "unsent", "unexpected", "truncated")
+                   if report[key]}
+            if odd or set(report["rcodes"]) != {rcode}:
+                wrong.append(f"{suffix}: {odd}, rcodes {report['rcodes']}")
+        return wrong
+
+    def judge_memory(self):
+        wrong, settled, last = [], self.samples[SETTLED_SAMPLE - 1], self.samples[-1]
+        print(f"resident {settled // 1024} KiB at sample {SETTLED_SAMPLE}, {last // 1024} at the end, ratio "
+              f"{last / settled:.4f}; the cache counted {self.worst_bytes} bytes at most")
+        if last > GROWTH_LIMIT * settled:
+            wrong.append(f"memory grew from {settled} to {last} bytes")
+        if self.worst_bytes > self.size_bytes:
+            wrong.append(f"the cache counts {self.worst_bytes} bytes of {self.size_bytes}")
+        return wrong
+
+    def stop(self):
+        for load in self.loads:
+            load.kill()
+        self.responder.stop()
+        return self.daemon.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", required=True, help="the folder the programs were built in")
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--rate", type=int, default=2000, help="queries a second")
+    parser.add_argument("--size-mib", type=float, default=8, help="of the cache, at least 1")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="nailup-churn.") as folder:
+        churn, wrong = Churn(args, folder), ["it was interrupted"]
+        try:
+            with churn.daemon:
+                wrong = churn.run()
+        finally:
+            code = churn.stop()
+    wrong += [f"the daemon ended with {code}"] if code else []
+    for sentence in wrong:
+        print(f"NOT: {sentence}")
+    print("churn: " + ("failed" if wrong else "every query answered rightly, memory flat"))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
