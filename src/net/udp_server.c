@@ -55,6 +55,7 @@ struct udp_server {
     struct turn_end turn_end;
     uint64_t dropped;
     struct batch in, out;
+    struct udp_path paths[BATCH];
     uint8_t queries[BATCH][UDP_QUERY_MAX];
     uint8_t replies[BATCH][UDP_REPLY_MAX];
 };
@@ -174,18 +175,18 @@ static void read_destination(struct udp_path *path, struct msghdr *header, uint1
 static void hand_out(struct udp_server *server, unsigned slot)
 {
     struct mmsghdr *received = &server->in.headers[slot];
-    struct udp_path path;
+    struct udp_path *path = &server->paths[slot];
 
     /* Nothing can be sent to port 0: only a forger sends from it. */
     if (addr_port(&server->in.peers[slot]) == 0)
         return;
-    path.peer = server->in.peers[slot];
-    path.local.sa.sa_family = 0;
-    path.interface_index = 0;
+    path->peer = server->in.peers[slot];
+    path->local.sa.sa_family = 0;
+    path->interface_index = 0;
     if (server->is_wildcard)
-        read_destination(&path, &received->msg_hdr, addr_port(&server->local));
+        read_destination(path, &received->msg_hdr, addr_port(&server->local));
     server->handler->on_datagram(server->owner, span_of(server->queries[slot], received->msg_len),
-                                 &path);
+                                 path);
 }
 
 /* The kernel has overwritten the lengths of the slots that it used. */

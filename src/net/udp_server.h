@@ -35,8 +35,9 @@ enum {
 typedef void (*udp_server_fn)(void *owner, struct span datagram, const struct udp_path *path);
 
 /* on_batch_begin and on_batch_end bracket the datagrams of one read (one read section of the cache
- * a batch); the answers leave after on_batch_end. Both may be NULL. A server that is closed inside
- * on_datagram gets no more datagrams, but still the on_batch_end that belongs to its begin. */
+ * a batch), whose bytes and paths are valid until on_batch_end returns; the answers leave after it.
+ * Both may be NULL. A server that is closed inside on_datagram gets no more datagrams, but still
+ * the on_batch_end that belongs to its begin. */
 struct udp_server_handler {
     void (*on_batch_begin)(void *owner);
     udp_server_fn on_datagram;

@@ -81,6 +81,16 @@ void resolver_key(const struct resolver *resolver, struct cache_key *key,
     cache_key_init(key, resolver->tasks.cache, question, flags, 0);
 }
 
+void resolver_prefetch(const struct resolver *resolver, const struct cache_key *key)
+{
+    cache_prefetch(resolver->tasks.cache, key);
+}
+
+void resolver_prefetch_entry(const struct resolver *resolver, const struct cache_key *key)
+{
+    cache_prefetch_entry(resolver->tasks.cache, key);
+}
+
 /* RFC 8914 section 4.14: that a failure comes from the cache is said, in place of the lesser of two
  * reasons when there are two. */
 static void mark_cached(struct answer *answer)

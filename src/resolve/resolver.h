@@ -41,6 +41,11 @@ void resolver_free(struct resolver *resolver);
 void resolver_key(const struct resolver *resolver, struct cache_key *key,
                   const struct question *question, bool dnssec_ok, bool checking_disabled);
 
+/* Hints for who looks up a batch (cache_prefetch() of cache/cache.h says how); the second belongs
+ * into a read section. */
+void resolver_prefetch(const struct resolver *resolver, const struct cache_key *key);
+void resolver_prefetch_entry(const struct resolver *resolver, const struct cache_key *key);
+
 /* An answer at hand; valid until cache_read_end(). */
 bool resolver_find(struct resolver *resolver, const struct cache_key *key, struct answer *out);
 

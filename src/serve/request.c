@@ -211,37 +211,66 @@ static const struct query_error *ask(struct sink *sink, const struct query *quer
     }
 }
 
-static enum request_result resolve(struct sink *sink, const struct query *query,
-                                   const struct udp_path *path)
+static enum request_result resolve(struct sink *sink, const struct request_lookup *lookup)
 {
-    struct resolver *resolver = sink->requests->resolver;
-    struct cache_key key;
+    const struct query *query = &lookup->query;
     struct answer answer;
-    resolver_key(resolver, &key, &query->question, query->dnssec_ok, query->flags & HEADER_CD);
-    if (resolver_find(resolver, &key, &answer))
-        return send_answer(sink, query, &answer, path);
-    const struct query_error *error = ask(sink, query, &key, path);
-    return error ? send_error(sink, query, error, SERVER_ALLOW, path) : REQUEST_WAITING;
+    if (resolver_find(sink->requests->resolver, &lookup->key, &answer))
+        return send_answer(sink, query, &answer, lookup->path);
+    const struct query_error *error = ask(sink, query, &lookup->key, lookup->path);
+    return error ? send_error(sink, query, error, SERVER_ALLOW, lookup->path) : REQUEST_WAITING;
+}
+
+static bool is_resolved(const struct request_lookup *lookup)
+{
+    return lookup->access == SERVER_ALLOW && lookup->verdict == QUERY_RESOLVE;
+}
+
+void request_read(const struct sink *sink, struct request_lookup *lookup, struct span message,
+                  enum server_access access, const struct udp_path *path)
+{
+    const struct resolver *resolver = sink->requests->resolver;
+    struct query *query = &lookup->query;
+    lookup->access = access;
+    lookup->path = path;
+    if (access == SERVER_DROP)
+        return;
+    lookup->verdict = query_check(query, &lookup->error, message);
+    if (!is_resolved(lookup))
+        return;
+    resolver_key(resolver, &lookup->key, &query->question, query->dnssec_ok,
+                 query->flags & HEADER_CD);
+    resolver_prefetch(resolver, &lookup->key);
+}
+
+void request_prefetch(const struct sink *sink, const struct request_lookup *lookup)
+{
+    if (is_resolved(lookup))
+        resolver_prefetch_entry(sink->requests->resolver, &lookup->key);
+}
+
+enum request_result request_answer(struct sink *sink, const struct request_lookup *lookup)
+{
+    struct stats *stats = sink->requests->stats;
+    if (lookup->access == SERVER_DROP) {
+        STATS_INC(stats, dropped_acl);
+        return REQUEST_DROPPED;
+    }
+    if (lookup->verdict == QUERY_DROP) {
+        STATS_INC(stats, dropped_malformed);
+        return REQUEST_DROPPED;
+    }
+    if (lookup->access == SERVER_REFUSE)
+        return send_error(sink, &lookup->query, &error_prohibited, lookup->access, lookup->path);
+    if (lookup->verdict == QUERY_ERROR)
+        return send_error(sink, &lookup->query, &lookup->error, lookup->access, lookup->path);
+    return resolve(sink, lookup);
 }
 
 enum request_result request_take(struct sink *sink, struct span message, enum server_access access,
                                  const struct udp_path *path)
 {
-    struct stats *stats = sink->requests->stats;
-    if (access == SERVER_DROP) {
-        STATS_INC(stats, dropped_acl);
-        return REQUEST_DROPPED;
-    }
-    struct query query;
-    struct query_error error;
-    enum query_verdict verdict = query_check(&query, &error, message);
-    if (verdict == QUERY_DROP) {
-        STATS_INC(stats, dropped_malformed);
-        return REQUEST_DROPPED;
-    }
-    if (access == SERVER_REFUSE)
-        return send_error(sink, &query, &error_prohibited, access, path);
-    if (verdict == QUERY_ERROR)
-        return send_error(sink, &query, &error, access, path);
-    return resolve(sink, &query, path);
+    struct request_lookup lookup;
+    request_read(sink, &lookup, message, access, path);
+    return request_answer(sink, &lookup);
 }

@@ -20,7 +20,9 @@
 
 #include "base/list.h"
 #include "base/span.h"
+#include "cache/key.h"
 #include "net/udp_server.h"
+#include "serve/query.h"
 #include "serve/reply.h"
 #include "serve/server_options.h"
 
@@ -80,5 +82,25 @@ enum request_result {
  */
 enum request_result request_take(struct sink *sink, struct span message, enum server_access access,
                                  const struct udp_path *path);
+
+/* A message that has been read and is not answered yet; borrows message and path. */
+struct request_lookup {
+    enum server_access access;
+    enum query_verdict verdict;
+    const struct udp_path *path;
+    struct query query;
+    struct query_error error;
+    struct cache_key key; /* with QUERY_RESOLVE */
+};
+
+/*
+ * The steps of request_take(), for who has several messages at once: step by step for all of them
+ * the memory that one needs is on its way while the others are looked at, where one after the other
+ * each would wait for its own.
+ */
+void request_read(const struct sink *sink, struct request_lookup *lookup, struct span message,
+                  enum server_access access, const struct udp_path *path);
+void request_prefetch(const struct sink *sink, const struct request_lookup *lookup);
+enum request_result request_answer(struct sink *sink, const struct request_lookup *lookup);
 
 #endif

@@ -2,8 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Datagrams in, replies out: the socket's batches belong to net, the queries to request.c. A whole
- * batch is one read section of the cache.
- * Invariant: a datagram that no reply could reach, or that a server sent, is not looked at.
+ * batch is one read section of the cache, and is looked up step by step.
+ * Invariants: a datagram that no reply could reach, or that a server sent, is not looked at; what
+ * was read in a batch is answered before its end.
  */
 #include "serve/serve_udp.h"
 
@@ -16,9 +17,13 @@
 #include "serve/acl.h"
 #include "serve/request.h"
 
+enum { LOOKUPS_MAX = 32 }; /* taken at once: as many as one read brings */
+
 struct serve_udp {
     struct sink sink;
     struct udp_server *socket;
+    unsigned lookup_count; /* read and not answered */
+    struct request_lookup lookups[LOOKUPS_MAX];
     uint64_t dropped; /* replies that the kernel did not take, as far as they are counted */
     void (*on_idle)(void *context); /* NULL: not draining */
     void *context;
@@ -54,9 +59,19 @@ static void on_batch_begin(void *owner)
     cache_read_begin();
 }
 
+static void answer_lookups(struct serve_udp *serve)
+{
+    unsigned count = serve->lookup_count;
+    serve->lookup_count = 0;
+    for (unsigned i = 0; i < count; i++)
+        request_prefetch(&serve->sink, &serve->lookups[i]);
+    for (unsigned i = 0; i < count; i++)
+        request_answer(&serve->sink, &serve->lookups[i]);
+}
+
 static void on_batch_end(void *owner)
 {
-    (void)owner;
+    answer_lookups(owner);
     cache_read_end();
 }
 
@@ -70,7 +85,9 @@ static void on_datagram(void *owner, struct span datagram, const struct udp_path
         return;
     }
     enum server_access access = acl_find(requests->options->access, &path->peer);
-    request_take(&serve->sink, datagram, access, path);
+    request_read(&serve->sink, &serve->lookups[serve->lookup_count++], datagram, access, path);
+    if (serve->lookup_count == LOOKUPS_MAX)
+        answer_lookups(serve);
 }
 
 static const struct udp_server_handler handler = {

@@ -137,14 +137,13 @@ static void udp_server_free(struct udp_server *server)
     free(server);
 }
 
-static void hand_out(struct udp_server *server, struct packet *packet)
+static void hand_out(struct udp_server *server, struct packet *packet, struct udp_path *path)
 {
-    struct udp_path path = {.peer = packet->from};
-
+    *path = (struct udp_path){.peer = packet->from};
     if (addr_is_any(&server->local))
-        path.local = packet->to;
+        path->local = packet->to;
     server->handler->on_datagram(server->owner,
-                                 span_of(packet->data, MIN(packet->len, UDP_QUERY_MAX)), &path);
+                                 span_of(packet->data, MIN(packet->len, UDP_QUERY_MAX)), path);
 }
 
 static void on_udp_readable(struct fake_event *event)
@@ -152,7 +151,10 @@ static void on_udp_readable(struct fake_event *event)
     struct udp_server *server = CONTAINER_OF(event, struct udp_server, readable);
     const struct udp_server_handler *handler = server->handler;
     void *owner = server->owner;
+    struct udp_path paths[BATCH]; /* these and the datagrams last as long as the batch */
+    struct list handed_out;
 
+    list_init(&handed_out);
     server->net->counts.udp_batches++;
     server->in_batch = true;
     if (handler->on_batch_begin)
@@ -160,11 +162,12 @@ static void on_udp_readable(struct fake_event *event)
     for (int i = 0; i < BATCH && !server->closed && !list_is_empty(&server->inbox); i++) {
         struct packet *packet = LIST_ITEM(list_first(&server->inbox), struct packet, node);
         list_remove(&packet->node);
-        hand_out(server, packet);
-        packet_free(packet);
+        list_append(&handed_out, &packet->node);
+        hand_out(server, packet, &paths[i]);
     }
     if (handler->on_batch_end)
         handler->on_batch_end(owner);
+    packet_free_all(&handed_out);
     server->in_batch = false;
     if (server->closed) {
         udp_server_free(server);
