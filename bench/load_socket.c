@@ -97,6 +97,20 @@ static uint32_t datagrams_send(struct load_socket *socket, uint32_t count, uint6
     return left;
 }
 
+/* Each by the instant at which it was due, as its answer will be: a batch may be due across the end
+ * of the warm-up. */
+static void count_sent(struct load *load, uint32_t sent, uint64_t due_ns, double gap_ns)
+{
+    uint64_t now_ns = clock_now_ns();
+    for (uint32_t i = 0; i < sent; i++) {
+        uint64_t at_ns = due_ns + (uint64_t)(gap_ns * i);
+        if (!load_is_counted(load, at_ns))
+            continue;
+        load->counters.sent++;
+        latency_record(&load->lag, now_ns > at_ns ? now_ns - at_ns : 0);
+    }
+}
+
 uint32_t load_socket_send(struct load_socket *socket, uint32_t count, uint64_t due_ns,
                           double gap_ns)
 {
@@ -108,14 +122,8 @@ uint32_t load_socket_send(struct load_socket *socket, uint32_t count, uint64_t d
     uint32_t sent = socket->stream ? load_stream_send(socket, count, due_ns, gap_ns)
                                    : datagrams_send(socket, count, due_ns, gap_ns);
     load->sent_in_all += sent;
-    if (sent && load_is_counted(load, due_ns)) {
-        uint64_t now_ns = clock_now_ns();
-        load->counters.sent += sent;
-        for (uint32_t i = 0; i < sent; i++) {
-            uint64_t at_ns = due_ns + (uint64_t)(gap_ns * i);
-            latency_record(&load->lag, now_ns > at_ns ? now_ns - at_ns : 0);
-        }
-    }
+    if (sent)
+        count_sent(load, sent, due_ns, gap_ns);
     return sent;
 }
 
