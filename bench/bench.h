@@ -13,6 +13,7 @@ int responder_main(int argc, char **argv);
 int transports_main(int argc, char **argv);
 int load_main(int argc, char **argv);
 int udp_floor_main(int argc, char **argv);
+int cable_main(int argc, char **argv);
 int control_main(int argc, char **argv);
 
 #endif

@@ -25,6 +25,7 @@ static const struct command commands[] = {
     {"transports", transports_main, "one client, one query after the other, over each transport"},
     {"load", load_main, "open-loop or saturating load with latency percentiles"},
     {"udp-floor", udp_floor_main, "the cheapest UDP responder possible, to compare with"},
+    {"cable", cable_main, "a network device with a distance behind it: delay and loss"},
     {"control", control_main, "send one command to a running responder"},
 };
 
