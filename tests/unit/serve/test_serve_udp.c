@@ -31,6 +31,38 @@ static void test_a_batch_is_one_read_section(void **state)
     assert_int_equal(stub_sections, 1);
 }
 
+/* Read step by step, and yet each gets what it would have got alone: more than fit in one read. */
+static void test_neighbours_in_a_batch_do_not_mix(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 70, KINDS = 5 };
+    struct addr clients[MESSAGES];
+    for (uint16_t i = 0; i < MESSAGES; i++) {
+        clients[i] = fake_addr(i % KINDS == 3 ? "192.0.2.1@1" : "127.0.0.1@1");
+        addr_set_port(&clients[i], (uint16_t)(5000 + i));
+        make_query(i % KINDS == 1 ? "miss.example" : "hit.example", i);
+        if (i % KINDS == 2)
+            header_set_opcode(sent, 4);
+        if (i % KINDS == 4)
+            sent_len = 5;
+        fake_client_udp_send(net, &here, &clients[i], span_of(sent, sent_len));
+    }
+    fake_loop_settle(loop);
+    static const int rcodes[KINDS] = {RCODE_NOERROR, -1, RCODE_NOTIMP, RCODE_REFUSED, -1};
+    for (uint16_t i = 0; i < MESSAGES; i++) {
+        struct fake_reply reply;
+        bool answered = fake_client_udp_next(net, &clients[i], &reply);
+        assert_int_equal(answered, rcodes[i % KINDS] >= 0);
+        if (!answered)
+            continue;
+        got_message(reply.datagram);
+        assert_int_equal(got.id, i);
+        assert_int_equal(message_rcode(&got), rcodes[i % KINDS]);
+    }
+    assert_int_equal(server_quota_waiting(quota), MESSAGES / KINDS);
+    assert_int_equal(stats.dropped_malformed, MESSAGES / KINDS);
+}
+
 static void test_a_miss_is_answered_when_the_answer_comes(void **state)
 {
     (void)state;
@@ -277,6 +309,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         HARNESS_TEST(test_a_hit_is_answered_with_the_name_as_asked),
         HARNESS_TEST(test_a_batch_is_one_read_section),
+        HARNESS_TEST(test_neighbours_in_a_batch_do_not_mix),
         HARNESS_TEST(test_a_miss_is_answered_when_the_answer_comes),
         HARNESS_TEST(test_answers_go_to_their_askers),
         HARNESS_TEST(test_the_answer_leaves_from_the_address_asked),
