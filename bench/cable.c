@@ -8,7 +8,7 @@
 
 #include "cable.h"
 
-#include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -89,6 +89,15 @@ static enum err watch_signals(struct stopper *stopper, struct cable *cable)
     return poller_add(cable->poller, &stopper->watch, EPOLLIN);
 }
 
+/* A distance does not get longer because its ends are busy: seen with 5,000 queries a second on a
+ * CPU shared with both ends, packets are late by 26 us (p99) instead of 50 to 490. Where that may
+ * not be had, the figures tell. */
+static void take_precedence(void)
+{
+    struct sched_param param = {.sched_priority = 1};
+    sched_setscheduler(0, SCHED_FIFO, &param);
+}
+
 static enum err start(struct cable *cable, struct stopper *stopper)
 {
     enum err err = poller_open(&cable->poller);
@@ -138,6 +147,7 @@ int cable_main(int argc, char **argv)
     }
     enum err err = start(&cable, &stopper);
     if (!err) {
+        take_precedence();
         cable_stats_reset(&cable);
         print_ready(&cable);
         run(&cable);

@@ -13,7 +13,9 @@ SPARE = 1.25
 @dataclass
 class Cell:
     """One situation. settings: of the responder, whose defaults are in DEFAULTS; in_flight: with
-    how many queries it is saturated, 0: not at all."""
+    how many queries it is saturated, 0: not at all. distance: delay and loss between the servers and
+    the upstream, played by the cable; where there is none the responder plays them as well as it
+    can, with without_cable set besides."""
     name: str
     title: str
     role: str  # hit, miss or recycle: which servers
@@ -21,6 +23,8 @@ class Cell:
     in_flight: int
     settings: dict = field(default_factory=dict)
     timeout_ms: int = 2000
+    distance: dict = field(default_factory=dict)
+    without_cable: dict = field(default_factory=dict)
 
 
 DEFAULTS = {"delay": "0", "loss": "0", "tcp-reset-after": "0", "tcp-close-after": "0"}
@@ -32,26 +36,29 @@ CELLS = [
          {"delay": "1"}),
     Cell("miss-20ms", "Forwarded misses, the upstream is 20 ms away", "miss", MISS_RATE, 1000,
          {"delay": "20"}),
-    Cell("miss-loss", "Forwarded misses, 20 ms away; 1 % of UDP queries are lost, TCP and DoT "
-         "connections are reset at their 1000th query", "miss", MISS_RATE, 0,
-         {"delay": "20", "loss": "1", "tcp-reset-after": "1000"}, timeout_ms=5000),
-    Cell("recycle", "The server itself replaces connections after 100 queries; the upstream is 1 ms "
-         "away", "recycle", MISS_RATE, 200, {"delay": "1"}),
+    Cell("miss-loss", "Forwarded misses, 20 ms away with 1 % loss each way", "miss", MISS_RATE, 0,
+         timeout_ms=5000, distance={"delay": "20", "loss": "1"},
+         without_cable={"tcp-reset-after": "1000"}),
+    Cell("far", "Forwarded misses, 1 ms away over the cable: what the next two compare with", "miss",
+         MISS_RATE, 200, distance={"delay": "1"}),
+    Cell("recycle", "The server itself replaces connections after 100 queries, 1 ms away", "recycle",
+         MISS_RATE, 200, distance={"delay": "1"}),
     Cell("closing", "The upstream closes each connection after 100 answers, 1 ms away", "miss",
-         MISS_RATE, 200, {"delay": "1", "tcp-close-after": "100"}, timeout_ms=5000),
+         MISS_RATE, 200, {"tcp-close-after": "100"}, timeout_ms=5000, distance={"delay": "1"}),
 ]
 
 
 @dataclass
 class Series:
     """Latency over time, all servers side by side. events: (share of the time, words for
-    `nailup-bench control`); dead: (from, to) as such shares, which the chart shades."""
+    `nailup-bench control`); dead: (from, to) as such shares, which the chart shades. The distance
+    is played as in a cell."""
     name: str
     title: str
     about: str
     seconds: float
     rate: int
-    delay_ms: int
+    distance: dict
     settings: dict
     events: list
     dead: tuple = ()
@@ -62,12 +69,13 @@ STREAMS_OFF, STREAMS_ON = ["tcp off", "tls off"], ["tcp on", "tls on"]
 SERIES = [
     Series("series-recycle", "Latency while connections end after 100 queries",
            "nailupd replaces its connections itself, those of the others are closed by the upstream, "
-           "which is 20 ms away.", 5, 200, 20, {"tcp-close-after": "100"}, []),
+           "which is 20 ms away.", 5, 200, {"delay": "20"}, {"tcp-close-after": "100"}, []),
     Series("series-streams", "Latency while TCP and DoT of the upstream die and return",
            "Connections are reset and refused for a while; UDP lives. The upstream is 20 ms away.", 12,
-           100, 20, {}, [(0.2, STREAMS_OFF), (0.5, STREAMS_ON)], (0.2, 0.5)),
+           100, {"delay": "20"}, {}, [(0.2, STREAMS_OFF), (0.5, STREAMS_ON)], (0.2, 0.5)),
     Series("series-death", "Latency while the upstream dies altogether and returns",
-           "Connections are reset and refused, UDP is not answered. The upstream is 20 ms away.", 12, 100, 20, {},
+           "Connections are reset and refused, UDP is not answered. The upstream is 20 ms away.", 12, 100,
+           {"delay": "20"}, {},
            [(0.2, ["udp off", *STREAMS_OFF]), (0.5, ["udp on", *STREAMS_ON])], (0.2, 0.5)),
 ]
 

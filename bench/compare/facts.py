@@ -65,7 +65,7 @@ def gathered(cpus, build):
         "cpus": os.cpu_count(), "virtual": is_virtual(), "memory_gib": round(memory_gib(), 1),
         "load_before": os.getloadavg()[0], "commit": commit(),
         "build_type": build_type(build),
-        "pinning": f"servers on CPU {server}, load on {load}, upstream on {upstream}",
+        "pinning": f"servers on CPU {server}, load on {load}, upstream and cable on {upstream}",
         "command": shlex.join(["bench/compare/run", *sys.argv[1:]]),
     }
 

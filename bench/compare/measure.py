@@ -15,12 +15,14 @@ HIT_NAMES = 1000
 # Of the time of its CPU, what neither idled nor went to the server: above this a round is doubtful.
 TAKEN_LIMIT_PERCENT = 10
 
+# Empty where the upstream is not behind the cable.
+CABLE_FIELDS = ["cable_packets", "cable_lost", "cable_dropped", "cable_late_p99_us", "cable_cpu_percent"]
 FIELDS = ["round", "at", "cell", "server", "version", "transport", "mode", "rate", "in_flight",
           "seconds", "sent", "answered", "noerror", "lost", "failed_percent", "qps",
           "cpu_us_per_query", "server_cpu_percent", "taken_by_others_percent", "p50_us", "p90_us",
           "p99_us", "p999_us", "max_us", "send_lag_p99_us", "load_cpu_us_per_query",
           "upstream_udp_queries", "upstream_tcp_queries", "upstream_tls_queries",
-          "queries_per_write", "connections_opened", "tls_handshakes"]
+          "queries_per_write", "connections_opened", "tls_handshakes", *CABLE_FIELDS]
 
 TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -78,6 +80,8 @@ class Measurer:
     def measure(self, server, cell, rate, round_number):
         """A row, or None and a reason in stage.left_out. rate 0: saturated."""
         self.stage.upstream.tell("reset-stats")
+        if server.is_far:
+            self.stage.cable.reset_stats()
         limit = 30 + 10 * (self.seconds + self.warmup) + cell.timeout_ms / 1000
         report, watch = None, CpuWatch(self.stage.server_cpu, server.process.pid)
         try:
@@ -100,9 +104,8 @@ class Measurer:
 
     def row(self, server, cell, rate, round_number, report, taken):
         noerror = report["rcodes"].get("NOERROR", 0)
-        # A batch that was due across the end of the warm-up may be missing in what was sent.
-        sent = max(report["sent"], report["answered"] + report["lost"])
-        latency, upstream = report["latency_us"], self.stage.upstream.stats()
+        sent, latency, upstream = report["sent"], report["latency_us"], self.stage.upstream.stats()
+        over = self.stage.cable.figures() if server.is_far else dict.fromkeys(CABLE_FIELDS, "")
         return {
             "round": round_number, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "cell": cell.name, "server": server.name,
@@ -124,6 +127,7 @@ class Measurer:
             "queries_per_write": per_write(upstream, server.transport),
             "connections_opened": upstream["connections_opened"],
             "tls_handshakes": upstream["tls_handshakes_full"] + upstream["tls_handshakes_resumed"],
+            **over,
         }
 
 

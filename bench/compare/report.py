@@ -10,6 +10,7 @@ import measure
 import programs
 import summary
 import targets
+from cells import CELLS
 
 COLUMNS = ["server", "upstream over", "CPU us per query", "to ours", "answers/s", "its CPU %", "at rate /s",
            "p50 us", "p99 us", "CPU us at the rate", "queries per write", "the same at the rate",
@@ -49,10 +50,12 @@ def table_row(results, cell, server, transport):
 def cell_table(results, cell):
     rows = [table_row(results, cell, server, transport)
             for server, transport in results.servers(cell.name)]
-    settings = ", ".join(f"{name} {value}" for name, value in cell.settings.items())
+    settings, distance = (", ".join(f"{name} {value}" for name, value in some.items())
+                          for some in (cell.settings, cell.distance))
     how = (f"`{cell.name}`: " + (f"{cell.in_flight} queries in flight; " if cell.in_flight else
                                  "not saturated; ") + f"at most {cell.rate:,} a second"
-           + (f"; responder: {settings}" if settings else ""))
+           + (f"; responder: {settings}" if settings else "")
+           + (f"; distance: {distance}" if distance else ""))
     return "\n".join([f"## {cell.title}", "", how, "", "| " + " | ".join(COLUMNS) + " |",
                       "|---" * len(COLUMNS) + "|", *rows, ""])
 
@@ -98,6 +101,26 @@ def series_table(cells_series, played):
     return "\n".join(lines + [""])
 
 
+def cable_lines(known, rows):
+    """How exact the distance was, and what it cost."""
+    if known["no_cable"]:
+        far = ", ".join(f"`{cell.name}`" for cell in CELLS if cell.distance)
+        return [f"- **there was no cable** ({known['no_cable']}): the responder played the distance of "
+                f"{far} and of what is shown over time. There connecting takes no time, the first answers of a "
+                "connection are late instead, and no packet of a connection can be lost: in "
+                "`miss-loss` UDP queries are, and connections are reset at their 1000th"]
+    over = [row for row in rows if row.get("cable_packets")]
+    if not over:
+        return []
+    at_rate = [row for row in over if row["mode"] == "rate"]
+    late, cpu = ([row[name] for row in at_rate] for name in ("cable_late_p99_us", "cable_cpu_percent"))
+    dropped = sum(row["cable_dropped"] for row in over)
+    return [f"- over the cable at a rate: packets were late by {statistics.median(late):.0f} us (p99, "
+            f"median round; {max(late)} in the worst), it took {statistics.median(cpu):.0f} % of a CPU ({max(cpu):.0f} % "
+            f"at most); {dropped:,} of {sum(row['cable_packets'] for row in over):,} packets in all were "
+            "dropped besides those that were to be lost"]
+
+
 def trust(known, rows):
     """How much the machine had for it."""
     taken = [row["taken_by_others_percent"] for row in rows if row["taken_by_others_percent"] != ""]
@@ -117,6 +140,7 @@ def trust(known, rows):
             lines.append("- **the machine was busy: of the figures only CPU per query means much**")
     if lag:
         lines.append(f"- the load was late by {statistics.median(lag):.0f} us (p99, median round)")
+    lines += cable_lines(known, rows)
     if known["without_route"]:
         lines.append(f"- servers tried {known['without_route']} times to send beyond loopback, in vain")
     elif known["without_route"] == 0:
@@ -130,6 +154,7 @@ def head(known, args, rows):
     if known["build_type"] not in OPTIMISED:
         warnings += [f"**nailupd is a build of type {known['build_type']}: its figures say nothing.**", ""]
     where = "a network namespace with loopback only" if known["namespace"] else "the machine's loopback"
+    where += "" if known["no_cable"] else " and the cable"
     return "\n".join([
         "# nailupd and its peers", "", *warnings,
         "Ours is the median of the rounds, of the others the best round counts. What the columns mean "
@@ -220,7 +245,8 @@ def write_charts(out, args, known, results, played):
             ("latency-20ms.svg", "Latency at a fixed rate, 20 ms away", None, "miss-20ms",
              "an upstream 20 ms away"),
             ("latency-loss.svg", "Latency with loss", None, "miss-loss", "an upstream 20 ms away, "
-             "which loses 1 % of UDP queries and resets connections at their 1000th"),
+             + ("which loses 1 % of UDP queries and resets connections at their 1000th"
+                if known["no_cable"] else "1 % of packets lost each way")),
             ("latency-closing.svg", "Latency when connections close after 100 answers", None,
              "closing", "an upstream 1 ms away")):
         save(name, title, charts.dots(

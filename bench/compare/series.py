@@ -93,7 +93,8 @@ def start_servers(theatre, one, found):
     for name, transport in cells.SERIES_SERVERS:
         if name in by_name:
             recycles = "tcp-close-after" in one.settings and name == programs.OURS
-            server = theatre.start(by_name[name], "recycle" if recycles else "miss", transport)
+            server = theatre.start(by_name[name], "recycle" if recycles else "miss", transport,
+                                   theatre.is_far(one))
             servers += [server] if server else []
     return servers
 
@@ -112,7 +113,8 @@ def schedule(theatre, one, seconds):
 def play(theatre, one, found, quick=False):
     """{label of a server: its points}, in the order of cells.SERIES_SERVERS"""
     seconds = one.seconds / 4 if quick else one.seconds
-    theatre.upstream.set({**cells.DEFAULTS, "delay": str(one.delay_ms)})
+    theatre.upstream.set(cells.DEFAULTS)
+    theatre.set_distance(one)
     servers = start_servers(theatre, one, found)
     settle = [Client(server, "settle") for server in servers]
     drive(settle, SETTLE_QUERIES / one.rate, one.rate)
@@ -126,7 +128,7 @@ def play(theatre, one, found, quick=False):
         client.socket.close()
     for server in servers:
         theatre.dismiss(server)
-    theatre.upstream.set(cells.DEFAULTS)
+    theatre.clear_scene()
     return {client.label(): client.points for client in clients}
 
 

@@ -10,6 +10,8 @@ import struct
 import subprocess
 import time
 
+import cable
+import cells
 import programs
 import sandbox
 
@@ -55,19 +57,24 @@ def stop(process):
 
 
 class Upstream:
-    """nailup-bench responder: UDP and TCP on `port`, TLS on `tls_port`, 853 where that is allowed."""
+    """nailup-bench responder: UDP and TCP on `port`, TLS on `tls_port`, 853 where that is allowed;
+    at each of the addresses."""
 
-    def __init__(self, bench, cpu, directory, ports, in_namespace):
+    def __init__(self, bench, cpu, directory, ports, in_namespace, addresses):
         self.bench, self.control = bench, f"{directory}/upstream.sock"
         self.ca = f"{directory}/upstream-ca.pem"
         self.port, self.tls_port = ports.take(), 853 if in_namespace else ports.take()
         self.process = subprocess.Popen(
-            pinned(cpu, bench, "responder", "--listen", f"{UPSTREAM_IP}@{self.port}",
-                   "--listen-tls", f"{UPSTREAM_IP}@{self.tls_port}", "--control", self.control,
+            pinned(cpu, bench, "responder", *self.listeners(addresses), "--control", self.control,
                    "--tls-ca-file", self.ca, "--tls-name", AUTH_NAME, "--ttl", "86400"),
             stdout=subprocess.PIPE, text=True, preexec_fn=sandbox.die_with_parent)
         if not self.process.stdout.readline().startswith("ready"):
             raise SystemExit("compare: the responder did not start")
+
+    def listeners(self, addresses):
+        for address in addresses:
+            yield from ("--listen", f"{address}@{self.port}")
+            yield from ("--listen-tls", f"{address}@{self.tls_port}")
 
     def tell(self, *words):
         """One command, given as words or as a sentence."""
@@ -90,11 +97,11 @@ class Upstream:
 
 
 class Server:
-    """A running process: role as in cells.Cell, or floor."""
+    """A running process: role as in cells.Cell, or floor; is_far: its upstream is behind the cable."""
 
-    def __init__(self, peer, role, transport, port, process, log):
+    def __init__(self, peer, role, transport, is_far, port, process, log):
         self.peer, self.role, self.transport, self.port = peer, role, transport, port
-        self.process, self.log = process, log
+        self.is_far, self.process, self.log = is_far, process, log
 
     @property
     def name(self):
@@ -113,7 +120,33 @@ class Stage:
         self.bench, self.directory, self.in_namespace = bench, directory, in_namespace
         self.server_cpu, self.load_cpu, self.upstream_cpu = cpus
         self.ports, self.left_out, self.servers = sandbox.Ports(), [], []
-        self.upstream = Upstream(bench, self.upstream_cpu, directory, self.ports, in_namespace)
+        self.cable, self.no_cable = cable.laid(pinned(self.upstream_cpu, bench), in_namespace)
+        addresses = [UPSTREAM_IP, cable.HERE] if self.cable else [UPSTREAM_IP]
+        self.upstream = Upstream(bench, self.upstream_cpu, directory, self.ports, in_namespace, addresses)
+
+    def is_far(self, one):
+        """Whether that cell's or series' servers ask over the cable."""
+        return bool(one.distance and self.cable)
+
+    def set_distance(self, one):
+        """Of a cell or series; without a cable the responder plays it."""
+        if self.cable:
+            self.cable.set({**cable.AT_ONCE, **one.distance})
+        else:
+            self.upstream.set(one.distance)
+
+    def set_scene(self, cell):
+        self.upstream.set({**cells.DEFAULTS, **cell.settings, **({} if self.cable else cell.without_cable)})
+        self.set_distance(cell)
+
+    def clear_scene(self):
+        self.upstream.set(cells.DEFAULTS)
+        if self.cable:
+            self.cable.set(cable.AT_ONCE)
+
+    def servers_of(self, cell):
+        return [server for server in self.servers
+                if server.role == cell.role and server.is_far == self.is_far(cell)]
 
     def cannot(self, peer, role, transport):
         """Why that server cannot be, or None; empty where that is plain or told already."""
@@ -142,34 +175,34 @@ class Stage:
                                     stdout=out, stderr=subprocess.STDOUT,
                                     preexec_fn=sandbox.die_with_parent), log
 
-    def write_conf(self, peer, role, transport, port):
+    def write_conf(self, peer, role, transport, is_far, port):
         """(configuration, directory) of a server of its own."""
         directory = pathlib.Path(self.directory) / f"{peer.name}-{role}-{transport}-{port}"
         directory.mkdir()
         conf = directory / peer.conf_name
         conf.write_text(programs.rendered(peer.template(), {role, transport}, {
-            "port": port, "ip": UPSTREAM_IP, "upstream": self.upstream.port,
+            "port": port, "ip": cable.THERE if is_far else UPSTREAM_IP, "upstream": self.upstream.port,
             "upstream_tls": self.upstream.tls_port, "ca": self.upstream.ca,
             "auth_name": AUTH_NAME, "directory": directory}), encoding="utf-8")
         return conf, directory
 
-    def start(self, peer, role, transport):
+    def start(self, peer, role, transport, is_far=False):
         """The server, running and answering, or None and a reason in left_out."""
         reason = self.cannot(peer, role, transport)
         if reason is not None:
             self.leave_out(peer.name, role, transport, reason)
             return None
         port = self.ports.take()
-        conf, directory = self.write_conf(peer, role, transport, port)
+        conf, directory = self.write_conf(peer, role, transport, is_far, port)
         path = sandbox.without_profile(peer.path, self.directory)
         process, log = self.launch(directory.name, peer.command(conf, directory, path))
-        return self.admit(Server(peer, role, transport, port, process, log))
+        return self.admit(Server(peer, role, transport, is_far, port, process, log))
 
     def start_floor(self):
         port = self.ports.take()
         process, log = self.launch(programs.FLOOR, [self.bench, "udp-floor", "--listen",
                                                  f"127.0.0.1@{port}"])
-        return self.admit(Server(None, "hit", "udp", port, process, log))
+        return self.admit(Server(None, "hit", "udp", False, port, process, log))
 
     def admit(self, server):
         if await_answer(server.process, server.port):
@@ -189,3 +222,5 @@ class Stage:
         for server in list(self.servers):
             self.dismiss(server)
         self.upstream.stop()
+        if self.cable:
+            self.cable.stop()
