@@ -128,10 +128,10 @@ def await_answer(port, name="start.example", seconds=10, is_alive=lambda: True):
     return False
 
 
-def load(bench, port, *options, ip="127.0.0.1"):
-    """The report of `nailup-bench load`."""
-    done = subprocess.run([bench, "load", "--server", f"{ip}@{port}", "--json", "--quiet", *map(str, options)],
-                          capture_output=True, text=True, check=False)
+def load(bench, port, *options, ip="127.0.0.1", wrapper=()):
+    """The report of `nailup-bench load`; wrapper: what starts it, as taskset and its words."""
+    done = subprocess.run([*wrapper, bench, "load", "--server", f"{ip}@{port}", "--json", "--quiet",
+                           *map(str, options)], capture_output=True, text=True, check=False)
     if done.returncode:
         give_up(f"nailup-bench load failed: {done.stderr.strip()}")
     return json.loads(done.stdout)
