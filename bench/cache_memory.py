@@ -1,83 +1,206 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Bytes per cached answer, everything counted: fills a cache with a million one-record answers.
+"""Resident bytes per cached answer: nailupd beside Unbound, and others with --peers, for the same
+names and the same answers.
 
-Usage: bench/cache_memory.py --build BUILD [--entries 1000000] [--size 300MiB]
-Prints what `nailupctl stats` counts and what the process has resident. Exits 1 above 300 bytes.
+Usage: bench/cache_memory.py --build BUILD [--entries 100000] [--answers a,mixed] [--peers all] [--quick]
+
+Each server is started anew for each kind of answers, warmed up with other names, and asked for all
+names; the difference of its resident memory, divided by the names, is the figure. Then all are asked
+again: a query that reaches the upstream is a name that was not kept. The peers' caches are larger
+than is needed (peers/*.conf of bench/compare otherwise); nailupd's cache.size is what a probe says
+that the names need, and a tenth more, as its table has the size that is configured.
+
+Exits 1 if an answer costs nailupd as much as Unbound or more, or if one of these two did not keep all.
 """
 
 import argparse
-import json
-import os
-import socket
-import subprocess
+import pathlib
+import re
 import sys
 import tempfile
 import time
 
-CONFIG = """
-server: {{workers: 1, listen: ["127.0.0.1@{listen}"]}}
-cache: {{size: {size}}}
-tcp-upstream-keepalive: [127.0.0.2]
-forward-zones:
-  - {{name: ., upstreams: ["127.0.0.2@{upstream}"]}}
-control: {{socket: {folder}/control.sock}}
-log: {{level: warning}}
-"""
+import stage_common as stage
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "compare"))
+import programs as compare  # noqa: E402
+
+OURS, RIVAL = "nailupd", "unbound"
+WARM_NAMES, PROBE_NAMES = 1000, 2000
+PASSES_MAX = 5         # what was lost is asked again
+KEPT_MIN = 99.9        # percent
+SPARE = 1.10           # of cache.size, over what the probe says: eviction begins at 95 % of it
+TABLE_SHARE = 9 / 8    # a ninth of cache.size is table
+RATE = 10000           # queries a second while filling
+RATE_OF_BIG = 1000
+FAILURE_TTL_S = 6        # so long a SERVFAIL may be kept
+
+# Kinds of answers: (label that asks the responder for it, type, share in percent)
+ANSWERS = {
+    "a": [("", "A", 100)],
+    "aaaa": [("", "AAAA", 100)],
+    "cname": [("cname.", "A", 100)],
+    "nxdomain": [("nx.", "A", 100)],
+    "big": [("big.", "A", 100)],
+    "mixed": [("", "A", 50), ("", "AAAA", 20), ("cname.", "A", 15), ("nx.", "A", 13), ("big.", "A", 2)],
+}
+BIG_IS_FEWER = 10      # times; each has 3 to 4 kB
+
+# Caches that hold all of it, in place of those of bench/compare.
+LARGER_CACHES = [
+    (r"msg-cache-size: \S+", "msg-cache-size: 2g"),
+    (r"rrset-cache-size: \S+", "rrset-cache-size: 4g"),
+    (r"neg-cache-size: \S+", "neg-cache-size: 64m"),
+    (r"max-cache-entries=\d+", "max-cache-entries=20000000"),
+    (r"max-packetcache-entries=\d+", "max-packetcache-entries=10000000"),
+    (r"cache\.size = \d+ \* MB", "cache.size = 1024 * MB"),
+    (r"max-cache-size \S+;", "max-cache-size 1g;"),
+    (r"cache-size=10000", "cache-size=2000000"),
+]
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("0.0.0.0", 0))
-        return probe.getsockname()[1]
+def write_names(path, kind, count, prefix):
+    """A file of queries: the kinds of a mix take turns, as evenly as their shares allow."""
+    owed = {row: 0 for row in ANSWERS[kind]}
+    with open(path, "w", encoding="ascii") as file:
+        for number in range(count):
+            for row in owed:
+                owed[row] += row[2]
+            row = max(owed, key=owed.get)
+            owed[row] -= 100
+            file.write(f"{prefix}{number}.{row[0]}memory.example {row[1]}\n")
 
 
-def resident_bytes(pid):
-    with open(f"/proc/{pid}/status") as status:
-        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
+class Names:
+    """Some names in a file, which are asked one after the other."""
+
+    def __init__(self, folder, kind, count, prefix):
+        self.path, self.count = f"{folder}/{prefix}-{kind}-{count}.txt", count
+        self.rate = RATE_OF_BIG if kind == "big" else RATE
+        write_names(self.path, kind, count, prefix)
+
+    def ask(self, programs, port):
+        return stage.load(programs.bench, port, "--queries", self.path, "--rate", self.rate, "--duration",
+                          self.count / self.rate, "--connections", 4, "--timeout", 5000)
 
 
-def stats(build, folder):
-    out = subprocess.run([f"{build}/src/nailupctl", "-s", f"{folder}/control.sock", "--json", "stats"],
-                         check=True, capture_output=True, text=True).stdout
-    return {row["metric"].removeprefix("nailup_"): row["value"] for row in json.loads(out)["metrics"]
-            if row["metric"].startswith("nailup_cache_")}
+def asked_upstream(responder):
+    seen = responder.stats()
+    return seen["udp_queries"] + seen["tcp_queries"]
+
+
+def fill(programs, responder, port, names):
+    """Asks until nothing is missing; percent of the names that were at hand in the last pass."""
+    names.ask(programs, port)
+    for _ in range(PASSES_MAX - 1):
+        before = asked_upstream(responder)
+        report = names.ask(programs, port)
+        failed = report["rcodes"].get("SERVFAIL", 0)
+        missing = max(asked_upstream(responder) - before, report["lost"] + failed)
+        if not missing:
+            break
+        time.sleep(FAILURE_TTL_S if failed else 0)
+    return 100 * (1 - min(missing, names.count) / names.count)
+
+
+def start_ours(programs, folder, responder, size_bytes):
+    config = {"server": {"workers": 1}, "cache": {"size": f"{size_bytes // 1024}KiB"},
+              "forward-zones": [{"name": ".", "upstreams": responder.servers}]}
+    return stage.Nailupd(programs.nailupd, folder, config, programs.nailupctl)
+
+
+def start_peer(peer, folder, responder):
+    port = stage.free_port()
+    directory = pathlib.Path(folder) / f"{peer.name}-{port}"
+    directory.mkdir()
+    values = {"port": port, "directory": directory, "ip": responder.addresses[0], "upstream": responder.port,
+              "upstream_tls": 0, "auth_name": "", "ca": ""}
+    text = compare.rendered(peer.template(), {"udp", "hit"}, values)
+    for pattern, larger in LARGER_CACHES:
+        text = re.sub(rf"(?<![\w-]){pattern}", larger, text)
+    (directory / peer.conf_name).write_text(text, encoding="utf-8")
+    command = peer.command(directory / peer.conf_name, directory, peer.path)
+    return stage.Peer(peer.name, folder, text, [str(word) for word in command], port)
+
+
+def size_for(programs, folder, responder, kind, count):
+    """cache.size for so many answers of that kind, from what a few need."""
+    names = Names(folder, kind, min(count, PROBE_NAMES), "probe")
+    with start_ours(programs, folder, responder, 64 << 20) as daemon:
+        before = daemon.metrics()
+        fill(programs, responder, daemon.port, names)
+        after = daemon.metrics()
+    each = (after["cache_bytes"] - before["cache_bytes"]) / (after["cache_entries"] - before["cache_entries"])
+    return max(1 << 20, int((count + WARM_NAMES) * each * TABLE_SHARE * SPARE))
+
+
+def measure(programs, responder, server, warm, names):
+    """(resident bytes per name, percent kept, resident bytes before)"""
+    fill(programs, responder, server.port, warm)
+    empty = stage.resident_bytes(server.pid)
+    kept = fill(programs, responder, server.port, names)
+    return (stage.resident_bytes(server.pid) - empty) / names.count, kept, empty
+
+
+def measure_kind(programs, folder, responder, peers, kind, count):
+    """{server: bytes per answer}, or None for one that did not keep them."""
+    warm, names = Names(folder, kind, min(count, WARM_NAMES), "warm"), Names(folder, kind, count, "name")
+    size, results = size_for(programs, folder, responder, kind, count), {}
+    for peer in [None, *peers]:
+        server = start_peer(peer, folder, responder) if peer else start_ours(programs, folder, responder, size)
+        name = peer.name if peer else OURS
+        with server:
+            each, kept, empty = measure(programs, responder, server, warm, names)
+        results[name] = each if kept >= KEPT_MIN else None
+        print(f"| {kind} | {name} | {each:.1f} | {count} | {kept:.2f} | {empty / (1 << 20):.1f} |", flush=True)
+    return results
+
+
+def find_peers(wanted):
+    """Those named; for `all` what is installed of those that keep records."""
+    known = {peer.name: peer for peer in compare.all_peers() if peer.name not in (OURS, "dnsdist")}
+    names = list(known) if wanted == "all" else [name for name in wanted.split(",") if name]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        stage.give_up(f"--peers does not know {', '.join(unknown)}; it knows {', '.join(known)}")
+    missing = [name for name in names if not known[name].find()]
+    if missing and wanted != "all":
+        stage.give_up(f"not installed: {', '.join(known[name].package for name in missing)}")
+    return [known[name] for name in names if name not in missing]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", required=True, help="the folder that nailup was built in")
+    parser.add_argument("--entries", type=int, default=100_000, help="names asked; of large answers a tenth")
+    parser.add_argument("--answers", default=",".join(ANSWERS), help="kinds, with commas")
+    parser.add_argument("--peers", default=RIVAL, help="names as in bench/compare, with commas, or 'all'")
+    parser.add_argument("--quick", action="store_true", help="few names: shows that it works")
+    args = parser.parse_args()
+    args.answers = args.answers.split(",")
+    if not set(args.answers) <= set(ANSWERS):
+        parser.error(f"--answers takes some of {','.join(ANSWERS)}")
+    if args.quick:
+        args.entries = 5000
+    return args
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", required=True)
-    parser.add_argument("--entries", type=int, default=1_000_000)
-    parser.add_argument("--size", default="300MiB")
-    args = parser.parse_args()
-    bench, listen, upstream = f"{args.build}/bench/nailup-bench", free_port(), free_port()
-    with tempfile.TemporaryDirectory(prefix="nailup-cache.") as folder:
-        config = os.path.join(folder, "nailup.yaml")
-        with open(config, "w") as file:
-            file.write(CONFIG.format(listen=listen, upstream=upstream, size=args.size, folder=folder))
-        responder = subprocess.Popen([bench, "responder", "--listen", f"127.0.0.2@{upstream}",
-                                      "--ttl", "86400"], stdout=subprocess.PIPE, text=True)
-        responder.stdout.readline()
-        daemon = subprocess.Popen([f"{args.build}/src/nailupd", "-c", config])
-        try:
-            time.sleep(1)
-            empty, seen = resident_bytes(daemon.pid), {}
-            while seen.get("cache_entries", 0) < args.entries:
-                subprocess.run([bench, "load", "--server", f"127.0.0.1@{listen}", "--max",
-                                "--unique", "--duration", "2", "--connections", "4", "--quiet"],
-                               check=True, stdout=subprocess.DEVNULL)
-                seen = stats(args.build, folder)
-            resident = resident_bytes(daemon.pid)
-        finally:
-            daemon.terminate()
-            daemon.wait(30)
-            responder.kill()
-    entries, counted = seen["cache_entries"], seen["cache_bytes"]
-    print(f"entries {entries}, evicted {seen['cache_evictions_total']}")
-    print(f"counted against cache.size: {counted / entries:.1f} bytes an entry")
-    print(f"resident: {resident / entries:.1f} bytes an entry, {empty} bytes when empty")
-    return 1 if counted / entries > 300 or resident / entries > 300 else 0
+    args = parse_arguments()
+    programs, peers, ok = stage.Programs(args.build), find_peers(args.peers), True
+    print("| answers | server | resident bytes each | names | kept % | MiB before |\n|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="cache-memory-") as folder, \
+            stage.Responder(programs.bench, folder, ["127.0.0.2"], "--ttl", 86400, "--negative-ttl",
+                            86400) as responder:
+        for kind in args.answers:
+            count = args.entries // BIG_IS_FEWER if kind == "big" else args.entries
+            results = measure_kind(programs, folder, responder, peers, kind, count)
+            ours, rival = results[OURS], results.get(RIVAL, float("inf"))
+            ok = ok and ours is not None and rival is not None and ours < rival
+    print(f"\nan answer costs {'less' if ok else 'NOT less'} than Unbound's" if RIVAL in args.peers else "")
+    return 0 if ok else 1
 
 
 if __name__ == "__main__":
