@@ -127,7 +127,7 @@ class Stream:
         return data
 
 
-@pytest.mark.parametrize("command", ["responder", "transports", "load", "udp-floor", "control"])
+@pytest.mark.parametrize("command", ["responder", "transports", "load", "udp-floor", "cable", "control"])
 def test_help_is_given_and_wrong_use_is_two(command):
     assert command in run(command, "--help").stdout
     assert command in run(command, "--nonsense", ok=(2,)).stderr
