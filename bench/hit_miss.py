@@ -13,15 +13,13 @@ import argparse
 import json
 import os
 import pathlib
-import random
 import shutil
-import socket
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
-import time
+
+from stage_common import await_answer, free_port, make_query as query  # noqa: F401 (instructions.py)
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SUFFIX = "bench.example.net"
@@ -86,39 +84,6 @@ trust_anchors.remove('.')
 cache.size = 100 * MB
 policy.add(policy.all(policy.{forward}))
 """
-
-
-def free_port():
-    """A port that is free over UDP and TCP now."""
-    while True:
-        port = random.randrange(20000, 32000)
-        try:
-            for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
-                with socket.socket(socket.AF_INET, kind) as probe:
-                    probe.bind(("127.0.0.1", port))
-            return port
-        except OSError:
-            continue
-
-
-def query(name):
-    labels = b"".join(bytes([len(part)]) + part.encode() for part in name.split("."))
-    return struct.pack(">6H", random.randrange(65536), 0x0100, 1, 0, 0, 0) + labels + b"\0\0\1\0\1"
-
-
-def await_answer(port, seconds=10):
-    """True once a query to port is answered with NOERROR."""
-    until = time.monotonic() + seconds
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
-        client.settimeout(0.3)
-        while time.monotonic() < until:
-            try:
-                client.sendto(query(f"start.{SUFFIX}"), ("127.0.0.1", port))
-                if client.recv(4096)[3] & 15 == 0:
-                    return True
-            except OSError:
-                time.sleep(0.05)
-    return False
 
 
 class Server:

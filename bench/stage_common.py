@@ -117,7 +117,7 @@ def ask(port, name, timeout_s=0.3, ip="127.0.0.1"):
             return None
 
 
-def await_answer(port, name="start.example", seconds=10, is_alive=lambda: True):
+def await_answer(port, seconds=10, name="start.example", is_alive=lambda: True):
     """True once a query to port is answered with NOERROR."""
     until = time.monotonic() + seconds
     while time.monotonic() < until and is_alive():

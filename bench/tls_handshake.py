@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+import stage_common as stage
 import tls_stage
 
 ADDRESS = "127.0.0.2"
@@ -25,12 +26,12 @@ ADDRESS = "127.0.0.2"
 def measure(args, responder, daemon):
     """(CPU us per query, handshakes per query, those resumed per handshake)"""
     responder.tell("reset-stats")
-    begin = tls_stage.cpu_us(daemon.pid)
+    begin = stage.cpu_us(daemon.pid)
     done = subprocess.run(
         [args.bench, "load", "--server", f"127.0.0.1@{daemon.port}", "--unique", "--rate",
          str(args.rate), "--duration", str(args.seconds), "--connections", "1", "--json", "--quiet"],
         check=True, capture_output=True, text=True)
-    spent = tls_stage.cpu_us(daemon.pid) - begin
+    spent = stage.cpu_us(daemon.pid) - begin
     report, stats = json.loads(done.stdout), responder.stats()
     if report["answered"] != report["sent"]:
         print(f"tls_handshake: {report['sent'] - report['answered']} queries were lost",
@@ -44,7 +45,7 @@ def daemon_of(args, folder, responder, max_requests):
     config = tls_stage.upstream_config(responder, [ADDRESS], "tls", **{"max-handshakes": 100000})
     config["tcp-upstream-keepalive-maxrequests"] = max_requests
     config["server"] = {"workers": 1}
-    return tls_stage.Nailupd(args.nailupd, folder, config)
+    return stage.Nailupd(args.nailupd, folder, config)
 
 
 def run_round(args, folder, version, tickets):

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 
+import stage_common as stage
 import tls_stage
 
 LIMIT_BYTES = 24 * 1024
@@ -44,22 +45,22 @@ def hold(args, port, transport, count, seconds):
 def measure_clients(args, folder, transport):
     """(bytes per connection, how many stood at the end)"""
     key, certificate = make_certificate(folder)
-    tls_port = tls_stage.free_port()
+    tls_port = stage.free_port()
     with tls_stage.Responder(args.bench, folder, ["127.0.0.2"]) as responder:
         config = tls_stage.upstream_config(responder, ["127.0.0.2"], "tcp")
         config["server"] = {
             "workers": 1, "listen-tls": [f"127.0.0.1@{tls_port}"], "tls-certificate": certificate,
             "tls-key": key, "client-idle-timeout": "1h", "max-clients": 100000,
             "max-clients-per-address": 100000}
-        with tls_stage.Nailupd(args.nailupd, folder, config) as daemon:
+        with stage.Nailupd(args.nailupd, folder, config) as daemon:
             port = tls_port if transport == "tls" else daemon.port
             warm, _ = hold(args, port, transport, 50, 0.1)  # what is needed once
             warm.communicate()
             time.sleep(0.5)
-            before = tls_stage.resident_bytes(daemon.pid)
+            before = stage.private_bytes(daemon.pid)
             process, _ = hold(args, port, transport, args.clients, 3)
             time.sleep(1)
-            after = tls_stage.resident_bytes(daemon.pid)
+            after = stage.private_bytes(daemon.pid)
             standing = json.loads(process.communicate()[0])["idle"]["standing"]
     return (after - before) / args.clients, standing
 
@@ -83,9 +84,9 @@ def measure_nailed(args, folder, transport):
                 responder, addresses, transport, connections=connections,
                 **{"max-connections": 256, "max-nailed": 100000, "max-handshakes": 100000})
             config["server"] = {"workers": 1}
-            with tls_stage.Nailupd(args.nailupd, folder, config) as daemon:
+            with stage.Nailupd(args.nailupd, folder, config) as daemon:
                 wait_for_connections(responder, connections * len(addresses))
-                resident[connections] = tls_stage.resident_bytes(daemon.pid)
+                resident[connections] = stage.private_bytes(daemon.pid)
     return (resident[PER_ADDRESS] - resident[1]) / ((PER_ADDRESS - 1) * len(addresses))
 
 
