@@ -117,6 +117,72 @@ def test_the_servers_reached_nothing_but_loopback(results):
     assert facts["without_route"] == 0
 
 
+@pytest.fixture(scope="module")
+def far_results(tmp_path_factory):
+    """Of nailupd alone, over the cable where there is one."""
+    out = tmp_path_factory.mktemp("far")
+    done = compare(out, "--quick", "--peers", "nailupd", "--cells", "far,recycle,miss-loss", "--rate", "1000")
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_recycling_is_compared_with_the_same_distance_without_it(far_results):
+    rows = rows_of(far_results / "results.csv")
+    seen = {(row["cell"], row["transport"]) for row in rows if row["mode"] == "rate"}
+    assert seen == {("far", "udp"), ("far", "tcp"), ("far", "tls"), ("recycle", "tcp"), ("recycle", "tls"),
+                    ("miss-loss", "udp"), ("miss-loss", "tcp"), ("miss-loss", "tls")}
+    for row in rows:
+        asked = {over: int(row[f"upstream_{over}_queries"]) for over in ("udp", "tcp", "tls")}
+        assert max(asked, key=asked.get) == row["transport"]
+        assert row["mode"] == "max" or row["rate"] == "1000"
+        assert 0 < int(row["answered"]) <= int(row["sent"])
+        if row["cell"] == "recycle" and row["mode"] == "max":
+            assert int(row["connections_opened"]) > 0
+    text = (far_results / "results.md").read_text(encoding="utf-8")
+    assert "p99 over TCP with recycling after 100 queries, to that without" in text
+
+
+def test_what_is_far_goes_over_the_cable_or_the_report_says_that_there_is_none(far_results):
+    no_cable = json.loads((far_results / "facts.json").read_text(encoding="utf-8"))["no_cable"]
+    text = (far_results / "results.md").read_text(encoding="utf-8")
+    assert ("there was no cable" in text) == (no_cable is not None)
+    if no_cable:
+        pytest.skip(f"there is no cable: {no_cable}")
+    assert "over the cable at a rate: packets were late by" in text
+    for row in rows_of(far_results / "results.csv"):
+        assert int(row["cable_packets"]) > int(row["answered"]) / 100
+        assert row["cell"] == "miss-loss" or int(row["cable_lost"]) == 0
+    assert sum(int(row["cable_lost"]) for row in rows_of(far_results / "results.csv")
+               if row["cell"] == "miss-loss") > 0
+
+
+class FakeTeller:
+    def __init__(self):
+        self.told = {}
+
+    def set(self, settings):
+        self.told.update(settings)
+
+
+def stage_with(modules, cable):
+    theatre = modules.Stage.__new__(modules.Stage)
+    theatre.cable, theatre.upstream = cable, FakeTeller()
+    return theatre
+
+
+def test_the_distance_is_the_cables_and_without_one_the_responders(compare_modules):
+    stage, cells = (importlib.import_module(name) for name in ("stage", "cells"))
+    for cell in cells.CELLS:
+        with_cable, without = stage_with(stage, FakeTeller()), stage_with(stage, None)
+        for theatre in (with_cable, without):
+            theatre.set_scene(cell)
+        assert with_cable.upstream.told == {**cells.DEFAULTS, **cell.settings}
+        assert with_cable.cable.told == {"delay": "0", "loss": "0", **cell.distance}
+        assert without.upstream.told == {**cells.DEFAULTS, **cell.settings, **cell.distance,
+                                         **cell.without_cable}
+        assert with_cable.is_far(cell) == bool(cell.distance) and not without.is_far(cell)
+
+
 def test_an_attempt_to_leave_loopback_fails_and_is_counted():
     script = """
 import socket, sandbox
