@@ -17,7 +17,6 @@ import collections
 import json
 import os
 import pathlib
-import shutil
 import signal
 import socket
 import statistics
@@ -26,7 +25,7 @@ import sys
 import tempfile
 import time
 
-import hit_miss
+import stage_common
 import tls_stage
 
 SUFFIX = "bench.example.net"
@@ -45,40 +44,44 @@ PATHS = [
 ]
 
 
-class Nailupd:
+def configuration(responder, upstream):
+    is_tls, nailed = upstream == "tls", upstream != "udp"
+    port = responder.tls_port if is_tls else responder.port
+    return {
+        "server": {"workers": 1},
+        "cache": {"size": "128MiB"},
+        "tcp-upstream-keepalive": ["127.0.0.1"] if nailed else [],
+        "upstream": {"ca-bundle": responder.ca, "auth-name": tls_stage.NAME} if is_tls else {},
+        "forward-zones": [{"name": ".", "transport": upstream, "upstreams": [f"127.0.0.1@{port}"]}],
+    }
+
+
+class CountedNailupd(stage_common.Nailupd):
     """nailupd under callgrind, in front of the responder. Its worker is one thread."""
 
     def __init__(self, args, folder, responder, upstream):
-        self.name, self.folder, self.port = f"nailupd-{upstream}", folder, tls_stage.free_port()
-        is_tls, nailed = upstream == "tls", upstream != "udp"
-        conf = pathlib.Path(folder) / f"{self.name}.conf"
-        conf.write_text(hit_miss.NAILUPD_CONF.format(
-            port=self.port, directory=folder, name=self.name, transport=upstream,
-            upstream=responder.tls_port if is_tls else responder.port,
-            ca=responder.ca if is_tls else "", name_of_upstream=tls_stage.NAME if is_tls else "",
-            keepalive="tcp-upstream-keepalive: [127.0.0.1]" if nailed else ""), encoding="utf-8")
-        self.dumps, self.out = 0, f"{folder}/{self.name}.out"
-        self.log = open(f"{folder}/{self.name}.log", "w", encoding="utf-8")
-        self.process = subprocess.Popen(
-            [args.valgrind, "--tool=callgrind", "--quiet", f"--vgdb-prefix={folder}/vgdb",
-             "--compress-strings=no", "--compress-pos=no", f"--callgrind-out-file={self.out}",
-             args.nailupd, "-c", str(conf)], stdout=self.log, stderr=subprocess.STDOUT)
+        self.vgdb, self.out, self.dumps = f"--vgdb-prefix={folder}/vgdb", f"{folder}/{upstream}.out", 0
+        valgrind = [args.valgrind, "--tool=callgrind", "--quiet", self.vgdb, "--compress-strings=no",
+                    "--compress-pos=no", f"--callgrind-out-file={self.out}"]
+        super().__init__(args.programs.nailupd, folder, configuration(responder, upstream), wrapper=valgrind)
 
     def await_answer(self):
-        if not hit_miss.await_answer(self.port, PATIENCE_SECONDS):
-            words = pathlib.Path(self.log.name).read_text(encoding="utf-8")[-600:]
-            raise SystemExit(f"instructions: nailupd does not answer under valgrind\n{words}")
+        if not stage_common.await_answer(self.port, PATIENCE_SECONDS, is_alive=self.is_alive):
+            stage_common.give_up("nailupd does not answer under valgrind; was it built with a sanitizer?")
+
+    def is_alive(self):
+        return self.process.poll() is None
 
     def tell(self, *words):
-        subprocess.run(["vgdb", f"--vgdb-prefix={self.folder}/vgdb", f"--pid={self.process.pid}", *words],
-                       check=True, capture_output=True, timeout=PATIENCE_SECONDS)
+        subprocess.run(["vgdb", self.vgdb, f"--pid={self.pid}", *words], check=True, capture_output=True,
+                       timeout=PATIENCE_SECONDS)
 
     def pause(self):
         """Returns when no instruction is executed any more."""
         self.process.send_signal(signal.SIGSTOP)
-        _, status = os.waitpid(self.process.pid, os.WUNTRACED)
+        _, status = os.waitpid(self.pid, os.WUNTRACED)
         if not os.WIFSTOPPED(status):
-            raise SystemExit("instructions: nailupd ended")
+            stage_common.give_up("nailupd ended")
 
     def resume(self):
         self.process.send_signal(signal.SIGCONT)
@@ -91,15 +94,6 @@ class Nailupd:
         self.tell("dump")
         self.dumps += 1
         return Profile(f"{self.out}.{self.dumps}")
-
-    def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(PATIENCE_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.log.close()
 
 
 def module_of(source, function_source, binary):
@@ -172,7 +166,7 @@ class Client:
         """All names have one length."""
         name = f"h{self.asked % HIT_NAMES:07}" if self.path.kind == "hit" else f"m{self.asked:07}"
         self.asked += 1
-        return hit_miss.query(f"{name}.{self.path.name.count('one')}.{SUFFIX}")
+        return stage_common.make_query(f"{name}.{self.path.name.count('one')}.{SUFFIX}")
 
     def send(self, queries):
         if self.path.client == "tcp":  # one write is one read of the server, so nothing need be stopped
@@ -200,7 +194,7 @@ class Client:
             for _ in range(self.path.burst):
                 answer = self.receive()
                 if len(answer) < 12 or answer[3] & 15:
-                    raise SystemExit(f"instructions: {self.path.name}: not answered with NOERROR")
+                    stage_common.give_up(f"{self.path.name}: not answered with NOERROR")
 
 
 def burst_multiple(path, queries):
@@ -230,16 +224,15 @@ def measure(path, server, args):
 def measure_all(args):
     """Servers are started side by side, asked one after the other."""
     with tempfile.TemporaryDirectory(prefix="instructions-") as folder, \
-            tls_stage.Responder(args.bench, folder, ["127.0.0.1"]) as responder:
-        paths = [path for path in PATHS if not args.only or path.name in args.only.split("; ")]
+            tls_stage.Responder(args.programs.bench, folder, ["127.0.0.1"]) as responder:
         servers = {}
         try:
-            for path in paths:
+            for path in args.paths:
                 if path.upstream not in servers:
-                    servers[path.upstream] = Nailupd(args, folder, responder, path.upstream)
+                    servers[path.upstream] = CountedNailupd(args, folder, responder, path.upstream)
             for server in servers.values():
                 server.await_answer()
-            return {path.name: measure(path, servers[path.upstream], args) for path in paths}
+            return {path.name: measure(path, servers[path.upstream], args) for path in args.paths}
         finally:
             for server in servers.values():
                 server.stop()
@@ -256,7 +249,8 @@ def table(paths):
 
 
 def function_table(name, figures, key, title):
-    lines = [f"\n{name}: {title}", "| module | function | itself | with what it calls | % |", "|---|---|---|---|---|"]
+    lines = [f"\n{name}: {title}", "| module | function | itself | with what it calls | % |",
+             "|---|---|---|---|---|"]
     for row in sorted(figures["functions"], key=lambda row: -row[key])[:12]:
         lines.append(f"| {row['module']} | {row['function']} | {row['self']:.0f} | {row['inclusive']:.0f} "
                      f"| {100 * row[key] / figures['instructions_per_query']:.1f} |")
@@ -279,10 +273,28 @@ def compare(before, after, limit_percent):
     return lines, is_good
 
 
+def chosen_paths(parser, only):
+    names = only.split("; ") if only else [path.name for path in PATHS]
+    for name in set(names) - {path.name for path in PATHS}:
+        parser.error(f"no path is called '{name}'; there are: {'; '.join(path.name for path in PATHS)}")
+    return [path for path in PATHS if path.name in names]
+
+
+def earlier(parser, file):
+    """The paths of an earlier --json."""
+    try:
+        paths = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))["paths"]
+        if all(figures["instructions_per_query"] > 0 for figures in paths.values()):
+            return paths
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass
+    return parser.error(f"{file} was not written by --json")
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add("--build", default=None, help="folder of the build; it must be optimised and have -g")
+    add("--build", required=True, help="folder of the build; it must be optimised and have -g")
     add("--queries", type=int, default=2048, help="per path and round; one at a time an eighth")
     add("--rounds", type=int, default=2)
     add("--quick", action="store_true", help="few queries: shows that it works, and little more")
@@ -293,22 +305,19 @@ def parse_arguments():
     add("--limit", type=float, default=3, help="percent that count as more")
     add("--valgrind", default="valgrind")
     args = parser.parse_args()
-    build = pathlib.Path(args.build) if args.build else None
-    args.nailupd = str(build / "src/nailupd") if build else hit_miss.find("nailupd", "build/*/src/nailupd")
-    args.bench = str(build / "bench/nailup-bench") if build else \
-        hit_miss.find("nailup-bench", "build/*/bench/nailup-bench")
-    for program in (args.nailupd, args.bench, args.valgrind, "vgdb"):
-        if not program or not shutil.which(program):
-            parser.error(f"{program or 'nailupd'} is missing")
+    args.programs = stage_common.Programs(args.build)
+    for program in (args.valgrind, "vgdb"):
+        stage_common.find_program(program, "valgrind")
     if args.quick:
         args.queries = 256
+    args.paths = chosen_paths(parser, args.only)
+    args.before = earlier(parser, args.compare) if args.compare else None
     return args
 
 
 def main():
     args = parse_arguments()
     started = time.monotonic()
-    before = json.loads(pathlib.Path(args.compare).read_text(encoding="utf-8"))["paths"] if args.compare else None
     paths = measure_all(args)
     print(table(paths))
     if args.functions:
@@ -318,9 +327,9 @@ def main():
     if args.json:
         pathlib.Path(args.json).write_text(json.dumps({"paths": paths}, indent=1), encoding="utf-8")
     print(f"{time.monotonic() - started:.0f} seconds", file=sys.stderr)
-    if before is None:
+    if args.before is None:
         return 0
-    lines, is_good = compare(before, paths, args.limit)
+    lines, is_good = compare(args.before, paths, args.limit)
     print("\n".join(["", *lines]))
     return 0 if is_good else 1
 

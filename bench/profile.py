@@ -59,8 +59,8 @@ KERNEL_ITEMS = [
     ("entering and leaving the kernel", ("do_syscall_64",)),
     ("entering and leaving the kernel", ("entry_SYSCALL_64_after_hwframe",)),
 ]
-WRAPPERS = re.compile(r"sendmmsg|recvmmsg|sendto|recvfrom|__send$|__libc_(send|recv|connect)|epoll_wait|asynccancel|"
-                      r"__libc_(enable|disable)_")
+WRAPPERS = re.compile(r"sendmmsg|recvmmsg|sendto|recvfrom|__send$|__libc_(send|recv|connect)|epoll_wait|"
+                      r"asynccancel")
 
 
 def kernel_item(stack):
@@ -122,7 +122,8 @@ class Recording:
         self.command = [*command, "-p", str(pid)]
 
     def __enter__(self):
-        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                        text=True)
         time.sleep(0.3)
         return self
 
@@ -186,7 +187,8 @@ def rows(figures):
     """Items in the order of the kernel's list, then user space; dearest first within it."""
     names = {item for figure in figures.values() for item in figure["share"]}
     kernel = [item for item in dict.fromkeys(item for item, _ in KERNEL_ITEMS) if item in names]
-    rest = sorted(names - set(kernel), key=lambda item: -max(f["share"].get(item, 0) for f in figures.values()))
+    rest = sorted(names - set(kernel),
+                  key=lambda item: -max(figure["share"].get(item, 0) for figure in figures.values()))
     return kernel + [item for item in rest if item.startswith("kernel")] + \
         [item for item in rest if not item.startswith("kernel")]
 
@@ -221,7 +223,8 @@ def call_table(figures):
     lines = ["| path | system calls per answer |", "|---|---|"]
     for name, figure in figures.items():
         calls = sorted(figure["calls"].items(), key=lambda call: -call[1])
-        lines.append(f"| {TITLES[name]} | " + ", ".join(f"{call} {count:.3f}" for call, count in calls) + " |")
+        words = ", ".join(f"{call} {count:.3f}" for call, count in calls)
+        lines.append(f"| {TITLES[name]} | {words} |")
     return "\n".join(lines)
 
 
@@ -255,7 +258,8 @@ def main():
     print()
     print(call_table(figures))
     if any(figure["its_cpu_percent"] < 90 for figure in figures.values()):
-        print("\nSomething else used the server's CPU, or the load was the limit: batches differ from a quiet machine's.")
+        print("\nSomething else used the server's CPU, or the load was the limit: batches differ from those of "
+              "a quiet machine.")
     if args.json:
         pathlib.Path(args.json).write_text(json.dumps(figures, indent=1), encoding="utf-8")
     return 0
