@@ -39,7 +39,8 @@ class Side:
 
 def start(programs, folder, responder, workers, cpus):
     wrapper = ["taskset", "-c", cpus] if cpus else []
-    config = {"server": {"workers": workers}, "forward-zones": [{"name": ".", "upstreams": responder.servers}]}
+    config = {"server": {"workers": workers},
+              "forward-zones": [{"name": ".", "upstreams": responder.servers}]}
     return stage.Nailupd(programs.nailupd, folder, config, wrapper=wrapper)
 
 
@@ -49,7 +50,8 @@ def measure(args, programs, side, cpus):
     words = ["--max", "--connections", args.connections, "--in-flight", args.in_flight, "--duration",
              args.seconds, "--warmup", args.warmup, "--zipf", 0, "--names", NAMES, "--pid", pid]
     threads, split = stage.threads_us(pid), stage.user_system_us(pid)
-    report = stage.load(programs.bench, side.daemon.port, *words, wrapper=["taskset", "-c", cpus] if cpus else [])
+    report = stage.load(programs.bench, side.daemon.port, *words,
+                        wrapper=["taskset", "-c", cpus] if cpus else [])
     spent = [after - before for before, after in zip(split, stage.user_system_us(pid))]
     share = [after - threads.get(task, 0) for task, after in stage.threads_us(pid).items()]
     side.rounds.append({
@@ -91,7 +93,8 @@ def judge(one, two, has_cpus):
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True, help="the folder that nailup was built in")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=2, help="of each measurement")

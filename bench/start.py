@@ -135,7 +135,8 @@ def show(results):
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True, help="the folder that nailup was built in")
     parser.add_argument("--starts", type=int, default=21, help="of each")
     parser.add_argument("--zones", type=int, default=1000)

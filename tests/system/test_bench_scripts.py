@@ -97,7 +97,8 @@ def test_nobody_answers_at_a_free_port(common):
 
 
 def test_a_server_that_does_not_start_ends_the_script(common, tmp_path):
-    peer = common.Peer("nobody", tmp_path, "", ["sh", "-c", "echo its last words; exit 3"], common.free_port())
+    command = ["sh", "-c", "echo its last words; exit 3"]
+    peer = common.Peer("nobody", tmp_path, "", command, common.free_port())
     with pytest.raises(SystemExit) as error, peer:
         pass
     assert error.value.code == CANNOT
@@ -146,7 +147,8 @@ def test_a_mix_of_answers_keeps_its_shares(monkeypatch, tmp_path):
     lines = (tmp_path / "names").read_text().splitlines()
     assert len(set(lines)) == 1000
     for label, kind, share in memory.ANSWERS["mixed"]:
-        found = [line for line in lines if re.fullmatch(rf"n\d+\.{re.escape(label)}memory\.example {kind}", line)]
+        line_form = re.compile(rf"n\d+\.{re.escape(label)}memory\.example {kind}")
+        found = [line for line in lines if line_form.fullmatch(line)]
         assert len(found) == 10 * share
 
 
@@ -163,13 +165,14 @@ def test_start_measures_each_server_once(unbound):
 
 
 def test_start_does_without_unbound():
-    rows = rows_of(play("bench/start.py", "--quick", "--zones", 2, "--prefixes", 2, "--unbound", "none").stdout)
-    assert len(rows) == 4
+    done = play("bench/start.py", "--quick", "--zones", 2, "--prefixes", 2, "--unbound", "none")
+    assert len(rows_of(done.stdout)) == 4
 
 
 @pytest.mark.skipif(BUILD is not None and is_under_sanitizer(), reason="its memory is not that of nailupd")
 def test_churn_is_answered_rightly_and_flat():
-    said = play("tests/soak/churn.py", "--minutes", 0.1, "--size-mib", 2, "--rate", 1000, codes=[MEASURED]).stdout
+    said = play("tests/soak/churn.py", "--minutes", 0.1, "--size-mib", 2, "--rate", 1000,
+                codes=[MEASURED]).stdout
     fit, names = map(int, re.search(r"(\d+) entries fit; (\d+) names", said).groups())
     assert names == pytest.approx(2 * fit, rel=0.01)
     assert len(re.findall(r"^ *[\d.]+ min  resident", said, re.M)) >= 6
@@ -220,7 +223,8 @@ def test_churn_sees_growth_and_an_overfull_cache(monkeypatch, capsys, samples, w
 
 
 @pytest.mark.parametrize("change, is_fine", [
-    ({}, True), ({"lost": 1}, False), ({"unexpected": 1}, False), ({"rcodes": {"NOERROR": 9, "SERVFAIL": 1}}, False)])
+    ({}, True), ({"lost": 1}, False), ({"unexpected": 1}, False),
+    ({"rcodes": {"NOERROR": 9, "SERVFAIL": 1}}, False)])
 def test_churn_sees_what_the_load_lost(monkeypatch, capsys, change, is_fine):
     monkeypatch.syspath_prepend(ROOT / "tests/soak")
     churn = importlib.import_module("churn")
