@@ -258,8 +258,8 @@ def main():
     print()
     print(call_table(figures))
     if any(figure["its_cpu_percent"] < 90 for figure in figures.values()):
-        print("\nSomething else used the server's CPU, or the load was the limit: batches differ from those of "
-              "a quiet machine.")
+        print("\nSomething else used the server's CPU, or the load was the limit: batches differ from "
+              "those of a quiet machine.")
     if args.json:
         pathlib.Path(args.json).write_text(json.dumps(figures, indent=1), encoding="utf-8")
     return 0

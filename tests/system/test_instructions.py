@@ -26,7 +26,7 @@ def is_sanitized():
 pytestmark = [
     pytest.mark.skipif(BUILD is None, reason="nailupd is not built"),
     pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed"),
-    pytest.mark.skipif(BUILD is not None and is_sanitized(), reason="a build with sanitizers does not run in valgrind"),
+    pytest.mark.skipif(BUILD is not None and is_sanitized(), reason="sanitizers do not run in valgrind"),
 ]
 
 
