@@ -4,9 +4,9 @@
 /*
  * The loop of loop.h on libuv. Timers are the wheel's (timer.c), sockets are src/net's.
  *
- * A turn of libuv is: prepare, wait and run sockets and mail, check. Our timers and the turn-end
- * hooks run in check; the uv_timer does nothing but bound the wait. What is asked for outside of
- * a turn (before the first one, between two runs) is caught by the hooks' second place in prepare.
+ * The loop waits in an epoll set of its own (watches.h), in which libuv's descriptor is one among
+ * the sockets: nested the other way round each wake-up would cost two waits. libuv runs when its
+ * descriptor is ready or when it says that it has something to do.
  *
  * Invariant: the loop never waits while a turn-end hook is asked for.
  */
@@ -18,23 +18,24 @@
 #include <time.h>
 
 #include "base/check.h"
+#include "loop/loop_guest.h"
 #include "loop/loop_uv.h"
 #include "loop/timer.h"
+#include "loop/watch.h"
+#include "loop/watches.h"
 
 enum {
     /* Hooks may ask for hooks. After so many rounds the sockets get a turn between. */
     TURN_END_ROUNDS = 8,
-    /* libuv takes any number of ms; an hour keeps the arithmetic far from its ends. */
+    /* An hour keeps the arithmetic far from its ends. */
     WAIT_MAX_MS = 3600 * 1000,
 };
 
 struct loop {
     uv_loop_t uv;
-    uv_prepare_t prepare;
-    uv_check_t check;
-    uv_timer_t wait;       /* bounds the wait for the next timer of ours */
-    uint64_t wait_ends_at; /* when it does; UINT64_MAX: not armed */
     uv_async_t wakeup;
+    struct watch uv_watch;
+    struct watches watches;
     uint64_t now_us;
     bool now_is_stale;
     struct list turn_ends;
@@ -65,6 +66,11 @@ uint64_t loop_now(struct loop *loop)
 struct timers *loop_timers(struct loop *loop)
 {
     return &loop->timers;
+}
+
+struct watches *loop_watches(struct loop *loop)
+{
+    return &loop->watches;
 }
 
 uv_loop_t *loop_uv(struct loop *loop)
@@ -149,51 +155,71 @@ static void on_wakeup(uv_async_t *wakeup)
     read_mail(CONTAINER_OF(wakeup, struct loop, wakeup));
 }
 
-static void on_wait_ended(uv_timer_t *wait)
+static void run_uv(struct loop *loop)
 {
-    CONTAINER_OF(wait, struct loop, wait)->wait_ends_at = UINT64_MAX;
+    uv_run(&loop->uv, UV_RUN_NOWAIT);
 }
 
-/* An armed wait that ends too early costs one empty turn; one that is moved costs a heap's work
- * each turn. So it is only ever moved forward. */
-static void bound_wait(struct loop *loop)
+static void on_uv_ready(struct watch *watch, uint32_t events)
+{
+    (void)events;
+    run_uv(CONTAINER_OF(watch, struct loop, uv_watch));
+}
+
+/* Until the next timer of ours, rounded up; -1: there is none. */
+static int wait_ms(struct loop *loop)
 {
     uint64_t next = list_is_empty(&loop->turn_ends) ? timers_next(&loop->timers) : 0;
-    uint64_t now, ms;
-
-    if (next >= loop->wait_ends_at)
-        return;
-    now = loop_clock(loop);
-    ms = next > now ? (next - now + US_PER_MS - 1) / US_PER_MS : 0;
-    ms = MIN(ms, WAIT_MAX_MS);
-    loop->wait_ends_at = now + ms * US_PER_MS;
-    uv_update_time(&loop->uv);
-    MUST(uv_timer_start(&loop->wait, on_wait_ended, ms, 0) == 0);
+    if (next == UINT64_MAX)
+        return -1;
+    uint64_t now = loop_clock(loop);
+    uint64_t ms = next > now ? (next - now + US_PER_MS - 1) / US_PER_MS : 0;
+    return (int)MIN(ms, (uint64_t)WAIT_MAX_MS);
 }
 
-static void on_prepare(uv_prepare_t *prepare)
+static bool is_stopping(const struct loop *loop)
 {
-    struct loop *loop = CONTAINER_OF(prepare, struct loop, prepare);
+    return atomic_load_explicit(&loop->stopping, memory_order_acquire);
+}
 
-    run_turn_ends(loop);
-    bound_wait(loop);
+static void run_turn(struct loop *loop)
+{
+    run_turn_ends(loop); /* what was asked for outside of a turn */
+    if (uv_backend_timeout(&loop->uv) == 0)
+        run_uv(loop); /* its new handles are not in its set yet, or closed ones are to be let go */
+    int timeout_ms = is_stopping(loop) ? 0 : wait_ms(loop);
     loop->now_is_stale = true;
-}
-
-static void on_check(uv_check_t *check)
-{
-    struct loop *loop = CONTAINER_OF(check, struct loop, check);
-
+    watches_wait(&loop->watches, timeout_ms);
     timers_run(&loop->timers, loop_now(loop));
     run_turn_ends(loop);
-    if (atomic_load(&loop->stopping))
-        uv_stop(&loop->uv);
 }
 
 void loop_run(struct loop *loop)
 {
-    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    do {
+        run_turn(loop);
+    } while (!is_stopping(loop));
     atomic_store(&loop->stopping, false);
+}
+
+static enum err init(struct loop *loop)
+{
+    if (uv_loop_init(&loop->uv) != 0)
+        return ERR_NO_FILES;
+    if (uv_async_init(&loop->uv, &loop->wakeup, on_wakeup) != 0)
+        goto no_wakeup;
+    if (watches_init(&loop->watches) != ERR_OK)
+        goto no_watches;
+    loop->uv_watch.on_ready = on_uv_ready;
+    if (watch_start(loop, &loop->uv_watch, uv_backend_fd(&loop->uv), EPOLLIN) == ERR_OK)
+        return ERR_OK;
+    watches_deinit(&loop->watches);
+no_watches:
+    uv_close((uv_handle_t *)&loop->wakeup, NULL);
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+no_wakeup:
+    MUST(uv_loop_close(&loop->uv) == 0);
+    return ERR_NO_FILES;
 }
 
 struct loop *loop_new(void)
@@ -202,24 +228,13 @@ struct loop *loop_new(void)
 
     if (!loop)
         return NULL;
-    if (uv_loop_init(&loop->uv) != 0) {
-        free(loop);
-        return NULL;
-    }
-    if (uv_async_init(&loop->uv, &loop->wakeup, on_wakeup) != 0) {
-        MUST(uv_loop_close(&loop->uv) == 0);
+    if (init(loop) != ERR_OK) {
         free(loop);
         return NULL;
     }
     list_init(&loop->turn_ends);
     timers_init(&loop->timers, loop_clock(loop));
     loop->now_is_stale = true;
-    loop->wait_ends_at = UINT64_MAX;
-    uv_timer_init(&loop->uv, &loop->wait); /* these three cannot fail */
-    uv_prepare_init(&loop->uv, &loop->prepare);
-    uv_check_init(&loop->uv, &loop->check);
-    uv_prepare_start(&loop->prepare, on_prepare);
-    uv_check_start(&loop->check, on_check);
     return loop;
 }
 
@@ -227,14 +242,11 @@ void loop_free(struct loop *loop)
 {
     read_mail(loop); /* whoever posted waits for it to run */
     if (loop->guest)
-        loop->guest->close(loop->guest);
-    uv_close((uv_handle_t *)&loop->prepare, NULL);
-    uv_close((uv_handle_t *)&loop->check, NULL);
-    uv_close((uv_handle_t *)&loop->wait, NULL);
+        loop->guest->free(loop->guest);
+    watch_stop(loop, &loop->uv_watch);
     uv_close((uv_handle_t *)&loop->wakeup, NULL);
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     MUST(uv_loop_close(&loop->uv) == 0);
-    if (loop->guest)
-        loop->guest->free(loop->guest);
+    watches_deinit(&loop->watches);
     free(loop);
 }

@@ -3,26 +3,13 @@
 #ifndef NAILUP_LOOP_LOOP_UV_H
 #define NAILUP_LOOP_LOOP_UV_H
 
-/*
- * What only src/net may know of a loop: that it is libuv's, and a place where the sockets of a
- * loop keep what they share. The loop's thread alone.
- */
+/* Private to src/loop: that a loop has one of libuv. The loop's thread alone. */
 
 #include <uv.h>
 
 struct loop;
 
+/* Handles of it run within the loop's turns. */
 uv_loop_t *loop_uv(struct loop *loop);
-
-/* State that a layer above keeps for each loop. loop_free() calls close(), waits until libuv has
- * let go of the handles, and then calls free(). */
-struct loop_guest {
-    void (*close)(struct loop_guest *guest); /* close your handles */
-    void (*free)(struct loop_guest *guest);  /* all handles are closed: free your memory */
-};
-
-/* NULL when none was set. There is one place, for src/net. */
-struct loop_guest *loop_guest(struct loop *loop);
-void loop_set_guest(struct loop *loop, struct loop_guest *guest);
 
 #endif

@@ -20,7 +20,8 @@
 #include "base/log.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
-#include "net/poller.h"
+#include "loop/watch.h"
+#include "net/stock.h"
 #include "net/socket.h"
 #include "net/tcp.h"
 #include "net/tcp_accept.h"
@@ -33,7 +34,7 @@ enum {
 
 struct acceptor {
     struct watch watch;
-    struct poller *poller;
+    struct stock *stock;
     acceptor_fn on_accept;
     void *owner;
     struct addr local;
@@ -45,16 +46,16 @@ struct acceptor {
 static void on_pause_over(struct timer *pause)
 {
     struct acceptor *acceptor = CONTAINER_OF(pause, struct acceptor, pause);
-    watch_set(acceptor->poller, &acceptor->watch, EPOLLIN);
+    watch_set(stock_loop(acceptor->stock), &acceptor->watch, EPOLLIN);
 }
 
 /* Without files accept() fails at once and for ever: asking in each turn would burn the CPU. */
 static void pause_accepting(struct acceptor *acceptor)
 {
-    struct loop *loop = poller_loop(acceptor->poller);
+    struct loop *loop = stock_loop(acceptor->stock);
 
     LOG_LIMITED(LOG_WARNING, "net", "accepting pauses: %s", err_str(err_from_errno(errno)));
-    watch_set(acceptor->poller, &acceptor->watch, 0);
+    watch_set(stock_loop(acceptor->stock), &acceptor->watch, 0);
     timer_start(loop, &acceptor->pause, loop_now(loop) + PAUSE_MS * US_PER_MS);
 }
 
@@ -72,7 +73,7 @@ static bool accept_one(struct acceptor *acceptor)
         /* All other errors are of the one connection, which is gone. */
         return errno == ECONNABORTED || errno == EINTR;
     }
-    tcp = tcp_from_socket(acceptor->poller, fd, &peer);
+    tcp = tcp_from_socket(acceptor->stock, fd, &peer);
     if (tcp)
         acceptor->on_accept(acceptor->owner, tcp);
     return true;
@@ -105,18 +106,18 @@ static enum err start(struct acceptor *acceptor, int fd, const struct addr *list
     err = socket_local(fd, &acceptor->local);
     if (err)
         return err;
-    return watch_start(acceptor->poller, &acceptor->watch, fd, EPOLLIN);
+    return watch_start(stock_loop(acceptor->stock), &acceptor->watch, fd, EPOLLIN);
 }
 
 enum err acceptor_open(struct acceptor **out, struct loop *loop, const struct addr *listen_at,
                        acceptor_fn on_accept, void *owner)
 {
-    struct poller *poller = poller_of(loop);
+    struct stock *stock = stock_of(loop);
     struct acceptor *acceptor;
     enum err err;
     int fd;
 
-    if (!poller)
+    if (!stock)
         return ERR_NO_MEMORY;
     err = socket_open(&fd, addr_family(listen_at), SOCK_STREAM);
     if (err)
@@ -126,7 +127,7 @@ enum err acceptor_open(struct acceptor **out, struct loop *loop, const struct ad
         close(fd);
         return ERR_NO_MEMORY;
     }
-    acceptor->poller = poller;
+    acceptor->stock = stock;
     acceptor->on_accept = on_accept;
     acceptor->owner = owner;
     acceptor->watch.on_ready = on_ready;
@@ -147,7 +148,7 @@ void acceptor_close(struct acceptor **acceptor)
 
     *acceptor = NULL;
     timer_stop(&closing->pause);
-    watch_close(closing->poller, &closing->watch);
+    watch_close(stock_loop(closing->stock), &closing->watch);
     closing->closed = true;
     if (!closing->accepting)
         free(closing);

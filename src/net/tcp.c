@@ -21,7 +21,8 @@
 
 #include "base/check.h"
 #include "loop/loop.h"
-#include "net/poller.h"
+#include "loop/watch.h"
+#include "net/stock.h"
 #include "net/socket.h"
 #include "net/tcp_accept.h"
 
@@ -35,7 +36,7 @@ enum tcp_state {
 
 struct tcp {
     struct watch watch;
-    struct poller *poller;
+    struct stock *stock;
     enum tcp_state state;
     bool paused;
     bool wants_room; /* a write was partial */
@@ -56,13 +57,13 @@ enum {
 static void on_ready(struct watch *watch, uint32_t events);
 static void on_start_failed(struct turn_end *end);
 
-static struct tcp *tcp_new(struct poller *poller, const struct addr *peer, enum tcp_state state)
+static struct tcp *tcp_new(struct stock *stock, const struct addr *peer, enum tcp_state state)
 {
-    struct tcp *tcp = poller_take(poller, POLLER_TCP, sizeof(*tcp));
+    struct tcp *tcp = stock_take(stock, STOCK_TCP, sizeof(*tcp));
 
     if (!tcp)
         return NULL;
-    *tcp = (struct tcp){.poller = poller, .state = state, .peer = *peer};
+    *tcp = (struct tcp){.stock = stock, .state = state, .peer = *peer};
     tcp->watch.fd = -1;
     tcp->watch.on_ready = on_ready;
     turn_end_init(&tcp->start_failed, on_start_failed);
@@ -78,14 +79,14 @@ static void watch_state(struct tcp *tcp)
         events |= EPOLLOUT;
     if (tcp->state == TCP_OPEN && !tcp->paused)
         events |= EPOLLIN;
-    watch_set(tcp->poller, &tcp->watch, events);
+    watch_set(stock_loop(tcp->stock), &tcp->watch, events);
 }
 
 /* Failed sockets stay readable for ever: no longer watched. */
 static void stop_failed(struct tcp *tcp)
 {
     tcp->state = TCP_FAILED;
-    watch_stop(tcp->poller, &tcp->watch);
+    watch_stop(stock_loop(tcp->stock), &tcp->watch);
 }
 
 static void fail(struct tcp *tcp, enum err why)
@@ -109,7 +110,7 @@ static void on_dialed(struct tcp *tcp)
 
 static void on_readable(struct tcp *tcp)
 {
-    uint8_t *buffer = poller_read_buffer(tcp->poller);
+    uint8_t *buffer = stock_read_buffer(tcp->stock);
     ssize_t len = recv(tcp->watch.fd, buffer, NET_READ_MAX, 0);
 
     if (len > 0) {
@@ -178,23 +179,23 @@ static enum err dial(struct tcp *tcp, int fd, const struct tcp_options *options)
     if (connect(fd, &tcp->peer.sa, addr_len(&tcp->peer)) != 0 && errno != EINPROGRESS)
         return err_from_errno(errno);
     /* Also a connect() that is done already is told by an event: no callback before we return. */
-    return watch_start(tcp->poller, &tcp->watch, fd, EPOLLOUT);
+    return watch_start(stock_loop(tcp->stock), &tcp->watch, fd, EPOLLOUT);
 }
 
 enum err tcp_dial(struct tcp **out, struct loop *loop, const struct addr *peer,
                   const struct tcp_options *options, const struct tcp_handler *handler, void *owner)
 {
-    struct poller *poller = poller_of(loop);
+    struct stock *stock = stock_of(loop);
     struct tcp *tcp;
     enum err err;
     int fd;
 
-    if (!poller)
+    if (!stock)
         return ERR_NO_MEMORY;
     err = socket_open(&fd, addr_family(peer), SOCK_STREAM);
     if (err)
         return err;
-    tcp = tcp_new(poller, peer, TCP_DIALING);
+    tcp = tcp_new(stock, peer, TCP_DIALING);
     if (!tcp) {
         close(fd);
         return ERR_NO_MEMORY;
@@ -204,16 +205,16 @@ enum err tcp_dial(struct tcp **out, struct loop *loop, const struct addr *peer,
     err = dial(tcp, fd, options);
     if (err) {
         close(fd);
-        poller_give(poller, POLLER_TCP, tcp);
+        stock_give(stock, STOCK_TCP, tcp);
         return err;
     }
     *out = tcp;
     return ERR_OK;
 }
 
-struct tcp *tcp_from_socket(struct poller *poller, int fd, const struct addr *peer)
+struct tcp *tcp_from_socket(struct stock *stock, int fd, const struct addr *peer)
 {
-    struct tcp *tcp = tcp_new(poller, peer, TCP_ACCEPTED);
+    struct tcp *tcp = tcp_new(stock, peer, TCP_ACCEPTED);
 
     if (!tcp) {
         close(fd);
@@ -234,10 +235,11 @@ void tcp_start(struct tcp *tcp, const struct tcp_handler *handler, void *owner)
     MUST(tcp->state == TCP_ACCEPTED);
     tcp->handler = handler;
     tcp->owner = owner;
-    tcp->why = watch_start(tcp->poller, &tcp->watch, tcp->watch.fd, tcp->paused ? 0 : EPOLLIN);
+    tcp->why =
+        watch_start(stock_loop(tcp->stock), &tcp->watch, tcp->watch.fd, tcp->paused ? 0 : EPOLLIN);
     tcp->state = tcp->why ? TCP_FAILED : TCP_OPEN;
     if (tcp->why)
-        loop_at_turn_end(poller_loop(tcp->poller), &tcp->start_failed);
+        loop_at_turn_end(stock_loop(tcp->stock), &tcp->start_failed);
 }
 
 static void set_paused(struct tcp *tcp, bool paused)
@@ -297,8 +299,8 @@ void tcp_close(struct tcp **tcp)
     turn_end_cancel(&closing->start_failed);
     if (closing->state == TCP_OPEN || closing->state == TCP_ACCEPTED)
         recv(closing->watch.fd, NULL, DISCARD_MAX, MSG_TRUNC | MSG_DONTWAIT);
-    watch_close(closing->poller, &closing->watch);
-    poller_give(closing->poller, POLLER_TCP, closing);
+    watch_close(stock_loop(closing->stock), &closing->watch);
+    stock_give(closing->stock, STOCK_TCP, closing);
 }
 
 const struct addr *tcp_peer(const struct tcp *tcp)

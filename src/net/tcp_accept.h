@@ -7,10 +7,10 @@
 
 #include "base/addr.h"
 
-struct poller;
+struct stock;
 struct tcp;
 
 /* Takes the socket, also on failure. NULL: out of memory. */
-struct tcp *tcp_from_socket(struct poller *poller, int fd, const struct addr *peer);
+struct tcp *tcp_from_socket(struct stock *stock, int fd, const struct addr *peer);
 
 #endif

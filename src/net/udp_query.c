@@ -15,14 +15,14 @@
 #include <sys/socket.h>
 
 #include "base/check.h"
-#include "net/poller.h"
+#include "net/stock.h"
 #include "net/read_max.h"
 #include "net/socket.h"
 #include "net/udp_sockets.h"
 
 struct udp_query {
     struct udp_socket *socket;
-    struct poller *poller;
+    struct stock *stock;
     const struct udp_query_handler *handler;
     void *owner;
     bool failed; /* an error was met: the socket is not used again */
@@ -33,7 +33,7 @@ struct udp_query {
 static void on_ready(struct udp_socket *socket, void *owner)
 {
     struct udp_query *query = owner;
-    uint8_t *buffer = poller_read_buffer(query->poller);
+    uint8_t *buffer = stock_read_buffer(query->stock);
     ssize_t len = recv(socket->watch.fd, buffer, NET_READ_MAX, 0);
 
     if (len >= 0) {
@@ -47,7 +47,7 @@ static void on_ready(struct udp_socket *socket, void *owner)
 static enum err send_once(struct udp_query *query, const struct addr *peer,
                           const struct addr *source, struct span datagram)
 {
-    enum err err = udp_socket_take(&query->socket, query->poller, peer, source, on_ready, query);
+    enum err err = udp_socket_take(&query->socket, query->stock, peer, source, on_ready, query);
     if (err)
         return err;
     if (send(query->socket->watch.fd, datagram.data, datagram.len, MSG_NOSIGNAL) >= 0)
@@ -70,15 +70,15 @@ enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct 
                         const struct addr *source, struct span datagram,
                         const struct udp_query_handler *handler, void *owner)
 {
-    struct poller *poller = poller_of(loop);
-    struct udp_query *query = poller ? poller_take(poller, POLLER_UDP_QUERY, sizeof(*query)) : NULL;
+    struct stock *stock = stock_of(loop);
+    struct udp_query *query = stock ? stock_take(stock, STOCK_UDP_QUERY, sizeof(*query)) : NULL;
 
     if (!query)
         return ERR_NO_MEMORY;
-    *query = (struct udp_query){.poller = poller, .handler = handler, .owner = owner};
+    *query = (struct udp_query){.stock = stock, .handler = handler, .owner = owner};
     enum err err = start(query, peer, source, datagram);
     if (err) {
-        poller_give(poller, POLLER_UDP_QUERY, query);
+        stock_give(stock, STOCK_UDP_QUERY, query);
         return err;
     }
     *out = query;
@@ -91,5 +91,5 @@ void udp_query_close(struct udp_query **query)
 
     *query = NULL;
     udp_socket_give(&closing->socket, !closing->failed);
-    poller_give(closing->poller, POLLER_UDP_QUERY, closing);
+    stock_give(closing->stock, STOCK_UDP_QUERY, closing);
 }

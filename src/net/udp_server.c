@@ -17,8 +17,10 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "loop/loop.h"
-#include "net/poller.h"
+#include "loop/watch.h"
+#include "net/stock.h"
 #include "net/socket.h"
 
 enum {
@@ -44,7 +46,7 @@ struct batch {
 
 struct udp_server {
     struct watch watch;
-    struct poller *poller;
+    struct stock *stock;
     const struct udp_server_handler *handler;
     void *owner;
     struct addr local;
@@ -141,7 +143,7 @@ void udp_server_commit(struct udp_server *server, size_t len, const struct udp_p
         put_source(header, &server->out.controls[slot], path);
     server->reply_count++;
     if (!server->in_batch)
-        loop_at_turn_end(poller_loop(server->poller), &server->turn_end);
+        loop_at_turn_end(stock_loop(server->stock), &server->turn_end);
 }
 
 /* ---------------------------------------------------------------- datagrams */
@@ -218,6 +220,17 @@ static void run_batch(struct udp_server *server, unsigned count)
         flush(server);
 }
 
+/* A full batch says that more come than are waited for; a turn without any that this is over. One
+ * that cannot be calm goes on being asked each turn. */
+static void note_load(struct udp_server *server, int batch, int count)
+{
+    struct loop *loop = stock_loop(server->stock);
+    if (count == BATCH)
+        watch_set_busy(loop, &server->watch);
+    else if (count <= 0 && batch == 0 && watch_set_calm(loop, &server->watch))
+        LOG_LIMITED(LOG_WARNING, "net", "a UDP socket cannot be waited for: it is polled");
+}
+
 static void on_ready(struct watch *watch, uint32_t events)
 {
     struct udp_server *server = CONTAINER_OF(watch, struct udp_server, watch);
@@ -225,6 +238,7 @@ static void on_ready(struct watch *watch, uint32_t events)
     (void)events;
     for (int batch = 0; batch < BATCHES_PER_TURN; batch++) {
         int count = recvmmsg(watch->fd, server->in.headers, BATCH, MSG_DONTWAIT, NULL);
+        note_load(server, batch, count);
         if (count <= 0)
             return; /* EAGAIN, or an error that reading has cleared */
         run_batch(server, (unsigned)count);
@@ -288,18 +302,18 @@ static enum err start(struct udp_server *server, int fd, const struct addr *list
     if (err)
         return err;
     prepare_batches(server);
-    return watch_start(server->poller, &server->watch, fd, EPOLLIN);
+    return watch_start(stock_loop(server->stock), &server->watch, fd, EPOLLIN);
 }
 
 enum err udp_server_open(struct udp_server **out, struct loop *loop, const struct addr *listen,
                          const struct udp_server_handler *handler, void *owner)
 {
-    struct poller *poller = poller_of(loop);
+    struct stock *stock = stock_of(loop);
     struct udp_server *server;
     enum err err;
     int fd;
 
-    if (!poller)
+    if (!stock)
         return ERR_NO_MEMORY;
     err = socket_open(&fd, addr_family(listen), SOCK_DGRAM);
     if (err)
@@ -309,7 +323,7 @@ enum err udp_server_open(struct udp_server **out, struct loop *loop, const struc
         close(fd);
         return ERR_NO_MEMORY;
     }
-    server->poller = poller;
+    server->stock = stock;
     server->handler = handler;
     server->owner = owner;
     server->is_wildcard = addr_is_any(listen);
@@ -332,7 +346,7 @@ void udp_server_close(struct udp_server **server)
     *server = NULL;
     flush(closing); /* answers that are ready are not lost */
     turn_end_cancel(&closing->turn_end);
-    watch_close(closing->poller, &closing->watch);
+    watch_close(stock_loop(closing->stock), &closing->watch);
     closing->closed = true;
     if (!closing->in_batch)
         free(closing);

@@ -28,7 +28,7 @@ enum {
 enum { FAMILY_V4, FAMILY_V6, FAMILIES };
 
 struct udp_sockets {
-    struct poller_tenant tenant;
+    struct stock_tenant tenant;
     struct list idle[FAMILIES]; /* the longest idle first */
     unsigned count[FAMILIES];
     unsigned looks; /* ports compared so far, each time found to differ */
@@ -42,11 +42,11 @@ static unsigned place_of(int family)
 
 static void socket_free(struct udp_socket *socket)
 {
-    watch_close(socket->poller, &socket->watch);
+    watch_close(stock_loop(socket->stock), &socket->watch);
     free(socket);
 }
 
-static void on_loop_closing(struct poller_tenant *tenant)
+static void on_loop_closing(struct stock_tenant *tenant)
 {
     struct udp_sockets *sockets = CONTAINER_OF(tenant, struct udp_sockets, tenant);
 
@@ -56,9 +56,9 @@ static void on_loop_closing(struct poller_tenant *tenant)
     free(sockets);
 }
 
-static struct udp_sockets *sockets_of(struct poller *poller)
+static struct udp_sockets *sockets_of(struct stock *stock)
 {
-    struct poller_tenant *tenant = poller_tenant(poller);
+    struct stock_tenant *tenant = stock_tenant(stock);
     if (tenant)
         return CONTAINER_OF(tenant, struct udp_sockets, tenant);
     struct udp_sockets *sockets = calloc(1, sizeof(*sockets));
@@ -67,20 +67,20 @@ static struct udp_sockets *sockets_of(struct poller *poller)
     for (unsigned place = 0; place < FAMILIES; place++)
         list_init(&sockets->idle[place]);
     sockets->tenant.close = on_loop_closing;
-    poller_set_tenant(poller, &sockets->tenant);
+    stock_set_tenant(stock, &sockets->tenant);
     return sockets;
 }
 
 /* ---- idle ones ---- */
 
-static struct udp_socket *take_idle(struct udp_sockets *sockets, struct poller *poller, int family)
+static struct udp_socket *take_idle(struct udp_sockets *sockets, struct stock *stock, int family)
 {
     unsigned place = place_of(family);
     struct list *node = list_first(&sockets->idle[place]);
     if (!node)
         return NULL;
     struct udp_socket *socket = LIST_ITEM(node, struct udp_socket, node);
-    if (socket->idle_turn == poller_turns(poller))
+    if (socket->idle_turn == watch_turns(stock_loop(stock)))
         return NULL;
     list_remove(node);
     sockets->count[place]--;
@@ -90,7 +90,7 @@ static struct udp_socket *take_idle(struct udp_sockets *sockets, struct poller *
 static void drop_idle(struct udp_socket *socket)
 {
     list_remove(&socket->node);
-    sockets_of(socket->poller)->count[place_of(socket->family)]--;
+    sockets_of(socket->stock)->count[place_of(socket->family)]--;
     socket_free(socket);
 }
 
@@ -142,7 +142,7 @@ static void look(struct udp_sockets *sockets, int fd)
     LOG(LOG_NOTICE, "net", "UDP queries get a new socket each: a disconnected one keeps its port");
 }
 
-static enum err new_socket(struct udp_socket **out, struct poller *poller, int family)
+static enum err new_socket(struct udp_socket **out, struct stock *stock, int family)
 {
     int fd;
     enum err err = socket_open(&fd, family, SOCK_DGRAM);
@@ -154,10 +154,10 @@ static enum err new_socket(struct udp_socket **out, struct poller *poller, int f
         return ERR_NO_MEMORY;
     }
     list_init(&socket->node);
-    socket->poller = poller;
+    socket->stock = stock;
     socket->family = family;
     socket->watch.on_ready = on_ready;
-    err = watch_start(poller, &socket->watch, fd, EPOLLIN);
+    err = watch_start(stock_loop(stock), &socket->watch, fd, EPOLLIN);
     if (err) {
         close(fd);
         free(socket);
@@ -182,18 +182,18 @@ static enum err connect_from(struct udp_socket *socket, const struct addr *peer,
 
 /* ---- the door ---- */
 
-enum err udp_socket_take(struct udp_socket **out, struct poller *poller, const struct addr *peer,
+enum err udp_socket_take(struct udp_socket **out, struct stock *stock, const struct addr *peer,
                          const struct addr *source,
                          void (*on_ready_of)(struct udp_socket *socket, void *owner), void *owner)
 {
-    struct udp_sockets *sockets = sockets_of(poller);
+    struct udp_sockets *sockets = sockets_of(stock);
     struct udp_socket *socket = NULL;
     enum err err = sockets ? ERR_OK : ERR_NO_MEMORY;
 
     if (!err && addr_family(source) == 0)
-        socket = take_idle(sockets, poller, addr_family(peer));
+        socket = take_idle(sockets, stock, addr_family(peer));
     if (!err && !socket)
-        err = new_socket(&socket, poller, addr_family(peer));
+        err = new_socket(&socket, stock, addr_family(peer));
     if (err)
         return err;
     err = connect_from(socket, peer, source);
@@ -210,7 +210,7 @@ enum err udp_socket_take(struct udp_socket **out, struct poller *poller, const s
 void udp_socket_give(struct udp_socket **socket, bool healthy)
 {
     struct udp_socket *given = *socket;
-    struct udp_sockets *sockets = sockets_of(given->poller);
+    struct udp_sockets *sockets = sockets_of(given->stock);
     unsigned place = place_of(given->family);
 
     *socket = NULL;
@@ -223,7 +223,7 @@ void udp_socket_give(struct udp_socket **socket, bool healthy)
         return;
     }
     given->on_ready = NULL;
-    given->idle_turn = poller_turns(given->poller);
+    given->idle_turn = watch_turns(stock_loop(given->stock));
     list_append(&sockets->idle[place], &given->node);
     sockets->count[place]++;
 }

@@ -16,13 +16,14 @@
 #include "base/addr.h"
 #include "base/err.h"
 #include "base/list.h"
-#include "net/poller.h"
+#include "loop/watch.h"
+#include "net/stock.h"
 
 enum { UDP_SOCKETS_IDLE_MAX = 512 }; /* kept of each family, by each loop */
 
 struct udp_socket {
     struct watch watch;
-    struct poller *poller;
+    struct stock *stock;
     struct list node; /* idle */
     uint64_t idle_turn;
     int family;
@@ -33,7 +34,7 @@ struct udp_socket {
 };
 
 /* Connected to peer on a fresh port and watched; source: family 0 lets the kernel choose. */
-MUST_USE enum err udp_socket_take(struct udp_socket **out, struct poller *poller,
+MUST_USE enum err udp_socket_take(struct udp_socket **out, struct stock *stock,
                                   const struct addr *peer, const struct addr *source,
                                   void (*on_ready)(struct udp_socket *socket, void *owner),
                                   void *owner);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_LOOP_WATCHES_H
+#define NAILUP_LOOP_WATCHES_H
+
+/* Private to src/loop: the set that the watches of watch.h are in. One thread. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+
+#include "base/err.h"
+#include "base/list.h"
+
+struct loop;
+
+enum { WATCHES_EVENTS_MAX = 128 }; /* sockets that get their turn in one turn; the rest wait */
+
+struct watches {
+    int epoll_fd;
+    uint64_t turns;
+    struct list busy;   /* struct watch */
+    int current, count; /* events[current, count) are still to be handed out */
+    struct epoll_event events[WATCHES_EVENTS_MAX];
+};
+
+MUST_USE enum err watches_init(struct watches *watches);
+void watches_deinit(struct watches *watches);
+
+/* Waits at most so many milliseconds (-1: for ever) for sockets, not at all while one is busy, and
+ * tells their watches. */
+void watches_wait(struct watches *watches, int timeout_ms);
+
+/* The set of a loop: what watch.h finds its own by. */
+struct watches *loop_watches(struct loop *loop);
+
+#endif

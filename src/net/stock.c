@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* What the sockets of a loop share (stock.h). Which objects are taken and given back is left to
+ * their modules. */
+
+#include "net/stock.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "loop/loop.h"
+#include "loop/loop_guest.h"
+#include "net/read_max.h"
+
+enum { FREE_MAX = 1024 }; /* free objects kept of each kind */
+
+struct free_object {
+    struct free_object *next;
+};
+
+struct stock {
+    struct loop_guest guest;
+    struct loop *loop;
+    struct stock_tenant *tenant;
+    struct {
+        struct free_object *first;
+        size_t count;
+    } spare[STOCK_OBJECTS];
+    uint8_t read_buffer[NET_READ_MAX];
+};
+
+static void on_loop_freed(struct loop_guest *guest)
+{
+    struct stock *stock = CONTAINER_OF(guest, struct stock, guest);
+
+    if (stock->tenant)
+        stock->tenant->close(stock->tenant);
+    for (int which = 0; which < STOCK_OBJECTS; which++) {
+        while (stock->spare[which].first) {
+            struct free_object *object = stock->spare[which].first;
+            stock->spare[which].first = object->next;
+            free(object);
+        }
+    }
+    free(stock);
+}
+
+static struct stock *stock_new(struct loop *loop)
+{
+    struct stock *stock = malloc(sizeof(*stock)); /* the read buffer needs no zeros */
+
+    if (!stock)
+        return NULL;
+    stock->loop = loop;
+    stock->tenant = NULL;
+    for (int which = 0; which < STOCK_OBJECTS; which++) {
+        stock->spare[which].first = NULL;
+        stock->spare[which].count = 0;
+    }
+    stock->guest.free = on_loop_freed;
+    loop_set_guest(loop, &stock->guest);
+    return stock;
+}
+
+struct stock *stock_of(struct loop *loop)
+{
+    struct loop_guest *guest = loop_guest(loop);
+    return guest ? CONTAINER_OF(guest, struct stock, guest) : stock_new(loop);
+}
+
+struct loop *stock_loop(struct stock *stock)
+{
+    return stock->loop;
+}
+
+struct stock_tenant *stock_tenant(const struct stock *stock)
+{
+    return stock->tenant;
+}
+
+void stock_set_tenant(struct stock *stock, struct stock_tenant *tenant)
+{
+    stock->tenant = tenant;
+}
+
+uint8_t *stock_read_buffer(struct stock *stock)
+{
+    return stock->read_buffer;
+}
+
+/* Under AddressSanitizer nothing is kept, so that a use after free is seen. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+static const size_t keep_max = 0;
+#else
+static const size_t keep_max = FREE_MAX;
+#endif
+
+void *stock_take(struct stock *stock, enum stock_object which, size_t size)
+{
+    struct free_object *object = stock->spare[which].first;
+
+    if (!object)
+        return malloc(MAX(size, sizeof(*object)));
+    stock->spare[which].first = object->next;
+    stock->spare[which].count--;
+    return object;
+}
+
+void stock_give(struct stock *stock, enum stock_object which, void *object)
+{
+    struct free_object *spare = object;
+
+    if (stock->spare[which].count >= keep_max) {
+        free(object);
+        return;
+    }
+    spare->next = stock->spare[which].first;
+    stock->spare[which].first = spare;
+    stock->spare[which].count++;
+}
