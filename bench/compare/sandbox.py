@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Where the servers run: a network namespace that has loopback only, on CPUs of their own.
+"""Where the servers run: a network namespace that has loopback (and the cable) only, on CPUs of their own.
 
 Whatever a server wants to ask besides its upstream (root servers, update services) has no way there,
 and the kernel counts the attempts."""
