@@ -70,8 +70,8 @@ size_t build_query(uint8_t *out, size_t size, const struct question *question,
                    const struct build_query_options *options)
 {
     MUST(options->cookie_len <= EDNS_COOKIE_CLIENT + EDNS_COOKIE_SERVER_MAX);
-    MUST(options->edns || !(options->keepalive || options->cookie_len || options->dnssec_ok ||
-                            options->pad_block));
+    MUST(options->edns ||
+         !(options->keepalive || options->cookie_len || options->dnssec_ok || options->pad_block));
     size_t len = HEADER_LEN + (size_t)question->name.len + 4;
     if (options->edns)
         len += OPT_LEN + (size_t)options_len(options);

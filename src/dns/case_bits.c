@@ -36,18 +36,33 @@ static inline uint64_t randomise_word(uint64_t word, uint8_t bits)
     return folded ^ (letters_of(folded) & spread(bits)) >> 2;
 }
 
-void case_randomise(uint8_t *wire, uint8_t len, const uint8_t *bits)
+static inline void randomise_eight(uint8_t *at, unsigned bits)
 {
-    size_t at = 0;
-    for (; at + 8 <= len; at += 8, bits++) {
-        uint64_t word = htole64(randomise_word(le64toh(word_load(wire + at)), *bits));
-        memcpy(wire + at, &word, sizeof(word));
-    }
-    for (unsigned bit = 0; at < len; at++, bit++) {
+    uint64_t word = htole64(randomise_word(le64toh(word_load(at)), (uint8_t)bits));
+    memcpy(at, &word, sizeof(word));
+}
+
+static void randomise_short(uint8_t *wire, uint8_t len, uint8_t bits)
+{
+    for (unsigned at = 0; at < len; at++) {
         uint8_t folded = name_fold_byte(wire[at]);
         bool is_letter = (uint8_t)(folded - 'a') < 26;
-        wire[at] = (uint8_t)(folded ^ (is_letter && *bits >> bit & 1 ? 0x20 : 0));
+        wire[at] = (uint8_t)(folded ^ (is_letter && bits >> at & 1 ? 0x20 : 0));
     }
+}
+
+/* The last word overlaps the one before it: what it does again comes out the same. */
+void case_randomise(uint8_t *wire, uint8_t len, const uint8_t *bits)
+{
+    if (len < 8) {
+        randomise_short(wire, len, *bits);
+        return;
+    }
+    unsigned last = len - 8u, whole = len / 8u;
+    for (unsigned i = 0; i < whole; i++)
+        randomise_eight(wire + 8 * i, bits[i]);
+    if (len % 8 != 0)
+        randomise_eight(wire + last, (bits[whole - 1] | (unsigned)bits[whole] << 8) >> last % 8);
 }
 
 unsigned case_letters(struct name name)

@@ -112,13 +112,20 @@ static bool folded_equal(const uint8_t *a, const uint8_t *b, size_t len)
     return name_fold_word(word_load(a + len - 8)) == name_fold_word(word_load(b + len - 8));
 }
 
+/* Whether the rest of the name stands there whole: a sound name ends itself, so equal bytes are an
+ * equal name. */
+static inline bool rest_stands_at(struct span message, size_t at, struct name name, size_t done)
+{
+    size_t left = name.len - done;
+    return at < message.len && left <= message.len - at &&
+           folded_equal(message.data + at, name.wire + done, left);
+}
+
 bool name_equal_in_message(struct span message, size_t offset, struct name name)
 {
     size_t at = offset, sequence = offset, done = 0;
     unsigned hops = 0;
-    /* Standing there whole: a sound name ends itself, so equal bytes are an equal name. */
-    if (offset < message.len && name.len <= message.len - offset &&
-        folded_equal(message.data + offset, name.wire, name.len))
+    if (rest_stands_at(message, at, name, done))
         return true;
     while (at < message.len) {
         size_t size = (size_t)message.data[at] + 1;
@@ -126,6 +133,8 @@ bool name_equal_in_message(struct span message, size_t offset, struct name name)
             at = sequence = pointer_target(message, at, sequence);
             if (!at || ++hops > NAME_HOPS_MAX)
                 return false;
+            if (rest_stands_at(message, at, name, done))
+                return true;
             continue;
         }
         if (size > message.len - at || size > name.len - done)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "dns/word.h"
 
 enum { DEPENDS_STEPS_MAX = 256 /* tasks looked at for one question of dependence */ };
 
@@ -74,7 +75,8 @@ struct task *tasks_find(const struct tasks *tasks, const struct cache_key *key)
 
 static void copy_key(struct cache_key *to, const struct cache_key *from)
 {
-    memcpy(to, from, offsetof(struct cache_key, name) + from->name_len);
+    memcpy(to, from, offsetof(struct cache_key, name));
+    word_copy(to->name, from->name, from->name_len);
 }
 
 /* Field by field: a task is more than a kilobyte, most of which need not be cleared. */

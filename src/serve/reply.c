@@ -14,6 +14,7 @@
 #include "dns/header.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
+#include "dns/word.h"
 #include "serve/reply_tsig.h"
 
 enum {
@@ -233,7 +234,7 @@ static uint8_t *write_start(const struct query *query, uint8_t *out)
     struct name name = query->question.name;
     uint8_t *at = out + HEADER_LEN;
     header_set_count(out, SECTION_QUESTION, 1);
-    memcpy(at, name.wire, name.len);
+    word_copy(at, name.wire, name.len);
     put_u16(at + name.len, query->question.type);
     put_u16(at + name.len + 2, query->question.cls);
     return at + name.len + 4;
@@ -245,7 +246,7 @@ static uint8_t *write_answer(const struct reply *reply, uint8_t *out, uint64_t n
     const struct answer *answer = reply->answer;
     struct name name = reply->query->question.name;
     answer_copy(answer, reply->body_len, now_us, out);
-    memcpy(out + HEADER_LEN, name.wire, name.len);
+    word_copy(out + HEADER_LEN, name.wire, name.len);
     for (int at = reply->left_out; at < SECTION_COUNT; at++)
         header_set_count(out, (enum section)at, 0);
     return out + reply->body_len;

@@ -17,6 +17,7 @@
 #include "base/rand.h"
 #include "dns/build.h"
 #include "dns/rrtype.h"
+#include "dns/word.h"
 #include "loop/loop.h"
 #include "upstream/exchange_question.h"
 
@@ -277,7 +278,7 @@ static bool belongs(const struct attempt *attempt, const struct message *message
         return false;
     if (!message->has_question || !question_equal(&message->question, asked))
         return false;
-    memcpy(wire, asked->name.wire, asked->name.len);
+    word_copy(wire, asked->name.wire, asked->name.len);
     if (attempt->with_case)
         case_randomise(wire, asked->name.len, attempt->case_bits);
     *same_case =

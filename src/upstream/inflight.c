@@ -15,18 +15,6 @@
 
 enum { FIRST_SLOTS = 16 };
 
-void inflight_init(struct inflight *inflight)
-{
-    memset(inflight, 0, sizeof(*inflight));
-    rand_bytes(inflight->keys, sizeof(inflight->keys));
-}
-
-void inflight_deinit(struct inflight *inflight)
-{
-    free(inflight->table);
-    inflight->table = NULL;
-}
-
 /* A Feistel network over two bytes is a permutation whatever its round function: no id comes twice
  * before all came once. */
 static uint16_t permute(const uint64_t *keys, uint16_t number)
@@ -41,9 +29,17 @@ static uint16_t permute(const uint64_t *keys, uint16_t number)
     return (uint16_t)(left << 8 | right);
 }
 
-uint16_t inflight_next_id(const struct inflight *inflight)
+void inflight_init(struct inflight *inflight)
 {
-    return permute(inflight->keys, (uint16_t)inflight->next);
+    memset(inflight, 0, sizeof(*inflight));
+    rand_bytes(inflight->keys, sizeof(inflight->keys));
+    inflight->next_id = permute(inflight->keys, 0);
+}
+
+void inflight_deinit(struct inflight *inflight)
+{
+    free(inflight->table);
+    inflight->table = NULL;
 }
 
 static void put(struct inflight_entry *table, uint32_t mask, struct inflight_entry entry)
@@ -79,10 +75,10 @@ enum err inflight_add(struct inflight *inflight, struct flight *flight)
         if (err)
             return err;
     }
-    struct inflight_entry entry = {
-        .flight = flight, .id = inflight_next_id(inflight), .used = true};
+    struct inflight_entry entry = {.flight = flight, .id = inflight->next_id, .used = true};
     put(inflight->table, inflight->mask, entry);
     inflight->next++;
+    inflight->next_id = permute(inflight->keys, (uint16_t)inflight->next);
     inflight->live++;
     return ERR_OK;
 }

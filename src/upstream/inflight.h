@@ -33,6 +33,7 @@ struct inflight {
     uint32_t live; /* entries with a flight */
     uint32_t owed; /* entries given up */
     uint32_t next; /* ids drawn so far */
+    uint16_t next_id;
     uint64_t keys[INFLIGHT_ROUNDS];
 };
 
@@ -46,7 +47,10 @@ void inflight_init(struct inflight *inflight);
 void inflight_deinit(struct inflight *inflight);
 
 /* The id that the next inflight_add() will use. */
-uint16_t inflight_next_id(const struct inflight *inflight);
+static inline uint16_t inflight_next_id(const struct inflight *inflight)
+{
+    return inflight->next_id;
+}
 
 /* Enters a query under that id; ERR_LIMIT after 65536 of them, ERR_NO_MEMORY. */
 MUST_USE enum err inflight_add(struct inflight *inflight, struct flight *flight);
