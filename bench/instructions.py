@@ -6,7 +6,7 @@ miss over nailed TCP, nailed TLS and UDP.
 
 Time on a shared machine differs by more than what a change of the code gains or costs; the number of
 instructions hardly does. It says nothing of the kernel, which has most of the time, nor of memory
-that is far away: profile.py does.
+that is far away: time_split.py does.
 
 How many queries a turn of the loop takes is a part of their cost. So they come in bursts of one size:
 nailupd is stopped while a burst is sent, and a burst is sent when the turn of the one before is over.

@@ -131,7 +131,7 @@ class Recording:
         self.process.send_signal(signal.SIGINT)
         said = self.process.communicate(timeout=60)[1]
         if self.process.returncode not in (0, -signal.SIGINT):
-            print(f"profile: {self.command[0]}: {said.strip()[-300:]}", file=sys.stderr)
+            print(f"time_split: {self.command[0]}: {said.strip()[-300:]}", file=sys.stderr)
 
 
 def calls_of(file, answers):
@@ -251,8 +251,8 @@ def parse_arguments():
 def main():
     args = parse_arguments()
     if pathlib.Path("/proc/sys/kernel/kptr_restrict").read_text(encoding="ascii").strip() == "2":
-        print("profile: kernel.kptr_restrict is 2: perf cannot name the kernel's functions", file=sys.stderr)
-    with tempfile.TemporaryDirectory(prefix="profile-") as directory:
+        print("time_split: kernel.kptr_restrict is 2: perf cannot name the kernel's functions", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="time-split-") as directory:
         figures = profile_all(args, directory)
     print(table(figures, args.least))
     print()
