@@ -94,7 +94,7 @@ static enum err watch_signals(struct stopper *stopper, struct cable *cable)
  * not be had, the figures tell. */
 static void take_precedence(void)
 {
-    struct sched_param param = {.sched_priority = 1};
+    struct sched_param param = {.sched_priority = 2}; /* 1 is for who compares with --realtime */
     sched_setscheduler(0, SCHED_FIFO, &param);
 }
 

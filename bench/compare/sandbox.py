@@ -79,6 +79,14 @@ def die_with_parent():
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def take_precedence():
+    """This process and all that it starts run before everything that has no such right."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except PermissionError as error:
+        raise SystemExit("compare: --realtime takes CAP_SYS_NICE") from error
+
+
 def working_directory():
     """In memory where there is room: Knot Resolver's manual wants its cache there."""
     in_memory = SHM.is_dir() and os.access(SHM, os.W_OK) and \
