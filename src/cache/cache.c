@@ -20,8 +20,9 @@ enum {
     SHARDS_MAX = 64,
     SHARD_BYTES_MIN = 2 * 1024 * 1024, /* smaller shards would be too uneven, and large answers
                                         * too large a part of them */
-    BYTES_PER_WAY = 72, /* of the size: a ninth of it is table, and a cache full of the smallest
-                         * answers has 11 of 16 ways in use */
+    BYTES_PER_WAY = 88, /* of the size: a twelfth of it is table, and a cache full of the smallest
+                         * answers has 13 of 16 ways in use. SIEVE within a bucket needs it full: at
+                         * 72 it found a point and a half less of a hundred */
 };
 
 struct cache {

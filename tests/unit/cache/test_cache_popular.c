@@ -166,12 +166,12 @@ static void test_more_is_found_than_lru_of_the_same_size_would(void **state)
     workload_end(&work);
 }
 
-/* With the exponent 1 this is the workload that the policy was chosen with: LRU finds 35.6 %. */
+/* Of Zipf's exponents those seen in resolvers; at 1 LRU finds 35.6 %. */
 static void test_at_10000_entries_many_more_are_found_than_by_lru(void **state)
 {
     (void)state;
     const unsigned tenths[] = {8, 9, 10, 11};
-    const double points[] = {4, 4, 4, 3}; /* at least so many more of a hundred */
+    const double points[] = {5, 5, 5, 4}; /* at least so many more of a hundred */
     cache_thread_begin();
     for (size_t i = 0; i < sizeof(tenths) / sizeof(tenths[0]); i++) {
         struct workload work = {.tenths = tenths[i], .names = 2000000, .count = 2000000};
