@@ -160,6 +160,12 @@ static void run_uv(struct loop *loop)
     uv_run(&loop->uv, UV_RUN_NOWAIT);
 }
 
+/* Handles that are to be put into its set, or let go. */
+static bool has_uv_work(const struct loop *loop)
+{
+    return uv_backend_timeout(&loop->uv) == 0;
+}
+
 static void on_uv_ready(struct watch *watch, uint32_t events)
 {
     (void)events;
@@ -185,9 +191,10 @@ static bool is_stopping(const struct loop *loop)
 static void run_turn(struct loop *loop)
 {
     run_turn_ends(loop); /* what was asked for outside of a turn */
-    if (uv_backend_timeout(&loop->uv) == 0)
-        run_uv(loop); /* its new handles are not in its set yet, or closed ones are to be let go */
-    int timeout_ms = is_stopping(loop) ? 0 : wait_ms(loop);
+    if (has_uv_work(loop))
+        run_uv(loop);
+    /* What ran there may have made new handles, whose descriptors are not in libuv's set yet. */
+    int timeout_ms = is_stopping(loop) || has_uv_work(loop) ? 0 : wait_ms(loop);
     loop->now_is_stale = true;
     watches_wait(&loop->watches, timeout_ms);
     timers_run(&loop->timers, loop_now(loop));

@@ -20,8 +20,8 @@
 #include "loop/watches.h"
 
 /* A turn hands out events no longer than this: a handshake of TLS costs half a millisecond, and a
- * thousand that come at once must not keep the queries beside them waiting. What is left comes
- * again in the next turn, behind the others. */
+ * thousand that come at once must not keep the queries beside them waiting. The next turn goes on
+ * with what is left before it asks the kernel, which would name the first ones again. */
 #define TURN_MAX_US (4 * US_PER_MS)
 enum { EVENTS_PER_LOOK = 4 }; /* between two looks at the clock */
 
@@ -50,23 +50,24 @@ static void hand_out(struct watches *watches)
 {
     struct epoll_event *event = &watches->events[watches->current++];
     struct watch *watch = event->data.ptr;
-    if (watch)
-        watch->on_ready(watch, event->events);
+    uint32_t asked = watch ? watch->events | EPOLLERR | EPOLLHUP : 0;
+    if (event->events & asked) /* it may ask for less since it was left over */
+        watch->on_ready(watch, event->events & asked);
 }
 
 static void hand_out_events(struct watches *watches)
 {
     uint64_t until_at = UINT64_MAX;
-    while (watches->current < watches->count) {
-        if (watches->current % EVENTS_PER_LOOK == 0 && watches->count > EVENTS_PER_LOOK) {
+    bool looks = watches->count - watches->current > EVENTS_PER_LOOK;
+    for (unsigned done = 0; watches->current < watches->count; done++) {
+        if (looks && done % EVENTS_PER_LOOK == 0) {
             uint64_t now = clock_us();
-            until_at = watches->current == 0 ? now + TURN_MAX_US : until_at;
+            until_at = done == 0 ? now + TURN_MAX_US : until_at;
             if (now >= until_at)
                 break;
         }
         hand_out(watches);
     }
-    watches->count = 0;
 }
 
 /* One may become calm, or close another, meanwhile. */
@@ -86,9 +87,12 @@ void watches_wait(struct watches *watches, int timeout_ms)
 {
     if (!list_is_empty(&watches->busy))
         timeout_ms = 0;
-    watches->turns++;
-    watches->current = 0;
-    watches->count = epoll_wait(watches->epoll_fd, watches->events, WATCHES_EVENTS_MAX, timeout_ms);
+    if (watches->current >= watches->count) { /* else what is left over comes first */
+        watches->turns++;
+        watches->current = 0;
+        watches->count =
+            epoll_wait(watches->epoll_fd, watches->events, WATCHES_EVENTS_MAX, timeout_ms);
+    }
     call_busy(watches);
     hand_out_events(watches);
 }

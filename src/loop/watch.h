@@ -56,8 +56,8 @@ void watch_stop(struct loop *loop, struct watch *watch);
 void watch_set_busy(struct loop *loop, struct watch *watch);
 MUST_USE enum err watch_set_calm(struct loop *loop, struct watch *watch);
 
-/* Counts the loop's waits for sockets: what had arrived before one is handed out after it, unless
- * there was more than fits a turn. */
+/* Counts the loop's looks at its sockets: what had arrived before one has been handed out when the
+ * next one is counted. */
 uint64_t watch_turns(const struct loop *loop);
 
 #endif

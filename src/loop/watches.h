@@ -27,8 +27,8 @@ struct watches {
 MUST_USE enum err watches_init(struct watches *watches);
 void watches_deinit(struct watches *watches);
 
-/* Waits at most so many milliseconds (-1: for ever) for sockets, not at all while one is busy, and
- * tells their watches. */
+/* Waits at most so many milliseconds (-1: for ever) for sockets and tells their watches. Does not
+ * wait while one is busy, or while some of the last turn were not told yet. */
 void watches_wait(struct watches *watches, int timeout_ms);
 
 /* The set of a loop: what watch.h finds its own by. */

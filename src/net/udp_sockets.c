@@ -4,9 +4,9 @@
  * Sockets of UDP queries, used again with a fresh port each time (udp_sockets.h).
  *
  * Invariant: an idle socket is connected to nobody and has no port, so nothing can arrive at it. It
- * is not used again before the next epoll_wait(), by which what had arrived is thrown away. After a
- * turn with more events than were handed out some may stay: the next query then takes a datagram
- * for a stray, by its id, and udp_query.c an error for the last one's.
+ * is not used again before what had arrived has been thrown away, after the next look at the loop's
+ * sockets. Where more are ready than one look names some may stay: the next query then takes a
+ * datagram for a stray, by its id, and udp_query.c an error for the last one's.
  */
 
 #include "net/udp_sockets.h"
@@ -21,8 +21,9 @@
 #include "net/socket.h"
 
 enum {
-    LOOKS = 3,      /* reuses of which the ports are compared */
-    DRAIN_MAX = 16, /* datagrams thrown away at an idle socket, until it is closed instead */
+    LOOKS = 3,          /* reuses of which the ports are compared */
+    TURNS_TO_DRAIN = 2, /* looks at the sockets: with the first one comes what had arrived */
+    DRAIN_MAX = 16,     /* datagrams thrown away at an idle socket, until it is closed instead */
 };
 
 enum { FAMILY_V4, FAMILY_V6, FAMILIES };
@@ -80,7 +81,7 @@ static struct udp_socket *take_idle(struct udp_sockets *sockets, struct stock *s
     if (!node)
         return NULL;
     struct udp_socket *socket = LIST_ITEM(node, struct udp_socket, node);
-    if (socket->idle_turn == watch_turns(stock_loop(stock)))
+    if (watch_turns(stock_loop(stock)) - socket->idle_turn < TURNS_TO_DRAIN)
         return NULL;
     list_remove(node);
     sockets->count[place]--;

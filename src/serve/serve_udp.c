@@ -22,6 +22,7 @@ enum { LOOKUPS_MAX = 32 }; /* taken at once: as many as one read brings */
 struct serve_udp {
     struct sink sink;
     struct udp_server *socket;
+    bool in_batch;
     unsigned lookup_count; /* read and not answered */
     struct request_lookup lookups[LOOKUPS_MAX];
     uint64_t dropped; /* replies that the kernel did not take, as far as they are counted */
@@ -56,6 +57,7 @@ static void on_batch_begin(void *owner)
     if (dropped != serve->dropped)
         STATS_ADD(serve->sink.requests->stats, dropped_full, dropped - serve->dropped);
     serve->dropped = dropped;
+    serve->in_batch = true;
     cache_read_begin();
 }
 
@@ -71,8 +73,10 @@ static void answer_lookups(struct serve_udp *serve)
 
 static void on_batch_end(void *owner)
 {
-    answer_lookups(owner);
+    struct serve_udp *serve = owner;
+    answer_lookups(serve);
     cache_read_end();
+    serve->in_batch = false;
 }
 
 static void on_datagram(void *owner, struct span datagram, const struct udp_path *path)
@@ -120,6 +124,7 @@ void serve_udp_close(struct serve_udp **serve)
 {
     struct serve_udp *closing = *serve;
     *serve = NULL;
+    MUST(!closing->in_batch);
     sink_abandon(&closing->sink);
     udp_server_close(&closing->socket);
     free(closing);

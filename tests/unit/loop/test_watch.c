@@ -174,6 +174,61 @@ static void test_a_watch_closed_in_a_turn_gets_no_event_of_it(void **state)
     close_room();
 }
 
+/* ---- what else runs ---- */
+
+enum { HEAVY = 4, HEAVY_TURNS_MAX = 50 };
+
+/* Stays readable for ever, and dear. */
+static void on_ready_heavy(struct watch *watch, uint32_t events)
+{
+    struct end *end = CONTAINER_OF(watch, struct end, watch);
+    (void)events;
+    usleep(SLOW_US / 2);
+    count_event(end);
+}
+
+static void on_mail(struct mail *mail)
+{
+    (void)mail;
+    loop_stop(room.loop);
+}
+
+static void test_mail_comes_beside_sockets_that_always_have_more(void **state)
+{
+    struct mail mail = {.run = on_mail};
+    (void)state;
+    open_room(HEAVY, on_ready_heavy);
+    for (unsigned i = 0; i < HEAVY; i++)
+        write_to(i, "x", 1);
+    run_for_events(HEAVY);
+    loop_post(room.loop, &mail);
+    run_for_events(HEAVY * HEAVY_TURNS_MAX);
+    assert_true(room.served < HEAVY * HEAVY_TURNS_MAX);
+    close_room();
+}
+
+/* Named by the kernel together; the first asks the second to pause. */
+static void on_ready_pausing(struct watch *watch, uint32_t events)
+{
+    struct end *end = CONTAINER_OF(watch, struct end, watch);
+    (void)events;
+    for (unsigned i = 0; i < room.count; i++)
+        if (&room.ends[i] != end)
+            watch_set(room.loop, &room.ends[i].watch, 0);
+    count_event(end);
+}
+
+static void test_who_pauses_gets_no_event_of_the_turn(void **state)
+{
+    (void)state;
+    open_room(2, on_ready_pausing);
+    write_to(0, "x", 1);
+    write_to(1, "x", 1);
+    run_for_events(3);
+    assert_true(room.ends[0].served == 0 || room.ends[1].served == 0);
+    close_room();
+}
+
 /* ---- busy ones ---- */
 
 /* Called also when there is nothing: then it is over. */
@@ -270,6 +325,8 @@ int main(void)
         cmocka_unit_test(test_a_turn_is_not_filled_by_dear_events_and_none_is_forgotten),
         cmocka_unit_test(test_more_sockets_than_a_turn_takes_all_get_theirs),
         cmocka_unit_test(test_a_watch_closed_in_a_turn_gets_no_event_of_it),
+        cmocka_unit_test(test_mail_comes_beside_sockets_that_always_have_more),
+        cmocka_unit_test(test_who_pauses_gets_no_event_of_the_turn),
         cmocka_unit_test(test_a_busy_watch_is_called_each_turn_until_it_is_calm),
         cmocka_unit_test(test_a_busy_watch_leaves_its_neighbours_their_turn),
         cmocka_unit_test(test_what_is_asked_for_while_busy_holds_when_calm),
