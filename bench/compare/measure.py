@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """One measurement: a server, a cell, saturated or at a rate. A row of the CSV comes of it."""
 
+import csv
 import json
 import os
 import pathlib
@@ -23,6 +24,7 @@ FIELDS = ["round", "at", "cell", "server", "version", "transport", "mode", "rate
           "p99_us", "p999_us", "max_us", "send_lag_p99_us", "load_cpu_us_per_query",
           "upstream_udp_queries", "upstream_tcp_queries", "upstream_tls_queries",
           "queries_per_write", "connections_opened", "tls_handshakes", *CABLE_FIELDS]
+TEXTS = {"at", "cell", "server", "version", "transport", "mode"}  # of these; the others are numbers
 
 TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -42,6 +44,21 @@ def cpu_times(cpu):
 def process_seconds(pid):
     """CPU time of all threads, in nanoseconds inside the kernel."""
     return time.clock_gettime_ns((~pid << 3) | 2) / 1e9
+
+
+def as_measured(name, text):
+    """A field of the CSV as it was before it was written."""
+    for kind in () if name in TEXTS else (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def read_csv(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return [{name: as_measured(name, text) for name, text in row.items()} for row in csv.DictReader(file)]
 
 
 class CpuWatch:

@@ -142,3 +142,15 @@ def write_csv(path, played):
                     writer.writerow([name, label, f"{point.due_s:.5f}",
                                      "" if point.latency_ms is None else f"{point.latency_ms:.3f}",
                                      "lost" if point.rcode is None else point.rcode])
+
+
+def read_csv(path):
+    """{series: {label: points}} as write_csv() wrote them; nothing where no series was played."""
+    played = {}
+    if path.exists():
+        with open(path, encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                point = Point(float(row["due_s"]), float(row["latency_ms"]) if row["latency_ms"] else None,
+                              None if row["rcode"] == "lost" else int(row["rcode"]))
+                played.setdefault(row["series"], {}).setdefault(row["server"], []).append(point)
+    return played

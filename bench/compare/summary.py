@@ -62,6 +62,15 @@ class Results:
         values = self.values(cell, server, transport, metric)
         return statistics.median(values) if values else None
 
+    def ratio(self, metric, above, below):
+        """The median of the rounds' ratios, so that what slows the machine for a while slows both.
+        above, below: (cell, server, transport)."""
+        figures = [{row["round"]: row[metric.field] for row in self.rows_of(*one, metric.mode)
+                    if isinstance(row[metric.field], (int, float))} for one in (above, below)]
+        ratios = [figures[0][number] / figures[1][number] for number in figures[0]
+                  if figures[1].get(number)]
+        return statistics.median(ratios) if ratios else None
+
     def figure(self, cell, server, transport, metric):
         """The one that is shown."""
         if server == programs.OURS:

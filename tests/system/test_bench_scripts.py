@@ -15,7 +15,7 @@ from conftest import BUILD, ROOT
 
 pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
 
-SCRIPTS = ["bench/cache_memory.py", "bench/scaling.py", "bench/start.py", "tests/soak/churn.py"]
+SCRIPTS = ["bench/cache_memory.py", "bench/idle.py", "bench/scaling.py", "bench/start.py", "tests/soak/churn.py"]
 MEASURED, MISSED, CANNOT = 0, 1, 2
 
 
@@ -234,3 +234,16 @@ def test_churn_sees_what_the_load_lost(monkeypatch, capsys, change, is_fine):
     monkeypatch.setattr(soak, "end_loads", lambda: [(churn.MIX[0], report)])
     assert (soak.judge_loads() == []) == is_fine
     assert capsys.readouterr().out
+
+
+# ---- idle ----
+
+def test_idle_asks_each_way_as_often_and_loses_nothing():
+    rows = rows_of(play("bench/idle.py", "--quick").stdout)
+    assert [row["to the upstream"] for row in rows] == ["UDP", "TCP, nailed", "DoT, nailed", "TCP, on demand",
+                                                        "DoT, on demand"]
+    assert all(int(row["queries"]) >= 15 and int(row["lost"]) == 0 for row in rows)
+
+
+def test_idle_refuses_more_upstreams_than_there_are_addresses():
+    assert "250" in play("bench/idle.py", "--upstreams", 251, codes=(CANNOT,)).stderr

@@ -301,3 +301,23 @@ def test_an_axis_holds_its_values_between_its_ends(compare_modules):
         assert all(100 - 1e-6 <= scale.at(value) <= 600 + 1e-6 for value in values)
         assert 2 <= len(scale.labelled()) <= 12
     assert charts.dots("t", "s", "us", [("g", [("a", True, [None])])], [("CPU", "")], []) is None
+
+
+def test_tables_and_charts_can_be_made_again_from_the_files_alone(results, tmp_path):
+    again = tmp_path / "again"
+    shutil.copytree(results, again)
+    made = [path.name for path in results.iterdir() if path.suffix in (".md", ".svg")]
+    assert len(made) > 3
+    for name in made:
+        (again / name).unlink()
+    done = compare(tmp_path / "unused", "--again", again)
+    assert done.returncode == 0, done.stderr
+    for name in made:
+        assert (again / name).read_text(encoding="utf-8") == (results / name).read_text(encoding="utf-8")
+    assert not (tmp_path / "unused").exists()
+
+
+def test_a_folder_without_a_run_cannot_be_told_again(tmp_path):
+    done = compare(tmp_path, "--again", tmp_path)
+    assert done.returncode == 1 and "--again takes the folder of a run" in done.stderr
+    assert "Traceback" not in done.stderr
