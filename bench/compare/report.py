@@ -137,7 +137,9 @@ def trust(known, rows):
                      f"median round, {max(taken):.0f} % in the worst; more than "
                      f"{measure.TAKEN_LIMIT_PERCENT} % in {bad} of {len(taken)}")
         if bad > len(taken) / 10:
-            lines.append("- **the machine was busy: of the figures only CPU per query means much**")
+            lines.append("- the machine was busy with other things, which had what `--realtime` left them: saturated "
+                         "servers lost up to a twentieth of their CPU, and caches were shared" if known.get("realtime") else
+                         "- **the machine was busy: of the figures only CPU per query means much**")
     if lag:
         lines.append(f"- the load was late by {statistics.median(lag):.0f} us (p99, median round)")
     lines += cable_lines(known, rows)
