@@ -29,7 +29,7 @@ WAYS = [("UDP", "udp", False), ("TCP, nailed", "tcp", True), ("DoT, nailed", "tl
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
     parser.add_argument("--delay", type=float, default=1, help="round trip in ms (1)")
     parser.add_argument("--every", type=float, default=10, help="seconds between two queries to an upstream")
