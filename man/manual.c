@@ -5,7 +5,9 @@
  * include/nailup say in place of lines such as @OPTIONS@. What is printed is mdoc(7). So a row
  * cannot be added without being documented, and no page can tell what the program does not do.
  *
- *   manual PAGE.in PAGE
+ *   manual PAGE.in PAGE RULES
+ *
+ * RULES: the alerts for Prometheus, whose meaning a page tells.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -248,14 +250,75 @@ static void put_metrics(FILE *out)
     fputs(".El\n", out);
 }
 
+static void put_per_upstream(FILE *out)
+{
+    fputs(".Bl -tag -width Ds\n", out);
+#define PER_UPSTREAM(field, name, kind, sentence)                                                  \
+    put_metric(out, name, strcmp(#kind, "COUNTER") == 0 ? "counter" : "gauge", "", sentence);
+#include "nailup/metrics.def"
+    fputs(".El\n", out);
+}
+
+/* ---- alerts ---- */
+
+static const char *alerts_path;
+
+/* The quoted text behind a key of a line, cut out in place; NULL: the line has another key. */
+static char *text_behind(char *line, const char *key)
+{
+    char *start = line + strspn(line, " ");
+    if (strncmp(start, key, strlen(key)) != 0)
+        return NULL;
+    start += strlen(key);
+    start += *start == '"';
+    start[strcspn(start, "\"\n")] = '\0';
+    return start;
+}
+
+/* The rules are YAML, written one key a line; no more of it is understood here. */
+static void put_alert_line(FILE *out, char *line)
+{
+    char *name = text_behind(line, "- alert: ");
+    if (name) {
+        fprintf(out, ".It Va %s\n", name);
+        return;
+    }
+    char *text = text_behind(line, "meaning: ");
+    if (!text)
+        text = text_behind(line, "look: ");
+    if (text)
+        put_sentences(out, text);
+}
+
+static void put_alerts(FILE *out)
+{
+    char line[LINE_BYTES_MAX];
+    FILE *in = fopen(alerts_path, "r");
+    if (!in) {
+        perror(alerts_path);
+        return;
+    }
+    fputs(".Bl -tag -width Ds\n", out);
+    while (fgets(line, sizeof(line), in))
+        put_alert_line(out, line);
+    fputs(".El\n", out);
+    fclose(in);
+}
+
 /* ---- the page ---- */
 
 static const struct {
     const char *mark;
     void (*put)(FILE *out);
 } marks[] = {
-    {"@OPTIONS@\n", put_options}, {"@FUTURES@\n", put_futures}, {"@COMMANDS@\n", put_commands},
-    {"@STATES@\n", put_states},   {"@ENDS@\n", put_ends},       {"@METRICS@\n", put_metrics},
+    {"@OPTIONS@\n", put_options},
+    {"@FUTURES@\n", put_futures},
+    {"@COMMANDS@\n", put_commands},
+    {"@STATES@\n", put_states},
+    {"@ENDS@\n", put_ends},
+    {"@METRICS@\n", put_metrics},
+    {"@PER_UPSTREAM@\n", put_per_upstream},
+    {"@ALERTS@\n", put_alerts},
 };
 
 static bool put_line(FILE *out, const char *line)
@@ -284,10 +347,11 @@ static bool put_page(FILE *in, FILE *out)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        fputs("usage: manual PAGE.in PAGE\n", stderr);
+    if (argc != 4) {
+        fputs("usage: manual PAGE.in PAGE RULES\n", stderr);
         return 2;
     }
+    alerts_path = argv[3];
     FILE *in = fopen(argv[1], "r");
     FILE *out = fopen(argv[2], "w");
     if (!in || !out) {

@@ -41,6 +41,11 @@ void log_set_format(enum log_format format)
     __atomic_store_n(&log_format, (int)format, __ATOMIC_RELAXED);
 }
 
+enum log_format log_get_format(void)
+{
+    return (enum log_format)__atomic_load_n(&log_format, __ATOMIC_RELAXED);
+}
+
 void log_set_sink(void (*sink)(enum log_level level, const char *line))
 {
     __atomic_store_n(&log_sink, sink, __ATOMIC_RELEASE);
@@ -150,7 +155,7 @@ void log_write(enum log_level level, const char *module, const char *format, ...
 
     struct line line;
     line.len = 0;
-    if (__atomic_load_n(&log_format, __ATOMIC_RELAXED) == LOG_JSON)
+    if (log_get_format() == LOG_JSON)
         frame_json(&line, level, module, message);
     else
         frame_text(&line, level, module, message);

@@ -22,6 +22,7 @@ extern int log_threshold;
 
 void log_set_level(enum log_level level);
 void log_set_format(enum log_format format);
+enum log_format log_get_format(void);
 
 /* "error", "warning", "notice", "info", "debug"; ERR_INVALID for another word. */
 MUST_USE enum err log_level_parse(enum log_level *out, const char *word);

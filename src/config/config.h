@@ -91,9 +91,10 @@ struct config {
     struct route_options route;
     uint32_t workers; /* 0: one per CPU this process may use */
     uint32_t max_nailed;
-    char *control_socket; /* "": none */
-    char *session_file;   /* of TLS; "": none */
-    char *tls_key_log;    /* "": none */
+    char *control_socket;       /* "": none */
+    struct addr metrics_listen; /* family 0: none */
+    char *session_file;         /* of TLS; "": none */
+    char *tls_key_log;          /* "": none */
     enum log_level log_level;
     enum log_format log_format;
 

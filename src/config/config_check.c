@@ -57,8 +57,30 @@ static void check_socket(struct loader *loader)
                      "has %zu bytes; the system takes paths of at most %d", len, CONFIG_SOCKET_MAX);
 }
 
+/* Whether two TCP sockets could not both have the address, or would share its clients. */
+static bool is_same_place(const struct addr *a, const struct addr *b)
+{
+    return addr_port(a) == addr_port(b) && addr_family(a) == addr_family(b) &&
+           (addr_equal(a, b) || addr_is_any(a) || addr_is_any(b));
+}
+
+static void check_metrics(struct loader *loader, const struct addr *list, size_t count,
+                          const char *key)
+{
+    const struct config *config = loader->config;
+    char text[ADDR_TEXT_MAX];
+    for (size_t i = 0; i < count; i++)
+        if (is_same_place(&config->metrics_listen, &list[i]))
+            problems_add(loader->problems, position_of(config, "metrics.listen"), "metrics.listen",
+                         "clashes with %s of %s; take another port", addr_format(&list[i], text),
+                         key);
+}
+
 void config_check(struct loader *loader)
 {
+    const struct server_options *server = &loader->config->server;
+    check_metrics(loader, server->listen, server->listen_count, "server.listen");
+    check_metrics(loader, server->listen_tls, server->listen_tls_count, "server.listen-tls");
     check_has_zone(loader);
     check_ttls(loader);
     check_socket(loader);

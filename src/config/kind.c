@@ -44,7 +44,10 @@ static const struct unit size_units[] = {
     {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}, {0},
 };
 
-enum { US_PER_SECOND = 1000000 };
+enum {
+    US_PER_SECOND = 1000000,
+    METRICS_PORT = 9953,
+};
 
 bool kind_is_list(enum kind kind)
 {
@@ -248,6 +251,19 @@ bool kind_parse_host_name(const char *text, char out[ADDR_NAME_MAX])
     return true;
 }
 
+/* Of one machine and for one party, so neither multicast nor a port that the kernel draws. */
+static bool parse_listen_metrics(const char *text, struct addr *field)
+{
+    size_t len;
+    *field = (struct addr){0};
+    if (*text == '\0')
+        return true;
+    if (addr_parse(field, text, METRICS_PORT) || addr_port(field) == 0)
+        return false;
+    const uint8_t *bytes = addr_bytes(field, &len);
+    return len == 4 ? bytes[0] < 224 : bytes[0] != 0xff;
+}
+
 static bool parse_host_name(const char *text, struct arena *arena, char **field)
 {
     char name[ADDR_NAME_MAX] = "";
@@ -272,6 +288,8 @@ bool kind_parse(enum kind kind, const char *text, struct arena *arena, void *fie
         return parse_path(text, arena, field);
     case KIND_HOST_NAME:
         return parse_host_name(text, arena, field);
+    case KIND_LISTEN_METRICS:
+        return parse_listen_metrics(text, field);
     case KIND_TEXT:
         return is_printable(text) && store_string(text, arena, field);
     default:
@@ -343,6 +361,14 @@ static void format_prefix(const struct prefix *prefix, char *out)
     snprintf(out, KIND_TEXT_MAX, strchr(text, ':') ? "\"%s\"" : "%s", text);
 }
 
+static void format_listen_metrics(const struct addr *addr, char *out)
+{
+    char text[ADDR_TEXT_MAX] = "";
+    if (addr_family(addr) != AF_UNSPEC)
+        addr_format(addr, text);
+    snprintf(out, KIND_TEXT_MAX, *text && !strchr(text, ':') ? "%s" : "\"%s\"", text);
+}
+
 const char *kind_format(enum kind kind, const void *field, char out[KIND_TEXT_MAX])
 {
     MUST(!kind_is_list(kind));
@@ -350,6 +376,8 @@ const char *kind_format(enum kind kind, const void *field, char out[KIND_TEXT_MA
         format_word(kind, field, out);
     else if (kind == KIND_PREFIX)
         format_prefix(field, out);
+    else if (kind == KIND_LISTEN_METRICS)
+        format_listen_metrics(field, out);
     else if (kind == KIND_ZONE_NAME)
         format_zone_name(field, out);
     else if (kind == KIND_PATH || kind == KIND_HOST_NAME || kind == KIND_TEXT)

@@ -30,6 +30,15 @@ static const char *host_name_remedy(const char *text)
     return "";
 }
 
+static const char *listen_remedy(const char *text)
+{
+    if (strchr(text, ']'))
+        return "; write it without brackets, the port after an @";
+    if (strchr(text, '.') && strchr(text, ':'))
+        return "; the port stands after an @";
+    return "";
+}
+
 /* A word that other programs take for what the kind means, or a hint at the missing unit. */
 static const char *remedy(enum kind kind, const char *text)
 {
@@ -48,6 +57,8 @@ static const char *remedy(enum kind kind, const char *text)
         return "; the units are B, KiB, MiB and GiB";
     if (kind == KIND_PREFIX && strchr(text, '@'))
         return "; a prefix matches whatever the port";
+    if (kind == KIND_LISTEN_METRICS)
+        return listen_remedy(text);
     if (kind == KIND_HOST_NAME)
         return host_name_remedy(text);
     if ((kind == KIND_PATH || kind == KIND_TEXT) && strlen(text) > KIND_STRING_MAX)

@@ -14,6 +14,7 @@
 #include "base/addr.h"
 #include "base/check.h"
 #include "cache/cache.h"
+#include "config/config.h"
 #include "control/call.h"
 #include "control/metrics.h"
 #include "loop/loop.h"
@@ -112,6 +113,8 @@ static void put_listening(struct call *call)
     reply_table(&call->reply, "listening", "address:text\tprotocols:text");
     put_addresses(&call->reply, view->listening, view->listening_count, "udp tcp");
     put_addresses(&call->reply, view->listening_tls, view->listening_tls_count, "tls");
+    if (view->config && addr_family(&view->config->metrics_listen) != AF_UNSPEC)
+        put_addresses(&call->reply, &view->config->metrics_listen, 1, "http");
 }
 
 void command_status(struct call *call)

@@ -15,7 +15,10 @@ void metrics_collect(const struct control_view *view, struct stats *out)
     for (size_t i = 0; i < view->worker_count; i++)
         stats_sum(out, view->workers[i]->stats);
     cache_usage(view->cache, &usage);
+    out->cache_limit_bytes = usage.bytes_max;
     out->cache_bytes = usage.bytes;
     out->cache_entries = usage.entries;
     out->cache_evictions = usage.evictions;
+    out->workers = view->worker_count;
+    out->start_time = view->started_time;
 }

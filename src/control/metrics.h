@@ -4,8 +4,8 @@
 #define NAILUP_CONTROL_METRICS_H
 
 /*
- * The numbers of the whole process: the sums of the workers' and what belongs to none of them. The
- * text for Prometheus will be printed from the same struct.
+ * The numbers of the whole process: the sums of the workers' and what belongs to none of them. What
+ * nailupctl and Prometheus are told is printed from it.
  */
 
 #include "base/stats.h"

@@ -8,17 +8,23 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/log.h"
 #include "daemon/exit_code.h"
+
+enum { SENTENCE_MAX = 2048 }; /* longer ones are cut: they have a path in them */
 
 int refusal(const char *format, ...)
 {
+    char sentence[SENTENCE_MAX];
     va_list arguments;
 
-    fputs("nailupd: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(sentence, sizeof(sentence), format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    if (log_get_format() == LOG_JSON)
+        log_write(LOG_ERROR, "daemon", "%s", sentence);
+    else
+        fprintf(stderr, "nailupd: %s\n", sentence);
     return EXIT_CANNOT_START;
 }
 
@@ -46,9 +52,20 @@ static const char *advice(enum err err)
     }
 }
 
-int refusal_listen(struct server_address address, enum err err)
+static int refusal_address(const struct addr *addr, enum err err, const char *key)
 {
     char text[ADDR_TEXT_MAX];
-    return refusal("cannot listen on %s: %s; %s (server.%s)", addr_format(address.addr, text),
-                   err_str(err), advice(err), address.is_tls ? "listen-tls" : "listen");
+    return refusal("cannot listen on %s: %s; %s (%s)", addr_format(addr, text), err_str(err),
+                   advice(err), key);
+}
+
+int refusal_listen(struct server_address address, enum err err)
+{
+    return refusal_address(address.addr, err,
+                           address.is_tls ? "server.listen-tls" : "server.listen");
+}
+
+int refusal_metrics(const struct addr *listen, enum err err)
+{
+    return refusal_address(listen, err, "metrics.listen");
 }

@@ -3,16 +3,20 @@
 #ifndef NAILUP_DAEMON_REFUSAL_H
 #define NAILUP_DAEMON_REFUSAL_H
 
-/* Why the daemon does not start: one line on stderr that says what to do, in every log level. */
+/* Why the daemon does not start: one line on stderr that says what to do, in every log level. Lines
+ * are JSON where the log is. */
 
 #include "base/err.h"
 #include "serve/server_address.h"
 
-/* "nailupd: " and the sentence; returns EXIT_CANNOT_START. */
+/* The sentence, behind "nailupd: " in text; returns EXIT_CANNOT_START. */
 int refusal(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* That this address cannot be listened on. */
 int refusal_listen(struct server_address address, enum err err);
+
+/* That metrics.listen cannot. */
+int refusal_metrics(const struct addr *listen, enum err err);
 
 /* That TLS clients cannot be served, and why; returns EXIT_CONFIG. */
 int refusal_certificate(const char *why);

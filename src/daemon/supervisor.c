@@ -2,10 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The main thread: makes what the workers share, starts them, waits for signals and the control
- * socket on a loop of its own, and ends in the opposite order. It answers no query.
+ * The main thread: makes what the workers share, starts them, waits for signals, the control socket
+ * and scrapers on a loop of its own, and ends in the opposite order. It answers no query.
  *
- * Invariant: the control socket is closed before workers end, so nobody posts to an ended worker.
+ * Invariant: the control socket and the exporter are closed before workers end, so nobody posts to
+ * an ended worker.
  */
 
 #include "daemon/supervisor.h"
@@ -20,6 +21,7 @@
 #include "cache/cache.h"
 #include "config/config.h"
 #include "control/control.h"
+#include "control/exporter.h"
 #include "control/view.h"
 #include "daemon/certificate.h"
 #include "daemon/exit_code.h"
@@ -38,7 +40,8 @@ struct supervisor {
     const char *config_file;
     struct loop *loop;
     struct signals *signals;
-    struct control *control; /* NULL: none is wanted, or it is closed */
+    struct control *control;   /* NULL: none is wanted, or it is closed */
+    struct exporter *exporter; /* likewise */
     struct cache *cache;
     struct worker_share share;
     struct workers *workers;
@@ -67,6 +70,7 @@ static void stop(struct supervisor *supervisor, int number)
     }
     supervisor->stopping = true;
     LOG(LOG_NOTICE, "daemon", "%s: finishing what was begun", name);
+    exporter_close(&supervisor->exporter);
     control_close(&supervisor->control);
     workers_drain(supervisor->workers);
 }
@@ -204,6 +208,17 @@ static int open_control(struct supervisor *supervisor)
     return EXIT_STOPPED;
 }
 
+static int open_exporter(struct supervisor *supervisor)
+{
+    const struct addr *listen = &supervisor->config->metrics_listen;
+
+    if (addr_family(listen) == AF_UNSPEC)
+        return EXIT_STOPPED;
+    enum err err =
+        exporter_open(&supervisor->exporter, supervisor->loop, listen, &supervisor->view);
+    return err ? refusal_metrics(listen, err) : EXIT_STOPPED;
+}
+
 static int start_workers(struct supervisor *supervisor)
 {
     size_t count = worker_count(supervisor->config), listen;
@@ -256,6 +271,7 @@ static bool fill_view(struct supervisor *supervisor)
         .workers = list,
         .worker_count = workers,
         .started_at = loop_now(supervisor->loop),
+        .started_time = (uint64_t)time(NULL),
     };
     return list && fill_listening(supervisor);
 }
@@ -273,6 +289,8 @@ static int start(struct supervisor *supervisor)
     if (!code)
         code = open_control(supervisor);
     if (!code)
+        code = open_exporter(supervisor);
+    if (!code)
         code = start_workers(supervisor);
     if (!code && !fill_view(supervisor))
         code = refusal("out of memory");
@@ -281,6 +299,7 @@ static int start(struct supervisor *supervisor)
 
 static void end(struct supervisor *supervisor)
 {
+    exporter_close(&supervisor->exporter);
     control_close(&supervisor->control);
     signals_close(&supervisor->signals);
     if (supervisor->workers)

@@ -272,29 +272,45 @@ static const char *health_name(const struct upstream *upstream, uint64_t now)
     return upstream_is_ill(upstream) ? "ill" : "good";
 }
 
+static struct upstream_view view_upstream(const struct upstream *upstream, uint64_t now)
+{
+    struct upstream_view view = {
+        .addr = upstream->addr,
+        .transport = transport_name(upstream),
+        .nailed = upstream->options.nailed,
+        .ill = upstream_is_ill(upstream),
+        .queries = upstream->queries,
+        .answers = upstream->answers,
+        .timeouts = upstream->timeouts,
+        .fallbacks = upstream->fallbacks,
+        .dials = upstream->pool.dials,
+        .dial_failures = upstream->pool.dial_failures,
+        .udp_rtt_us = upstream->udp.srtt_us,
+        .stream_rtt_us = upstream->stream.srtt_us,
+        .health = health_name(upstream, now),
+        .error = upstream->pool.last_error ? err_str(upstream->pool.last_error) : "",
+    };
+    count_conns(upstream, &view);
+    return view;
+}
+
+size_t upstreams_first(struct upstreams *upstreams, size_t most,
+                       void (*see)(void *context, const struct upstream_view *view), void *context)
+{
+    uint64_t now = loop_now(upstreams->env.loop);
+    size_t seen = 0;
+    LIST_EACH(node, &upstreams->all)
+    {
+        if (seen++ >= most)
+            break;
+        struct upstream_view view = view_upstream(LIST_ITEM(node, struct upstream, node), now);
+        see(context, &view);
+    }
+    return upstreams->count;
+}
+
 void upstreams_each(struct upstreams *upstreams,
                     void (*see)(void *context, const struct upstream_view *view), void *context)
 {
-    uint64_t now = loop_now(upstreams->env.loop);
-    LIST_EACH(node, &upstreams->all)
-    {
-        const struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
-        struct upstream_view view = {
-            .addr = upstream->addr,
-            .transport = transport_name(upstream),
-            .nailed = upstream->options.nailed,
-            .queries = upstream->queries,
-            .answers = upstream->answers,
-            .timeouts = upstream->timeouts,
-            .fallbacks = upstream->fallbacks,
-            .dials = upstream->pool.dials,
-            .dial_failures = upstream->pool.dial_failures,
-            .udp_rtt_us = upstream->udp.srtt_us,
-            .stream_rtt_us = upstream->stream.srtt_us,
-            .health = health_name(upstream, now),
-            .error = upstream->pool.last_error ? err_str(upstream->pool.last_error) : "",
-        };
-        count_conns(upstream, &view);
-        see(context, &view);
-    }
+    (void)upstreams_first(upstreams, SIZE_MAX, see, context);
 }

@@ -71,6 +71,7 @@ struct upstream_view {
     struct addr addr;
     const char *transport;
     bool nailed;
+    bool ill; /* others are asked first, as its answers would come late or not at all */
     uint32_t ready, dialing, draining, resting;
     uint32_t in_flight;
     uint64_t queries, answers; /* attempts sent and answers taken, all transports */
@@ -85,5 +86,9 @@ void upstreams_each_conn(struct upstreams *upstreams,
                          void (*see)(void *context, const struct conn_view *view), void *context);
 void upstreams_each(struct upstreams *upstreams,
                     void (*see)(void *context, const struct upstream_view *view), void *context);
+
+/* As upstreams_each() for the first of them, at most so many; returns how many there are. */
+size_t upstreams_first(struct upstreams *upstreams, size_t most,
+                       void (*see)(void *context, const struct upstream_view *view), void *context);
 
 #endif

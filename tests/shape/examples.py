@@ -24,6 +24,7 @@ DOCUMENTED = [
     ("commands.def", "COMMAND", 0, "nailupctl.8", '.It Cm "{}"'),
     ("metrics.def", "METRIC", 1, "nailup-metrics.7", '.It Va "nailup_{}'),
     ("metrics.def", "HISTOGRAM", 1, "nailup-metrics.7", '.It Va "nailup_{}"'),
+    ("metrics.def", "PER_UPSTREAM", 1, "nailup-metrics.7", '.It Va "nailup_{}"'),
 ]
 
 # Files of examples that a machine need not have: read, and written.

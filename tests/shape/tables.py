@@ -17,6 +17,7 @@ ROW = re.compile(r"^([A-Z][A-Z0-9_]*)\(", re.MULTILINE)
 STRING = re.compile(r'"((?:\\.|[^"\\])*)"')
 METRIC_NAME = re.compile(r"[a-z][a-z0-9_]*")
 LABELS = re.compile(r'(?:[a-z][a-z0-9_]*="[^"\\\n]*")(?:,[a-z][a-z0-9_]*="[^"\\\n]*")*')
+METRICS_ARGUMENTS = {"METRIC": 5, "HISTOGRAM": 3, "FAMILY": 2, "PER_UPSTREAM": 4}
 NAME_AT = {"OPTION": 1}  # which argument is the row's name; of all others the first
 UNIT_NOT_BASE = re.compile(r"_(ms|us|milliseconds|microseconds|kib|mib|kilobytes|megabytes)(_|$)")
 
@@ -95,15 +96,37 @@ def check_metric_name(tables, path, line, name, kind):
         tables.complain(path, line, f"'{name}': histograms end in _seconds")
 
 
+def check_families(tables, path, families, labelled):
+    """What Prometheus says of a name must fit all its rows."""
+    for name in labelled - families.keys():
+        tables.complain(path, labelled_line(path, name), f"'{name}' has labels and no FAMILY")
+    for name in families.keys() - labelled:
+        tables.complain(path, families[name], f"FAMILY of '{name}', which has no labels")
+
+
+def labelled_line(path, name):
+    return next(line for line, macro, arguments in rows_of(path)
+                if macro == "METRIC" and string_of(arguments[1]) == name)
+
+
 def check_metrics(tables, path):
-    kinds, series, previous = {}, set(), None
+    kinds, series, previous, families, labelled = {}, set(), None, {}, set()
     for line, macro, arguments in rows_of(path):
-        if len(arguments) != {"METRIC": 5, "HISTOGRAM": 3}.get(macro):
+        if len(arguments) != METRICS_ARGUMENTS.get(macro):
             tables.complain(path, line, f"{macro} with {len(arguments)} arguments")
             continue
+        if macro == "FAMILY":
+            families[string_of(arguments[0])] = line
+            continue
         name = string_of(arguments[1]) or ""
-        kind = arguments[2] if macro == "METRIC" else "HISTOGRAM"
+        kind = "HISTOGRAM" if macro == "HISTOGRAM" else arguments[2]
         labels = string_of(arguments[3]) if macro == "METRIC" else ""
+        if labels and LABELS.fullmatch(labels):
+            labelled.add(name)
+        if kind == "SECONDS" and macro == "PER_UPSTREAM":
+            kind = "GAUGE"
+            if not name.endswith("_seconds"):
+                tables.complain(path, line, f"'{name}': times end in _seconds")
         check_metric_name(tables, path, line, name, kind)
         if kind not in ("COUNTER", "GAUGE", "HISTOGRAM"):
             tables.complain(path, line, f"{kind} is no kind")
@@ -117,6 +140,7 @@ def check_metrics(tables, path):
             tables.complain(path, line, f"'{name}' has two kinds")
         series.add((name, labels))
         previous = name
+    check_families(tables, path, families, labelled)
 
 
 def main():

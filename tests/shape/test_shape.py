@@ -128,7 +128,8 @@ class Tables(SmallTree):
         tables.check_metrics(found, path)
         return found.problems
 
-    GOOD = 'METRIC(a, "a_total", COUNTER, "reason=\\"x\\",to=\\"y\\"", "Sentence, with a comma.")\n'
+    FAMILY = 'FAMILY("a_total", "All of them.")\n'
+    GOOD = FAMILY + 'METRIC(a, "a_total", COUNTER, "reason=\\"x\\",to=\\"y\\"", "Sentence, with a comma.")\n'
 
     def test_a_good_row_is_fine(self):
         self.assertEqual(self.check(self.GOOD + 'HISTOGRAM(h, "h_seconds", "A time.")\n'), [])
@@ -137,9 +138,9 @@ class Tables(SmallTree):
         self.assert_complains(self.check('METRIC(a, "a_total", COUNTER, "", "")\n'), "no sentence")
 
     def test_names_are_unique(self):
-        again = self.GOOD.replace("x", "z")
-        self.assert_complains(self.check(self.GOOD + again), "already")
-        again = self.GOOD.replace("(a,", "(b,")
+        row = self.GOOD.removeprefix(self.FAMILY)
+        self.assert_complains(self.check(self.GOOD + row.replace("x", "z")), "already")
+        again = row.replace("(a,", "(b,")
         self.assert_complains(self.check(self.GOOD + again), "twice")
 
     def test_counters_end_in_total_and_gauges_do_not(self):
@@ -153,8 +154,20 @@ class Tables(SmallTree):
 
     def test_rows_of_a_name_stand_together(self):
         other = 'METRIC(o, "o", GAUGE, "", "Sentence.")\n'
-        again = self.GOOD.replace("(a,", "(b,").replace("x", "z")
+        again = self.GOOD.removeprefix(self.FAMILY).replace("(a,", "(b,").replace("x", "z")
         self.assert_complains(self.check(self.GOOD + other + again), "together")
+
+    def test_rows_with_labels_have_a_family_and_no_others(self):
+        row = self.GOOD.removeprefix(self.FAMILY)
+        self.assert_complains(self.check(row), "no FAMILY")
+        alone = 'FAMILY("o", "Ones.")\nMETRIC(o, "o", GAUGE, "", "Sentence.")\n'
+        self.assert_complains(self.check(alone), "has no labels")
+
+    def test_numbers_of_upstreams_obey_the_same_rules(self):
+        good = 'PER_UPSTREAM(q, "q_total", COUNTER, "Ones.")\nPER_UPSTREAM(t, "t_seconds", SECONDS, "A time.")\n'
+        self.assertEqual(self.check(good), [])
+        self.assert_complains(self.check('PER_UPSTREAM(t, "t", SECONDS, "A time.")\n'), "_seconds")
+        self.assert_complains(self.check('PER_UPSTREAM(q, "q", COUNTER, "Ones.")\n'), "_total")
 
 
 if __name__ == "__main__":

@@ -318,8 +318,42 @@ static void test_keys_of_later_versions_are_known_and_refused(void **state)
         "recursion: {enabled: yes}",
         "1:13: error: recursion.enabled: is not supported yet by this version; leave it out "
         "or write no");
-    expect_error("metrics: {listen: 127.0.0.1@9953}",
-                 "1:11: error: metrics.listen: is not supported yet by this version; leave it out");
+}
+
+static void test_an_address_of_metrics_that_cannot_be(void **state)
+{
+    (void)state;
+    static const char takes[] =
+        "1:19: error: metrics.listen: takes an address such as 127.0.0.1@9953 or "
+        "\"::1@9953\", or \"\" for none, not ";
+    static const char *const wrong[][2] = {
+        {"{listen: 127.0.0.1:9953}", "\"127.0.0.1:9953\"; the port stands after an @"},
+        {"{listen: \"[::1]:9953\"}",
+         "\"[::1]:9953\"; write it without brackets, the port after an @"},
+        {"{listen: 127.0.0.1@0}", "\"127.0.0.1@0\""},
+        {"{listen: 127.0.0.1@65536}", "\"127.0.0.1@65536\""},
+        {"{listen: 224.0.0.1}", "\"224.0.0.1\""},
+        {"{listen: localhost}", "\"localhost\""},
+        {"{listen: [127.0.0.1]}", "a list"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        char text[128], error[256];
+        snprintf(text, sizeof(text), "metrics: %s", wrong[i][0]);
+        snprintf(error, sizeof(error), "%s%s", takes, wrong[i][1]);
+        expect_error(text, error);
+    }
+}
+
+static void test_metrics_cannot_share_an_address_with_clients(void **state)
+{
+    (void)state;
+    expect_errors("server: {listen: [127.0.0.2@53, 0.0.0.0@9953]}\n"
+                  "metrics: {listen: 127.0.0.1}\n" ZONE,
+                  "f:2:11: error: metrics.listen: clashes with 0.0.0.0@9953 of server.listen; take "
+                  "another port\n");
+    expect_errors("server: {listen: [127.0.0.1@53]}\nmetrics: {listen: 127.0.0.1@53}\n" ZONE,
+                  "f:2:11: error: metrics.listen: clashes with 127.0.0.1@53 of server.listen; take "
+                  "another port\n");
 }
 
 static void test_all_errors_come_at_once_in_the_files_order(void **state)
@@ -431,6 +465,8 @@ int main(void)
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_a_socket_path_must_fit_the_system),
         cmocka_unit_test(test_keys_of_later_versions_are_known_and_refused),
+        cmocka_unit_test(test_an_address_of_metrics_that_cannot_be),
+        cmocka_unit_test(test_metrics_cannot_share_an_address_with_clients),
         cmocka_unit_test(test_all_errors_come_at_once_in_the_files_order),
         cmocka_unit_test(test_broken_syntax_comes_with_what_was_found_before),
         cmocka_unit_test(test_what_broken_syntax_cut_off_is_not_missed),

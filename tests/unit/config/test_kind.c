@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/addr.h"
 #include "base/log.h"
 #include "base/prefix.h"
 #include "config/kind.h"
@@ -188,6 +189,20 @@ static void test_host_names_fold_and_lose_their_last_dot(void **state)
             fail_msg("%s was taken", wrong[i]);
 }
 
+static void test_the_address_of_metrics_has_a_port_of_its_own(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"127.0.0.1@0", "127.0.0.1#a", "239.1.1.1", "ff02::1", "x"};
+    struct addr addr;
+    assert_true(kind_parse(KIND_LISTEN_METRICS, "127.0.0.1", &arena, &addr));
+    assert_int_equal(addr_port(&addr), 9953);
+    assert_true(kind_parse(KIND_LISTEN_METRICS, "", &arena, &addr));
+    assert_int_equal(addr_family(&addr), 0);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        if (kind_parse(KIND_LISTEN_METRICS, wrong[i], &arena, &addr))
+            fail_msg("%s was taken", wrong[i]);
+}
+
 /* What is printed reads back to what prints the same. */
 static void expect_round_trip(enum kind kind, const char *text, const char *printed)
 {
@@ -230,6 +245,9 @@ static void test_words_and_names_print_as_yaml(void **state)
     expect_round_trip(KIND_HOST_NAME, "A.example", "\"a.example\"");
     expect_round_trip(KIND_TEXT, "a:b", "\"a:b\"");
     expect_round_trip(KIND_LOG_FORMAT, "json", "json");
+    expect_round_trip(KIND_LISTEN_METRICS, "", "\"\"");
+    expect_round_trip(KIND_LISTEN_METRICS, "127.0.0.1", "127.0.0.1@9953");
+    expect_round_trip(KIND_LISTEN_METRICS, "::1@99", "\"::1@99\"");
     expect_round_trip(KIND_PREFIX, "10.1.1.1", "10.1.1.1");
     expect_round_trip(KIND_PREFIX, "10.50.1.64/27", "10.50.1.64/27");
     expect_round_trip(KIND_PREFIX, "2001:db8::/32", "\"2001:db8::/32\"");
@@ -254,6 +272,7 @@ int main(void)
         cmocka_unit_test(test_paths_are_absolute_and_printable),
         cmocka_unit_test(test_paths_and_texts_have_a_bound),
         cmocka_unit_test(test_host_names_fold_and_lose_their_last_dot),
+        cmocka_unit_test(test_the_address_of_metrics_has_a_port_of_its_own),
         cmocka_unit_test(test_values_print_in_their_largest_unit),
         cmocka_unit_test(test_words_and_names_print_as_yaml),
     };

@@ -183,7 +183,7 @@ static void test_keys_of_later_versions_may_say_off(void **state)
         "stub-zones: []\n"
         "recursion: {enabled: no, root-hints: \"\", priming: no, port: 53, qname-minimisation: no,"
         " do-not-query: [], prefer-ip: any}\n"
-        "metrics: {listen: \"\"}\nlog: {queries: no}\n"
+        "log: {queries: no}\n"
         "forward-zones: [{name: ., upstreams: [192.0.2.53], first: no}]\n"));
 }
 

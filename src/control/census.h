@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_CONTROL_CENSUS_H
+#define NAILUP_CONTROL_CENSUS_H
+
+/*
+ * The numbers of each upstream, counted by asking every worker on its own thread, by mail. Workers
+ * do not wait for each other or for us, and none looks at more than CENSUS_UPSTREAMS_MAX upstreams
+ * for it, so that one that knows many does not keep its clients waiting.
+ *
+ * The main loop's thread, but for what is said to be a worker's.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/err.h"
+#include "control/view.h"
+
+struct loop;
+
+enum { CENSUS_UPSTREAMS_MAX = 128 };
+
+/* PER_UPSTREAM_<field>: the index into values. */
+enum per_upstream {
+#define PER_UPSTREAM(field, name, kind, sentence) PER_UPSTREAM_##field,
+#include "nailup/metrics.def"
+    PER_UPSTREAM_COUNT
+};
+
+enum per_upstream_kind { PER_UPSTREAM_COUNTER, PER_UPSTREAM_GAUGE, PER_UPSTREAM_SECONDS };
+
+struct per_upstream_row {
+    const char *name; /* without the prefix nailup_ */
+    const char *sentence;
+    enum per_upstream_kind kind;
+};
+
+extern const struct per_upstream_row per_upstream_rows[PER_UPSTREAM_COUNT];
+
+/* Upstreams with one address and transport are one. */
+struct census_upstream {
+    struct addr addr;
+    const char *transport; /* static */
+    uint64_t values[PER_UPSTREAM_COUNT];
+};
+
+struct census {
+    size_t count;
+    size_t left_out;                                        /* as there was no room for more */
+    struct census_upstream upstreams[CENSUS_UPSTREAMS_MAX]; /* in the order they were met */
+};
+
+struct census_taking;
+
+/* Gets the census, to be freed with free(); NULL: out of memory. The taking is over. */
+typedef void (*census_done)(void *context, struct census *census);
+
+/* Asks all workers of the view; done comes later, never from within. ERR_NO_MEMORY. */
+MUST_USE enum err census_take(struct census_taking **out, struct loop *loop,
+                              const struct control_view *view, census_done done, void *context);
+
+/* done is not called any more; what workers still say is thrown away. *taking becomes NULL; NULL is
+ * fine. */
+void census_abandon(struct census_taking **taking);
+
+/* Adds what one worker found to what others have. Pure. */
+void census_add(struct census *out, const struct census *part);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * Family by family, as the format wants it: HELP and TYPE once, then every sample of the name.
+ * Times are counted in microseconds and shown in seconds.
+ *
+ * Invariant: a sample's labels never change while the daemon runs, and no label has more values
+ * than a table has rows, but that of upstreams, which census.h bounds.
+ */
+
+#include "control/exposition.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "nailup/version.h"
+
+enum {
+    LINE_BYTES_MAX = 1024,
+    LABEL_MAX = 2 * ADDR_TEXT_MAX + 1,
+    /* Of the four buckets an octave every second one, from 16 us on: what a query takes that never
+     * leaves the machine, up to 16.8 s. Prometheus pays for each. */
+    BUCKET_FIRST = 11,
+    BUCKET_STEP = 2,
+};
+
+struct text {
+    struct buf *out;
+    enum err err; /* the first; nothing is written thereafter */
+};
+
+static void put(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static void put(struct text *text, const char *format, ...)
+{
+    char line[LINE_BYTES_MAX];
+    va_list arguments;
+
+    va_start(arguments, format);
+    int len = vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    MUST(len >= 0 && (size_t)len < sizeof(line));
+    if (!text->err)
+        text->err = buf_append(text->out, line, (size_t)len);
+}
+
+/* A backslash and a line's end are escaped everywhere, quotes in labels alone. */
+static const char *escape(const char *from, bool is_label, char *out, size_t size)
+{
+    size_t len = 0;
+
+    for (; *from && len + 3 <= size; from++) {
+        if (*from == '\\' || *from == '\n' || (is_label && *from == '"'))
+            out[len++] = '\\';
+        out[len++] = *from == '\n' ? 'n' : *from;
+    }
+    out[len] = '\0';
+    return out;
+}
+
+static void put_family(struct text *text, const char *name, const char *type, const char *sentence)
+{
+    char help[LINE_BYTES_MAX / 2];
+
+    put(text, "# HELP nailup_%s %s\n", name, escape(sentence, false, help, sizeof(help)));
+    put(text, "# TYPE nailup_%s %s\n", name, type);
+}
+
+/* ---- rows ---- */
+
+static const struct {
+    const char *name, *sentence;
+} families[] = {
+#define FAMILY(name, sentence) {name, sentence},
+#include "nailup/metrics.def"
+};
+
+/* What the samples of a name are together; where there is but one, its own sentence says it. */
+static const char *sentence_of(const struct stat_row *row)
+{
+    for (size_t i = 0; i < ARRAY_LEN(families); i++) {
+        if (strcmp(families[i].name, row->name) == 0)
+            return families[i].sentence;
+    }
+    return row->sentence;
+}
+
+/* A gauge that one worker raised and another lowered may be seen below zero for a moment. */
+static void put_value(struct text *text, const struct stat_row *row, uint64_t value)
+{
+    if (row->kind == STAT_KIND_GAUGE)
+        put(text, " %" PRId64 "\n", (int64_t)value);
+    else
+        put(text, " %" PRIu64 "\n", value);
+}
+
+static void put_rows(struct text *text, const struct stats *stats)
+{
+    const char *before = "";
+
+    for (size_t i = 0; i < STAT_COUNT; i++) {
+        const struct stat_row *row = &stat_rows[i];
+        if (strcmp(row->name, before) != 0)
+            put_family(text, row->name, row->kind == STAT_KIND_GAUGE ? "gauge" : "counter",
+                       sentence_of(row));
+        before = row->name;
+        put(text, *row->labels ? "nailup_%s{%s}" : "nailup_%s", row->name, row->labels);
+        put_value(text, row, stats->values[i]);
+    }
+}
+
+/* ---- histograms ---- */
+
+static void put_seconds(struct text *text, uint64_t us)
+{
+    put(text, "%" PRIu64 ".%06u", us / 1000000, (unsigned)(us % 1000000));
+}
+
+static void put_histogram(struct text *text, const char *name, const struct histogram *histogram)
+{
+    uint64_t count = stats_histogram_count(histogram);
+
+    for (size_t i = BUCKET_FIRST; i < HISTOGRAM_BUCKETS - 1; i += BUCKET_STEP) {
+        uint64_t limit = stats_histogram_limit_us(i);
+        put(text, "nailup_%s_bucket{le=\"", name);
+        put_seconds(text, limit);
+        put(text, "\"} %" PRIu64 "\n", stats_histogram_count_to(histogram, limit));
+    }
+    put(text, "nailup_%s_bucket{le=\"+Inf\"} %" PRIu64 "\nnailup_%s_sum ", name, count, name);
+    put_seconds(text, histogram->sum_us);
+    put(text, "\nnailup_%s_count %" PRIu64 "\n", name, count);
+}
+
+static void put_histograms(struct text *text, const struct stats *stats)
+{
+    for (size_t i = 0; i < stat_histogram_count; i++) {
+        const struct stat_histogram_row *row = &stat_histogram_rows[i];
+        put_family(text, row->name, "histogram", row->sentence);
+        put_histogram(text, row->name, stats_histogram_at(stats, i));
+    }
+}
+
+/* ---- upstreams ---- */
+
+static void put_upstream(struct text *text, const struct per_upstream_row *row,
+                         const struct census_upstream *upstream, uint64_t value)
+{
+    char address[ADDR_TEXT_MAX], label[LABEL_MAX];
+
+    if (row->kind == PER_UPSTREAM_SECONDS && value == 0)
+        return; /* never measured */
+    put(text, "nailup_%s{upstream=\"%s\",transport=\"%s\"} ", row->name,
+        escape(addr_format(&upstream->addr, address), true, label, sizeof(label)),
+        upstream->transport);
+    if (row->kind == PER_UPSTREAM_SECONDS)
+        put_seconds(text, value);
+    else
+        put(text, "%" PRIu64, value);
+    put(text, "\n");
+}
+
+static void put_census(struct text *text, const struct census *census)
+{
+    for (size_t i = 0; i < PER_UPSTREAM_COUNT; i++) {
+        const struct per_upstream_row *row = &per_upstream_rows[i];
+        put_family(text, row->name, row->kind == PER_UPSTREAM_COUNTER ? "counter" : "gauge",
+                   row->sentence);
+        for (size_t j = 0; j < census->count; j++)
+            put_upstream(text, row, &census->upstreams[j], census->upstreams[j].values[i]);
+    }
+    put_family(text, "per_upstream_left_out", "gauge",
+               "Upstreams without numbers of their own, as there are too many.");
+    put(text, "nailup_per_upstream_left_out %zu\n", census->left_out);
+}
+
+enum err exposition_write(struct buf *out, const struct stats *stats, const struct census *census)
+{
+    struct text text = {.out = out};
+
+    put_family(&text, "build_info", "gauge", "Always 1; the label says what runs.");
+    put(&text, "nailup_build_info{version=\"%s\"} 1\n", NAILUP_VERSION);
+    put_rows(&text, stats);
+    put_histograms(&text, stats);
+    if (census)
+        put_census(&text, census);
+    return text.err;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_CONTROL_EXPOSITION_H
+#define NAILUP_CONTROL_EXPOSITION_H
+
+/*
+ * The numbers as text for Prometheus: its text format, version 0.0.4. nailup-metrics(7) says what
+ * they mean. Pure.
+ */
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/stats.h"
+#include "control/census.h"
+
+/* A buf of this size holds any exposition. */
+enum { EXPOSITION_MAX = 512 * 1024 };
+
+/* Appends all of it. census may be NULL: then nothing is said of single upstreams. */
+MUST_USE enum err exposition_write(struct buf *out, const struct stats *stats,
+                                   const struct census *census);
+
+#endif

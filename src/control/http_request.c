@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * As strict as RFC 9112 asks of servers, since what two parties read differently is how one is
+ * cheated: one blank between words, no blank before a colon, no folded lines, one Host. A line may
+ * end without its CR (section 2.2).
+ *
+ * Invariant: nothing is judged before the empty line has come, but that there is too much.
+ */
+
+#include "control/http_request.h"
+
+#include <string.h>
+#include <strings.h>
+
+static struct span from(struct span bytes, size_t at)
+{
+    return at ? span_of(bytes.data + at, bytes.len - at) : bytes;
+}
+
+/* Section 2.2: empty lines before a request are ignored. */
+static struct span without_empty_lines(struct span bytes)
+{
+    size_t at = 0;
+
+    while (at < bytes.len && (bytes.data[at] == '\r' || bytes.data[at] == '\n'))
+        at++;
+    return from(bytes, at);
+}
+
+/* Takes a line with its end; *line is without. False: its end has not come. */
+static bool take_line(struct span *rest, struct span *line)
+{
+    const uint8_t *end = rest->len ? memchr(rest->data, '\n', rest->len) : NULL;
+
+    if (!end)
+        return false;
+    size_t len = (size_t)(end - rest->data);
+    *line = span_of(rest->data, len);
+    *rest = from(*rest, len + 1);
+    if (len > 0 && line->data[len - 1] == '\r')
+        line->len--;
+    return true;
+}
+
+/* The lines up to the empty one. False: that has not come. */
+static bool find_head(struct span bytes, struct span *head)
+{
+    struct span rest = bytes, line;
+
+    while (take_line(&rest, &line)) {
+        if (line.len > 0)
+            continue;
+        *head = span_of(bytes.data, (size_t)(line.data - bytes.data));
+        return true;
+    }
+    return false;
+}
+
+/* ---- words ---- */
+
+static bool is_token_char(uint8_t c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c != 0 && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+static bool is_token(struct span word)
+{
+    for (size_t i = 0; i < word.len; i++) {
+        if (!is_token_char(word.data[i]))
+            return false;
+    }
+    return word.len > 0;
+}
+
+static bool is_visible(struct span word)
+{
+    for (size_t i = 0; i < word.len; i++) {
+        if (word.data[i] <= ' ' || word.data[i] >= 0x7f)
+            return false;
+    }
+    return word.len > 0;
+}
+
+static bool is_text(struct span text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = text.data[i];
+        if ((c < ' ' && c != '\t') || c == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+static bool equals(struct span word, const char *text)
+{
+    return span_equal(word, span_of(text, strlen(text)));
+}
+
+static bool equals_in_any_case(struct span word, const char *text)
+{
+    return word.len == strlen(text) && strncasecmp((const char *)word.data, text, word.len) == 0;
+}
+
+/* What stands before the byte, and the rest behind it. */
+static bool cut(struct span *rest, char at, struct span *word)
+{
+    const uint8_t *end = rest->len ? memchr(rest->data, at, rest->len) : NULL;
+
+    if (!end)
+        return false;
+    *word = span_of(rest->data, (size_t)(end - rest->data));
+    *rest = from(*rest, word->len + 1);
+    return true;
+}
+
+/* ---- lines ---- */
+
+struct request_line {
+    struct span method, target;
+    unsigned major, minor;
+};
+
+static bool is_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool read_request_line(struct span line, struct request_line *out)
+{
+    if (!cut(&line, ' ', &out->method) || !cut(&line, ' ', &out->target))
+        return false;
+    const uint8_t *version = line.data;
+    if (line.len != 8 || memcmp(version, "HTTP/", 5) != 0 || !is_digit(version[5]) ||
+        version[6] != '.' || !is_digit(version[7]))
+        return false;
+    out->major = version[5] - '0';
+    out->minor = version[7] - '0';
+    return is_token(out->method) && is_visible(out->target);
+}
+
+/* Counts the Host fields (section 3.2). */
+static bool read_fields(struct span lines, unsigned *hosts)
+{
+    struct span value, name;
+
+    *hosts = 0;
+    while (take_line(&lines, &value)) {
+        if (!cut(&value, ':', &name) || !is_token(name) || !is_text(value))
+            return false;
+        *hosts += equals_in_any_case(name, "host");
+    }
+    return true;
+}
+
+/* Section 3.2.2: servers take the absolute form too. */
+static struct span path_of(struct span target)
+{
+    static const char scheme[] = "http://";
+    size_t len = sizeof(scheme) - 1, at = 0;
+
+    if (target.len >= len && strncasecmp((const char *)target.data, scheme, len) == 0) {
+        for (at = len; at < target.len && target.data[at] != '/'; at++)
+            ;
+    }
+    target = from(target, at);
+    const uint8_t *query = target.len ? memchr(target.data, '?', target.len) : NULL;
+    return query ? span_of(target.data, (size_t)(query - target.data)) : target;
+}
+
+static struct http_request judge(struct span head, const char *path)
+{
+    struct http_request request = {.status = HTTP_BAD_REQUEST};
+    struct request_line line;
+    struct span first;
+    unsigned hosts;
+
+    if (!take_line(&head, &first) || !read_request_line(first, &line))
+        return request;
+    request.is_head = equals(line.method, "HEAD");
+    if (line.major != 1) {
+        request.status = HTTP_VERSION_UNKNOWN;
+        return request;
+    }
+    if (!read_fields(head, &hosts) || hosts > 1 || (line.minor >= 1 && hosts == 0))
+        return request;
+    if (!request.is_head && !equals(line.method, "GET"))
+        request.status = HTTP_NOT_ALLOWED;
+    else
+        request.status = equals(path_of(line.target), path) ? HTTP_OK : HTTP_NOT_FOUND;
+    return request;
+}
+
+bool http_request_read(struct span bytes, const char *path, struct http_request *out)
+{
+    struct span head, request = without_empty_lines(bytes);
+
+    if (find_head(request, &head) && (size_t)(head.data - bytes.data) + head.len < HTTP_HEAD_MAX) {
+        *out = judge(head, path);
+        return true;
+    }
+    *out = (struct http_request){.status = HTTP_HEAD_TOO_LARGE};
+    return bytes.len >= HTTP_HEAD_MAX;
+}
