@@ -7,10 +7,11 @@
  * An answer ready to send, as a borrowed view: of a cache entry (valid inside the read section it
  * was found in) or of a message just built (valid during the call that hands it out). Immutable.
  *
- * The message has its header (id 0; QR, RA, AD and rcode set; RD, CD and TC clear; no AA), the
- * question with the name in lower case, the sections as they go to clients, and no OPT record: the
- * one who sends it puts in id, RD, CD, the client's spelling of the name and an OPT of its own.
- * Names in the sections that equal the question's point to it, so they follow its spelling.
+ * The message has its header (id 0; QR, RA, AD and rcode set; RD, CD and TC clear; AA where the
+ * name is answered here, which no cached answer is), the question with the name in lower case, the
+ * sections as they go to clients, and no OPT record: the one who sends it puts in id, RD, CD, the
+ * client's spelling of the name and an OPT of its own. Names in the sections that equal the
+ * question's point to it, so they follow its spelling.
  */
 
 #include <stdbool.h>
@@ -32,8 +33,8 @@ struct answer {
     uint16_t ttl_count;
     uint8_t kind; /* enum answer_kind */
     uint8_t ede_count;
-    uint16_t ede[2];    /* RFC 8914 info codes that go with it */
-    uint8_t error;      /* of a failure: an ERR_TLS_* whose sentence goes with the first of them, or 0 */
+    uint16_t ede[2]; /* RFC 8914 info codes that go with it */
+    uint8_t error; /* of a failure: an ERR_TLS_* whose sentence goes with the first of them, or 0 */
     uint32_t ttl_s;     /* how long it may be cached, from stored_at; 0: not at all */
     uint64_t stored_at; /* us on the loop's clock */
 };

@@ -21,6 +21,7 @@
 #include "base/prefix.h"
 #include "cache/cache.h"
 #include "dns/name.h"
+#include "resolve/local_names.h"
 #include "resolve/route_options.h"
 #include "serve/server_options.h"
 #include "upstream/upstream_options.h"
@@ -31,6 +32,9 @@ enum {
     CONFIG_ERRORS_MAX = 100,       /* errors reported of one file; the rest is counted */
     CONFIG_SOCKET_MAX = 107,       /* bytes of a socket's path (sun_path and its NUL) */
 };
+
+/* So much of struct config's warnings is kept. */
+#define CONFIG_WARNINGS_BYTES (64u * 1024)
 
 /* The errors of one file with CONFIG_ERRORS_MAX of them fit a buf of this size. */
 #define CONFIG_ERRORS_BYTES (256u * 1024)
@@ -84,6 +88,31 @@ struct config_zone {
     struct config_layer layer;
 };
 
+/* A zone of local-zones. */
+struct config_local_zone {
+    struct config_position position;
+    uint8_t wire[NAME_WIRE_MAX]; /* lower case */
+    uint8_t name_len;
+    enum local_action action;
+};
+
+/* A record of local-data. */
+struct config_record {
+    struct config_position position;
+    char *text;
+    uint8_t *wire; /* uncompressed */
+    size_t len;
+};
+
+/* A list of block-lists. */
+struct config_block_list {
+    struct config_position position;
+    char *file;
+    enum local_action action;
+    struct addr *redirect;
+    size_t redirect_count;
+};
+
 struct config {
     /* What the modules take. */
     struct server_options server;
@@ -110,6 +139,20 @@ struct config {
     struct config_zone *zones;
     size_t zone_count;
 
+    /* Names answered here: as the file has them, and the table they make. */
+    bool default_local_zones;
+    struct config_local_zone *local_zones;
+    size_t local_zone_count;
+    struct config_record *records;
+    size_t record_count;
+    char *hosts_file; /* "": none */
+    struct config_block_list *block_lists;
+    size_t block_list_count;
+    struct local_names *local;
+
+    /* What is not understood in files of others, a line for each: FILE:LINE:COLUMN: warning: ... */
+    struct buf warnings;
+
     /* By row of options.def: where the file gives it. */
     struct config_position written[CONFIG_OPTIONS_MAX];
     struct arena arena; /* holds every array above */
@@ -118,9 +161,10 @@ struct config {
 /*
  * Reads the file at path. ERR_OK: *out is the configuration. ERR_INVALID: *out is NULL and errors
  * has a line for each error, in the file's order: `FILE:LINE:COLUMN: error: PATH: sentence`. A file
- * that cannot be read is such an error too, and so are files of TLS that it names: certificates and
- * keys are read and tried, here only. ERR_NO_MEMORY says so in errors as well. errors is the
- * caller's, CONFIG_ERRORS_BYTES suffice; lines that do not fit are left out. Any thread.
+ * that cannot be read is such an error too, and so are files that it names: certificates and keys
+ * are read and tried, hosts file and block lists are read, here only. ERR_NO_MEMORY says so in
+ * errors as well. errors is the caller's, CONFIG_ERRORS_BYTES suffice; lines that do not fit are
+ * left out. Any thread.
  */
 MUST_USE enum err config_load(const char *path, struct config **out, struct buf *errors);
 

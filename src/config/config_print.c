@@ -54,6 +54,17 @@ static void put_addresses(struct printer *printer, const struct addr *list, size
     put(printer, "]");
 }
 
+static void put_ips(struct printer *printer, const struct addr *list, size_t count)
+{
+    char text[ADDR_TEXT_MAX];
+    put(printer, "[");
+    for (size_t i = 0; i < count; i++) {
+        put(printer, "%s", i ? ", " : "");
+        put_quoted_if_v6(printer, addr_format_ip(&list[i], text));
+    }
+    put(printer, "]");
+}
+
 /* With the ports that are used, given or not. */
 static void put_upstreams(struct printer *printer, const struct config_zone *zone,
                           const struct route_upstream *upstreams)
@@ -190,6 +201,41 @@ static void put_zones(struct printer *printer)
         put_zone(printer, &config->zones[i], &config->route.zones[i]);
 }
 
+static void put_local_zones(struct printer *printer)
+{
+    char name[KIND_TEXT_MAX], action[KIND_TEXT_MAX];
+    const struct config *config = printer->config;
+    put(printer, config->local_zone_count ? "\n" : " []\n");
+    for (size_t i = 0; i < config->local_zone_count; i++)
+        put(printer, "  - {name: %s, action: %s}\n",
+            kind_format(KIND_ZONE_NAME, config->local_zones[i].wire, name),
+            kind_format(KIND_LOCAL_ACTION, &config->local_zones[i].action, action));
+}
+
+static void put_records(struct printer *printer)
+{
+    char text[KIND_TEXT_MAX];
+    const struct config *config = printer->config;
+    put(printer, config->record_count ? "\n" : " []\n");
+    for (size_t i = 0; i < config->record_count; i++)
+        put(printer, "  - %s\n", kind_format(KIND_TEXT, &config->records[i].text, text));
+}
+
+static void put_block_lists(struct printer *printer)
+{
+    char file[KIND_TEXT_MAX], action[KIND_TEXT_MAX];
+    const struct config *config = printer->config;
+    put(printer, config->block_list_count ? "\n" : " []\n");
+    for (size_t i = 0; i < config->block_list_count; i++) {
+        const struct config_block_list *list = &config->block_lists[i];
+        put(printer,
+            "  - {file: %s, action: %s, redirect-to: ", kind_format(KIND_PATH, &list->file, file),
+            kind_format(KIND_LOCAL_ACTION, &list->action, action));
+        put_ips(printer, list->redirect, list->redirect_count);
+        put(printer, "}\n");
+    }
+}
+
 static void put_list(struct printer *printer, enum kind kind)
 {
     const struct server_options *server = &printer->config->server;
@@ -218,6 +264,15 @@ static void put_list(struct printer *printer, enum kind kind)
         break;
     case KIND_ENTRIES:
         put_entries(printer);
+        break;
+    case KIND_LOCAL_ZONES:
+        put_local_zones(printer);
+        break;
+    case KIND_RECORDS:
+        put_records(printer);
+        break;
+    case KIND_BLOCK_LISTS:
+        put_block_lists(printer);
         break;
     default:
         MUST(kind == KIND_ZONES);
@@ -276,7 +331,7 @@ enum err config_print(const struct config *config, struct buf *out)
     size_t count;
     const struct option *rows = options_all(&count);
     for (size_t i = 0; i < count; i++)
-        if (rows[i].owner != OWNER_config_entry && rows[i].owner != OWNER_config_zone)
+        if (!option_is_of_item(&rows[i]))
             put_row(&printer, &rows[i]);
     return printer.err;
 }

@@ -47,6 +47,7 @@ static const struct unit size_units[] = {
 enum {
     US_PER_SECOND = 1000000,
     METRICS_PORT = 9953,
+    TXT_MAX = 255, /* bytes of one text of a TXT record */
 };
 
 bool kind_is_list(enum kind kind)
@@ -199,6 +200,7 @@ static bool parse_word(enum kind kind, const char *text, void *field)
 }
 
 _Static_assert(sizeof(enum upstream_transport) == sizeof(unsigned), "words are stored as unsigned");
+_Static_assert(sizeof(enum local_action) == sizeof(unsigned), "words are stored as unsigned");
 _Static_assert(sizeof(enum tls_profile) == sizeof(unsigned), "words are stored as unsigned");
 _Static_assert(sizeof(enum log_level) == sizeof(unsigned), "words are stored as unsigned");
 
@@ -292,6 +294,8 @@ bool kind_parse(enum kind kind, const char *text, struct arena *arena, void *fie
         return parse_listen_metrics(text, field);
     case KIND_TEXT:
         return is_printable(text) && store_string(text, arena, field);
+    case KIND_LINE:
+        return is_printable(text) && strlen(text) <= TXT_MAX && store_string(text, arena, field);
     default:
         if (!kind_parse_number(kind, text, &number))
             return false;
@@ -380,7 +384,7 @@ const char *kind_format(enum kind kind, const void *field, char out[KIND_TEXT_MA
         format_listen_metrics(field, out);
     else if (kind == KIND_ZONE_NAME)
         format_zone_name(field, out);
-    else if (kind == KIND_PATH || kind == KIND_HOST_NAME || kind == KIND_TEXT)
+    else if (kind == KIND_PATH || kind == KIND_HOST_NAME || kind == KIND_TEXT || kind == KIND_LINE)
         format_quoted(*(char *const *)field, out);
     else
         format_number(kind, load_number(kind, field), out);

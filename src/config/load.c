@@ -114,6 +114,18 @@ void load_value(struct loader *loader, const struct option *option,
     case KIND_ZONES:
         load_zones(loader, option, node);
         break;
+    case KIND_LOCAL_ZONES:
+        load_local_zones(loader, option, node);
+        break;
+    case KIND_RECORDS:
+        load_records(loader, option, node);
+        break;
+    case KIND_BLOCK_LISTS:
+        load_block_lists(loader, option, node);
+        break;
+    case KIND_REDIRECT:
+        load_redirect(loader, option, node, owner);
+        break;
     case KIND_UPSTREAMS:
         load_upstreams(loader, option, node, owner);
         break;
@@ -306,7 +318,7 @@ static void load_defaults(struct loader *loader)
     size_t count;
     const struct option *rows = options_all(&count);
     for (size_t i = 0; i < count; i++)
-        if (rows[i].owner != OWNER_config_entry && rows[i].owner != OWNER_config_zone)
+        if (!option_is_of_item(&rows[i]))
             load_default(loader, &rows[i]);
 }
 
@@ -315,8 +327,10 @@ static void load_defaults(struct loader *loader)
 static struct config *new_config(void)
 {
     struct config *config = calloc(1, sizeof(*config));
-    if (config)
-        arena_init(&config->arena, CONFIG_BYTES_MAX);
+    if (!config)
+        return NULL;
+    arena_init(&config->arena, CONFIG_BYTES_MAX);
+    buf_init(&config->warnings, CONFIG_WARNINGS_BYTES);
     return config;
 }
 
@@ -326,6 +340,8 @@ void config_free(struct config *config)
         return;
     prefix_set_free(config->entry_set);
     prefix_set_free(config->server.access);
+    local_names_free(config->local);
+    buf_deinit(&config->warnings);
     arena_deinit(&config->arena);
     free(config);
 }
@@ -344,6 +360,8 @@ static void load_tree(struct loader *loader, struct span text, bool with_files)
         config_check(loader);
     if (is_whole && !loader->problems->no_memory && with_files)
         config_check_files(loader);
+    if (is_whole && !loader->problems->no_memory)
+        config_local(loader, with_files);
     loader->root = NULL;
     yaml_tree_free(tree);
 }

@@ -21,17 +21,17 @@ static void load_row_default(struct loader *loader, const struct option *option,
 }
 
 /* Rows below the prefix: defaults before the mapping is read. */
-static void load_row_defaults(struct loader *loader, const char *prefix, void *owner)
+void load_row_defaults(struct loader *loader, const char *prefix, void *owner)
 {
     size_t count;
     const struct option *rows = options_all(&count);
     for (size_t i = 0; i < count; i++)
-        if (strncmp(rows[i].path, prefix, strlen(prefix)) == 0 && rows[i].default_text)
+        if (strncmp(rows[i].path, prefix, strlen(prefix)) == 0 && rows[i].default_text &&
+            !kind_is_list(rows[i].kind)) /* lists of items are empty before they are read */
             load_row_default(loader, &rows[i], owner);
 }
 
-static bool has_required(struct loader *loader, const char *prefix,
-                         const struct yaml_tree_node *map)
+bool load_has_required(struct loader *loader, const char *prefix, const struct yaml_tree_node *map)
 {
     size_t count, missing = 0;
     const struct option *rows = options_all(&count);
@@ -63,7 +63,7 @@ static bool load_entry(struct loader *loader, const struct yaml_tree_node *node,
     if (node->kind == TREE_MAP) {
         struct loader_place place = {entry_prefix, entry, &entry->layer};
         load_mapping(loader, node, &place);
-        return has_required(loader, entry_prefix, node) && loader->problems->count == before;
+        return load_has_required(loader, entry_prefix, node) && loader->problems->count == before;
     }
     const struct option *option = options_find("tcp-upstream-keepalive[].prefix");
     return load_scalar(loader, option, node, entry);
@@ -143,7 +143,7 @@ static bool load_zone(struct loader *loader, const struct yaml_tree_node *node,
     }
     load_row_defaults(loader, zone_prefix, zone);
     load_mapping(loader, node, &place);
-    if (!has_required(loader, zone_prefix, node) || loader->problems->count != before)
+    if (!load_has_required(loader, zone_prefix, node) || loader->problems->count != before)
         return false;
     MUST(name_view(span_of(zone->wire, NAME_WIRE_MAX), 0, &name) != 0);
     zone->name_len = name.len;

@@ -99,11 +99,25 @@ void load_upstreams(struct loader *loader, const struct option *option,
 void load_pins(struct loader *loader, const struct option *option,
                const struct yaml_tree_node *node, struct tls_pins **field);
 
-/* load_zones.c */
+/* load_zones.c: of rows below a prefix such as "forward-zones[].", the defaults into their owner,
+ * and whether those without one are there; an error for each that is not. */
+void load_row_defaults(struct loader *loader, const char *prefix, void *owner);
+bool load_has_required(struct loader *loader, const char *prefix,
+                       const struct yaml_tree_node *map);
 void load_entries(struct loader *loader, const struct option *option,
                   const struct yaml_tree_node *node);
 void load_zones(struct loader *loader, const struct option *option,
                 const struct yaml_tree_node *node);
+
+/* load_local.c: names answered here. */
+void load_local_zones(struct loader *loader, const struct option *option,
+                      const struct yaml_tree_node *node);
+void load_records(struct loader *loader, const struct option *option,
+                  const struct yaml_tree_node *node);
+void load_block_lists(struct loader *loader, const struct option *option,
+                      const struct yaml_tree_node *node);
+void load_redirect(struct loader *loader, const struct option *option,
+                   const struct yaml_tree_node *node, struct config_block_list *list);
 
 /* config_check.c: what only shows when all is loaded. */
 void config_check(struct loader *loader);
@@ -112,6 +126,9 @@ void config_check_zones(struct loader *loader);
 void config_check_tls(struct loader *loader);
 /* config_check_files.c: whether TLS could be spoken with the files that are named. */
 void config_check_files(struct loader *loader);
+
+/* config_local.c: makes config->local, of files too if they are to be read. */
+void config_local(struct loader *loader, bool with_files);
 
 /* config_parse(), and whether config_check_files() is done too. */
 MUST_USE enum err load_text(const char *file_name, struct span text, bool with_files,

@@ -106,6 +106,11 @@ size_t option_index(const struct option *option)
     return (size_t)(option - rows);
 }
 
+bool option_is_of_item(const struct option *option)
+{
+    return option->owner >= OWNER_config_entry;
+}
+
 bool option_is_layered(const struct option *option)
 {
     return option->owner == OWNER_upstream_options &&

@@ -21,6 +21,8 @@ enum option_owner {
     OWNER_upstream_options,
     OWNER_config_entry,
     OWNER_config_zone,
+    OWNER_config_local_zone,
+    OWNER_config_block_list,
     OWNER_COUNT
 };
 
@@ -61,6 +63,9 @@ bool options_is_section(const char *path);
 
 /* The row's place in the table. */
 size_t option_index(const struct option *option);
+
+/* Whether the row stands in the items of a list, each of which has its own struct. */
+bool option_is_of_item(const struct option *option);
 
 /* Whether the row may also stand in entries and zones. */
 bool option_is_layered(const struct option *option);

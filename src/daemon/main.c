@@ -93,6 +93,23 @@ static struct config *load(const char *file)
     return config;
 }
 
+/* Of files that others write. To the terminal that asked for a check, else to the log. */
+static void show_warnings(const struct config *config, enum action action)
+{
+    struct span text = buf_span(&config->warnings);
+
+    while (text.len) {
+        const uint8_t *end = memchr(text.data, '\n', text.len);
+        size_t len = end ? (size_t)(end - text.data) : text.len;
+        if (action == ACTION_RUN)
+            LOG(LOG_WARNING, "config", "%.*s", (int)len, (const char *)text.data);
+        else
+            fprintf(stderr, "%.*s\n", (int)len, (const char *)text.data);
+        len += end != NULL;
+        text = span_of(text.data + len, text.len - len);
+    }
+}
+
 static int print_config(const struct config *config)
 {
     struct buf text;
@@ -128,6 +145,7 @@ static int serve(const struct config *config, const char *file)
 {
     log_set_level(config->log_level);
     log_set_format(config->log_format);
+    show_warnings(config, ACTION_RUN);
     signals_block();
     raise_file_limit();
     return supervisor_run(config, file);
@@ -140,6 +158,8 @@ static int with_config(enum action action, const char *file)
 
     if (!config)
         return EXIT_CONFIG;
+    if (action != ACTION_RUN)
+        show_warnings(config, action);
     if (action == ACTION_TEST)
         printf("%s: no errors\n", file);
     else if (action == ACTION_PRINT)

@@ -45,6 +45,8 @@ void report_start(const struct control_view *view)
         LOG(LOG_NOTICE, "daemon", "metrics at %s, over HTTP",
             addr_format(&view->config->metrics_listen, text));
     report_nailed(view->config);
+    LOG(LOG_INFO, "daemon", "names answered here: %zu, %zu KiB",
+        local_names_count(view->config->local), local_names_bytes(view->config->local) >> 10);
 }
 
 void report_end(const struct control_view *view, uint64_t now_us)

@@ -94,6 +94,7 @@ static enum err open_layers(struct worker *worker)
                                     config->server.max_waiting, &worker->stats);
     if (!worker->resolver)
         return ERR_NO_MEMORY;
+    resolver_set_local(worker->resolver, config->local);
     enum err err = server_open(&worker->server, worker->loop, &config->server, worker->resolver,
                                share->server_quota, &worker->stats, &worker->failed_listen);
     worker->could_not_listen = err && err != ERR_NO_MEMORY;

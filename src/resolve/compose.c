@@ -52,6 +52,19 @@ void compose_copy(struct compose *compose, struct copy *copy, const struct rr *r
         note_ttl(compose, offset);
 }
 
+void compose_rr(struct compose *compose, struct name owner, uint16_t type, uint32_t ttl,
+                struct span rdata)
+{
+    if (!has_room(compose))
+        return;
+    size_t offset = build_len(&compose->build);
+    build_rr_begin(&compose->build, owner, type, RRCLASS_IN, ttl);
+    build_bytes(&compose->build, rdata.data, rdata.len);
+    build_rr_end(&compose->build);
+    if (!compose->build.overflow)
+        note_ttl(compose, offset);
+}
+
 void compose_cname(struct compose *compose, struct name owner, uint16_t cls, uint32_t ttl,
                    struct name target)
 {

@@ -5,7 +5,7 @@
 
 /*
  * Makes answers in the form that cache/answer.h describes: writes one record after the other and
- * notes where the TTLs stand. What goes in is decided by scrub and stitch.
+ * notes where the TTLs stand. What goes in is decided by scrub, stitch and local_answer.
  */
 
 #include <stdbool.h>
@@ -43,6 +43,10 @@ void compose_begin(struct compose *compose, struct compose_space *space,
 
 /* Appends a record with this TTL to the section that build_section() chose. */
 void compose_copy(struct compose *compose, struct copy *copy, const struct rr *rr, uint32_t ttl);
+
+/* Appends a record of class IN with this RDATA as it is, uncompressed and sound. */
+void compose_rr(struct compose *compose, struct name owner, uint16_t type, uint32_t ttl,
+                struct span rdata);
 
 /* Appends a CNAME record. */
 void compose_cname(struct compose *compose, struct name owner, uint16_t cls, uint32_t ttl,

@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "dns/rrtype.h"
+#include "resolve/local_names.h"
 
 /* Nothing that still runs for the task may call it back. */
 static void stop(struct task *task)
@@ -63,9 +64,18 @@ static void hand_out(struct task *task, const struct answer *answer)
     }
 }
 
+/* The names answered here changed while it ran, and its own is one of them now: hits do not look
+ * at them. */
+static bool became_local(const struct task *task)
+{
+    const struct tasks *tasks = task->tasks;
+    return task->local_changes != tasks->local_changes && tasks->local &&
+           local_names_has(tasks->local, task->question.name);
+}
+
 static void store_and_hand_out(struct task *task, const struct answer *answer)
 {
-    if (answer->ttl_s)
+    if (answer->ttl_s && !became_local(task))
         cache_store(task->tasks->cache, &task->key, answer);
     cache_read_begin();
     hand_out(task, answer);

@@ -117,7 +117,8 @@ static void next(const struct strategy_view *view, const struct event *event, st
     case EVENT_SUB_FAILED:
         steps_add(out, STEP_FAIL)->failure = *event->failure;
         break;
-    case EVENT_TIME: /* it never waits */
+    case EVENT_ALIAS: /* another strategy's */
+    case EVENT_TIME:  /* it never waits */
         break;
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The door of the folder: the cache first, then a task. It keeps a worker's tasks and routes, and
- * leaves what is done to them.
+ * The door of the folder: the cache first, then the names answered here, then a task. It keeps a
+ * worker's tasks and routes, and leaves what is done to them.
  */
 #include "resolve/resolver.h"
 
@@ -13,12 +13,17 @@
 #include "dns/rrtype.h"
 #include "resolve/finish.h"
 #include "resolve/forward.h"
+#include "resolve/local_answer.h"
+#include "resolve/local_names.h"
 #include "resolve/task.h"
 #include "resolve/tasks.h"
 
 struct resolver {
     struct routes *routes;
+    uint64_t alias_hash; /* of the key that led elsewhere last; no more than a hint */
+    bool has_alias;
     struct tasks tasks;
+    struct compose_space local;
 };
 
 static void on_turn_end(struct turn_end *end)
@@ -45,6 +50,9 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
     if (!resolver)
         return NULL;
     resolver->routes = NULL;
+    resolver->has_alias = false;
+    resolver->tasks.local = NULL;
+    resolver->tasks.local_changes = 0;
     resolver->tasks.loop = loop;
     resolver->tasks.cache = cache;
     resolver->tasks.stats = stats;
@@ -71,6 +79,13 @@ void resolver_free(struct resolver *resolver)
     tasks_deinit(tasks);
     routes_free(resolver->routes);
     free(resolver);
+}
+
+void resolver_set_local(struct resolver *resolver, const struct local_names *names)
+{
+    resolver->tasks.local = names;
+    resolver->tasks.local_changes++;
+    resolver->has_alias = false;
 }
 
 void resolver_key(const struct resolver *resolver, struct cache_key *key,
@@ -101,24 +116,84 @@ static void mark_cached(struct answer *answer)
     answer->ede[answer->ede_count - 1] = EDE_CACHED_ERROR;
 }
 
+static struct question question_of(const struct cache_key *key)
+{
+    return (struct question){
+        .name = {key->name, key->name_len}, .type = key->type, .cls = key->cls};
+}
+
+/* What no upstream is asked for. The aliases of a name that leads elsewhere are looked up again
+ * when it is asked for: that is seldom, and each other miss is spared a second look. */
+static bool find_local(struct resolver *resolver, const struct cache_key *key, struct answer *out)
+{
+    struct tasks *tasks = &resolver->tasks;
+    struct local_result result;
+    struct question question = question_of(key);
+    enum local_verdict verdict =
+        tasks->local ? local_names_find(tasks->local, &question, &result) : LOCAL_NOT;
+    uint64_t now = loop_now(tasks->loop);
+    resolver->has_alias = verdict == LOCAL_ELSEWHERE;
+    resolver->alias_hash = key->hash;
+    if (verdict == LOCAL_ANSWERED)
+        local_answer(out, &resolver->local, tasks->local, &question, &result, now);
+    else if (verdict == LOCAL_NOT && key->type == RRTYPE_ANY)
+        local_answer_any(out, &resolver->local, &question, now);
+    else
+        return false;
+    STATS_INC(tasks->stats, local_answers);
+    return true;
+}
+
+static bool may_be_local(const struct resolver *resolver, const struct cache_key *key)
+{
+    const struct local_names *local = resolver->tasks.local;
+    if (key->type == RRTYPE_ANY)
+        return true;
+    return local && local_names_may_have(local, (struct name){key->name, key->name_len});
+}
+
+/* Kept apart, so that a hit has nothing of it. */
+static __attribute__((noinline)) bool find_missed(struct resolver *resolver,
+                                                  const struct cache_key *key, struct answer *out)
+{
+    if (may_be_local(resolver, key) && find_local(resolver, key, out))
+        return true;
+    STATS_INC(resolver->tasks.stats, cache_misses);
+    return false;
+}
+
 bool resolver_find(struct resolver *resolver, const struct cache_key *key, struct answer *out)
 {
     struct tasks *tasks = &resolver->tasks;
-    if (!cache_find(tasks->cache, key, loop_now(tasks->loop), out)) {
-        STATS_INC(tasks->stats, cache_misses);
-        return false;
-    }
+    if (!cache_find(tasks->cache, key, loop_now(tasks->loop), out))
+        return find_missed(resolver, key, out);
     STATS_INC(tasks->stats, cache_hits);
     if (out->kind == ANSWER_FAILURE)
         mark_cached(out);
     return true;
 }
 
+/* The aliases of a name answered here lead to one that is not. */
+static enum resolver_result ask_alias(struct resolver *resolver, const struct cache_key *key,
+                                      struct waiter *waiter)
+{
+    struct tasks *tasks = &resolver->tasks;
+    struct local_result result;
+    struct answer head;
+    struct question question = question_of(key);
+    if (local_names_find(tasks->local, &question, &result) != LOCAL_ELSEWHERE)
+        return task_join(tasks, key, waiter);
+    local_answer(&head, &resolver->local, tasks->local, &question, &result, loop_now(tasks->loop));
+    return task_join_alias(tasks, key, &head, result.target, waiter);
+}
+
 enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_key *key,
                                   struct waiter *waiter)
 {
     struct stats *stats = resolver->tasks.stats;
-    enum resolver_result result = task_join(&resolver->tasks, key, waiter);
+    bool is_alias = resolver->has_alias && resolver->alias_hash == key->hash;
+    enum resolver_result result =
+        is_alias ? ask_alias(resolver, key, waiter) : task_join(&resolver->tasks, key, waiter);
     if (result == RESOLVER_FULL)
         STATS_INC(stats, failures_full);
     else if (result == RESOLVER_NO_ROUTE)

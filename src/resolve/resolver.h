@@ -4,7 +4,8 @@
 #define NAILUP_RESOLVE_RESOLVER_H
 
 /*
- * The one door to answers: the cache, a task that already runs for the same question, a new task.
+ * The one door to answers: the cache, the names answered here, a task that already runs for the
+ * same question, a new task.
  * One resolver a worker, on the worker's thread.
  *
  *   cache_read_begin();
@@ -25,6 +26,7 @@
 #include "resolve/route_options.h"
 #include "resolve/waiter.h"
 
+struct local_names;
 struct loop;
 struct resolver;
 struct upstreams;
@@ -34,6 +36,14 @@ struct upstreams;
 struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct upstreams *upstreams,
                               const struct route_options *routes, size_t max_tasks,
                               struct stats *stats);
+
+/*
+ * The names answered here from now on; borrowed, NULL for none. They are looked at after the cache:
+ * a hit costs nothing more, as no answer about them is ever stored. So when the table changes while
+ * the cache has entries, whoever changes it removes those of which local_names_has() says yes,
+ * after each worker has the new table; what a task that began before brings later is not stored.
+ */
+void resolver_set_local(struct resolver *resolver, const struct local_names *names);
 
 /* Ends what runs: each waiter gets a SERVFAIL. */
 void resolver_free(struct resolver *resolver);
@@ -46,10 +56,11 @@ void resolver_key(const struct resolver *resolver, struct cache_key *key,
 void resolver_prefetch(const struct resolver *resolver, const struct cache_key *key);
 void resolver_prefetch_entry(const struct resolver *resolver, const struct cache_key *key);
 
-/* An answer at hand; valid until cache_read_end(). */
+/* An answer at hand: valid until cache_read_end() and the next call of this. */
 bool resolver_find(struct resolver *resolver, const struct cache_key *key, struct answer *out);
 
-/* Joins the running task of the key, or starts one. */
+/* Joins the running task of the key, or starts one. After resolver_find() of this key, which sees
+ * whether aliases that are answered here lead to the one that is asked. */
 enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_key *key,
                                   struct waiter *waiter);
 

@@ -62,9 +62,10 @@ struct strategy_view {
 
 enum event_kind {
     EVENT_STARTED,
-    EVENT_ANSWERED,   /* response: what an upstream said, already scrubbed */
-    EVENT_FAILED,     /* exchange: no upstream of the group is left */
-    EVENT_SUB_DONE,   /* answer: of the subtask, of any kind but a failure */
+    EVENT_ALIAS,    /* in place of STARTED: the head of the answer is at hand, target comes next */
+    EVENT_ANSWERED, /* response: what an upstream said, already scrubbed */
+    EVENT_FAILED,   /* exchange: no upstream of the group is left */
+    EVENT_SUB_DONE, /* answer: of the subtask, of any kind but a failure */
     EVENT_SUB_FAILED, /* failure: of the subtask */
     EVENT_TIME,       /* the instant of a WAIT came */
 };
@@ -77,6 +78,7 @@ struct event {
         const struct exchange_failure *exchange;
         const struct answer *answer;
         const struct failure *failure;
+        struct name target;
     };
 };
 
@@ -85,7 +87,7 @@ struct event {
 enum step_kind {
     STEP_ASK,     /* ask: a question to a group. One at a time. */
     STEP_ANOTHER, /* after ANSWERED: the server was of no use, ask the next of the group */
-    STEP_KEEP,    /* after ANSWERED: what it gave is the head of the answer, more is to come */
+    STEP_KEEP,    /* after ANSWERED, ALIAS: what it gave is the head of the answer, more comes */
     STEP_SUBTASK, /* question: resolve it by its own zone, joined with whoever asks it too */
     STEP_WAIT,    /* until: EVENT_TIME then; a later one replaces it */
     STEP_DONE,    /* the answer is what was kept, if anything, and the event's answer */

@@ -17,6 +17,7 @@
 #include "dns/rrtype.h"
 #include "resolve/classify.h"
 #include "resolve/finish.h"
+#include "resolve/local_alias.h"
 #include "resolve/scrub.h"
 #include "resolve/stitch.h"
 
@@ -362,6 +363,20 @@ static void on_wall(struct timer *timer)
 
 /* ---- from above ---- */
 
+static struct task *take_in(struct tasks *tasks, const struct cache_key *key,
+                            const struct zone *zone, unsigned depth)
+{
+    struct task *task = tasks_take(tasks, key);
+    if (!task)
+        return NULL;
+    task->zone = zone;
+    task->depth = (uint8_t)depth;
+    timer_init(&task->wait, on_due);
+    timer_init(&task->wall, on_wall);
+    exchange_init(&task->exchange, tasks->upstreams, &handler, task);
+    return task;
+}
+
 /* A task for the key that has not started. Other results than RESOLVER_WAITING: there is none. */
 static enum resolver_result take(struct tasks *tasks, const struct cache_key *key, unsigned depth,
                                  struct task **out)
@@ -370,40 +385,59 @@ static enum resolver_result take(struct tasks *tasks, const struct cache_key *ke
     const struct zone *zone = route_find(tasks->routes, name, key->type);
     if (!zone || !zone->group_len)
         return RESOLVER_NO_ROUTE;
-    struct task *task = tasks_take(tasks, key);
-    if (!task)
-        return RESOLVER_FULL;
-    task->zone = zone;
-    task->depth = (uint8_t)depth;
-    timer_init(&task->wait, on_due);
-    timer_init(&task->wall, on_wall);
-    exchange_init(&task->exchange, tasks->upstreams, &handler, task);
-    *out = task;
-    return RESOLVER_WAITING;
+    *out = take_in(tasks, key, zone, depth);
+    return *out ? RESOLVER_WAITING : RESOLVER_FULL;
+}
+
+static void start_with(struct task *task, const struct event *event, const struct answer *answer)
+{
+    struct loop *loop = task->tasks->loop;
+    timer_start(loop, &task->wall, loop_now(loop) + TASK_WALL_US);
+    feed_event(task, event, answer);
+    check_under_way(task);
 }
 
 static void start(struct task *task)
 {
-    struct event event = {.kind = EVENT_STARTED};
-    struct loop *loop = task->tasks->loop;
-    timer_start(loop, &task->wall, loop_now(loop) + TASK_WALL_US);
-    feed_event(task, &event, NULL);
-    check_under_way(task);
+    start_with(task, &(struct event){.kind = EVENT_STARTED}, NULL);
+}
+
+static bool join_running(struct tasks *tasks, const struct cache_key *key, struct waiter *waiter)
+{
+    struct task *task = tasks_find(tasks, key);
+    if (!task)
+        return false;
+    list_append(&task->waiters, &waiter->node);
+    STATS_INC(tasks->stats, joined);
+    return true;
 }
 
 enum resolver_result task_join(struct tasks *tasks, const struct cache_key *key,
                                struct waiter *waiter)
 {
-    struct task *task = tasks_find(tasks, key);
-    if (task) {
-        list_append(&task->waiters, &waiter->node);
-        STATS_INC(tasks->stats, joined);
+    if (join_running(tasks, key, waiter))
         return RESOLVER_WAITING;
-    }
+    struct task *task;
     enum resolver_result result = take(tasks, key, 0, &task);
     if (result != RESOLVER_WAITING)
         return result;
     list_append(&task->waiters, &waiter->node);
     start(task);
+    return RESOLVER_WAITING;
+}
+
+enum resolver_result task_join_alias(struct tasks *tasks, const struct cache_key *key,
+                                     const struct answer *head, struct name target,
+                                     struct waiter *waiter)
+{
+    static const struct zone here = {.strategy = &local_alias_strategy}; /* nobody is asked */
+    const struct event event = {.kind = EVENT_ALIAS, .target = target};
+    if (join_running(tasks, key, waiter))
+        return RESOLVER_WAITING;
+    struct task *task = take_in(tasks, key, &here, 0);
+    if (!task)
+        return RESOLVER_FULL;
+    list_append(&task->waiters, &waiter->node);
+    start_with(task, &event, head);
     return RESOLVER_WAITING;
 }

@@ -16,4 +16,10 @@
 enum resolver_result task_join(struct tasks *tasks, const struct cache_key *key,
                                struct waiter *waiter);
 
+/* As task_join() for a name answered here whose aliases, the answer head (borrowed for the call),
+ * lead to target, which is not: that is resolved and put behind them. */
+enum resolver_result task_join_alias(struct tasks *tasks, const struct cache_key *key,
+                                     const struct answer *head, struct name target,
+                                     struct waiter *waiter);
+
 #endif

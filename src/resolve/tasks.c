@@ -89,6 +89,7 @@ static void reset(struct task *task, struct tasks *tasks, const struct cache_key
     task->depth = 0;
     task->subs = 0;
     task->events_left = TASK_EVENTS_MAX;
+    task->local_changes = tasks->local_changes;
     task->head = NULL;
     task->owned = NULL;
     for (unsigned i = 0; i < TASK_SUBS_MAX; i++)

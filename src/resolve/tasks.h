@@ -56,6 +56,7 @@ struct task {
     uint8_t depth;
     uint8_t subs; /* in use */
     uint16_t events_left;
+    uint32_t local_changes; /* of the tasks when it began */
     union strategy_memory memory;
     struct answer *head;    /* kept by STEP_KEEP; ours, for free() */
     struct answer answer;   /* TASK_ANSWERED; borrows from the scrub space or from owned */
@@ -75,6 +76,8 @@ struct tasks {
     struct stats *stats;
     struct upstreams *upstreams;
     const struct routes *routes;
+    const struct local_names *local; /* names answered here; NULL: none */
+    uint32_t local_changes;          /* how often they were changed */
     bool minimal_responses;
 
     struct task **buckets;

@@ -54,7 +54,7 @@ struct query_error {
  *   AXFR, IXFR, classes other than IN                REFUSED
  *   OPT, TSIG, type 0 and 128 as question            FORMERR
  *   TKEY, MAILA, MAILB and other meta types          NOTIMP
- * ANY is an ordinary question. Cookies are not answered, which RFC 7873 section 5.2 allows.
+ * ANY is an ordinary question here (the resolver answers it small). Cookies are not answered, which RFC 7873 section 5.2 allows.
  */
 enum query_verdict query_check(struct query *query, struct query_error *error, struct span message);
 

@@ -17,6 +17,7 @@
 #include "dns/rrtype.h"
 #include "loop/loop.h"
 #include "resolve/resolver.h"
+#include "serve/chaos.h"
 #include "serve/server_quota.h"
 
 struct request {
@@ -221,6 +222,18 @@ static enum request_result resolve(struct sink *sink, const struct request_looku
     return error ? send_error(sink, query, error, SERVER_ALLOW, lookup->path) : REQUEST_WAITING;
 }
 
+/* Not resolved: told why, but for the few names that say what this server is. */
+static enum request_result answer_error(struct sink *sink, const struct request_lookup *lookup)
+{
+    const struct query *query = &lookup->query;
+    struct chaos_space space;
+    struct answer answer;
+    if (lookup->error.rcode == RCODE_REFUSED &&
+        chaos_answer(&answer, &space, &query->question, sink->requests->options))
+        return send_answer(sink, query, &answer, lookup->path);
+    return send_error(sink, query, &lookup->error, lookup->access, lookup->path);
+}
+
 static bool is_resolved(const struct request_lookup *lookup)
 {
     return lookup->access == SERVER_ALLOW && lookup->verdict == QUERY_RESOLVE;
@@ -263,7 +276,7 @@ enum request_result request_answer(struct sink *sink, const struct request_looku
     if (lookup->access == SERVER_REFUSE)
         return send_error(sink, &lookup->query, &error_prohibited, lookup->access, lookup->path);
     if (lookup->verdict == QUERY_ERROR)
-        return send_error(sink, &lookup->query, &lookup->error, lookup->access, lookup->path);
+        return answer_error(sink, lookup);
     return resolve(sink, lookup);
 }
 

@@ -24,6 +24,8 @@ struct server_options {
     char *tls_key;             /* PEM file */
     char *tls_ciphers;         /* as in struct tls_peer_options */
     char *tls_groups;          /* likewise */
+    char *version;             /* of version.bind in class CHAOS; NULL or "": REFUSED */
+    char *identity;            /* of id.server, likewise */
     struct prefix_set *access; /* frozen; values are enum server_access */
     uint16_t max_udp_size;
     uint64_t client_idle_timeout_us;

@@ -310,6 +310,7 @@ def make_config(tmp_path):
     def make(config=None, upstreams=(), nailed=False, workers=1, ip=None):
         address = "%s@%d" % free_address(ip)
         base = {"server": {"workers": workers, "listen": [address],
+                           "default-local-zones": "no",  # many ask for names below test
                            "access": [{"prefix": "127.0.0.0/8", "action": "allow"},
                                       {"prefix": "::1", "action": "allow"}]},
                 "control": {"socket": str(tmp_path / f"control-{address.rpartition('@')[2]}.sock")}}

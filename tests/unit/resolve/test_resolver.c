@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 #include "unit/resolve/fake_exchange.h"
-#include "unit/resolve/sample.h"
+#include "unit/resolve/local_sample.h"
 
 #include "base/rand.h"
 #include "dns/edns.h"
@@ -655,6 +655,149 @@ static void test_a_long_play_of_everything_calls_each_waiter_once(void **state)
     assert_int_equal(active_count, 0);
 }
 
+/* ---- names answered here ---- */
+
+static struct local_names *local;
+
+static void use_local(void (*fill)(struct local_build *build))
+{
+    struct local_build *build = local_build_new();
+    assert_non_null(build);
+    fill(build);
+    local = build_end(build);
+    resolver_set_local(resolver, local);
+}
+
+static int tear_down_local(void **state)
+{
+    int result = tear_down(state);
+    local_names_free(local);
+    local = NULL;
+    return result;
+}
+
+static void fill_lan(struct local_build *build)
+{
+    zone(build, "lan", LOCAL_NXDOMAIN);
+    record(build, "nas.lan. 60 IN A 192.0.2.7");
+    record(build, "out.lan. 60 IN CNAME WWW.example.");
+    record(build, "far.lan. 60 IN CNAME out.lan.");
+}
+
+static bool find_type(const char *name, uint16_t type, struct answer *out)
+{
+    struct cache_key key;
+    struct question question = {NAME(name), type, RRCLASS_IN};
+    resolver_key(resolver, &key, &question, false, false);
+    cache_read_begin();
+    bool found = resolver_find(resolver, &key, out);
+    cache_read_end();
+    return found;
+}
+
+static void test_a_name_answered_here_is_found_and_never_asked(void **state)
+{
+    (void)state;
+    struct answer found;
+    use_local(fill_lan);
+    assert_true(find("NAS.lan", &found));
+    assert_string_equal(answer_show(&found), "an nas.lan. 60 A 192.0.2.7\n");
+    assert_true(find("other.lan", &found));
+    assert_int_equal(found.kind, ANSWER_NXDOMAIN);
+    assert_int_equal(found.ede_count, 0);
+    assert_false(find(WWW, &found));
+    assert_int_equal(stats.local_answers, 2);
+    assert_int_equal(stats.cache_misses, 1);
+    assert_int_equal(asked_count, 0);
+    resolver_set_local(resolver, NULL);
+    assert_false(find("nas.lan", &found));
+}
+
+static void test_any_is_answered_here_for_every_name(void **state)
+{
+    (void)state;
+    struct answer found;
+    assert_true(find_type(WWW, RRTYPE_ANY, &found));
+    assert_string_equal(answer_show(&found), "an www.example. 3789 HINFO\n");
+    use_local(fill_lan);
+    assert_true(find_type("nas.lan", RRTYPE_ANY, &found));
+    assert_string_equal(answer_show(&found), "an nas.lan. 60 A 192.0.2.7\n");
+}
+
+static void test_an_alias_answered_here_is_followed_to_the_targets_zone(void **state)
+{
+    (void)state;
+    struct client client = {0}, again = {0};
+    struct answer found;
+    use_local(fill_lan);
+    assert_false(find("far.lan", &found));
+    client_ask(&client, "far.lan", 0);
+    assert_int_equal(asked_count, 1);
+    assert_int_equal(asked_of(0), 1001);
+    assert_false(find("far.lan", &found)); /* a second client joins */
+    client_ask(&again, "far.lan", 0);
+    assert_int_equal(asked_count, 1);
+    assert_int_equal(stats.joined, 1);
+    answer(0, 0, WWW_A);
+    assert_int_equal(client.answers, 1);
+    assert_int_equal(again.answers, 1);
+    assert_string_equal(client.text, "an far.lan. 60 CNAME out.lan.\n"
+                                     "an out.lan. 60 CNAME WWW.example.\n"
+                                     "an WWW.example. 300 A 192.0.2.1\n");
+}
+
+/* The target is cached, what leads to it is not: a reload may change it. */
+static void test_an_alias_answered_here_is_not_cached(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    struct answer found;
+    use_local(fill_lan);
+    assert_false(find("out.lan", &found));
+    client_ask(&client, "out.lan", 0);
+    answer(0, 0, WWW_A);
+    assert_false(find("out.lan", &found));
+    client_ask(&client, "out.lan", 0);
+    fake_loop_advance(loop, 0);
+    assert_int_equal(asked_count, 1);
+    assert_int_equal(client.answers, 2);
+    assert_true(find(WWW, &found));
+    resolver_set_local(resolver, NULL);
+    assert_false(find("out.lan", &found));
+}
+
+static void test_the_failure_of_the_target_of_an_alias_here_is_told(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    struct answer found;
+    use_local(fill_lan);
+    assert_false(find("out.lan", &found));
+    client_ask(&client, "out.lan", 0);
+    exchange_fails(0, (struct exchange_failure){.any_network = true});
+    assert_int_equal(client.answers, 1);
+    assert_int_equal(client.rcode, RCODE_SERVFAIL);
+    assert_false(find("out.lan", &found));
+}
+
+/* A question that was under way when its name came to be answered here. */
+static void test_an_answer_for_a_name_that_became_local_meanwhile_is_not_kept(void **state)
+{
+    (void)state;
+    struct client client = {0}, other = {0};
+    struct answer found;
+    client_ask(&client, "nas.lan", 0);
+    client_ask(&other, WWW, 0);
+    use_local(fill_lan);
+    answer(0, 0, (struct sections){.answer = {"nas.lan. 300 IN A 192.0.2.99"}});
+    answer(1, 0, WWW_A);
+    assert_string_equal(client.text, "an nas.lan. 300 A 192.0.2.99\n");
+    assert_true(find("nas.lan", &found));
+    assert_string_equal(answer_show(&found), "an nas.lan. 60 A 192.0.2.7\n");
+    assert_true(find(WWW, &found));
+    assert_int_equal(stats.cache_hits, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -707,6 +850,19 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_subtask_that_finds_no_room_fails_its_question_alone,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_name_answered_here_is_found_and_never_asked, set_up,
+                                        tear_down_local),
+        cmocka_unit_test_setup_teardown(test_any_is_answered_here_for_every_name, set_up,
+                                        tear_down_local),
+        cmocka_unit_test_setup_teardown(test_an_alias_answered_here_is_followed_to_the_targets_zone,
+                                        set_up, tear_down_local),
+        cmocka_unit_test_setup_teardown(test_an_alias_answered_here_is_not_cached, set_up,
+                                        tear_down_local),
+        cmocka_unit_test_setup_teardown(test_the_failure_of_the_target_of_an_alias_here_is_told,
+                                        set_up, tear_down_local),
+        cmocka_unit_test_setup_teardown(
+            test_an_answer_for_a_name_that_became_local_meanwhile_is_not_kept, set_up,
+            tear_down_local),
         cmocka_unit_test_setup_teardown(test_a_long_play_of_everything_calls_each_waiter_once,
                                         set_up, tear_down),
     };

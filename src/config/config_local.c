@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Makes the table of names answered here from what the file says, and from the hosts file and the
+ * lists that it names. A file that cannot be read is an error; a line of one that is not understood
+ * is a warning, as others wrote it. Invariant: no more than LOCAL_FILE_MAX bytes of a file are
+ * read, and WARNINGS_MAX lines of it are told.
+ */
+#include "config/loader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "config/local_file.h"
+#include "resolve/local_build.h"
+#include "resolve/local_special.h"
+#include "resolve/local_text.h"
+
+enum { WARNINGS_MAX = 10 };
+
+/* ---- what the file itself says ---- */
+
+static struct name zone_name(const struct config_local_zone *zone)
+{
+    return (struct name){zone->wire, zone->name_len};
+}
+
+/* Errors of the world; about the place at hand when they are not about memory. */
+static void report(struct loader *loader, struct config_position position, const char *path,
+                   enum err err)
+{
+    if (err == ERR_LIMIT)
+        problems_add(loader->problems, position, path,
+                     "is more than there is room for in the names answered here; shorten it");
+    else if (err)
+        problems_no_memory(loader->problems);
+}
+
+static void add_zones(struct loader *loader, struct local_build *build)
+{
+    const struct config *config = loader->config;
+    for (size_t i = 0; i < config->local_zone_count; i++) {
+        const struct config_local_zone *zone = &config->local_zones[i];
+        char path[64], text[KIND_TEXT_MAX];
+        snprintf(path, sizeof(path), "local-zones[%zu]", i);
+        enum err err = local_build_zone(build, zone_name(zone), zone->action);
+        if (err == ERR_INVALID)
+            problems_add(loader->problems, zone->position, path,
+                         "zone %.100s stands twice; keep one of them",
+                         kind_format(KIND_ZONE_NAME, zone->wire, text));
+        else
+            report(loader, zone->position, path, err);
+    }
+}
+
+static void add_records(struct loader *loader, struct local_build *build)
+{
+    const struct config *config = loader->config;
+    for (size_t i = 0; i < config->record_count; i++) {
+        const struct config_record *record = &config->records[i];
+        char path[64];
+        const char *why = NULL;
+        snprintf(path, sizeof(path), "local-data[%zu]", i);
+        enum err err = local_build_record(build, span_of(record->wire, record->len), &why);
+        if (err == ERR_INVALID)
+            problems_add(loader->problems, record->position, path,
+                         "is no record to answer with: %s; correct it or leave it out", why);
+        else
+            report(loader, record->position, path, err);
+    }
+}
+
+static void check_redirects(struct loader *loader, struct local_build *build)
+{
+    const struct config *config = loader->config;
+    for (size_t i = 0; i < config->local_zone_count; i++) {
+        const struct config_local_zone *zone = &config->local_zones[i];
+        char path[64], text[KIND_TEXT_MAX];
+        if (zone->action != LOCAL_REDIRECT || local_build_has_records(build, zone_name(zone)))
+            continue;
+        snprintf(path, sizeof(path), "local-zones[%zu]", i);
+        problems_add(loader->problems, zone->position, path,
+                     "redirects to nowhere; add a record of %.100s to local-data",
+                     kind_format(KIND_ZONE_NAME, zone->wire, text));
+    }
+}
+
+/* ---- other files ---- */
+
+struct warner {
+    struct config *config;
+    const char *file;
+    size_t count;
+};
+
+static void warn(struct config *config, const char *line)
+{
+    /* What does not fit is left out: the first ones matter most. */
+    if (buf_append(&config->warnings, line, strlen(line)))
+        return;
+}
+
+static void on_problem(void *context, size_t line, size_t column, struct span word,
+                       const char *sentence)
+{
+    struct warner *warner = context;
+    char quoted[PROBLEM_QUOTE_MAX], text[KIND_STRING_MAX + 512];
+    if (warner->count++ >= WARNINGS_MAX)
+        return;
+    snprintf(text, sizeof(text), "%s:%zu:%zu: warning: \"%s\" %s\n", warner->file, line, column,
+             problem_quote((const char *)word.data, word.len, quoted), sentence);
+    warn(warner->config, text);
+}
+
+static void end_warnings(const struct warner *warner)
+{
+    char text[KIND_STRING_MAX + 128];
+    if (warner->count <= WARNINGS_MAX)
+        return;
+    snprintf(text, sizeof(text), "%s:1:1: warning: %zu more lines are not understood\n",
+             warner->file, warner->count - WARNINGS_MAX);
+    warn(warner->config, text);
+}
+
+/* list is NULL for a hosts file. */
+static void add_file(struct loader *loader, struct local_build *build, const char *file,
+                     const uint32_t *list, struct config_position position, const char *path)
+{
+    struct warner warner = {.config = loader->config, .file = file};
+    const struct local_text_report report_to = {on_problem, &warner};
+    struct span text;
+    char why[LOCAL_FILE_WHY_MAX];
+    enum err err = local_file_read(file, &text, why);
+    if (err) {
+        problems_add(loader->problems, position, path, "%s", why);
+        return;
+    }
+    err = list ? local_text_list(build, *list, text, &report_to)
+               : local_text_hosts(build, text, &report_to);
+    local_file_free(text);
+    end_warnings(&warner);
+    report(loader, position, path, err);
+}
+
+static void add_hosts(struct loader *loader, struct local_build *build)
+{
+    static const char path[] = "hosts-file";
+    const struct config *config = loader->config;
+    if (*config->hosts_file)
+        add_file(loader, build, config->hosts_file, NULL,
+                 config->written[option_index(options_find(path))], path);
+}
+
+static void add_lists(struct loader *loader, struct local_build *build)
+{
+    const struct config *config = loader->config;
+    for (size_t i = 0; i < config->block_list_count; i++) {
+        const struct config_block_list *from = &config->block_lists[i];
+        char path[64];
+        uint32_t list;
+        snprintf(path, sizeof(path), "block-lists[%zu].file", i);
+        enum err err =
+            local_build_list(build, from->action, from->redirect, from->redirect_count, &list);
+        report(loader, from->position, path, err);
+        if (!err)
+            add_file(loader, build, from->file, &list, from->position, path);
+    }
+}
+
+/* ---- the whole ---- */
+
+/* Upstreams' zones, and what nobody spoke of. */
+static void add_rest(struct loader *loader, struct local_build *build)
+{
+    const struct config *config = loader->config;
+    enum err err = ERR_OK;
+    for (size_t i = 0; i < config->zone_count && !err; i++) {
+        const struct config_zone *zone = &config->zones[i];
+        err = local_build_spare(build, (struct name){zone->wire, zone->name_len});
+    }
+    if (!err && config->default_local_zones)
+        err = local_special_add(build);
+    report(loader, (struct config_position){1, 1}, "server.default-local-zones", err);
+}
+
+void config_local(struct loader *loader, bool with_files)
+{
+    struct local_build *build = local_build_new();
+    if (!build) {
+        problems_no_memory(loader->problems);
+        return;
+    }
+    add_zones(loader, build);
+    add_records(loader, build);
+    check_redirects(loader, build);
+    if (with_files)
+        add_hosts(loader, build);
+    if (with_files)
+        add_lists(loader, build);
+    add_rest(loader, build);
+    if (local_build_end(&build, &loader->config->local))
+        problems_no_memory(loader->problems);
+}

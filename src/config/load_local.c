@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Names answered here: zones, records and lists as the file has them. What they make together is
+ * config_local.c's.
+ */
+#include "config/loader.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "dns/present.h"
+
+/* ---- items ---- */
+
+/* A mapping with the rows below the prefix into *item, whose position was set. */
+static bool load_item(struct loader *loader, const struct yaml_tree_node *node, const char *prefix,
+                      const char *takes, void *item)
+{
+    size_t before = loader->problems->count;
+    struct loader_place place = {.prefix = prefix, .owner = item};
+    if (node->broken)
+        return false;
+    if (node->kind != TREE_MAP) {
+        loader_error_takes(loader, node, takes, "");
+        return false;
+    }
+    load_row_defaults(loader, prefix, item);
+    load_mapping(loader, node, &place);
+    return load_has_required(loader, prefix, node) && loader->problems->count == before;
+}
+
+/* ---- zones ---- */
+
+static void load_local_zone(struct loader *loader, const struct yaml_tree_node *node)
+{
+    struct config *config = loader->config;
+    struct config_local_zone zone = {.position = node->position};
+    struct name name;
+    if (!load_item(loader, node, "local-zones[].",
+                   "a mapping such as {name: ads.example, action: nxdomain}", &zone))
+        return;
+    MUST(name_view(span_of(zone.wire, NAME_WIRE_MAX), 0, &name) != 0);
+    zone.name_len = name.len;
+    config->local_zones[config->local_zone_count++] = zone;
+}
+
+void load_local_zones(struct loader *loader, const struct option *option,
+                      const struct yaml_tree_node *node)
+{
+    size_t index = 0;
+    if (!load_list_fits(loader, option, node))
+        return;
+    loader->config->local_zones =
+        loader_take(loader, node->count, sizeof(*loader->config->local_zones));
+    if (!loader->config->local_zones)
+        return;
+    for (const struct yaml_tree_node *item = node->first; item; item = item->next) {
+        size_t mark = loader_enter_item(loader, index++);
+        load_local_zone(loader, item);
+        loader_leave(loader, mark);
+    }
+}
+
+/* ---- records ---- */
+
+static const char record_takes[] = "a record such as \"nas.home.arpa. 3600 IN A 192.0.2.7\"";
+
+/* One line of ASCII, of a length that can be printed again; other bytes are \DDD in zone files. */
+static bool is_line(const struct yaml_tree_node *node)
+{
+    for (size_t i = 0; i < node->len; i++)
+        if ((node->text[i] < ' ' || node->text[i] > '~') && node->text[i] != '\t')
+            return false;
+    return node->len <= KIND_STRING_MAX;
+}
+
+static bool parse_record(struct loader *loader, const struct yaml_tree_node *node,
+                         struct config_record *record)
+{
+    uint8_t scratch[PRESENT_RR_MAX];
+    enum err err = present_rr_from_text(scratch, sizeof(scratch), &record->len, node->text,
+                                        name_root(), LOCAL_DATA_TTL_S);
+    if (err == ERR_NO_MEMORY)
+        problems_no_memory(loader->problems);
+    if (err)
+        return false;
+    record->text = arena_copy(&loader->config->arena, node->text, node->len + 1);
+    record->wire = arena_copy(&loader->config->arena, scratch, record->len);
+    if (!record->text || !record->wire)
+        problems_no_memory(loader->problems);
+    return record->text && record->wire;
+}
+
+static void load_record(struct loader *loader, const struct yaml_tree_node *node)
+{
+    struct config *config = loader->config;
+    struct config_record record = {.position = node->position};
+    if (node->broken)
+        return;
+    if (node->kind == TREE_SCALAR && is_line(node) && parse_record(loader, node, &record))
+        config->records[config->record_count++] = record;
+    else if (!loader->problems->no_memory)
+        loader_error_takes(loader, node, record_takes, "");
+}
+
+void load_records(struct loader *loader, const struct option *option,
+                  const struct yaml_tree_node *node)
+{
+    size_t index = 0;
+    if (!load_list_fits(loader, option, node))
+        return;
+    loader->config->records = loader_take(loader, node->count, sizeof(*loader->config->records));
+    if (!loader->config->records)
+        return;
+    for (const struct yaml_tree_node *item = node->first; item; item = item->next) {
+        size_t mark = loader_enter_item(loader, index++);
+        load_record(loader, item);
+        loader_leave(loader, mark);
+    }
+}
+
+/* ---- lists ---- */
+
+static bool is_complete(struct loader *loader, const struct yaml_tree_node *node,
+                        const struct config_block_list *list)
+{
+    if (!*list->file)
+        loader_error(loader, node, "names no file; write {file: /var/lib/nailup/ads.txt}");
+    else if (list->action == LOCAL_REDIRECT && !list->redirect_count)
+        loader_error(
+            loader, node,
+            "redirects to nowhere; write redirect-to: [0.0.0.0, \"::\"] or another action");
+    else if (list->action != LOCAL_REDIRECT && list->redirect_count)
+        loader_error(loader, node, "has addresses but another action; write action: redirect");
+    else
+        return true;
+    return false;
+}
+
+static void load_block_list(struct loader *loader, const struct yaml_tree_node *node)
+{
+    struct config *config = loader->config;
+    struct config_block_list list = {.position = node->position};
+    if (load_item(loader, node, "block-lists[].",
+                  "a mapping such as {file: /var/lib/nailup/ads.txt, action: nxdomain}", &list) &&
+        is_complete(loader, node, &list))
+        config->block_lists[config->block_list_count++] = list;
+}
+
+void load_block_lists(struct loader *loader, const struct option *option,
+                      const struct yaml_tree_node *node)
+{
+    size_t index = 0;
+    if (!load_list_fits(loader, option, node))
+        return;
+    loader->config->block_lists =
+        loader_take(loader, node->count, sizeof(*loader->config->block_lists));
+    if (!loader->config->block_lists)
+        return;
+    for (const struct yaml_tree_node *item = node->first; item; item = item->next) {
+        size_t mark = loader_enter_item(loader, index++);
+        load_block_list(loader, item);
+        loader_leave(loader, mark);
+    }
+}
+
+static void load_target(struct loader *loader, const struct yaml_tree_node *node,
+                        struct config_block_list *list)
+{
+    static const struct load_address_use use = {.takes_any = true, .whose = "one host"};
+    char name[ADDR_NAME_MAX];
+    bool has_port;
+    struct addr addr;
+    if (!load_address(loader, node, &use, &addr, &has_port, name))
+        return;
+    if (has_port)
+        loader_error(loader, node, "has a port, which no record can say; leave it out");
+    else
+        list->redirect[list->redirect_count++] = addr;
+}
+
+void load_redirect(struct loader *loader, const struct option *option,
+                   const struct yaml_tree_node *node, struct config_block_list *list)
+{
+    size_t index = 0;
+    if (!load_list_fits(loader, option, node))
+        return;
+    list->redirect = loader_take(loader, node->count, sizeof(*list->redirect));
+    for (const struct yaml_tree_node *item = node->first; list->redirect && item;
+         item = item->next) {
+        size_t mark = loader_enter_item(loader, index++);
+        load_target(loader, item, list);
+        loader_leave(loader, mark);
+    }
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Aliases answered here, and what they lead to: pure. */
+#include "resolve/local_alias.h"
+
+static void on_alias(const struct strategy_view *view, struct name target, struct steps *out)
+{
+    steps_add(out, STEP_KEEP);
+    steps_add(out, STEP_SUBTASK)->question = (struct question){
+        .name = target,
+        .type = view->question->type,
+        .cls = view->question->cls,
+    };
+}
+
+static void next(const struct strategy_view *view, const struct event *event, struct steps *out)
+{
+    switch (event->kind) {
+    case EVENT_ALIAS:
+        on_alias(view, event->target, out);
+        break;
+    case EVENT_SUB_DONE:
+        steps_add(out, STEP_DONE);
+        break;
+    case EVENT_SUB_FAILED:
+        steps_add(out, STEP_FAIL)->failure = *event->failure;
+        break;
+    case EVENT_STARTED: /* nobody is asked */
+    case EVENT_ANSWERED:
+    case EVENT_FAILED:
+    case EVENT_TIME:
+        break;
+    }
+}
+
+const struct strategy local_alias_strategy = {.name = "local alias", .next = next};

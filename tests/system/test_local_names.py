@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Names answered here, as dig and glibc see them. Most basic first."""
+
+import pytest
+
+from conftest import BUILD
+
+pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
+
+
+@pytest.fixture
+def upstream(responder):
+    return responder()
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A list, a hosts file and the part of a configuration that names them."""
+    blocked, redirected, hosts = (tmp_path / name for name in ("ads", "more", "hosts"))
+    blocked.write_text("# a list\nads.example\n0.0.0.0 one.bad two.bad\n<html>\n")
+    redirected.write_text("*.track.example\n")
+    hosts.write_text("127.0.0.1 localhost\n192.168.7.1 gw.lan gw # the gateway\nnonsense\n")
+    return {"hosts-file": str(hosts),
+            "block-lists": [{"file": str(blocked)},
+                            {"file": str(redirected), "action": "redirect",
+                             "redirect-to": ["0.0.0.0", "::"]}]}
+
+
+SPECIAL = {"server": {"default-local-zones": "yes"}}
+
+LAN = {"local-zones": [{"name": "lan", "action": "nxdomain"},
+                       {"name": "all.example", "action": "redirect"},
+                       {"name": "no.example", "action": "refuse"},
+                       {"name": "good.ads.example", "action": "transparent"}],
+       "local-data": ["nas.lan. 60 IN A 192.0.2.7", "all.example. A 192.0.2.8",
+                      "*.wild.lan. A 192.0.2.9", "out.lan. 60 CNAME www.example.org."]}
+
+
+def test_names_of_special_use_never_reach_an_upstream(nailupd, upstream, dig):
+    daemon = nailupd(SPECIAL, upstreams=[upstream])
+    assert dig(daemon, "a.localhost").data == ["127.0.0.1"]
+    assert dig(daemon, "localhost", "AAAA").data == ["::1"]
+    assert dig(daemon, "1.0.0.127.in-addr.arpa", "PTR").data == ["localhost."]
+    for name in ("www.onion", "1.1.168.192.in-addr.arpa", "x.home.arpa", "a.test", "a.invalid"):
+        answer = dig(daemon, name, "PTR")
+        assert answer.status == "NXDOMAIN" and "aa" in answer.flags
+        assert answer.section("AUTHORITY")[0][2] == "SOA"
+    assert daemon.metrics()["cache_misses_total"] == 0
+    assert daemon.metrics()["local_answers_total"] == 8
+
+
+def test_a_zone_with_upstreams_goes_before_special_use(nailupd, upstream, dig):
+    daemon = nailupd(SPECIAL | {"forward-zones": [
+        {"name": "corp.test", "upstreams": upstream.servers}]})
+    assert dig(daemon, "www.corp.test").data == dig(upstream, "www.corp.test").data
+    assert dig(daemon, "www.test").status == "NXDOMAIN"
+
+
+def test_records_zones_and_wildcards(nailupd, upstream, dig):
+    daemon = nailupd(LAN, upstreams=[upstream])
+    answer = dig(daemon, "NAS.lan")
+    assert answer.rows == [("NAS.lan.", 60, "A", "192.0.2.7")] and "aa" in answer.flags
+    assert dig(daemon, "nas.lan", "AAAA").status == "NOERROR"
+    assert dig(daemon, "other.lan").status == "NXDOMAIN"
+    assert dig(daemon, "x.wild.lan").data == ["192.0.2.9"]
+    assert dig(daemon, "x.y.all.example").data == ["192.0.2.8"]
+    refused = dig(daemon, "x.no.example")
+    assert refused.status == "REFUSED" and refused.ede == [15]
+    assert dig(daemon, "nas.lan", "A", "+dnssec", "+tcp").data == ["192.0.2.7"]
+    assert dig(daemon, "nas.lan", "A", "+norecurse").data == ["192.0.2.7"]
+
+
+def test_an_alias_is_resolved_by_upstreams(nailupd, upstream, dig):
+    daemon = nailupd(LAN, upstreams=[upstream])
+    expected = ["www.example.org."] + dig(upstream, "www.example.org").data
+    for _ in range(3):
+        answer = dig(daemon, "out.lan")
+        assert answer.status == "NOERROR" and answer.data == expected
+    assert daemon.metrics()['upstream_queries_total{transport="udp"}'] == 1
+
+
+def test_lists_and_a_hosts_file(nailupd, upstream, dig, files):
+    daemon = nailupd(LAN | files, upstreams=[upstream])
+    for name in ("ads.example", "www.ads.example", "one.bad", "x.two.bad"):
+        answer = dig(daemon, name)
+        assert answer.status == "NXDOMAIN" and answer.ede == [15]
+    forged = dig(daemon, "www.track.example")
+    assert forged.data == ["0.0.0.0"] and forged.ede == [4]
+    assert dig(daemon, "good.ads.example").data == dig(upstream, "good.ads.example").data
+    assert dig(daemon, "gw.lan").data == ["192.168.7.1"]
+    assert dig(daemon, "gw").data == ["192.168.7.1"]
+    assert dig(daemon, "1.7.168.192.in-addr.arpa", "PTR").data == ["gw.lan."]
+    assert ':4:1: warning: "<html>" is no domain name' in daemon.log()
+    assert ':3:1: warning: "nonsense" is no address' in daemon.log()
+
+
+def test_any_is_answered_small(nailupd, upstream, dig):
+    daemon = nailupd(upstreams=[upstream])
+    for options in ([], ["+tcp"]):
+        answer = dig(daemon, "www.example.org", "ANY", "+notcp", *options)
+        assert answer.rows == [("www.example.org.", 3789, "HINFO", '"RFC8482" ""')]
+    assert daemon.metrics()["cache_misses_total"] == 0
+
+
+def test_version_and_identity_are_told_by_option_only(nailupd, upstream, dig):
+    shy = nailupd(upstreams=[upstream])
+    for name in ("version.bind", "id.server"):
+        assert dig(shy, name, "TXT", "-c", "CH").status == "REFUSED"
+    frank = nailupd({"server": {"version": "nailup", "identity": "fra-1"}}, upstreams=[upstream])
+    assert dig(frank, "version.bind", "TXT", "-c", "CH").data == ['"nailup"']
+    assert dig(frank, "id.server", "TXT", "-c", "CH").data == ['"fra-1"']
+    assert dig(frank, "authors.bind", "TXT", "-c", "CH").status == "REFUSED"
+
+
+def list_size():
+    """Sanitizers look at every byte: a tenth of it lasts as long."""
+    binary = (BUILD / "src/nailupd").read_bytes()
+    return 100_000 if b"__asan_init" in binary or b"__tsan_init" in binary else 1_000_000
+
+
+def test_a_list_of_a_million_names(nailupd, upstream, dig, tmp_path):
+    names, last = tmp_path / "million", list_size() - 1
+    names.write_text("".join(f"n{i}.track{i % 5000}.example\n" for i in range(last + 1)))
+    daemon = nailupd({"block-lists": [{"file": str(names)}]}, upstreams=[upstream])
+    assert dig(daemon, f"www.n{last}.track4999.example").status == "NXDOMAIN"
+    assert dig(daemon, f"n{last}.track4998.example").data == \
+        dig(upstream, f"n{last}.track4998.example").data
