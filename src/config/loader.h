@@ -113,6 +113,9 @@ void config_check_tls(struct loader *loader);
 /* config_check_files.c: whether TLS could be spoken with the files that are named. */
 void config_check_files(struct loader *loader);
 
+/* config_cookie_secrets.c: the secrets of server.cookie-secret-file into the configuration. */
+void config_read_cookie_secrets(struct loader *loader);
+
 /* config_parse(), and whether config_check_files() is done too. */
 MUST_USE enum err load_text(const char *file_name, struct span text, bool with_files,
                             struct config **out, struct buf *errors);

@@ -7,6 +7,8 @@
  */
 #include "serve/query.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
@@ -21,6 +23,16 @@ static enum query_verdict refuse(struct query_error *error, uint16_t rcode, uint
     return QUERY_ERROR;
 }
 
+/* RFC 7873 section 5.2: the first alone counts. */
+static void take_cookie(struct query *query, struct span data)
+{
+    if (query->has_cookie)
+        return;
+    query->has_cookie = true;
+    query->cookie_len = (uint8_t)MIN(data.len, UINT8_MAX);
+    memcpy(query->cookie, data.data, MIN(data.len, COOKIE_BYTES));
+}
+
 /* One walk for all: most clients' options are none of these. */
 static void take_options(struct query *query, struct span options)
 {
@@ -28,6 +40,8 @@ static void take_options(struct query *query, struct span options)
     while (edns_option_next(&options, &option)) {
         query->has_keepalive |= option.code == EDNS_TCP_KEEPALIVE;
         query->has_padding |= option.code == EDNS_PADDING;
+        if (option.code == EDNS_COOKIE)
+            take_cookie(query, option.data);
     }
 }
 
@@ -66,6 +80,17 @@ static enum query_verdict check_type(struct query_error *error, uint16_t type)
     }
 }
 
+/* Nothing but an OPT record with a cookie. */
+static enum query_verdict check_no_question(const struct message *message,
+                                            const struct query *query, struct query_error *error)
+{
+    bool is_empty = !message->counts[SECTION_QUESTION] && !message->counts[SECTION_ANSWER] &&
+                    !message->counts[SECTION_AUTHORITY];
+    if (query->has_cookie && is_empty && !message->has_tsig)
+        return QUERY_COOKIE;
+    return refuse(error, RCODE_FORMERR, EDE_NONE, "");
+}
+
 /* A well-formed message with one question. */
 static enum query_verdict check_question(const struct message *message, struct query_error *error)
 {
@@ -93,8 +118,10 @@ enum query_verdict query_check(struct query *query, struct query_error *error, s
         return refuse(error, RCODE_FORMERR, EDE_NONE, "");
     if (message.edns.version > 0)
         return refuse(error, RCODE_BADVERS, EDE_NONE, "");
-    if (!message.has_question)
+    if (query->has_cookie && !cookie_is_sound(query->cookie_len))
         return refuse(error, RCODE_FORMERR, EDE_NONE, "");
+    if (!message.has_question)
+        return check_no_question(&message, query, error);
     if (message.has_tsig)
         return refuse(error, RCODE_NOTAUTH, EDE_NONE, "");
     return check_question(&message, error);
