@@ -45,21 +45,22 @@ static void take_options(struct query *query, struct span options)
     }
 }
 
+/* Each member by itself: most queries have no cookie, and need no zeros in its place. */
 static void take_facts(struct query *query, const struct message *message)
 {
     const struct edns *edns = &message->edns;
-    *query = (struct query){
-        .id = message->id,
-        .flags = message->flags,
-        .udp_size = edns_udp_size(edns),
-        .has_question = message->has_question,
-        .has_edns = edns->present,
-        .dnssec_ok = edns->dnssec_ok,
-        .question = message->question,
-    };
+    query->id = message->id;
+    query->flags = message->flags;
+    query->udp_size = edns_udp_size(edns);
+    query->has_question = message->has_question;
+    query->has_edns = edns->present;
+    query->dnssec_ok = edns->dnssec_ok;
+    query->has_keepalive = query->has_padding = false;
+    query->has_cookie = query->has_valid_cookie = query->sends_cookie = false;
+    query->cookie_len = 0;
+    query->question = message->question;
+    query->tsig_message = message->has_tsig ? message->bytes : (struct span){0};
     take_options(query, edns->options);
-    if (message->has_tsig)
-        query->tsig_message = message->bytes;
 }
 
 static enum query_verdict check_type(struct query_error *error, uint16_t type)

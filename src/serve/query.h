@@ -25,15 +25,15 @@ struct query {
     bool has_question; /* question is there, to be echoed */
     bool has_edns;     /* an OPT record came, so one goes back (RFC 6891 section 6.1.1) */
     bool dnssec_ok;
-    bool has_keepalive;           /* edns-tcp-keepalive asked for (RFC 7828) */
-    bool has_padding;             /* it was padded, so its answer may be (RFC 7830) */
-    bool has_cookie;              /* RFC 7873; sound unless the verdict is an error */
-    bool has_valid_cookie;        /* one of ours: set by gate.h, as the next */
-    bool sends_cookie;            /* cookie is whole and goes back */
-    uint8_t cookie_len;           /* of the option as it came */
-    uint8_t cookie[COOKIE_BYTES]; /* of that the first bytes, or what goes back */
+    bool has_keepalive;    /* edns-tcp-keepalive asked for (RFC 7828) */
+    bool has_padding;      /* it was padded, so its answer may be (RFC 7830) */
+    bool has_cookie;       /* RFC 7873; sound unless the verdict is an error */
+    bool has_valid_cookie; /* one of ours: set by gate.h, as the next */
+    bool sends_cookie;     /* cookie is whole and goes back */
+    uint8_t cookie_len;    /* of the option as it came */
     struct question question;
-    struct span tsig_message; /* the whole message when it was signed, else empty */
+    struct span tsig_message;     /* the whole message when it was signed, else empty */
+    uint8_t cookie[COOKIE_BYTES]; /* with has_cookie: its first bytes, or what goes back */
 };
 
 enum query_verdict {
@@ -41,6 +41,7 @@ enum query_verdict {
     QUERY_ERROR,   /* answered at once as struct query_error says */
     QUERY_COOKIE,  /* no question: a cookie is all it asks for (RFC 7873 section 5.4) */
     QUERY_RESOLVE, /* a plain question of class IN */
+    QUERY_CUT,     /* one of these that gate.h did not let pass; query_check() never says so */
 };
 
 /* The answer to a query that is not resolved. */

@@ -275,17 +275,17 @@ static enum request_result resolve(struct sink *sink, const struct request_looku
 
 static bool is_resolved(const struct request_lookup *lookup)
 {
-    return lookup->access == SERVER_ALLOW && lookup->verdict == QUERY_RESOLVE &&
-           lookup->gate == GATE_PASS;
+    return lookup->access == SERVER_ALLOW && lookup->verdict == QUERY_RESOLVE;
 }
 
-/* What is dropped anyway is not judged. */
-static enum gate_verdict judge(struct sink *sink, struct request_lookup *lookup)
+/* Of a query that gets an answer. Errors are as small as what slips through, and go instead
+ * of that. */
+static void judge(struct sink *sink, struct request_lookup *lookup)
 {
-    struct gate *gate = &sink->requests->gate;
-    if (lookup->verdict == QUERY_DROP || !gate_concerns(gate, &lookup->query))
-        return GATE_PASS;
-    return gate_judge(gate, &lookup->query, client_of(sink, lookup->path), !lookup->path);
+    lookup->gate = gate_judge(&sink->requests->gate, &lookup->query, client_of(sink, lookup->path),
+                              !lookup->path);
+    if (lookup->gate == GATE_DROP || (lookup->gate != GATE_PASS && is_resolved(lookup)))
+        lookup->verdict = QUERY_CUT;
 }
 
 void request_read(struct sink *sink, struct request_lookup *lookup, struct span message,
@@ -298,7 +298,10 @@ void request_read(struct sink *sink, struct request_lookup *lookup, struct span 
     if (access == SERVER_DROP)
         return;
     lookup->verdict = query_check(query, &lookup->error, message);
-    lookup->gate = judge(sink, lookup);
+    if (lookup->verdict == QUERY_DROP) /* and *query says nothing */
+        return;
+    if (gate_concerns(&sink->requests->gate, query))
+        judge(sink, lookup);
     if (!is_resolved(lookup))
         return;
     resolver_key(resolver, &lookup->key, &query->question, query->dnssec_ok,
@@ -324,12 +327,16 @@ static enum request_result send_cookie(struct sink *sink, const struct request_l
     return send_error(sink, query, &answer, lookup->access, lookup->path);
 }
 
-/* Above the limit, and not dropped. */
-static enum request_result send_limited(struct sink *sink, const struct request_lookup *lookup)
+/* Above the limit. */
+static enum request_result cut(struct sink *sink, const struct request_lookup *lookup)
 {
     static const struct query_error bad_cookie = {RCODE_BADCOOKIE, EDE_NONE, ""};
     struct stats *stats = sink->requests->stats;
     struct reply reply;
+    if (lookup->gate == GATE_DROP) {
+        STATS_INC(stats, limited_dropped);
+        return REQUEST_DROPPED;
+    }
     if (lookup->gate == GATE_BAD_COOKIE) {
         STATS_INC(stats, limited_badcookie);
         return send_error(sink, &lookup->query, &bad_cookie, lookup->access, lookup->path);
@@ -339,16 +346,16 @@ static enum request_result send_limited(struct sink *sink, const struct request_
     return send_reply(sink, &reply, lookup->path);
 }
 
-/* What is answered without looking anything up. Errors are not larger than the limited answers. */
+/* What is answered without looking anything up. */
 static enum request_result answer_at_once(struct sink *sink, const struct request_lookup *lookup)
 {
+    if (lookup->verdict == QUERY_CUT)
+        return cut(sink, lookup);
     if (lookup->access == SERVER_REFUSE)
         return send_error(sink, &lookup->query, &error_prohibited, lookup->access, lookup->path);
-    if (lookup->verdict == QUERY_ERROR)
-        return send_error(sink, &lookup->query, &lookup->error, lookup->access, lookup->path);
     if (lookup->verdict == QUERY_COOKIE)
         return send_cookie(sink, lookup);
-    return send_limited(sink, lookup);
+    return send_error(sink, &lookup->query, &lookup->error, lookup->access, lookup->path);
 }
 
 enum request_result request_answer(struct sink *sink, const struct request_lookup *lookup)
@@ -362,10 +369,6 @@ enum request_result request_answer(struct sink *sink, const struct request_looku
         return resolve(sink, lookup);
     if (lookup->verdict == QUERY_DROP) {
         STATS_INC(stats, dropped_malformed);
-        return REQUEST_DROPPED;
-    }
-    if (lookup->gate == GATE_DROP) {
-        STATS_INC(stats, limited_dropped);
         return REQUEST_DROPPED;
     }
     return answer_at_once(sink, lookup);

@@ -96,7 +96,7 @@ enum request_result request_take(struct sink *sink, struct span message, enum se
 struct request_lookup {
     enum server_access access;
     enum query_verdict verdict;
-    enum gate_verdict gate;
+    enum gate_verdict gate; /* with QUERY_CUT */
     const struct udp_path *path;
     struct query query;
     struct query_error error;

@@ -35,7 +35,7 @@ struct place {
 struct server_quota {
     /* Immutable. */
     uint32_t max_waiting, max_waiting_per_client, max_clients, max_clients_per_address;
-    uint16_t client_prefix_v4, client_prefix_v6;
+    struct client_masks masks;
     uint32_t counter_mask;
     uint64_t seed;                 /* clients choose their addresses */
     struct rate_limit *rate_limit; /* NULL: none */
@@ -77,8 +77,7 @@ struct server_quota *server_quota_new(const struct server_options *options)
     *quota = (struct server_quota){
         .max_waiting = options->max_waiting,
         .max_waiting_per_client = options->max_waiting_per_client,
-        .client_prefix_v4 = options->client_prefix_v4,
-        .client_prefix_v6 = options->client_prefix_v6,
+        .masks = client_masks_of(options->client_prefix_v4, options->client_prefix_v6),
         .counter_mask = counters - 1,
         .counters = calloc(counters, sizeof(*quota->counters)),
         .max_clients = options->max_clients,
@@ -116,15 +115,9 @@ struct rate_limit *server_quota_rate_limit(const struct server_quota *quota)
     return quota->rate_limit;
 }
 
-static struct addr prefix_of(const struct server_quota *quota, const struct addr *client)
-{
-    return client_prefix(quota->client_prefix_v4, quota->client_prefix_v6, client);
-}
-
 uint64_t server_quota_client(const struct server_quota *quota, const struct addr *client)
 {
-    struct addr prefix = prefix_of(quota, client);
-    return addr_hash_ip(&prefix, quota->seed);
+    return client_hash(&quota->masks, client, quota->seed);
 }
 
 /* ---- waiting queries ---- */
@@ -232,7 +225,7 @@ static void give_client(struct server_quota *quota, const struct addr *client)
 
 bool server_quota_take_client(struct server_quota *quota, const struct addr *client)
 {
-    struct addr prefix = prefix_of(quota, client);
+    struct addr prefix = client_prefix(&quota->masks, client);
     pthread_mutex_lock(&quota->mutex);
     bool taken = take_client(quota, &prefix);
     pthread_mutex_unlock(&quota->mutex);
@@ -241,7 +234,7 @@ bool server_quota_take_client(struct server_quota *quota, const struct addr *cli
 
 void server_quota_give_client(struct server_quota *quota, const struct addr *client)
 {
-    struct addr prefix = prefix_of(quota, client);
+    struct addr prefix = client_prefix(&quota->masks, client);
     pthread_mutex_lock(&quota->mutex);
     give_client(quota, &prefix);
     pthread_mutex_unlock(&quota->mutex);

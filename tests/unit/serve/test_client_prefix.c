@@ -22,7 +22,10 @@ static struct addr parse(const char *text)
 static void expect(uint16_t v4_bits, uint16_t v6_bits, const char *text, const char *prefix)
 {
     struct addr addr = parse(text);
-    struct addr got = client_prefix(v4_bits, v6_bits, &addr), wanted = parse(prefix);
+    struct client_masks masks = client_masks_of(v4_bits, v6_bits);
+    struct addr got = client_prefix(&masks, &addr), wanted = parse(prefix);
+    assert_int_equal(client_hash(&masks, &addr, 5), client_hash(&masks, &wanted, 5));
+    assert_int_not_equal(client_hash(&masks, &addr, 5), client_hash(&masks, &addr, 6));
     addr_set_port(&wanted, 0);
     assert_memory_equal(&got, &wanted, sizeof(got));
 }
@@ -48,8 +51,10 @@ static void test_addresses_of_a_link_stand_alone(void **state)
 {
     (void)state;
     struct addr a = parse("fe80::1"), b = parse("fe80::2");
-    struct addr first = client_prefix(32, 56, &a), second = client_prefix(32, 56, &b);
+    struct client_masks masks = client_masks_of(32, 56);
+    struct addr first = client_prefix(&masks, &a), second = client_prefix(&masks, &b);
     assert_false(addr_equal_ip(&first, &second));
+    assert_int_not_equal(client_hash(&masks, &a, 5), client_hash(&masks, &b, 5));
 }
 
 static void test_mapped_addresses_are_ipv4(void **state)
