@@ -7,6 +7,7 @@
  */
 #include "serve/gate.h"
 
+#include "base/log.h"
 #include "base/rand.h"
 #include "base/stats.h"
 #include "loop/loop.h"
@@ -65,6 +66,14 @@ static bool is_within_limit(struct gate *gate, const struct addr *client)
                            loop_now(gate->loop));
 }
 
+/* Whom the operator may want to know; the text is made when it is written. */
+static void log_cut(const struct gate *gate, const struct addr *client)
+{
+    char text[ADDR_TEXT_MAX];
+    LOG_LIMITED(LOG_NOTICE, "serve", "%s, or its prefix, asks more than %u queries a second",
+                addr_format_ip(client, text), gate->options->rate_limit_qps);
+}
+
 /* By chance and not by turns, which a flood could arrange to have for itself. */
 static bool may_slip(const struct gate *gate)
 {
@@ -77,6 +86,7 @@ enum gate_verdict gate_judge(struct gate *gate, struct query *query, const struc
     judge_cookie(gate, query, client);
     if (is_stream || query->has_valid_cookie || is_within_limit(gate, client))
         return GATE_PASS;
+    log_cut(gate, client);
     if (!may_slip(gate))
         return GATE_DROP;
     return query->sends_cookie ? GATE_BAD_COOKIE : GATE_TRUNCATE;
