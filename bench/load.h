@@ -39,6 +39,7 @@ enum {
 
 struct load_options {
     struct addr server;
+    struct addr source;     /* of all sockets, port 0; family 0: the kernel chooses */
     bool is_stream, is_tls; /* TLS is a stream too */
     bool is_closed_loop;    /* --max */
     bool is_hold;           /* idle connections and no queries */
@@ -110,6 +111,8 @@ struct load {
 void load_options_parse(struct load *load, int argc, char **argv);
 
 /* load_socket.c */
+/* Gives a new socket options.source, if there is one. */
+MUST_USE enum err load_bind_source(const struct load *load, int fd);
 MUST_USE enum err load_sockets_open(struct load *load);
 void load_sockets_close(struct load *load);
 /* Sends count queries at most, of which number i is due at due_ns + i * gap_ns; how many left. */

@@ -25,6 +25,7 @@ static const char usage[] =
     "  --duration S (10)  --warmup S (0): not counted, before it\n"
     "  --transport udp|tcp|tls (udp)  --connections C (8)\n"
     "  --in-flight K        unanswered queries per socket at most (16 with --max, else 4096)\n"
+    "  --source IP          where queries come from (the kernel chooses)\n"
     "  --timeout MS         an answer later than that is lost (2000)\n"
     "  --idle-connections N more connections that ask once and are then held; without --rate and\n"
     "                       --max nothing else is done for --duration\n"
@@ -64,6 +65,7 @@ static const struct option long_options[] = {
     {"connections", required_argument, NULL, 'c'},
     {"in-flight", required_argument, NULL, 'k'},
     {"timeout", required_argument, NULL, 'o'},
+    {"source", required_argument, NULL, 'i'},
     {"idle-connections", required_argument, NULL, 'I'},
     {"tls-version", required_argument, NULL, 'V'},
     {"tls-resume", required_argument, NULL, 'R'},
@@ -122,6 +124,9 @@ static bool take_tls_option(struct load_options *options, int option, const char
 static bool take_load_option(struct load_options *options, int option, const char *value)
 {
     switch (option) {
+    case 'i':
+        options->source = option_addr_port("load", "source", value, 0);
+        return true;
     case 'I':
         options->idle = option_u64("load", "idle-connections", value, 1, LOAD_IDLE_MAX);
         return true;
@@ -294,6 +299,9 @@ void load_options_parse(struct load *load, int argc, char **argv)
     check(&load->options, &source);
     load->options.server =
         option_addr_port("load", "server", source.server, load->options.is_tls ? 853 : 53);
+    if (addr_family(&load->options.source) &&
+        addr_family(&load->options.source) != addr_family(&load->options.server))
+        option_wrong("load", "--source and --server are not of one family");
     load->options.is_hold = load->options.idle && !source.has_rate && !load->options.is_closed_loop;
     if (load->options.is_hold)
         load->options.connections = 0;

@@ -156,6 +156,16 @@ static void on_datagrams(struct watch *watch, uint32_t events)
     }
 }
 
+enum err load_bind_source(const struct load *load, int fd)
+{
+    const struct addr *source = &load->options.source;
+    int on = 1;
+    if (addr_family(source) == 0)
+        return ERR_OK;
+    setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
+    return bind(fd, &source->sa, addr_len(source)) ? err_from_errno(errno) : ERR_OK;
+}
+
 static enum err datagrams_connect(struct load_socket *socket)
 {
     int size = SOCKET_BUFFER_BYTES, fd = socket->watch.fd;
@@ -176,7 +186,9 @@ static enum err socket_open(struct load_socket *socket_)
         return err_from_errno(errno);
     socket_->watch = (struct watch){
         .fd = fd, .on_ready = options->is_stream ? load_stream_on_ready : on_datagrams};
-    enum err err = options->is_stream ? load_stream_connect(socket_) : datagrams_connect(socket_);
+    enum err err = load_bind_source(socket_->load, fd);
+    if (!err)
+        err = options->is_stream ? load_stream_connect(socket_) : datagrams_connect(socket_);
     if (err) {
         close(fd);
         socket_->watch.fd = -1;

@@ -283,6 +283,7 @@ void config_check_files(struct loader *loader)
     static const struct place upstream = {.key = "upstream"}, log = {.key = "log"};
     check_server(loader);
     check_upstreams(loader);
+    config_read_cookie_secrets(loader);
     check_directory(loader, &upstream, "session-file", loader->config->session_file);
     check_directory(loader, &log, "tls-keys", loader->config->tls_key_log);
 }

@@ -130,6 +130,9 @@ void config_check_files(struct loader *loader);
 /* config_local.c: makes config->local, of files too if they are to be read. */
 void config_local(struct loader *loader, bool with_files);
 
+/* config_cookie_secrets.c: the secrets of server.cookie-secret-file into the configuration. */
+void config_read_cookie_secrets(struct loader *loader);
+
 /* config_parse(), and whether config_check_files() is done too. */
 MUST_USE enum err load_text(const char *file_name, struct span text, bool with_files,
                             struct config **out, struct buf *errors);

@@ -63,6 +63,12 @@ uint64_t loop_now(struct loop *loop)
     return loop->now_us;
 }
 
+int64_t loop_wall_s(struct loop *loop)
+{
+    (void)loop;
+    return (int64_t)time(NULL);
+}
+
 struct timers *loop_timers(struct loop *loop)
 {
     return &loop->timers;

@@ -38,6 +38,10 @@ uint64_t loop_now(struct loop *loop);
 /* A fresh reading of the same clock, for measuring round trips. */
 uint64_t loop_clock(struct loop *loop);
 
+/* Seconds since 1970 by the system's clock, which may be wrong and jumps. For what other machines
+ * read, never for deadlines. */
+int64_t loop_wall_s(struct loop *loop);
+
 /* Work for the end of the turn. The owner embeds one, initialises it once with turn_end_init()
  * and asks with loop_at_turn_end() as often as it likes: it runs once, at the end of this turn,
  * before the loop waits again. */

@@ -7,6 +7,8 @@
  */
 #include "serve/query.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
@@ -21,6 +23,16 @@ static enum query_verdict refuse(struct query_error *error, uint16_t rcode, uint
     return QUERY_ERROR;
 }
 
+/* RFC 7873 section 5.2: the first alone counts. */
+static void take_cookie(struct query *query, struct span data)
+{
+    if (query->has_cookie)
+        return;
+    query->has_cookie = true;
+    query->cookie_len = (uint8_t)MIN(data.len, UINT8_MAX);
+    memcpy(query->cookie, data.data, MIN(data.len, COOKIE_BYTES));
+}
+
 /* One walk for all: most clients' options are none of these. */
 static void take_options(struct query *query, struct span options)
 {
@@ -28,24 +40,27 @@ static void take_options(struct query *query, struct span options)
     while (edns_option_next(&options, &option)) {
         query->has_keepalive |= option.code == EDNS_TCP_KEEPALIVE;
         query->has_padding |= option.code == EDNS_PADDING;
+        if (option.code == EDNS_COOKIE)
+            take_cookie(query, option.data);
     }
 }
 
+/* Each member by itself: most queries have no cookie, and need no zeros in its place. */
 static void take_facts(struct query *query, const struct message *message)
 {
     const struct edns *edns = &message->edns;
-    *query = (struct query){
-        .id = message->id,
-        .flags = message->flags,
-        .udp_size = edns_udp_size(edns),
-        .has_question = message->has_question,
-        .has_edns = edns->present,
-        .dnssec_ok = edns->dnssec_ok,
-        .question = message->question,
-    };
+    query->id = message->id;
+    query->flags = message->flags;
+    query->udp_size = edns_udp_size(edns);
+    query->has_question = message->has_question;
+    query->has_edns = edns->present;
+    query->dnssec_ok = edns->dnssec_ok;
+    query->has_keepalive = query->has_padding = false;
+    query->has_cookie = query->has_valid_cookie = query->sends_cookie = false;
+    query->cookie_len = 0;
+    query->question = message->question;
+    query->tsig_message = message->has_tsig ? message->bytes : (struct span){0};
     take_options(query, edns->options);
-    if (message->has_tsig)
-        query->tsig_message = message->bytes;
 }
 
 static enum query_verdict check_type(struct query_error *error, uint16_t type)
@@ -64,6 +79,17 @@ static enum query_verdict check_type(struct query_error *error, uint16_t type)
     default:
         return refuse(error, RCODE_NOTIMP, EDE_NOT_SUPPORTED, "");
     }
+}
+
+/* Nothing but an OPT record with a cookie. */
+static enum query_verdict check_no_question(const struct message *message,
+                                            const struct query *query, struct query_error *error)
+{
+    bool is_empty = !message->counts[SECTION_QUESTION] && !message->counts[SECTION_ANSWER] &&
+                    !message->counts[SECTION_AUTHORITY];
+    if (query->has_cookie && is_empty && !message->has_tsig)
+        return QUERY_COOKIE;
+    return refuse(error, RCODE_FORMERR, EDE_NONE, "");
 }
 
 /* A well-formed message with one question. */
@@ -93,8 +119,10 @@ enum query_verdict query_check(struct query *query, struct query_error *error, s
         return refuse(error, RCODE_FORMERR, EDE_NONE, "");
     if (message.edns.version > 0)
         return refuse(error, RCODE_BADVERS, EDE_NONE, "");
-    if (!message.has_question)
+    if (query->has_cookie && !cookie_is_sound(query->cookie_len))
         return refuse(error, RCODE_FORMERR, EDE_NONE, "");
+    if (!message.has_question)
+        return check_no_question(&message, query, error);
     if (message.has_tsig)
         return refuse(error, RCODE_NOTAUTH, EDE_NONE, "");
     return check_question(&message, error);

@@ -48,6 +48,8 @@ static uint16_t opt_len(const struct reply *reply)
     size_t len = OPT_FIXED;
     if (reply->rules->stream && reply->query->has_keepalive)
         len += OPTION_FIXED + 2;
+    if (reply->query->sends_cookie)
+        len += OPTION_FIXED + COOKIE_BYTES;
     if (reply->ede_count > 0)
         len += reply->ede_count * (OPTION_FIXED + 2) + strnlen(reply->ede_text, EDE_TEXT_MAX);
     return (uint16_t)len;
@@ -172,6 +174,14 @@ void reply_plan_error(struct reply *reply, const struct query *query,
     plan_padding(reply);
 }
 
+void reply_plan_truncated(struct reply *reply, const struct query *query,
+                          const struct reply_rules *rules)
+{
+    static const struct query_error none = {RCODE_NOERROR, EDE_NONE, ""};
+    reply_plan_error(reply, query, &none, true, rules);
+    reply->flags |= HEADER_TC;
+}
+
 /* ---- writing ---- */
 
 static uint8_t *write_option(uint8_t *at, uint16_t code, uint16_t len)
@@ -221,6 +231,11 @@ static uint8_t *write_opt(const struct reply *reply, uint8_t *at)
         at = write_option(at, EDNS_TCP_KEEPALIVE, 2);
         put_u16(at, reply->rules->keepalive_100ms);
         at += 2;
+    }
+    if (reply->query->sends_cookie) {
+        at = write_option(at, EDNS_COOKIE, COOKIE_BYTES);
+        memcpy(at, reply->query->cookie, COOKIE_BYTES);
+        at += COOKIE_BYTES;
     }
     return write_padding(reply, write_errors(reply, at));
 }

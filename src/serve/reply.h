@@ -68,11 +68,16 @@ struct reply {
 void reply_plan_answer(struct reply *reply, const struct query *query, const struct answer *answer,
                        const struct reply_rules *rules);
 
-/* An error: header, the question if there was one, OPT if there was one, padded likewise.
+/* An error, or NOERROR with nothing in it: header, the question if there was one, OPT if there was
+ * one, padded likewise.
  * is_recursive: RA, left out towards clients that may not ask. */
 void reply_plan_error(struct reply *reply, const struct query *query,
                       const struct query_error *error, bool is_recursive,
                       const struct reply_rules *rules);
+
+/* Header with TC, the question and OPT: whoever asked comes back over a stream. */
+void reply_plan_truncated(struct reply *reply, const struct query *query,
+                          const struct reply_rules *rules);
 
 /* Writes reply->len bytes. now_us is on the clock of the answer's stored_at. */
 void reply_write(const struct reply *reply, uint8_t *out, uint64_t now_us);

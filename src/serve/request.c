@@ -4,8 +4,8 @@
  * The way of a query: checked, looked up, answered or kept. Bytes are reply.c's, the transport the
  * sink's, answers the resolver's. Nothing is allocated for a hit, and for a miss only when there is
  * no spare.
- * Invariant: each request that waits holds one place of the quota, stands in its sink's list and
- * has its waiter at the resolver, from start_waiting() to release().
+ * Invariant: each request that waits holds one place of the quota, stands in its sink's list or
+ * among the orphans and has its waiter at the resolver, from start_waiting() to release().
  */
 #include "serve/request.h"
 
@@ -22,8 +22,10 @@
 
 struct request {
     struct waiter waiter;
-    struct list node; /* of the sink's waiting, or of the spares */
-    struct sink *sink;
+    struct list node; /* of the sink's waiting, of the orphans, or of the spares */
+    struct requests *requests;
+    struct sink *sink; /* NULL: its client has left */
+    uint64_t client;   /* as the quota knows it */
     struct query query;
     uint64_t asked_at;
     bool is_stream; /* path is not set */
@@ -37,12 +39,7 @@ void requests_init(struct requests *requests)
 {
     *requests = (struct requests){0};
     list_init(&requests->spares);
-}
-
-void requests_deinit(struct requests *requests)
-{
-    for (struct list *node; (node = list_take_first(&requests->spares));)
-        free(LIST_ITEM(node, struct request, node));
+    list_init(&requests->orphans);
 }
 
 static struct request *request_new(struct requests *requests)
@@ -64,6 +61,30 @@ static void request_free(struct requests *requests, struct request *request)
     list_prepend(&requests->spares, &request->node);
 }
 
+/* Undoes start_waiting(); the resolver has let the waiter go. */
+static void release(struct request *request)
+{
+    list_remove(&request->node);
+    if (request->sink)
+        request->sink->waiting_count--;
+    server_quota_give_waiting(request->requests->quota, request->client);
+    request_free(request->requests, request);
+}
+
+static void abandon(struct request *request)
+{
+    resolver_leave(request->requests->resolver, &request->waiter);
+    release(request);
+}
+
+void requests_deinit(struct requests *requests)
+{
+    for (struct list *node; (node = list_first(&requests->orphans));)
+        abandon(LIST_ITEM(node, struct request, node));
+    for (struct list *node; (node = list_take_first(&requests->spares));)
+        free(LIST_ITEM(node, struct request, node));
+}
+
 /* ---- sinks ---- */
 
 void sink_init(struct sink *sink, struct requests *requests)
@@ -72,23 +93,19 @@ void sink_init(struct sink *sink, struct requests *requests)
     list_init(&sink->waiting);
 }
 
-/* Undoes start_waiting(); the resolver has let the waiter go. */
-static void release(struct request *request)
-{
-    struct sink *sink = request->sink;
-    list_remove(&request->node);
-    sink->waiting_count--;
-    server_quota_give_waiting(sink->requests->quota);
-    request_free(sink->requests, request);
-}
-
 void sink_abandon(struct sink *sink)
 {
-    for (struct list *node; (node = list_first(&sink->waiting));) {
-        struct request *request = LIST_ITEM(node, struct request, node);
-        resolver_leave(sink->requests->resolver, &request->waiter);
-        release(request);
+    for (struct list *node; (node = list_first(&sink->waiting));)
+        abandon(LIST_ITEM(node, struct request, node));
+}
+
+void sink_orphan(struct sink *sink)
+{
+    for (struct list *node; (node = list_take_first(&sink->waiting));) {
+        LIST_ITEM(node, struct request, node)->sink = NULL;
+        list_append(&sink->requests->orphans, node);
     }
+    sink->waiting_count = 0;
 }
 
 /* ---- replies ---- */
@@ -142,7 +159,11 @@ static void on_answer(struct waiter *waiter, const struct answer *answer)
 {
     struct request *request = CONTAINER_OF(waiter, struct request, waiter);
     struct sink *sink = request->sink;
-    struct requests *requests = sink->requests;
+    struct requests *requests = request->requests;
+    if (!sink) {
+        release(request);
+        return;
+    }
     uint64_t waited_us = loop_now(requests->loop) - request->asked_at;
     stats_histogram_add(&requests->stats->answer_latency, waited_us);
     send_answer(sink, &request->query, answer, request->is_stream ? NULL : &request->path);
@@ -155,6 +176,7 @@ static void fill_request(struct request *request, struct sink *sink, const struc
 {
     list_init(&request->waiter.node);
     request->waiter.on_answer = on_answer;
+    request->requests = sink->requests;
     request->sink = sink;
     request->query = *query;
     query_keep(&request->query, request->name);
@@ -164,35 +186,72 @@ static void fill_request(struct request *request, struct sink *sink, const struc
         request->path = *path;
 }
 
-/* RESOLVER_FULL also when a bound of ours is reached. */
-static enum resolver_result start_waiting(struct sink *sink, const struct query *query,
-                                          const struct cache_key *key, const struct udp_path *path)
-{
-    struct requests *requests = sink->requests;
-    if (!server_quota_take_waiting(requests->quota))
-        return RESOLVER_FULL;
-    struct request *request = request_new(requests);
-    if (!request) {
-        server_quota_give_waiting(requests->quota);
-        return RESOLVER_FULL;
-    }
-    fill_request(request, sink, query, path);
-    list_append(&sink->waiting, &request->node);
-    sink->waiting_count++;
-    enum resolver_result result = resolver_ask(requests->resolver, key, &request->waiter);
-    if (result != RESOLVER_WAITING)
-        release(request);
-    return result;
-}
-
-/* ---- taking ---- */
-
 static const struct query_error error_prohibited = {RCODE_REFUSED, EDE_PROHIBITED, ""};
 static const struct query_error error_not_recursive = {RCODE_REFUSED, EDE_NOT_AUTHORITATIVE, ""};
 static const struct query_error error_no_route = {RCODE_REFUSED, EDE_NOT_AUTHORITATIVE,
                                                   "no zone for this name"};
 static const struct query_error error_draining = {RCODE_SERVFAIL, EDE_NOT_READY, "shutting down"};
 static const struct query_error error_full = {RCODE_SERVFAIL, EDE_OTHER, "too many queries wait"};
+static const struct query_error error_client_full = {RCODE_SERVFAIL, EDE_OTHER,
+                                                     "too many of your queries wait"};
+
+/* NULL when a place was taken for the client's query, else what it is told. */
+static const struct query_error *take_place(struct requests *requests, uint64_t client)
+{
+    switch (server_quota_take_waiting(requests->quota, client)) {
+    case QUOTA_TAKEN:
+        return NULL;
+    case QUOTA_CLIENT_FULL:
+        STATS_INC(requests->stats, waiting_refused_client);
+        return &error_client_full;
+    default:
+        STATS_INC(requests->stats, waiting_refused_all);
+        return &error_full;
+    }
+}
+
+static const struct addr *client_of(const struct sink *sink, const struct udp_path *path)
+{
+    return path ? &path->peer : sink->client;
+}
+
+/* NULL: out of memory. It holds the place that was taken for client. */
+static struct request *hold(struct sink *sink, const struct query *query, uint64_t client,
+                            const struct udp_path *path)
+{
+    struct request *request = request_new(sink->requests);
+    if (!request) {
+        server_quota_give_waiting(sink->requests->quota, client);
+        return NULL;
+    }
+    fill_request(request, sink, query, path);
+    request->client = client;
+    list_append(&sink->waiting, &request->node);
+    sink->waiting_count++;
+    return request;
+}
+
+/* NULL when the query waits, else what it is told. */
+static const struct query_error *start_waiting(struct sink *sink, const struct query *query,
+                                               const struct cache_key *key,
+                                               const struct udp_path *path)
+{
+    struct requests *requests = sink->requests;
+    uint64_t client = server_quota_client(requests->quota, client_of(sink, path));
+    const struct query_error *error = take_place(requests, client);
+    if (error)
+        return error;
+    struct request *request = hold(sink, query, client, path);
+    if (!request)
+        return &error_full;
+    enum resolver_result result = resolver_ask(requests->resolver, key, &request->waiter);
+    if (result == RESOLVER_WAITING)
+        return NULL;
+    release(request);
+    return result == RESOLVER_NO_ROUTE ? &error_no_route : &error_full;
+}
+
+/* ---- taking ---- */
 
 /* The cache has nothing: NULL when the query waits, else what it is told. */
 static const struct query_error *ask(struct sink *sink, const struct query *query,
@@ -202,14 +261,7 @@ static const struct query_error *ask(struct sink *sink, const struct query *quer
         return &error_not_recursive;
     if (sink->requests->is_draining)
         return &error_draining;
-    switch (start_waiting(sink, query, key, path)) {
-    case RESOLVER_WAITING:
-        return NULL;
-    case RESOLVER_NO_ROUTE:
-        return &error_no_route;
-    default:
-        return &error_full;
-    }
+    return start_waiting(sink, query, key, path);
 }
 
 static enum request_result resolve(struct sink *sink, const struct request_lookup *lookup)
@@ -239,7 +291,17 @@ static bool is_resolved(const struct request_lookup *lookup)
     return lookup->access == SERVER_ALLOW && lookup->verdict == QUERY_RESOLVE;
 }
 
-void request_read(const struct sink *sink, struct request_lookup *lookup, struct span message,
+/* Of a query that gets an answer. Errors are as small as what slips through, and go instead
+ * of that. */
+static void judge(struct sink *sink, struct request_lookup *lookup)
+{
+    lookup->gate = gate_judge(&sink->requests->gate, &lookup->query, client_of(sink, lookup->path),
+                              !lookup->path);
+    if (lookup->gate == GATE_DROP || (lookup->gate != GATE_PASS && is_resolved(lookup)))
+        lookup->verdict = QUERY_CUT;
+}
+
+void request_read(struct sink *sink, struct request_lookup *lookup, struct span message,
                   enum server_access access, const struct udp_path *path)
 {
     const struct resolver *resolver = sink->requests->resolver;
@@ -249,6 +311,10 @@ void request_read(const struct sink *sink, struct request_lookup *lookup, struct
     if (access == SERVER_DROP)
         return;
     lookup->verdict = query_check(query, &lookup->error, message);
+    if (lookup->verdict == QUERY_DROP) /* and *query says nothing */
+        return;
+    if (gate_concerns(&sink->requests->gate, query))
+        judge(sink, lookup);
     if (!is_resolved(lookup))
         return;
     resolver_key(resolver, &lookup->key, &query->question, query->dnssec_ok,
@@ -262,6 +328,49 @@ void request_prefetch(const struct sink *sink, const struct request_lookup *look
         resolver_prefetch_entry(sink->requests->resolver, &lookup->key);
 }
 
+/* RFC 7873 section 5.4. */
+static enum request_result send_cookie(struct sink *sink, const struct request_lookup *lookup)
+{
+    const struct query *query = &lookup->query;
+    struct query_error answer = {RCODE_NOERROR, EDE_NONE, ""};
+    if (!query->sends_cookie) /* cookies are off */
+        answer.rcode = RCODE_FORMERR;
+    else if (query->cookie_len > COOKIE_CLIENT_BYTES && !query->has_valid_cookie)
+        answer.rcode = RCODE_BADCOOKIE;
+    return send_error(sink, query, &answer, lookup->access, lookup->path);
+}
+
+/* Above the limit. */
+static enum request_result cut(struct sink *sink, const struct request_lookup *lookup)
+{
+    static const struct query_error bad_cookie = {RCODE_BADCOOKIE, EDE_NONE, ""};
+    struct stats *stats = sink->requests->stats;
+    struct reply reply;
+    if (lookup->gate == GATE_DROP) {
+        STATS_INC(stats, limited_dropped);
+        return REQUEST_DROPPED;
+    }
+    if (lookup->gate == GATE_BAD_COOKIE) {
+        STATS_INC(stats, limited_badcookie);
+        return send_error(sink, &lookup->query, &bad_cookie, lookup->access, lookup->path);
+    }
+    STATS_INC(stats, limited_truncated);
+    reply_plan_truncated(&reply, &lookup->query, &sink->rules);
+    return send_reply(sink, &reply, lookup->path);
+}
+
+/* What is answered without looking anything up. */
+static enum request_result answer_at_once(struct sink *sink, const struct request_lookup *lookup)
+{
+    if (lookup->verdict == QUERY_CUT)
+        return cut(sink, lookup);
+    if (lookup->access == SERVER_REFUSE)
+        return send_error(sink, &lookup->query, &error_prohibited, lookup->access, lookup->path);
+    if (lookup->verdict == QUERY_COOKIE)
+        return send_cookie(sink, lookup);
+    return answer_error(sink, lookup);
+}
+
 enum request_result request_answer(struct sink *sink, const struct request_lookup *lookup)
 {
     struct stats *stats = sink->requests->stats;
@@ -269,15 +378,13 @@ enum request_result request_answer(struct sink *sink, const struct request_looku
         STATS_INC(stats, dropped_acl);
         return REQUEST_DROPPED;
     }
+    if (is_resolved(lookup))
+        return resolve(sink, lookup);
     if (lookup->verdict == QUERY_DROP) {
         STATS_INC(stats, dropped_malformed);
         return REQUEST_DROPPED;
     }
-    if (lookup->access == SERVER_REFUSE)
-        return send_error(sink, &lookup->query, &error_prohibited, lookup->access, lookup->path);
-    if (lookup->verdict == QUERY_ERROR)
-        return answer_error(sink, lookup);
-    return resolve(sink, lookup);
+    return answer_at_once(sink, lookup);
 }
 
 enum request_result request_take(struct sink *sink, struct span message, enum server_access access,

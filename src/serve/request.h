@@ -22,6 +22,7 @@
 #include "base/span.h"
 #include "cache/key.h"
 #include "net/udp_server.h"
+#include "serve/gate.h"
 #include "serve/query.h"
 #include "serve/reply.h"
 #include "serve/server_options.h"
@@ -40,19 +41,22 @@ struct requests {
     struct resolver *resolver;
     struct server_quota *quota;
     struct stats *stats;
-    bool is_draining; /* nothing new may wait */
+    struct gate gate;
+    bool is_draining;    /* nothing new may wait */
+    struct list orphans; /* struct request whose clients have left */
     struct list spares;
     size_t spare_count;
 };
 
 /* The members are the server's to set between these two; everything is borrowed. */
 void requests_init(struct requests *requests);
-/* No request may be waiting (MUST). */
+/* Orphans leave the resolver; no other request may be waiting (MUST). */
 void requests_deinit(struct requests *requests);
 
 struct sink {
     struct requests *requests;
     struct reply_rules rules;
+    const struct addr *client; /* of a stream; NULL: each query's path says it */
     /* Room for a reply of len bytes, or NULL: then it is dropped. */
     uint8_t *(*reserve)(struct sink *sink, size_t len);
     /* len bytes of the room are to be sent. path is that of the query, NULL on streams. */
@@ -66,8 +70,13 @@ struct sink {
 /* Sets the lists; the other members are the owner's to set. */
 void sink_init(struct sink *sink, struct requests *requests);
 
-/* The clients are gone: what waits leaves the resolver, without an answer. */
+/* The server ends: what waits leaves the resolver, without an answer. */
 void sink_abandon(struct sink *sink);
+
+/* The client is gone: what waits becomes an orphan. The resolver works on it all the same, so it
+ * keeps its places of the quota until it is answered; or who asks and leaves, again and again,
+ * could take all of the resolver. */
+void sink_orphan(struct sink *sink);
 
 enum request_result {
     REQUEST_ANSWERED,
@@ -87,6 +96,7 @@ enum request_result request_take(struct sink *sink, struct span message, enum se
 struct request_lookup {
     enum server_access access;
     enum query_verdict verdict;
+    enum gate_verdict gate; /* with QUERY_CUT */
     const struct udp_path *path;
     struct query query;
     struct query_error error;
@@ -98,7 +108,7 @@ struct request_lookup {
  * the memory that one needs is on its way while the others are looked at, where one after the other
  * each would wait for its own.
  */
-void request_read(const struct sink *sink, struct request_lookup *lookup, struct span message,
+void request_read(struct sink *sink, struct request_lookup *lookup, struct span message,
                   enum server_access access, const struct udp_path *path);
 void request_prefetch(const struct sink *sink, const struct request_lookup *lookup);
 enum request_result request_answer(struct sink *sink, const struct request_lookup *lookup);

@@ -100,6 +100,7 @@ static struct server *server_new(struct loop *loop, const struct server_options 
     server->requests.resolver = resolver;
     server->requests.quota = quota;
     server->requests.stats = stats;
+    gate_init(&server->requests.gate, loop, options, quota, stats);
     turn_end_init(&server->drained, on_turn_end);
     server->listener_count = count;
     return server;

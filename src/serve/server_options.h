@@ -11,6 +11,7 @@
 
 #include "base/addr.h"
 #include "base/prefix.h"
+#include "serve/cookie_secrets.h"
 
 /* Values of the access set; an address in no prefix is refused. */
 enum server_access { SERVER_ALLOW, SERVER_REFUSE, SERVER_DROP };
@@ -30,8 +31,17 @@ struct server_options {
     uint16_t max_udp_size;
     uint64_t client_idle_timeout_us;
     uint32_t max_clients;             /* stream connections in all, over all workers */
-    uint32_t max_clients_per_address; /* likewise */
+    uint32_t max_clients_per_address; /* likewise; of one client prefix, as all that follows */
     uint32_t max_waiting;             /* client queries waiting for an upstream, over all workers */
+    uint32_t max_waiting_per_client;
+    uint16_t client_prefix_v4; /* how many bits of an address make a client: client_prefix.h */
+    uint16_t client_prefix_v6;
+    uint32_t rate_limit_qps;     /* over UDP without a cookie of ours; 0: no limit */
+    uint32_t rate_limit_slip;    /* one in so many queries above it gets a small answer; 0: none */
+    uint32_t rate_limit_clients; /* that are counted at once */
+    bool cookies;                /* RFC 7873 */
+    char *cookie_secret_file;    /* "": secrets of the process */
+    struct cookie_secrets cookie_secrets; /* of that file; none without one */
 };
 
 #endif

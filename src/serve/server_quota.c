@@ -2,9 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Counts what all workers take together. Waiting queries come by the hundred thousand a second: an
- * atomic. Connections come far less often and are counted per address: a table behind one mutex,
- * never longer than max_clients, since an address stands in it only while it has a connection.
- * Invariant: a count is never above its bound, and an address without connections has no place.
+ * atomic for all, and two for each client, found by its hash in an array of a fixed size: the
+ * smaller of the two is never less than what the client has. Connections come far less often and
+ * are counted per address: a table behind one mutex, never longer than max_clients, since a client
+ * stands in it only while it has a connection. Invariant: a count is never above its bound, and a
+ * client without connections has no place.
  */
 #include "serve/server_quota.h"
 
@@ -14,10 +16,16 @@
 
 #include "base/check.h"
 #include "base/rand.h"
+#include "serve/client_prefix.h"
+#include "serve/rate_limit.h"
 
-enum { PLACE_NONE = UINT32_MAX, BUCKETS_MIN = 16 };
+enum {
+    PLACE_NONE = UINT32_MAX,
+    BUCKETS_MIN = 16,
+    COUNTERS_PER_PLACE = 8, /* of waiting queries: most are zero even when all places are taken */
+};
 
-/* One address with connections, in the chain of its bucket or in that of free places. */
+/* One client with connections, in the chain of its bucket or in that of free places. */
 struct place {
     struct addr addr;
     uint32_t next;
@@ -25,24 +33,38 @@ struct place {
 };
 
 struct server_quota {
-    uint32_t max_waiting, max_clients, max_clients_per_address; /* immutable */
+    /* Immutable. */
+    uint32_t max_waiting, max_waiting_per_client, max_clients, max_clients_per_address;
+    struct client_masks masks;
+    uint32_t counter_mask;
+    uint64_t seed;                 /* clients choose their addresses */
+    struct rate_limit *rate_limit; /* NULL: none */
+    _Atomic uint32_t *counters;    /* of clients' waiting queries */
     _Alignas(64) atomic_uint_fast32_t waiting;
     _Alignas(64) pthread_mutex_t mutex; /* of everything below */
     uint32_t clients;
     uint32_t free_place;
     uint32_t unused_place; /* places from here on were never used: their memory is untouched */
     uint32_t bucket_mask;
-    uint64_t seed; /* clients choose their addresses */
     uint32_t *buckets;
     struct place *places;
 };
 
-static uint32_t bucket_count(uint32_t places)
+static uint32_t bucket_count(uint64_t places)
 {
     uint32_t count = BUCKETS_MIN;
     while (count < places && count < UINT32_C(1) << 31)
         count *= 2;
     return count;
+}
+
+/* False: out of memory. */
+static bool limit_rate(struct server_quota *quota, const struct server_options *options)
+{
+    if (options->rate_limit_qps == 0)
+        return true;
+    quota->rate_limit = rate_limit_new(options->rate_limit_qps, options->rate_limit_clients);
+    return quota->rate_limit;
 }
 
 struct server_quota *server_quota_new(const struct server_options *options)
@@ -51,8 +73,13 @@ struct server_quota *server_quota_new(const struct server_options *options)
     if (!quota)
         return NULL;
     uint32_t buckets = bucket_count(options->max_clients);
+    uint32_t counters = bucket_count((uint64_t)options->max_waiting * COUNTERS_PER_PLACE);
     *quota = (struct server_quota){
         .max_waiting = options->max_waiting,
+        .max_waiting_per_client = options->max_waiting_per_client,
+        .masks = client_masks_of(options->client_prefix_v4, options->client_prefix_v6),
+        .counter_mask = counters - 1,
+        .counters = calloc(counters, sizeof(*quota->counters)),
         .max_clients = options->max_clients,
         .max_clients_per_address = options->max_clients_per_address,
         .free_place = PLACE_NONE,
@@ -62,7 +89,7 @@ struct server_quota *server_quota_new(const struct server_options *options)
         .places = calloc((size_t)options->max_clients + 1, sizeof(*quota->places)),
     };
     MUST(pthread_mutex_init(&quota->mutex, NULL) == 0);
-    if (!quota->buckets || !quota->places) {
+    if (!quota->buckets || !quota->places || !quota->counters || !limit_rate(quota, options)) {
         server_quota_free(quota);
         return NULL;
     }
@@ -76,23 +103,65 @@ void server_quota_free(struct server_quota *quota)
     if (!quota)
         return;
     pthread_mutex_destroy(&quota->mutex);
+    rate_limit_free(quota->rate_limit);
+    free((void *)quota->counters);
     free(quota->buckets);
     free(quota->places);
     free(quota);
 }
 
-/* ---- waiting queries ---- */
-
-bool server_quota_take_waiting(struct server_quota *quota)
+struct rate_limit *server_quota_rate_limit(const struct server_quota *quota)
 {
-    if (atomic_fetch_add_explicit(&quota->waiting, 1, memory_order_relaxed) < quota->max_waiting)
-        return true;
-    server_quota_give_waiting(quota);
-    return false;
+    return quota->rate_limit;
 }
 
-void server_quota_give_waiting(struct server_quota *quota)
+uint64_t server_quota_client(const struct server_quota *quota, const struct addr *client)
 {
+    return client_hash(&quota->masks, client, quota->seed);
+}
+
+/* ---- waiting queries ---- */
+
+static _Atomic uint32_t *first_counter(struct server_quota *quota, uint64_t client)
+{
+    return &quota->counters[client & quota->counter_mask];
+}
+
+/* Another one, or the client would be counted twice in the first. */
+static _Atomic uint32_t *second_counter(struct server_quota *quota, uint64_t client)
+{
+    uint64_t at = client >> 32 & quota->counter_mask;
+    return &quota->counters[at ^ (at == (client & quota->counter_mask))];
+}
+
+static uint32_t count_up(_Atomic uint32_t *counter)
+{
+    return atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static void count_down(_Atomic uint32_t *counter)
+{
+    atomic_fetch_sub_explicit(counter, 1, memory_order_relaxed);
+}
+
+enum server_quota_result server_quota_take_waiting(struct server_quota *quota, uint64_t client)
+{
+    if (atomic_fetch_add_explicit(&quota->waiting, 1, memory_order_relaxed) >= quota->max_waiting) {
+        atomic_fetch_sub_explicit(&quota->waiting, 1, memory_order_relaxed);
+        return QUOTA_FULL;
+    }
+    uint32_t first = count_up(first_counter(quota, client));
+    uint32_t second = count_up(second_counter(quota, client));
+    if (MIN(first, second) < quota->max_waiting_per_client)
+        return QUOTA_TAKEN;
+    server_quota_give_waiting(quota, client);
+    return QUOTA_CLIENT_FULL;
+}
+
+void server_quota_give_waiting(struct server_quota *quota, uint64_t client)
+{
+    count_down(first_counter(quota, client));
+    count_down(second_counter(quota, client));
     atomic_fetch_sub_explicit(&quota->waiting, 1, memory_order_relaxed);
 }
 
@@ -103,7 +172,7 @@ uint32_t server_quota_waiting(const struct server_quota *quota)
 
 /* ---- connections; the mutex is held in all static functions ---- */
 
-/* The link that holds the address's place, or the one at the end of its chain. */
+/* The link that holds the prefix's place, or the one at the end of its chain. */
 static uint32_t *find_link(struct server_quota *quota, const struct addr *addr)
 {
     uint32_t *link = &quota->buckets[addr_hash_ip(addr, quota->seed) & quota->bucket_mask];
@@ -156,16 +225,18 @@ static void give_client(struct server_quota *quota, const struct addr *client)
 
 bool server_quota_take_client(struct server_quota *quota, const struct addr *client)
 {
+    struct addr prefix = client_prefix(&quota->masks, client);
     pthread_mutex_lock(&quota->mutex);
-    bool taken = take_client(quota, client);
+    bool taken = take_client(quota, &prefix);
     pthread_mutex_unlock(&quota->mutex);
     return taken;
 }
 
 void server_quota_give_client(struct server_quota *quota, const struct addr *client)
 {
+    struct addr prefix = client_prefix(&quota->masks, client);
     pthread_mutex_lock(&quota->mutex);
-    give_client(quota, client);
+    give_client(quota, &prefix);
     pthread_mutex_unlock(&quota->mutex);
 }
 

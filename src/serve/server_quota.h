@@ -4,11 +4,13 @@
 #define NAILUP_SERVE_SERVER_QUOTA_H
 
 /*
- * The bounds that all workers share: queries that wait, stream connections in all and per address.
- * What was taken is given back exactly once. Any thread.
+ * The bounds that all workers share: queries that wait and stream connections, in all and for each
+ * client (client_prefix.h), and how fast each client asks. What was taken is given back exactly
+ * once. Any thread.
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/addr.h"
 #include "serve/server_options.h"
@@ -19,12 +21,25 @@ struct server_quota;
 struct server_quota *server_quota_new(const struct server_options *options);
 void server_quota_free(struct server_quota *quota);
 
-/* A place for one query that waits; false: all are taken. */
-MUST_USE bool server_quota_take_waiting(struct server_quota *quota);
-void server_quota_give_waiting(struct server_quota *quota);
+/* The client's number in what follows: a hash of its prefix with a seed of the process. */
+uint64_t server_quota_client(const struct server_quota *quota, const struct addr *client);
+
+enum server_quota_result { QUOTA_TAKEN, QUOTA_FULL, QUOTA_CLIENT_FULL };
+
+/* A place for one query of this client that waits. No client gets more than its bound; now and then
+ * one that has less is refused, as clients are told apart by two small hashes: less than one in a
+ * million while a handful of others are at their bound. */
+MUST_USE enum server_quota_result server_quota_take_waiting(struct server_quota *quota,
+                                                            uint64_t client);
+void server_quota_give_waiting(struct server_quota *quota, uint64_t client);
+
+struct rate_limit;
+
+/* Of queries over UDP; NULL: there is none. Lives as long as the quota. */
+struct rate_limit *server_quota_rate_limit(const struct server_quota *quota);
 
 /* A place for one stream connection of this address (its port is not looked at); false: all are
- * taken, or all that one address may have. */
+ * taken, or all that one client may have. */
 MUST_USE bool server_quota_take_client(struct server_quota *quota, const struct addr *client);
 void server_quota_give_client(struct server_quota *quota, const struct addr *client);
 

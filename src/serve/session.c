@@ -63,7 +63,7 @@ static void session_close(struct session *session)
 {
     struct session_host *host = session->host;
     struct addr client = session->client;
-    sink_abandon(&session->sink);
+    sink_orphan(&session->sink);
     timer_stop(&session->timer);
     list_remove(&session->node);
     link_close(&session->link);
@@ -125,7 +125,7 @@ static void session_move(struct session *session, enum session_state to)
         timer_stop(&session->timer);
         break;
     case SESSION_DISCARDING:
-        sink_abandon(&session->sink);
+        sink_orphan(&session->sink);
         session->give_up_at = loop_now(loop) + SESSION_LINGER_US;
         timer_start(loop, &session->timer, loop_now(loop) + SESSION_QUIET_US);
         break;
@@ -330,8 +330,10 @@ static void init_sink(struct session *session)
     struct sink *sink = &session->sink;
     const struct server_options *options = session->host->requests->options;
     sink_init(sink, session->host->requests);
-    sink->rules = reply_rules_stream(options->max_udp_size, options->client_idle_timeout_us);
+    uint64_t idle_us = session->access == SERVER_ALLOW ? options->client_idle_timeout_us : 0;
+    sink->rules = reply_rules_stream(options->max_udp_size, idle_us); /* 0: close, please */
     sink->rules.pads = is_tls(session);
+    sink->client = &session->client;
     sink->reserve = reserve;
     sink->commit = commit;
     sink->on_answered = on_answered;

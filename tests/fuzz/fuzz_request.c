@@ -3,8 +3,9 @@
 /*
  * A client's message up to its reply: whatever comes in, what goes out parses, is a reply to it,
  * echoes its question, has the flags it may have, is no longer than allowed and holds the answer's
- * records with their TTLs aged, or with TC none, and is padded if and only if it is to be. The
- * first two bytes of the input choose the transport and the answer, the rest is the message.
+ * records with their TTLs aged, or with TC none, is padded if and only if it is to be, and has a
+ * cookie that is taken the next time if and only if the message had one that can be. The first two
+ * bytes of the input choose the transport and the answer, the rest is the message.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,34 @@ static void check_padding(const struct message *message, const struct reply *rep
          (count == 0 && len > MESSAGE_MAX - OPTION_FIXED));
 }
 
+static const struct cookie_secrets secrets = {.count = 1, .list = {{1, 2, 3}}};
+static const struct addr client = {.in = {.sin_family = AF_INET}};
+
+enum { NOW_S = 1559731985 };
+
+/* As gate.c does. */
+static void judge_cookie(struct query *query)
+{
+    if (!query->has_cookie || !cookie_is_sound(query->cookie_len))
+        return;
+    query->has_valid_cookie =
+        cookie_answer(query->cookie, query->cookie_len, &secrets, &client, NOW_S);
+    query->sends_cookie = true;
+}
+
+static void check_cookie(const struct message *message, const struct query *query)
+{
+    struct span data;
+    uint8_t copy[COOKIE_BYTES];
+    enum edns_found found = edns_find(&message->edns, EDNS_COOKIE, &data);
+    MUST((found == EDNS_FOUND) == query->sends_cookie);
+    if (found != EDNS_FOUND)
+        return;
+    MUST(data.len == COOKIE_BYTES);
+    memcpy(copy, data.data, COOKIE_BYTES);
+    MUST(cookie_answer(copy, COOKIE_BYTES, &secrets, &client, NOW_S));
+}
+
 static void check_reply(const struct reply *reply, const struct query *query)
 {
     uint8_t *out = malloc(reply->len);
@@ -146,6 +175,7 @@ static void check_reply(const struct reply *reply, const struct query *query)
     MUST(reply->rules->stream || reply->len <= query->udp_size);
     check_flags(&message, query);
     check_padding(&message, reply);
+    check_cookie(&message, query);
     if (reply->answer)
         check_records(&message, reply->answer);
     else
@@ -164,9 +194,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct query_error error;
     struct reply reply;
     struct answer answer;
-    switch (query_check(&query, &error, span_of(data + 2, size - 2))) {
-    case QUERY_DROP:
+    enum query_verdict verdict = query_check(&query, &error, span_of(data + 2, size - 2));
+    if (verdict == QUERY_DROP)
         return 0;
+    judge_cookie(&query);
+    switch (verdict) {
+    case QUERY_DROP:
+    case QUERY_CUT:
+        MUST(!"these do not come here");
+        return 0;
+    case QUERY_COOKIE:
+        MUST(!query.has_question && query.sends_cookie);
+        reply_plan_truncated(&reply, &query, &rules);
+        break;
     case QUERY_ERROR:
         reply_plan_error(&reply, &query, &error, true, &rules);
         break;

@@ -79,6 +79,11 @@ uint64_t loop_clock(struct loop *loop)
     return loop->now_us;
 }
 
+int64_t loop_wall_s(struct loop *loop)
+{
+    return FAKE_LOOP_WALL_S + (int64_t)((loop->now_us - FAKE_LOOP_START_US) / US_PER_S);
+}
+
 struct timers *loop_timers(struct loop *loop)
 {
     return &loop->timers;

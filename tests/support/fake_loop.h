@@ -25,6 +25,8 @@
 
 /* Where each new loop's clock starts: an odd instant, so that nothing is round by luck. */
 #define FAKE_LOOP_START_US UINT64_C(1234567891)
+/* And the system's clock: an instant in 2019. */
+#define FAKE_LOOP_WALL_S 1559731985
 
 /* One turn. Returns false when nothing is left: no event, no timer, no mail, no hook. */
 bool fake_loop_step(struct loop *loop);

@@ -15,7 +15,8 @@ from conftest import BUILD, ROOT
 
 pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
 
-SCRIPTS = ["bench/cache_memory.py", "bench/idle.py", "bench/scaling.py", "bench/start.py", "tests/soak/churn.py"]
+SCRIPTS = ["bench/cache_memory.py", "bench/flood.py", "bench/idle.py", "bench/scaling.py", "bench/start.py",
+           "tests/soak/churn.py"]
 MEASURED, MISSED, CANNOT = 0, 1, 2
 
 
@@ -121,6 +122,16 @@ def test_scaling_shows_both_and_each_workers_share():
     assert ratio == pytest.approx(2 * one / two, rel=0.01)
     if ratio < 1.79:
         assert done.returncode == MISSED
+
+
+def test_a_flood_is_measured_in_three_cases():
+    done = play("bench/flood.py", "--quick")
+    rows = rows_of(done.stdout)
+    assert [row["the flood is"] for row in rows] == ["elsewhere", "unlimited", "limited"]
+    for row in rows:
+        assert float(row["p99 us"]) >= float(row["p50 us"]) > 0
+        assert 0 < float(row["answered %"]) <= 100
+    assert int(re.search(r"above the limit: (\d+)", done.stdout).group(1)) > 0
 
 
 def test_memory_of_answers_is_that_of_the_same_names_for_both(unbound):

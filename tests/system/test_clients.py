@@ -134,7 +134,8 @@ def test_a_ttl_counts_down(shared, dig):
 
 @pytest.mark.parametrize("options, status", [
     (["+edns=1", "+noednsnegotiation"], "BADVERS"), (["+opcode=notify"], "NOTIMP"),
-    (["+opcode=update"], "NOTIMP"), (["+opcode=status"], "NOTIMP"), (["+header-only"], "FORMERR"),
+    (["+opcode=update"], "NOTIMP"), (["+opcode=status"], "NOTIMP"), (["+header-only", "+nocookie"], "FORMERR"),
+    (["+header-only"], "NOERROR"),  # with a cookie, which is all it asks for (RFC 7873 section 5.4)
     (["-c", "CH"], "REFUSED"), (["-t", "AXFR"], None), (["-t", "IXFR=1"], None)],
     ids=lambda value: " ".join(value) if isinstance(value, list) else value)
 def test_what_is_no_ordinary_question_is_told_so(shared, dig, options, status):

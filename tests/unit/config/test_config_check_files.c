@@ -294,6 +294,52 @@ static void test_directories_of_files_that_are_written_must_exist(void **state)
     expect_fine("upstream: {session-file: /nailup-sessions}\n" ZONE);
 }
 
+static void test_secrets_of_cookies_are_read(void **state)
+{
+    (void)state;
+    char text[4096];
+    char *path = tls_certs_file("# ours\n000102030405060708090a0b0c0d0e0f\n");
+    struct config *config =
+        load_as_file(format(text, "server: {cookie-secret-file: %s}\n" ZONE, path));
+    assert_string_equal(errors_text, "");
+    assert_int_equal(config->server.cookie_secrets.count, 1);
+    assert_memory_equal(config->server.cookie_secrets.list[0], "\0\1\2\3\4\5\6\7", 8);
+    config_free(config);
+    remove_file(path);
+    expect_fine("server: {cookie-secret-file: \"\"}\n" ZONE);
+}
+
+static void expect_secrets_error(const char *path, const char *sentence)
+{
+    char text[4096], line[4096];
+    expect_file_errors(
+        format(text, "server: {cookie-secret-file: %s}\n" ZONE, path),
+        format(line, "1:10: error: server.cookie-secret-file: %s:%s\n", path, sentence));
+}
+
+static void test_files_of_secrets_that_cannot_be_used_are_told(void **state)
+{
+    (void)state;
+    char *bad = tls_certs_file("000102030405060708090a0b0c0d0e0f\n  x\n");
+    char *empty = tls_certs_file("\n"), *open = tls_certs_file("");
+    char *large = calloc(1, COOKIE_SECRETS_FILE_MAX + 2);
+    memset(large, '\n', COOKIE_SECRETS_FILE_MAX + 1);
+    char *large_path = tls_certs_file(large);
+    assert_int_equal(chmod(open, 0604), 0);
+    expect_secrets_error(bad, "2:3: a secret is 32 hexadecimal digits on a line of its own, as "
+                              "`openssl rand -hex 16` prints");
+    expect_secrets_error(empty, "1:1: there is no secret; `openssl rand -hex 16` prints one");
+    expect_secrets_error(open, " everybody may read or write it; give it the mode 0640 or 0600");
+    expect_secrets_error(large_path, " too large");
+    expect_secrets_error(files.directory, " no regular file");
+    expect_secrets_error("/nonexistent/c", " No such file or directory");
+    remove_file(bad);
+    remove_file(empty);
+    remove_file(open);
+    remove_file(large_path);
+    free(large);
+}
+
 static void test_files_are_looked_at_beside_other_errors(void **state)
 {
     (void)state;
@@ -368,6 +414,8 @@ int main(void)
         cmocka_unit_test(test_the_certificate_of_the_listener),
         cmocka_unit_test(test_a_certificate_that_nobody_serves_is_not_read),
         cmocka_unit_test(test_directories_of_files_that_are_written_must_exist),
+        cmocka_unit_test(test_secrets_of_cookies_are_read),
+        cmocka_unit_test(test_files_of_secrets_that_cannot_be_used_are_told),
         cmocka_unit_test(test_files_are_looked_at_beside_other_errors),
         cmocka_unit_test(test_thousands_of_zones_share_what_they_can),
         cmocka_unit_test(test_more_different_sets_than_a_worker_holds),

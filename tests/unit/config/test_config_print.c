@@ -54,6 +54,8 @@ static const char everything[] =
     "  minimal-responses: no\n"
     "  outgoing: [192.0.2.7, \"2001:db8::7\"]\n"
     "  client-idle-timeout: 1500ms\n"
+    "  rate-limit: {queries-per-second: 100, slip: 0}\n"
+    "  cookie-secret-file: /etc/nailup/cookies\n"
     "cache: {size: 1048577B, min-ttl: 1s, max-ttl: 30d}\n"
     "tcp-upstream-keepalive:\n"
     "  - 10.1.1.1\n"

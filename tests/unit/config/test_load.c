@@ -75,7 +75,9 @@ static void test_values_of_every_section_arrive(void **state)
     struct config *config = load_fine(
         "server:\n  workers: 3\n  listen: [\"::@5300\"]\n  max-udp-size: 4096\n"
         "  minimal-responses: no\n  client-idle-timeout: 250ms\n  max-clients: 7\n"
-        "  max-clients-per-address: 6\n  max-waiting: 5\n"
+        "  max-clients-per-address: 6\n  max-waiting: 5\n  max-waiting-per-client: 4\n"
+        "  client-prefix-v4: 24\n  client-prefix-v6: 48\n  cookies: no\n"
+        "  rate-limit: {queries-per-second: 11, slip: 3, clients: 12}\n"
         "cache: {size: 2MiB, min-ttl: 1s, max-ttl: 2m, max-negative-ttl: 3h, failure-ttl: 4s}\n"
         "upstream: {max-nailed: 17}\n"
         "control: {socket: /tmp/s}\nlog: {level: debug, format: json}\n" ZONE);
@@ -88,6 +90,13 @@ static void test_values_of_every_section_arrive(void **state)
     assert_int_equal(config->server.max_clients, 7);
     assert_int_equal(config->server.max_clients_per_address, 6);
     assert_int_equal(config->server.max_waiting, 5);
+    assert_int_equal(config->server.max_waiting_per_client, 4);
+    assert_int_equal(config->server.client_prefix_v4, 24);
+    assert_int_equal(config->server.client_prefix_v6, 48);
+    assert_int_equal(config->server.rate_limit_qps, 11);
+    assert_int_equal(config->server.rate_limit_slip, 3);
+    assert_int_equal(config->server.rate_limit_clients, 12);
+    assert_false(config->server.cookies);
     assert_int_equal(config->cache.size_bytes, 2 * 1024 * 1024);
     assert_int_equal(config->cache.min_ttl_s, 1);
     assert_int_equal(config->cache.max_ttl_s, 120);

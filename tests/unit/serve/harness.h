@@ -56,6 +56,12 @@ static inline void harness_begin(void)
         .max_clients = 100,
         .max_clients_per_address = 50,
         .max_waiting = 1000,
+        .max_waiting_per_client = 1000,
+        .client_prefix_v4 = 32,
+        .client_prefix_v6 = 56,
+        .rate_limit_slip = 2,
+        .rate_limit_clients = 1024,
+        .cookies = true,
     };
     harness_access("127.0.0.0/8", SERVER_ALLOW);
     harness_access("::1", SERVER_ALLOW);
@@ -95,6 +101,18 @@ static inline int harness_teardown(void **state)
     prefix_set_free(options.access);
     loop_free(loop);
     return 0;
+}
+
+/* So many queries wait whose clients have left: they hold their places until they are answered. */
+static inline void expect_orphans(unsigned count)
+{
+    assert_int_equal(stub.leaves, 0);
+    assert_int_equal(stub.waiting, count);
+    assert_int_equal(server_quota_waiting(quota), count);
+    while (stub_answer(false))
+        continue;
+    fake_loop_settle(loop);
+    assert_int_equal(server_quota_waiting(quota), 0);
 }
 
 #define HARNESS_TEST(name) cmocka_unit_test_setup_teardown(name, harness_setup, harness_teardown)

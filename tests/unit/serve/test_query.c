@@ -138,18 +138,79 @@ static void test_padding_is_seen_among_other_options(void **state)
     }
 }
 
-static void test_cookies_and_unknown_options_are_ignored(void **state)
+static void test_unknown_options_are_ignored(void **state)
 {
     (void)state;
     make(RRTYPE_A, RRCLASS_IN, HEADER_RD, true);
-    add_option(EDNS_COOKIE, "12345678", 8);
-    assert_int_equal(check(), QUERY_RESOLVE);
-    make(RRTYPE_A, RRCLASS_IN, HEADER_RD, true);
-    add_option(EDNS_COOKIE, "123", 3);
-    assert_int_equal(check(), QUERY_RESOLVE);
-    make(RRTYPE_A, RRCLASS_IN, HEADER_RD, true);
     add_option(65001, "anything", 8);
     assert_int_equal(check(), QUERY_RESOLVE);
+    assert_false(query.has_cookie);
+}
+
+/* RFC 7873 section 5.2.2. */
+static void test_cookies_of_lengths_that_cannot_be_are_malformed(void **state)
+{
+    (void)state;
+    static const uint8_t cookie[300] = "12345678server";
+    for (uint16_t count = 0; count <= sizeof(cookie); count++) {
+        make(RRTYPE_A, RRCLASS_IN, HEADER_RD, true);
+        add_option(EDNS_COOKIE, cookie, count);
+        if (count != 8 && (count < 16 || count > 40)) {
+            assert_error(RCODE_FORMERR);
+            continue;
+        }
+        assert_int_equal(check_bytes(bytes, len), QUERY_RESOLVE);
+        assert_true(query.has_cookie);
+        assert_false(query.sends_cookie); /* not judged yet */
+        assert_int_equal(query.cookie_len, count);
+        assert_memory_equal(query.cookie, cookie, count < 24 ? count : 24);
+    }
+}
+
+static void make_with_cookies(const char *first, const char *second)
+{
+    struct build build;
+    build_init(&build, bytes, sizeof(bytes));
+    build_header(&build, 1, HEADER_RD);
+    build_question(&build, &(struct question){{(const uint8_t *)"", 1}, RRTYPE_A, RRCLASS_IN});
+    build_opt_begin(&build, 1232, 0, 0, false);
+    build_option(&build, EDNS_COOKIE, first, strlen(first));
+    build_option(&build, EDNS_COOKIE, second, strlen(second));
+    build_opt_end(&build);
+    len = build_finish(&build);
+}
+
+static void test_the_first_cookie_counts(void **state)
+{
+    (void)state;
+    make_with_cookies("12345678", "123");
+    assert_int_equal(check(), QUERY_RESOLVE);
+    assert_int_equal(query.cookie_len, 8);
+    assert_memory_equal(query.cookie, "12345678", 8);
+    make_with_cookies("", "12345678");
+    assert_error(RCODE_FORMERR);
+}
+
+/* RFC 7873 section 5.4. */
+static void test_a_cookie_may_be_all_that_is_asked_for(void **state)
+{
+    (void)state;
+    struct build build;
+    for (int i = 0; i < 8; i++) {
+        bool has_cookie = i & 1, is_sound = i & 2;
+        build_init(&build, bytes, sizeof(bytes));
+        build_header(&build, 1, HEADER_RD);
+        build_opt_begin(&build, 1232, 0, 0, false);
+        if (has_cookie)
+            build_option(&build, EDNS_COOKIE, "12345678", is_sound ? 8 : 7);
+        build_opt_end(&build);
+        len = build_finish(&build);
+        put_u16(bytes + 6, i & 4 ? 1 : 0); /* an answer, which is not there */
+        if (i == 3)
+            assert_int_equal(check(), QUERY_COOKIE);
+        else
+            assert_error(RCODE_FORMERR);
+    }
 }
 
 static void test_options_that_lie_about_their_length_are_malformed(void **state)
@@ -364,7 +425,10 @@ int main(void)
         cmocka_unit_test(test_odd_edns_sizes_count_as_512_or_as_they_are),
         cmocka_unit_test(test_a_keepalive_option_is_seen),
         cmocka_unit_test(test_padding_is_seen_among_other_options),
-        cmocka_unit_test(test_cookies_and_unknown_options_are_ignored),
+        cmocka_unit_test(test_unknown_options_are_ignored),
+        cmocka_unit_test(test_cookies_of_lengths_that_cannot_be_are_malformed),
+        cmocka_unit_test(test_the_first_cookie_counts),
+        cmocka_unit_test(test_a_cookie_may_be_all_that_is_asked_for),
         cmocka_unit_test(test_options_that_lie_about_their_length_are_malformed),
         cmocka_unit_test(test_an_answer_is_never_answered),
         cmocka_unit_test(test_every_other_opcode_is_not_implemented),

@@ -27,14 +27,19 @@ static void test_a_refused_client_is_told_so_once(void **state)
 {
     (void)state;
     struct fake_conn *conn = connect_from("192.0.2.1@1000");
+    struct canned_query asks = {"hit.example", 1, RRTYPE_A, HEADER_RD, 1232, false, true, false};
+    struct edns_keepalive keepalive;
     struct span message;
-    make_query("hit.example", 1);
+    sent_len = canned_query(sent, &asks);
     fake_loop_settle(loop);
     fake_conn_send_message(conn, span_of(sent, sent_len));
     fake_loop_settle(loop);
     assert_true(fake_conn_next_message(conn, &message));
     got_message(message);
     assert_int_equal(message_rcode(&got), RCODE_REFUSED);
+    assert_int_equal(edns_find_keepalive(&got.edns, &keepalive), EDNS_FOUND);
+    assert_true(keepalive.has_timeout); /* RFC 7828 section 3.4: 0 says close */
+    assert_int_equal(keepalive.timeout_100ms, 0);
     assert_int_equal(stub.finds, 0);
     fake_loop_advance(loop, 2 * SESSION_LOOK_US);
     assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);

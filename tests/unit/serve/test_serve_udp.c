@@ -250,6 +250,26 @@ static void test_a_large_answer_is_truncated(void **state)
     assert_int_equal(got.counts[SECTION_ANSWER], 0);
 }
 
+/* 1280 bytes, which every path of IPv6 takes, without the headers of IPv6 and UDP; whatever the
+ * client says it takes, and whatever is in the answer. */
+static void test_no_answer_is_longer_than_what_every_path_takes(void **state)
+{
+    (void)state;
+    const char *const clients[] = {"127.0.0.9@4000", "::1@4000"};
+    for (int i = 0; i < 400; i++) {
+        here = listens[i % 2];
+        me = fake_addr(clients[i % 2]);
+        stub.rdata_len = (uint16_t)(1000 + i);
+        struct canned_query query = {"hit.example", 1,     RRTYPE_TXT, HEADER_RD,
+                                     UINT16_MAX,    false, false,      false};
+        sent_len = canned_query(sent, &query);
+        udp_send_from(&me);
+        assert_true(udp_got());
+        assert_true(got.bytes.len <= 1280 - 40 - 8);
+        assert_int_equal(!(got.flags & HEADER_TC), got.counts[SECTION_ANSWER]);
+    }
+}
+
 static void test_a_name_of_no_zone_is_refused(void **state)
 {
     (void)state;
@@ -323,6 +343,7 @@ int main(void)
         HARNESS_TEST(test_errors_are_counted_by_rcode),
         HARNESS_TEST(test_replies_that_the_kernel_drops_are_counted),
         HARNESS_TEST(test_a_large_answer_is_truncated),
+        HARNESS_TEST(test_no_answer_is_longer_than_what_every_path_takes),
         HARNESS_TEST(test_a_name_of_no_zone_is_refused),
         HARNESS_TEST(test_a_full_resolver_is_a_servfail_that_says_why),
         HARNESS_TEST(test_waiting_queries_are_bounded),

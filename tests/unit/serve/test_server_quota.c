@@ -15,12 +15,20 @@
 
 static struct server_quota *quota;
 
+static void quota_with(const struct server_options *options)
+{
+    quota = server_quota_new(options);
+    assert_non_null(quota);
+}
+
 static void quota_of(uint32_t clients, uint32_t per_address, uint32_t waiting)
 {
-    const struct server_options options = {
-        .max_clients = clients, .max_clients_per_address = per_address, .max_waiting = waiting};
-    quota = server_quota_new(&options);
-    assert_non_null(quota);
+    quota_with(&(struct server_options){.max_clients = clients,
+                                        .max_clients_per_address = per_address,
+                                        .max_waiting = waiting,
+                                        .max_waiting_per_client = waiting,
+                                        .client_prefix_v4 = 32,
+                                        .client_prefix_v6 = 56});
 }
 
 static int teardown(void **state)
@@ -52,17 +60,120 @@ static void give(uint32_t i)
     server_quota_give_client(quota, &addr);
 }
 
+static uint64_t number_of(uint32_t i)
+{
+    struct addr addr = client(i);
+    return server_quota_client(quota, &addr);
+}
+
+static enum server_quota_result take_waiting(uint32_t i)
+{
+    return server_quota_take_waiting(quota, number_of(i));
+}
+
+static void give_waiting(uint32_t i)
+{
+    server_quota_give_waiting(quota, number_of(i));
+}
+
 static void test_waiting_queries_are_bounded(void **state)
 {
     (void)state;
     quota_of(1, 1, 3);
-    for (int i = 0; i < 3; i++)
-        assert_true(server_quota_take_waiting(quota));
-    for (int i = 0; i < 10; i++)
-        assert_false(server_quota_take_waiting(quota));
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(take_waiting(i), QUOTA_TAKEN);
+    for (uint32_t i = 0; i < 10; i++)
+        assert_int_equal(take_waiting(i), QUOTA_FULL);
     assert_int_equal(server_quota_waiting(quota), 3);
-    server_quota_give_waiting(quota);
-    assert_true(server_quota_take_waiting(quota));
+    give_waiting(1);
+    assert_int_equal(take_waiting(7), QUOTA_TAKEN);
+}
+
+static void test_waiting_queries_of_one_client_are_bounded(void **state)
+{
+    (void)state;
+    quota_with(&(struct server_options){.max_waiting = 1000,
+                                        .max_waiting_per_client = 3,
+                                        .client_prefix_v4 = 32,
+                                        .client_prefix_v6 = 56});
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(take_waiting(1), QUOTA_TAKEN);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(take_waiting(1), QUOTA_CLIENT_FULL);
+    assert_int_equal(server_quota_waiting(quota), 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(take_waiting(2), QUOTA_TAKEN);
+    give_waiting(1);
+    assert_int_equal(take_waiting(1), QUOTA_TAKEN);
+    assert_int_equal(take_waiting(1), QUOTA_CLIENT_FULL);
+}
+
+/* Clients share counters: none ever gets more than its bound, and next to none gets less. */
+static void test_clients_that_share_counters_hardly_hurt_each_other(void **state)
+{
+    (void)state;
+    enum { CLIENTS = 2000, EACH = 5 };
+    unsigned refused = 0;
+    quota_with(&(struct server_options){.max_waiting = CLIENTS * EACH,
+                                        .max_waiting_per_client = EACH,
+                                        .client_prefix_v4 = 32,
+                                        .client_prefix_v6 = 56});
+    for (int round = 0; round < EACH; round++)
+        for (uint32_t i = 0; i < CLIENTS; i++)
+            refused += take_waiting(i) != QUOTA_TAKEN;
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        assert_int_not_equal(take_waiting(i), QUOTA_TAKEN);
+    assert_in_range(refused, 0, CLIENTS * EACH / 100);
+}
+
+static void test_waiting_places_do_not_leak(void **state)
+{
+    (void)state;
+    enum { CLIENTS = 20, ROUNDS = 100000, EACH = 7 };
+    uint32_t held[CLIENTS] = {0};
+    quota_with(&(struct server_options){.max_waiting = 100000,
+                                        .max_waiting_per_client = EACH,
+                                        .client_prefix_v4 = 32,
+                                        .client_prefix_v6 = 56});
+    for (int round = 0; round < ROUNDS; round++) {
+        uint32_t i = (uint32_t)rand_below(CLIENTS);
+        if (rand_below(2) && held[i] > 0) {
+            give_waiting(i);
+            held[i]--;
+            continue;
+        }
+        enum server_quota_result result = take_waiting(i);
+        assert_int_equal(result, held[i] < EACH ? QUOTA_TAKEN : QUOTA_CLIENT_FULL);
+        held[i] += result == QUOTA_TAKEN;
+    }
+}
+
+static void test_a_prefix_is_one_client(void **state)
+{
+    (void)state;
+    struct addr a, b, other;
+    assert_int_equal(addr_parse(&a, "2001:db8:0:100::1", 53), ERR_OK);
+    assert_int_equal(addr_parse(&b, "2001:db8:0:1ff:ffff::9", 54), ERR_OK);
+    assert_int_equal(addr_parse(&other, "2001:db8:0:200::1", 53), ERR_OK);
+    quota_of(100, 2, 10);
+    assert_int_equal(server_quota_client(quota, &a), server_quota_client(quota, &b));
+    assert_int_not_equal(server_quota_client(quota, &a), server_quota_client(quota, &other));
+    assert_true(server_quota_take_client(quota, &a));
+    assert_true(server_quota_take_client(quota, &b));
+    assert_false(server_quota_take_client(quota, &a));
+    assert_true(server_quota_take_client(quota, &other));
+    server_quota_give_client(quota, &a);
+    assert_true(server_quota_take_client(quota, &b));
+}
+
+static void test_there_is_a_rate_limit_when_one_is_wanted(void **state)
+{
+    (void)state;
+    quota_of(1, 1, 1);
+    assert_null(server_quota_rate_limit(quota));
+    server_quota_free(quota);
+    quota_with(&(struct server_options){.rate_limit_qps = 10, .rate_limit_clients = 100});
+    assert_non_null(server_quota_rate_limit(quota));
 }
 
 static void test_clients_are_bounded_in_all(void **state)
@@ -97,7 +208,7 @@ static void test_bounds_of_zero_let_nobody_in(void **state)
     (void)state;
     quota_of(0, 0, 0);
     assert_false(take(1));
-    assert_false(server_quota_take_waiting(quota));
+    assert_int_equal(take_waiting(1), QUOTA_FULL);
 }
 
 static void test_both_families_are_counted_apart(void **state)
@@ -143,14 +254,14 @@ static void *hammer(void *arg)
 {
     uint32_t mine = (uint32_t)(uintptr_t)arg;
     for (int i = 0; i < 20000; i++) {
-        bool waiting = server_quota_take_waiting(quota);
+        bool waiting = take_waiting(mine % 2) == QUOTA_TAKEN;
         if (take(mine % 2)) {
             if (server_quota_clients(quota) > 3)
                 atomic_fetch_add(&over, 1);
             give(mine % 2);
         }
         if (waiting)
-            server_quota_give_waiting(quota);
+            give_waiting(mine % 2);
     }
     return NULL;
 }
@@ -173,10 +284,18 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_waiting_queries_are_bounded),        TEST(test_clients_are_bounded_in_all),
-        TEST(test_clients_of_one_address_are_bounded), TEST(test_bounds_of_zero_let_nobody_in),
-        TEST(test_both_families_are_counted_apart),    TEST(test_places_do_not_leak),
+        TEST(test_waiting_queries_are_bounded),
+        TEST(test_clients_are_bounded_in_all),
+        TEST(test_clients_of_one_address_are_bounded),
+        TEST(test_bounds_of_zero_let_nobody_in),
+        TEST(test_both_families_are_counted_apart),
+        TEST(test_places_do_not_leak),
         TEST(test_threads_share_the_bounds),
+        TEST(test_waiting_queries_of_one_client_are_bounded),
+        TEST(test_clients_that_share_counters_hardly_hurt_each_other),
+        TEST(test_waiting_places_do_not_leak),
+        TEST(test_a_prefix_is_one_client),
+        TEST(test_there_is_a_rate_limit_when_one_is_wanted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,7 +94,7 @@ static void test_a_reset_ends_what_waits(void **state)
     tls_ask(client, "slow.example", 1);
     fake_conn_reset(client->conn);
     fake_loop_settle(loop);
-    assert_int_equal(stub.leaves, 1);
+    expect_orphans(1);
     assert_int_equal(server_quota_clients(quota), 0);
 }
 

@@ -64,6 +64,9 @@ static void make_options(void)
         .max_clients = 100,
         .max_clients_per_address = 50,
         .max_waiting = 1000,
+        .max_waiting_per_client = 1000,
+        .client_prefix_v4 = 32,
+        .client_prefix_v6 = 56,
     };
     struct prefix prefix;
     assert_int_equal(prefix_parse(&prefix, "127.0.0.0/8"), ERR_OK);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * SipHash-2-4 as its paper defines it: two rounds for each eight bytes, four at the end. Numbers
+ * are in little endian on every machine.
+ */
+#include "base/siphash.h"
+
+#include <string.h>
+
+struct state {
+    uint64_t v0, v1, v2, v3;
+};
+
+static uint64_t rotate(uint64_t value, unsigned bits)
+{
+    return value << bits | value >> (64 - bits);
+}
+
+/* The last of them: fewer than eight, zeros above. */
+static uint64_t read_some(const uint8_t *bytes, size_t len)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < len; i++)
+        value |= (uint64_t)bytes[i] << (8 * i);
+    return value;
+}
+
+static void do_round(struct state *s)
+{
+    s->v0 += s->v1;
+    s->v2 += s->v3;
+    s->v1 = rotate(s->v1, 13) ^ s->v0;
+    s->v3 = rotate(s->v3, 16) ^ s->v2;
+    s->v0 = rotate(s->v0, 32) + s->v3;
+    s->v2 += s->v1;
+    s->v3 = rotate(s->v3, 21) ^ s->v0;
+    s->v1 = rotate(s->v1, 17) ^ s->v2;
+    s->v2 = rotate(s->v2, 32);
+}
+
+static void absorb(struct state *s, uint64_t word)
+{
+    s->v3 ^= word;
+    do_round(s);
+    do_round(s);
+    s->v0 ^= word;
+}
+
+static uint64_t finish(struct state *s)
+{
+    s->v2 ^= 0xff;
+    for (int i = 0; i < 4; i++)
+        do_round(s);
+    return s->v0 ^ s->v1 ^ s->v2 ^ s->v3;
+}
+
+uint64_t siphash_2_4(const uint8_t key[SIPHASH_KEY_BYTES], const void *data, size_t len)
+{
+    const uint8_t *bytes = data;
+    uint64_t k0 = read_some(key, 8), k1 = read_some(key + 8, 8);
+    struct state s = {k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261,
+                      k1 ^ 0x7465646279746573};
+    size_t whole = len / 8 * 8;
+    for (size_t at = 0; at < whole; at += 8)
+        absorb(&s, read_some(bytes + at, 8));
+    absorb(&s, read_some(bytes + whole, len - whole) | (uint64_t)(len & 0xff) << 56);
+    return finish(&s);
+}

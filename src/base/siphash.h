@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_BASE_SIPHASH_H
+#define NAILUP_BASE_SIPHASH_H
+
+/*
+ * SipHash-2-4 (Aumasson and Bernstein, 2012): a keyed hash of short messages that nobody without
+ * the key can compute. For tags that strangers must not forge; tables take hash.h, which is faster.
+ * Any thread.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SIPHASH_KEY_BYTES = 16 };
+
+/* The tag as a number. Written as bytes it is in little endian. */
+uint64_t siphash_2_4(const uint8_t key[SIPHASH_KEY_BYTES], const void *data, size_t len);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * The secrets of server cookies, read or made. Secrets of the process are computed from one that is
+ * drawn at the first use and a day's number, so that workers need not agree on anything, and none
+ * can be computed from another.
+ */
+#include "serve/cookie_secrets.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/rand.h"
+
+/* ---- those of the operator ---- */
+
+static int digit_value(uint8_t c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static bool is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* What stands between two ends of a line. */
+struct line {
+    struct span text;
+    unsigned number;
+    size_t column; /* from 0: what was read of it */
+};
+
+static bool next_line(struct span *rest, struct line *line)
+{
+    if (rest->len == 0)
+        return false;
+    const uint8_t *end = memchr(rest->data, '\n', rest->len);
+    size_t len = end ? (size_t)(end - rest->data) : rest->len;
+    line->text = span_of(rest->data, len);
+    line->number++;
+    line->column = 0;
+    size_t taken = len + (end != NULL);
+    *rest = span_of(rest->data + taken, rest->len - taken);
+    return true;
+}
+
+static void skip_blanks(struct line *line)
+{
+    while (line->column < line->text.len && is_blank(line->text.data[line->column]))
+        line->column++;
+}
+
+static bool is_at_end(const struct line *line)
+{
+    return line->column == line->text.len;
+}
+
+static enum err complain(struct cookie_secrets *out, const struct line *line, const char *what,
+                         char why[COOKIE_SECRETS_WHY_MAX])
+{
+    out->count = 0;
+    snprintf(why, COOKIE_SECRETS_WHY_MAX, "%u:%zu: %s", line->number, line->column + 1, what);
+    return ERR_INVALID;
+}
+
+/* False: something else than 32 digits and blanks; line->column says where. */
+static bool read_secret(struct line *line, uint8_t secret[SIPHASH_KEY_BYTES])
+{
+    for (size_t i = 0; i < 2 * (size_t)SIPHASH_KEY_BYTES; i++, line->column++) {
+        int value = is_at_end(line) ? -1 : digit_value(line->text.data[line->column]);
+        if (value < 0)
+            return false;
+        secret[i / 2] = (uint8_t)(secret[i / 2] << 4 | value);
+    }
+    skip_blanks(line);
+    return is_at_end(line);
+}
+
+enum err cookie_secrets_parse(struct cookie_secrets *out, struct span text,
+                              char why[COOKIE_SECRETS_WHY_MAX])
+{
+    struct line line = {0};
+    *out = (struct cookie_secrets){0};
+    while (next_line(&text, &line)) {
+        skip_blanks(&line);
+        if (is_at_end(&line) || line.text.data[line.column] == '#')
+            continue;
+        if (out->count == COOKIE_SECRETS_MAX)
+            return complain(out, &line, "more secrets than 4; remove the oldest", why);
+        if (!read_secret(&line, out->list[out->count]))
+            return complain(out, &line,
+                            "a secret is 32 hexadecimal digits on a line of its own, as `openssl "
+                            "rand -hex 16` prints",
+                            why);
+        out->count++;
+    }
+    if (out->count > 0)
+        return ERR_OK;
+    line.number = 1;
+    line.column = 0;
+    return complain(out, &line, "there is no secret; `openssl rand -hex 16` prints one", why);
+}
+
+/* ---- those of the process ---- */
+
+static uint8_t master[2][SIPHASH_KEY_BYTES]; /* one for each half of what is computed */
+static pthread_once_t master_once = PTHREAD_ONCE_INIT;
+
+static void draw_master(void)
+{
+    rand_bytes(master, sizeof(master));
+}
+
+static void compute(uint8_t out[SIPHASH_KEY_BYTES], uint32_t day)
+{
+    for (int half = 0; half < 2; half++) {
+        uint64_t value = siphash_2_4(master[half], &day, sizeof(day));
+        memcpy(out + half * sizeof(value), &value, sizeof(value));
+    }
+}
+
+void cookie_secrets_of_day(struct cookie_secrets *out, uint32_t day)
+{
+    (void)pthread_once(&master_once, draw_master);
+    *out = (struct cookie_secrets){.count = 3};
+    compute(out->list[0], day);
+    compute(out->list[1], day - 1);
+    compute(out->list[2], day + 1);
+}

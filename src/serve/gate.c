@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Tells those who really are where they say from those who may not be, and cuts what comes too fast
+ * from the latter. What the verdict makes of a reply is request.c's.
+ * Invariant: whoever sends back a cookie that we gave, or has a stream, is never cut.
+ */
+#include "serve/gate.h"
+
+#include "base/log.h"
+#include "base/rand.h"
+#include "base/stats.h"
+#include "loop/loop.h"
+#include "serve/rate_limit.h"
+#include "serve/server_quota.h"
+
+void gate_init(struct gate *gate, struct loop *loop, const struct server_options *options,
+               const struct server_quota *quota, struct stats *stats)
+{
+    *gate = (struct gate){.loop = loop,
+                          .options = options,
+                          .quota = quota,
+                          .rate_limit = server_quota_rate_limit(quota),
+                          .stats = stats,
+                          .secrets = options->cookie_secrets};
+}
+
+/* The operator's, or those of today. */
+static const struct cookie_secrets *secrets_at(struct gate *gate, uint32_t now_s)
+{
+    uint32_t day = now_s / COOKIE_SECRET_DAY_S;
+    if (gate->options->cookie_secrets.count > 0)
+        return &gate->secrets;
+    if (gate->secrets.count == 0 || gate->day != day)
+        cookie_secrets_of_day(&gate->secrets, day);
+    gate->day = day;
+    return &gate->secrets;
+}
+
+static void count_cookie(struct gate *gate, const struct query *query)
+{
+    if (query->has_valid_cookie)
+        STATS_INC(gate->stats, cookies_valid);
+    else if (query->cookie_len == COOKIE_CLIENT_BYTES)
+        STATS_INC(gate->stats, cookies_new);
+    else
+        STATS_INC(gate->stats, cookies_bad);
+}
+
+/* One that is not sound gets FORMERR, and no cookie back. */
+static void judge_cookie(struct gate *gate, struct query *query, const struct addr *client)
+{
+    if (!gate->options->cookies || !query->has_cookie || !cookie_is_sound(query->cookie_len))
+        return;
+    uint32_t now_s = (uint32_t)loop_wall_s(gate->loop);
+    query->has_valid_cookie =
+        cookie_answer(query->cookie, query->cookie_len, secrets_at(gate, now_s), client, now_s);
+    query->sends_cookie = true;
+    count_cookie(gate, query);
+}
+
+static bool is_within_limit(struct gate *gate, const struct addr *client)
+{
+    return !gate->rate_limit ||
+           rate_limit_take(gate->rate_limit, server_quota_client(gate->quota, client),
+                           loop_now(gate->loop));
+}
+
+/* Whom the operator may want to know; the text is made when it is written. */
+static void log_cut(const struct gate *gate, const struct addr *client)
+{
+    char text[ADDR_TEXT_MAX];
+    LOG_LIMITED(LOG_NOTICE, "serve", "%s, or its prefix, asks more than %u queries a second",
+                addr_format_ip(client, text), gate->options->rate_limit_qps);
+}
+
+/* By chance and not by turns, which a flood could arrange to have for itself. */
+static bool may_slip(const struct gate *gate)
+{
+    return gate->options->rate_limit_slip > 0 && rand_below(gate->options->rate_limit_slip) == 0;
+}
+
+enum gate_verdict gate_judge(struct gate *gate, struct query *query, const struct addr *client,
+                             bool is_stream)
+{
+    judge_cookie(gate, query, client);
+    if (is_stream || query->has_valid_cookie || is_within_limit(gate, client))
+        return GATE_PASS;
+    log_cut(gate, client);
+    if (!may_slip(gate))
+        return GATE_DROP;
+    return query->sends_cookie ? GATE_BAD_COOKIE : GATE_TRUNCATE;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * A token bucket a client, kept as one instant: when the bucket would be full again (the generic
+ * cell rate algorithm of ITU-T I.371). Each query within the limit moves that instant on by what
+ * one costs; one that would move it further than a second from now is over the limit, and moves
+ * nothing. What lies in the past needs no place.
+ *
+ * A place is one word: 24 bits to know the client by, 40 of the instant, which come round after
+ * hours. Eight words are a cache line, and a client has its place in one line.
+ * Invariant: the instant of a place is at most a second ahead of the clock that it was written by.
+ */
+#include "serve/rate_limit.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+
+enum {
+    WAYS = 8,
+    TICKS_PER_US = 64, /* so that a million a second still has a cost that is nearly right */
+    TICK_BITS = 40,
+    TRIES = 4, /* against other workers that write the same place */
+};
+
+#define TICK_MASK ((UINT64_C(1) << TICK_BITS) - 1)
+#define BURST_TICKS (UINT64_C(1000000) * TICKS_PER_US)
+
+struct line {
+    _Alignas(64) _Atomic uint64_t ways[WAYS]; /* 0: free */
+};
+
+struct rate_limit {
+    uint64_t cost_ticks; /* of one query */
+    uint64_t line_mask;
+    struct line *lines;
+};
+
+struct rate_limit *rate_limit_new(uint32_t queries_per_second, uint32_t clients)
+{
+    MUST(queries_per_second > 0 && queries_per_second <= RATE_LIMIT_QPS_MAX);
+    size_t count = 1;
+    while (count * WAYS < clients && count * WAYS < RATE_LIMIT_CLIENTS_MAX)
+        count *= 2;
+    struct rate_limit *limit = malloc(sizeof(*limit));
+    struct line *lines = aligned_alloc(_Alignof(struct line), count * sizeof(*lines));
+    if (!limit || !lines) {
+        free(limit);
+        free(lines);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t way = 0; way < WAYS; way++)
+            atomic_init(&lines[i].ways[way], 0);
+    *limit = (struct rate_limit){BURST_TICKS / queries_per_second, count - 1, lines};
+    return limit;
+}
+
+void rate_limit_free(struct rate_limit *limit)
+{
+    if (!limit)
+        return;
+    free(limit->lines);
+    free(limit);
+}
+
+/* Never zero, so that no client has the word of a free place. */
+static uint64_t tag_of(uint64_t client)
+{
+    return (client >> TICK_BITS | 1) << TICK_BITS;
+}
+
+/* How far ahead of now the instant is. What is further ahead than the clocks of two threads can
+ * differ lies in the past, or was left there when the ticks came round. */
+static uint64_t debt_of(uint64_t word, uint64_t now_ticks)
+{
+    uint64_t ahead = (word - now_ticks) & TICK_MASK;
+    return ahead <= 2 * BURST_TICKS ? ahead : 0;
+}
+
+/* The client's place, or the one that is missed the least. */
+static unsigned find_way(struct line *line, uint64_t tag, uint64_t now_ticks, uint64_t *word)
+{
+    unsigned least = 0;
+    uint64_t least_debt = UINT64_MAX;
+    for (unsigned way = 0; way < WAYS; way++) {
+        uint64_t here = atomic_load_explicit(&line->ways[way], memory_order_relaxed);
+        uint64_t debt = debt_of(here, now_ticks);
+        if ((here & ~TICK_MASK) == tag) {
+            *word = here;
+            return way;
+        }
+        if (debt < least_debt) {
+            least = way;
+            least_debt = debt;
+            *word = here;
+        }
+    }
+    return least;
+}
+
+bool rate_limit_take(struct rate_limit *limit, uint64_t client, uint64_t now_us)
+{
+    struct line *line = &limit->lines[client & limit->line_mask];
+    uint64_t tag = tag_of(client), now_ticks = now_us * TICKS_PER_US;
+    for (int tries = 0; tries < TRIES; tries++) {
+        uint64_t word;
+        unsigned way = find_way(line, tag, now_ticks, &word);
+        uint64_t debt = (word & ~TICK_MASK) == tag ? debt_of(word, now_ticks) : 0;
+        if (debt + limit->cost_ticks > BURST_TICKS)
+            return false;
+        uint64_t next = tag | ((now_ticks + debt + limit->cost_ticks) & TICK_MASK);
+        if (atomic_compare_exchange_weak_explicit(&line->ways[way], &word, next,
+                                                  memory_order_relaxed, memory_order_relaxed))
+            return true;
+    }
+    return true; /* others count right now: one that is not counted does no harm */
+}

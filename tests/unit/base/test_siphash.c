@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/siphash.h"
+
+static uint8_t key[SIPHASH_KEY_BYTES];
+
+static int setup(void **state)
+{
+    (void)state;
+    for (uint8_t i = 0; i < sizeof(key); i++)
+        key[i] = i;
+    return 0;
+}
+
+/* In memory of exactly this length: bytes 0, 1, 2 and so on. */
+static uint64_t tag_of(size_t len)
+{
+    uint8_t *bytes = malloc(len ? len : 1);
+    for (size_t i = 0; i < len; i++)
+        bytes[i] = (uint8_t)i;
+    uint64_t tag = siphash_2_4(key, bytes, len);
+    free(bytes);
+    return tag;
+}
+
+/* The paper's own (15 bytes) and those of its reference code, as numbers. */
+static void test_published_vectors_hold(void **state)
+{
+    (void)state;
+    const struct {
+        size_t len;
+        uint64_t tag;
+    } rows[] = {
+        {0, 0x726fdb47dd0e0e31}, {1, 0x74f839c593dc67fd}, {2, 0x0d6c8009d9a94f5a},
+        {3, 0x85676696d7fb7e2d}, {4, 0xcf2794e0277187b7}, {5, 0x18765564cd99a68d},
+        {7, 0xab0200f58b01d137}, {8, 0x93f5f5799a932462}, {15, 0xa129ca6149be45e5},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_int_equal(tag_of(rows[i].len), rows[i].tag);
+}
+
+static void test_each_bit_of_key_and_message_counts(void **state)
+{
+    (void)state;
+    uint8_t message[21] = "what clients send up";
+    uint64_t tag = siphash_2_4(key, message, sizeof(message));
+    for (size_t bit = 0; bit < 8 * sizeof(message); bit++) {
+        message[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        assert_int_not_equal(siphash_2_4(key, message, sizeof(message)), tag);
+        message[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    for (size_t bit = 0; bit < 8 * sizeof(key); bit++) {
+        key[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        assert_int_not_equal(siphash_2_4(key, message, sizeof(message)), tag);
+        key[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+}
+
+static void test_zeros_at_the_end_count(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[20];
+    for (size_t len = 1; len < sizeof(zeros); len++)
+        assert_int_not_equal(siphash_2_4(key, zeros, len), siphash_2_4(key, zeros, len - 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_published_vectors_hold, setup),
+        cmocka_unit_test_setup(test_each_bit_of_key_and_message_counts, setup),
+        cmocka_unit_test_setup(test_zeros_at_the_end_count, setup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
