@@ -21,6 +21,8 @@ struct call *call_new(struct loop *loop, const struct control_view *view,
     call->loop = loop;
     call->view = view;
     call->argc = 0;
+    call->more = NULL;
+    call->state = NULL;
     call->on_done = on_done;
     call->context = context;
     reply_init(&call->reply, CONTROL_REPLY_MAX);
@@ -30,6 +32,7 @@ struct call *call_new(struct loop *loop, const struct control_view *view,
 void call_free(struct call *call)
 {
     reply_deinit(&call->reply);
+    free(call->state);
     free(call);
 }
 
@@ -38,11 +41,29 @@ void call_abandon(struct call *call)
     call->on_done = NULL;
 }
 
-void call_done(struct call *call)
+static void hand_over(struct call *call)
 {
-    reply_end(&call->reply);
     if (call->on_done)
         call->on_done(call, call->context);
     else
         call_free(call);
+}
+
+void call_done(struct call *call)
+{
+    reply_end(&call->reply);
+    hand_over(call);
+}
+
+void call_continue(struct call *call, void (*more)(struct call *call), void *state)
+{
+    call->more = more;
+    call->state = state;
+    hand_over(call);
+}
+
+void call_end(struct call *call)
+{
+    call->more = NULL;
+    reply_end(&call->reply);
 }

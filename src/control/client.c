@@ -3,9 +3,9 @@
 
 /*
  * One client, three states: asking (its line is not whole), waiting (the call runs), taking (the
- * reply leaves). What commands do is the call's.
+ * reply leaves, part by part when it is long). What commands do is the call's.
  *
- * Invariant: call is set from the whole line on; it is taking when call_is_done.
+ * Invariant: call is set from the whole line on; it is taking when the call was handed over.
  */
 
 #include "control/client.h"
@@ -62,8 +62,21 @@ static void set_limit(struct client *client, uint64_t us)
     timer_start(client->host->loop, &client->limit, loop_now(client->host->loop) + us);
 }
 
-/* Sends what the kernel takes; a client that takes nothing meets its limit. */
-static void send_reply(struct client *client)
+/* The next part of a reply that comes in parts: one a turn, and only when the client has taken the
+ * part before, so that who reads slowly costs no memory. Working on it is not the client's delay.
+ */
+static void next_part(struct client *client)
+{
+    if (!client->call->more || buf_len(&client->call->reply.buf) > 0)
+        return;
+    client->taken = 0;
+    set_limit(client, CONTROL_CLIENT_TAKE_US);
+    client->call->more(client->call);
+}
+
+/* Sends what the kernel takes; false when the client is gone. A client that takes nothing meets its
+ * limit. */
+static bool send_part(struct client *client)
 {
     struct buf *buf = &client->call->reply.buf;
 
@@ -74,9 +87,9 @@ static void send_reply(struct client *client)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-            return;
+            return true;
         if (sent <= 0)
-            break;
+            return false;
         buf_consume(buf, (size_t)sent);
         client->taken += (size_t)sent;
         if (client->taken >= CONTROL_CLIENT_CHUNK) {
@@ -84,7 +97,17 @@ static void send_reply(struct client *client)
             set_limit(client, CONTROL_CLIENT_TAKE_US);
         }
     }
-    client_close(client);
+    return true;
+}
+
+static void send_reply(struct client *client)
+{
+    struct call *call = client->call;
+
+    next_part(client);
+    bool is_there = send_part(client);
+    if (!is_there || (!call->more && buf_len(&call->reply.buf) == 0))
+        client_close(client);
 }
 
 static void on_done(struct call *call, void *context)

@@ -178,6 +178,7 @@ static int make_shared(struct supervisor *supervisor)
     if (!supervisor->cache)
         return refusal("no memory for a cache of %llu MiB; lower cache.size",
                        (unsigned long long)(config->cache.size_bytes >> 20));
+    cache_thread_begin();
     struct worker_share *share = &supervisor->share;
     share->config = config;
     share->cache = supervisor->cache;
@@ -291,8 +292,10 @@ static void end(struct supervisor *supervisor)
     sessions_close(supervisor->share.tickets, supervisor->config->session_file);
     tls_ticket_keys_free(supervisor->share.ticket_keys);
     certificate_unref(supervisor->share.certificate);
-    if (supervisor->cache)
+    if (supervisor->cache) {
+        cache_thread_end();
         cache_free(supervisor->cache);
+    }
     free(supervisor->view.workers);
     free(supervisor->listening);
 }

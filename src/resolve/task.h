@@ -16,4 +16,7 @@
 enum resolver_result task_join(struct tasks *tasks, const struct cache_key *key,
                                struct waiter *waiter);
 
+/* Starts a task that nobody waits for, unless one of the key runs or no room is left. */
+void task_refresh(struct tasks *tasks, const struct cache_key *key);
+
 #endif

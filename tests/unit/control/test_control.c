@@ -225,7 +225,8 @@ static void test_a_client_that_reads_slowly_gets_it_all(void **state)
 static void test_a_client_may_leave_at_every_moment(void **state)
 {
     struct place *place = *state;
-    static const char *const words[] = {"", "stat", "help\n", "connections\n", "upstreams\n"};
+    static const char *const words[] = {
+        "", "stat", "help\n", "connections\n", "upstreams\n", "flush\texample\n"};
 
     fill(place);
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -237,6 +238,16 @@ static void test_a_client_may_leave_at_every_moment(void **state)
         desk_settle(&place->desk);
         assert_int_equal(fake_fd_watch_count(), 1);
     }
+}
+
+static void test_a_command_that_walks_over_the_cache_answers_at_the_end(void **state)
+{
+    int fd = client(*state, "flush-zone\t.\n");
+
+    assert_string_equal(received(fd), "ok\nrecord\tflushed\ncolumns\tname:text\tanswers:count\n"
+                                      "row\t.\t0\nend\n");
+    assert_true(is_closed(fd));
+    close(fd);
 }
 
 static void test_one_that_closed_its_sending_side_still_gets_its_reply(void **state)
@@ -324,6 +335,7 @@ int main(void)
         WITH_PLACE(test_a_client_that_does_not_read_is_closed_in_time),
         WITH_PLACE(test_a_client_that_reads_slowly_gets_it_all),
         WITH_PLACE(test_a_client_may_leave_at_every_moment),
+        WITH_PLACE(test_a_command_that_walks_over_the_cache_answers_at_the_end),
         WITH_PLACE(test_one_that_closed_its_sending_side_still_gets_its_reply),
         WITH_PLACE(test_more_clients_than_places_wait_for_theirs),
         WITH_PLACE(test_closing_frees_clients_in_every_state),

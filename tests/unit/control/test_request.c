@@ -5,7 +5,11 @@
 
 #include "unit/control/desk.h"
 
+#include <stdio.h>
+
 #include "control/call.h"
+#include "dns/build.h"
+#include "dns/rrtype.h"
 
 struct asked {
     struct desk desk;
@@ -29,6 +33,8 @@ static const char *ask(struct asked *asked, const char *line)
     request_run(call, span_of(line, strlen(line)));
     desk_settle(&asked->desk);
     assert_ptr_equal(asked->done, call);
+    while (call->more)
+        call->more(call);
     struct span all = buf_span(&call->reply.buf);
     assert_true(all.len < sizeof(text));
     memcpy(text, all.data, all.len);
@@ -65,6 +71,11 @@ static void test_every_command_of_the_table_answers(void **state)
     };
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
         const char *reply = ask(*state, verbs[i]);
+        if (strncmp(reply, "refused\tuse it so", 17) == 0) {
+            char line[64];
+            snprintf(line, sizeof(line), "%s\texample.com", verbs[i]);
+            reply = ask(*state, line);
+        }
         assert_true(strncmp(reply, "ok\n", 3) == 0);
         assert_non_null(strstr(reply, "\ncolumns\t"));
     }
@@ -183,6 +194,84 @@ static void test_an_abandoned_call_ends_without_its_client(void **state)
     assert_null(asked->done);
 }
 
+/* ---- the cache ---- */
+
+/* An answer for the name: an alias, or without a target no record. */
+static void keep(struct asked *asked, const char *text, uint16_t type, const char *target)
+{
+    uint8_t wire[NAME_WIRE_MAX], target_wire[NAME_WIRE_MAX], bytes[1024];
+    struct question question = {.type = type, .cls = RRCLASS_IN};
+    struct cache *cache = asked->desk.view.cache;
+    struct cache_key key;
+    struct build build;
+    struct name name;
+
+    assert_int_equal(name_parse(&question.name, wire, text, strlen(text)), ERR_OK);
+    build_init(&build, bytes, sizeof(bytes));
+    build_header(&build, 0, HEADER_QR | HEADER_RA);
+    build_question(&build, &question);
+    build_section(&build, SECTION_ANSWER);
+    if (target) {
+        assert_int_equal(name_parse(&name, target_wire, target, strlen(target)), ERR_OK);
+        build_rr_begin(&build, question.name, RRTYPE_CNAME, RRCLASS_IN, 60);
+        build_name(&build, name);
+        build_rr_end(&build);
+    }
+    struct answer answer = {.message = span_of(bytes, build_finish(&build)), .ttl_s = 60};
+    cache_key_init(&key, cache, &question, 0, 0);
+    assert_true(cache_store(cache, &key, &answer));
+}
+
+static uint64_t kept(struct asked *asked)
+{
+    struct cache_usage usage;
+    cache_usage(asked->desk.view.cache, &usage);
+    return usage.entries;
+}
+
+static void test_flush_forgets_a_name_of_all_types_or_of_one(void **state)
+{
+    keep(*state, "www.example", RRTYPE_A, NULL);
+    keep(*state, "www.example", RRTYPE_AAAA, NULL);
+    keep(*state, "www.example", RRTYPE_TXT, NULL);
+    keep(*state, "a.www.example", RRTYPE_A, NULL);
+    assert_non_null(
+        strstr(ask(*state, "flush\tWWW.example.\tAAAA"), "\nrow\tWWW.example.\t1\nend\n"));
+    assert_int_equal(kept(*state), 3);
+    assert_non_null(strstr(ask(*state, "flush\twww.example"), "\nrow\twww.example.\t2\n"));
+    assert_int_equal(kept(*state), 1);
+    assert_non_null(strstr(ask(*state, "flush\twww.example"), "\t0\nend\n"));
+}
+
+static void test_flush_forgets_aliases_that_lead_to_the_name(void **state)
+{
+    keep(*state, "www.example", RRTYPE_A, "cdn.test");
+    keep(*state, "mail.example", RRTYPE_A, "mx.test");
+    assert_non_null(strstr(ask(*state, "flush\tcdn.test"), "\t1\nend\n"));
+    assert_int_equal(kept(*state), 1);
+}
+
+static void test_flush_zone_forgets_what_lies_below(void **state)
+{
+    keep(*state, "example", RRTYPE_A, NULL);
+    keep(*state, "a.b.example", RRTYPE_A, NULL);
+    keep(*state, "other", RRTYPE_A, "a.example");
+    keep(*state, "notexample", RRTYPE_A, NULL);
+    assert_non_null(strstr(ask(*state, "flush-zone\texample"), "\t3\nend\n"));
+    assert_int_equal(kept(*state), 1);
+    assert_non_null(strstr(ask(*state, "flush-zone\t."), "\nrow\t.\t1\n"));
+    assert_int_equal(kept(*state), 0);
+}
+
+static void test_flush_refuses_what_is_no_name_and_no_type(void **state)
+{
+    assert_true(is_refused(ask(*state, "flush")));
+    assert_true(is_refused(ask(*state, "flush\ta..b")));
+    assert_true(is_refused(ask(*state, "flush\texample\tBBBB")));
+    assert_true(is_refused(ask(*state, "flush-zone\t\\999")));
+    assert_true(is_refused(ask(*state, "flush-zone\texample\tA")));
+}
+
 #define WITH_DESK(test) cmocka_unit_test_setup_teardown(test, open_all, close_all)
 
 int main(void)
@@ -200,6 +289,10 @@ int main(void)
         WITH_DESK(test_a_worker_that_has_ended_is_left_out),
         WITH_DESK(test_numbers_of_workers_are_summed),
         WITH_DESK(test_an_abandoned_call_ends_without_its_client),
+        WITH_DESK(test_flush_forgets_a_name_of_all_types_or_of_one),
+        WITH_DESK(test_flush_forgets_aliases_that_lead_to_the_name),
+        WITH_DESK(test_flush_zone_forgets_what_lies_below),
+        WITH_DESK(test_flush_refuses_what_is_no_name_and_no_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
