@@ -472,6 +472,7 @@ void shard_walk(struct shard *shard, uint32_t number, cache_visit visit, void *c
         entry_view(entry, &item.answer);
         item.flags = entry->flags;
         item.view = entry->view;
+        item.marked = bucket_is_marked(bucket, way);
         if (visit(context, &item) == CACHE_DROP)
             drop(shard, bucket, way, ref);
     }

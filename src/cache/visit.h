@@ -5,6 +5,7 @@
 
 /* What a walk over the cache (cache_walk() of cache/cache.h) shows of each answer. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cache/answer.h"
@@ -12,6 +13,7 @@
 struct cache_item {
     struct answer answer; /* borrowed for the visit; its time may be over */
     uint8_t flags, view;  /* of its key; the rest of the key is the message's question */
+    bool marked;          /* it was found since it was stored, or since SIEVE looked */
 };
 
 enum cache_verdict { CACHE_KEEP, CACHE_DROP };

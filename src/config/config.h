@@ -93,7 +93,9 @@ struct config {
     uint32_t max_nailed;
     char *control_socket; /* "": none */
     char *session_file;   /* of TLS; "": none */
-    char *tls_key_log;    /* "": none */
+    char *snapshot_file;  /* of the cache; "": none */
+    uint32_t snapshot_interval_s;
+    char *tls_key_log; /* "": none */
     enum log_level log_level;
     enum log_format log_format;
 

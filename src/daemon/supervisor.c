@@ -27,6 +27,7 @@
 #include "daemon/report.h"
 #include "daemon/sessions.h"
 #include "daemon/signals.h"
+#include "daemon/snapshots.h"
 #include "daemon/worker.h"
 #include "loop/loop.h"
 #include "net/tls_ticket_keys.h"
@@ -40,11 +41,13 @@ struct supervisor {
     struct signals *signals;
     struct control *control; /* NULL: none is wanted, or it is closed */
     struct cache *cache;
+    struct snapshots *snapshots; /* NULL: none are wanted */
     struct worker_share share;
     struct workers *workers;
     struct control_view view;
     struct addr *listening; /* of the view: those of TLS at the end */
     bool stopping;
+    bool ran; /* it has served: what the cache holds is worth keeping */
 };
 
 /* ---- events ---- */
@@ -277,6 +280,10 @@ static int start(struct supervisor *supervisor)
         code = start_workers(supervisor);
     if (!code && !fill_view(supervisor))
         code = refusal("out of memory");
+    if (!code)
+        supervisor->snapshots =
+            snapshots_open(supervisor->config->snapshot_file,
+                           supervisor->config->snapshot_interval_s, supervisor->cache);
     return code;
 }
 
@@ -293,6 +300,7 @@ static void end(struct supervisor *supervisor)
     tls_ticket_keys_free(supervisor->share.ticket_keys);
     certificate_unref(supervisor->share.certificate);
     if (supervisor->cache) {
+        snapshots_close(&supervisor->snapshots, supervisor->ran);
         cache_thread_end();
         cache_free(supervisor->cache);
     }
@@ -308,6 +316,7 @@ int supervisor_run(const struct config *config, const char *config_file)
     if (!code) {
         report_start(&supervisor.view);
         workers_go(supervisor.workers);
+        supervisor.ran = true;
         loop_run(supervisor.loop);
         report_end(&supervisor.view, loop_now(supervisor.loop));
     }
