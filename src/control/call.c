@@ -22,7 +22,9 @@ struct call *call_new(struct loop *loop, const struct control_view *view,
     call->view = view;
     call->argc = 0;
     call->more = NULL;
+    call->feed = NULL;
     call->state = NULL;
+    call->free_state = free;
     call->on_done = on_done;
     call->context = context;
     reply_init(&call->reply, CONTROL_REPLY_MAX);
@@ -32,7 +34,7 @@ struct call *call_new(struct loop *loop, const struct control_view *view,
 void call_free(struct call *call)
 {
     reply_deinit(&call->reply);
-    free(call->state);
+    call->free_state(call->state);
     free(call);
 }
 
@@ -62,8 +64,18 @@ void call_continue(struct call *call, void (*more)(struct call *call), void *sta
     hand_over(call);
 }
 
+void call_feed(struct call *call, void (*feed)(struct call *call, struct span piece), void *state,
+               void (*free_state)(void *state))
+{
+    call->feed = feed;
+    call->state = state;
+    call->free_state = free_state;
+    hand_over(call);
+}
+
 void call_end(struct call *call)
 {
     call->more = NULL;
+    call->feed = NULL;
     reply_end(&call->reply);
 }

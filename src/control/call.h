@@ -26,8 +26,11 @@ struct call {
     struct reply reply; /* begun with reply_ok(); call_done() ends it */
     /* Does the next part, when what the reply had has left; NULL: the reply is whole. */
     void (*more)(struct call *call);
-    void *state; /* more's; ours, for free() */
-    int argc;    /* words after the verb; as many as commands.def says */
+    /* Takes what the client says behind its line, an empty piece at the end; NULL: nothing. */
+    void (*feed)(struct call *call, struct span piece);
+    void *state; /* of more or feed; ours */
+    void (*free_state)(void *state);
+    int argc; /* words after the verb; as many as commands.def says */
     const char *argv[CONTROL_WORDS_MAX];
     void (*on_done)(struct call *call, void *context); /* NULL: abandoned */
     void *context;
@@ -52,7 +55,12 @@ void call_done(struct call *call);
 enum { CALL_PART_MAX = 64 * 1024 };
 void call_continue(struct call *call, void (*more)(struct call *call), void *state);
 
-/* For more(): this was the last part. */
+/* For handlers, instead: what the client says next is given to feed(), piece by piece. state is
+ * taken over; free_state() frees it. The call must not be touched afterwards. */
+void call_feed(struct call *call, void (*feed)(struct call *call, struct span piece), void *state,
+               void (*free_state)(void *state));
+
+/* For more(), when this was the last part, and for feed() at the empty piece. */
 void call_end(struct call *call);
 
 #endif

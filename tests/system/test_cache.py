@@ -35,6 +35,56 @@ def test_what_is_flushed_is_asked_for_again(nailupd, responder, dig):
     assert daemon.ctl("flush").returncode == 2
 
 
+def load(daemon, text):
+    return subprocess.run([program("nailupctl"), "-s", daemon.socket_path, "--json", "load-cache"],
+                          input=text, text=True, capture_output=True, timeout=60)
+
+
+def test_a_dump_fills_another_cache(nailupd, responder, dig):
+    upstream = responder()
+    first, second = nailupd(upstreams=[upstream]), nailupd(upstreams=[upstream])
+    names = [f"n{i}.example.org" for i in range(300)]
+    for name in names:
+        dig(first, name)
+    text = first.ctl("dump-cache").stdout
+    assert text.count(";answer n") == text.count("\n;end\n") == 300
+    assert json.loads(first.ctl("--json", "dump-cache").stdout)["text"]
+    done = load(second, text)
+    assert json.loads(done.stdout)["loaded"] == {"answers": 300, "lines": text.count("\n"),
+                                                 "refused": 0}
+    for name in names[::10]:
+        assert dig(second, name).data == dig(first, name).data
+    assert misses(second) == 0
+    assert dig(second, "other.example.org").data
+
+
+def test_what_cannot_be_loaded_is_told_by_its_line(nailupd, responder, dig):
+    daemon = nailupd(upstreams=[responder()])
+    done = load(daemon, ";answer a.test. A ttl 60\na.test. 60 IN A 192.0.2.256\n;end\n"
+                        ";answer b.test. A ttl 60\nb.test. 60 IN A 192.0.2.7\n;end\n")
+    told = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert [row["line"] for row in told["refused"]] == [2]
+    assert told["loaded"]["answers"] == 1
+    assert dig(daemon, "b.test").data == ["192.0.2.7"]
+    done = load(daemon, "x" * 3_000_000 + "\n")
+    assert json.loads(done.stdout)["loaded"]["answers"] == 0
+
+
+def test_a_dump_that_is_not_taken_holds_up_nobody(nailupd, responder, dig):
+    daemon = nailupd(upstreams=[responder()])
+    dig(daemon, "www.example.org")
+    dumps = [subprocess.Popen([program("nailupctl"), "-s", daemon.socket_path, "dump-cache"],
+                              stdout=subprocess.PIPE) for _ in range(3)]
+    try:
+        assert dig(daemon, "www.example.org").data
+        assert daemon.status()["queries"] >= 2
+    finally:
+        for dump in dumps:
+            dump.kill()
+            dump.communicate()
+
+
 def test_a_dead_upstream_leaves_stale_answers(nailupd, responder, dig):
     upstream = responder("--ttl", "1")
     daemon = nailupd(upstreams=[upstream])

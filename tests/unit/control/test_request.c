@@ -14,6 +14,7 @@
 struct asked {
     struct desk desk;
     struct call *done;
+    const char *fed; /* said behind the line */
 };
 
 static void on_done(struct call *call, void *context)
@@ -35,6 +36,12 @@ static const char *ask(struct asked *asked, const char *line)
     assert_ptr_equal(asked->done, call);
     while (call->more)
         call->more(call);
+    if (call->feed) {
+        if (*asked->fed)
+            call->feed(call, span_of(asked->fed, strlen(asked->fed)));
+        call->feed(call, span_of(NULL, 0));
+    }
+    assert_null(call->feed);
     struct span all = buf_span(&call->reply.buf);
     assert_true(all.len < sizeof(text));
     memcpy(text, all.data, all.len);
@@ -48,6 +55,7 @@ static int open_all(void **state)
 {
     static struct asked asked;
     desk_open(&asked.desk);
+    asked.fed = "";
     *state = &asked;
     return 0;
 }
@@ -77,7 +85,7 @@ static void test_every_command_of_the_table_answers(void **state)
             reply = ask(*state, line);
         }
         assert_true(strncmp(reply, "ok\n", 3) == 0);
-        assert_non_null(strstr(reply, "\ncolumns\t"));
+        assert_true(strstr(reply, "\ncolumns\t") || strncmp(reply, "ok\ntext\n", 8) == 0);
     }
 }
 
@@ -272,6 +280,54 @@ static void test_flush_refuses_what_is_no_name_and_no_type(void **state)
     assert_true(is_refused(ask(*state, "flush-zone\texample\tA")));
 }
 
+#define WWW_TEXT                                                                                   \
+    ";answer www.example. A ttl 60 rcode NOERROR kind positive\n"                                  \
+    "www.example.\t60\tIN\tA\t192.0.2.1\n;end\n"
+
+static void test_what_was_dumped_can_be_loaded(void **state)
+{
+    struct asked *asked = *state;
+    asked->fed = WWW_TEXT;
+    const char *reply = ask(asked, "load-cache");
+    assert_string_equal(reply, "ok\ntable\trefused\ncolumns\tline:count\twhy:text\n"
+                               "record\tloaded\n"
+                               "columns\tanswers:count\tlines:count\trefused:count\n"
+                               "row\t1\t3\t0\nend\n");
+    assert_int_equal(kept(asked), 1);
+    assert_string_equal(ask(asked, "dump-cache"), "ok\ntext\n" WWW_TEXT "end\n");
+    ask(asked, "flush-zone\t.");
+    assert_string_equal(ask(asked, "dump-cache"), "ok\ntext\nend\n");
+}
+
+static void test_lines_that_cannot_be_loaded_are_told_by_their_numbers(void **state)
+{
+    struct asked *asked = *state;
+    asked->fed =
+        "nonsense\n" WWW_TEXT ";answer a.example. A ttl 60\na.example. 60 IN A 1.2.3\n;end";
+    const char *reply = ask(asked, "load-cache");
+    assert_non_null(strstr(reply, "\nrow\t1\ta record outside"));
+    assert_non_null(strstr(reply, "\nrow\t6\tthis is no record\n"));
+    assert_non_null(strstr(reply, "\nrow\t1\t7\t2\nend\n"));
+    assert_int_equal(kept(asked), 1);
+}
+
+static void test_no_more_lines_are_told_than_can_be_read(void **state)
+{
+    static char text[40000];
+    struct asked *asked = *state;
+    for (size_t i = 0; i < 2000; i++)
+        memcpy(text + i * 5, ";end\n", 5);
+    text[10000] = '\0';
+    asked->fed = text;
+    const char *reply = ask(asked, "load-cache");
+    const char *last = strstr(reply, "\nrecord\tloaded");
+    size_t rows = 0;
+    for (const char *row = reply; (row = strstr(row, "\nrow\t")) && row < last; row++)
+        rows++;
+    assert_int_equal(rows, 100);
+    assert_non_null(strstr(last, "\t2000\nend"));
+}
+
 #define WITH_DESK(test) cmocka_unit_test_setup_teardown(test, open_all, close_all)
 
 int main(void)
@@ -293,6 +349,9 @@ int main(void)
         WITH_DESK(test_flush_forgets_aliases_that_lead_to_the_name),
         WITH_DESK(test_flush_zone_forgets_what_lies_below),
         WITH_DESK(test_flush_refuses_what_is_no_name_and_no_type),
+        WITH_DESK(test_what_was_dumped_can_be_loaded),
+        WITH_DESK(test_lines_that_cannot_be_loaded_are_told_by_their_numbers),
+        WITH_DESK(test_no_more_lines_are_told_than_can_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
