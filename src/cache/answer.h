@@ -56,10 +56,11 @@ static inline bool answer_is_live(const struct answer *answer, uint64_t now_us)
     return answer_age(answer, now_us) < answer->ttl_s;
 }
 
-/* Whether one of this age has no more than a tenth of its life left. */
+/* Whether a live one of this age has no more than a tenth of its life left. */
 static inline bool answer_is_ending(const struct answer *answer, uint32_t age_s)
 {
-    return (uint64_t)age_s * 10 >= (uint64_t)answer->ttl_s * 9;
+    uint64_t left_s = (uint64_t)answer->ttl_s - age_s;
+    return left_s * 10 <= answer->ttl_s;
 }
 
 /* How long the end of an answer of this age is past: 0 while it is live, and at least 1 then. A
