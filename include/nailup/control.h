@@ -17,6 +17,12 @@
  *   cut       NUMBER                  so many rows of the table did not fit the reply
  *   end                               the last line: a reply without it is not whole
  *
+ *   text                              in place of tables: what follows up to the line "end" are
+ * lines as they are, each at most CONTROL_TEXT_LINE_MAX bytes long
+ *
+ * Behind the line of the request CONTROL_FED the client sends lines of text and then closes its
+ * sending side; the reply comes when all of them have been read.
+ *
  * A cell is UTF-8 without control characters; an empty one is a value that is not known. Types:
  *
  *   text      as it is
@@ -34,8 +40,11 @@ enum {
     CONTROL_COLUMNS_MAX = 32,
     CONTROL_CELL_MAX = 480,  /* bytes of a cell; longer text loses its end */
     CONTROL_ROW_MAX = 16384, /* bytes of a line of a reply: all columns at their longest */
-    CONTROL_NAME_MAX = 32,   /* bytes of the name of a table or column with its NUL */
+    CONTROL_TEXT_LINE_MAX = 512 * 1024,
+    CONTROL_NAME_MAX = 32, /* bytes of the name of a table or column with its NUL */
 };
+
+#define CONTROL_FED "load-cache"
 
 /* CONTROL_TYPE(name, text) */
 #define CONTROL_TYPES(CONTROL_TYPE)                                                                \

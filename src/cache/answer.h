@@ -35,7 +35,9 @@ struct answer {
     uint8_t ede_count;
     uint16_t ede[2]; /* RFC 8914 info codes that go with it */
     uint8_t error; /* of a failure: an ERR_TLS_* whose sentence goes with the first of them, or 0 */
+    bool is_due;   /* of one found in the cache: to be refreshed, cache_claim() */
     uint32_t ttl_s;     /* how long it may be cached, from stored_at; 0: not at all */
+    uint32_t stale_s;   /* RFC 8767: so long its end was past at stored_at; 0: it is no stale one */
     uint64_t stored_at; /* us on the loop's clock */
 };
 
@@ -53,6 +55,24 @@ static inline uint32_t answer_age(const struct answer *answer, uint64_t now_us)
 static inline bool answer_is_live(const struct answer *answer, uint64_t now_us)
 {
     return answer_age(answer, now_us) < answer->ttl_s;
+}
+
+/* Whether a live one of this age has no more than a tenth of its life left. */
+static inline bool answer_is_ending(const struct answer *answer, uint32_t age_s)
+{
+    uint64_t left_s = (uint64_t)answer->ttl_s - age_s;
+    return left_s * 10 <= answer->ttl_s;
+}
+
+/* How long the end of an answer of this age is past: 0 while it is live, and at least 1 then. A
+ * stale one that is kept at hand for some more seconds counts from its true end. */
+static inline uint32_t answer_staleness(const struct answer *answer, uint32_t age_s)
+{
+    if (answer->stale_s)
+        return age_s < UINT32_MAX - answer->stale_s ? answer->stale_s + age_s : UINT32_MAX;
+    if (age_s < answer->ttl_s)
+        return 0;
+    return age_s > answer->ttl_s ? age_s - answer->ttl_s : 1;
 }
 
 /* A record whose own TTL is used up while the answer lives on (min-ttl raised it) shows one second:

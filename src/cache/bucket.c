@@ -52,9 +52,10 @@ static void clear_mark(struct bucket *bucket, unsigned way)
     __atomic_fetch_and(&bucket->visited, (uint16_t) ~(1u << way), __ATOMIC_RELAXED);
 }
 
-static bool is_marked(const struct bucket *bucket, unsigned way)
+static void clear_claim(struct bucket *bucket, unsigned way)
 {
-    return __atomic_load_n(&bucket->visited, __ATOMIC_RELAXED) >> way & 1;
+    if (bucket_is_claimed(bucket, way))
+        __atomic_fetch_and(&bucket->claimed, (uint16_t) ~(1u << way), __ATOMIC_RELAXED);
 }
 
 void bucket_add(struct bucket *bucket, uint8_t tag, uint32_t ref, uint16_t end_tick)
@@ -66,8 +67,9 @@ void bucket_add(struct bucket *bucket, uint8_t tag, uint32_t ref, uint16_t end_t
     bucket->used |= (uint16_t)(1u << way);
     bucket->count++;
     bucket->ticks[way] = end_tick;
-    if (is_marked(bucket, way))
+    if (bucket_is_marked(bucket, way))
         clear_mark(bucket, way);
+    clear_claim(bucket, way);
     set_tag(bucket, way, tag);
     set_ref(bucket, way, ref);
 }
@@ -75,6 +77,7 @@ void bucket_add(struct bucket *bucket, uint8_t tag, uint32_t ref, uint16_t end_t
 void bucket_replace(struct bucket *bucket, unsigned way, uint32_t ref, uint16_t end_tick)
 {
     bucket->ticks[way] = end_tick;
+    clear_claim(bucket, way);
     set_ref(bucket, way, ref);
 }
 
@@ -92,13 +95,15 @@ void bucket_remove(struct bucket *bucket, unsigned way)
         bucket->hand = 0; /* past the newest: back to the oldest before a new one comes */
 }
 
-int bucket_expired(const struct bucket *bucket, uint16_t now_tick)
+int bucket_expired(const struct bucket *bucket, uint16_t now_tick, bool spare_marked)
 {
     /* Without a branch in the loop: nearly always there is none. */
     unsigned alive = 0;
     for (unsigned way = 0; way < BUCKET_WAYS; way++)
         alive |= (unsigned)((uint16_t)(now_tick - bucket->ticks[way]) >> 15) << way;
     unsigned expired = bucket->used & ~alive;
+    if (spare_marked)
+        expired &= ~(unsigned)__atomic_load_n(&bucket->visited, __ATOMIC_RELAXED);
     return expired ? __builtin_ctz(expired) : -1;
 }
 
@@ -109,7 +114,7 @@ unsigned bucket_victim(struct bucket *bucket)
     /* A reader may set a mark again behind the hand, hence the bound: two rounds. */
     for (unsigned steps = 0; steps < 2 * BUCKET_WAYS; steps++) {
         unsigned way = order_at(bucket->order, bucket->hand);
-        if (!is_marked(bucket, way))
+        if (!bucket_is_marked(bucket, way))
             return way;
         clear_mark(bucket, way);
         bucket->hand = (uint8_t)((bucket->hand + 1u) % count);

@@ -20,13 +20,13 @@ enum { BUCKET_WAYS = 16 };
 
 /* Two cache lines: the first has what a miss needs. */
 struct bucket {
-    uint64_t tags[2]; /* a byte each, way 0 the lowest; stale where a way is empty */
-    uint64_t order;   /* the used ways, four bits each, the oldest the lowest */
-    uint16_t used;    /* a bit each */
-    uint16_t visited; /* marks of readers */
-    uint8_t count;    /* of used */
-    uint8_t hand;     /* position in order */
-    uint8_t pad[2];
+    uint64_t tags[2];            /* a byte each, way 0 the lowest; stale where a way is empty */
+    uint64_t order;              /* the used ways, four bits each, the oldest the lowest */
+    uint16_t used;               /* a bit each */
+    uint16_t visited;            /* marks of readers */
+    uint8_t count;               /* of used */
+    uint8_t hand;                /* position in order */
+    uint16_t claimed;            /* marks of who refreshes the entry */
     uint16_t ticks[BUCKET_WAYS]; /* when each is over, roughly: bucket_tick() */
     uint32_t refs[BUCKET_WAYS];  /* 0: empty */
 } __attribute__((aligned(128)));
@@ -75,6 +75,24 @@ static inline void bucket_mark(struct bucket *bucket, unsigned way)
         __atomic_fetch_or(&bucket->visited, bit, __ATOMIC_RELAXED);
 }
 
+static inline bool bucket_is_marked(const struct bucket *bucket, unsigned way)
+{
+    return __atomic_load_n(&bucket->visited, __ATOMIC_RELAXED) >> way & 1;
+}
+
+/* The second mark of a way: somebody refreshes its entry. It goes with the entry. Readers too. */
+static inline bool bucket_is_claimed(const struct bucket *bucket, unsigned way)
+{
+    return __atomic_load_n(&bucket->claimed, __ATOMIC_RELAXED) >> way & 1;
+}
+
+/* Sets it; true for the one of all threads who did. Readers too. */
+static inline bool bucket_claim(struct bucket *bucket, unsigned way)
+{
+    uint16_t bit = (uint16_t)(1u << way);
+    return !(__atomic_fetch_or(&bucket->claimed, bit, __ATOMIC_RELAXED) & bit);
+}
+
 static inline unsigned bucket_count(const struct bucket *bucket)
 {
     return bucket->count;
@@ -83,14 +101,15 @@ static inline unsigned bucket_count(const struct bucket *bucket)
 /* Puts a new entry into an empty way, as the newest; there must be one. */
 void bucket_add(struct bucket *bucket, uint8_t tag, uint32_t ref, uint16_t end_tick);
 
-/* Puts another entry of the same key into the way: its place and mark stay. */
+/* Puts another entry of the same key into the way: its place and first mark stay. */
 void bucket_replace(struct bucket *bucket, unsigned way, uint32_t ref, uint16_t end_tick);
 
 /* Empties the way. */
 void bucket_remove(struct bucket *bucket, unsigned way);
 
-/* A way whose time is over, or -1. */
-int bucket_expired(const struct bucket *bucket, uint16_t now_tick);
+/* A way whose time is over, or -1. spare_marked: only one without a mark, as what was asked for
+ * again may be of use past its end. */
+int bucket_expired(const struct bucket *bucket, uint16_t now_tick, bool spare_marked);
 
 /* The way SIEVE gives up next; moves the hand and takes marks away. Must not be empty. */
 unsigned bucket_victim(struct bucket *bucket);

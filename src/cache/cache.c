@@ -27,6 +27,9 @@ enum {
 
 struct cache {
     struct lifetime_bounds bounds;
+    bool prefetch;
+    uint32_t serve_stale_s;
+    uint64_t stale_timeout_us; /* 0: stale answers do not serve */
     uint64_t seed;
     uint64_t mapped_bytes, table_bytes, bytes_max;
     struct grace *grace;
@@ -76,6 +79,7 @@ static void init_shards(struct cache *cache, const struct layout *l)
             .heap_bytes = l->heap_bytes_each,
             .grace = cache->grace,
             .seed = cache->seed,
+            .keeps_stale = cache->serve_stale_s > 0,
         };
         shard_init(&cache->shards[i], &parts);
     }
@@ -110,6 +114,9 @@ struct cache *cache_new(const struct cache_options *options)
         .max_negative_ttl_s = options->max_negative_ttl_s,
         .failure_ttl_s = options->failure_ttl_s,
     };
+    cache->prefetch = options->prefetch;
+    cache->serve_stale_s = options->serve_stale_s;
+    cache->stale_timeout_us = options->serve_stale_s ? options->stale_answer_timeout_us : 0;
     cache->seed = rand_u64();
     cache->mapped_bytes = l.total;
     cache->table_bytes = l.heaps_at + grace_bytes();
@@ -174,6 +181,27 @@ bool cache_find(struct cache *cache, const struct cache_key *key, uint64_t now_u
     return shard_find(shard_for(cache, key), key, now_us, out);
 }
 
+bool cache_find_stale(struct cache *cache, const struct cache_key *key, uint64_t now_us,
+                      struct answer *out)
+{
+    return shard_find_stale(shard_for(cache, key), key, now_us, cache->serve_stale_s, out);
+}
+
+uint64_t cache_stale_timeout_us(const struct cache *cache)
+{
+    return cache->stale_timeout_us;
+}
+
+bool cache_claim(struct cache *cache, const struct cache_key *key)
+{
+    return shard_claim(shard_for(cache, key), key);
+}
+
+bool cache_prefetches(const struct cache *cache)
+{
+    return cache->prefetch;
+}
+
 void cache_prefetch(struct cache *cache, const struct cache_key *key)
 {
     shard_prefetch(shard_for(cache, key), key);
@@ -194,13 +222,17 @@ uint32_t cache_ttl(const struct cache *cache, enum answer_kind kind, uint32_t tt
     return lifetime_ttl(&cache->bounds, kind, ttl_s);
 }
 
-size_t cache_flush(struct cache *cache, const struct cache_key *key)
+bool cache_walk(struct cache *cache, uint64_t *place, unsigned buckets, cache_visit visit,
+                void *context)
 {
-    /* Types and flags are hashed with the name, so it may be in any shard. */
-    size_t count = 0;
-    for (size_t i = 0; i < shard_count(cache); i++)
-        count += shard_flush(&cache->shards[i], key);
-    return count;
+    /* All shards have as many buckets. */
+    uint64_t each = cache->shards[0].bucket_count, end = each * shard_count(cache);
+    uint64_t stop = MIN(*place + buckets, end);
+    cache_read_begin();
+    for (; *place < stop; ++*place)
+        shard_walk(&cache->shards[*place / each], (uint32_t)(*place % each), visit, context);
+    cache_read_end();
+    return *place < end;
 }
 
 void cache_usage(const struct cache *cache, struct cache_usage *out)

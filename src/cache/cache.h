@@ -19,6 +19,7 @@
 #include "cache/answer.h"
 #include "cache/key.h"
 #include "cache/lifetime.h"
+#include "cache/visit.h"
 #include "dns/question.h"
 
 struct cache;
@@ -29,6 +30,9 @@ struct cache_options {
     uint32_t max_ttl_s;
     uint32_t max_negative_ttl_s;
     uint32_t failure_ttl_s;
+    bool prefetch;
+    uint32_t serve_stale_s; /* 0: never */
+    uint64_t stale_answer_timeout_us;
 };
 
 /* NULL when out of memory. The bound is at least CACHE_SIZE_MIN. Address space is taken at once,
@@ -53,9 +57,26 @@ void cache_read_begin(void);
 void cache_read_end(void);
 
 /* The live answer for the key at now_us, into *out; false when there is none or its time is over.
- */
+ * out->is_due when it has a tenth of its life left at most, was found before and nobody refreshes
+ * it: then whoever wants to calls cache_claim(). */
 bool cache_find(struct cache *cache, const struct cache_key *key, uint64_t now_us,
                 struct answer *out);
+
+/* The answer for the key that may serve when nothing better can be had (RFC 8767): one whose end is
+ * no longer past than the option serve_stale_s, and no failure. out->stale_s is how long at now_us,
+ * 0 for one that is live. False when there is none. */
+bool cache_find_stale(struct cache *cache, const struct cache_key *key, uint64_t now_us,
+                      struct answer *out);
+
+/* How long upstreams may take before a stale answer serves: the option. 0: stale ones never do. */
+uint64_t cache_stale_timeout_us(const struct cache *cache);
+
+/* True for the one caller, of all threads, who is to refresh the answer of the key; it is not due
+ * any more. In a read section. */
+bool cache_claim(struct cache *cache, const struct cache_key *key);
+
+/* Whether answers that are due are to be refreshed: the option. */
+bool cache_prefetches(const struct cache *cache);
 
 /*
  * Hints for who looks up a batch of keys: first cache_prefetch() for each, then
@@ -68,17 +89,25 @@ void cache_prefetch_entry(struct cache *cache, const struct cache_key *key);
 /* Stores a copy of the answer; one of the same key is replaced. The answer's ttl_s is clamped by
  * cache_ttl() by whoever made it. Answers with ttl_s 0 or larger than CACHE_ANSWER_MAX are not
  * stored. Memory for it is made by evicting (SIEVE); false when it could not be stored: also when
- * the message's question is not the key's in lower case, when it is a failure and the cache has a
- * live answer that is none, or when memory would have to be waited for
- * in a read section. Outside of one the call may wait some microseconds for readers to leave. */
+ * the message's question is not the key's in lower case, when it is a failure or a stale one and
+ * the cache has a live answer that is neither, or when memory would have to be waited for in a read
+ * section. Outside of one the call may wait some microseconds for readers to leave. */
 enum { CACHE_ANSWER_MAX = 65535 };
 bool cache_store(struct cache *cache, const struct cache_key *key, const struct answer *answer);
 
 /* The options' bounds applied to a TTL of this kind. */
 uint32_t cache_ttl(const struct cache *cache, enum answer_kind kind, uint32_t ttl_s);
 
-/* Forgets one name: all types and flags of it; returns how many. */
-size_t cache_flush(struct cache *cache, const struct cache_key *key);
+/*
+ * Shows visit() every answer of the next part of the cache, live or not, in no order, and takes
+ * those away that it does not want to keep. *place is where the walk is: zero at its begin. Returns
+ * false at its end. A part is so many buckets, of BUCKET_WAYS answers at most each, in one read
+ * section of the calling thread; no lock is held but for a moment to take one away. Over a whole
+ * walk each answer that is there all the time is shown once; what is stored meanwhile may be or
+ * not.
+ */
+bool cache_walk(struct cache *cache, uint64_t *place, unsigned buckets, cache_visit visit,
+                void *context);
 
 /* Sums over the shards; exact when nobody writes. */
 struct cache_usage {

@@ -31,23 +31,38 @@ bool entry_fits(const struct cache_key *key, const struct answer *answer)
     return message.len >= ENTRY_QUESTION_AT + key->name_len + 4u && has_question(message.data, key);
 }
 
-size_t entry_size(const struct answer *answer)
+static size_t stale_at(size_t message_len, size_t ttl_count)
 {
-    return ENTRY_MESSAGE_AT + offsets_at(answer->message.len) +
-           sizeof(uint16_t) * answer->ttl_count;
+    return offsets_at(message_len) + sizeof(uint16_t) * ttl_count;
 }
 
-_Static_assert(ERR_TLS_FAILED - ERR_TLS_NOT_SPOKEN < 15, "the errors of TLS fit four bits");
-
-static unsigned pack_error(uint8_t error)
+size_t entry_size(const struct answer *answer)
 {
+    return ENTRY_MESSAGE_AT + stale_at(answer->message.len, answer->ttl_count) +
+           (answer->stale_s ? sizeof(answer->stale_s) : 0);
+}
+
+_Static_assert(ERR_TLS_FAILED - ERR_TLS_NOT_SPOKEN + 1 < ENTRY_STALE,
+               "the errors of TLS fit four bits");
+
+/* What few answers have: an error, which is a failure's, or that it is stale, which no failure is.
+ */
+static unsigned pack_rare(const struct answer *answer)
+{
+    uint8_t error = answer->error;
+    if (answer->stale_s)
+        return ENTRY_STALE;
     return error >= ERR_TLS_NOT_SPOKEN && error <= ERR_TLS_FAILED ? error - ERR_TLS_NOT_SPOKEN + 1u
                                                                   : 0;
 }
 
-static uint8_t unpack_error(unsigned packed)
+static void unpack_rare(const struct entry *entry, unsigned packed, struct answer *out)
 {
-    return packed ? (uint8_t)(packed - 1 + ERR_TLS_NOT_SPOKEN) : 0;
+    if (packed == ENTRY_STALE)
+        memcpy(&out->stale_s, entry->bytes + stale_at(entry->message_len, entry->ttl_count),
+               sizeof(out->stale_s));
+    else
+        out->error = (uint8_t)(packed - 1 + ERR_TLS_NOT_SPOKEN);
 }
 
 void entry_write(struct entry *entry, const struct cache_key *key, const struct answer *answer)
@@ -63,12 +78,14 @@ void entry_write(struct entry *entry, const struct cache_key *key, const struct 
     entry->name_len = key->name_len;
     entry->flags = key->flags;
     entry->view = key->view;
-    entry->kind_ede =
-        (uint8_t)(answer->kind | answer->ede_count << 2 | pack_error(answer->error) << 4);
+    entry->kind_ede = (uint8_t)(answer->kind | answer->ede_count << 2 | pack_rare(answer) << 4);
     memcpy(entry->bytes, answer->message.data, answer->message.len);
     if (answer->ttl_count > 0)
         memcpy(entry->bytes + offsets_at(answer->message.len), answer->ttl_offsets,
                sizeof(uint16_t) * answer->ttl_count);
+    if (answer->stale_s)
+        memcpy(entry->bytes + stale_at(answer->message.len, answer->ttl_count), &answer->stale_s,
+               sizeof(answer->stale_s));
 }
 
 void entry_view(const struct entry *entry, struct answer *out)
@@ -79,11 +96,15 @@ void entry_view(const struct entry *entry, struct answer *out)
     out->ttl_count = entry->ttl_count;
     out->kind = entry->kind_ede & 3;
     out->ede_count = entry->kind_ede >> 2 & 3;
-    out->error = unpack_error(entry->kind_ede >> 4);
+    out->error = 0;
     out->ede[0] = entry->ede[0];
     out->ede[1] = entry->ede[1];
+    out->is_due = false;
     out->ttl_s = entry->ttl_s;
+    out->stale_s = 0;
     out->stored_at = entry->stored_at;
+    if (entry->kind_ede >> 4)
+        unpack_rare(entry, entry->kind_ede >> 4, out);
 }
 
 void entry_key(const struct entry *entry, uint64_t seed, struct cache_key *out)
@@ -102,10 +123,4 @@ bool entry_matches(const struct entry *entry, const struct cache_key *key)
 {
     return entry->name_len == key->name_len && entry->flags == key->flags &&
            entry->view == key->view && has_question(entry->bytes, key);
-}
-
-bool entry_has_name(const struct entry *entry, const struct cache_key *key)
-{
-    return entry->name_len == key->name_len &&
-           memcmp(entry->bytes + ENTRY_QUESTION_AT, key->name, key->name_len) == 0;
 }

@@ -25,9 +25,12 @@ struct entry {
     uint16_t ede[2];
     uint8_t name_len, flags, view;
     uint8_t kind_ede; /* enum answer_kind; shifted by 2 the number of EDE codes; by 4 the error,
-                         counted from ERR_TLS_NOT_SPOKEN as 1 */
-    uint8_t bytes[];  /* the message; at the next even byte the offsets of its TTLs */
+                         counted from ERR_TLS_NOT_SPOKEN as 1, or ENTRY_STALE */
+    uint8_t bytes[];  /* the message; at the next even byte the offsets of its TTLs; behind them
+                         stale_s if there is one */
 };
+
+enum { ENTRY_STALE = 15 };
 
 enum { ENTRY_MESSAGE_AT = offsetof(struct entry, bytes), ENTRY_QUESTION_AT = 12 };
 
@@ -49,9 +52,6 @@ void entry_key(const struct entry *entry, uint64_t seed, struct cache_key *out);
 
 /* Whether it was stored under this key. Does not look at the hash. */
 bool entry_matches(const struct entry *entry, const struct cache_key *key);
-
-/* Whether it was stored under this name, whatever the rest of the key. */
-bool entry_has_name(const struct entry *entry, const struct cache_key *key);
 
 /* When its time is over, in us. */
 static inline uint64_t entry_ends_at(const struct entry *entry)

@@ -44,6 +44,7 @@ void shard_init(struct shard *shard, const struct shard_parts *parts)
         .base = parts->heap,
         .grace = parts->grace,
         .seed = parts->seed,
+        .keeps_stale = parts->keeps_stale,
     };
     pthread_mutex_init(&shard->lock, NULL);
     heap_init(&shard->heap, parts->heap, parts->heap_bytes);
@@ -100,6 +101,13 @@ static int find_way(const struct shard *shard, const struct bucket *bucket,
     return -1;
 }
 
+/* An answer that was found before, so asked for again, and that nobody refreshes yet. */
+static bool is_due(const struct bucket *bucket, unsigned way, const struct answer *answer)
+{
+    return answer->kind != ANSWER_FAILURE && bucket_is_marked(bucket, way) &&
+           !bucket_is_claimed(bucket, way);
+}
+
 bool shard_find(const struct shard *shard, const struct cache_key *key, uint64_t now_us,
                 struct answer *out)
 {
@@ -110,10 +118,32 @@ bool shard_find(const struct shard *shard, const struct cache_key *key, uint64_t
     if (way < 0)
         return false;
     entry_view(entry, out);
-    if (!answer_is_live(out, now_us))
+    uint32_t age_s = answer_age(out, now_us);
+    if (age_s >= out->ttl_s)
         return false;
+    if (answer_is_ending(out, age_s))
+        out->is_due = is_due(bucket, (unsigned)way, out);
     bucket_mark(bucket, (unsigned)way);
     return true;
+}
+
+bool shard_find_stale(const struct shard *shard, const struct cache_key *key, uint64_t now_us,
+                      uint32_t most_s, struct answer *out)
+{
+    const struct entry *entry;
+    if (find_way(shard, bucket_for(shard, key->hash), key, &entry) < 0)
+        return false;
+    entry_view(entry, out);
+    out->stale_s = answer_staleness(out, answer_age(out, now_us));
+    return out->kind != ANSWER_FAILURE && out->stale_s <= most_s;
+}
+
+bool shard_claim(const struct shard *shard, const struct cache_key *key)
+{
+    struct bucket *bucket = bucket_for(shard, key->hash);
+    const struct entry *entry;
+    int way = find_way(shard, bucket, key, &entry);
+    return way >= 0 && bucket_claim(bucket, (unsigned)way);
 }
 
 /* ---- giving memory back ---- */
@@ -191,17 +221,24 @@ static struct bucket *sweep_next(struct shard *shard)
     return bucket;
 }
 
+/* With stale answers in use one that was asked for again stays until SIEVE has taken its mark away:
+ * the hand moves only when memory is short. */
+static int expired_way(const struct shard *shard, const struct bucket *bucket, uint16_t now_tick)
+{
+    return bucket_expired(bucket, now_tick, shard->keeps_stale);
+}
+
 /* The way that goes next: one that is over, or else the one SIEVE gives up. Asked twice without a
  * change between, the answer is the same but for marks that readers set. */
-static unsigned next_victim(struct bucket *bucket, uint16_t now_tick)
+static unsigned next_victim(const struct shard *shard, struct bucket *bucket, uint16_t now_tick)
 {
-    int expired = bucket_expired(bucket, now_tick);
+    int expired = expired_way(shard, bucket, now_tick);
     return expired >= 0 ? (unsigned)expired : bucket_victim(bucket);
 }
 
 static void evict_from(struct shard *shard, struct bucket *bucket, uint16_t now_tick)
 {
-    remove_way(shard, bucket, next_victim(bucket, now_tick));
+    remove_way(shard, bucket, next_victim(shard, bucket, now_tick));
     shard->evictions++;
 }
 
@@ -214,10 +251,10 @@ static struct bucket *choose_bucket(struct shard *shard, uint16_t now_tick)
 {
     struct bucket *fullest = sweep_next(shard);
     for (unsigned looks = 1; looks < SWEEP_LOOKS || bucket_count(fullest) == 0; looks++) {
-        if (bucket_expired(fullest, now_tick) >= 0)
+        if (expired_way(shard, fullest, now_tick) >= 0)
             break;
         struct bucket *other = sweep_next(shard);
-        if (bucket_expired(other, now_tick) >= 0 || bucket_count(other) > bucket_count(fullest))
+        if (expired_way(shard, other, now_tick) >= 0 || bucket_count(other) > bucket_count(fullest))
             fullest = other;
     }
     return fullest;
@@ -335,7 +372,7 @@ static bool lacks_spare(const struct shard *shard)
 /* Evicts ahead, since an entry's memory is of use only when its readers have left. */
 static void keep_spare(struct shard *shard, struct bucket *own, uint16_t now_tick)
 {
-    if (lacks_spare(shard) && bucket_expired(own, now_tick) >= 0)
+    if (lacks_spare(shard) && expired_way(shard, own, now_tick) >= 0)
         evict_from(shard, own, now_tick);
     while (shard->entries > 0 && lacks_spare(shard)) {
         struct bucket *from = shard->chosen;
@@ -363,7 +400,7 @@ static void prefetch_next(struct shard *shard, uint16_t now_tick)
     if (shard->chosen || shard->entries == 0)
         return;
     shard->chosen = choose_bucket(shard, now_tick);
-    prefetch_block(shard, shard->chosen->refs[next_victim(shard->chosen, now_tick)]);
+    prefetch_block(shard, shard->chosen->refs[next_victim(shard, shard->chosen, now_tick)]);
     for (uint32_t i = 0; i < SWEEP_LOOKS; i++)
         prefetch_bucket(&shard->buckets[(shard->sweep + i) % shard->bucket_count]);
 }
@@ -384,17 +421,19 @@ static bool store_locked(struct shard *shard, const struct cache_key *key,
 }
 
 /* A failure that comes when another thread has just stored an answer: who failed looked before, but
- * without the lock. */
+ * without the lock. A stale answer that comes then is worse than a fresh one. */
 static bool is_worse(const struct shard *shard, const struct cache_key *key,
                      const struct answer *answer)
 {
     const struct entry *entry;
     struct answer old;
-    if (answer->kind != ANSWER_FAILURE ||
+    bool is_failure = answer->kind == ANSWER_FAILURE;
+    if ((!is_failure && !answer->stale_s) ||
         find_way(shard, bucket_for(shard, key->hash), key, &entry) < 0)
         return false;
     entry_view(entry, &old);
-    return old.kind != ANSWER_FAILURE && answer_is_live(&old, answer->stored_at);
+    return old.kind != ANSWER_FAILURE && answer_is_live(&old, answer->stored_at) &&
+           (is_failure || !old.stale_s);
 }
 
 bool shard_store(struct shard *shard, const struct cache_key *key, const struct answer *answer)
@@ -408,30 +447,38 @@ bool shard_store(struct shard *shard, const struct cache_key *key, const struct 
     return stored;
 }
 
-/* ---- the rest ---- */
+/* ---- walking ---- */
 
-static size_t flush_bucket(struct shard *shard, struct bucket *bucket, const struct cache_key *key)
+/* Takes the entry away that a reader sees in the way; nothing if it went meanwhile. In the reader's
+ * section its block is not given to another, so an equal ref is the same entry. */
+static void drop(struct shard *shard, struct bucket *bucket, unsigned way, uint32_t ref)
 {
-    size_t count = 0;
-    for (unsigned way = 0; way < BUCKET_WAYS; way++) {
-        uint32_t ref = bucket->refs[way];
-        if (ref && entry_has_name(entry_at(shard, ref), key)) {
-            remove_way(shard, bucket, way);
-            count++;
-        }
-    }
-    return count;
-}
-
-size_t shard_flush(struct shard *shard, const struct cache_key *key)
-{
-    size_t count = 0;
     pthread_mutex_lock(&shard->lock);
-    for (uint32_t i = 0; i < shard->bucket_count; i++)
-        count += flush_bucket(shard, &shard->buckets[i], key);
+    if (bucket->refs[way] == ref)
+        remove_way(shard, bucket, way);
+    reclaim(shard, GIVE_BACK_MAX, shard->spare_granules / BATCH_SHARE);
     pthread_mutex_unlock(&shard->lock);
-    return count;
 }
+
+void shard_walk(struct shard *shard, uint32_t number, cache_visit visit, void *context)
+{
+    struct bucket *bucket = &shard->buckets[number];
+    struct cache_item item;
+    for (unsigned way = 0; way < BUCKET_WAYS; way++) {
+        uint32_t ref = bucket_ref(bucket, way);
+        if (!ref)
+            continue;
+        const struct entry *entry = entry_at(shard, ref);
+        entry_view(entry, &item.answer);
+        item.flags = entry->flags;
+        item.view = entry->view;
+        item.marked = bucket_is_marked(bucket, way);
+        if (visit(context, &item) == CACHE_DROP)
+            drop(shard, bucket, way, ref);
+    }
+}
+
+/* ---- the rest ---- */
 
 void shard_usage(struct shard *shard, struct shard_usage *out)
 {

@@ -19,6 +19,7 @@
 #include "cache/grace.h"
 #include "cache/heap.h"
 #include "cache/key.h"
+#include "cache/visit.h"
 
 /* Entries taken away and not yet given back, linked by next_retired. */
 struct retired {
@@ -33,6 +34,7 @@ struct shard {
     uint8_t *base; /* of the heap's region */
     struct grace *grace;
     uint64_t seed;
+    bool keeps_stale; /* answers may be of use past their end */
 
     /* Of those who write. */
     pthread_mutex_t lock __attribute__((aligned(64)));
@@ -55,6 +57,7 @@ struct shard_parts {
     size_t heap_bytes;
     struct grace *grace;
     uint64_t seed;
+    bool keeps_stale;
 };
 
 void shard_init(struct shard *shard, const struct shard_parts *parts);
@@ -65,12 +68,19 @@ bool shard_find(const struct shard *shard, const struct cache_key *key, uint64_t
                 struct answer *out);
 bool shard_store(struct shard *shard, const struct cache_key *key, const struct answer *answer);
 
+/* As cache_find_stale(), with the most that the end may be past. */
+bool shard_find_stale(const struct shard *shard, const struct cache_key *key, uint64_t now_us,
+                      uint32_t most_s, struct answer *out);
+
+/* As cache_claim(). */
+bool shard_claim(const struct shard *shard, const struct cache_key *key);
+
 /* As cache_prefetch() and cache_prefetch_entry(). */
 void shard_prefetch(const struct shard *shard, const struct cache_key *key);
 void shard_prefetch_entry(const struct shard *shard, const struct cache_key *key);
 
-/* Takes away all entries of the key's name; returns how many. Looks at every entry. */
-size_t shard_flush(struct shard *shard, const struct cache_key *key);
+/* As cache_walk(), for one bucket of the shard. */
+void shard_walk(struct shard *shard, uint32_t bucket, cache_visit visit, void *context);
 
 struct shard_usage {
     uint64_t heap_bytes; /* in blocks, those of retired entries included */

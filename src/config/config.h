@@ -123,7 +123,9 @@ struct config {
     char *control_socket;       /* "": none */
     struct addr metrics_listen; /* family 0: none */
     char *session_file;         /* of TLS; "": none */
-    char *tls_key_log;          /* "": none */
+    char *snapshot_file;        /* of the cache; "": none */
+    uint32_t snapshot_interval_s;
+    char *tls_key_log; /* "": none */
     enum log_level log_level;
     enum log_format log_format;
 

@@ -281,9 +281,11 @@ static void check_directory(struct loader *loader, const struct place *place, co
 void config_check_files(struct loader *loader)
 {
     static const struct place upstream = {.key = "upstream"}, log = {.key = "log"};
+    static const struct place cache = {.key = "cache"};
     check_server(loader);
     check_upstreams(loader);
     config_read_cookie_secrets(loader);
     check_directory(loader, &upstream, "session-file", loader->config->session_file);
+    check_directory(loader, &cache, "snapshot", loader->config->snapshot_file);
     check_directory(loader, &log, "tls-keys", loader->config->tls_key_log);
 }

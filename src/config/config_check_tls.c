@@ -219,8 +219,13 @@ static void check_zone(struct loader *loader, const struct config_zone *zone, si
 
 static void check_files_differ(struct loader *loader)
 {
-    static const struct place log = {.key = "log"};
+    static const struct place log = {.key = "log"}, cache = {.key = "cache"};
     const struct config *config = loader->config;
+    if (*config->snapshot_file && strcmp(config->snapshot_file, config->tls_key_log) == 0)
+        place_error(loader, &log, "tls-keys", "is the file of cache.snapshot; name another");
+    if (*config->snapshot_file && strcmp(config->snapshot_file, config->session_file) == 0)
+        place_error(loader, &cache, "snapshot",
+                    "is the file of upstream.session-file; name another");
     if (*config->session_file && strcmp(config->session_file, config->tls_key_log) == 0)
         place_error(loader, &log, "tls-keys", "is the file of upstream.session-file; name another");
 }

@@ -21,6 +21,10 @@ struct call *call_new(struct loop *loop, const struct control_view *view,
     call->loop = loop;
     call->view = view;
     call->argc = 0;
+    call->more = NULL;
+    call->feed = NULL;
+    call->state = NULL;
+    call->free_state = free;
     call->on_done = on_done;
     call->context = context;
     reply_init(&call->reply, CONTROL_REPLY_MAX);
@@ -30,6 +34,7 @@ struct call *call_new(struct loop *loop, const struct control_view *view,
 void call_free(struct call *call)
 {
     reply_deinit(&call->reply);
+    call->free_state(call->state);
     free(call);
 }
 
@@ -38,11 +43,39 @@ void call_abandon(struct call *call)
     call->on_done = NULL;
 }
 
-void call_done(struct call *call)
+static void hand_over(struct call *call)
 {
-    reply_end(&call->reply);
     if (call->on_done)
         call->on_done(call, call->context);
     else
         call_free(call);
+}
+
+void call_done(struct call *call)
+{
+    reply_end(&call->reply);
+    hand_over(call);
+}
+
+void call_continue(struct call *call, void (*more)(struct call *call), void *state)
+{
+    call->more = more;
+    call->state = state;
+    hand_over(call);
+}
+
+void call_feed(struct call *call, void (*feed)(struct call *call, struct span piece), void *state,
+               void (*free_state)(void *state))
+{
+    call->feed = feed;
+    call->state = state;
+    call->free_state = free_state;
+    hand_over(call);
+}
+
+void call_end(struct call *call)
+{
+    call->more = NULL;
+    call->feed = NULL;
+    reply_end(&call->reply);
 }

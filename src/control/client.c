@@ -2,10 +2,12 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * One client, three states: asking (its line is not whole), waiting (the call runs), taking (the
- * reply leaves). What commands do is the call's.
+ * One client, four states: asking (its line is not whole), waiting (the call runs), feeding (it
+ * says what the call is about), taking (the reply leaves, part by part when it is long). What
+ * commands do is the call's.
  *
- * Invariant: call is set from the whole line on; it is taking when call_is_done.
+ * Invariant: call is set from the whole line on; it is feeding or taking when the call was handed
+ * over, and feeding as long as the call has a feed().
  */
 
 #include "control/client.h"
@@ -23,7 +25,7 @@
 #include "loop/loop.h"
 #include "loop/timer.h"
 
-enum client_state { CLIENT_ASKING, CLIENT_WAITING, CLIENT_TAKING };
+enum client_state { CLIENT_ASKING, CLIENT_WAITING, CLIENT_FEEDING, CLIENT_TAKING };
 
 struct client {
     struct list node;
@@ -34,7 +36,7 @@ struct client {
     struct timer limit;
     struct call *call;
     size_t taken; /* bytes of the reply since the limit was set */
-    size_t len;
+    size_t len, line_len;
     char line[CONTROL_REQUEST_MAX];
 };
 
@@ -62,8 +64,21 @@ static void set_limit(struct client *client, uint64_t us)
     timer_start(client->host->loop, &client->limit, loop_now(client->host->loop) + us);
 }
 
-/* Sends what the kernel takes; a client that takes nothing meets its limit. */
-static void send_reply(struct client *client)
+/* The next part of a reply that comes in parts: one a turn, and only when the client has taken the
+ * part before, so that who reads slowly costs no memory. Working on it is not the client's delay.
+ */
+static void next_part(struct client *client)
+{
+    if (!client->call->more || buf_len(&client->call->reply.buf) > 0)
+        return;
+    client->taken = 0;
+    set_limit(client, CONTROL_CLIENT_TAKE_US);
+    client->call->more(client->call);
+}
+
+/* Sends what the kernel takes; false when the client is gone. A client that takes nothing meets its
+ * limit. */
+static bool send_part(struct client *client)
 {
     struct buf *buf = &client->call->reply.buf;
 
@@ -74,9 +89,9 @@ static void send_reply(struct client *client)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-            return;
+            return true;
         if (sent <= 0)
-            break;
+            return false;
         buf_consume(buf, (size_t)sent);
         client->taken += (size_t)sent;
         if (client->taken >= CONTROL_CLIENT_CHUNK) {
@@ -84,7 +99,53 @@ static void send_reply(struct client *client)
             set_limit(client, CONTROL_CLIENT_TAKE_US);
         }
     }
-    client_close(client);
+    return true;
+}
+
+static void send_reply(struct client *client)
+{
+    struct call *call = client->call;
+
+    next_part(client);
+    bool is_there = send_part(client);
+    if (!is_there || (!call->more && buf_len(&call->reply.buf) == 0))
+        client_close(client);
+}
+
+static void begin_taking(struct client *client)
+{
+    client->state = CLIENT_TAKING;
+    set_limit(client, CONTROL_CLIENT_TAKE_US);
+    fd_watch_set(client->watch, (struct fd_events){.writable = true});
+    send_reply(client);
+}
+
+/* One piece a turn. */
+static void read_piece(struct client *client)
+{
+    uint8_t piece[CONTROL_CLIENT_CHUNK];
+    ssize_t got = recv(client->fd, piece, sizeof(piece), MSG_DONTWAIT);
+
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+        return;
+    if (got < 0) {
+        client_close(client);
+        return;
+    }
+    set_limit(client, CONTROL_CLIENT_TAKE_US);
+    client->call->feed(client->call, span_of(piece, (size_t)got));
+    if (!client->call->feed)
+        begin_taking(client);
+}
+
+static void begin_feeding(struct client *client)
+{
+    size_t line_end = client->line_len + 1; /* its newline too */
+
+    client->state = CLIENT_FEEDING;
+    set_limit(client, CONTROL_CLIENT_TAKE_US);
+    if (client->len > line_end)
+        client->call->feed(client->call, span_of(client->line + line_end, client->len - line_end));
 }
 
 static void on_done(struct call *call, void *context)
@@ -92,10 +153,10 @@ static void on_done(struct call *call, void *context)
     struct client *client = context;
 
     client->call = call;
-    client->state = CLIENT_TAKING;
-    set_limit(client, CONTROL_CLIENT_TAKE_US);
-    fd_watch_set(client->watch, (struct fd_events){.writable = true});
-    send_reply(client);
+    if (call->feed)
+        begin_feeding(client);
+    else
+        begin_taking(client);
 }
 
 static void run(struct client *client, size_t line_len)
@@ -107,6 +168,7 @@ static void run(struct client *client, size_t line_len)
         return;
     }
     client->call = call;
+    client->line_len = line_len;
     client->state = CLIENT_WAITING;
     timer_stop(&client->limit); /* workers are never slow; if one is, the client may go */
     request_run(call, span_of(client->line, line_len));
@@ -152,6 +214,8 @@ static void on_ready(void *owner, struct fd_events events)
         read_line(client);
     else if (client->state == CLIENT_WAITING)
         watch_leaving(client);
+    else if (client->state == CLIENT_FEEDING)
+        read_piece(client);
     else
         send_reply(client);
 }

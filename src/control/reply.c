@@ -116,6 +116,11 @@ static void begin(struct reply *reply, const char *what, const char *name, const
     append(reply, line, (size_t)len, LAST_LINES_MAX);
 }
 
+void reply_text_begin(struct reply *reply)
+{
+    append(reply, "text\n", sizeof("text\n") - 1, LAST_LINES_MAX);
+}
+
 void reply_table(struct reply *reply, const char *name, const char *columns)
 {
     begin(reply, "table", name, columns);

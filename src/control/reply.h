@@ -35,6 +35,9 @@ void reply_ok(struct reply *reply);
 /* Instead of an answer; what was there is forgotten. The sentence says what to do. */
 void reply_refuse(struct reply *reply, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* Begins a text: lines that the caller appends to buf, one of which is not "end". */
+void reply_text_begin(struct reply *reply);
+
 /* Begins a list, or one thing. columns: "name:type" separated by tabs. */
 void reply_table(struct reply *reply, const char *name, const char *columns);
 void reply_record(struct reply *reply, const char *name, const char *columns);

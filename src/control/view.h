@@ -25,7 +25,7 @@ struct control_worker {
 struct control_view {
     const char *config_file;
     const struct config *config;
-    const struct cache *cache;
+    struct cache *cache;          /* main is registered with it: cache_thread_begin() */
     const struct addr *listening; /* addresses that are served over UDP and TCP */
     size_t listening_count;
     const struct addr *listening_tls; /* and over TLS */

@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "ctl/stream.h"
 #include "nailup/control.h"
 
 static enum err fail(char *why, size_t size, const char *path, const char *advice)
@@ -68,22 +69,76 @@ static bool send_words(int fd, int count, char *const words[])
     return send(fd, line, len, MSG_NOSIGNAL) == (ssize_t)len;
 }
 
-/* The reply with room for one more byte; NULL and errno. */
-static char *receive(int fd, size_t *len)
+/* The standard input behind the request. The daemon may close before its end: then it has said why.
+ */
+static bool send_input(int fd, FILE *in)
+{
+    char piece[16 * 1024];
+    size_t len;
+
+    while ((len = fread(piece, 1, sizeof(piece), in)) > 0) {
+        for (size_t done = 0; done < len;) {
+            ssize_t sent = send(fd, piece + done, len - done, MSG_NOSIGNAL);
+            if (sent < 0 && errno == EINTR)
+                continue;
+            if (sent < 0)
+                return errno == EPIPE;
+            done += (size_t)sent;
+        }
+    }
+    return shutdown(fd, SHUT_WR) == 0;
+}
+
+/* The rest of a text of which len bytes have come. */
+static bool receive_text(int fd, const char *first, size_t len,
+                         const struct client_streams *streams)
+{
+    static const size_t begin = sizeof(STREAM_BEGIN) - 1;
+    char piece[16 * 1024];
+    struct stream stream;
+    ssize_t got = 0;
+
+    if (stream_begin(&stream, streams->out, streams->json))
+        return false;
+    bool fits = stream_take(&stream, first + begin, len - begin);
+    while (fits && ((got = recv(fd, piece, sizeof(piece), 0)) > 0 || (got < 0 && errno == EINTR)))
+        fits = got < 0 || stream_take(&stream, piece, (size_t)got);
+    bool is_whole = stream_end(&stream);
+    if (got == 0 || !fits)
+        errno = EPROTO;
+    return is_whole && fits;
+}
+
+static bool is_text(const char *text, size_t len)
+{
+    return len >= sizeof(STREAM_BEGIN) - 1 &&
+           memcmp(text, STREAM_BEGIN, sizeof(STREAM_BEGIN) - 1) == 0;
+}
+
+/* The reply with room for one more byte. False and errno. */
+static bool receive(int fd, const struct client_streams *streams, char **out, size_t *len)
 {
     size_t room = 64 * 1024;
     char *text = malloc(room);
 
     *len = 0;
+    *out = NULL;
     while (text) {
         ssize_t got = recv(fd, text + *len, room - *len - 1, 0);
-        if (got == 0)
-            return text;
+        if (got == 0) {
+            *out = text;
+            return true;
+        }
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0 || *len > CONTROL_REPLY_MAX)
             break;
         *len += (size_t)got;
+        if (is_text(text, *len)) {
+            bool is_whole = receive_text(fd, text, *len, streams);
+            free(text);
+            return is_whole;
+        }
         if (room - *len < 2) {
             char *larger = realloc(text, room *= 2);
             if (!larger)
@@ -92,11 +147,12 @@ static char *receive(int fd, size_t *len)
         }
     }
     free(text);
-    return NULL;
+    return false;
 }
 
-enum err client_ask(const char *path, int count, char *const words[], char **text, size_t *len,
-                    char *why, size_t why_size)
+enum err client_ask(const char *path, int count, char *const words[],
+                    const struct client_streams *streams, char **text, size_t *len, char *why,
+                    size_t why_size)
 {
     enum err err = ERR_OK;
     int fd = open_socket(path);
@@ -105,8 +161,10 @@ enum err client_ask(const char *path, int count, char *const words[], char **tex
         return fail(why, why_size, path, "is nailupd running, and is this its control.socket?");
     if (!send_words(fd, count, words))
         err = fail(why, why_size, path, "the request could not be sent");
-    else if (!(*text = receive(fd, len)))
-        err = fail(why, why_size, path, "the daemon did not answer");
+    else if (strcmp(words[0], CONTROL_FED) == 0 && !send_input(fd, streams->in))
+        err = fail(why, why_size, path, "the input could not be sent");
+    else if (!receive(fd, streams, text, len))
+        err = fail(why, why_size, path, "the daemon did not answer, or not to the end");
     close(fd);
     return err;
 }

@@ -5,16 +5,26 @@
 
 /* One request to the daemon, and the whole reply. Blocks, for CLIENT_WAIT_S at most at a time. */
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/err.h"
 
 enum { CLIENT_WAIT_S = 10 };
 
+/* What of a request or a reply may be too long to be held. */
+struct client_streams {
+    FILE *in;  /* read for CONTROL_FED */
+    FILE *out; /* where a reply goes that is a text */
+    bool json;
+};
+
 /* Words are sent in the language of nailup/control.h. *text is for free(), *len bytes of it are
- * the reply and one byte more is there. The error of a daemon that is not there or does not answer;
- * why then gets a sentence. */
-MUST_USE enum err client_ask(const char *path, int count, char *const words[], char **text,
-                             size_t *len, char *why, size_t why_size);
+ * the reply and one byte more is there; NULL when the reply was a text and has been printed. The
+ * error of a daemon that is not there or does not answer; why then gets a sentence. */
+MUST_USE enum err client_ask(const char *path, int count, char *const words[],
+                             const struct client_streams *streams, char **text, size_t *len,
+                             char *why, size_t why_size);
 
 #endif

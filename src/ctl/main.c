@@ -30,6 +30,14 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
+static int end_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_DONE;
+    fputs("nailupctl: the answer could not be written\n", stderr);
+    return EXIT_REFUSED;
+}
+
 static int print_answer(const struct answer *answer, bool json)
 {
     if (answer->refused) {
@@ -40,11 +48,7 @@ static int print_answer(const struct answer *answer, bool json)
         print_json(answer, stdout);
     else
         print_text(answer, stdout);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fputs("nailupctl: the answer could not be written\n", stderr);
-        return EXIT_REFUSED;
-    }
-    return EXIT_DONE;
+    return end_output();
 }
 
 /* Takes the text. */
@@ -67,11 +71,13 @@ static int ask(const struct command_line *line, int count, char *const words[])
     char *text = NULL;
     size_t len = 0;
 
-    if (client_ask(line->socket, count, words, &text, &len, why, sizeof(why))) {
+    struct client_streams streams = {.in = stdin, .out = stdout, .json = line->json};
+
+    if (client_ask(line->socket, count, words, &streams, &text, &len, why, sizeof(why))) {
         fprintf(stderr, "nailupctl: %s\n", why);
         return EXIT_NO_DAEMON;
     }
-    return print_reply(line, text, len);
+    return text ? print_reply(line, text, len) : end_output();
 }
 
 /* Needs no daemon. */

@@ -9,6 +9,9 @@
 
 struct answer;
 
+/* A string of JSON, quoted; what is no UTF-8 is replaced. */
+void print_json_string(const char *text, FILE *out);
+
 /* Lists as aligned columns under their names, numbers to the right; a record as a name a line.
  * Durations and sizes have units. Columns that are empty everywhere are left out. */
 void print_text(const struct answer *answer, FILE *out);

@@ -29,7 +29,7 @@ static int utf8_len(const unsigned char *p)
     return len;
 }
 
-static void put_string(const char *text, FILE *out)
+void print_json_string(const char *text, FILE *out)
 {
     fputc('"', out);
     for (const unsigned char *p = (const unsigned char *)text; *p;) {
@@ -78,7 +78,7 @@ static void put_ratio(const char *cell, FILE *out)
 static void put_value(const struct column *column, const char *cell, FILE *out)
 {
     if (column->type == COLUMN_TEXT) /* an empty text is one */
-        put_string(cell, out);
+        print_json_string(cell, out);
     else if (!*cell)
         fputs("null", out);
     else if (column->type == COLUMN_FLAG)
@@ -96,7 +96,7 @@ static void put_name(const struct column *column, FILE *out)
                        : column->type == COLUMN_BYTES  ? "_bytes"
                                                        : "";
     snprintf(name, sizeof(name), "%s%s", column->name, unit);
-    put_string(name, out);
+    print_json_string(name, out);
 }
 
 static void put_row(const struct table *table, size_t row, FILE *out)
@@ -127,7 +127,7 @@ void print_json(const struct answer *answer, FILE *out)
     for (size_t i = 0; i < answer->table_count; i++) {
         const struct table *table = &answer->tables[i];
         fputs(i ? ",\n " : "", out);
-        put_string(table->name, out);
+        print_json_string(table->name, out);
         fputs(": ", out);
         if (!table->is_record)
             put_list(table, out);

@@ -29,6 +29,7 @@
 #include "daemon/report.h"
 #include "daemon/sessions.h"
 #include "daemon/signals.h"
+#include "daemon/snapshots.h"
 #include "daemon/worker.h"
 #include "loop/loop.h"
 #include "net/tls_ticket_keys.h"
@@ -43,11 +44,13 @@ struct supervisor {
     struct control *control;   /* NULL: none is wanted, or it is closed */
     struct exporter *exporter; /* likewise */
     struct cache *cache;
+    struct snapshots *snapshots; /* NULL: none are wanted */
     struct worker_share share;
     struct workers *workers;
     struct control_view view;
     struct addr *listening; /* of the view: those of TLS at the end */
     bool stopping;
+    bool ran; /* it has served: what the cache holds is worth keeping */
 };
 
 /* ---- events ---- */
@@ -182,6 +185,7 @@ static int make_shared(struct supervisor *supervisor)
     if (!supervisor->cache)
         return refusal("no memory for a cache of %llu MiB; lower cache.size",
                        (unsigned long long)(config->cache.size_bytes >> 20));
+    cache_thread_begin();
     struct worker_share *share = &supervisor->share;
     share->config = config;
     share->cache = supervisor->cache;
@@ -294,6 +298,10 @@ static int start(struct supervisor *supervisor)
         code = start_workers(supervisor);
     if (!code && !fill_view(supervisor))
         code = refusal("out of memory");
+    if (!code)
+        supervisor->snapshots =
+            snapshots_open(supervisor->config->snapshot_file,
+                           supervisor->config->snapshot_interval_s, supervisor->cache);
     return code;
 }
 
@@ -310,8 +318,11 @@ static void end(struct supervisor *supervisor)
     sessions_close(supervisor->share.tickets, supervisor->config->session_file);
     tls_ticket_keys_free(supervisor->share.ticket_keys);
     certificate_unref(supervisor->share.certificate);
-    if (supervisor->cache)
+    if (supervisor->cache) {
+        snapshots_close(&supervisor->snapshots, supervisor->ran);
+        cache_thread_end();
         cache_free(supervisor->cache);
+    }
     free(supervisor->view.workers);
     free(supervisor->listening);
 }
@@ -324,6 +335,7 @@ int supervisor_run(const struct config *config, const char *config_file)
     if (!code) {
         report_start(&supervisor.view);
         workers_go(supervisor.workers);
+        supervisor.ran = true;
         loop_run(supervisor.loop);
         report_end(&supervisor.view, loop_now(supervisor.loop));
     }

@@ -157,6 +157,19 @@ static void put_rr(struct text *text, const struct message *message, const struc
     LDNS_FREE(line);
 }
 
+size_t present_rr(const struct message *message, const struct rr *rr, char *out, size_t size)
+{
+    uint8_t *scratch = malloc(MESSAGE_MAX);
+    if (!scratch || size == 0) {
+        free(scratch);
+        return 0;
+    }
+    struct text text = {.at = out, .end = out + size - 1};
+    put_rr(&text, message, rr, scratch);
+    free(scratch);
+    return text.at < text.end && text.at > out && text.at[-1] == '\n' ? (size_t)(text.at - out) : 0;
+}
+
 static void put_rrs(struct text *text, const struct message *message, uint8_t *scratch)
 {
     static const char *const titles[] = {"", "ANSWER", "AUTHORITY", "ADDITIONAL"};

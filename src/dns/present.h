@@ -17,6 +17,9 @@
 #include "base/span.h"
 #include "dns/name.h"
 
+struct message;
+struct rr;
+
 enum {
     PRESENT_RRS_MAX = 1000,            /* records of one message that are written out */
     PRESENT_RR_MAX = 255 + 10 + 65535, /* bytes of one record in wire form */
@@ -25,6 +28,10 @@ enum {
 /* The message like dig prints it, NUL-terminated in out, cut short where size ends. ERR_INVALID for
  * bytes that do not parse or have malformed RDATA; out then says so. */
 MUST_USE enum err present_message(struct span bytes, char *out, size_t size);
+
+/* A record of a message that parsed, as a line of a zone file with its newline; not NUL-terminated.
+ * Returns the length, or 0 when size is too small or memory is out. */
+size_t present_rr(const struct message *message, const struct rr *rr, char *out, size_t size);
 
 /* One line of a zone file to an uncompressed record in wire form in out, its length in *len. A
  * relative owner gets origin, a missing TTL default_ttl (0 means ldns's hour), a missing class IN.

@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "dns/rrtype.h"
 #include "resolve/local_names.h"
+#include "resolve/stale.h"
 
 /* Nothing that still runs for the task may call it back. */
 static void stop(struct task *task)
@@ -73,13 +74,18 @@ static bool became_local(const struct task *task)
            local_names_has(tasks->local, task->question.name);
 }
 
+static void hand_out_in_section(struct task *task, const struct answer *answer)
+{
+    cache_read_begin();
+    hand_out(task, answer);
+    cache_read_end();
+}
+
 static void store_and_hand_out(struct task *task, const struct answer *answer)
 {
     if (answer->ttl_s && !became_local(task))
         cache_store(task->tasks->cache, &task->key, answer);
-    cache_read_begin();
-    hand_out(task, answer);
-    cache_read_end();
+    hand_out_in_section(task, answer);
 }
 
 /* Another worker, or time before a flush, may have stored an answer since: it is better than our
@@ -89,12 +95,57 @@ static bool hand_out_cached(struct task *task)
     struct answer found;
     cache_read_begin();
     bool good = cache_find(task->tasks->cache, &task->key, loop_now(task->tasks->loop), &found) &&
-                found.kind != ANSWER_FAILURE;
+                found.kind != ANSWER_FAILURE && !found.stale_s;
     if (good)
         hand_out(task, &found);
     cache_read_end();
     return good;
 }
+
+/* ---- stale answers ---- */
+
+/* Waiters may ask for more, and so join this task, while others are called: they are taken out
+ * first. */
+static void hand_out_stale(struct task *task, const struct answer *answer)
+{
+    struct list clients;
+    list_init(&clients);
+    LIST_EACH(node, &task->waiters)
+    {
+        if (!LIST_ITEM(node, struct waiter, node)->takes_stale)
+            continue;
+        list_remove(node);
+        list_append(&clients, node);
+    }
+    for (struct list *node; (node = list_take_first(&clients));) {
+        struct waiter *waiter = LIST_ITEM(node, struct waiter, node);
+        if (answer->stale_s)
+            STATS_INC(task->tasks->stats, cache_stale);
+        waiter->on_answer(waiter, answer);
+    }
+}
+
+/* False: there is none that may serve. Kept in the cache for a while, it answers who asks next. */
+static bool serve_stale(struct task *task, const struct failure *failure)
+{
+    struct answer *stale = stale_take(task, failure);
+    if (!stale)
+        return false;
+    if (stale->stale_s)
+        cache_store(task->tasks->cache, &task->key, stale);
+    cache_read_begin();
+    hand_out_stale(task, stale);
+    cache_read_end();
+    free(stale);
+    return true;
+}
+
+void finish_stale(struct task *task)
+{
+    (void)serve_stale(task, NULL);
+}
+
+/* ---- delivering ---- */
 
 static void deliver_failure(struct task *task)
 {
@@ -102,6 +153,7 @@ static void deliver_failure(struct task *task)
     struct tasks *tasks = task->tasks;
     if (hand_out_cached(task))
         return;
+    bool has_stale = serve_stale(task, failure);
     uint8_t bytes[COMPOSE_FAILURE_MAX];
     struct answer answer;
     compose_failure(&answer, bytes, &task->question, failure->rcode);
@@ -112,7 +164,10 @@ static void deliver_failure(struct task *task)
     for (unsigned i = 0; i < failure->ede_count; i++)
         answer.ede[i] = failure->ede[i];
     answer.error = (uint8_t)failure->error;
-    store_and_hand_out(task, &answer);
+    if (has_stale)
+        hand_out_in_section(task, &answer); /* to subtasks */
+    else
+        store_and_hand_out(task, &answer);
 }
 
 void finish_deliver(struct tasks *tasks)

@@ -19,6 +19,9 @@ void finish_answered(struct task *task, const struct answer *answer, struct answ
 /* Ends the task with a failure. */
 void finish_failed(struct task *task, const struct failure *failure);
 
+/* The task goes on, but whoever takes a stale answer (RFC 8767) gets one, if there is one. */
+void finish_stale(struct task *task);
+
 /* Delivers all that ended. The last thing a callback from below does; nothing when it is already
  * under way further up the stack. */
 void finish_deliver(struct tasks *tasks);

@@ -170,6 +170,8 @@ bool resolver_find(struct resolver *resolver, const struct cache_key *key, struc
     STATS_INC(tasks->stats, cache_hits);
     if (out->kind == ANSWER_FAILURE)
         mark_cached(out);
+    else if (out->stale_s)
+        STATS_INC(tasks->stats, cache_stale);
     return true;
 }
 
@@ -199,6 +201,14 @@ enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_
     else if (result == RESOLVER_NO_ROUTE)
         STATS_INC(stats, failures_prohibited);
     return result;
+}
+
+void resolver_refresh(struct resolver *resolver, const struct cache_key *key)
+{
+    struct tasks *tasks = &resolver->tasks;
+    if (cache_prefetches(tasks->cache) && tasks_may_refresh(tasks) &&
+        cache_claim(tasks->cache, key))
+        task_refresh(tasks, key);
 }
 
 void resolver_leave(struct resolver *resolver, struct waiter *waiter)

@@ -64,6 +64,10 @@ bool resolver_find(struct resolver *resolver, const struct cache_key *key, struc
 enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_key *key,
                                   struct waiter *waiter);
 
+/* For an answer of resolver_find() that is due: asks for it anew, with nobody waiting, if that is
+ * wanted, none of the workers does and there is room. In the same read section. */
+void resolver_refresh(struct resolver *resolver, const struct cache_key *key);
+
 /* The waiter's client is gone. The task goes on: others may join and the cache gains. */
 void resolver_leave(struct resolver *resolver, struct waiter *waiter);
 

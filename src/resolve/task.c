@@ -110,6 +110,7 @@ static struct subtask *free_sub(struct task *task)
 static void link_sub(struct task *task, struct subtask *sub, struct task *child)
 {
     sub->waiter.on_answer = on_sub_answer;
+    sub->waiter.takes_stale = false; /* the question that client asked may have a stale answer */
     sub->parent = task;
     sub->child = child;
     task->subs++;
@@ -139,8 +140,20 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t *e
     if (result != RESOLVER_WAITING)
         return false;
     link_sub(task, sub, child);
+    if (task->is_refresh)
+        tasks_set_refresh(child);
     start(child);
     return true;
+}
+
+/* What is about to end is of no use to who refreshes: the whole would end with it. Of what is stale
+ * nothing fresh can be made. */
+static bool is_good_for(const struct task *task, const struct answer *found)
+{
+    uint64_t now = loop_now(task->tasks->loop);
+    if (found->stale_s)
+        return false;
+    return !task->is_refresh || !answer_is_ending(found, answer_age(found, now));
 }
 
 /* From the cache, or by a task of its own. */
@@ -152,7 +165,7 @@ static void start_sub(struct task *task, const struct question *question)
     uint16_t ede;
     cache_key_init(&key, tasks->cache, question, task->key.flags, task->key.view);
     cache_read_begin();
-    if (cache_find(tasks->cache, &key, loop_now(tasks->loop), &found))
+    if (cache_find(tasks->cache, &key, loop_now(tasks->loop), &found) && is_good_for(task, &found))
         feed_sub_answer(task, &found);
     else if (!join_sub(task, &key, &ede))
         feed_sub_refusal(task, ede);
@@ -351,12 +364,27 @@ static void on_due(struct timer *timer)
     finish_deliver(tasks);
 }
 
+/* The upstreams had their chance: clients get what is stale, if there is something, and the task
+ * goes on for the next. */
+static void on_late(struct task *task)
+{
+    struct tasks *tasks = task->tasks;
+    uint64_t patience_us = cache_stale_timeout_us(tasks->cache);
+    task->is_late = true;
+    timer_start(tasks->loop, &task->wall, task->wall.due_at + TASK_WALL_US - patience_us);
+    finish_stale(task);
+}
+
 /* Exchanges end by themselves, but a chain of aliases may need many, one after the other. What it
  * waits for goes on: the cache gains for who asks again. */
 static void on_wall(struct timer *timer)
 {
     struct task *task = CONTAINER_OF(timer, struct task, wall);
     struct tasks *tasks = task->tasks;
+    if (!task->is_late) {
+        on_late(task);
+        return;
+    }
     fail(task, stat_failures_unreachable, EDE_NO_REACHABLE_AUTHORITY, true);
     finish_deliver(tasks);
 }
@@ -392,7 +420,9 @@ static enum resolver_result take(struct tasks *tasks, const struct cache_key *ke
 static void start_with(struct task *task, const struct event *event, const struct answer *answer)
 {
     struct loop *loop = task->tasks->loop;
-    timer_start(loop, &task->wall, loop_now(loop) + TASK_WALL_US);
+    uint64_t patience_us = cache_stale_timeout_us(task->tasks->cache);
+    task->is_late = patience_us == 0 || patience_us >= TASK_WALL_US;
+    timer_start(loop, &task->wall, loop_now(loop) + (task->is_late ? TASK_WALL_US : patience_us));
     feed_event(task, event, answer);
     check_under_way(task);
 }
@@ -440,4 +470,14 @@ enum resolver_result task_join_alias(struct tasks *tasks, const struct cache_key
     list_append(&task->waiters, &waiter->node);
     start_with(task, &event, head);
     return RESOLVER_WAITING;
+}
+
+void task_refresh(struct tasks *tasks, const struct cache_key *key)
+{
+    struct task *task;
+    if (tasks_find(tasks, key) || take(tasks, key, 0, &task) != RESOLVER_WAITING)
+        return;
+    tasks_set_refresh(task);
+    STATS_INC(tasks->stats, cache_refreshes);
+    start(task);
 }

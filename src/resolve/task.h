@@ -22,4 +22,7 @@ enum resolver_result task_join_alias(struct tasks *tasks, const struct cache_key
                                      const struct answer *head, struct name target,
                                      struct waiter *waiter);
 
+/* Starts a task that nobody waits for, unless one of the key runs or no room is left. */
+void task_refresh(struct tasks *tasks, const struct cache_key *key);
+
 #endif

@@ -27,7 +27,7 @@ bool tasks_init(struct tasks *tasks, size_t max)
         buckets *= 2;
     tasks->buckets = calloc(buckets, sizeof(struct task *));
     tasks->bucket_mask = buckets - 1;
-    tasks->count = 0;
+    tasks->count = tasks->refreshing = 0;
     tasks->max = max;
     tasks->delivering = tasks->closing = false;
     list_init(&tasks->idle);
@@ -88,6 +88,7 @@ static void reset(struct task *task, struct tasks *tasks, const struct cache_key
     task->state = TASK_RUNNING;
     task->depth = 0;
     task->subs = 0;
+    task->is_refresh = false;
     task->events_left = TASK_EVENTS_MAX;
     task->local_changes = tasks->local_changes;
     task->head = NULL;
@@ -131,11 +132,25 @@ void tasks_unlink(struct tasks *tasks, struct task *task)
 void tasks_give(struct tasks *tasks, struct task *task)
 {
     MUST(list_is_empty(&task->waiters));
+    tasks->refreshing -= task->is_refresh;
     free(task->head);
     free(task->owned);
     task->head = task->owned = NULL;
     task->state = TASK_FREE;
     list_prepend(&tasks->idle, &task->node);
+}
+
+bool tasks_may_refresh(const struct tasks *tasks)
+{
+    return tasks->refreshing < tasks->max / TASK_REFRESH_SHARE &&
+           tasks->count < tasks->max - tasks->max / TASK_REFRESH_SHARE;
+}
+
+void tasks_set_refresh(struct task *task)
+{
+    MUST(!task->is_refresh);
+    task->is_refresh = true;
+    task->tasks->refreshing++;
 }
 
 struct task *tasks_any(const struct tasks *tasks)

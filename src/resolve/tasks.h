@@ -24,10 +24,11 @@
 #include "upstream/exchange.h"
 
 enum {
-    TASK_SUBS_MAX = 6,     /* subtasks of one task at once: A and AAAA of three servers */
-    TASK_DEPTH_MAX = 12,   /* subtasks below each other */
-    TASK_EVENTS_MAX = 200, /* events of one task: a strategy that never ends is stopped */
-    TASKS_SLAB = 32,       /* tasks allocated at once */
+    TASK_SUBS_MAX = 6,      /* subtasks of one task at once: A and AAAA of three servers */
+    TASK_DEPTH_MAX = 12,    /* subtasks below each other */
+    TASK_EVENTS_MAX = 200,  /* events of one task: a strategy that never ends is stopped */
+    TASKS_SLAB = 32,        /* tasks allocated at once */
+    TASK_REFRESH_SHARE = 4, /* of all tasks, the part that may be refreshes: clients come first */
 };
 
 /* All that a question may take: its own exchange and that of one more zone at their slowest, or
@@ -54,7 +55,9 @@ struct task {
     struct list waiters;
     enum task_state state;
     uint8_t depth;
-    uint8_t subs; /* in use */
+    uint8_t subs;    /* in use */
+    bool is_late;    /* clients need not wait for it longer where a stale answer is */
+    bool is_refresh; /* of an answer that is still live, or a part of that */
     uint16_t events_left;
     uint32_t local_changes; /* of the tasks when it began */
     union strategy_memory memory;
@@ -63,7 +66,7 @@ struct task {
     struct answer *owned;   /* what answer borrows from; ours, for free(), or NULL */
     struct failure failure; /* TASK_FAILED */
     struct timer wait;
-    struct timer wall; /* TASK_WALL_US after its start */
+    struct timer wall; /* TASK_WALL_US after its start; before it is late, when it will be */
     struct subtask sub[TASK_SUBS_MAX];
     struct exchange exchange;
     struct question question; /* borrows its name from key */
@@ -83,6 +86,7 @@ struct tasks {
     struct task **buckets;
     size_t bucket_mask;
     size_t count, max;
+    size_t refreshing; /* tasks that are refreshes */
     struct list idle;  /* free tasks */
     struct list slabs; /* their memory */
 
@@ -114,6 +118,12 @@ void tasks_unlink(struct tasks *tasks, struct task *task);
 
 /* Ends the life of a task that was unlinked; frees what it owns. */
 void tasks_give(struct tasks *tasks, struct task *task);
+
+/* Whether one more refresh has room. */
+bool tasks_may_refresh(const struct tasks *tasks);
+
+/* Makes a task that was just taken a refresh. */
+void tasks_set_refresh(struct task *task);
 
 /* Any running task, or NULL. */
 struct task *tasks_any(const struct tasks *tasks);

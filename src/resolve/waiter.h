@@ -5,12 +5,15 @@
 
 /* Who waits for an answer, and what asking may lead to. */
 
+#include <stdbool.h>
+
 #include "base/list.h"
 #include "cache/answer.h"
 
 /* One who waits for an answer; embedded in the request. */
 struct waiter {
     struct list node;
+    bool takes_stale; /* a client, to whom a stale answer (RFC 8767) is better than a failure */
     /* The answer, borrowed for the call, SERVFAIL and the like included (kind ANSWER_FAILURE). The
      * waiter is out of the list and may be freed. Called inside a read section. */
     void (*on_answer)(struct waiter *waiter, const struct answer *answer);

@@ -177,6 +177,7 @@ static void fill_request(struct request *request, struct sink *sink, const struc
     list_init(&request->waiter.node);
     request->waiter.on_answer = on_answer;
     request->requests = sink->requests;
+    request->waiter.takes_stale = true;
     request->sink = sink;
     request->query = *query;
     query_keep(&request->query, request->name);
@@ -264,12 +265,24 @@ static const struct query_error *ask(struct sink *sink, const struct query *quer
     return start_waiting(sink, query, key, path);
 }
 
+/* Behind the answer. Who asked without RD wants nothing asked of others. */
+static enum request_result refresh(struct sink *sink, const struct request_lookup *lookup,
+                                   enum request_result result)
+{
+    struct requests *requests = sink->requests;
+    if ((lookup->query.flags & HEADER_RD) && !requests->is_draining)
+        resolver_refresh(requests->resolver, &lookup->key);
+    return result;
+}
+
 static enum request_result resolve(struct sink *sink, const struct request_lookup *lookup)
 {
     const struct query *query = &lookup->query;
     struct answer answer;
-    if (resolver_find(sink->requests->resolver, &lookup->key, &answer))
-        return send_answer(sink, query, &answer, lookup->path);
+    if (resolver_find(sink->requests->resolver, &lookup->key, &answer)) {
+        enum request_result result = send_answer(sink, query, &answer, lookup->path);
+        return answer.is_due ? refresh(sink, lookup, result) : result;
+    }
     const struct query_error *error = ask(sink, query, &lookup->key, lookup->path);
     return error ? send_error(sink, query, error, SERVER_ALLOW, lookup->path) : REQUEST_WAITING;
 }

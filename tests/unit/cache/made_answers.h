@@ -10,8 +10,9 @@
 #include <string.h>
 
 #include "cache/cache.h"
+#include "cache/pattern.h"
 
-enum { SECOND = 1000000, MADE_TTL = 300, MADE_RECORDS_MAX = 4 };
+enum { SECOND = 1000000, MADE_TTL = 300, MADE_STALE = 86400, MADE_RECORDS_MAX = 4 };
 
 struct made {
     uint8_t name[64];
@@ -39,6 +40,7 @@ static inline void make_answer(struct made *made, unsigned records, size_t size,
 {
     uint8_t *at = made->message;
     memset(at, 0, 12);
+    put_u16(at + 4, 1);
     put_u16(at + 6, (uint16_t)records);
     at += 12;
     memcpy(at, made->question.name.wire, made->question.name.len);
@@ -94,12 +96,36 @@ static inline bool find_number(struct cache *cache, uint64_t number, uint64_t no
     return found;
 }
 
+struct flushing {
+    struct pattern pattern;
+    size_t count;
+};
+
+static inline enum cache_verdict flush_item(void *context, const struct cache_item *item)
+{
+    struct flushing *flushing = context;
+    if (!pattern_matches(&flushing->pattern, &item->answer))
+        return CACHE_KEEP;
+    flushing->count++;
+    return CACHE_DROP;
+}
+
+/* Takes away all answers for the name; returns how many. */
+static inline size_t flush_name(struct cache *cache, struct name name)
+{
+    struct flushing flushing = {.pattern = {.name = name}};
+    for (uint64_t place = 0; cache_walk(cache, &place, 64, flush_item, &flushing);)
+        continue;
+    return flushing.count;
+}
+
 static inline struct cache *made_cache(uint64_t size_bytes)
 {
     struct cache_options options = {.size_bytes = size_bytes,
                                     .max_ttl_s = 86400,
                                     .max_negative_ttl_s = 900,
-                                    .failure_ttl_s = 5};
+                                    .failure_ttl_s = 5,
+                                    .serve_stale_s = MADE_STALE};
     return cache_new(&options);
 }
 

@@ -72,6 +72,38 @@ static void test_a_victim_exists_when_all_are_marked(void **state)
     assert_int_equal(bucket.refs[bucket_victim(&bucket)], 1);
 }
 
+static void test_what_is_over_and_marked_may_be_spared(void **state)
+{
+    (void)state;
+    struct bucket bucket = {0};
+    bucket_add(&bucket, 0, 1, 10);
+    bucket_add(&bucket, 0, 2, 10);
+    bucket_mark(&bucket, 0);
+    assert_int_equal(bucket_expired(&bucket, 20, false), 0);
+    assert_int_equal(bucket_expired(&bucket, 20, true), 1);
+    bucket_mark(&bucket, 1);
+    assert_int_equal(bucket_expired(&bucket, 20, true), -1);
+    assert_int_equal(bucket.refs[bucket_victim(&bucket)], 1); /* SIEVE takes marks away */
+    assert_int_equal(bucket_expired(&bucket, 20, true), 0);
+}
+
+static void test_one_of_all_claims_an_entry_and_the_next_entry_is_unclaimed(void **state)
+{
+    (void)state;
+    struct bucket bucket = {0};
+    bucket_add(&bucket, 0, 1, LATER);
+    bucket_add(&bucket, 0, 2, LATER);
+    assert_false(bucket_is_claimed(&bucket, 0));
+    assert_true(bucket_claim(&bucket, 0));
+    assert_false(bucket_claim(&bucket, 0));
+    assert_false(bucket_is_claimed(&bucket, 1));
+    bucket_replace(&bucket, 0, 3, LATER);
+    assert_true(bucket_claim(&bucket, 0));
+    bucket_remove(&bucket, 0);
+    bucket_add(&bucket, 0, 4, LATER);
+    assert_true(bucket_claim(&bucket, 0));
+}
+
 static void test_a_new_entry_does_not_inherit_the_mark_of_its_way(void **state)
 {
     (void)state;
@@ -102,10 +134,11 @@ static void test_what_is_over_is_seen_across_the_wrap_of_ticks(void **state)
     uint64_t now_us = (uint64_t)0xfffe * BUCKET_TICK_US;
     bucket_add(&bucket, 0, 1, bucket_end_tick(now_us, 3600));
     bucket_add(&bucket, 0, 2, bucket_end_tick(now_us, 8));
-    assert_int_equal(bucket_expired(&bucket, bucket_tick(now_us)), -1);
-    assert_int_equal(bucket_expired(&bucket, bucket_tick(now_us + 7999999)), -1);
-    assert_int_equal(bucket_expired(&bucket, bucket_tick(now_us + 16 * 1000000)), 1);
-    assert_int_equal(bucket_expired(&bucket, bucket_tick(now_us + UINT64_C(3700) * 1000000)), 0);
+    assert_int_equal(bucket_expired(&bucket, bucket_tick(now_us), false), -1);
+    assert_int_equal(bucket_expired(&bucket, bucket_tick(now_us + 7999999), false), -1);
+    assert_int_equal(bucket_expired(&bucket, bucket_tick(now_us + 16 * 1000000), false), 1);
+    assert_int_equal(bucket_expired(&bucket, bucket_tick(now_us + UINT64_C(3700) * 1000000), false),
+                     0);
 }
 
 static void test_no_life_is_too_long_for_ticks(void **state)
@@ -113,7 +146,7 @@ static void test_no_life_is_too_long_for_ticks(void **state)
     (void)state;
     struct bucket bucket = {0};
     bucket_add(&bucket, 0, 1, bucket_end_tick(0, UINT32_MAX));
-    assert_int_equal(bucket_expired(&bucket, bucket_tick(UINT64_C(86400) * 1000000)), -1);
+    assert_int_equal(bucket_expired(&bucket, bucket_tick(UINT64_C(86400) * 1000000), false), -1);
 }
 
 /* SIEVE as its paper writes it: a list from old to new and a hand. */
@@ -197,6 +230,8 @@ int main(void)
         cmocka_unit_test(test_the_oldest_goes_when_none_was_found),
         cmocka_unit_test(test_what_was_found_stays_and_new_names_go_first),
         cmocka_unit_test(test_a_victim_exists_when_all_are_marked),
+        cmocka_unit_test(test_what_is_over_and_marked_may_be_spared),
+        cmocka_unit_test(test_one_of_all_claims_an_entry_and_the_next_entry_is_unclaimed),
         cmocka_unit_test(test_a_new_entry_does_not_inherit_the_mark_of_its_way),
         cmocka_unit_test(test_a_replaced_entry_keeps_place_and_mark),
         cmocka_unit_test(test_what_is_over_is_seen_across_the_wrap_of_ticks),

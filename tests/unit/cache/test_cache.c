@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -275,11 +276,127 @@ static void test_flushing_forgets_all_types_and_flags_of_one_name(void **state)
             assert_true(store_made(cache, &made, flags));
     }
     store_number(cache, 2, 10 * SECOND);
-    assert_int_equal(cache_flush(cache, &key), 200);
-    assert_int_equal(cache_flush(cache, &key), 0);
+    assert_int_equal(flush_name(cache, made.question.name), 200);
+    assert_int_equal(flush_name(cache, made.question.name), 0);
     assert_false(is_found(&key, 10 * SECOND));
     assert_true(find_number(cache, 2, 10 * SECOND));
     assert_int_equal(entries(), 1);
+}
+
+/* ---- past the end ---- */
+
+static bool is_stale(uint64_t now_us, uint32_t *stale_s)
+{
+    struct answer answer;
+    cache_read_begin();
+    bool found = cache_find_stale(cache, &key, now_us, &answer);
+    *stale_s = found ? answer.stale_s : 0;
+    cache_read_end();
+    return found;
+}
+
+static void test_an_answer_serves_past_its_end_as_long_as_the_option_says(void **state)
+{
+    (void)state;
+    uint32_t stale_s;
+    assert_false(is_stale(10 * SECOND, &stale_s));
+    assert_true(cache_store(cache, &key, &made.answer));
+    assert_true(is_stale(309 * SECOND, &stale_s));
+    assert_int_equal(stale_s, 0);
+    assert_true(is_stale(310 * SECOND, &stale_s));
+    assert_int_equal(stale_s, 1);
+    assert_true(is_stale(320 * SECOND, &stale_s));
+    assert_int_equal(stale_s, 10);
+    assert_true(is_stale((UINT64_C(310) + MADE_STALE) * SECOND, &stale_s));
+    assert_false(is_stale((UINT64_C(311) + MADE_STALE) * SECOND, &stale_s));
+    assert_false(is_stale(UINT64_MAX, &stale_s));
+}
+
+static void test_a_stale_answer_that_is_kept_does_not_grow_younger(void **state)
+{
+    (void)state;
+    uint32_t stale_s;
+    struct answer found;
+    made.answer.stale_s = 70000;
+    made.answer.ttl_s = 30;
+    assert_true(cache_store(cache, &key, &made.answer));
+    cache_read_begin();
+    assert_true(cache_find(cache, &key, 39 * SECOND, &found));
+    assert_int_equal(found.stale_s, 70000);
+    assert_int_equal(found.error, 0);
+    cache_read_end();
+    assert_false(is_found(&key, 40 * SECOND));
+    assert_true(is_stale(110 * SECOND, &stale_s));
+    assert_int_equal(stale_s, 70100);
+    assert_false(is_stale((UINT64_C(10) + MADE_STALE) * SECOND, &stale_s));
+}
+
+static void test_a_failure_never_serves_past_its_end(void **state)
+{
+    (void)state;
+    uint32_t stale_s;
+    made.answer.kind = ANSWER_FAILURE;
+    made.answer.error = ERR_TLS_FAILED;
+    assert_true(cache_store(cache, &key, &made.answer));
+    assert_false(is_stale(20 * SECOND, &stale_s));
+}
+
+static void test_a_stale_answer_does_not_replace_a_fresh_one(void **state)
+{
+    (void)state;
+    uint32_t stale_s;
+    assert_true(cache_store(cache, &key, &made.answer));
+    made.answer.stored_at = 20 * SECOND;
+    made.answer.stale_s = 5;
+    assert_false(cache_store(cache, &key, &made.answer));
+    made.answer.stored_at = 310 * SECOND; /* its time is over */
+    assert_true(cache_store(cache, &key, &made.answer));
+    made.answer.stale_s = 7;
+    assert_true(cache_store(cache, &key, &made.answer)); /* a stale one after a stale one */
+    assert_true(is_stale(310 * SECOND, &stale_s));
+    assert_int_equal(stale_s, 7);
+    made.answer.kind = ANSWER_FAILURE;
+    made.answer.stale_s = 0;
+    assert_false(cache_store(cache, &key, &made.answer)); /* a failure is worse than both */
+}
+
+/* ---- walking ---- */
+
+struct seen {
+    unsigned count, parts;
+    unsigned times[1000];
+};
+
+static enum cache_verdict see(void *context, const struct cache_item *item)
+{
+    struct seen *seen = context;
+    const uint8_t *name = item->answer.message.data + 12;
+    seen->count++;
+    seen->times[strtoul((const char *)name + 2, NULL, 10)]++; /* a label's length ends it */
+    assert_int_equal(item->flags, CACHE_KEY_DO);
+    assert_int_equal(item->view, 0);
+    return CACHE_KEEP;
+}
+
+static void test_a_walk_shows_every_answer_once_also_those_that_are_over(void **state)
+{
+    (void)state;
+    static struct seen seen;
+    for (unsigned n = 100; n < 1000; n++) {
+        make_question(&made, n);
+        make_answer(&made, 1, 0, n, 10 * SECOND);
+        made.answer.ttl_s = n % 2 ? 1 : 1000;
+        assert_true(store_made(cache, &made, CACHE_KEY_DO));
+    }
+    uint64_t place = 0;
+    while (cache_walk(cache, &place, 64, see, &seen))
+        seen.parts++;
+    assert_int_equal(seen.count, 900);
+    assert_true(seen.parts > 10);
+    for (unsigned n = 100; n < 1000; n++)
+        assert_int_equal(seen.times[n], 1);
+    assert_false(cache_walk(cache, &place, 64, see, &seen));
+    assert_int_equal(seen.count, 900);
 }
 
 static void test_read_sections_nest(void **state)
@@ -345,6 +462,11 @@ int main(void)
         SENTENCE(test_the_largest_answer_is_stored_and_a_larger_one_is_not),
         SENTENCE(test_an_answer_to_another_question_is_not_stored),
         SENTENCE(test_flushing_forgets_all_types_and_flags_of_one_name),
+        SENTENCE(test_an_answer_serves_past_its_end_as_long_as_the_option_says),
+        SENTENCE(test_a_stale_answer_that_is_kept_does_not_grow_younger),
+        SENTENCE(test_a_failure_never_serves_past_its_end),
+        SENTENCE(test_a_stale_answer_does_not_replace_a_fresh_one),
+        SENTENCE(test_a_walk_shows_every_answer_once_also_those_that_are_over),
         SENTENCE(test_read_sections_nest),
         SENTENCE(test_finding_what_is_marked_writes_nothing),
         SENTENCE(test_hints_change_nothing),

@@ -285,6 +285,9 @@ static void test_directories_of_files_that_are_written_must_exist(void **state)
         "used: No such file or directory\n"
         "2:7: error: log.tls-keys: the directory /nonexistent cannot be used: No "
         "such file or directory\n");
+    expect_file_errors("cache: {snapshot: /nonexistent/c}\n" ZONE,
+                       "1:9: error: cache.snapshot: the directory /nonexistent cannot be used: No "
+                       "such file or directory\n");
     expect_file_errors(
         format(text, "upstream: {session-file: %s/s}\n" ZONE, files.garbage),
         format(line, "1:12: error: upstream.session-file: %s is no directory\n", files.garbage));

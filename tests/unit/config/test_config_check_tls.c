@@ -342,6 +342,10 @@ static void test_one_file_for_two_kinds_of_secrets(void **state)
     (void)state;
     expect_error("upstream: {session-file: /x/s}\nlog: {tls-keys: /x/s}",
                  "2:7: error: log.tls-keys: is the file of upstream.session-file; name another");
+    expect_error("cache: {snapshot: /x/s}\nupstream: {session-file: /x/s}",
+                 "1:9: error: cache.snapshot: is the file of upstream.session-file; name another");
+    expect_error("cache: {snapshot: /x/s}\nlog: {tls-keys: /x/s}",
+                 "2:7: error: log.tls-keys: is the file of cache.snapshot; name another");
     expect_error("tcp-upstream-keepalive: [{prefix: 10.0.0.1, session-file: /x/s}]",
                  "1:45: error: tcp-upstream-keepalive[0].session-file: concerns the whole process; "
                  "move it to the section upstream");

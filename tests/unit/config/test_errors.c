@@ -303,13 +303,9 @@ static void test_keys_of_later_versions_are_known_and_refused(void **state)
     expect_error("server: {user: nobody}",
                  "1:10: error: server.user: is not supported yet by this version; leave it out");
     expect_error(
-        "cache: {prefetch: yes}",
-        "1:9: error: cache.prefetch: is not supported yet by this version; leave it out or "
+        "recursion: {priming: yes}",
+        "1:13: error: recursion.priming: is not supported yet by this version; leave it out or "
         "write no");
-    expect_error(
-        "cache: {serve-stale: 1d}",
-        "1:9: error: cache.serve-stale: is not supported yet by this version; leave it out "
-        "or write 0s");
     expect_error(
         "stub-zones: [{name: a}]",
         "1:1: error: stub-zones: is not supported yet by this version; leave it out or write "

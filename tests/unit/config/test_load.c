@@ -188,7 +188,6 @@ static void test_keys_of_later_versions_may_say_off(void **state)
     (void)state;
     config_free(load_fine(
         "server: {default-local-zones: no, user: \"\"}\n"
-        "cache: {prefetch: no, serve-stale: 0s, stale-answer-timeout: never}\n"
         "stub-zones: []\n"
         "recursion: {enabled: no, root-hints: \"\", priming: no, port: 53, qname-minimisation: no,"
         " do-not-query: [], prefer-ip: any}\n"

@@ -40,6 +40,7 @@ static inline void desk_open(struct desk *desk)
                                                        .max_ttl_s = 86400};
     memset(desk, 0, sizeof(*desk));
     desk->loop = loop_new();
+    cache_thread_begin();
     desk->quota.max = 10;
     for (int i = 0; i < DESK_WORKERS; i++) {
         struct loop *loop = loop_new();
@@ -69,7 +70,8 @@ static inline void desk_close(struct desk *desk)
         loop_free(desk->workers[i].loop);
     }
     loop_free(desk->loop);
-    cache_free((struct cache *)desk->view.cache);
+    cache_thread_end();
+    cache_free(desk->view.cache);
 }
 
 /* Descriptors, then the mail of the workers, then that of main, until all is quiet. */

@@ -225,7 +225,15 @@ static void test_a_client_that_reads_slowly_gets_it_all(void **state)
 static void test_a_client_may_leave_at_every_moment(void **state)
 {
     struct place *place = *state;
-    static const char *const words[] = {"", "stat", "help\n", "connections\n", "upstreams\n"};
+    static const char *const words[] = {"",
+                                        "stat",
+                                        "help\n",
+                                        "connections\n",
+                                        "upstreams\n",
+                                        "dump-cache\n",
+                                        "load-cache\n",
+                                        "load-cache\n;answer",
+                                        "flush\texample\n"};
 
     fill(place);
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -237,6 +245,45 @@ static void test_a_client_may_leave_at_every_moment(void **state)
         desk_settle(&place->desk);
         assert_int_equal(fake_fd_watch_count(), 1);
     }
+}
+
+static void test_a_command_that_walks_over_the_cache_answers_at_the_end(void **state)
+{
+    int fd = client(*state, "flush-zone\t.\n");
+
+    assert_string_equal(received(fd), "ok\nrecord\tflushed\ncolumns\tname:text\tanswers:count\n"
+                                      "row\t.\t0\nend\n");
+    assert_true(is_closed(fd));
+    close(fd);
+}
+
+static void test_a_client_that_loads_is_answered_at_the_end_of_what_it_says(void **state)
+{
+    struct place *place = *state;
+    int fd = client(place, "load-cache\n;answer www.exa");
+
+    for (int i = 0; i < 3; i++) {
+        assert_null(received(fd));
+        assert_true(send(fd,
+                         "mple. A ttl 60\nwww.example. 60 IN A 192.0.2.1\n;end\n;" + (i ? 50 : 0),
+                         i ? 2 : 52, 0) > 0);
+        desk_settle(&place->desk);
+    }
+    shutdown(fd, SHUT_WR);
+    desk_settle(&place->desk);
+    assert_non_null(strstr(received(fd), "\trefused:count\nrow\t1\t"));
+    assert_true(is_closed(fd));
+    close(fd);
+}
+
+static void test_a_client_that_stops_loading_is_closed_in_time(void **state)
+{
+    struct place *place = *state;
+    int fd = client(place, "load-cache\n;answer www.exa");
+
+    fake_loop_advance(place->desk.loop, CONTROL_CLIENT_TAKE_US + 2000);
+    assert_true(is_closed(fd));
+    close(fd);
 }
 
 static void test_one_that_closed_its_sending_side_still_gets_its_reply(void **state)
@@ -324,6 +371,9 @@ int main(void)
         WITH_PLACE(test_a_client_that_does_not_read_is_closed_in_time),
         WITH_PLACE(test_a_client_that_reads_slowly_gets_it_all),
         WITH_PLACE(test_a_client_may_leave_at_every_moment),
+        WITH_PLACE(test_a_command_that_walks_over_the_cache_answers_at_the_end),
+        WITH_PLACE(test_a_client_that_loads_is_answered_at_the_end_of_what_it_says),
+        WITH_PLACE(test_a_client_that_stops_loading_is_closed_in_time),
         WITH_PLACE(test_one_that_closed_its_sending_side_still_gets_its_reply),
         WITH_PLACE(test_more_clients_than_places_wait_for_theirs),
         WITH_PLACE(test_closing_frees_clients_in_every_state),

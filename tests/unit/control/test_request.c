@@ -5,11 +5,16 @@
 
 #include "unit/control/desk.h"
 
+#include <stdio.h>
+
 #include "control/call.h"
+#include "dns/build.h"
+#include "dns/rrtype.h"
 
 struct asked {
     struct desk desk;
     struct call *done;
+    const char *fed; /* said behind the line */
 };
 
 static void on_done(struct call *call, void *context)
@@ -29,6 +34,14 @@ static const char *ask(struct asked *asked, const char *line)
     request_run(call, span_of(line, strlen(line)));
     desk_settle(&asked->desk);
     assert_ptr_equal(asked->done, call);
+    while (call->more)
+        call->more(call);
+    if (call->feed) {
+        if (*asked->fed)
+            call->feed(call, span_of(asked->fed, strlen(asked->fed)));
+        call->feed(call, span_of(NULL, 0));
+    }
+    assert_null(call->feed);
     struct span all = buf_span(&call->reply.buf);
     assert_true(all.len < sizeof(text));
     memcpy(text, all.data, all.len);
@@ -42,6 +55,7 @@ static int open_all(void **state)
 {
     static struct asked asked;
     desk_open(&asked.desk);
+    asked.fed = "";
     *state = &asked;
     return 0;
 }
@@ -65,8 +79,13 @@ static void test_every_command_of_the_table_answers(void **state)
     };
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
         const char *reply = ask(*state, verbs[i]);
+        if (strncmp(reply, "refused\tuse it so", 17) == 0) {
+            char line[64];
+            snprintf(line, sizeof(line), "%s\texample.com", verbs[i]);
+            reply = ask(*state, line);
+        }
         assert_true(strncmp(reply, "ok\n", 3) == 0);
-        assert_non_null(strstr(reply, "\ncolumns\t"));
+        assert_true(strstr(reply, "\ncolumns\t") || strncmp(reply, "ok\ntext\n", 8) == 0);
     }
 }
 
@@ -183,6 +202,132 @@ static void test_an_abandoned_call_ends_without_its_client(void **state)
     assert_null(asked->done);
 }
 
+/* ---- the cache ---- */
+
+/* An answer for the name: an alias, or without a target no record. */
+static void keep(struct asked *asked, const char *text, uint16_t type, const char *target)
+{
+    uint8_t wire[NAME_WIRE_MAX], target_wire[NAME_WIRE_MAX], bytes[1024];
+    struct question question = {.type = type, .cls = RRCLASS_IN};
+    struct cache *cache = asked->desk.view.cache;
+    struct cache_key key;
+    struct build build;
+    struct name name;
+
+    assert_int_equal(name_parse(&question.name, wire, text, strlen(text)), ERR_OK);
+    build_init(&build, bytes, sizeof(bytes));
+    build_header(&build, 0, HEADER_QR | HEADER_RA);
+    build_question(&build, &question);
+    build_section(&build, SECTION_ANSWER);
+    if (target) {
+        assert_int_equal(name_parse(&name, target_wire, target, strlen(target)), ERR_OK);
+        build_rr_begin(&build, question.name, RRTYPE_CNAME, RRCLASS_IN, 60);
+        build_name(&build, name);
+        build_rr_end(&build);
+    }
+    struct answer answer = {.message = span_of(bytes, build_finish(&build)), .ttl_s = 60};
+    cache_key_init(&key, cache, &question, 0, 0);
+    assert_true(cache_store(cache, &key, &answer));
+}
+
+static uint64_t kept(struct asked *asked)
+{
+    struct cache_usage usage;
+    cache_usage(asked->desk.view.cache, &usage);
+    return usage.entries;
+}
+
+static void test_flush_forgets_a_name_of_all_types_or_of_one(void **state)
+{
+    keep(*state, "www.example", RRTYPE_A, NULL);
+    keep(*state, "www.example", RRTYPE_AAAA, NULL);
+    keep(*state, "www.example", RRTYPE_TXT, NULL);
+    keep(*state, "a.www.example", RRTYPE_A, NULL);
+    assert_non_null(
+        strstr(ask(*state, "flush\tWWW.example.\tAAAA"), "\nrow\tWWW.example.\t1\nend\n"));
+    assert_int_equal(kept(*state), 3);
+    assert_non_null(strstr(ask(*state, "flush\twww.example"), "\nrow\twww.example.\t2\n"));
+    assert_int_equal(kept(*state), 1);
+    assert_non_null(strstr(ask(*state, "flush\twww.example"), "\t0\nend\n"));
+}
+
+static void test_flush_forgets_aliases_that_lead_to_the_name(void **state)
+{
+    keep(*state, "www.example", RRTYPE_A, "cdn.test");
+    keep(*state, "mail.example", RRTYPE_A, "mx.test");
+    assert_non_null(strstr(ask(*state, "flush\tcdn.test"), "\t1\nend\n"));
+    assert_int_equal(kept(*state), 1);
+}
+
+static void test_flush_zone_forgets_what_lies_below(void **state)
+{
+    keep(*state, "example", RRTYPE_A, NULL);
+    keep(*state, "a.b.example", RRTYPE_A, NULL);
+    keep(*state, "other", RRTYPE_A, "a.example");
+    keep(*state, "notexample", RRTYPE_A, NULL);
+    assert_non_null(strstr(ask(*state, "flush-zone\texample"), "\t3\nend\n"));
+    assert_int_equal(kept(*state), 1);
+    assert_non_null(strstr(ask(*state, "flush-zone\t."), "\nrow\t.\t1\n"));
+    assert_int_equal(kept(*state), 0);
+}
+
+static void test_flush_refuses_what_is_no_name_and_no_type(void **state)
+{
+    assert_true(is_refused(ask(*state, "flush")));
+    assert_true(is_refused(ask(*state, "flush\ta..b")));
+    assert_true(is_refused(ask(*state, "flush\texample\tBBBB")));
+    assert_true(is_refused(ask(*state, "flush-zone\t\\999")));
+    assert_true(is_refused(ask(*state, "flush-zone\texample\tA")));
+}
+
+#define WWW_TEXT                                                                                   \
+    ";answer www.example. A ttl 60 rcode NOERROR kind positive\n"                                  \
+    "www.example.\t60\tIN\tA\t192.0.2.1\n;end\n"
+
+static void test_what_was_dumped_can_be_loaded(void **state)
+{
+    struct asked *asked = *state;
+    asked->fed = WWW_TEXT;
+    const char *reply = ask(asked, "load-cache");
+    assert_string_equal(reply, "ok\ntable\trefused\ncolumns\tline:count\twhy:text\n"
+                               "record\tloaded\n"
+                               "columns\tanswers:count\tlines:count\trefused:count\n"
+                               "row\t1\t3\t0\nend\n");
+    assert_int_equal(kept(asked), 1);
+    assert_string_equal(ask(asked, "dump-cache"), "ok\ntext\n" WWW_TEXT "end\n");
+    ask(asked, "flush-zone\t.");
+    assert_string_equal(ask(asked, "dump-cache"), "ok\ntext\nend\n");
+}
+
+static void test_lines_that_cannot_be_loaded_are_told_by_their_numbers(void **state)
+{
+    struct asked *asked = *state;
+    asked->fed =
+        "nonsense\n" WWW_TEXT ";answer a.example. A ttl 60\na.example. 60 IN A 1.2.3\n;end";
+    const char *reply = ask(asked, "load-cache");
+    assert_non_null(strstr(reply, "\nrow\t1\ta record outside"));
+    assert_non_null(strstr(reply, "\nrow\t6\tthis is no record\n"));
+    assert_non_null(strstr(reply, "\nrow\t1\t7\t2\nend\n"));
+    assert_int_equal(kept(asked), 1);
+}
+
+static void test_no_more_lines_are_told_than_can_be_read(void **state)
+{
+    static char text[40000];
+    struct asked *asked = *state;
+    for (size_t i = 0; i < 2000; i++)
+        memcpy(text + i * 5, ";end\n", 5);
+    text[10000] = '\0';
+    asked->fed = text;
+    const char *reply = ask(asked, "load-cache");
+    const char *last = strstr(reply, "\nrecord\tloaded");
+    size_t rows = 0;
+    for (const char *row = reply; (row = strstr(row, "\nrow\t")) && row < last; row++)
+        rows++;
+    assert_int_equal(rows, 100);
+    assert_non_null(strstr(last, "\t2000\nend"));
+}
+
 #define WITH_DESK(test) cmocka_unit_test_setup_teardown(test, open_all, close_all)
 
 int main(void)
@@ -200,6 +345,13 @@ int main(void)
         WITH_DESK(test_a_worker_that_has_ended_is_left_out),
         WITH_DESK(test_numbers_of_workers_are_summed),
         WITH_DESK(test_an_abandoned_call_ends_without_its_client),
+        WITH_DESK(test_flush_forgets_a_name_of_all_types_or_of_one),
+        WITH_DESK(test_flush_forgets_aliases_that_lead_to_the_name),
+        WITH_DESK(test_flush_zone_forgets_what_lies_below),
+        WITH_DESK(test_flush_refuses_what_is_no_name_and_no_type),
+        WITH_DESK(test_what_was_dumped_can_be_loaded),
+        WITH_DESK(test_lines_that_cannot_be_loaded_are_told_by_their_numbers),
+        WITH_DESK(test_no_more_lines_are_told_than_can_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,6 +131,21 @@ static void test_rd_0_gets_only_what_is_at_hand(void **state)
     assert_false(got.flags & HEADER_RD);
 }
 
+static void test_an_answer_that_is_due_is_refreshed_for_who_asks_with_rd(void **state)
+{
+    (void)state;
+    udp_ask("hit.example", 1);
+    assert_int_equal(stub.refreshes, 0);
+    stub.is_due = true;
+    udp_ask("hit.example", 2);
+    assert_int_equal(stub.refreshes, 1);
+    struct canned_query query = {"hit.example", 3, RRTYPE_A, 0, 0, false, false, false};
+    sent_len = canned_query(sent, &query);
+    udp_send_from(&me);
+    assert_int_equal(stub.refreshes, 1);
+    assert_int_equal(fake_client_udp_waiting(net), 3);
+}
+
 static void test_do_and_cd_reach_the_resolver(void **state)
 {
     (void)state;
@@ -334,6 +349,7 @@ int main(void)
         HARNESS_TEST(test_answers_go_to_their_askers),
         HARNESS_TEST(test_the_answer_leaves_from_the_address_asked),
         HARNESS_TEST(test_rd_0_gets_only_what_is_at_hand),
+        HARNESS_TEST(test_an_answer_that_is_due_is_refreshed_for_who_asks_with_rd),
         HARNESS_TEST(test_do_and_cd_reach_the_resolver),
         HARNESS_TEST(test_a_client_without_access_is_refused),
         HARNESS_TEST(test_a_client_to_be_dropped_hears_nothing),

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* What is checked is checked on the open descriptor, never on a name that may be another file a
+ * moment later. What stands in the file is its writer's. */
+#include "base/private_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum err last_error(void)
+{
+    return err_from_errno(errno);
+}
+
+/* ---- writing ---- */
+
+/* The mode is that of open() but for what the umask takes away: never more than 0600. */
+static enum err open_beside(struct private_file *file)
+{
+    if (unlink(file->beside) < 0 && errno != ENOENT)
+        return last_error();
+    file->fd =
+        open(file->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    return file->fd < 0 ? last_error() : ERR_OK;
+}
+
+enum err private_file_begin(struct private_file *file, const char *path)
+{
+    *file = (struct private_file){.path = path, .fd = -1};
+    if (asprintf(&file->beside, "%s.new", path) < 0)
+        return ERR_NO_MEMORY;
+    enum err err = open_beside(file);
+    if (err)
+        free(file->beside);
+    return err;
+}
+
+enum err private_file_write(struct private_file *file, struct span bytes)
+{
+    struct span done;
+    while (bytes.len > 0) {
+        ssize_t put = write(file->fd, bytes.data, bytes.len);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0 || !span_take(&bytes, (size_t)put, &done))
+            return ERR_IO;
+    }
+    return ERR_OK;
+}
+
+/* The rename is done; that it lasts is tried for. Folders that we may write to but not read are
+ * none of our business. */
+static void sync_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
+    free(folder);
+}
+
+static enum err finish(struct private_file *file)
+{
+    enum err err = ERR_OK;
+    if (fchmod(file->fd, S_IRUSR | S_IWUSR) < 0 || fsync(file->fd) < 0)
+        err = ERR_IO;
+    if (close(file->fd) < 0 && !err)
+        err = ERR_IO;
+    if (!err && rename(file->beside, file->path) < 0)
+        err = last_error();
+    return err;
+}
+
+enum err private_file_finish(struct private_file *file)
+{
+    enum err err = finish(file);
+    if (err)
+        (void)unlink(file->beside);
+    else
+        sync_folder(file->path);
+    free(file->beside);
+    return err;
+}
+
+void private_file_abandon(struct private_file *file)
+{
+    close(file->fd);
+    (void)unlink(file->beside);
+    free(file->beside);
+}
+
+/* ---- reading ---- */
+
+static enum err check(int fd)
+{
+    struct stat found;
+    if (fstat(fd, &found) < 0)
+        return ERR_IO;
+    if (!S_ISREG(found.st_mode))
+        return ERR_INVALID;
+    if (found.st_uid != geteuid() || (found.st_mode & (S_IRWXG | S_IRWXO)))
+        return ERR_PERMISSION;
+    return ERR_OK;
+}
+
+/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
+enum err private_file_open(int *fd, const char *path)
+{
+    *fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (*fd < 0)
+        return errno == ELOOP || errno == ENXIO ? ERR_INVALID : last_error();
+    enum err err = check(*fd);
+    if (err)
+        close(*fd);
+    return err;
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Answers to lines and back. Records are present's, what of a message is believed revive's.
+ * Invariant: an answer with a line that cannot be used is not stored, and no other is lost for it.
+ */
+#include "cache/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/check.h"
+#include "cache/cache.h"
+#include "cache/revive.h"
+#include "dns/build.h"
+#include "dns/copy.h"
+#include "dns/message.h"
+#include "dns/present.h"
+#include "dns/rrtype.h"
+
+static const char *const section_lines[] = {"", "", ";authority", ";additional"};
+static const char *const kind_names[] = {
+    [ANSWER_POSITIVE] = "positive",
+    [ANSWER_NODATA] = "nodata",
+    [ANSWER_NXDOMAIN] = "nxdomain",
+    [ANSWER_FAILURE] = "failure",
+};
+
+/* ---- writing ---- */
+
+PRINTF_LIKE(2, 3) static bool put(struct buf *out, const char *format, ...)
+{
+    char line[NAME_TEXT_MAX + 256];
+    va_list arguments;
+    va_start(arguments, format);
+    int len = vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    MUST(len >= 0 && (size_t)len < sizeof(line));
+    return buf_append(out, line, (size_t)len) == ERR_OK;
+}
+
+static bool put_flags(struct buf *out, const struct cache_item *item, uint16_t header)
+{
+    bool has_do = item->flags & CACHE_KEY_DO, has_cd = item->flags & CACHE_KEY_CD;
+    bool has_ad = header & HEADER_AD;
+    if (!has_do && !has_cd && !has_ad)
+        return true;
+    return put(out, " flags %s%s%s%s%s", has_do ? "do" : "",
+               has_do && (has_cd || has_ad) ? "," : "", has_cd ? "cd" : "",
+               has_cd && has_ad ? "," : "", has_ad ? "ad" : "");
+}
+
+static bool put_head(struct buf *out, const struct cache_item *item, const struct message *message,
+                     uint32_t left_s)
+{
+    const struct answer *answer = &item->answer;
+    char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX], rcode[RRTYPE_TEXT_MAX];
+    bool fits =
+        put(out, ";answer %s %s ttl %u rcode %s kind %s", name_format(message->question.name, name),
+            rrtype_name(message->question.type, type), left_s,
+            rrtype_rcode_name(message->flags & HEADER_RCODE_MASK, rcode),
+            kind_names[answer->kind]) &&
+        put_flags(out, item, message->flags);
+    for (unsigned i = 0; i < answer->ede_count; i++)
+        fits = fits && put(out, " ede %u", answer->ede[i]);
+    return fits && put(out, "\n");
+}
+
+static bool put_records(struct buf *out, const struct message *message, char *line)
+{
+    enum section section = SECTION_ANSWER;
+    struct rr_iter iter = message_all_rrs(message);
+    for (struct rr rr; message_rr_next(&iter, &rr);) {
+        if (rr.section != section && !put(out, "%s\n", section_lines[rr.section]))
+            return false;
+        section = rr.section;
+        size_t len = present_rr(message, &rr, line, TEXT_LINE_MAX);
+        if (len == 0 || buf_append(out, line, len) != ERR_OK)
+            return false;
+    }
+    return put(out, ";end\n");
+}
+
+/* scratch has room for a message, and a line behind it. */
+static bool put_aged(struct buf *out, const struct cache_item *item, uint64_t now_us,
+                     uint8_t *scratch)
+{
+    const struct answer *answer = &item->answer;
+    uint32_t age_s = answer_age(answer, now_us);
+    struct message message;
+    answer_copy(answer, answer->message.len, now_us, scratch);
+    if (message_parse(&message, span_of(scratch, answer->message.len)) != MESSAGE_OK)
+        return true; /* nothing that could be shown */
+    return put_head(out, item, &message, age_s < answer->ttl_s ? answer->ttl_s - age_s : 0) &&
+           put_records(out, &message, (char *)scratch + MESSAGE_MAX);
+}
+
+/* Takes back what was appended since the buffer had len bytes. */
+static void cut_back(struct buf *out, size_t len)
+{
+    out->end = out->start + len;
+}
+
+bool text_put(struct buf *out, const struct cache_item *item, uint64_t now_us)
+{
+    size_t before = buf_len(out);
+    uint8_t *scratch = malloc(MESSAGE_MAX + TEXT_LINE_MAX);
+    bool fits = scratch && put_aged(out, item, now_us, scratch);
+    free(scratch);
+    if (!fits)
+        cut_back(out, before);
+    return fits;
+}
+
+/* ---- reading ---- */
+
+enum state { BETWEEN, IN_ANSWER, PASSED_OVER /* to the end of an answer that cannot be used */ };
+
+struct text_reader {
+    struct cache *cache;
+    uint64_t now_us, count;
+    enum state state;
+
+    /* The answer that is being read. */
+    struct question question;
+    uint8_t name[NAME_WIRE_MAX];
+    uint32_t ttl_s;
+    uint8_t kind, flags, ede_count;
+    uint16_t ede[2];
+    struct build build;
+
+    struct revived revived;
+    uint8_t message[MESSAGE_MAX];
+    uint8_t record[HEADER_LEN + PRESENT_RR_MAX]; /* a message of one record */
+    char line[TEXT_LINE_MAX + 1];
+};
+
+struct text_reader *text_reader_new(struct cache *cache, uint64_t now_us)
+{
+    struct text_reader *reader = calloc(1, sizeof(*reader));
+    if (!reader)
+        return NULL;
+    reader->cache = cache;
+    reader->now_us = now_us;
+    return reader;
+}
+
+uint64_t text_reader_count(const struct text_reader *reader)
+{
+    return reader->count;
+}
+
+PRINTF_LIKE(3, 4)
+static bool refuse(struct text_reader *reader, char why[TEXT_WHY_MAX], const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, TEXT_WHY_MAX, format, arguments);
+    va_end(arguments);
+    reader->state = PASSED_OVER;
+    return false;
+}
+
+/* The next word of the line, or NULL. */
+static char *next_word(char **rest)
+{
+    char *word;
+    do
+        word = strsep(rest, " \t");
+    while (word && !*word);
+    return word;
+}
+
+static bool read_number(const char *word, uint32_t most, uint32_t *out)
+{
+    if (!word || !*word || strspn(word, "0123456789") != strlen(word) || strlen(word) > 10)
+        return false;
+    unsigned long long value = strtoull(word, NULL, 10);
+    *out = (uint32_t)value;
+    return value <= most;
+}
+
+static bool read_flags(struct text_reader *reader, char *words, uint16_t *header)
+{
+    for (char *word; (word = strsep(&words, ","));) {
+        if (strcmp(word, "do") == 0)
+            reader->flags |= CACHE_KEY_DO;
+        else if (strcmp(word, "cd") == 0)
+            reader->flags |= CACHE_KEY_CD;
+        else if (strcmp(word, "ad") == 0)
+            *header |= HEADER_AD;
+        else
+            return false;
+    }
+    return true;
+}
+
+static bool read_rcode(const char *word, uint16_t *header)
+{
+    char name[RRTYPE_TEXT_MAX];
+    for (uint16_t rcode = 0; rcode < 16; rcode++) {
+        if (strcasecmp(word, rrtype_rcode_name(rcode, name)) == 0) {
+            *header |= rcode;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_kind(const char *word, uint8_t *kind)
+{
+    for (uint8_t i = 0; i < ARRAY_LEN(kind_names); i++) {
+        if (strcmp(word, kind_names[i]) == 0) {
+            *kind = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_ede(struct text_reader *reader, const char *word)
+{
+    uint32_t code;
+    if (reader->ede_count == 2 || !read_number(word, UINT16_MAX, &code))
+        return false;
+    reader->ede[reader->ede_count++] = (uint16_t)code;
+    return true;
+}
+
+static bool read_pair(struct text_reader *reader, const char *key, char *value, uint16_t *header)
+{
+    if (!value)
+        return false;
+    if (strcmp(key, "ttl") == 0)
+        return read_number(value, INT32_MAX, &reader->ttl_s);
+    if (strcmp(key, "rcode") == 0)
+        return read_rcode(value, header);
+    if (strcmp(key, "kind") == 0)
+        return read_kind(value, &reader->kind);
+    if (strcmp(key, "flags") == 0)
+        return read_flags(reader, value, header);
+    return strcmp(key, "ede") == 0 && read_ede(reader, value);
+}
+
+static void begin_message(struct text_reader *reader, uint16_t header)
+{
+    build_init(&reader->build, reader->message, sizeof(reader->message));
+    build_header(&reader->build, 0, (uint16_t)(HEADER_QR | HEADER_RA | header));
+    build_question(&reader->build, &reader->question);
+    build_section(&reader->build, SECTION_ANSWER);
+    reader->state = IN_ANSWER;
+}
+
+/* Behind ";answer ". */
+static bool read_head(struct text_reader *reader, char *rest, char why[TEXT_WHY_MAX])
+{
+    const char *name = next_word(&rest), *type = next_word(&rest);
+    uint16_t header = 0;
+    reader->ttl_s = 0;
+    reader->kind = ANSWER_POSITIVE;
+    reader->flags = reader->ede_count = 0;
+    reader->question.cls = RRCLASS_IN;
+    if (!name || name_parse(&reader->question.name, reader->name, name, strlen(name)))
+        return refuse(reader, why, "no name behind ;answer");
+    if (!type || rrtype_parse(&reader->question.type, type))
+        return refuse(reader, why, "no type behind the name; write it as AAAA or TYPE28");
+    reader->question.name = name_fold(reader->question.name, reader->name);
+    for (char *key; (key = next_word(&rest));)
+        if (!read_pair(reader, key, next_word(&rest), &header))
+            return refuse(reader, why, "'%.32s' or what is behind it is not known", key);
+    begin_message(reader, header);
+    return true;
+}
+
+static bool read_section(struct text_reader *reader, enum section section, char why[TEXT_WHY_MAX])
+{
+    if (reader->build.section > section)
+        return refuse(reader, why, "sections are out of order: %s", section_lines[section]);
+    build_section(&reader->build, section);
+    return true;
+}
+
+/* The record in a message of its own, and from there into the answer, compressed. */
+static bool read_record(struct text_reader *reader, const char *line, char why[TEXT_WHY_MAX])
+{
+    struct message message;
+    struct copy copy;
+    struct rr rr;
+    size_t len;
+    memset(reader->record, 0, HEADER_LEN);
+    header_set_flags(reader->record, HEADER_QR);
+    header_set_count(reader->record, SECTION_ANSWER, 1);
+    if (present_rr_from_text(reader->record + HEADER_LEN, PRESENT_RR_MAX, &len, line, name_root(),
+                             0) ||
+        len > MESSAGE_MAX - HEADER_LEN ||
+        message_parse(&message, span_of(reader->record, HEADER_LEN + len)) != MESSAGE_OK)
+        return refuse(reader, why, "this is no record");
+    struct rr_iter iter = message_rrs(&message, SECTION_ANSWER);
+    copy_init(&copy, &reader->build, &message);
+    if (!message_rr_next(&iter, &rr) || rrtype_is_meta(rr.type) || !copy_rr(&copy, &rr, rr.ttl))
+        return refuse(reader, why, "this is no record");
+    return true;
+}
+
+static bool store(struct text_reader *reader)
+{
+    struct revived *revived = &reader->revived;
+    struct cache_key key;
+    revived->answer.ttl_s =
+        MIN(reader->ttl_s, cache_ttl(reader->cache, reader->kind, reader->ttl_s));
+    revived->answer.stored_at = reader->now_us;
+    revived->answer.ede_count = reader->ede_count;
+    memcpy(revived->answer.ede, reader->ede, sizeof(reader->ede));
+    cache_key_init(&key, reader->cache, &revived->question, reader->flags, 0);
+    return cache_store(reader->cache, &key, &revived->answer);
+}
+
+/* An answer that has ended is none any more, and so is a failure: neither is worth a word. */
+static bool read_last(struct text_reader *reader, char why[TEXT_WHY_MAX])
+{
+    size_t len = build_finish(&reader->build);
+    reader->state = BETWEEN;
+    if (reader->ttl_s == 0 || reader->kind == ANSWER_FAILURE)
+        return true;
+    if (len == 0) {
+        snprintf(why, TEXT_WHY_MAX, "the answer that ends here is larger than a message may be");
+        return false;
+    }
+    if (!revive(&reader->revived, span_of(reader->message, len), reader->kind)) {
+        snprintf(
+            why, TEXT_WHY_MAX,
+            "the answer that ends here contradicts itself: its rcode, kind and records do not fit");
+        return false;
+    }
+    reader->count += store(reader);
+    return true;
+}
+
+static bool read_directive(struct text_reader *reader, char *line, char why[TEXT_WHY_MAX])
+{
+    static const char begin[] = ";answer ";
+    if (strncmp(line, begin, sizeof(begin) - 1) == 0) {
+        bool is_cut = reader->state == IN_ANSWER;
+        bool fits = read_head(reader, line + sizeof(begin) - 1, why);
+        if (fits && is_cut)
+            snprintf(why, TEXT_WHY_MAX, "the answer before has no ;end");
+        return fits && !is_cut;
+    }
+    if (strcmp(line, ";end") == 0) {
+        bool is_whole = reader->state == IN_ANSWER;
+        bool is_none = reader->state == BETWEEN;
+        reader->state = BETWEEN;
+        if (is_none)
+            snprintf(why, TEXT_WHY_MAX, "no answer ends here");
+        return is_whole ? read_last(reader, why) : !is_none;
+    }
+    for (enum section section = SECTION_AUTHORITY; section <= SECTION_ADDITIONAL; section++)
+        if (reader->state == IN_ANSWER && strcmp(line, section_lines[section]) == 0)
+            return read_section(reader, section, why);
+    return true;
+}
+
+bool text_read(struct text_reader *reader, struct span line, char why[TEXT_WHY_MAX])
+{
+    if (line.len > TEXT_LINE_MAX || (line.len > 0 && memchr(line.data, '\0', line.len)))
+        return refuse(reader, why, "this is no line of text, or too long");
+    if (line.len > 0 && line.data[line.len - 1] == '\r')
+        line.len--;
+    memcpy(reader->line, line.data ? line.data : (const uint8_t *)"", line.len);
+    reader->line[line.len] = '\0';
+    if (reader->line[strspn(reader->line, " \t")] == '\0')
+        return true;
+    if (*reader->line == ';')
+        return read_directive(reader, reader->line, why);
+    if (reader->state == BETWEEN)
+        return refuse(reader, why,
+                      "a record outside of an answer; begin one with ;answer NAME TYPE");
+    return reader->state == PASSED_OVER || read_record(reader, reader->line, why);
+}
+
+bool text_read_end(struct text_reader *reader, char why[TEXT_WHY_MAX])
+{
+    if (reader->state != IN_ANSWER)
+        return true;
+    return refuse(reader, why, "the last answer has no ;end");
+}

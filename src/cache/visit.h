@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_CACHE_VISIT_H
+#define NAILUP_CACHE_VISIT_H
+
+/* What a walk over the cache (cache_walk() of cache/cache.h) shows of each answer. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cache/answer.h"
+
+struct cache_item {
+    struct answer answer; /* borrowed for the visit; its time may be over */
+    uint8_t flags, view;  /* of its key; the rest of the key is the message's question */
+    bool marked;          /* it was found since it was stored, or since SIEVE looked */
+};
+
+enum cache_verdict { CACHE_KEEP, CACHE_DROP };
+
+/* Called in a read section: it must not wait. */
+typedef enum cache_verdict (*cache_visit)(void *context, const struct cache_item *item);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * Commands about the cache. They walk over it part by part on main's thread, as readers: workers
+ * are not held up.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cache/cache.h"
+#include "cache/pattern.h"
+#include "cache/text.h"
+#include "control/call.h"
+#include "control/commands.h"
+#include "dns/rrtype.h"
+#include "loop/loop.h"
+
+/* ---- flush ---- */
+
+enum { FLUSH_BUCKETS = 64 }; /* looked at in one turn: a thousand answers at most */
+
+struct flush {
+    struct pattern pattern;
+    uint64_t place; /* of the walk */
+    uint64_t count; /* answers taken away */
+    uint8_t wire[NAME_WIRE_MAX];
+};
+
+static enum cache_verdict on_item(void *context, const struct cache_item *item)
+{
+    struct flush *flush = context;
+
+    if (!pattern_matches(&flush->pattern, &item->answer))
+        return CACHE_KEEP;
+    flush->count++;
+    return CACHE_DROP;
+}
+
+static void put_flushed(struct reply *reply, const struct flush *flush)
+{
+    char name[NAME_TEXT_MAX];
+
+    reply_record(reply, "flushed", "name:text\tanswers:count");
+    reply_row(reply);
+    reply_text(reply, name_format(flush->pattern.name, name));
+    reply_count(reply, flush->count);
+    reply_row_end(reply);
+}
+
+static void flush_more(struct call *call)
+{
+    struct flush *flush = call->state;
+
+    if (cache_walk(call->view->cache, &flush->place, FLUSH_BUCKETS, on_item, flush))
+        return;
+    put_flushed(&call->reply, flush);
+    call_end(call);
+}
+
+/* NULL, and the call is done: refused. */
+static struct flush *flush_new(struct call *call)
+{
+    struct flush *flush = calloc(1, sizeof(*flush));
+    const char *name = call->argv[0];
+
+    if (!flush)
+        reply_refuse(&call->reply, "out of memory; try again");
+    else if (name_parse(&flush->pattern.name, flush->wire, name, strlen(name)))
+        reply_refuse(&call->reply, "'%.64s' is no name; write it as www.example.com", name);
+    else
+        return flush;
+    free(flush);
+    call_done(call);
+    return NULL;
+}
+
+void command_flush(struct call *call)
+{
+    struct flush *flush = flush_new(call);
+
+    if (!flush)
+        return;
+    if (call->argc > 1 && rrtype_parse(&flush->pattern.type, call->argv[1])) {
+        reply_refuse(&call->reply, "'%.64s' is no type; write it as AAAA or TYPE28", call->argv[1]);
+        free(flush);
+        call_done(call);
+        return;
+    }
+    call_continue(call, flush_more, flush);
+}
+
+void command_flush_zone(struct call *call)
+{
+    struct flush *flush = flush_new(call);
+
+    if (!flush)
+        return;
+    flush->pattern.below = true;
+    call_continue(call, flush_more, flush);
+}
+
+/* ---- dump ---- */
+
+enum { DUMP_BUCKETS = 64 }; /* looked at in one turn, if they have little */
+
+struct dump {
+    uint64_t place;
+    struct buf *out;
+    uint64_t now_us;
+};
+
+static enum cache_verdict dump_item(void *context, const struct cache_item *item)
+{
+    struct dump *dump = context;
+    static const char left_out[] = "; an answer is left out: too large, or no memory\n";
+
+    if (!text_put(dump->out, item, dump->now_us))
+        (void)!buf_append(dump->out, left_out, sizeof(left_out) - 1);
+    return CACHE_KEEP;
+}
+
+static void dump_more(struct call *call)
+{
+    struct dump *dump = call->state;
+    bool more = true;
+
+    dump->out = &call->reply.buf;
+    dump->now_us = loop_now(call->loop);
+    for (int i = 0; more && i < DUMP_BUCKETS && buf_len(dump->out) < CALL_PART_MAX; i++)
+        more = cache_walk(call->view->cache, &dump->place, 1, dump_item, dump);
+    if (!more)
+        call_end(call);
+}
+
+void command_dump_cache(struct call *call)
+{
+    struct dump *dump = calloc(1, sizeof(*dump));
+
+    if (!dump) {
+        reply_refuse(&call->reply, "out of memory; try again");
+        call_done(call);
+        return;
+    }
+    reply_text_begin(&call->reply);
+    call_continue(call, dump_more, dump);
+}
+
+/* ---- load ---- */
+
+enum { LOAD_TOLD_MAX = 100 }; /* lines that cannot be used of which the reply tells */
+
+struct load {
+    struct text_reader *reader;
+    uint64_t lines, refused;
+    size_t len; /* of a line that is not whole */
+    char line[TEXT_LINE_MAX + 1];
+};
+
+static void load_free(void *state)
+{
+    struct load *load = state;
+
+    if (load)
+        free(load->reader);
+    free(load);
+}
+
+static void tell(struct call *call, struct load *load, const char *why)
+{
+    if (load->refused++ >= LOAD_TOLD_MAX)
+        return;
+    reply_row(&call->reply);
+    reply_count(&call->reply, load->lines);
+    reply_text(&call->reply, why);
+    reply_row_end(&call->reply);
+}
+
+static void load_line(struct call *call, struct load *load)
+{
+    char why[TEXT_WHY_MAX];
+
+    load->lines++;
+    if (!text_read(load->reader, span_of(load->line, load->len), why))
+        tell(call, load, why);
+    load->len = 0;
+}
+
+static void load_end(struct call *call, struct load *load)
+{
+    struct reply *reply = &call->reply;
+    char why[TEXT_WHY_MAX];
+
+    if (load->len > 0)
+        load_line(call, load);
+    if (!text_read_end(load->reader, why))
+        tell(call, load, why);
+    reply_record(reply, "loaded", "answers:count\tlines:count\trefused:count");
+    reply_row(reply);
+    reply_count(reply, text_reader_count(load->reader));
+    reply_count(reply, load->lines);
+    reply_count(reply, load->refused);
+    reply_row_end(reply);
+    call_end(call);
+}
+
+/* What does not fit a line is dropped: the line is too long with its last byte here already. */
+static void load_feed(struct call *call, struct span piece)
+{
+    struct load *load = call->state;
+
+    if (piece.len == 0) {
+        load_end(call, load);
+        return;
+    }
+    for (size_t i = 0; i < piece.len; i++) {
+        if (piece.data[i] == '\n')
+            load_line(call, load);
+        else if (load->len < sizeof(load->line))
+            load->line[load->len++] = (char)piece.data[i];
+    }
+}
+
+void command_load_cache(struct call *call)
+{
+    struct load *load = calloc(1, sizeof(*load));
+
+    if (load)
+        load->reader = text_reader_new(call->view->cache, loop_now(call->loop));
+    if (!load || !load->reader) {
+        load_free(load);
+        reply_refuse(&call->reply, "out of memory; try again");
+        call_done(call);
+        return;
+    }
+    reply_table(&call->reply, "refused", "line:count\twhy:text");
+    call_feed(call, load_feed, load, load_free);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * Lines of the daemon on their way to the standard output.
+ *
+ * Invariant: with json what is printed is JSON when stream_end() has returned, whatever came.
+ */
+
+#include "ctl/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/print.h"
+#include "nailup/control.h"
+
+enum err stream_begin(struct stream *stream, FILE *out, bool json)
+{
+    *stream = (struct stream){.out = out, .json = json};
+    stream->line = malloc(CONTROL_TEXT_LINE_MAX + 1);
+    if (!stream->line)
+        return ERR_NO_MEMORY;
+    if (json)
+        fputs("{\"text\": [", out);
+    return ERR_OK;
+}
+
+/* Whatever could move a terminal's cursor is left out. */
+static void print_plain(struct stream *stream)
+{
+    for (size_t i = 0; i < stream->len; i++) {
+        unsigned char c = (unsigned char)stream->line[i];
+        if ((c < 0x20 && c != '\t') || c == 0x7f)
+            stream->line[i] = '?';
+    }
+    fwrite(stream->line, 1, stream->len, stream->out);
+    fputc('\n', stream->out);
+}
+
+static void take_line(struct stream *stream)
+{
+    stream->line[stream->len] = '\0';
+    if (strcmp(stream->line, "end") == 0) {
+        stream->is_over = true;
+        return;
+    }
+    if (stream->json) {
+        fputs(stream->count ? ",\n " : "\n ", stream->out);
+        print_json_string(stream->line, stream->out);
+    } else {
+        print_plain(stream);
+    }
+    stream->count++;
+    stream->len = 0;
+}
+
+bool stream_take(struct stream *stream, const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (stream->is_over || stream->len == CONTROL_TEXT_LINE_MAX)
+            return false;
+        if (bytes[i] == '\n')
+            take_line(stream);
+        else
+            stream->line[stream->len++] = bytes[i];
+    }
+    return true;
+}
+
+bool stream_end(struct stream *stream)
+{
+    if (stream->json)
+        fputs("]}\n", stream->out);
+    free(stream->line);
+    stream->line = NULL;
+    return stream->is_over;
+}

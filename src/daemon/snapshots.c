@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * When the cache is read and written. What stands in the file is cache/snapshot.c's.
+ *
+ * Invariant: one thread at a time reads or writes the file.
+ */
+#include "daemon/snapshots.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "cache/cache.h"
+#include "cache/snapshot.h"
+
+enum { NICENESS = 10 }; /* queries come first */
+
+struct snapshots {
+    const char *path;
+    struct cache *cache;
+    uint32_t interval_s;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool is_read; /* under the lock: the reading is over */
+    bool stop;    /* under the lock, but for who looks in between */
+};
+
+static struct snapshot_now read_clocks(void)
+{
+    struct timespec now;
+    MUST(clock_gettime(CLOCK_BOOTTIME, &now) == 0); /* the loops' clock */
+    return (struct snapshot_now){
+        .us = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000,
+        .wall_s = (uint64_t)MAX(time(NULL), (time_t)0),
+    };
+}
+
+static void load(struct snapshots *snapshots)
+{
+    const char *path = snapshots->path;
+    uint64_t count;
+    enum err err = snapshot_load(snapshots->cache, path, read_clocks(), &snapshots->stop, &count);
+
+    if (!err)
+        LOG(LOG_INFO, "daemon", "%llu answers read from %s", (unsigned long long)count, path);
+    else if (err == ERR_INVALID)
+        LOG(LOG_WARNING, "daemon",
+            "cache.snapshot %s is not used, and the cache begins empty: it is torn, from the "
+            "future, "
+            "or no snapshot of this version",
+            path);
+    else if (err != ERR_NOT_FOUND && err != ERR_CLOSED)
+        LOG(LOG_WARNING, "daemon",
+            "cache.snapshot %s is not used, and the cache begins empty: %s%s", path, err_str(err),
+            err == ERR_PERMISSION ? "; it must be a file of this user's with mode 0600" : "");
+}
+
+static void save(struct snapshots *snapshots, const bool *stop)
+{
+    uint64_t count;
+    enum err err = snapshot_save(snapshots->cache, snapshots->path, read_clocks(), stop, &count);
+
+    if (!err)
+        LOG(LOG_DEBUG, "daemon", "%llu answers saved to %s", (unsigned long long)count,
+            snapshots->path);
+    else if (err != ERR_CLOSED)
+        LOG(LOG_WARNING, "daemon", "the cache cannot be saved to cache.snapshot %s: %s",
+            snapshots->path, err_str(err));
+}
+
+static struct timespec after_us(uint64_t us)
+{
+    struct timespec at;
+    MUST(clock_gettime(CLOCK_MONOTONIC, &at) == 0);
+    uint64_t ns = (uint64_t)at.tv_nsec + us % US_PER_S * 1000;
+    at.tv_sec += (time_t)(us / US_PER_S + ns / 1000000000);
+    at.tv_nsec = (long)(ns % 1000000000);
+    return at;
+}
+
+/* Until *flag is true, at most so long; what it is then. The lock is held. */
+static bool wait_for(struct snapshots *snapshots, const bool *flag, uint64_t us)
+{
+    struct timespec at = after_us(us);
+    while (!*flag && pthread_cond_timedwait(&snapshots->changed, &snapshots->lock, &at) == 0)
+        continue;
+    return *flag;
+}
+
+static void set(struct snapshots *snapshots, bool *flag)
+{
+    pthread_mutex_lock(&snapshots->lock);
+    __atomic_store_n(flag, true, __ATOMIC_RELAXED);
+    pthread_cond_broadcast(&snapshots->changed);
+    pthread_mutex_unlock(&snapshots->lock);
+}
+
+static bool is_over(struct snapshots *snapshots)
+{
+    pthread_mutex_lock(&snapshots->lock);
+    bool stop = wait_for(snapshots, &snapshots->stop, snapshots->interval_s * (uint64_t)US_PER_S);
+    pthread_mutex_unlock(&snapshots->lock);
+    return stop;
+}
+
+static void *run(void *argument)
+{
+    struct snapshots *snapshots = argument;
+
+    (void)setpriority(PRIO_PROCESS, 0, NICENESS); /* of this thread alone, in Linux */
+    cache_thread_begin();
+    load(snapshots);
+    if (!__atomic_load_n(&snapshots->stop, __ATOMIC_RELAXED))
+        set(snapshots, &snapshots->is_read);
+    while (!is_over(snapshots))
+        save(snapshots, &snapshots->stop);
+    cache_thread_end();
+    return NULL;
+}
+
+static void init(struct snapshots *snapshots)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&snapshots->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&snapshots->lock, NULL);
+}
+
+static void deinit(struct snapshots *snapshots)
+{
+    pthread_cond_destroy(&snapshots->changed);
+    pthread_mutex_destroy(&snapshots->lock);
+    free(snapshots);
+}
+
+struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct cache *cache)
+{
+    struct snapshots *snapshots = path && *path ? calloc(1, sizeof(*snapshots)) : NULL;
+
+    if (!snapshots)
+        return NULL;
+    snapshots->path = path;
+    snapshots->interval_s = interval_s;
+    snapshots->cache = cache;
+    init(snapshots);
+    if (pthread_create(&snapshots->thread, NULL, run, snapshots) != 0) {
+        LOG(LOG_WARNING, "daemon", "no thread for cache.snapshot: it is not used");
+        deinit(snapshots);
+        return NULL;
+    }
+    pthread_setname_np(snapshots->thread, "snapshot");
+    pthread_mutex_lock(&snapshots->lock);
+    (void)wait_for(snapshots, &snapshots->is_read, SNAPSHOTS_START_US);
+    pthread_mutex_unlock(&snapshots->lock);
+    return snapshots;
+}
+
+void snapshots_close(struct snapshots **out, bool is_to_be_saved)
+{
+    static const bool never = false;
+    struct snapshots *snapshots = *out;
+
+    *out = NULL;
+    if (!snapshots)
+        return;
+    set(snapshots, &snapshots->stop);
+    MUST(pthread_join(snapshots->thread, NULL) == 0);
+    if (is_to_be_saved && snapshots->is_read)
+        save(snapshots, &never);
+    deinit(snapshots);
+}

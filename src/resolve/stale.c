@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Makes a stale answer out of an old one. Who gets it is finish.c's. */
+#include "resolve/stale.h"
+
+#include "dns/edns.h"
+#include "dns/ttl.h"
+#include "resolve/compose.h"
+
+static bool is_of_dnssec(uint16_t ede)
+{
+    return ede == EDE_UNSUPPORTED_DNSKEY_ALGORITHM || ede == EDE_UNSUPPORTED_DS_DIGEST ||
+           (ede >= EDE_DNSSEC_INDETERMINATE && ede <= EDE_NSEC_MISSING) ||
+           ede == EDE_SIGNATURE_EXPIRED_BEFORE_VALID || ede == EDE_UNSUPPORTED_NSEC3_ITERATIONS;
+}
+
+static bool may_serve(const struct task *task, const struct failure *failure)
+{
+    const struct tasks *tasks = task->tasks;
+    if (tasks->closing || cache_stale_timeout_us(tasks->cache) == 0 ||
+        task->key.flags & CACHE_KEY_DO)
+        return false;
+    for (unsigned i = 0; failure && i < failure->ede_count; i++)
+        if (is_of_dnssec(failure->ede[i]))
+            return false;
+    return true;
+}
+
+static void make_stale(struct answer *answer, const struct failure *failure, uint64_t now)
+{
+    uint8_t *bytes = (uint8_t *)(uintptr_t)answer->message.data; /* our copy */
+    ttl_set(bytes, answer->ttl_offsets, answer->ttl_count, STALE_TTL_S);
+    answer->ttl_count = 0;
+    answer->ttl_s = STALE_TTL_S;
+    answer->stored_at = now;
+    answer->ede_count = 1;
+    answer->ede[0] = answer->kind == ANSWER_NXDOMAIN ? EDE_STALE_NXDOMAIN_ANSWER : EDE_STALE_ANSWER;
+    if (failure && failure->ede_count > 0)
+        answer->ede[answer->ede_count++] = failure->ede[0];
+}
+
+struct answer *stale_take(const struct task *task, const struct failure *failure)
+{
+    struct tasks *tasks = task->tasks;
+    uint64_t now = loop_now(tasks->loop);
+    struct answer *copy = NULL, found;
+    if (!may_serve(task, failure))
+        return NULL;
+    cache_read_begin();
+    if (cache_find_stale(tasks->cache, &task->key, now, &found))
+        copy = compose_dup(&found);
+    cache_read_end();
+    if (copy && copy->stale_s)
+        make_stale(copy, failure, now);
+    return copy;
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* The cache as a file: what comes back, how old it is then, and what is refused. */
+#include "cache/snapshot.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache/snapshot_format.h"
+#include "dns/header.h"
+#include "unit/cache/made_answers.h"
+
+enum { WRITTEN_S = 1800000000 };
+
+static struct cache *cache, *other;
+static struct made made;
+static char folder[64], path[80];
+static const bool never = false, at_once = true;
+
+static int set_up(void **state)
+{
+    (void)state;
+    cache_thread_begin();
+    cache = made_cache(CACHE_SIZE_MIN);
+    other = made_cache(CACHE_SIZE_MIN);
+    strcpy(folder, "/tmp/nailup-test-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/cache.snapshot", folder);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0); /* nothing is left beside it */
+    cache_thread_end();
+    cache_free(cache);
+    cache_free(other);
+    return 0;
+}
+
+/* An answer as they are: n<number>.example with these flags of the header. */
+static void make(uint64_t number, unsigned records, uint16_t flags)
+{
+    make_question(&made, number);
+    make_answer(&made, records, 0, (uint32_t)number, 100 * SECOND);
+    header_set_flags(made.message, (uint16_t)(HEADER_QR | HEADER_RA | flags));
+}
+
+static void keep(uint64_t number)
+{
+    make(number, 1, 0);
+    assert_true(store_made(cache, &made, 0));
+}
+
+static uint64_t saved(uint64_t now_us)
+{
+    uint64_t count = 0;
+    struct snapshot_now now = {now_us, WRITTEN_S};
+    assert_int_equal(snapshot_save(cache, path, now, &never, &count), ERR_OK);
+    return count;
+}
+
+static enum err load(uint64_t now_us, uint64_t passed_s, uint64_t *count)
+{
+    struct snapshot_now now = {now_us, WRITTEN_S + passed_s};
+    return snapshot_load(other, path, now, &never, count);
+}
+
+static uint64_t loaded(uint64_t now_us, uint64_t passed_s)
+{
+    uint64_t count = 0;
+    assert_int_equal(load(now_us, passed_s, &count), ERR_OK);
+    return count;
+}
+
+static bool find(uint64_t number, uint8_t flags, uint64_t now_us, struct answer *out)
+{
+    struct cache_key key;
+    make_question(&made, number);
+    cache_key_init(&key, other, &made.question, flags, 0);
+    return cache_find(other, &key, now_us, out);
+}
+
+static uint64_t entries(const struct cache *of)
+{
+    struct cache_usage usage;
+    cache_usage(of, &usage);
+    return usage.entries;
+}
+
+static void test_answers_come_back_older_by_the_time_between(void **state)
+{
+    (void)state;
+    struct answer found;
+    uint8_t out[512];
+    for (uint64_t n = 0; n < 1000; n++)
+        keep(n);
+    assert_int_equal(saved(150 * SECOND), 1000);
+    /* the machine has started anew since: its clock too */
+    assert_int_equal(loaded(7 * SECOND, 100), 1000);
+    cache_read_begin();
+    for (uint64_t n = 0; n < 1000; n++)
+        assert_true(find(n, 0, 7 * SECOND, &found));
+    assert_int_equal(found.ttl_s, MADE_TTL - 50 - 100);
+    assert_int_equal(found.ttl_count, 1);
+    answer_copy(&found, found.message.len, 17 * SECOND, out);
+    assert_int_equal(get_u32(out + found.ttl_offsets[0]), MADE_TTL - 50 - 100 - 10);
+    assert_true(find(1, 0, (7 + 149) * SECOND, &found));
+    assert_false(find(1, 0, (7 + 150) * SECOND, &found));
+    cache_read_end();
+}
+
+static void test_all_of_an_answer_comes_back(void **state)
+{
+    (void)state;
+    struct answer found;
+    make(5, 0, HEADER_AD | 3);
+    made.answer.kind = ANSWER_NXDOMAIN;
+    made.answer.ede_count = 1;
+    made.answer.ede[0] = 22;
+    assert_true(store_made(cache, &made, CACHE_KEY_DO | CACHE_KEY_CD));
+    assert_int_equal(saved(100 * SECOND), 1);
+    assert_int_equal(loaded(SECOND, 0), 1);
+    cache_read_begin();
+    assert_false(find(5, 0, SECOND, &found));
+    assert_true(find(5, CACHE_KEY_DO | CACHE_KEY_CD, SECOND, &found));
+    assert_true(span_equal(found.message, made.answer.message));
+    assert_int_equal(found.kind, ANSWER_NXDOMAIN);
+    assert_int_equal(found.ede_count, 1);
+    assert_int_equal(found.ede[0], 22);
+    cache_read_end();
+}
+
+static void test_what_is_over_a_failure_or_stale_stays_away(void **state)
+{
+    (void)state;
+    keep(1);
+    make(2, 1, 2);
+    made.answer.kind = ANSWER_FAILURE;
+    assert_true(store_made(cache, &made, 0));
+    make(3, 1, 0);
+    made.answer.stale_s = 10;
+    assert_true(store_made(cache, &made, 0));
+    make(4, 1, 0);
+    made.answer.ttl_s = 50;
+    assert_true(store_made(cache, &made, 0));
+    assert_int_equal(saved(150 * SECOND), 1);
+    assert_int_equal(loaded(SECOND, 249), 1);
+    assert_int_equal(loaded(SECOND, 250), 0); /* the file stays, and its answers end */
+}
+
+static void test_what_is_there_already_stays(void **state)
+{
+    (void)state;
+    struct answer found;
+    keep(1);
+    assert_int_equal(saved(100 * SECOND), 1);
+    make(1, 2, 0);
+    assert_true(store_made(other, &made, 0));
+    assert_int_equal(loaded(100 * SECOND, 0), 0);
+    cache_read_begin();
+    assert_true(find(1, 0, 100 * SECOND, &found));
+    assert_int_equal(found.ttl_count, 2);
+    cache_read_end();
+}
+
+static void test_that_it_was_asked_for_again_comes_back(void **state)
+{
+    (void)state;
+    struct answer found;
+    keep(1);
+    keep(2);
+    assert_true(find_number(cache, 1, 100 * SECOND));
+    assert_int_equal(saved(100 * SECOND), 2);
+    assert_int_equal(loaded(100 * SECOND, 280), 2);
+    cache_read_begin();
+    assert_true(find(1, 0, 119 * SECOND, &found));
+    assert_true(found.is_due);
+    assert_true(find(2, 0, 119 * SECOND, &found));
+    assert_false(found.is_due);
+    cache_read_end();
+}
+
+static void test_a_file_larger_than_the_cache_fills_it_and_no_more(void **state)
+{
+    (void)state;
+    struct cache *large = cache, *small = other;
+    cache = made_cache(8 << 20);
+    for (uint64_t n = 0; n < 30000; n++)
+        keep(n);
+    assert_true(saved(100 * SECOND) > 20000);
+    loaded(100 * SECOND, 0);
+    struct cache_usage usage;
+    cache_usage(small, &usage);
+    assert_true(usage.bytes <= usage.bytes_max);
+    assert_true(usage.entries > 1000);
+    cache_thread_end();
+    cache_free(cache);
+    cache_thread_begin();
+    cache = large;
+}
+
+static void test_the_file_is_its_owners_alone(void **state)
+{
+    (void)state;
+    struct stat found;
+    uint64_t count;
+    keep(1);
+    saved(100 * SECOND);
+    assert_int_equal(stat(path, &found), 0);
+    assert_int_equal(found.st_mode & 0777, 0600);
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_int_equal(load(SECOND, 0, &count), ERR_PERMISSION);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(load(SECOND, 0, &count), ERR_NOT_FOUND);
+    assert_int_equal(symlink("/etc/passwd", path), 0);
+    assert_int_equal(load(SECOND, 0, &count), ERR_INVALID);
+    assert_int_equal(entries(other), 0);
+}
+
+static void test_a_stop_leaves_the_old_file(void **state)
+{
+    (void)state;
+    uint64_t count;
+    struct snapshot_now now = {100 * SECOND, WRITTEN_S};
+    keep(1);
+    saved(100 * SECOND);
+    keep(2);
+    assert_int_equal(snapshot_save(cache, path, now, &at_once, &count), ERR_CLOSED);
+    assert_int_equal(snapshot_load(other, path, now, &at_once, &count), ERR_CLOSED);
+    assert_int_equal(loaded(SECOND, 0), 1);
+}
+
+static void test_a_snapshot_from_the_future_is_refused(void **state)
+{
+    (void)state;
+    uint64_t count;
+    keep(1);
+    saved(100 * SECOND);
+    struct snapshot_now now = {SECOND, WRITTEN_S - SNAPSHOT_AHEAD_MAX_S - 1};
+    assert_int_equal(snapshot_load(other, path, now, &never, &count), ERR_INVALID);
+    now.wall_s++;
+    assert_int_equal(snapshot_load(other, path, now, &never, &count), ERR_OK);
+    assert_int_equal(count, 1);
+}
+
+/* ---- hostile files ---- */
+
+static uint8_t bytes[1 << 16];
+static size_t bytes_len;
+
+static void read_back(void)
+{
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    bytes_len = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+}
+
+static enum err load_bytes(const void *data, size_t len)
+{
+    uint64_t count;
+    struct snapshot_now now = {SECOND, WRITTEN_S};
+    FILE *file = fmemopen((void *)(uintptr_t)data, len, "r");
+    assert_non_null(file);
+    enum err err = snapshot_load_from(other, file, now, &never, &count);
+    fclose(file);
+    return err;
+}
+
+static void test_a_torn_file_is_refused_wherever_it_was_torn(void **state)
+{
+    (void)state;
+    for (uint64_t n = 0; n < 5; n++)
+        keep(n);
+    saved(100 * SECOND);
+    read_back();
+    for (size_t len = 1; len < bytes_len; len++)
+        assert_int_equal(load_bytes(bytes, len), ERR_INVALID);
+    bytes[bytes_len] = 0;
+    assert_int_equal(load_bytes(bytes, bytes_len + 1), ERR_INVALID);
+    assert_int_equal(entries(other), 0);
+    assert_int_equal(load_bytes(bytes, bytes_len), ERR_OK);
+    assert_int_equal(entries(other), 5);
+}
+
+static void test_no_bit_may_be_turned(void **state)
+{
+    (void)state;
+    for (uint64_t n = 0; n < 5; n++)
+        keep(n);
+    saved(100 * SECOND);
+    read_back();
+    for (size_t bit = 0; bit < 8 * bytes_len; bit++) {
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        enum err err = load_bytes(bytes, bytes_len);
+        assert_true(err == ERR_INVALID || err == ERR_NO_MEMORY);
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    assert_int_equal(entries(other), 0);
+}
+
+/* One answer with right checksums around it. */
+static enum err load_item(const struct snapshot_item *item)
+{
+    uint8_t *at = bytes + SNAPSHOT_HEAD, *block = at + SNAPSHOT_BLOCK_HEAD;
+    uint64_t chain;
+    uint8_t count[8] = {[7] = 1};
+    snapshot_put_head(bytes, WRITTEN_S, &chain);
+    snapshot_put_item(block, item);
+    memcpy(block + SNAPSHOT_ITEM_FIXED, item->message.data, item->message.len);
+    size_t len = SNAPSHOT_ITEM_FIXED + item->message.len;
+    snapshot_put_block_head(at, span_of(block, len), &chain);
+    at = block + len;
+    snapshot_put_block_head(at, span_of(count, 8), &chain);
+    put_u32(at, 0);
+    memcpy(at + SNAPSHOT_BLOCK_HEAD, count, 8);
+    return load_bytes(bytes, (size_t)(at - bytes) + SNAPSHOT_BLOCK_HEAD + 8);
+}
+
+static bool is_taken(const struct snapshot_item *item)
+{
+    uint64_t before = entries(other);
+    assert_int_equal(load_item(item), ERR_OK);
+    return entries(other) > before;
+}
+
+static void test_what_is_no_answer_of_ours_is_left_out(void **state)
+{
+    (void)state;
+    struct snapshot_item item = {.left_s = 10};
+    make(1, 1, 0);
+    item.message = made.answer.message;
+    assert_true(is_taken(&item));
+    make(2, 1, 0);
+    item.message = made.answer.message;
+    static const struct {
+        size_t at;
+        uint8_t value;
+    } faults[] = {
+        {0, 1},    /* an id */
+        {2, 0x85}, /* AA and RD */
+        {2, 0x00}, /* a query */
+        {3, 0x82}, /* SERVFAIL */
+        {3, 0x83}, /* NXDOMAIN with records that say otherwise */
+        {5, 2},    /* two questions */
+        {7, 2},    /* a record too many */
+        {7, 0},    /* one too few: bytes behind the end */
+        {13, 'N'}, /* upper case */
+        {12, 60},  /* a label over the end */
+        {26, 3},   /* a class other than IN */
+    };
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+        uint8_t kept = made.message[faults[i].at];
+        made.message[faults[i].at] = faults[i].value;
+        assert_false(is_taken(&item));
+        made.message[faults[i].at] = kept;
+    }
+    item.kind = ANSWER_FAILURE;
+    assert_false(is_taken(&item));
+    item.kind = 77;
+    assert_false(is_taken(&item));
+    item.kind = ANSWER_POSITIVE;
+    item.flags = 4;
+    assert_false(is_taken(&item));
+    item.flags = 0;
+    item.left_s = 0;
+    assert_false(is_taken(&item));
+    item.left_s = 10;
+    item.ede_count = 3;
+    assert_int_equal(load_item(&item), ERR_INVALID);
+    item.ede_count = 0;
+    assert_true(is_taken(&item));
+}
+
+#define SENTENCE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SENTENCE(test_answers_come_back_older_by_the_time_between),
+        SENTENCE(test_all_of_an_answer_comes_back),
+        SENTENCE(test_what_is_over_a_failure_or_stale_stays_away),
+        SENTENCE(test_what_is_there_already_stays),
+        SENTENCE(test_that_it_was_asked_for_again_comes_back),
+        SENTENCE(test_a_file_larger_than_the_cache_fills_it_and_no_more),
+        SENTENCE(test_the_file_is_its_owners_alone),
+        SENTENCE(test_a_stop_leaves_the_old_file),
+        SENTENCE(test_a_snapshot_from_the_future_is_refused),
+        SENTENCE(test_a_torn_file_is_refused_wherever_it_was_torn),
+        SENTENCE(test_no_bit_may_be_turned),
+        SENTENCE(test_what_is_no_answer_of_ours_is_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
