@@ -102,8 +102,7 @@ void load_pins(struct loader *loader, const struct option *option,
 /* load_zones.c: of rows below a prefix such as "forward-zones[].", the defaults into their owner,
  * and whether those without one are there; an error for each that is not. */
 void load_row_defaults(struct loader *loader, const char *prefix, void *owner);
-bool load_has_required(struct loader *loader, const char *prefix,
-                       const struct yaml_tree_node *map);
+bool load_has_required(struct loader *loader, const char *prefix, const struct yaml_tree_node *map);
 void load_entries(struct loader *loader, const struct option *option,
                   const struct yaml_tree_node *node);
 void load_zones(struct loader *loader, const struct option *option,

@@ -63,8 +63,8 @@ struct query_error {
  *   AXFR, IXFR, classes other than IN                REFUSED
  *   OPT, TSIG, type 0 and 128 as question            FORMERR
  *   TKEY, MAILA, MAILB and other meta types          NOTIMP
- * ANY is an ordinary question here (the resolver answers it small). What cookies are worth is gate.h's to
- * say.
+ * ANY is an ordinary question here (the resolver answers it small). What cookies are worth is
+ * gate.h's to say.
  */
 enum query_verdict query_check(struct query *query, struct query_error *error, struct span message);
 
