@@ -15,6 +15,7 @@
 #include "clock.h"
 #include "json.h"
 #include "process_cpu.h"
+#include "words.h"
 
 enum { LINE_MAX_BYTES = 256, WORDS_MAX = 3 };
 
@@ -96,11 +97,8 @@ static bool do_set(struct cable *cable, const char *name, const char *value, FIL
 
 static void answer_line(struct cable *cable, char *line, FILE *out)
 {
-    char *words[WORDS_MAX], *rest = NULL;
-    int count = 0;
-    for (char *word = strtok_r(line, " \t\r", &rest); word && count < WORDS_MAX;
-         word = strtok_r(NULL, " \t\r", &rest))
-        words[count++] = word;
+    char *words[WORDS_MAX];
+    int count = words_split(line, words, WORDS_MAX);
     bool ok = false;
     if (count == 1)
         ok = do_one(cable, words[0], out);

@@ -16,6 +16,7 @@
 #include "bench.h"
 #include "options.h"
 #include "responder.h"
+#include "words.h"
 
 enum { LINE_MAX_BYTES = 1024, CLIENTS_MAX = 16, WORDS_MAX = 4 };
 
@@ -136,11 +137,8 @@ static bool do_one(struct responder *responder, const char *word, FILE *out)
 
 static void run_line(struct responder *responder, char *line, FILE *out)
 {
-    char *words[WORDS_MAX], *rest = NULL;
-    int count = 0;
-    for (char *word = strtok_r(line, " \t\r", &rest); word && count < WORDS_MAX;
-         word = strtok_r(NULL, " \t\r", &rest))
-        words[count++] = word;
+    char *words[WORDS_MAX];
+    int count = words_split(line, words, WORDS_MAX);
     bool ok = false;
     if (count == 3 && strcmp(words[0], "set") == 0)
         ok = do_set(responder, words[1], words[2], out);
