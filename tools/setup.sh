@@ -15,9 +15,19 @@ test_packages="dnsperf nsd unbound bind9-dnsutils knot-dnsutils ldnsutils python
   libclang-rt-14-dev mandoc faketime iproute2 openssl procps git prometheus curl"
 
 packages=$build_packages
-targets="nailupd nailupctl nailup-bench man"
-[ "$1" = test ] && packages="$packages $test_packages" && targets=all
+what=$1
+[ "$what" = test ] && packages="$packages $test_packages"
 shift
+
+# targets_of PRESET: of the tests, a preset builds those that are played with it.
+targets_of() {
+    [ "$what" = test ] || { echo nailupd nailupctl nailup-bench man; return; }
+    case $1 in
+    fuzz) echo fuzz_targets ;;
+    tsan) echo unit_tests ;;
+    *) echo all ;;
+    esac
+}
 
 missing=""
 for package in $packages; do
@@ -42,6 +52,6 @@ fi
 
 for preset in "$@"; do
     cmake --preset "$preset" >/dev/null
-    # shellcheck disable=SC2086 # several targets
-    cmake --build "build/$preset" --target $targets
+    # shellcheck disable=SC2046 # several targets
+    cmake --build "build/$preset" --target $(targets_of "$preset")
 done
