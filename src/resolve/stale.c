@@ -4,6 +4,7 @@
 #include "resolve/stale.h"
 
 #include "dns/edns.h"
+#include "dns/header.h"
 #include "dns/ttl.h"
 #include "resolve/compose.h"
 
@@ -17,8 +18,7 @@ static bool is_of_dnssec(uint16_t ede)
 static bool may_serve(const struct task *task, const struct failure *failure)
 {
     const struct tasks *tasks = task->tasks;
-    if (tasks->closing || cache_stale_timeout_us(tasks->cache) == 0 ||
-        task->key.flags & CACHE_KEY_DO)
+    if (tasks->closing || cache_stale_timeout_us(tasks->cache) == 0)
         return false;
     for (unsigned i = 0; failure && i < failure->ede_count; i++)
         if (is_of_dnssec(failure->ede[i]))
@@ -30,6 +30,7 @@ static void make_stale(struct answer *answer, const struct failure *failure, uin
 {
     uint8_t *bytes = (uint8_t *)(uintptr_t)answer->message.data; /* our copy */
     ttl_set(bytes, answer->ttl_offsets, answer->ttl_count, STALE_TTL_S);
+    header_put(bytes, HEADER_AD, false); /* signatures may have ended as well */
     answer->ttl_count = 0;
     answer->ttl_s = STALE_TTL_S;
     answer->stored_at = now;

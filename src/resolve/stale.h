@@ -21,8 +21,8 @@ enum { STALE_TTL_S = 30 };
  * extended error 3 or 19 with the reason of the failure behind it, and a life of STALE_TTL_S from
  * now. failure: what the task ended with; NULL: it is slow.
  *
- * Not for questions with DO, as signatures may have ended too; not when the failure is one of
- * DNSSEC, which old data must not hide; and not at the end of the resolver.
+ * It never has AD: signatures may have ended too, and whoever validates looks at them. Not when the
+ * failure is one of DNSSEC, which old data must not hide, and not at the end of the resolver.
  */
 struct answer *stale_take(const struct task *task, const struct failure *failure);
 

@@ -106,13 +106,18 @@ static inline void end_resolver(void)
     resolver = NULL;
 }
 
-static inline bool find(const char *name, struct answer *out)
+static inline bool find_with(const char *name, unsigned flags, struct answer *out)
 {
-    struct cache_key key = key_of(name, 0);
+    struct cache_key key = key_of(name, flags);
     cache_read_begin();
     bool found = resolver_find(resolver, &key, out);
     cache_read_end();
     return found;
+}
+
+static inline bool find(const char *name, struct answer *out)
+{
+    return find_with(name, 0, out);
 }
 
 #define WWW "www.example"
