@@ -146,6 +146,7 @@ struct loading {
     struct cache *cache;
     FILE *file;
     const bool *stop;
+    struct cache_filter filter;
     struct snapshot_now now;
     uint32_t passed_s; /* since it was written */
     uint64_t chain;
@@ -191,6 +192,8 @@ static void keep(struct loading *loading, const struct snapshot_item *item)
     revived->answer.ede_count = item->ede_count;
     memcpy(revived->answer.ede, item->ede, sizeof(item->ede));
     cache_key_init(&key, loading->cache, &revived->question, item->flags, item->view);
+    if (!cache_filter_takes(&loading->filter, (struct name){key.name, key.name_len}))
+        return;
     if (is_known(loading, &key) || !cache_store(loading->cache, &key, &revived->answer))
         return;
     loading->kept++;
@@ -283,7 +286,7 @@ static enum err pass(struct loading *loading, bool is_trial)
 }
 
 enum err snapshot_load_from(struct cache *cache, FILE *file, struct snapshot_now now,
-                            const bool *stop, uint64_t *count)
+                            struct cache_filter filter, const bool *stop, uint64_t *count)
 {
     struct loading *loading = calloc(1, sizeof(*loading));
     *count = 0;
@@ -292,6 +295,7 @@ enum err snapshot_load_from(struct cache *cache, FILE *file, struct snapshot_now
     loading->cache = cache;
     loading->file = file;
     loading->stop = stop;
+    loading->filter = filter;
     loading->now = now;
     enum err err = pass(loading, true);
     if (!err)
@@ -303,7 +307,7 @@ enum err snapshot_load_from(struct cache *cache, FILE *file, struct snapshot_now
 }
 
 enum err snapshot_load(struct cache *cache, const char *path, struct snapshot_now now,
-                       const bool *stop, uint64_t *count)
+                       struct cache_filter filter, const bool *stop, uint64_t *count)
 {
     int fd;
     *count = 0;
@@ -315,7 +319,7 @@ enum err snapshot_load(struct cache *cache, const char *path, struct snapshot_no
         close(fd);
         return ERR_NO_MEMORY;
     }
-    err = snapshot_load_from(cache, file, now, stop, count);
+    err = snapshot_load_from(cache, file, now, filter, stop, count);
     fclose(file);
     return err;
 }

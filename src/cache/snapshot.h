@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "cache/visit.h"
 
 struct cache;
 
@@ -34,15 +35,16 @@ enum { SNAPSHOT_AHEAD_MAX_S = 60 };
 MUST_USE enum err snapshot_save(struct cache *cache, const char *path, struct snapshot_now now,
                                 const bool *stop, uint64_t *count);
 
-/* Stores the answers of a file that are still live; *count is how many. What the cache has already
- * stays. The whole file is checked before anything is taken from it. ERR_NOT_FOUND: there is none.
- * ERR_INVALID: torn, not a snapshot, of another version, from the future, or no plain file.
- * ERR_PERMISSION as in base/private_file.h. ERR_CLOSED when *stop became true; ERR_NO_MEMORY. */
+/* Stores the answers of a file that are still live and pass the filter; *count is how many. What
+ * the cache has already stays. The whole file is checked before anything is taken from it.
+ * ERR_NOT_FOUND: there is none. ERR_INVALID: torn, not a snapshot, of another version, from the
+ * future, or no plain file. ERR_PERMISSION as in base/private_file.h. ERR_CLOSED when *stop became
+ * true; ERR_NO_MEMORY. */
 MUST_USE enum err snapshot_load(struct cache *cache, const char *path, struct snapshot_now now,
-                                const bool *stop, uint64_t *count);
+                                struct cache_filter filter, const bool *stop, uint64_t *count);
 
 /* The same from an open stream, which must be seekable. */
 MUST_USE enum err snapshot_load_from(struct cache *cache, FILE *file, struct snapshot_now now,
-                                     const bool *stop, uint64_t *count);
+                                     struct cache_filter filter, const bool *stop, uint64_t *count);
 
 #endif

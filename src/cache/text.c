@@ -121,6 +121,7 @@ enum state { BETWEEN, IN_ANSWER, PASSED_OVER /* to the end of an answer that can
 
 struct text_reader {
     struct cache *cache;
+    struct cache_filter filter;
     uint64_t now_us, count;
     enum state state;
 
@@ -138,12 +139,14 @@ struct text_reader {
     char line[TEXT_LINE_MAX + 1];
 };
 
-struct text_reader *text_reader_new(struct cache *cache, uint64_t now_us)
+struct text_reader *text_reader_new(struct cache *cache, struct cache_filter filter,
+                                    uint64_t now_us)
 {
     struct text_reader *reader = calloc(1, sizeof(*reader));
     if (!reader)
         return NULL;
     reader->cache = cache;
+    reader->filter = filter;
     reader->now_us = now_us;
     return reader;
 }
@@ -315,7 +318,8 @@ static bool store(struct text_reader *reader)
     revived->answer.ede_count = reader->ede_count;
     memcpy(revived->answer.ede, reader->ede, sizeof(reader->ede));
     cache_key_init(&key, reader->cache, &revived->question, reader->flags, 0);
-    return cache_store(reader->cache, &key, &revived->answer);
+    return cache_filter_takes(&reader->filter, (struct name){key.name, key.name_len}) &&
+           cache_store(reader->cache, &key, &revived->answer);
 }
 
 /* An answer that has ended is none any more, and so is a failure: neither is worth a word. */

@@ -42,8 +42,10 @@ MUST_USE bool text_put(struct buf *out, const struct cache_item *item, uint64_t 
 /* Reads lines, whoever wrote them, and stores answers. */
 struct text_reader;
 
-/* For free(). NULL out of memory. cache is borrowed. Answers are stored as of now_us. */
-struct text_reader *text_reader_new(struct cache *cache, uint64_t now_us);
+/* For free(). NULL out of memory. cache is borrowed. Answers are stored as of now_us; those of
+ * names that the filter does not take are passed over. */
+struct text_reader *text_reader_new(struct cache *cache, struct cache_filter filter,
+                                    uint64_t now_us);
 
 /*
  * One line, without its newline. False with why (what is wrong, what to do) when it cannot be

@@ -8,7 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <stdbool.h>
+
 #include "cache/answer.h"
+#include "dns/name.h"
 
 struct cache_item {
     struct answer answer; /* borrowed for the visit; its time may be over */
@@ -20,5 +23,16 @@ enum cache_verdict { CACHE_KEEP, CACHE_DROP };
 
 /* Called in a read section: it must not wait. */
 typedef enum cache_verdict (*cache_visit)(void *context, const struct cache_item *item);
+
+/* Of what comes from outside, which names (lower case) may be stored. */
+struct cache_filter {
+    bool (*may_store)(const void *context, struct name name); /* NULL: all */
+    const void *context;
+};
+
+static inline bool cache_filter_takes(const struct cache_filter *filter, struct name name)
+{
+    return !filter->may_store || filter->may_store(filter->context, name);
+}
 
 #endif

@@ -12,10 +12,12 @@
 #include "cache/cache.h"
 #include "cache/pattern.h"
 #include "cache/text.h"
+#include "config/config.h"
 #include "control/call.h"
 #include "control/commands.h"
 #include "dns/rrtype.h"
 #include "loop/loop.h"
+#include "resolve/local_names.h"
 
 /* ---- flush ---- */
 
@@ -222,12 +224,21 @@ static void load_feed(struct call *call, struct span piece)
     }
 }
 
+/* Names answered here are never in the cache. The view's configuration is that of the moment. */
+static bool may_store(const void *context, struct name name)
+{
+    const struct control_view *view = context;
+
+    return !view->config || !view->config->local || !local_names_has(view->config->local, name);
+}
+
 void command_load_cache(struct call *call)
 {
+    struct cache_filter filter = {.may_store = may_store, .context = call->view};
     struct load *load = calloc(1, sizeof(*load));
 
     if (load)
-        load->reader = text_reader_new(call->view->cache, loop_now(call->loop));
+        load->reader = text_reader_new(call->view->cache, filter, loop_now(call->loop));
     if (!load || !load->reader) {
         load_free(load);
         reply_refuse(&call->reply, "out of memory; try again");

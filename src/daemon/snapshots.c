@@ -24,6 +24,7 @@ enum { NICENESS = 10 }; /* queries come first */
 struct snapshots {
     const char *path;
     struct cache *cache;
+    struct cache_filter filter;
     uint32_t interval_s;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -46,7 +47,8 @@ static void load(struct snapshots *snapshots)
 {
     const char *path = snapshots->path;
     uint64_t count;
-    enum err err = snapshot_load(snapshots->cache, path, read_clocks(), &snapshots->stop, &count);
+    enum err err = snapshot_load(snapshots->cache, path, read_clocks(), snapshots->filter,
+                                 &snapshots->stop, &count);
 
     if (!err)
         LOG(LOG_INFO, "daemon", "%llu answers read from %s", (unsigned long long)count, path);
@@ -143,7 +145,8 @@ static void deinit(struct snapshots *snapshots)
     free(snapshots);
 }
 
-struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct cache *cache)
+struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct cache *cache,
+                                 struct cache_filter filter)
 {
     struct snapshots *snapshots = path && *path ? calloc(1, sizeof(*snapshots)) : NULL;
 
@@ -152,6 +155,7 @@ struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct c
     snapshots->path = path;
     snapshots->interval_s = interval_s;
     snapshots->cache = cache;
+    snapshots->filter = filter;
     init(snapshots);
     if (pthread_create(&snapshots->thread, NULL, run, snapshots) != 0) {
         LOG(LOG_WARNING, "daemon", "no thread for cache.snapshot: it is not used");
@@ -163,6 +167,16 @@ struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct c
     (void)wait_for(snapshots, &snapshots->is_read, SNAPSHOTS_START_US);
     pthread_mutex_unlock(&snapshots->lock);
     return snapshots;
+}
+
+void snapshots_await_reading(struct snapshots *snapshots)
+{
+    if (!snapshots)
+        return;
+    pthread_mutex_lock(&snapshots->lock);
+    while (!snapshots->is_read)
+        pthread_cond_wait(&snapshots->changed, &snapshots->lock);
+    pthread_mutex_unlock(&snapshots->lock);
 }
 
 void snapshots_close(struct snapshots **out, bool is_to_be_saved)

@@ -33,6 +33,7 @@
 #include "daemon/worker.h"
 #include "loop/loop.h"
 #include "net/tls_ticket_keys.h"
+#include "resolve/local_names.h"
 #include "serve/server.h"
 #include "serve/server_address.h"
 
@@ -280,6 +281,19 @@ static bool fill_view(struct supervisor *supervisor)
     return list && fill_listening(supervisor);
 }
 
+static bool may_store(const void *context, struct name name)
+{
+    const struct local_names *local = context;
+
+    return !local || !local_names_has(local, name);
+}
+
+/* The file may know names that are answered here since. */
+static struct cache_filter stored_names(const struct supervisor *supervisor)
+{
+    return (struct cache_filter){.may_store = may_store, .context = supervisor->config->local};
+}
+
 static int start(struct supervisor *supervisor)
 {
     int code = probe(supervisor->config);
@@ -299,9 +313,9 @@ static int start(struct supervisor *supervisor)
     if (!code && !fill_view(supervisor))
         code = refusal("out of memory");
     if (!code)
-        supervisor->snapshots =
-            snapshots_open(supervisor->config->snapshot_file,
-                           supervisor->config->snapshot_interval_s, supervisor->cache);
+        supervisor->snapshots = snapshots_open(supervisor->config->snapshot_file,
+                                               supervisor->config->snapshot_interval_s,
+                                               supervisor->cache, stored_names(supervisor));
     return code;
 }
 

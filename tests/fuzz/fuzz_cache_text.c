@@ -22,7 +22,7 @@ static struct cache *cache;
 
 static void read_all(struct span text)
 {
-    struct text_reader *reader = text_reader_new(cache, 0);
+    struct text_reader *reader = text_reader_new(cache, (struct cache_filter){0}, 0);
     char why[TEXT_WHY_MAX];
     MUST(reader);
     while (text.len > 0) {

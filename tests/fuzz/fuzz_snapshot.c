@@ -32,7 +32,7 @@ static uint64_t load(const void *data, size_t size)
     uint64_t count = 0;
     FILE *file = fmemopen((void *)(uintptr_t)data, size, "r");
     MUST(file);
-    (void)!snapshot_load_from(cache, file, now, &never, &count);
+    (void)!snapshot_load_from(cache, file, now, (struct cache_filter){0}, &never, &count);
     fclose(file);
     return count;
 }

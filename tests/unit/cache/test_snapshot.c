@@ -22,6 +22,7 @@ enum { WRITTEN_S = 1800000000 };
 static struct cache *cache, *other;
 static struct made made;
 static char folder[64], path[80];
+static struct cache_filter filter;
 static const bool never = false, at_once = true;
 
 static int set_up(void **state)
@@ -72,7 +73,7 @@ static uint64_t saved(uint64_t now_us)
 static enum err load(uint64_t now_us, uint64_t passed_s, uint64_t *count)
 {
     struct snapshot_now now = {now_us, WRITTEN_S + passed_s};
-    return snapshot_load(other, path, now, &never, count);
+    return snapshot_load(other, path, now, filter, &never, count);
 }
 
 static uint64_t loaded(uint64_t now_us, uint64_t passed_s)
@@ -173,6 +174,29 @@ static void test_what_is_there_already_stays(void **state)
     cache_read_end();
 }
 
+static bool is_not_n1(const void *context, struct name name)
+{
+    (void)context;
+    return name.len != 12 || memcmp(name.wire, "\2n1\7example", 12) != 0;
+}
+
+static void test_what_the_filter_does_not_take_stays_away(void **state)
+{
+    (void)state;
+    struct answer found;
+    for (uint64_t n = 0; n < 3; n++)
+        keep(n);
+    assert_int_equal(saved(0), 3);
+    filter.may_store = is_not_n1;
+    uint64_t count = loaded(0, 1);
+    filter.may_store = NULL;
+    assert_int_equal(count, 2);
+    cache_read_begin();
+    assert_false(find(1, 0, 0, &found));
+    assert_true(find(2, 0, 0, &found));
+    cache_read_end();
+}
+
 static void test_that_it_was_asked_for_again_comes_back(void **state)
 {
     (void)state;
@@ -236,7 +260,7 @@ static void test_a_stop_leaves_the_old_file(void **state)
     saved(100 * SECOND);
     keep(2);
     assert_int_equal(snapshot_save(cache, path, now, &at_once, &count), ERR_CLOSED);
-    assert_int_equal(snapshot_load(other, path, now, &at_once, &count), ERR_CLOSED);
+    assert_int_equal(snapshot_load(other, path, now, filter, &at_once, &count), ERR_CLOSED);
     assert_int_equal(loaded(SECOND, 0), 1);
 }
 
@@ -247,9 +271,9 @@ static void test_a_snapshot_from_the_future_is_refused(void **state)
     keep(1);
     saved(100 * SECOND);
     struct snapshot_now now = {SECOND, WRITTEN_S - SNAPSHOT_AHEAD_MAX_S - 1};
-    assert_int_equal(snapshot_load(other, path, now, &never, &count), ERR_INVALID);
+    assert_int_equal(snapshot_load(other, path, now, filter, &never, &count), ERR_INVALID);
     now.wall_s++;
-    assert_int_equal(snapshot_load(other, path, now, &never, &count), ERR_OK);
+    assert_int_equal(snapshot_load(other, path, now, filter, &never, &count), ERR_OK);
     assert_int_equal(count, 1);
 }
 
@@ -272,7 +296,7 @@ static enum err load_bytes(const void *data, size_t len)
     struct snapshot_now now = {SECOND, WRITTEN_S};
     FILE *file = fmemopen((void *)(uintptr_t)data, len, "r");
     assert_non_null(file);
-    enum err err = snapshot_load_from(other, file, now, &never, &count);
+    enum err err = snapshot_load_from(other, file, now, filter, &never, &count);
     fclose(file);
     return err;
 }
@@ -391,6 +415,7 @@ int main(void)
         SENTENCE(test_all_of_an_answer_comes_back),
         SENTENCE(test_what_is_over_a_failure_or_stale_stays_away),
         SENTENCE(test_what_is_there_already_stays),
+        SENTENCE(test_what_the_filter_does_not_take_stays_away),
         SENTENCE(test_that_it_was_asked_for_again_comes_back),
         SENTENCE(test_a_file_larger_than_the_cache_fills_it_and_no_more),
         SENTENCE(test_the_file_is_its_owners_alone),

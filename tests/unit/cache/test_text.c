@@ -39,11 +39,13 @@ static int tear_down(void **state)
     return 0;
 }
 
+static struct cache_filter filter;
+
 /* Reads the lines at 10 s; how many answers were stored. *bad is the first line that was refused,
  * or 0. */
 static uint64_t read_text(const char *text, unsigned *bad)
 {
-    struct text_reader *reader = text_reader_new(cache, 10 * SECOND);
+    struct text_reader *reader = text_reader_new(cache, filter, 10 * SECOND);
     unsigned number = 1;
     *bad = 0;
     for (const char *at = text; *at; number++) {
@@ -226,6 +228,25 @@ static void test_hostile_text_is_refused_by_line(void **state)
     expect_bad(";answer a. A ttl 20\na. 20 IN A \\# 3 010203\n;end", 2, "no record");
 }
 
+static bool is_not_a(const void *context, struct name name)
+{
+    (void)context;
+    return name.len != 3 || name.wire[1] != 'a';
+}
+
+static void test_what_the_filter_does_not_take_is_passed_over_in_silence(void **state)
+{
+    (void)state;
+    unsigned bad;
+    filter.may_store = is_not_a;
+    uint64_t count = read_text(";answer A. A ttl 20\na. 20 IN A 192.0.2.1\n;end\n"
+                               ";answer b. A ttl 20\nb. 20 IN A 192.0.2.1\n;end\n",
+                               &bad);
+    filter.may_store = NULL;
+    assert_int_equal(count, 1);
+    assert_int_equal(bad, 0);
+}
+
 static void test_what_has_ended_and_failures_are_passed_over_in_silence(void **state)
 {
     (void)state;
@@ -241,7 +262,7 @@ static void test_a_line_too_long_or_with_a_zero_is_refused(void **state)
 {
     (void)state;
     static char line[TEXT_LINE_MAX + 1];
-    struct text_reader *reader = text_reader_new(cache, 0);
+    struct text_reader *reader = text_reader_new(cache, filter, 0);
     memset(line, 'x', sizeof(line));
     assert_false(text_read(reader, span_of(line, sizeof(line)), why));
     assert_false(text_read(reader, span_of("a\0b", 3), why));
@@ -284,6 +305,7 @@ int main(void)
         SENTENCE(test_comments_and_empty_lines_are_nothing),
         SENTENCE(test_what_is_wrong_is_told_and_the_next_answer_taken),
         SENTENCE(test_hostile_text_is_refused_by_line),
+        SENTENCE(test_what_the_filter_does_not_take_is_passed_over_in_silence),
         SENTENCE(test_what_has_ended_and_failures_are_passed_over_in_silence),
         SENTENCE(test_a_line_too_long_or_with_a_zero_is_refused),
         SENTENCE(test_an_answer_larger_than_a_message_is_refused),
