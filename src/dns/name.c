@@ -99,17 +99,23 @@ size_t name_view(struct span bytes, size_t offset, struct name *name)
 
 /* ---- comparing ---- */
 
+/* Where they differ it must be by the bit of case, and what lacks it there must be a letter. */
+static inline bool folded_words_equal(uint64_t a, uint64_t b)
+{
+    static const uint64_t case_bits = UINT64_C(0x2020202020202020);
+    uint64_t differ = a ^ b;
+    return !(differ & ~case_bits) && (name_fold_word(a & ~differ) & differ) == differ;
+}
+
 /* Equal without regard to case; the last word overlaps the one before it. */
 static bool folded_equal(const uint8_t *a, const uint8_t *b, size_t len)
 {
     if (len < 8)
-        return name_fold_word(word_load_part(a, len)) == name_fold_word(word_load_part(b, len));
-    for (size_t i = 0; i + 8 < len; i += 8) {
-        uint64_t x = word_load(a + i), y = word_load(b + i);
-        if (x != y && name_fold_word(x) != name_fold_word(y))
+        return folded_words_equal(word_load_part(a, len), word_load_part(b, len));
+    for (size_t i = 0; i + 8 < len; i += 8)
+        if (!folded_words_equal(word_load(a + i), word_load(b + i)))
             return false;
-    }
-    return name_fold_word(word_load(a + len - 8)) == name_fold_word(word_load(b + len - 8));
+    return folded_words_equal(word_load(a + len - 8), word_load(b + len - 8));
 }
 
 /* Whether the rest of the name stands there whole: a sound name ends itself, so equal bytes are an
@@ -125,7 +131,9 @@ bool name_equal_in_message(struct span message, size_t offset, struct name name)
 {
     size_t at = offset, sequence = offset, done = 0;
     unsigned hops = 0;
-    if (rest_stands_at(message, at, name, done))
+    if (at >= message.len)
+        return false;
+    if (message.data[at] <= NAME_LABEL_MAX && rest_stands_at(message, at, name, done))
         return true;
     while (at < message.len) {
         size_t size = (size_t)message.data[at] + 1;

@@ -32,12 +32,11 @@ enum {
 };
 
 struct loop {
+    struct loop_turn turn; /* first */
     uv_loop_t uv;
     uv_async_t wakeup;
     struct watch uv_watch;
     struct watches watches;
-    uint64_t now_us;
-    bool now_is_stale;
     struct list turn_ends;
     struct timers timers;
     struct loop_guest *guest;
@@ -54,13 +53,10 @@ uint64_t loop_clock(struct loop *loop)
     return (uint64_t)now.tv_sec * US_PER_S + (uint64_t)now.tv_nsec / 1000;
 }
 
-uint64_t loop_now(struct loop *loop)
+uint64_t loop_read_now(struct loop *loop)
 {
-    if (loop->now_is_stale) {
-        loop->now_us = loop_clock(loop);
-        loop->now_is_stale = false;
-    }
-    return loop->now_us;
+    loop->turn.now_us = loop_clock(loop);
+    return loop->turn.now_us;
 }
 
 int64_t loop_wall_s(struct loop *loop)
@@ -201,7 +197,7 @@ static void run_turn(struct loop *loop)
         run_uv(loop);
     /* What ran there may have made new handles, whose descriptors are not in libuv's set yet. */
     int timeout_ms = is_stopping(loop) || has_uv_work(loop) ? 0 : wait_ms(loop);
-    loop->now_is_stale = true;
+    loop->turn.now_us = 0;
     watches_wait(&loop->watches, timeout_ms);
     timers_run(&loop->timers, loop_now(loop));
     run_turn_ends(loop);
@@ -247,7 +243,6 @@ struct loop *loop_new(void)
     }
     list_init(&loop->turn_ends);
     timers_init(&loop->timers, loop_clock(loop));
-    loop->now_is_stale = true;
     return loop;
 }
 

@@ -55,10 +55,8 @@ struct addr client_prefix(const struct client_masks *masks, const struct addr *c
 uint64_t client_hash(const struct client_masks *masks, const struct addr *client, uint64_t seed)
 {
     uint64_t words[2];
-    if (addr_family(client) == AF_INET) {
-        uint32_t word = client->in.sin_addr.s_addr & masks->v4;
-        return hash_bytes(&word, sizeof(word), seed);
-    }
+    if (addr_family(client) == AF_INET)
+        return hash_word(client->in.sin_addr.s_addr & masks->v4, seed);
     read_masked(masks, &client->in6.sin6_addr, words);
     return hash_bytes(words, sizeof(words), seed);
 }

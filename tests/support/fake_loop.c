@@ -20,7 +20,7 @@
 enum { HOOK_ROUNDS_MAX = 10000 }; /* more is a loop of hooks that ask for each other */
 
 struct loop {
-    uint64_t now_us;
+    struct loop_turn turn; /* first */
     uint64_t turns;
     uint64_t sequence;
     bool stopping;
@@ -36,11 +36,11 @@ struct loop *loop_new(void)
     struct loop *loop = calloc(1, sizeof(*loop));
 
     MUST(loop);
-    loop->now_us = FAKE_LOOP_START_US;
+    loop->turn.now_us = FAKE_LOOP_START_US;
     loop->mail_end = &loop->mail;
     list_init(&loop->events);
     list_init(&loop->turn_ends);
-    timers_init(&loop->timers, loop->now_us);
+    timers_init(&loop->timers, loop->turn.now_us);
     return loop;
 }
 
@@ -69,19 +69,19 @@ struct fake_net **fake_loop_net(struct loop *loop)
     return &loop->net;
 }
 
-uint64_t loop_now(struct loop *loop)
+uint64_t loop_read_now(struct loop *loop)
 {
-    return loop->now_us;
+    return loop->turn.now_us;
 }
 
 uint64_t loop_clock(struct loop *loop)
 {
-    return loop->now_us;
+    return loop->turn.now_us;
 }
 
 int64_t loop_wall_s(struct loop *loop)
 {
-    return FAKE_LOOP_WALL_S + (int64_t)((loop->now_us - FAKE_LOOP_START_US) / US_PER_S);
+    return FAKE_LOOP_WALL_S + (int64_t)((loop->turn.now_us - FAKE_LOOP_START_US) / US_PER_S);
 }
 
 struct timers *loop_timers(struct loop *loop)
@@ -124,7 +124,7 @@ void fake_event_schedule(struct loop *loop, struct fake_event *event, uint64_t d
     struct list *at = loop->events.prev;
 
     list_remove(&event->node);
-    event->at_us = loop->now_us + delay_us;
+    event->at_us = loop->turn.now_us + delay_us;
     event->sequence = loop->sequence++;
     /* Most events are the latest: look from the end. */
     at = loop->events.prev;
@@ -151,10 +151,10 @@ static uint64_t next_turn_at(struct loop *loop)
     uint64_t at = timers_next(&loop->timers);
 
     if (loop->mail || !list_is_empty(&loop->turn_ends))
-        return loop->now_us;
+        return loop->turn.now_us;
     if (event)
         at = MIN(at, event->at_us);
-    return MAX(at, loop->now_us);
+    return MAX(at, loop->turn.now_us);
 }
 
 static void run_events(struct loop *loop)
@@ -163,7 +163,7 @@ static void run_events(struct loop *loop)
     struct fake_event *event;
 
     list_init(&due);
-    while ((event = first_event(loop)) && event->at_us <= loop->now_us) {
+    while ((event = first_event(loop)) && event->at_us <= loop->turn.now_us) {
         list_remove(&event->node);
         list_append(&due, &event->node);
     }
@@ -190,10 +190,10 @@ static void run_hooks(struct loop *loop)
 
 static void run_turn(struct loop *loop, uint64_t at_us)
 {
-    loop->now_us = at_us;
+    loop->turn.now_us = at_us;
     loop->turns++;
     run_events(loop);
-    timers_run(&loop->timers, loop->now_us);
+    timers_run(&loop->timers, loop->turn.now_us);
     run_mail(loop);
     run_hooks(loop);
 }
@@ -210,34 +210,34 @@ bool fake_loop_step(struct loop *loop)
 
 void fake_loop_advance_to(struct loop *loop, uint64_t at_us)
 {
-    MUST(at_us >= loop->now_us);
+    MUST(at_us >= loop->turn.now_us);
     for (;;) {
         uint64_t at = next_turn_at(loop);
         if (at > at_us)
             break;
         run_turn(loop, at);
     }
-    loop->now_us = at_us;
+    loop->turn.now_us = at_us;
 }
 
 void fake_loop_settle(struct loop *loop)
 {
-    fake_loop_advance_to(loop, loop->now_us);
+    fake_loop_advance_to(loop, loop->turn.now_us);
 }
 
 void fake_loop_advance(struct loop *loop, uint64_t us)
 {
-    fake_loop_advance_to(loop, loop->now_us + us);
+    fake_loop_advance_to(loop, loop->turn.now_us + us);
 }
 
 bool fake_loop_run_until(struct loop *loop, bool (*done)(void *arg), void *arg, uint64_t limit_us)
 {
-    uint64_t limit_at = loop->now_us + limit_us;
+    uint64_t limit_at = loop->turn.now_us + limit_us;
 
     while (!done(arg)) {
         uint64_t at = next_turn_at(loop);
         if (at > limit_at) {
-            loop->now_us = limit_at;
+            loop->turn.now_us = limit_at;
             return done(arg);
         }
         run_turn(loop, at);
@@ -247,14 +247,14 @@ bool fake_loop_run_until(struct loop *loop, bool (*done)(void *arg), void *arg, 
 
 bool fake_loop_run_until_idle(struct loop *loop, uint64_t limit_us)
 {
-    uint64_t limit_at = loop->now_us + limit_us;
+    uint64_t limit_at = loop->turn.now_us + limit_us;
 
     for (;;) {
         uint64_t at = next_turn_at(loop);
         if (at == UINT64_MAX)
             return true;
         if (at > limit_at) {
-            loop->now_us = limit_at;
+            loop->turn.now_us = limit_at;
             return false;
         }
         run_turn(loop, at);
@@ -263,7 +263,7 @@ bool fake_loop_run_until_idle(struct loop *loop, uint64_t limit_us)
 
 void fake_loop_jump(struct loop *loop, uint64_t us)
 {
-    loop->now_us += us;
+    loop->turn.now_us += us;
 }
 
 void loop_run(struct loop *loop)
