@@ -328,7 +328,6 @@ void pool_retire(struct pool *pool)
     pool->retiring = true;
     pool->nailing = false;
     pool_give_places(pool);
-    timer_stop(&pool->tend_later);
     pool_wind_down(pool);
 }
 

@@ -513,6 +513,27 @@ static void test_retire_one_that_is_wanted_while_it_goes_is_back_with_a_new_conn
 }
 
 /* There, away and there again, all while one query is under way. */
+static void
+test_retire_one_that_is_back_while_it_may_not_be_nailed_is_nailed_when_it_may(void **state)
+{
+    (void)state;
+    struct world world;
+    struct upstream_options options = nailed_only();
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, AT, NULL, NULL);
+    struct upstream *upstream = change(&world, NULL, AT, &options);
+    fake_loop_advance(world.loop, 100 * MS);
+    pool_heard_keepalive(&upstream->pool, NULL, 0); /* RFC 7828: go away for ten minutes */
+    change(&world, upstream, NULL, NULL);
+    assert_ptr_equal(change(&world, NULL, AT, &options), upstream);
+    fake_loop_advance(world.loop, 60 * S);
+    assert_int_equal(peer_dials(peer), 1);
+    fake_loop_advance(world.loop, 600 * S);
+    assert_int_equal(peer_dials(peer), 2);
+    assert_int_equal(world.stats.upstream_ready, 1);
+    world_close(&world);
+}
+
 static void test_retire_two_changes_during_one_drain_lose_nothing(void **state)
 {
     (void)state;
@@ -689,6 +710,8 @@ int main(void)
         cmocka_unit_test(test_retire_and_the_end_of_all_may_come_together),
         cmocka_unit_test(
             test_retire_one_that_is_wanted_while_it_goes_is_back_with_a_new_connection),
+        cmocka_unit_test(
+            test_retire_one_that_is_back_while_it_may_not_be_nailed_is_nailed_when_it_may),
         cmocka_unit_test(test_retire_two_changes_during_one_drain_lose_nothing),
         cmocka_unit_test(test_retire_a_hundred_changes_in_a_row_leave_one_upstream),
         cmocka_unit_test(test_retire_those_that_stay_are_found_however_many_go),
