@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "loop/loop.h"
 #include "net/tls_contexts.h"
+#include "upstream/pool_retire.h"
 #include "upstream/upstream.h"
 #include "upstream/upstreams_inside.h"
 
