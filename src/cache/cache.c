@@ -7,6 +7,7 @@
  */
 #include "cache/cache.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -25,11 +26,16 @@ enum {
                          * 72 it found a point and a half less of a hundred */
 };
 
+/* What a reload may change while others read: each value by itself, in no order. */
+struct settings {
+    _Atomic uint32_t min_ttl_s, max_ttl_s, max_negative_ttl_s, failure_ttl_s;
+    _Atomic uint32_t serve_stale_s;
+    _Atomic bool prefetch;
+    _Atomic uint64_t stale_timeout_us; /* 0: stale answers do not serve */
+};
+
 struct cache {
-    struct lifetime_bounds bounds;
-    bool prefetch;
-    uint32_t serve_stale_s;
-    uint64_t stale_timeout_us; /* 0: stale answers do not serve */
+    struct settings settings;
     uint64_t seed;
     uint64_t mapped_bytes, table_bytes, bytes_max;
     struct grace *grace;
@@ -79,7 +85,6 @@ static void init_shards(struct cache *cache, const struct layout *l)
             .heap_bytes = l->heap_bytes_each,
             .grace = cache->grace,
             .seed = cache->seed,
-            .keeps_stale = cache->serve_stale_s > 0,
         };
         shard_init(&cache->shards[i], &parts);
     }
@@ -90,6 +95,29 @@ static void init_shards(struct cache *cache, const struct layout *l)
 static void wish_large_pages(struct cache *cache, const struct layout *l)
 {
     (void)madvise((uint8_t *)cache + l->buckets_at, l->heaps_at - l->buckets_at, MADV_HUGEPAGE);
+}
+
+#define SET(value, to) atomic_store_explicit(&(value), (to), memory_order_relaxed)
+#define GET(value) atomic_load_explicit(&(value), memory_order_relaxed)
+
+static size_t shard_count(const struct cache *cache)
+{
+    return (size_t)1 << cache->shard_bits;
+}
+
+void cache_set_options(struct cache *cache, const struct cache_options *options)
+{
+    struct settings *settings = &cache->settings;
+    bool serves_stale = options->serve_stale_s > 0;
+    SET(settings->min_ttl_s, options->min_ttl_s);
+    SET(settings->max_ttl_s, options->max_ttl_s);
+    SET(settings->max_negative_ttl_s, options->max_negative_ttl_s);
+    SET(settings->failure_ttl_s, options->failure_ttl_s);
+    SET(settings->prefetch, options->prefetch);
+    SET(settings->serve_stale_s, options->serve_stale_s);
+    SET(settings->stale_timeout_us, serves_stale ? options->stale_answer_timeout_us : 0);
+    for (size_t i = 0; i < shard_count(cache); i++)
+        shard_keep_stale(&cache->shards[i], serves_stale);
 }
 
 struct cache *cache_new(const struct cache_options *options)
@@ -108,15 +136,6 @@ struct cache *cache_new(const struct cache_options *options)
         return NULL;
     }
     wish_large_pages(cache, &l);
-    cache->bounds = (struct lifetime_bounds){
-        .min_ttl_s = options->min_ttl_s,
-        .max_ttl_s = options->max_ttl_s,
-        .max_negative_ttl_s = options->max_negative_ttl_s,
-        .failure_ttl_s = options->failure_ttl_s,
-    };
-    cache->prefetch = options->prefetch;
-    cache->serve_stale_s = options->serve_stale_s;
-    cache->stale_timeout_us = options->serve_stale_s ? options->stale_answer_timeout_us : 0;
     cache->seed = rand_u64();
     cache->mapped_bytes = l.total;
     cache->table_bytes = l.heaps_at + grace_bytes();
@@ -124,12 +143,8 @@ struct cache *cache_new(const struct cache_options *options)
     cache->grace = grace;
     cache->shard_bits = shard_bits;
     init_shards(cache, &l);
+    cache_set_options(cache, options);
     return cache;
-}
-
-static size_t shard_count(const struct cache *cache)
-{
-    return (size_t)1 << cache->shard_bits;
 }
 
 void cache_free(struct cache *cache)
@@ -184,12 +199,13 @@ bool cache_find(struct cache *cache, const struct cache_key *key, uint64_t now_u
 bool cache_find_stale(struct cache *cache, const struct cache_key *key, uint64_t now_us,
                       struct answer *out)
 {
-    return shard_find_stale(shard_for(cache, key), key, now_us, cache->serve_stale_s, out);
+    return shard_find_stale(shard_for(cache, key), key, now_us, GET(cache->settings.serve_stale_s),
+                            out);
 }
 
 uint64_t cache_stale_timeout_us(const struct cache *cache)
 {
-    return cache->stale_timeout_us;
+    return GET(cache->settings.stale_timeout_us);
 }
 
 bool cache_claim(struct cache *cache, const struct cache_key *key)
@@ -199,7 +215,7 @@ bool cache_claim(struct cache *cache, const struct cache_key *key)
 
 bool cache_prefetches(const struct cache *cache)
 {
-    return cache->prefetch;
+    return GET(cache->settings.prefetch);
 }
 
 void cache_prefetch(struct cache *cache, const struct cache_key *key)
@@ -219,7 +235,14 @@ bool cache_store(struct cache *cache, const struct cache_key *key, const struct 
 
 uint32_t cache_ttl(const struct cache *cache, enum answer_kind kind, uint32_t ttl_s)
 {
-    return lifetime_ttl(&cache->bounds, kind, ttl_s);
+    const struct settings *settings = &cache->settings;
+    struct lifetime_bounds bounds = {
+        .min_ttl_s = GET(settings->min_ttl_s),
+        .max_ttl_s = GET(settings->max_ttl_s),
+        .max_negative_ttl_s = GET(settings->max_negative_ttl_s),
+        .failure_ttl_s = GET(settings->failure_ttl_s),
+    };
+    return lifetime_ttl(&bounds, kind, ttl_s);
 }
 
 bool cache_walk(struct cache *cache, uint64_t *place, unsigned buckets, cache_visit visit,

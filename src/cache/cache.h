@@ -40,6 +40,11 @@ struct cache_options {
 enum { CACHE_SIZE_MIN = 1024 * 1024 };
 struct cache *cache_new(const struct cache_options *options);
 
+/* Other options while it is in use, but for size_bytes, which stays. They hold for what is asked
+ * and stored from now on: answers that are there keep their lives, and some worker may see one
+ * value a moment before another. Any thread, one at a time. */
+void cache_set_options(struct cache *cache, const struct cache_options *options);
+
 /* No thread may be reading or registered any more. */
 void cache_free(struct cache *cache);
 

@@ -9,6 +9,8 @@
  */
 #include "cache/shard.h"
 
+#include <stdatomic.h>
+
 #include "base/check.h"
 #include "cache/entry.h"
 
@@ -44,13 +46,17 @@ void shard_init(struct shard *shard, const struct shard_parts *parts)
         .base = parts->heap,
         .grace = parts->grace,
         .seed = parts->seed,
-        .keeps_stale = parts->keeps_stale,
     };
     pthread_mutex_init(&shard->lock, NULL);
     heap_init(&shard->heap, parts->heap, parts->heap_bytes);
     /* In small shards a larger part, or stores would wait for readers all the time. */
     uint32_t least = MIN(shard->heap.granules / 8, (uint32_t)SPARE_MIN_BYTES / HEAP_GRANULE);
     shard->spare_granules = MAX(shard->heap.granules / SPARE_SHARE, least);
+}
+
+void shard_keep_stale(struct shard *shard, bool keep)
+{
+    atomic_store_explicit(&shard->keeps_stale, keep, memory_order_relaxed);
 }
 
 void shard_deinit(struct shard *shard)
@@ -225,7 +231,8 @@ static struct bucket *sweep_next(struct shard *shard)
  * the hand moves only when memory is short. */
 static int expired_way(const struct shard *shard, const struct bucket *bucket, uint16_t now_tick)
 {
-    return bucket_expired(bucket, now_tick, shard->keeps_stale);
+    bool keeps_stale = atomic_load_explicit(&shard->keeps_stale, memory_order_relaxed);
+    return bucket_expired(bucket, now_tick, keeps_stale);
 }
 
 /* The way that goes next: one that is over, or else the one SIEVE gives up. Asked twice without a

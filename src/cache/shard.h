@@ -28,13 +28,13 @@ struct retired {
 };
 
 struct shard {
-    /* What readers need; constant. */
+    /* What readers need; constant, but for the last. */
     struct bucket *buckets;
     uint32_t bucket_count;
     uint8_t *base; /* of the heap's region */
     struct grace *grace;
     uint64_t seed;
-    bool keeps_stale; /* answers may be of use past their end */
+    _Atomic bool keeps_stale; /* answers may be of use past their end */
 
     /* Of those who write. */
     pthread_mutex_t lock __attribute__((aligned(64)));
@@ -57,10 +57,13 @@ struct shard_parts {
     size_t heap_bytes;
     struct grace *grace;
     uint64_t seed;
-    bool keeps_stale;
 };
 
 void shard_init(struct shard *shard, const struct shard_parts *parts);
+
+/* Whether answers may be of use past their end: not before this says so. Any thread. */
+void shard_keep_stale(struct shard *shard, bool keep);
+
 void shard_deinit(struct shard *shard);
 
 /* As cache_find(), cache_store(); in a read section and anywhere, respectively. */

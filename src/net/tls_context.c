@@ -176,8 +176,8 @@ static enum err add_file(EVP_MD_CTX *digest, const char *path, char why[TLS_WHY_
     return err;
 }
 
-static enum err note_files(struct tls_context *context, const struct tls_peer_options *options,
-                           char why[TLS_WHY_MAX])
+static enum err digest_files(uint8_t out[TLS_FILES_ID_BYTES],
+                             const struct tls_peer_options *options, char why[TLS_WHY_MAX])
 {
     EVP_MD_CTX *digest = EVP_MD_CTX_new();
     enum err err = ERR_OK;
@@ -188,7 +188,7 @@ static enum err note_files(struct tls_context *context, const struct tls_peer_op
         err = add_file(digest, options->ca_bundle, why);
     if (!err)
         err = add_file(digest, options->certificate, why);
-    if (!err && EVP_DigestFinal_ex(digest, context->files, NULL) != 1)
+    if (!err && EVP_DigestFinal_ex(digest, out, NULL) != 1)
         err = tls_why(why, ERR_NO_MEMORY, "out of memory");
     EVP_MD_CTX_free(digest);
     return err;
@@ -197,6 +197,15 @@ static enum err note_files(struct tls_context *context, const struct tls_peer_op
 struct span tls_context_files_id(const struct tls_context *context)
 {
     return span_of(context->files, sizeof(context->files));
+}
+
+bool tls_context_files_changed(const struct tls_context *context,
+                               const struct tls_peer_options *options)
+{
+    uint8_t now[TLS_FILES_ID_BYTES];
+    char why[TLS_WHY_MAX];
+
+    return digest_files(now, options, why) || memcmp(now, context->files, sizeof(now)) != 0;
 }
 
 enum err tls_context_client(struct tls_context **out, const struct tls_peer_options *options,
@@ -208,7 +217,7 @@ enum err tls_context_client(struct tls_context **out, const struct tls_peer_opti
         return no_memory(out, why);
     enum err err = set_client(context->ctx, options, why);
     if (!err)
-        err = note_files(context, options, why);
+        err = digest_files(context->files, options, why);
     return finish(out, context, err);
 }
 

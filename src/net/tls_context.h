@@ -13,6 +13,7 @@
  * "dot" (RFC 7858 section 3.1).
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,11 @@ MUST_USE enum err tls_context_client(struct tls_context **out,
 /* A digest of what stood in the files of a client's context, authorities and our certificate:
  * tickets that were got with other files are another identity's. Borrowed; TLS_FILES_ID_BYTES. */
 struct span tls_context_files_id(const struct tls_context *context);
+
+/* Whether the files of a client's context, made of these options, say something else now or cannot
+ * be read. The system's authorities are not looked at. */
+bool tls_context_files_changed(const struct tls_context *context,
+                               const struct tls_peer_options *options);
 
 struct tls_server_options {
     struct span certificate;                 /* PEM: the chain, the server's own first */

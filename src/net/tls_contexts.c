@@ -9,8 +9,11 @@
 #include "base/check.h"
 
 struct entry {
-    struct tls_peer_options key; /* copies of its strings; the rest is unset */
+    struct tls_peer_options key; /* a copy */
+    void *memory;                /* of the key */
     struct tls_context *context;
+    size_t users;
+    bool is_former; /* its files say something else now: for those who have it */
 };
 
 struct tls_contexts {
@@ -25,11 +28,7 @@ struct tls_contexts *tls_contexts_new(void)
 
 static void entry_deinit(struct entry *entry)
 {
-    free(entry->key.ca_bundle);
-    free(entry->key.certificate);
-    free(entry->key.key);
-    free(entry->key.ciphers);
-    free(entry->key.groups);
+    free(entry->memory);
     tls_context_free(entry->context);
 }
 
@@ -42,53 +41,78 @@ void tls_contexts_free(struct tls_contexts *contexts)
     free(contexts);
 }
 
-static bool copy_text(char **out, const char *text)
+static struct entry *find(struct tls_contexts *contexts, const struct tls_peer_options *options)
 {
-    *out = strdup(text ? text : "");
-    return *out != NULL;
-}
-
-static bool copy_key(struct tls_peer_options *out, const struct tls_peer_options *options)
-{
-    return copy_text(&out->ca_bundle, options->ca_bundle) &&
-           copy_text(&out->certificate, options->certificate) &&
-           copy_text(&out->key, options->key) && copy_text(&out->ciphers, options->ciphers) &&
-           copy_text(&out->groups, options->groups);
-}
-
-static struct tls_context *find(struct tls_contexts *contexts,
-                                const struct tls_peer_options *options)
-{
-    for (size_t i = 0; i < contexts->count; i++)
-        if (tls_peer_options_same_context(&contexts->entries[i].key, options))
-            return contexts->entries[i].context;
+    for (size_t i = 0; i < contexts->count; i++) {
+        struct entry *entry = &contexts->entries[i];
+        if (!entry->is_former && tls_peer_options_same_context(&entry->key, options))
+            return entry;
+    }
     return NULL;
 }
 
-static struct tls_context *make(struct tls_contexts *contexts,
-                                const struct tls_peer_options *options, char why[TLS_WHY_MAX])
+static struct entry *make(struct tls_contexts *contexts, const struct tls_peer_options *options,
+                          char why[TLS_WHY_MAX])
 {
     struct entry entry = {.context = NULL};
 
-    if (!copy_key(&entry.key, options))
+    if (contexts->count == TLS_CONTEXTS_MAX)
+        (void)tls_why(why, ERR_LIMIT, "more than %d different settings of TLS", TLS_CONTEXTS_MAX);
+    else if (!tls_peer_options_copy(&entry.key, options, &entry.memory))
         (void)tls_why(why, ERR_NO_MEMORY, "out of memory");
-    else if (!tls_context_client(&entry.context, options, why))
-        contexts->entries[contexts->count++] = entry;
-    if (!entry.context)
-        entry_deinit(&entry);
-    return entry.context;
+    else if (!tls_context_client(&entry.context, options, why)) {
+        contexts->entries[contexts->count] = entry;
+        return &contexts->entries[contexts->count++];
+    }
+    entry_deinit(&entry);
+    return NULL;
 }
 
 struct tls_context *tls_contexts_get(struct tls_contexts *contexts,
                                      const struct tls_peer_options *options, char why[TLS_WHY_MAX])
 {
-    struct tls_context *found = find(contexts, options);
+    struct entry *entry = find(contexts, options);
 
-    if (found)
-        return found;
-    if (contexts->count == TLS_CONTEXTS_MAX) {
-        (void)tls_why(why, ERR_LIMIT, "more than %d different settings of TLS", TLS_CONTEXTS_MAX);
+    if (!entry)
+        entry = make(contexts, options, why);
+    if (!entry)
         return NULL;
+    entry->users++;
+    return entry->context;
+}
+
+static void drop(struct tls_contexts *contexts, struct entry *entry)
+{
+    entry_deinit(entry);
+    *entry = contexts->entries[--contexts->count];
+}
+
+void tls_contexts_give(struct tls_contexts *contexts, struct tls_context *context)
+{
+    for (size_t i = 0; context && i < contexts->count; i++) {
+        struct entry *entry = &contexts->entries[i];
+        if (entry->context != context)
+            continue;
+        MUST(entry->users > 0);
+        if (--entry->users == 0)
+            drop(contexts, entry);
+        return;
     }
-    return make(contexts, options, why);
+}
+
+enum err tls_contexts_renew(struct tls_contexts *contexts, char why[TLS_WHY_MAX])
+{
+    enum err err = ERR_OK;
+
+    for (size_t i = contexts->count; i-- > 0;) {
+        struct entry *entry = &contexts->entries[i];
+        if (entry->is_former || !tls_context_files_changed(entry->context, &entry->key))
+            continue;
+        entry->is_former = make(contexts, &entry->key, why) != NULL;
+        if (!entry->is_former)
+            err = ERR_INVALID;
+        else if (entry->users == 0)
+            drop(contexts, entry);
+    }
+    return err;
 }

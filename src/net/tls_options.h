@@ -5,12 +5,15 @@
 
 /*
  * How TLS is spoken: plain values, filled by config. Strings and pins are borrowed and live as long
- * as the configuration; a string that was not given is "" or NULL, which mean the same.
+ * as the configuration, unless tls_peer_options_copy() made them; a string that was not given is ""
+ * or NULL, which mean the same.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/err.h"
 
 /* Usage profiles of RFC 8310 section 5. Strict: nothing is said before the peer has proved who it
  * is. Opportunistic: TLS where it can be had, whoever it is. */
@@ -43,6 +46,11 @@ struct tls_peer_options {
 
 /* Every value the same, strings by what they say. */
 bool tls_peer_options_equal(const struct tls_peer_options *a, const struct tls_peer_options *b);
+
+/* A copy that needs nothing of from; what it points to lies in *memory, the caller's, for free().
+ * False: out of memory. */
+MUST_USE bool tls_peer_options_copy(struct tls_peer_options *out,
+                                    const struct tls_peer_options *from, void **memory);
 
 /* The same authorities, certificate of ours, ciphers and groups: may share a context. */
 bool tls_peer_options_same_context(const struct tls_peer_options *a,

@@ -74,6 +74,11 @@ static bool became_local(const struct task *task)
            local_names_has(tasks->local, task->question.name);
 }
 
+static bool may_store(const struct task *task)
+{
+    return task_is_current(task) && !became_local(task);
+}
+
 static void hand_out_in_section(struct task *task, const struct answer *answer)
 {
     cache_read_begin();
@@ -83,7 +88,7 @@ static void hand_out_in_section(struct task *task, const struct answer *answer)
 
 static void store_and_hand_out(struct task *task, const struct answer *answer)
 {
-    if (answer->ttl_s && !became_local(task))
+    if (answer->ttl_s && may_store(task))
         cache_store(task->tasks->cache, &task->key, answer);
     hand_out_in_section(task, answer);
 }
@@ -131,7 +136,7 @@ static bool serve_stale(struct task *task, const struct failure *failure)
     struct answer *stale = stale_take(task, failure);
     if (!stale)
         return false;
-    if (stale->stale_s)
+    if (stale->stale_s && may_store(task))
         cache_store(task->tasks->cache, &task->key, stale);
     cache_read_begin();
     hand_out_stale(task, stale);

@@ -17,6 +17,7 @@
 #include "resolve/local_names.h"
 #include "resolve/task.h"
 #include "resolve/tasks.h"
+#include "upstream/upstreams.h"
 
 struct resolver {
     struct routes *routes;
@@ -39,6 +40,7 @@ static bool init(struct resolver *resolver, const struct route_options *options,
         return false;
     resolver->routes = routes_new(options, tasks->upstreams, &forward_strategy);
     tasks->routes = resolver->routes;
+    upstreams_settle(tasks->upstreams, NULL, NULL);
     return resolver->routes != NULL;
 }
 
@@ -86,6 +88,25 @@ void resolver_set_local(struct resolver *resolver, const struct local_names *nam
     resolver->tasks.local = names;
     resolver->tasks.local_changes++;
     resolver->has_alias = false;
+}
+
+enum err resolver_reload(struct resolver *resolver, const struct route_options *options,
+                         const struct local_names *local, size_t max_tasks)
+{
+    struct tasks *tasks = &resolver->tasks;
+    MUST(!tasks->delivering && !tasks->closing);
+    struct routes *unused = routes_new(options, tasks->upstreams, &forward_strategy);
+    enum err err = unused && tasks_set_max(tasks, max_tasks) ? ERR_OK : ERR_NO_MEMORY;
+    if (!err) {
+        struct routes *former = resolver->routes;
+        tasks->routes = resolver->routes = unused;
+        tasks->minimal_responses = options->minimal_responses;
+        resolver_set_local(resolver, local);
+        unused = former;
+    }
+    routes_free(unused);
+    upstreams_settle(tasks->upstreams, NULL, NULL);
+    return err;
 }
 
 void resolver_key(const struct resolver *resolver, struct cache_key *key,

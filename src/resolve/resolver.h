@@ -31,8 +31,8 @@ struct loop;
 struct resolver;
 struct upstreams;
 
-/* cache, upstreams, stats and routes are borrowed. max_tasks bounds the questions in flight. NULL
- * out of memory. */
+/* cache, upstreams and stats are borrowed, routes for the call only. max_tasks bounds the questions
+ * in flight. NULL out of memory. */
 struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct upstreams *upstreams,
                               const struct route_options *routes, size_t max_tasks,
                               struct stats *stats);
@@ -44,6 +44,22 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
  * after each worker has the new table; what a task that began before brings later is not stored.
  */
 void resolver_set_local(struct resolver *resolver, const struct local_names *names);
+
+/*
+ * A new configuration while it serves: other zones and upstreams, another table of names answered
+ * here (borrowed until the next; see resolver_set_local() for what the cache has of them), another
+ * bound on tasks. May be the same again, or but for a zone or two.
+ *
+ * When it returns ERR_OK nothing of this resolver and its upstreams refers to the former options
+ * and table, nor to routes. Upstreams in both keep their connections and what was learned of them;
+ * upstreams_settle() says what becomes of those that are in none any more. Questions that run are
+ * answered by the former zones and upstreams; equal ones that come now do not join them, and the
+ * cache does not keep their answers. What it has stays, also of zones that are asked elsewhere now.
+ *
+ * ERR_NO_MEMORY: nothing has changed. Not from inside a waiter's call.
+ */
+MUST_USE enum err resolver_reload(struct resolver *resolver, const struct route_options *routes,
+                                  const struct local_names *local, size_t max_tasks);
 
 /* Ends what runs: each waiter gets a SERVFAIL. */
 void resolver_free(struct resolver *resolver);

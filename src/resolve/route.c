@@ -5,7 +5,8 @@
  * numbers of labels that occur are bits, so suffixes of other lengths are never hashed. Zone names
  * come from the operator, but what is looked up does not: the seed is random.
  *
- * Invariant: the table is at most half full, so every probe ends.
+ * Invariants: the table is at most half full, so every probe ends. Nothing refers to the options
+ * that it was built from.
  */
 #include "resolve/route.h"
 
@@ -27,9 +28,12 @@ struct routes {
     uint64_t label_counts[(LABEL_COUNTS + 63) / 64]; /* a bit for each that a zone below the root
                                                         has */
     struct zone *zones;
-    struct upstream **groups; /* of all zones, one block */
-    struct zone *root;        /* the zone ".", or NULL */
-    uint32_t *slots;          /* index into zones plus one; 0 is free */
+    uint8_t *names;              /* of all zones */
+    struct upstream **upstreams; /* the groups of all zones, then those to be prewarmed */
+    size_t upstream_count;
+    size_t holds;      /* by questions, and by whoever has not freed it yet */
+    struct zone *root; /* the zone ".", or NULL */
+    uint32_t *slots;   /* index into zones plus one; 0 is free */
     uint32_t slot_mask;
     size_t zone_count;
     bool has_named; /* a zone other than "." */
@@ -98,15 +102,24 @@ bool route_owns(const struct zone *zone, struct name name)
 
 /* ---- building ---- */
 
+static bool want(struct routes *routes, const struct route_upstream *wanted,
+                 struct upstreams *upstreams)
+{
+    struct upstream *upstream = upstreams_want(upstreams, &wanted->addr, &wanted->options);
+    if (!upstream)
+        return false;
+    routes->upstreams[routes->upstream_count++] = upstream;
+    return true;
+}
+
 static bool fill_group(struct zone *zone, const struct route_zone *from,
                        struct upstreams *upstreams)
 {
+    zone->group = &zone->routes->upstreams[zone->routes->upstream_count];
     for (size_t i = 0; i < from->upstream_count && i < EXCHANGE_GROUP_MAX; i++) {
-        struct upstream *upstream =
-            upstreams_get(upstreams, &from->upstreams[i].addr, &from->upstreams[i].options);
-        if (!upstream)
+        if (!want(zone->routes, &from->upstreams[i], upstreams))
             return false;
-        zone->group[zone->group_len++] = upstream;
+        zone->group_len++;
     }
     if (from->upstream_count > EXCHANGE_GROUP_MAX) {
         char text[NAME_TEXT_MAX];
@@ -144,45 +157,46 @@ static void mark_inner(struct routes *routes, const struct zone *zone)
 static bool fill(struct routes *routes, const struct route_options *options,
                  struct upstreams *upstreams, const struct strategy *forward)
 {
-    struct upstream **group = routes->groups;
+    uint8_t *name = routes->names;
     for (size_t i = 0; i < options->zone_count; i++) {
         const struct route_zone *from = &options->zones[i];
         struct zone *zone = &routes->zones[i];
-        *zone = (struct zone){.name = {from->wire, from->name_len},
+        memcpy(name, from->wire, from->name_len);
+        *zone = (struct zone){.name = {name, from->name_len},
                               .routes = routes,
                               .strategy = forward,
-                              .group = group,
                               .trust_ad = from->trust_ad,
                               .cache = from->cache};
         if (!fill_group(zone, from, upstreams))
             return false;
-        group += zone->group_len;
+        name += from->name_len;
         index_zone(routes, (uint32_t)i);
     }
     for (size_t i = 0; i < options->zone_count; i++)
         mark_inner(routes, &routes->zones[i]);
-    for (size_t i = 0; i < options->prewarmed_count; i++) {
-        const struct route_upstream *single = &options->prewarmed[i];
-        if (!upstreams_get(upstreams, &single->addr, &single->options))
+    for (size_t i = 0; i < options->prewarmed_count; i++)
+        if (!want(routes, &options->prewarmed[i], upstreams))
             return false;
-    }
     return true;
 }
 
 static bool allocate(struct routes *routes, const struct route_options *options)
 {
-    size_t places = 0, slots = 2;
-    for (size_t i = 0; i < options->zone_count; i++)
+    size_t places = options->prewarmed_count, slots = 2, name_bytes = 0;
+    for (size_t i = 0; i < options->zone_count; i++) {
         places += MIN(options->zones[i].upstream_count, (size_t)EXCHANGE_GROUP_MAX);
+        name_bytes += options->zones[i].name_len;
+    }
     while (slots < 2 * options->zone_count)
         slots *= 2;
     MUST(slots <= UINT32_MAX / 2);
     routes->zone_count = options->zone_count;
     routes->slot_mask = (uint32_t)(slots - 1);
     routes->zones = calloc(options->zone_count + 1, sizeof(*routes->zones));
-    routes->groups = calloc(places + 1, sizeof(struct upstream *));
+    routes->names = malloc(name_bytes + 1);
+    routes->upstreams = calloc(places + 1, sizeof(struct upstream *));
     routes->slots = calloc(slots, sizeof(*routes->slots));
-    return routes->zones && routes->groups && routes->slots;
+    return routes->zones && routes->names && routes->upstreams && routes->slots;
 }
 
 struct routes *routes_new(const struct route_options *options, struct upstreams *upstreams,
@@ -192,18 +206,46 @@ struct routes *routes_new(const struct route_options *options, struct upstreams 
     if (!routes)
         return NULL;
     routes->seed = rand_u64();
+    routes->holds = 1;
     if (allocate(routes, options) && fill(routes, options, upstreams, forward))
         return routes;
     routes_free(routes);
     return NULL;
 }
 
+/* ---- ends ---- */
+
+static void drop(struct routes *routes)
+{
+    MUST(routes->holds > 0);
+    if (--routes->holds > 0)
+        return;
+    for (size_t i = 0; i < routes->upstream_count; i++)
+        upstreams_drop(routes->upstreams[i]);
+    free(routes->zones);
+    free(routes->names);
+    free(routes->upstreams);
+    free(routes->slots);
+    free(routes);
+}
+
 void routes_free(struct routes *routes)
 {
     if (!routes)
         return;
-    free(routes->zones);
-    free(routes->groups);
-    free(routes->slots);
-    free(routes);
+    for (size_t i = 0; i < routes->upstream_count; i++)
+        upstreams_unwant(routes->upstreams[i]);
+    drop(routes);
+}
+
+void route_hold(const struct zone *zone)
+{
+    if (zone->routes)
+        zone->routes->holds++;
+}
+
+void route_drop(const struct zone *zone)
+{
+    if (zone->routes)
+        drop(zone->routes);
 }

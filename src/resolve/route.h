@@ -6,7 +6,8 @@
 /*
  * Whose servers are asked for a name: the zone with the longest suffix of it. Thousands of zones
  * cost no more than a few: one probe of a hash table for each number of labels that any zone has.
- * Built once, immutable afterwards; a worker's own, as the upstreams in it are.
+ * Built once, immutable afterwards; a worker's own, as the upstreams in it are. New ones take the
+ * place of the former, which live on for the questions that began under them.
  */
 
 #include <stdbool.h>
@@ -23,8 +24,8 @@ struct upstreams;
 
 /* A zone of the configuration. Owned by its routes. */
 struct zone {
-    struct name name; /* lower case; borrowed from the options */
-    const struct routes *routes;
+    struct name name; /* lower case */
+    struct routes *routes;
     const struct strategy *strategy; /* how its names are resolved */
     struct upstream **group;         /* whom to ask; at most EXCHANGE_GROUP_MAX */
     uint16_t group_len;
@@ -33,12 +34,21 @@ struct zone {
     bool has_inner; /* another zone lies below it */
 };
 
-/* Looks up every upstream (upstreams_get(), which dials those to be dialled ahead), those to be
- * prewarmed too. options and upstreams are borrowed. forward is the strategy of forward zones. Of
- * two zones with one name the first counts. NULL out of memory. */
+/* Wants every upstream (upstreams_want()), those to be prewarmed too; they are dialled by the next
+ * upstreams_settle(). options is borrowed for the call only, upstreams for the life of the routes.
+ * forward is the strategy of forward zones. Of two zones with one name the first counts. NULL out
+ * of memory. */
 struct routes *routes_new(const struct route_options *options, struct upstreams *upstreams,
                           const struct strategy *forward);
+
+/* No question is routed by them any more: their upstreams are wanted no longer. A zone that is held
+ * stays as it is, and all that it refers to. NULL is fine. */
 void routes_free(struct routes *routes);
+
+/* For as long as a question is resolved by the zone: as many drops as holds. A zone without routes
+ * is nobody's. */
+void route_hold(const struct zone *zone);
+void route_drop(const struct zone *zone);
 
 /* The zone that takes the question, or NULL. name is in lower case. A DS record lives in the
  * parent (RFC 4035 section 3.1.4.1), so for a zone's own name the zone above is asked for it, when

@@ -398,6 +398,7 @@ static struct task *take_in(struct tasks *tasks, const struct cache_key *key,
     if (!task)
         return NULL;
     task->zone = zone;
+    route_hold(zone);
     task->depth = (uint8_t)depth;
     timer_init(&task->wait, on_due);
     timer_init(&task->wall, on_wall);

@@ -3,8 +3,9 @@
 /*
  * Table and memory of tasks. What a task does is task.c's.
  *
- * Invariant: of a key at most one task is in the table, and it runs. Memory of tasks is given back
- * only with the worker: whoever still looks at one that just ended reads no freed memory.
+ * Invariant: what is in the table runs; of a key at most one that is current, before those of
+ * former routes. Memory of tasks is given back only with the worker: whoever still looks at one
+ * that just ended reads no freed memory.
  */
 #include "resolve/tasks.h"
 
@@ -20,11 +21,17 @@ struct slab {
     struct task tasks[TASKS_SLAB];
 };
 
-bool tasks_init(struct tasks *tasks, size_t max)
+static size_t buckets_for(size_t max)
 {
     size_t buckets = 64;
     while (buckets < max)
         buckets *= 2;
+    return buckets;
+}
+
+bool tasks_init(struct tasks *tasks, size_t max)
+{
+    size_t buckets = buckets_for(max);
     tasks->buckets = calloc(buckets, sizeof(struct task *));
     tasks->bucket_mask = buckets - 1;
     tasks->count = tasks->refreshing = 0;
@@ -65,11 +72,51 @@ static struct task **bucket_of(const struct tasks *tasks, const struct cache_key
     return &tasks->buckets[key->hash & tasks->bucket_mask];
 }
 
+/* In the order of the old bucket, as the newest of a key comes first. */
+static void rehash(struct tasks *tasks, struct task *task)
+{
+    for (struct task *next; task; task = next) {
+        struct task **at = bucket_of(tasks, &task->key);
+        next = task->next;
+        while (*at)
+            at = &(*at)->next;
+        task->next = NULL;
+        *at = task;
+    }
+}
+
+bool tasks_set_max(struct tasks *tasks, size_t max)
+{
+    struct task **old = tasks->buckets;
+    size_t old_buckets = tasks->bucket_mask + 1, buckets = buckets_for(max);
+    if (buckets > old_buckets) {
+        tasks->buckets = calloc(buckets, sizeof(struct task *));
+        if (!tasks->buckets) {
+            tasks->buckets = old;
+            return false;
+        }
+        tasks->bucket_mask = buckets - 1;
+        for (size_t i = 0; i < old_buckets; i++)
+            rehash(tasks, old[i]);
+        free(old);
+    }
+    tasks->max = max;
+    return true;
+}
+
+bool task_is_current(const struct task *task)
+{
+    const struct tasks *tasks = task->tasks;
+    if (task->zone->routes)
+        return task->zone->routes == tasks->routes;
+    return task->local_changes == tasks->local_changes;
+}
+
 struct task *tasks_find(const struct tasks *tasks, const struct cache_key *key)
 {
     for (struct task *task = *bucket_of(tasks, key); task; task = task->next)
         if (task->key.hash == key->hash && cache_key_equal(&task->key, key))
-            return task;
+            return task_is_current(task) ? task : NULL;
     return NULL;
 }
 
@@ -132,6 +179,8 @@ void tasks_unlink(struct tasks *tasks, struct task *task)
 void tasks_give(struct tasks *tasks, struct task *task)
 {
     MUST(list_is_empty(&task->waiters));
+    route_drop(task->zone);
+    task->zone = NULL;
     tasks->refreshing -= task->is_refresh;
     free(task->head);
     free(task->owned);

@@ -51,7 +51,7 @@ struct task {
     struct task *next; /* in its bucket */
     struct list node;  /* free, or waiting to be delivered */
     struct tasks *tasks;
-    const struct zone *zone;
+    const struct zone *zone; /* held */
     struct list waiters;
     enum task_state state;
     uint8_t depth;
@@ -78,7 +78,7 @@ struct tasks {
     struct cache *cache;
     struct stats *stats;
     struct upstreams *upstreams;
-    const struct routes *routes;
+    const struct routes *routes;     /* those that hold now */
     const struct local_names *local; /* names answered here; NULL: none */
     uint32_t local_changes;          /* how often they were changed */
     bool minimal_responses;
@@ -106,8 +106,17 @@ MUST_USE bool tasks_init(struct tasks *tasks, size_t max);
 /* No task may run any more (MUST). */
 void tasks_deinit(struct tasks *tasks);
 
-/* The running task of the key, or NULL. */
+/* Another bound on them; those that run above it go on. False: out of memory, nothing has changed.
+ */
+MUST_USE bool tasks_set_max(struct tasks *tasks, size_t max);
+
+/* The running task of the key that equal questions join, or NULL. */
 struct task *tasks_find(const struct tasks *tasks, const struct cache_key *key);
+
+/* Whether it would go the same way if it began now: neither the routes nor, where it is of a name
+ * answered here, those names changed since. What others bring may be out of date: nobody joins
+ * them, and it is not kept. */
+bool task_is_current(const struct task *task);
 
 /* A new task, running and in the table, its exchange initialised by the caller; NULL when max run
  * already or memory is out. */

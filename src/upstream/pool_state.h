@@ -32,6 +32,7 @@ struct pool {
     bool nailing;    /* wishes to keep options->connections open */
     uint32_t places; /* of these, granted by the quota */
     bool closing;
+    bool retiring; /* nobody wants it: dials for none but those who wait */
     bool tending;
     struct backoff backoff;
     uint32_t useless; /* connections in a row that broke before an answer came */

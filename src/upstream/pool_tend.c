@@ -49,8 +49,9 @@ static void add_ready(struct plan_facts *facts, const struct pool *pool, const s
 static bool is_demanded(const struct pool *pool)
 {
     uint64_t now = pool_now(pool);
-    return pool->waiting_count > 0 ||
-           (pool_rate_is_lively(&pool->rate, now) && keepalive_allows(&pool->keepalive, now));
+    if (pool->waiting_count > 0 || pool->retiring)
+        return pool->waiting_count > 0;
+    return (pool_rate_is_lively(&pool->rate, now) && keepalive_allows(&pool->keepalive, now));
 }
 
 static struct plan_facts gather(const struct pool *pool, const struct conn *taking)
@@ -130,7 +131,8 @@ void pool_add_conn(struct pool *pool, uint64_t rest_until_at)
     }
 }
 
-/* While the pool rests only one place is taken, and rests. */
+/* While the pool rests only one place is taken, and rests; one for those who wait while it retires.
+ */
 void pool_tend_for(struct pool *pool, const struct conn *taking)
 {
     if (pool->closing || pool->tending)
@@ -140,7 +142,7 @@ void pool_tend_for(struct pool *pool, const struct conn *taking)
         take_places(pool);
     struct plan_facts facts = gather(pool, taking);
     uint32_t dials = plan_dials(&facts);
-    if (backoff_is_resting(&pool->backoff, pool_now(pool)))
+    if (pool->retiring || backoff_is_resting(&pool->backoff, pool_now(pool)))
         dials = facts.coming == 0 ? MIN(dials, 1u) : 0;
     for (uint32_t i = 0; i < dials && !pool->closing; i++)
         pool_add_conn(pool, pool->backoff.until_at);

@@ -12,6 +12,8 @@
 
 struct probe {
     struct list node; /* upstream_env.probes */
+    struct upstream
+        *upstream; /* held; with an opportunistic one it may be its sibling that is asked */
     struct attempt *attempt;
     struct exchange_question asked;
     uint8_t wire[NAME_WIRE_MAX];
@@ -21,6 +23,7 @@ static void probe_free(struct probe *probe)
 {
     struct upstream_env *env = probe->attempt->env;
     attempt_free(probe->attempt);
+    upstream_drop(probe->upstream);
     list_remove(&probe->node);
     env->probe_count--;
     free(probe);
@@ -79,6 +82,8 @@ void probe_start(struct upstream *upstream, const struct exchange_question *ques
         free(probe);
         return;
     }
+    probe->upstream = upstream;
+    upstream_hold(upstream);
     env->probe_count++;
     list_append(&env->probes, &probe->node);
     if (!send_probe(probe, upstream))

@@ -78,18 +78,24 @@ static struct tls_rack *find_tickets(const struct secure *secure, struct upstrea
 
 /* ---- contexts ---- */
 
-/* With its tickets, which belong to what its files say. */
-static void find_context(struct secure *secure, struct upstream_env *env)
+static struct tls_context *get_context(const struct secure *secure, struct upstream_env *env)
 {
     char why[TLS_WHY_MAX], text[ADDR_TEXT_MAX];
 
     if (!env->contexts)
         env->contexts = tls_contexts_new();
     if (!env->contexts)
-        return;
-    secure->context = tls_contexts_get(env->contexts, &secure->options->tls, why);
-    if (!secure->context)
+        return NULL;
+    struct tls_context *context = tls_contexts_get(env->contexts, &secure->options->tls, why);
+    if (!context)
         LOG_LIMITED(LOG_ERROR, "upstream", "%s: no TLS: %s", addr_format(secure->addr, text), why);
+    return context;
+}
+
+/* With its tickets, which belong to what its files say. */
+static void find_context(struct secure *secure, struct upstream_env *env)
+{
+    secure->context = get_context(secure, env);
     secure->tickets = find_tickets(secure, env);
 }
 
@@ -98,6 +104,28 @@ void secure_init(struct secure *secure, struct upstream_env *env, const struct a
 {
     *secure = (struct secure){.addr = addr, .options = options};
     find_context(secure, env);
+}
+
+bool secure_renew(struct secure *secure, struct upstream_env *env)
+{
+    struct tls_context *context = get_context(secure, env), *former = secure->context;
+
+    if (!context) /* better than none */
+        return false;
+    secure->context = context;
+    if (former)
+        tls_contexts_give(env->contexts, former);
+    if (context == former)
+        return false;
+    secure->tickets = find_tickets(secure, env);
+    return true;
+}
+
+void secure_deinit(struct secure *secure, struct upstream_env *env)
+{
+    if (secure->context)
+        tls_contexts_give(env->contexts, secure->context);
+    secure->context = NULL;
 }
 
 struct tls *secure_new_tls(struct secure *secure, struct upstream_env *env)

@@ -10,6 +10,8 @@
  * what stands in them, as a saved ticket must not outlive an authority that was taken out.
  */
 
+#include <stdbool.h>
+
 #include "base/addr.h"
 #include "base/err.h"
 #include "net/tls_context.h"
@@ -29,6 +31,13 @@ struct secure {
  * again with each dial. */
 void secure_init(struct secure *secure, struct upstream_env *env, const struct addr *addr,
                  const struct upstream_options *options);
+
+/* The files of contexts were read again (tls_contexts_renew()): dials from now on use what they
+ * say. True: that is something else than before. */
+bool secure_renew(struct secure *secure, struct upstream_env *env);
+
+/* No connection of it is left. */
+void secure_deinit(struct secure *secure, struct upstream_env *env);
 
 /* The TLS of one dial, for link_dial(). NULL: no context or no memory. */
 struct tls *secure_new_tls(struct secure *secure, struct upstream_env *env);

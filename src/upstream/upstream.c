@@ -18,9 +18,14 @@ struct upstream *upstream_new(struct upstream_env *env, const struct addr *addr,
     if (!upstream)
         return NULL;
     list_init(&upstream->node);
+    list_init(&upstream->retire);
     upstream->env = env;
     upstream->addr = *addr;
     upstream->options = *options;
+    if (!tls_peer_options_copy(&upstream->options.tls, &options->tls, &upstream->tls_memory)) {
+        free(upstream);
+        return NULL;
+    }
     rand_bytes(upstream->cookie, EDNS_COOKIE_CLIENT);
     upstream->cookie_len = EDNS_COOKIE_CLIENT;
     bool tls = options->transport == UPSTREAM_TLS;
@@ -34,7 +39,10 @@ struct upstream *upstream_new(struct upstream_env *env, const struct addr *addr,
 void upstream_free(struct upstream *upstream)
 {
     pool_deinit(&upstream->pool);
+    secure_deinit(&upstream->secure, upstream->env);
     list_remove(&upstream->node);
+    list_remove(&upstream->retire);
+    free(upstream->tls_memory);
     free(upstream);
 }
 

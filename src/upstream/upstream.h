@@ -32,7 +32,12 @@ struct upstream {
     struct list node; /* struct upstreams */
     struct upstream_env *env;
     struct addr addr;
-    struct upstream_options options;
+    struct upstream_options options; /* what they point to lies in tls_memory */
+    void *tls_memory;
+    uint32_t wanted; /* by so many: routes that hold, and opportunistic ones whose sibling it is */
+    uint32_t held;   /* pointers to it that stay: those who want it, former routes, probes */
+    bool retiring; /* nobody wants it: it goes when its connections are closed and none holds it */
+    struct list retire;     /* struct upstreams: while retiring */
     struct secure secure;   /* with UPSTREAM_TLS */
     struct upstream *plain; /* opportunistic TLS: where queries go in plain text while TLS cannot be
                                had; NULL: nowhere */
@@ -48,10 +53,21 @@ struct upstream {
     uint64_t queries, answers, timeouts, fallbacks;
 };
 
-/* Makes one; NULL out of memory. Copies addr and options. */
+/* Makes one; NULL out of memory. Copies addr and options, with all that they point to. */
 struct upstream *upstream_new(struct upstream_env *env, const struct addr *addr,
                               const struct upstream_options *options);
 void upstream_free(struct upstream *upstream);
+
+/* It stays in memory until as many drops. */
+static inline void upstream_hold(struct upstream *upstream)
+{
+    upstream->held++;
+}
+
+static inline void upstream_drop(struct upstream *upstream)
+{
+    upstream->held--;
+}
 
 /* Whether queries go by a stream at first: asked for, and not forbidden by RFC 7828 where UDP may
  * take its place. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The worker's table of upstreams. An identity is the address, the port and every option: nothing
- * is shared between two upstreams that differ in any of them.
+ * The worker's table of upstreams. Who stays in it is decided in upstreams_wanted.c. An identity is
+ * the address, the port and every option: nothing is shared between two upstreams that differ in
+ * any of them.
  */
 
 #include "upstream/upstreams.h"
@@ -19,16 +20,9 @@
 #include "upstream/attempt.h"
 #include "upstream/probe.h"
 #include "upstream/upstream.h"
+#include "upstream/upstreams_inside.h"
 
 enum { FIRST_BUCKETS = 64 };
-
-struct upstreams {
-    struct upstream_env env;
-    struct list all; /* in the order they were made */
-    uint64_t seed;
-    struct upstream **table; /* open addressing by address, a power of two */
-    size_t mask, count;
-};
 
 struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct nail_quota *quota)
 {
@@ -49,11 +43,14 @@ struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct n
     list_init(&upstreams->env.free_attempts);
     list_init(&upstreams->env.probes);
     list_init(&upstreams->all);
+    list_init(&upstreams->retiring);
+    timer_init(&upstreams->look, upstreams_on_look);
     return upstreams;
 }
 
 void upstreams_free(struct upstreams *upstreams)
 {
+    timer_stop(&upstreams->look);
     probe_stop_all(&upstreams->env);
     for (struct list *node; (node = list_first(&upstreams->all));)
         upstream_free(LIST_ITEM(node, struct upstream, node));
@@ -96,9 +93,14 @@ static bool options_equal(const struct upstream_options *a, const struct upstrea
            (addr_family(&a->source) == AF_UNSPEC || addr_equal(&a->source, &b->source));
 }
 
+static size_t home_of(const struct upstreams *upstreams, const struct addr *addr)
+{
+    return addr_hash(addr, upstreams->seed) & upstreams->mask;
+}
+
 static void put(struct upstreams *upstreams, struct upstream *upstream)
 {
-    size_t at = addr_hash(&upstream->addr, upstreams->seed) & upstreams->mask;
+    size_t at = home_of(upstreams, &upstream->addr);
     while (upstreams->table[at])
         at = (at + 1) & upstreams->mask;
     upstreams->table[at] = upstream;
@@ -121,7 +123,7 @@ static enum err grow(struct upstreams *upstreams)
 static struct upstream *find(const struct upstreams *upstreams, const struct addr *addr,
                              const struct upstream_options *options)
 {
-    size_t at = addr_hash(addr, upstreams->seed) & upstreams->mask;
+    size_t at = home_of(upstreams, addr);
     for (; upstreams->table[at]; at = (at + 1) & upstreams->mask) {
         struct upstream *upstream = upstreams->table[at];
         if (addr_equal(&upstream->addr, addr) && options_equal(&upstream->options, options))
@@ -142,7 +144,7 @@ static struct upstream *plain_of(struct upstreams *upstreams, const struct upstr
     options.nailed = false;
     options.tls = upstream_options_default.tls;
     addr_set_port(&addr, options.fallback_port);
-    return upstreams_get(upstreams, &addr, &options);
+    return upstreams_want(upstreams, &addr, &options);
 }
 
 static bool is_opportunistic(const struct upstream_options *options)
@@ -150,10 +152,12 @@ static bool is_opportunistic(const struct upstream_options *options)
     return options->transport == UPSTREAM_TLS && options->tls.profile == TLS_OPPORTUNISTIC;
 }
 
-struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *addr,
-                               const struct upstream_options *options)
+struct upstream *upstreams_make(struct upstreams *upstreams, const struct addr *addr,
+                                const struct upstream_options *options)
 {
     struct upstream *upstream = find(upstreams, addr, options);
+    if (upstream && upstream->retiring)
+        upstreams_revive(upstream);
     if (upstream)
         return upstream;
     if (2 * (upstreams->count + 1) > upstreams->mask + 1 && grow(upstreams))
@@ -166,9 +170,70 @@ struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *a
     upstreams->count++;
     if (is_opportunistic(options))
         upstream->plain = plain_of(upstreams, upstream);
-    if (options->nailed && options->prewarm)
+    return upstream;
+}
+
+struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *addr,
+                               const struct upstream_options *options)
+{
+    struct upstream *upstream = find(upstreams, addr, options);
+    if (upstream && !upstream->retiring)
+        return upstream;
+    upstream = upstreams_make(upstreams, addr, options);
+    if (upstream && options->nailed && options->prewarm)
         pool_nail(&upstream->pool);
     return upstream;
+}
+
+/* Those behind it move up, so that each is still found from its home on. */
+static void take_out(struct upstreams *upstreams, const struct upstream *upstream)
+{
+    size_t mask = upstreams->mask, hole = home_of(upstreams, &upstream->addr);
+    struct upstream **table = upstreams->table;
+    while (table[hole] != upstream)
+        hole = (hole + 1) & mask;
+    for (size_t at = (hole + 1) & mask; table[at]; at = (at + 1) & mask) {
+        size_t home = home_of(upstreams, &table[at]->addr);
+        if (((at - home) & mask) < ((at - hole) & mask))
+            continue;
+        table[hole] = table[at];
+        hole = at;
+    }
+    table[hole] = NULL;
+    upstreams->count--;
+}
+
+static struct upstream *find_heir(const struct upstreams *upstreams, const struct upstream *gone)
+{
+    size_t at = home_of(upstreams, &gone->addr);
+    for (; upstreams->table[at]; at = (at + 1) & upstreams->mask) {
+        struct upstream *heir = upstreams->table[at];
+        if (heir->options.transport == gone->options.transport &&
+            addr_equal(&heir->addr, &gone->addr))
+            return heir;
+    }
+    return NULL;
+}
+
+static void hand_down_counts(struct upstream *heir, const struct upstream *gone)
+{
+    heir->queries += gone->queries;
+    heir->answers += gone->answers;
+    heir->timeouts += gone->timeouts;
+    heir->fallbacks += gone->fallbacks;
+    heir->pool.dials += gone->pool.dials;
+    heir->pool.dial_failures += gone->pool.dial_failures;
+}
+
+void upstreams_remove(struct upstreams *upstreams, struct upstream *upstream)
+{
+    take_out(upstreams, upstream);
+    struct upstream *heir = find_heir(upstreams, upstream);
+    if (heir)
+        hand_down_counts(heir, upstream);
+    if (upstream->plain)
+        upstreams_drop(upstream->plain);
+    upstream_free(upstream);
 }
 
 size_t upstreams_recycle(struct upstreams *upstreams, const struct prefix *prefix)
@@ -263,6 +328,8 @@ static void count_conns(const struct upstream *upstream, struct upstream_view *v
 
 static const char *health_name(const struct upstream *upstream, uint64_t now)
 {
+    if (upstream->retiring)
+        return "draining";
     if (!keepalive_allows(&upstream->pool.keepalive, now))
         return "no nailing (RFC 7828)";
     if (single_use_is_known(&upstream->pool.single, now))
@@ -277,8 +344,8 @@ static struct upstream_view view_upstream(const struct upstream *upstream, uint6
     struct upstream_view view = {
         .addr = upstream->addr,
         .transport = transport_name(upstream),
-        .nailed = upstream->options.nailed,
-        .ill = upstream_is_ill(upstream),
+        .nailed = upstream->options.nailed && !upstream->retiring,
+        .ill = upstream_is_ill(upstream) && !upstream->retiring,
         .queries = upstream->queries,
         .answers = upstream->answers,
         .timeouts = upstream->timeouts,

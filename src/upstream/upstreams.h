@@ -5,8 +5,12 @@
 
 /*
  * A worker's upstreams: one object per identity (address, port and all options), made at first
- * sight and kept until the worker ends. What they share lives here too: the pacing of dials, the
+ * sight and kept until nobody wants it. What they share lives here too: the pacing of dials, the
  * quota of nailed connections, the free list of attempts.
+ *
+ * A change of the configuration: upstreams_want() for each of the new one, upstreams_unwant() for
+ * each of the former, upstreams_settle(). Those in both are left as they are, connections, answer
+ * times and all.
  */
 
 #include <stddef.h>
@@ -37,10 +41,39 @@ void upstreams_free(struct upstreams *upstreams);
 /* What the parts of this folder share. */
 struct upstream_env *upstreams_env(struct upstreams *upstreams);
 
-/* The upstream with this address and these options: found, or made (and dialled, when it is nailed
- * and prewarm is set). Lives as long as the upstreams. NULL out of memory. */
+/* The upstream with this address and these options, which are copied with all that they point to:
+ * found, or made (and dialled, when it is nailed and prewarm is set). Lives until the
+ * upstreams_settle() at which nobody wants it. NULL out of memory. */
 struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *addr,
                                const struct upstream_options *options);
+
+/* As upstreams_get(), and the caller wants it: it is dialled by the next upstreams_settle() and
+ * stays as it is at every one until upstreams_unwant(); then it may retire, but stays in memory
+ * until upstreams_drop(), for queries of before. Each want has one unwant, then one drop. */
+struct upstream *upstreams_want(struct upstreams *upstreams, const struct addr *addr,
+                                const struct upstream_options *options);
+void upstreams_unwant(struct upstream *upstream);
+void upstreams_drop(struct upstream *upstream);
+
+/* Whether an upstream that nobody wants is kept all the same: one that was made at first sight and
+ * would have these options today. Borrowed for the call. */
+typedef bool (*upstreams_keeps)(void *context, const struct addr *addr,
+                                const struct upstream_options *options);
+
+/*
+ * Makes it so: upstreams that nobody wants and that keeps() (NULL: none) does not keep retire. They
+ * give back their nailed places, their connections answer what is in flight and close, and they are
+ * freed when the last has closed and nobody holds them. Queries of who still holds one are sent, as
+ * over any that is not nailed. The sibling of an opportunistic one goes with it, unless it is
+ * wanted by itself. One that is wanted while it retires is back, with new connections. Then those
+ * to be dialled ahead are dialled. Not from inside calls of this folder.
+ */
+void upstreams_settle(struct upstreams *upstreams, upstreams_keeps keeps, void *context);
+
+/* Reads the files of TLS again (ca-bundle, client-certificate). Where one says something else, it
+ * holds for all dials from now on, and connections are recycled, make before break; one that is of
+ * no use is logged and changes nothing. The system's authorities are not read again. */
+void upstreams_read_files(struct upstreams *upstreams);
 
 /* Marks the connections of the upstreams in the prefix (NULL: of all) for recycling, make before
  * break. Returns how many connections were marked. */
@@ -77,8 +110,10 @@ struct upstream_view {
     uint64_t queries, answers; /* attempts sent and answers taken, all transports */
     uint64_t timeouts, fallbacks, dials, dial_failures;
     uint64_t udp_rtt_us, stream_rtt_us; /* 0: not measured */
-    const char *health;                 /* "good", "ill", "resting", "no nailing (RFC 7828)" ... */
-    const char *error;                  /* why its last connection failed, or "" */
+    /* "good", "ill", "resting", "no nailing (RFC 7828)", "draining": nobody wants it any more ...
+     */
+    const char *health;
+    const char *error; /* why its last connection failed, or "" */
 };
 
 /* Calls see() for each, in the order they were made. On the worker's thread. */

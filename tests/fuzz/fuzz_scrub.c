@@ -17,22 +17,12 @@
 #include "resolve/route.h"
 #include "resolve/scrub.h"
 #include "resolve/stitch.h"
-#include "upstream/upstreams.h"
 
 enum { TTL_MAX = 86400 };
 
 static struct cache *cache;
 static struct routes *routes;
 static struct compose_space space, stitched;
-
-struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *addr,
-                               const struct upstream_options *options)
-{
-    (void)upstreams;
-    (void)addr;
-    (void)options;
-    return NULL;
-}
 
 static void clean_up(void)
 {

@@ -442,6 +442,39 @@ static void test_ttls_are_clamped_by_the_options(void **state)
     assert_int_equal(cache_ttl(cache, ANSWER_FAILURE, 0), 5);
 }
 
+static void test_options_change_while_it_is_in_use_and_what_it_has_stays(void **state)
+{
+    (void)state;
+    uint32_t stale_s;
+    struct cache_options options = {.size_bytes = 0, /* not looked at */
+                                    .min_ttl_s = 7,
+                                    .max_ttl_s = 100,
+                                    .max_negative_ttl_s = 50,
+                                    .failure_ttl_s = 9,
+                                    .stale_answer_timeout_us = SECOND};
+    struct cache_usage before, after;
+    assert_true(cache_store(cache, &key, &made.answer));
+    cache_usage(cache, &before);
+    cache_set_options(cache, &options);
+    cache_usage(cache, &after);
+    assert_int_equal(after.bytes_max, before.bytes_max);
+    assert_int_equal(cache_ttl(cache, ANSWER_POSITIVE, 1000), 100);
+    assert_int_equal(cache_ttl(cache, ANSWER_POSITIVE, 1), 7);
+    assert_int_equal(cache_ttl(cache, ANSWER_NODATA, 1000), 50);
+    assert_int_equal(cache_ttl(cache, ANSWER_FAILURE, 0), 9);
+    assert_false(cache_prefetches(cache));
+    assert_int_equal(cache_stale_timeout_us(cache), 0); /* stale ones never serve */
+    assert_true(is_found(&key, 309 * SECOND));
+    assert_false(is_stale(310 * SECOND, &stale_s));
+    options.serve_stale_s = 5;
+    options.prefetch = true;
+    cache_set_options(cache, &options);
+    assert_int_equal(cache_stale_timeout_us(cache), SECOND);
+    assert_true(cache_prefetches(cache));
+    assert_true(is_stale(314 * SECOND, &stale_s));
+    assert_false(is_stale(316 * SECOND, &stale_s));
+}
+
 #define SENTENCE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -471,6 +504,7 @@ int main(void)
         SENTENCE(test_finding_what_is_marked_writes_nothing),
         SENTENCE(test_hints_change_nothing),
         SENTENCE(test_ttls_are_clamped_by_the_options),
+        SENTENCE(test_options_change_while_it_is_in_use_and_what_it_has_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

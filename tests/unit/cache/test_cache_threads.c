@@ -59,7 +59,10 @@ static void *run_writer(void *arg)
             cache_read_end();
         if (n % 5000 == 0) {
             struct cache_usage usage;
+            const struct cache_options options = {.max_ttl_s = 1000,
+                                                  .serve_stale_s = step(&random) >> 31};
             flush_name(cache, made.question.name);
+            cache_set_options(cache, &options);
             cache_usage(cache, &usage);
             bad += usage.bytes > usage.bytes_max;
         }

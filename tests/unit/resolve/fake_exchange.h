@@ -8,6 +8,7 @@
  * be done inside a call back. To be included by one file of a program.
  */
 
+#include "unit/resolve/fake_upstreams.h"
 #include "unit/resolve/sample.h"
 
 #include "upstream/exchange.h"
@@ -17,14 +18,6 @@ enum { ASKED_MAX = 256 };
 static struct exchange *asked[ASKED_MAX]; /* in the order of their starts */
 static unsigned asked_count;
 static int active_count;
-
-struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *addr,
-                               const struct upstream_options *options)
-{
-    (void)upstreams;
-    (void)options;
-    return upstream_number(addr_port(addr));
-}
 
 void exchange_init(struct exchange *exchange, struct upstreams *upstreams,
                    const struct exchange_handler *handler, void *owner)

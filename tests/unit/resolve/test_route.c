@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "unit/resolve/fake_upstreams.h"
 #include "unit/resolve/sample.h"
 
 #include "resolve/forward.h"
-
-static unsigned upstreams_made;
-static bool out_of_memory;
-
-struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *addr,
-                               const struct upstream_options *options)
-{
-    (void)upstreams;
-    (void)options;
-    upstreams_made++;
-    return out_of_memory ? NULL : upstream_number(addr_port(addr));
-}
 
 static uintptr_t found(const struct routes *routes, const char *name, uint16_t type)
 {
@@ -107,10 +96,14 @@ static void test_every_upstream_is_looked_up_at_the_start_prewarmed_ones_too(voi
     upstreams_made = 0;
     struct routes *routes = routes_new(&options, NULL, &forward_strategy);
     assert_int_equal(upstreams_made, 4);
+    assert_int_equal(upstreams_wanted, 4);
     routes_free(routes);
-    out_of_memory = true;
-    assert_null(routes_new(&options, NULL, &forward_strategy));
-    out_of_memory = false;
+    for (unsigned i = 0; i < 4; i++) {
+        upstreams_left = i;
+        assert_null(routes_new(&options, NULL, &forward_strategy));
+        assert_int_equal(upstreams_wanted + upstreams_held, 0);
+    }
+    upstreams_left = UINT_MAX;
 }
 
 static void test_a_group_is_cut_at_its_bound(void **state)
@@ -149,7 +142,8 @@ static void test_thousands_of_zones_are_all_found(void **state)
         snprintf(text, sizeof(text), i % 3 ? "www.z%d.example" : "www.deep.z%d.in.example", i);
         const struct zone *zone = route_find(routes, NAME(text), RRTYPE_A);
         assert_non_null(zone);
-        assert_ptr_equal(zone->name.wire, zones[i].wire);
+        struct name name = {zones[i].wire, zones[i].name_len};
+        assert_true(name_equal_exact(zone->name, name));
     }
     assert_null(route_find(routes, NAME("www.z5000.example"), RRTYPE_A));
     routes_free(routes);

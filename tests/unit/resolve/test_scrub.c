@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "unit/resolve/fake_upstreams.h"
 #include "unit/resolve/sample.h"
 
 #include "resolve/forward.h"
@@ -13,14 +14,6 @@ static struct response_text sent;
 static struct response response;
 static struct answer answer;
 static struct compose_space space;
-
-struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *addr,
-                               const struct upstream_options *options)
-{
-    (void)upstreams;
-    (void)options;
-    return upstream_number(addr_port(addr));
-}
 
 enum { SCRUB_UNIQUE = 32 }; /* records looked at for duplicates */
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* The question of what is kept is in lower case and not compressed (cache/cache.h). */
+#include "resolve/local_forget.h"
+
+#include "dns/header.h"
+#include "dns/name.h"
+#include "resolve/local_names.h"
+
+enum cache_verdict local_forget(void *names, const struct cache_item *item)
+{
+    struct name name;
+    if (!name_view(item->answer.message, HEADER_LEN, &name))
+        return CACHE_DROP; /* it has none: of no use to anybody */
+    return local_names_has(names, name) ? CACHE_DROP : CACHE_KEEP;
+}

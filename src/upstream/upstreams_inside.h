@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_UPSTREAM_UPSTREAMS_INSIDE_H
+#define NAILUP_UPSTREAM_UPSTREAMS_INSIDE_H
+
+/* What upstreams.c (the table) and upstreams_wanted.c (who stays) share. Nobody else looks here. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "loop/timer.h"
+#include "upstream/env.h"
+
+struct addr;
+struct upstream;
+struct upstream_options;
+
+struct upstreams {
+    struct upstream_env env;
+    struct list all; /* in the order they were made */
+    uint64_t seed;
+    struct upstream **table; /* open addressing by address, a power of two */
+    size_t mask, count;
+    struct list retiring;
+    struct timer look; /* at those that retire */
+};
+
+/* upstreams.c: as upstreams_get(), but nothing is dialled. */
+struct upstream *upstreams_make(struct upstreams *upstreams, const struct addr *addr,
+                                const struct upstream_options *options);
+
+/* upstreams.c: frees it. What it counted goes on at another of the same address and transport, if
+ * there is one, so that sums over these never fall. */
+void upstreams_remove(struct upstreams *upstreams, struct upstream *upstream);
+
+/* upstreams_wanted.c: one that retires is in use again; nothing is dialled. */
+void upstreams_revive(struct upstream *upstream);
+
+/* upstreams_wanted.c: the timer's. */
+void upstreams_on_look(struct timer *timer);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_RESOLVE_FAKE_UPSTREAMS_H
+#define NAILUP_TESTS_RESOLVE_FAKE_UPSTREAMS_H
+
+/* In place of upstream's table: an upstream is the number of its port, and what is told of them is
+ * counted. To be included by one file of a program. */
+
+#include <limits.h>
+
+#include "unit/resolve/sample.h"
+
+static unsigned upstreams_made;
+static int upstreams_wanted, upstreams_held; /* in all */
+static unsigned upstreams_settled;
+static unsigned upstreams_left = UINT_MAX; /* so many until memory is out */
+
+struct upstream *upstreams_want(struct upstreams *upstreams, const struct addr *addr,
+                                const struct upstream_options *options)
+{
+    (void)upstreams;
+    (void)options;
+    if (upstreams_left == 0)
+        return NULL;
+    upstreams_left--;
+    upstreams_made++;
+    upstreams_wanted++;
+    upstreams_held++;
+    return upstream_number(addr_port(addr));
+}
+
+void upstreams_unwant(struct upstream *upstream)
+{
+    assert_non_null(upstream);
+    upstreams_wanted--;
+}
+
+void upstreams_drop(struct upstream *upstream)
+{
+    assert_non_null(upstream);
+    upstreams_held--;
+}
+
+void upstreams_settle(struct upstreams *upstreams, upstreams_keeps keeps, void *context)
+{
+    (void)upstreams;
+    (void)context;
+    assert_null(keeps);
+    upstreams_settled++;
+}
+
+#endif
