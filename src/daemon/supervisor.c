@@ -33,6 +33,7 @@
 #include "daemon/worker.h"
 #include "loop/loop.h"
 #include "net/tls_ticket_keys.h"
+#include "serve/listen_sockets.h"
 #include "serve/server.h"
 #include "serve/server_address.h"
 
@@ -45,7 +46,9 @@ struct supervisor {
     struct exporter *exporter; /* likewise */
     struct cache *cache;
     struct snapshots *snapshots; /* NULL: none are wanted */
+    struct listen_sockets *sockets;
     struct worker_share share;
+    size_t worker_count;
     struct workers *workers;
     struct control_view view;
     struct addr *listening; /* of the view: those of TLS at the end */
@@ -133,12 +136,20 @@ static size_t worker_count(const struct config *config)
     return MIN((size_t)CPU_COUNT(&cpus), (size_t)WORKERS_MAX);
 }
 
-static int probe(const struct config *config)
+/* Early, as only root may be allowed to bind them. */
+static int make_sockets(struct supervisor *supervisor)
 {
-    size_t which = 0;
-    enum err err = server_probe(&config->server, &which);
+    const struct server_options *options = &supervisor->config->server;
+    size_t which;
 
-    return err ? refusal_listen(server_address_at(&config->server, which), err) : EXIT_STOPPED;
+    supervisor->worker_count = worker_count(supervisor->config);
+    supervisor->sockets = listen_sockets_new(supervisor->worker_count);
+    if (!supervisor->sockets)
+        return refusal("out of memory");
+    enum err err = listen_sockets_prepare(supervisor->sockets, options, &which);
+    if (err == ERR_NO_MEMORY)
+        return refusal("out of memory");
+    return err ? refusal_listen(server_address_at(options, which), err) : EXIT_STOPPED;
 }
 
 /* Everything said over TLS from now on can be read by who has the file. */
@@ -190,7 +201,7 @@ static int make_shared(struct supervisor *supervisor)
     share->config = config;
     share->cache = supervisor->cache;
     share->nail_quota.max = config->max_nailed;
-    share->server_quota = server_quota_new(&config->server);
+    share->server_quota = server_quota_new(&config->server, NULL);
     share->tickets = sessions_open(config->session_file);
     share->main_loop = supervisor->loop;
     share->on_all_ended = on_all_ended;
@@ -225,13 +236,10 @@ static int open_exporter(struct supervisor *supervisor)
 
 static int start_workers(struct supervisor *supervisor)
 {
-    size_t count = worker_count(supervisor->config), listen;
-    bool has_listen;
+    size_t count = supervisor->worker_count;
     enum err err =
-        workers_start(&supervisor->workers, &supervisor->share, count, &listen, &has_listen);
+        workers_start(&supervisor->workers, &supervisor->share, count, supervisor->sockets);
 
-    if (err && has_listen)
-        return refusal_listen(server_address_at(&supervisor->config->server, listen), err);
     if (err)
         return refusal("cannot start %zu workers: %s; lower server.workers or raise the limits",
                        count, err_str(err));
@@ -247,7 +255,7 @@ static bool fill_listening(struct supervisor *supervisor)
 
     supervisor->listening = calloc(count + 1, sizeof(*supervisor->listening));
     for (size_t i = 0; supervisor->listening && i < count; i++) {
-        const struct addr *local = workers_local(supervisor->workers, i);
+        const struct addr *local = listen_sockets_local(supervisor->sockets, i);
         if (!local)
             continue;
         supervisor->listening[known++] = *local;
@@ -282,7 +290,7 @@ static bool fill_view(struct supervisor *supervisor)
 
 static int start(struct supervisor *supervisor)
 {
-    int code = probe(supervisor->config);
+    int code = make_sockets(supervisor);
 
     if (!code)
         code = log_tls_keys(supervisor->config);
@@ -314,6 +322,7 @@ static void end(struct supervisor *supervisor)
         workers_free(supervisor->workers);
     if (supervisor->loop)
         loop_free(supervisor->loop);
+    listen_sockets_free(supervisor->sockets);
     server_quota_free(supervisor->share.server_quota);
     sessions_close(supervisor->share.tickets, supervisor->config->session_file);
     tls_ticket_keys_free(supervisor->share.ticket_keys);
