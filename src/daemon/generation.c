@@ -19,12 +19,14 @@
 #include "config/forwards.h"
 #include "daemon/certificate.h"
 #include "loop/loop.h"
+#include "serve/server_quota.h"
 
 enum { ROUTES_BYTES_MAX = 64 * 1024 * 1024 }; /* of laid over zones; more than there can be */
 
-/* A configuration and how many generations have it. */
+/* A configuration, what goes with it, and how many generations have it. */
 struct shared {
     struct config *config;
+    struct server_quota *quota;
     size_t generations;
 };
 
@@ -53,12 +55,18 @@ bool generations_have_room(const struct generations *all, bool for_config)
 
 /* ---- ending ---- */
 
+static void shared_free(struct shared *shared)
+{
+    server_quota_free(shared->quota);
+    config_free(shared->config);
+    free(shared);
+}
+
 static void shared_leave(struct shared *shared, struct generations *all)
 {
     if (--shared->generations > 0)
         return;
-    config_free(shared->config);
-    free(shared);
+    shared_free(shared);
     all->configs--;
 }
 
@@ -116,23 +124,35 @@ static struct generation *make(struct generations *all, struct shared *shared,
     return generation;
 }
 
-struct generation *generation_new(struct generations *all, struct config **config,
-                                  struct certificate *certificate, const struct forwards *forwards)
+/* Takes the configuration. */
+static struct shared *shared_new(struct config **config, const struct generation *before)
 {
-    struct shared *shared = malloc(sizeof(*shared));
-    struct generation *generation = NULL;
+    struct shared *shared = calloc(1, sizeof(*shared));
 
     if (shared) {
-        *shared = (struct shared){.config = *config};
-        generation = make(all, shared, certificate, forwards);
-    }
-    if (generation) {
-        all->configs++;
+        shared->config = *config;
+        shared->quota = server_quota_new(&(*config)->server, before ? before->shared->quota : NULL);
     } else {
         config_free(*config);
-        free(shared);
     }
     *config = NULL;
+    if (!shared || shared->quota)
+        return shared;
+    shared_free(shared);
+    return NULL;
+}
+
+struct generation *generation_new(struct generations *all, struct config **config,
+                                  const struct generation *before, struct certificate *certificate,
+                                  const struct forwards *forwards)
+{
+    struct shared *shared = shared_new(config, before);
+    struct generation *generation = shared ? make(all, shared, certificate, forwards) : NULL;
+
+    if (generation)
+        all->configs++;
+    else if (shared)
+        shared_free(shared);
     return generation;
 }
 
@@ -163,6 +183,11 @@ const struct config *generation_config(const struct generation *generation)
 const struct route_options *generation_route(const struct generation *generation)
 {
     return &generation->route;
+}
+
+struct server_quota *generation_quota(const struct generation *generation)
+{
+    return generation->shared->quota;
 }
 
 struct certificate *generation_certificate(const struct generation *generation)

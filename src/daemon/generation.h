@@ -5,9 +5,9 @@
 
 /*
  * What is in effect at one time: a configuration, the routes that it and the forwards set at run
- * time make together, a certificate. Immutable, made by main, shared by all workers. It is freed on
- * main when nobody refers to it any more: a query that began before a reload keeps the old one for
- * as long as it takes.
+ * time make together, a certificate, the bounds of clients. Immutable, made by main, shared by all
+ * workers. It is freed on main when nobody refers to it any more: a query that began before a
+ * reload keeps the old one for as long as it takes.
  *
  * Generations of one file share its configuration. The main thread's, but for generation_ref() and
  * generation_unref().
@@ -25,6 +25,7 @@ struct config;
 struct forwards;
 struct generation;
 struct loop;
+struct server_quota;
 
 enum {
     GENERATIONS_MAX = 16,       /* alive at once */
@@ -49,11 +50,12 @@ void generations_deinit(struct generations *all);
 /* Whether there may be one more of the same configuration, or of another one. */
 bool generations_have_room(const struct generations *all, bool for_config);
 
-/* The first of a configuration, which is taken: *config becomes NULL, on error too. forwards are
- * read here only; certificate may be NULL and gets a reference. One reference. NULL: out of memory.
- */
+/* The first of a configuration, which is taken: *config becomes NULL, on error too. It follows
+ * before, NULL for none. forwards are read here only; certificate may be NULL and gets a reference.
+ * One reference. NULL: out of memory. */
 struct generation *generation_new(struct generations *all, struct config **config,
-                                  struct certificate *certificate, const struct forwards *forwards);
+                                  const struct generation *before, struct certificate *certificate,
+                                  const struct forwards *forwards);
 
 /* One more of the same configuration and certificate. */
 struct generation *generation_new_forwards(struct generation *of, const struct forwards *forwards);
@@ -65,6 +67,7 @@ void generation_unref(struct generation *generation);
 /* As long as the generation is referred to. */
 const struct config *generation_config(const struct generation *generation);
 const struct route_options *generation_route(const struct generation *generation);
+struct server_quota *generation_quota(const struct generation *generation);
 struct certificate *generation_certificate(const struct generation *generation); /* NULL: none */
 
 #endif

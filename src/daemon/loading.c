@@ -26,6 +26,7 @@ enum { END_S = 10 }; /* the end waits so long for a thread that still reads */
 
 struct loading {
     pthread_t thread;
+    bool is_joined;
     struct mail mail;
     struct loop *loop;
     const char *file;
@@ -126,22 +127,30 @@ struct loaded *loading_result(struct loading *loading)
     return &loading->result;
 }
 
-bool loading_free(struct loading **out)
+bool loading_join(struct loading *loading)
 {
-    struct loading *loading = *out;
     struct timespec until;
 
-    *out = NULL;
-    if (!loading)
+    if (!loading || loading->is_joined)
         return true;
     MUST(clock_gettime(CLOCK_REALTIME, &until) == 0);
     until.tv_sec += END_S;
-    if (pthread_timedjoin_np(loading->thread, NULL, &until) != 0)
-        return false;
+    loading->is_joined = pthread_timedjoin_np(loading->thread, NULL, &until) == 0;
+    return loading->is_joined;
+}
+
+void loading_free(struct loading **out)
+{
+    struct loading *loading = *out;
+
+    *out = NULL;
+    if (!loading)
+        return;
+    if (!loading->is_joined)
+        MUST(pthread_join(loading->thread, NULL) == 0);
     config_free(loading->result.config);
     free(loading->result.changes);
     certificate_unref(loading->result.certificate);
     buf_deinit(&loading->result.errors);
     free(loading);
-    return true;
 }

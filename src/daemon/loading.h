@@ -8,6 +8,8 @@
  * which main goes on to hear signals and scrapers.
  */
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "base/err.h"
 
@@ -35,10 +37,12 @@ MUST_USE enum err loading_begin(struct loading **out, struct loop *loop, const c
 /* After on_done. */
 struct loaded *loading_result(struct loading *loading);
 
-/* Frees it with what was not taken. Before on_done, which does not come any more: waits for the
- * thread, as there is no way to end it, though not for ever: false when it hangs in the file
- * system. Then it is left alone with what it uses, running too. *loading becomes NULL; NULL is
- * fine. */
-MUST_USE bool loading_free(struct loading **loading);
+/* Before on_done, when the end cannot wait for that: waits for the thread, as there is no way to
+ * end it, though not for ever: false when it hangs in the file system. Then it is left alone with
+ * what it uses, the loop and running too. on_done still comes. NULL is fine. */
+MUST_USE bool loading_join(struct loading *loading);
+
+/* After on_done: frees it with what was not taken. *loading becomes NULL; NULL is fine. */
+void loading_free(struct loading **loading);
 
 #endif

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -22,7 +23,7 @@
 enum { NICENESS = 10 }; /* queries come first */
 
 struct snapshots {
-    const char *path;
+    char *path;
     struct cache *cache;
     uint32_t interval_s;
     pthread_t thread;
@@ -140,6 +141,7 @@ static void deinit(struct snapshots *snapshots)
 {
     pthread_cond_destroy(&snapshots->changed);
     pthread_mutex_destroy(&snapshots->lock);
+    free(snapshots->path);
     free(snapshots);
 }
 
@@ -149,7 +151,11 @@ struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct c
 
     if (!snapshots)
         return NULL;
-    snapshots->path = path;
+    snapshots->path = strdup(path);
+    if (!snapshots->path) {
+        free(snapshots);
+        return NULL;
+    }
     snapshots->interval_s = interval_s;
     snapshots->cache = cache;
     init(snapshots);

@@ -16,7 +16,7 @@ struct snapshots;
 /* What a start waits for the reading; what is left of it then goes on beside the first queries. */
 enum { SNAPSHOTS_START_US = 2 * 1000 * 1000 };
 
-/* Begins to read the file; path is borrowed. NULL when path is NULL or "", or no thread can be
+/* Begins to read the file. NULL when path is NULL or "", or no thread can be
  * had. The caller is no worker. */
 struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct cache *cache);
 
