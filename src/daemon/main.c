@@ -97,7 +97,8 @@ static struct config *load(const char *file)
 static void show_warnings(const struct config *config)
 {
     struct span text = buf_span(&config->warnings);
-    fwrite(text.data, 1, text.len, stderr);
+    if (text.len > 0)
+        fwrite(text.data, 1, text.len, stderr);
 }
 
 static int print_config(const struct config *config)

@@ -9,7 +9,7 @@
  * before and after by the gate.
  */
 
-#include "daemon/worker_inside.h"
+#include "daemon/worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +19,7 @@
 #include "cache/cache.h"
 #include "config/config.h"
 #include "daemon/generation.h"
+#include "daemon/worker_inside.h"
 #include "resolve/resolver.h"
 #include "serve/server.h"
 #include "upstream/upstreams.h"

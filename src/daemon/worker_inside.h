@@ -7,14 +7,23 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 
-#include "daemon/worker.h"
+#include "base/err.h"
+#include "base/stats.h"
+#include "control/view.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
+#include "net/tls_context.h"
 
+struct generation;
 struct listen_share;
+struct listen_sockets;
 struct resolver;
 struct server;
+struct tls_ticket_keys;
+struct worker_share;
 
 /* The word that the threads wait for. */
 enum word { WORD_WAIT, WORD_GO, WORD_RELEASE };

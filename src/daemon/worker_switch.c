@@ -15,6 +15,7 @@
 #include "config/config.h"
 #include "daemon/certificate.h"
 #include "daemon/generation.h"
+#include "daemon/worker.h"
 #include "resolve/resolver.h"
 #include "serve/listen_sockets.h"
 #include "serve/server.h"
