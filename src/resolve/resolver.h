@@ -56,7 +56,7 @@ void resolver_set_local(struct resolver *resolver, const struct local_names *nam
  * answered by the former zones and upstreams; equal ones that come now do not join them, and the
  * cache does not keep their answers. What it has stays, also of zones that are asked elsewhere now.
  *
- * ERR_NO_MEMORY: nothing has changed. Not from inside a waiter's call.
+ * ERR_NO_MEMORY: nothing has changed. Not from inside a waiter's call; waiters may be called.
  */
 MUST_USE enum err resolver_reload(struct resolver *resolver, const struct route_options *routes,
                                   const struct local_names *local, size_t max_tasks);

@@ -299,50 +299,6 @@ void pool_deinit(struct pool *pool)
     pool_give_places(pool);
 }
 
-/* Takes queries, or might later for nobody. */
-static struct conn *find_unneeded(const struct pool *pool)
-{
-    LIST_EACH(node, &pool->conns)
-    {
-        struct conn *conn = conn_of(node);
-        bool is_idle = pool->waiting_count == 0 && conn_in_flight(conn) == 0;
-        if (conn->state == CONN_READY || (conn->state != CONN_DRAINING && is_idle))
-            return conn;
-    }
-    return NULL;
-}
-
-/* From the begin each time: an end may call whom it likes. */
-void pool_wind_down(struct pool *pool)
-{
-    for (struct conn *conn; (conn = find_unneeded(pool));) {
-        if (conn->state == CONN_READY)
-            conn_retire(conn, CONN_END_SHUTDOWN);
-        else
-            conn_close(conn, CONN_END_SHUTDOWN);
-    }
-}
-
-void pool_retire(struct pool *pool)
-{
-    pool->retiring = true;
-    pool->nailing = false;
-    pool_give_places(pool);
-    timer_stop(&pool->tend_later);
-    pool_wind_down(pool);
-}
-
-bool pool_is_empty(const struct pool *pool)
-{
-    return list_is_empty(&pool->conns) && pool->waiting_count == 0;
-}
-
-void pool_revive(struct pool *pool)
-{
-    pool->retiring = false;
-    pool->nailing = pool->options->nailed;
-}
-
 void pool_nail(struct pool *pool)
 {
     pool_tend(pool);

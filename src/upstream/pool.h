@@ -42,20 +42,6 @@ void pool_init(struct pool *pool, struct upstream_env *env, const struct addr *a
 /* Closes every connection; waiters are told. */
 void pool_deinit(struct pool *pool);
 
-/* Nobody wants it any more: gives the places of the quota back and dials no more but for a query
- * that waits, of a task that began before. Its connections drain, those that carry nothing close at
- * once. Calls queries' owners. */
-void pool_retire(struct pool *pool);
-
-/* The same for what has come up since; to be called now and then while it retires. */
-void pool_wind_down(struct pool *pool);
-
-/* It has no connection and nobody waits for one. */
-bool pool_is_empty(const struct pool *pool);
-
-/* Wanted again. What drains goes on draining. */
-void pool_revive(struct pool *pool);
-
 /* Dials what is to be kept open (prewarm), if it is not there yet. */
 void pool_nail(struct pool *pool);
 

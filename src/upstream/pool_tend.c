@@ -131,8 +131,8 @@ void pool_add_conn(struct pool *pool, uint64_t rest_until_at)
     }
 }
 
-/* While the pool rests only one place is taken, and rests; one for those who wait while it retires.
- */
+/* While the pool rests only one place is taken, and rests; while it retires one is dialled for
+ * those who wait. */
 void pool_tend_for(struct pool *pool, const struct conn *taking)
 {
     if (pool->closing || pool->tending)

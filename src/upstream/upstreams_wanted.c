@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "loop/loop.h"
 #include "net/tls_contexts.h"
+#include "upstream/pool_retire.h"
 #include "upstream/upstream.h"
 #include "upstream/upstreams_inside.h"
 
@@ -85,6 +86,12 @@ void upstreams_revive(struct upstream *upstream)
         upstreams_revive(upstream->plain);
 }
 
+static void look_later(struct upstreams *upstreams)
+{
+    if (!list_is_empty(&upstreams->retiring) && !timer_is_armed(&upstreams->look))
+        timer_start(upstreams->env.loop, &upstreams->look, loop_now(upstreams->env.loop) + LOOK_US);
+}
+
 /* One at a time, as an end may revive any of them. */
 void upstreams_on_look(struct timer *timer)
 {
@@ -100,8 +107,7 @@ void upstreams_on_look(struct timer *timer)
         if (upstream->retiring && !upstream->held && pool_is_empty(&upstream->pool))
             upstreams_remove(upstreams, upstream);
     }
-    if (!list_is_empty(&upstreams->retiring))
-        timer_start(upstreams->env.loop, timer, loop_now(upstreams->env.loop) + LOOK_US);
+    look_later(upstreams);
 }
 
 void upstreams_settle(struct upstreams *upstreams, upstreams_keeps keeps, void *context)
@@ -121,8 +127,7 @@ void upstreams_settle(struct upstreams *upstreams, upstreams_keeps keeps, void *
         if (!upstream->retiring && upstream->options.nailed && upstream->options.prewarm)
             pool_nail(&upstream->pool);
     }
-    if (!list_is_empty(&upstreams->retiring))
-        timer_start(upstreams->env.loop, &upstreams->look, loop_now(upstreams->env.loop) + LOOK_US);
+    look_later(upstreams);
 }
 
 /* ---- files ---- */

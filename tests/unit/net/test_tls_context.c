@@ -760,6 +760,67 @@ static void test_there_are_only_so_many_contexts(void **state)
     tls_contexts_free(contexts);
 }
 
+static void rewrite(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static void test_a_context_goes_with_the_last_who_has_it(void **state)
+{
+    struct tls_contexts *contexts = tls_contexts_new();
+    struct tls_peer_options options = here.options;
+    char words[200];
+    (void)state;
+
+    options.ciphers = words;
+    make_words(words, 0);
+    struct tls_context *stays = tls_contexts_get(contexts, &options, why);
+    assert_ptr_equal(tls_contexts_get(contexts, &options, why), stays);
+    tls_contexts_give(contexts, stays);
+    for (unsigned i = 1; i < TLS_CONTEXTS_MAX + 10; i++) {
+        make_words(words, i);
+        struct tls_context *context = tls_contexts_get(contexts, &options, why);
+        assert_non_null(context);
+        tls_contexts_give(contexts, context);
+    }
+    make_words(words, 0);
+    assert_ptr_equal(tls_contexts_get(contexts, &options, why), stays);
+    tls_contexts_give(contexts, NULL);
+    tls_contexts_free(contexts);
+}
+
+static void test_a_file_that_was_changed_makes_a_new_context_beside_the_former(void **state)
+{
+    struct tls_contexts *contexts = tls_contexts_new();
+    struct tls_certs *other = tls_certs_authority("other");
+    char *path = tls_certs_file(tls_certs_pem(here.ca));
+    struct tls_peer_options options = {.ca_bundle = path}, system = {.ca_bundle = NULL};
+    (void)state;
+
+    struct tls_context *first = tls_contexts_get(contexts, &options, why);
+    struct tls_context *apart = tls_contexts_get(contexts, &system, why);
+    assert_non_null(apart);
+    assert_int_equal(tls_contexts_renew(contexts, why), ERR_OK);
+    assert_ptr_equal(tls_contexts_get(contexts, &options, why), first);
+    rewrite(path, tls_certs_pem(other));
+    assert_int_equal(tls_contexts_renew(contexts, why), ERR_OK);
+    struct tls_context *second = tls_contexts_get(contexts, &options, why);
+    assert_ptr_not_equal(second, first);
+    assert_false(span_equal(tls_context_files_id(second), tls_context_files_id(first)));
+    tls_contexts_give(contexts, first);
+    tls_contexts_give(contexts, first);
+    rewrite(path, "nothing");
+    assert_int_equal(tls_contexts_renew(contexts, why), ERR_INVALID);
+    assert_why(path);
+    assert_ptr_equal(tls_contexts_get(contexts, &options, why), second);
+    assert_ptr_equal(tls_contexts_get(contexts, &system, why), apart);
+    unlink(path);
+    free(path);
+    tls_certs_free(other);
+    tls_contexts_free(contexts);
+}
+
 #define WHY_TEST(test) cmocka_unit_test_setup(test, clear_why)
 
 int main(void)
@@ -797,6 +858,8 @@ int main(void)
         WHY_TEST(test_upstreams_of_the_same_kind_share_a_context),
         WHY_TEST(test_a_context_that_cannot_be_made_is_tried_again),
         WHY_TEST(test_there_are_only_so_many_contexts),
+        WHY_TEST(test_a_context_goes_with_the_last_who_has_it),
+        WHY_TEST(test_a_file_that_was_changed_makes_a_new_context_beside_the_former),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

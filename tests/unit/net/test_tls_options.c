@@ -107,6 +107,44 @@ static void test_pins_are_compared_one_by_one(void **state)
     assert_true(tls_peer_options_equal(&b, &full));
 }
 
+static void test_a_copy_says_the_same_and_needs_nothing_of_what_it_was_made_of(void **state)
+{
+    struct two_pins pins = {.pins.count = 2, .room = {{1, 2}, {3, 4}}}, kept = pins;
+    struct tls_peer_options from = full, same = full, copy;
+    char name[] = "dns.test", file[] = "ca";
+    void *memory;
+    (void)state;
+
+    from.auth_name = name;
+    from.ca_bundle = file;
+    from.pins = &pins.pins;
+    from.early_data = same.early_data = true;
+    same.pins = &kept.pins;
+    assert_true(tls_peer_options_copy(&copy, &from, &memory));
+    memset(name, 'x', sizeof(name));
+    memset(file, 'x', sizeof(file));
+    memset(&pins, 0xff, sizeof(pins));
+    assert_true(tls_peer_options_equal(&copy, &same));
+    free(memory);
+}
+
+static void test_nothing_at_all_is_copied_too(void **state)
+{
+    struct tls_peer_options none = {.profile = TLS_OPPORTUNISTIC}, copy;
+    char empty[] = "";
+    void *memory;
+    (void)state;
+
+    assert_true(tls_peer_options_copy(&copy, &none, &memory));
+    assert_non_null(memory);
+    assert_true(tls_peer_options_equal(&copy, &none));
+    free(memory);
+    none.auth_name = none.groups = empty;
+    assert_true(tls_peer_options_copy(&copy, &none, &memory));
+    assert_true(tls_peer_options_equal(&copy, &none));
+    free(memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +153,8 @@ int main(void)
         cmocka_unit_test(test_what_a_context_is_made_of_counts_for_both),
         cmocka_unit_test(test_profile_and_early_data_count_but_not_for_a_context),
         cmocka_unit_test(test_pins_are_compared_one_by_one),
+        cmocka_unit_test(test_a_copy_says_the_same_and_needs_nothing_of_what_it_was_made_of),
+        cmocka_unit_test(test_nothing_at_all_is_copied_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

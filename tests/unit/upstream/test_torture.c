@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Upstreams with options at random, peers with faults at random, thousands of exchanges, some of
- * them stopped. What must hold whatever happens: each exchange ends once, in time; no connection
- * carries more than it may; dials and nailed places keep their bounds; at the end all is given
- * back. A seed in NAILUP_TORTURE_SEED repeats one run.
+ * Upstreams with options at random that change while they are used, peers with faults at random,
+ * thousands of exchanges, some of them stopped. What must hold whatever happens: each exchange ends
+ * once, in time; no connection carries more than it may; dials and nailed places keep their bounds;
+ * at the end all is given back. A seed in NAILUP_TORTURE_SEED repeats one run.
  */
 
 #include "base/log.h"
@@ -25,7 +25,8 @@ struct torture;
 struct tortured {
     struct torture *torture;
     struct exchange exchange;
-    struct upstream *group[GROUP_MAX];
+    struct upstream *group[GROUP_MAX]; /* held */
+    size_t count;
     uint8_t wire[NAME_WIRE_MAX];
     uint64_t asked_at;
     unsigned ends;
@@ -35,7 +36,7 @@ struct tortured {
 struct torture {
     struct world world;
     struct fake_peer *peers[UPSTREAMS];
-    struct upstream *upstreams[UPSTREAMS];
+    struct upstream *upstreams[UPSTREAMS]; /* wanted */
     struct tortured exchanges[EXCHANGES];
     uint64_t random, jumped_at;
     size_t answered, failed, stopped;
@@ -93,6 +94,14 @@ static void answer_somehow(void *owner, const struct fake_ask *ask, struct fake_
     }
 }
 
+/* As a question that began under former routes: it holds whom it asks until it is over. */
+static void let_go(struct tortured *tortured)
+{
+    for (size_t i = 0; i < tortured->count; i++)
+        upstreams_drop(tortured->group[i]);
+    tortured->count = 0;
+}
+
 static void end(struct tortured *tortured)
 {
     uint64_t now = loop_now(tortured->torture->world.loop);
@@ -100,6 +109,7 @@ static void end(struct tortured *tortured)
     assert_true(tortured->asked && !tortured->stopped);
     assert_int_equal(++tortured->ends, 1);
     assert_true(now <= late + 2 * MS);
+    let_go(tortured);
 }
 
 static enum exchange_verdict on_answer(void *owner, const struct exchange_answer *answer)
@@ -152,27 +162,73 @@ static struct upstream_options options_at_random(struct torture *torture)
     return options;
 }
 
+/* What is looked at in the end stays as it is. */
+static void keep_some(struct upstream_options *options, const struct upstream_options *former)
+{
+    options->transport = former->transport;
+    options->nailed &= former->transport != UPSTREAM_UDP;
+    options->fallback = former->fallback;
+    options->max_requests = former->max_requests;
+    options->tls.profile = former->tls.profile;
+}
+
+static struct upstream *want(struct torture *torture, const struct addr *addr,
+                             const struct upstream_options *options)
+{
+    struct upstream_options wanted = world_options(options);
+    struct upstream *upstream = upstreams_want(torture->world.upstreams, addr, &wanted);
+    assert_non_null(upstream);
+    return upstream;
+}
+
+/* Some of them get other options, as by a reload, and some get those back that they had. */
+static void change_some(struct torture *torture)
+{
+    static struct upstream *former[UPSTREAMS];
+    size_t first = draw(torture, UPSTREAMS), count = 1 + draw(torture, 20 / WORLD_DEAR);
+    for (size_t i = first; i < first + count; i++) {
+        struct upstream **at = &torture->upstreams[i % UPSTREAMS];
+        struct upstream_options options = options_at_random(torture);
+        keep_some(&options, &(*at)->options);
+        former[i - first] = *at;
+        *at = want(torture, &(*at)->addr, draw(torture, 4) ? &options : &(*at)->options);
+    }
+    for (size_t i = 0; i < count; i++)
+        upstreams_unwant(former[i]);
+    upstreams_settle(torture->world.upstreams, NULL, NULL);
+    if (draw(torture, 2)) { /* ... and is taken back at once */
+        struct upstream *back = want(torture, &former[0]->addr, &former[0]->options);
+        upstreams_unwant(back);
+        upstreams_drop(back);
+    }
+    for (size_t i = 0; i < count; i++)
+        upstreams_drop(former[i]);
+}
+
 static void open_all(struct torture *torture)
 {
     char text[32];
     for (int i = 0; i < UPSTREAMS; i++) {
         struct upstream_options options = options_at_random(torture);
+        struct addr addr;
         snprintf(text, sizeof(text), "10.3.0.%d@53", i);
+        addr = fake_addr(text);
         torture->peers[i] = world_peer(&torture->world, text, answer_somehow, torture);
         fake_server_set_latency(fake_peer_server(torture->peers[i]),
                                 draw(torture, 60 * MS)); /* nearer than any timeout */
-        torture->upstreams[i] = world_upstream(&torture->world, text, &options);
+        torture->upstreams[i] = want(torture, &addr, &options);
     }
+    upstreams_settle(torture->world.upstreams, NULL, NULL);
 }
 
 static void ask_somebody(struct torture *torture, struct tortured *tortured)
 {
-    size_t count = 1 + draw(torture, GROUP_MAX);
+    size_t count = tortured->count = 1 + draw(torture, GROUP_MAX);
     size_t hot = draw(torture, 2) ? 5 : UPSTREAMS; /* some get most of the load */
     struct exchange_question question = {.recursion_desired = true};
 
     for (size_t i = 0; i < count; i++)
-        tortured->group[i] = torture->upstreams[draw(torture, hot)];
+        upstream_hold(tortured->group[i] = torture->upstreams[draw(torture, hot)]);
     assert_int_equal(name_parse(&question.question.name, tortured->wire, "www.example", 11),
                      ERR_OK);
     question.question.type = RRTYPE_A;
@@ -192,6 +248,7 @@ static void stop_somebody(struct torture *torture, int latest)
     if (!tortured->asked || tortured->ends || tortured->stopped)
         return;
     exchange_stop(&tortured->exchange);
+    let_go(tortured);
     tortured->stopped = true;
     torture->stopped++;
 }
@@ -233,7 +290,7 @@ static void hurt_conns(struct torture *torture, struct fake_server *server)
 static void hurt_ourselves(struct torture *torture)
 {
     struct world *world = &torture->world;
-    switch (draw(torture, 12)) {
+    switch (draw(torture, 14)) {
     case 0:
         fake_net_fail_opens(world->net, (unsigned)draw(torture, 100), ERR_NO_FILES);
         break;
@@ -248,6 +305,13 @@ static void hurt_ourselves(struct torture *torture)
             fake_loop_jump(world->loop, draw(torture, 20 * S));
             torture->jumped_at = loop_now(world->loop);
         }
+        break;
+    case 4:
+    case 5:
+        change_some(torture);
+        break;
+    case 6:
+        upstreams_read_files(world->upstreams);
         break;
     }
 }
@@ -343,6 +407,23 @@ static void heal_all(struct torture *torture)
     }
 }
 
+static void see_nothing(void *context, const struct upstream_view *view)
+{
+    (void)context;
+    (void)view;
+}
+
+/* Of those that were changed none is left. */
+static void check_gone(struct torture *torture)
+{
+    size_t wanted = 0;
+    for (int i = 0; i < UPSTREAMS; i++)
+        wanted += 1 + (torture->upstreams[i]->plain != NULL);
+    upstreams_settle(torture->world.upstreams, NULL, NULL);
+    fake_loop_advance(torture->world.loop, S);
+    assert_int_equal(upstreams_first(torture->world.upstreams, 0, see_nothing, NULL), wanted);
+}
+
 /* When the faults are over each upstream answers again. */
 static void check_healed(struct torture *torture)
 {
@@ -383,6 +464,7 @@ static void run(uint64_t seed)
     assert_int_equal(torture->world.stats.upstream_in_flight,
                      upstreams_env(torture->world.upstreams)->probe_count);
     check_healed(torture);
+    check_gone(torture);
     check_requests(torture);
     check_strict(torture);
     world_close(&torture->world);

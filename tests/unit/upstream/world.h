@@ -150,15 +150,21 @@ static inline struct upstream_options world_nailed(void)
     return options;
 }
 
-static inline struct upstream *world_upstream(struct world *world, const char *addr,
-                                              const struct upstream_options *options)
+static inline struct upstream_options world_options(const struct upstream_options *options)
 {
-    struct addr at = fake_addr(addr);
     struct upstream_options wanted = *options;
 #ifdef WORLD_TLS
     bool falls_back = wanted.fallback == UPSTREAM_FALLBACK_UDP;
     wanted.tls.profile = falls_back ? TLS_OPPORTUNISTIC : TLS_STRICT;
 #endif
+    return wanted;
+}
+
+static inline struct upstream *world_upstream(struct world *world, const char *addr,
+                                              const struct upstream_options *options)
+{
+    struct addr at = fake_addr(addr);
+    struct upstream_options wanted = world_options(options);
     struct upstream *upstream = upstreams_get(world->upstreams, &at, &wanted);
     assert_non_null(upstream);
     return upstream;
