@@ -6,8 +6,7 @@
 /*
  * What is in effect at one time: a configuration, the routes that it and the forwards set at run
  * time make together, a certificate, the bounds of clients. Immutable, made by main, shared by all
- * workers. It is freed on main when nobody refers to it any more: a query that began before a
- * reload keeps the old one for as long as it takes.
+ * workers. It is freed on main when nobody refers to it any more.
  *
  * Generations of one file share its configuration. The main thread's, but for generation_ref() and
  * generation_unref().

@@ -465,7 +465,7 @@ static void begin(struct reload *reload)
     if (!generations_have_room(all, reload->wants_file)) {
         if (reload->wants_file || reload->wants_routes)
             LOG_LIMITED(LOG_INFO, "daemon",
-                        "reload: it waits, as queries that run need what was in effect before");
+                        "reload: it waits, as some worker still has what was in effect before");
         return;
     }
     if (reload->wants_file)

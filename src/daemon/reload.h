@@ -12,8 +12,8 @@
  *        -> forgetting the cache is rid of what it may not say any more (daemon/forget.h) -> idle
  *
  * A change of forwards begins at switching. What is asked for meanwhile waits for the next one, all
- * of it together: a hundred signals in a row are two reloads. As long as too many generations are
- * in use the next one waits too; their queries have bounds in time.
+ * of it together: a hundred signals at once are two reloads. As long as too many generations are in
+ * use the next one waits too.
  *
  * The main thread's.
  */
