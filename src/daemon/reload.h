@@ -7,13 +7,13 @@
  * How the running daemon comes to serve with another configuration, or with other servers for a
  * zone: one change at a time, from whoever asks to the last worker's word that it has switched.
  *
- *   idle -> loading    a thread reads the file (daemon/loading.h)
- *        -> switching  every worker takes the new generation (daemon/generation.h)
+ *   a thread reads the file (daemon/loading.h), beside other changes
+ *   idle -> switching  every worker takes the new generation (daemon/generation.h)
  *        -> forgetting the cache is rid of what it may not say any more (daemon/forget.h) -> idle
  *
- * A change of forwards begins at switching. What is asked for meanwhile waits for the next one, all
- * of it together: a hundred signals at once are two reloads. As long as too many generations are in
- * use the next one waits too.
+ * A change of forwards begins at switching, and serves all who wait for one. Reloads that are asked
+ * for while a file is read wait for the next, all of them together: a hundred signals at once are
+ * two reloads. As long as too many generations are in use the next one waits too.
  *
  * The main thread's.
  */
@@ -21,27 +21,15 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "daemon/reload_host.h"
 
-struct cache;
 struct call;
 struct certificate;
 struct config;
-struct control_view;
 struct generation;
-struct listen_sockets;
 struct listening;
-struct loop;
 struct reload;
 struct workers;
-
-/* What it works on; borrowed. */
-struct reload_host {
-    struct loop *loop;
-    const char *config_file;
-    struct control_view *view; /* its config, listening and reloads are written */
-    struct cache *cache;
-    struct listen_sockets *sockets;
-};
 
 /* The first generation is of this configuration, which is taken. *config becomes NULL, on error
  * too. NULL: out of memory. */

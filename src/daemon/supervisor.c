@@ -337,9 +337,10 @@ static void end_shared(struct supervisor *supervisor)
 {
     struct worker_share *share = &supervisor->share;
 
-    if (supervisor->reload)
-        sessions_close(share->tickets,
-                       generation_config(reload_current(supervisor->reload))->session_file);
+    const struct config *config =
+        supervisor->reload ? generation_config(reload_current(supervisor->reload)) : NULL;
+
+    sessions_close(share->tickets, config ? config->session_file : NULL);
     /* A thread that hangs in a file may still post to the loop, and so is left with it. */
     if (reload_join(supervisor->reload)) {
         if (supervisor->loop)
