@@ -486,6 +486,27 @@ def test_a_certificate_that_is_over_is_served_with_a_warning(dot, authority):
     eventually(lambda: len(re.findall(warning, daemon.log())) == 3)
 
 
+def test_a_reload_brings_tls_clients_and_takes_them_away(nailupd, responder, authority):
+    daemon = nailupd(upstreams=[responder()], workers=2)
+    ip, port = free_address()
+    tls = types.SimpleNamespace(ip=ip, port=port)
+    plain = daemon.config_path.read_text()
+    config = json.loads(plain)
+    config["server"].update(tls_options(authority, f"{ip}@{port}")["server"])
+    daemon.config_path.write_text(json.dumps(config))
+    daemon.ask("reload")
+    with TlsStream(tls, authority) as client:
+        assert client.ask() and client.certificate() == authority.der()
+        for _ in range(4):
+            with TlsStream(tls) as other:
+                assert other.ask()
+        daemon.config_path.write_text(plain)
+        daemon.ask("reload")
+        assert {row["protocols"] for row in daemon.ask("status")["listening"]} == {"udp tcp"}
+    with pytest.raises(OSError):
+        eventually(lambda: TlsStream(tls).ask() and False)
+
+
 def test_many_signals_at_once_are_harmless(dot, authority):
     daemon = dot(workers=2)
     new = authority.make().der()

@@ -205,6 +205,20 @@ def test_a_new_address_that_another_has_changes_nothing(nailupd, responder, dig)
     assert dig(At(taken), "www.example.org").status == "NOERROR"
 
 
+def test_options_of_clients_hold_for_the_next_query(nailupd, responder, dig):
+    daemon = nailupd({"server": {"identity": "one"}}, upstreams=[responder()], workers=2)
+    assert dig(daemon, "www.example.org").status == "NOERROR"
+    write(daemon, {"server": {"identity": "two", "access": [{"prefix": "127.0.0.0/8",
+                                                             "action": "refuse"}]}})
+    assert set(reload(daemon)[1]) == {"server.access", "server.identity"}
+    for _ in range(4):
+        assert dig(daemon, "www.example.org").status == "REFUSED"
+    write(daemon, {"server": {"access": [{"prefix": "127.0.0.0/8", "action": "allow"}]}})
+    reload(daemon)
+    for _ in range(4):
+        assert dig(daemon, "id.server", "TXT", "-c", "CH").data == ['"two"']
+
+
 def test_addresses_come_and_go(nailupd, responder, dig):
     daemon = nailupd(upstreams=[responder()], workers=2)
     more = At("%s@%d" % free_address(daemon.ip))
