@@ -58,6 +58,7 @@ enum conn_state {
     CONN_END(GARBAGE, "sent what is no DNS message", upstream_closes_garbage)                      \
     CONN_END(TLS, "TLS alert or broken record", upstream_closes_tls)                               \
     CONN_END(ERROR, "failed", upstream_closes_error)                                               \
+    CONN_END(UNWANTED, "no longer configured", upstream_closes_shutdown)                           \
     CONN_END(SHUTDOWN, "shutdown", upstream_closes_shutdown)                                       \
     CONN_END(DIAL_REFUSED, "dial refused", upstream_dials_tcp_refused)                             \
     CONN_END(DIAL_TIMEOUT, "dial timed out", upstream_dials_tcp_timeout)                           \

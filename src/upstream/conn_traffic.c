@@ -187,7 +187,7 @@ void conn_idle_again(struct conn *conn, uint64_t at_us)
 void conn_retire(struct conn *conn, enum conn_end why)
 {
     conn->ending = why;
-    if (why != CONN_END_IDLE && why != CONN_END_KEEPALIVE_ZERO && why != CONN_END_SHUTDOWN)
+    if (why != CONN_END_IDLE && why != CONN_END_KEEPALIVE_ZERO && why != CONN_END_UNWANTED)
         STATS_INC(conn->env->stats, upstream_recycles);
     conn_move(conn, CONN_DRAINING, loop_now(conn->env->loop) + 2 * conn->options->query_timeout_us);
     close_if_drained(conn);

@@ -25,9 +25,9 @@ void pool_wind_down(struct pool *pool)
 {
     for (struct conn *conn; (conn = find_unneeded(pool));) {
         if (conn->state == CONN_READY)
-            conn_retire(conn, CONN_END_SHUTDOWN);
+            conn_retire(conn, CONN_END_UNWANTED);
         else
-            conn_close(conn, CONN_END_SHUTDOWN);
+            conn_close(conn, CONN_END_UNWANTED);
     }
 }
 
