@@ -59,7 +59,7 @@ static bool parse_scope(const struct in6_addr *ip, const char *text, uint32_t *o
 {
     if (!IN6_IS_ADDR_LINKLOCAL(ip) && !IN6_IS_ADDR_MC_LINKLOCAL(ip))
         return false;
-    if (strlen(text) >= IF_NAMESIZE)
+    if (strlen(text) >= IF_NAMESIZE || strchr(text, ':')) /* "lo:x" would be taken for lo */
         return false;
     *out = if_nametoindex(text);
     return *out != 0 || (parse_number(text, UINT32_MAX, out) && *out != 0);
@@ -80,12 +80,13 @@ const char *addr_zone_hint(const char *text)
         return "";
     if (!IN6_IS_ADDR_LINKLOCAL(&v6) && !IN6_IS_ADDR_MC_LINKLOCAL(&v6))
         return "; only link-local addresses have an interface behind a %";
+    uint32_t scope;
     char zone[IF_NAMESIZE];
     size_t zone_len = strcspn(text + len + 1, "@#/");
     if (zone_len < sizeof(zone)) {
         memcpy(zone, text + len + 1, zone_len);
         zone[zone_len] = '\0';
-        if (if_nametoindex(zone))
+        if (parse_scope(&v6, zone, &scope))
             return "";
     }
     return "; this machine has no such interface now: take one that `ip link` lists";

@@ -146,8 +146,9 @@ void command_recycle(struct call *call)
     if (call->argc == 0) {
         gather(call, visit_recycle, recycled, NULL, 0);
     } else if (prefix_parse(&prefix, call->argv[0])) {
-        reply_refuse(&call->reply, "'%.64s' is no prefix; write an IP or IP/LENGTH, without a port",
-                     call->argv[0]);
+        reply_refuse(&call->reply,
+                     "'%.64s' is no prefix; write an IP or IP/LENGTH, without a port%s",
+                     call->argv[0], addr_zone_hint(call->argv[0]));
         call_done(call);
     } else {
         gather(call, visit_recycle, recycled, &prefix, sizeof(prefix));

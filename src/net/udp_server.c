@@ -55,6 +55,7 @@ struct udp_server {
     bool in_batch;    /* datagrams are being handed out: replies leave right afterwards */
     bool closed;      /* inside of that */
     bool is_emptied;  /* it ends, and is read each turn until there is nothing more */
+    bool is_deaf;     /* and nothing new comes */
     void (*on_quiet)(void *owner); /* it ends */
     struct timer end;
     unsigned reply_count;
@@ -271,11 +272,11 @@ static void on_ready(struct watch *watch, uint32_t events)
 /* ---------------------------------------------------------------- ending */
 
 /* Who has connected to itself hears itself alone: the kernel looks elsewhere for whom a datagram
- * may be meant. Where that is not possible no datagram comes anyway, as the machine does not have
- * the address. */
-static void hear_nobody(struct udp_server *server)
+ * may be meant. False: it cannot be, as with an address that the machine does not have (any more).
+ */
+static bool hear_nobody(struct udp_server *server)
 {
-    (void)!connect(server->watch.fd, &server->local.sa, addr_len(&server->local));
+    return connect(server->watch.fd, &server->local.sa, addr_len(&server->local)) == 0;
 }
 
 /* A datagram that was on its way through the kernel has arrived by now. */
@@ -284,13 +285,13 @@ static void on_end_due(struct timer *timer)
     struct udp_server *server = CONTAINER_OF(timer, struct udp_server, end);
     struct loop *loop = stock_loop(server->stock);
 
-    if (server->is_emptied) { /* others share it: it need not become empty */
+    if (server->is_emptied) { /* it goes on hearing, and need not become empty */
         be_quiet(server);
         return;
     }
     server->is_emptied = true;
     watch_set_busy(loop, &server->watch);
-    if (server->is_shared)
+    if (!server->is_deaf)
         timer_start(loop, timer, loop_now(loop) + UDP_SERVER_END_MAX_US);
 }
 
@@ -300,8 +301,7 @@ void udp_server_end(struct udp_server *server, void (*on_quiet)(void *owner))
 
     MUST(!server->on_quiet);
     server->on_quiet = on_quiet;
-    if (!server->is_shared)
-        hear_nobody(server);
+    server->is_deaf = !server->is_shared && hear_nobody(server);
     timer_start(loop, &server->end, loop_now(loop) + UDP_SERVER_END_US);
 }
 

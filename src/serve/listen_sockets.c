@@ -262,6 +262,10 @@ struct listen_share *listen_sockets_take(struct listen_sockets *sockets, size_t 
 /* Without memory for it the address is only harder to add again within the next seconds. */
 static void note_leaving(struct listen_sockets *sockets, const struct served *address)
 {
+    for (const struct leaving *here = sockets->leaving; here; here = here->next) {
+        if (addr_equal(&here->local, &address->local))
+            return;
+    }
     struct leaving *leaving = malloc(sizeof(*leaving));
     if (!leaving)
         return;

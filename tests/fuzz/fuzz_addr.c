@@ -18,8 +18,10 @@ static void try_addr(const char *text)
     struct addr addr, again;
     bool has_port;
     char name[ADDR_NAME_MAX], out[ADDR_TEXT_MAX];
+    const char *hint = addr_zone_hint(text);
     if (addr_parse_named(&addr, &has_port, name, text, 53))
         return;
+    MUST(*hint == '\0' || *name); /* nothing is wrong with the zone */
     MUST(memchr(name, '\0', ADDR_NAME_MAX));
     MUST(has_port || addr_port(&addr) == 53);
     addr_format(&addr, out);

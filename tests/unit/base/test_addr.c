@@ -72,9 +72,11 @@ static void test_what_is_wrong_with_a_zone_is_told(void **state)
         "; this machine has no such interface now: take one that `ip link` lists";
     assert_string_equal(addr_zone_hint("fe80::1%nosuch@53"), gone);
     assert_string_equal(addr_zone_hint("fe80::1%"), gone);
+    assert_string_equal(addr_zone_hint("fe80::1%lo:1"), gone);
     assert_string_equal(addr_zone_hint("fe80::1%a-name-that-is-too-long"), gone);
     assert_string_equal(addr_zone_hint("2001:db8::1%lo"),
                         "; only link-local addresses have an interface behind a %");
+    assert_string_equal(addr_zone_hint("fe80::1%77@99999"), "");
     assert_string_equal(addr_zone_hint("fe80::1%lo@99999"), ""); /* that is not the zone's fault */
     assert_string_equal(addr_zone_hint("fe80::%lo/64"),
                         "; only a single address has an interface behind a %");
