@@ -138,6 +138,8 @@ static void put_option(FILE *out, const struct option_row *option)
                  *option->unit ? " " : "", option->unit);
     snprintf(line, sizeof(line), "Takes %s%s.", takes_of(option->kind), bounds);
     put_text(out, line);
+    if (strcmp(option->apply, "RESTART") == 0)
+        fputs("A change needs a restart.\n", out);
     if (!option->default_text) {
         fputs("Must be given.\n", out);
         return;

@@ -9,7 +9,7 @@
  * lines of cells separated by tabs, the first of which says what the line is.
  *
  *   ok                                the request is done; what follows is the answer
- *   refused   SENTENCE                it is not, and why; no table follows
+ *   refused   SENTENCE                it is not, and why; tables may follow with the single errors
  *   table     NAME                    a list of things follows
  *   record    NAME                    one thing follows
  *   columns   NAME:TYPE  NAME:TYPE... of the table or record, once each
@@ -55,7 +55,8 @@ enum {
     CONTROL_TYPE(RATIO, "ratio")                                                                   \
     CONTROL_TYPE(FLAG, "flag")
 
-/* How many words the arguments text of a row of commands.def names: at least, and at most. */
+/* How many words the arguments text of a row of commands.def names: at least, and at most. Dots
+ * behind a word stand for more of it, as many as fit a request. */
 static inline void control_argument_counts(const char *arguments, int *least, int *most)
 {
     *least = *most = 0;
@@ -63,6 +64,8 @@ static inline void control_argument_counts(const char *arguments, int *least, in
         int starts_word = *p != ' ' && (p == arguments || p[-1] == ' ');
         *most += starts_word;
         *least += starts_word && *p != '[';
+        if (*p == '.')
+            *most = CONTROL_WORDS_MAX - 1;
     }
 }
 

@@ -75,30 +75,42 @@ static bool is_among(const struct addr *list, size_t count, const struct addr *a
     return false;
 }
 
-static void check_circle(struct loader *loader, const struct place *place, const struct addr *addr)
+static const char *serves(const struct config *config, const struct addr *addr)
 {
-    char text[ADDR_TEXT_MAX];
-    const struct server_options *server = &loader->config->server;
-    bool is_plain = is_among(server->listen, server->listen_count, addr);
-    if (is_plain || is_among(server->listen_tls, server->listen_tls_count, addr))
-        place_error(loader, place, NULL,
-                    "%s is an address of server.%s: queries would go round in a circle",
-                    addr_format(addr, text), is_plain ? "listen" : "listen-tls");
+    const struct server_options *server = &config->server;
+    if (is_among(server->listen, server->listen_count, addr))
+        return "listen";
+    if (is_among(server->listen_tls, server->listen_tls_count, addr))
+        return "listen-tls";
+    return NULL;
 }
 
 /* Opportunistic TLS has a second port, that of plain text. */
-static void check_circles(struct loader *loader, const struct place *place,
-                          const struct route_upstream *upstream)
+const char *config_circle(const struct config *config, const struct route_upstream *upstream,
+                          struct addr *addr)
 {
-    struct addr plain = upstream->addr;
-    addr_set_port(&plain, upstream->options.fallback_port);
-    check_circle(loader, place, &upstream->addr);
-    if (upstream->options.transport == UPSTREAM_TLS &&
-        upstream->options.tls.profile == TLS_OPPORTUNISTIC && !addr_equal(&plain, &upstream->addr))
-        check_circle(loader, place, &plain);
+    const char *key = serves(config, &upstream->addr);
+    *addr = upstream->addr;
+    if (key || upstream->options.transport != UPSTREAM_TLS ||
+        upstream->options.tls.profile != TLS_OPPORTUNISTIC)
+        return key;
+    addr_set_port(addr, upstream->options.fallback_port);
+    return serves(config, addr);
 }
 
-static bool is_trustworthy(const struct route_upstream *upstream)
+static void check_circle(struct loader *loader, const struct place *place,
+                         const struct route_upstream *upstream)
+{
+    char text[ADDR_TEXT_MAX];
+    struct addr addr;
+    const char *key = config_circle(loader->config, upstream, &addr);
+    if (key)
+        place_error(loader, place, NULL,
+                    "%s is an address of server.%s: queries would go round in a circle",
+                    addr_format(&addr, text), key);
+}
+
+bool config_is_trustworthy(const struct route_upstream *upstream)
 {
     return is_loopback(&upstream->addr) || (upstream->options.transport == UPSTREAM_TLS &&
                                             upstream->options.tls.profile == TLS_STRICT);
@@ -108,7 +120,7 @@ static void check_trust(struct loader *loader, const struct place *place,
                         const struct route_upstream *upstream)
 {
     char text[ADDR_TEXT_MAX];
-    if (!is_trustworthy(upstream))
+    if (!config_is_trustworthy(upstream))
         place_error(loader, place, NULL,
                     "trust-ad: yes takes upstreams over TLS with profile: strict, or on the "
                     "loopback interface, not %s: on the way an answer could be changed",
@@ -127,7 +139,7 @@ static void check_zone(struct loader *loader, const struct config_zone *zone,
             report_connections(loader, place, NULL, &upstream.options);
             is_fine = false;
         }
-        check_circles(loader, place, &upstream);
+        check_circle(loader, place, &upstream);
         if (zone->trust_ad)
             check_trust(loader, place, &upstream);
     }

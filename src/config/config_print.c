@@ -5,14 +5,13 @@
  * back to an equal configuration. Two rows mean something else when they are not given than their
  * default says; they are then printed as comments.
  */
-#include "config/config.h"
+#include "config/config_print.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
-#include "config/options.h"
 #include "config/pin.h"
 
 struct printer {
@@ -309,13 +308,10 @@ static const char *put_headings(struct printer *printer, const char *path, int *
     return key;
 }
 
-static void put_row(struct printer *printer, const struct option *option)
+/* What stands behind the colon. */
+static void put_value(struct printer *printer, const struct option *option)
 {
     char text[KIND_TEXT_MAX];
-    int indent;
-    const char *key = put_headings(printer, option->path, &indent);
-    const char *comment = leaves_choice(printer->config, option) ? "# " : "";
-    put(printer, "%*s%s%s:", indent, "", comment, key);
     if (kind_is_list(option->kind)) {
         put_list(printer, option->kind);
         return;
@@ -323,6 +319,26 @@ static void put_row(struct printer *printer, const struct option *option)
     /* The configuration is only read from: the cast spares a second look-up for const. */
     void *owner = option_owner_of(option, (struct config *)printer->config);
     put(printer, " %s\n", kind_format(option->kind, option_field(option, owner), text));
+}
+
+static void put_row(struct printer *printer, const struct option *option)
+{
+    int indent;
+    const char *key = put_headings(printer, option->path, &indent);
+    const char *comment = leaves_choice(printer->config, option) ? "# " : "";
+    put(printer, "%*s%s%s:", indent, "", comment, key);
+    put_value(printer, option);
+}
+
+enum err config_print_value(const struct config *config, const struct option *option,
+                            struct buf *out)
+{
+    struct printer printer = {.config = config, .out = out};
+    if (leaves_choice(config, option))
+        put(&printer, " not given\n");
+    else
+        put_value(&printer, option);
+    return printer.err;
 }
 
 enum err config_print(const struct config *config, struct buf *out)

@@ -56,7 +56,8 @@ enum err config_load(const char *path, struct config **out, struct buf *errors)
     ssize_t len = read_file(path, text);
     enum err err = ERR_INVALID;
     if (len < 0) {
-        snprintf(reason, sizeof(reason), "cannot be read: %s", strerror(errno));
+        snprintf(reason, sizeof(reason), "cannot be read: %s%s", strerror(errno),
+                 errno == EACCES ? "; let the user that nailupd runs as read it" : "");
         problems_print_one(path, errors, reason);
     } else {
         err = load_text(path, span_of(text, (size_t)len), true, out, errors);

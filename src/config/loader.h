@@ -124,6 +124,12 @@ void config_check(struct loader *loader);
 /* Its parts: config_check_zones.c, config_check_tls.c. */
 void config_check_zones(struct loader *loader);
 void config_check_tls(struct loader *loader);
+/* Of the key of server that serves this upstream's address, so that queries would go round in a
+ * circle, which *addr is; NULL: none does. */
+const char *config_circle(const struct config *config, const struct route_upstream *upstream,
+                          struct addr *addr);
+/* Whether the AD bit of this upstream may be trusted. */
+bool config_is_trustworthy(const struct route_upstream *upstream);
 /* config_check_files.c: whether TLS could be spoken with the files that are named. */
 void config_check_files(struct loader *loader);
 

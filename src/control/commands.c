@@ -59,7 +59,8 @@ static void put_daemon(struct call *call, const struct stats *stats)
     reply_record(reply, "daemon",
                  "version:text\tpid:count\tuptime:duration\tworkers:count\tconfig:text\t"
                  "queries:count\thits:count\tmisses:count\thit_ratio:ratio\t"
-                 "stream_clients:count\tconnections:count\tin_flight:count");
+                 "stream_clients:count\tconnections:count\tin_flight:count\tconfig_age:duration\t"
+                 "reload_error:text");
     reply_row(reply);
     reply_text(reply, NAILUP_VERSION);
     reply_count(reply, (uint64_t)getpid());
@@ -73,6 +74,8 @@ static void put_daemon(struct call *call, const struct stats *stats)
     reply_count(reply, stats->stream_clients);
     reply_count(reply, stats->upstream_ready);
     reply_count(reply, stats->upstream_in_flight);
+    reply_duration(reply, loop_now(call->loop) - view->reloads.loaded_at);
+    reply_text(reply, view->reloads.last_failed ? view->reloads.why : "");
     reply_row_end(reply);
 }
 

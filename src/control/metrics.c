@@ -21,4 +21,8 @@ void metrics_collect(const struct control_view *view, struct stats *out)
     out->cache_evictions = usage.evictions;
     out->workers = view->worker_count;
     out->start_time = view->started_time;
+    out->reloads_ok = view->reloads.done;
+    out->reloads_failed = view->reloads.failed;
+    out->config_last_reload_ok = !view->reloads.last_failed;
+    out->config_last_reload_time = view->reloads.loaded_time;
 }

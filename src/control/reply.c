@@ -95,6 +95,18 @@ void reply_refuse(struct reply *reply, const char *format, ...)
     put_line(reply, LAST_LINES_MAX);
 }
 
+void reply_errors_begin(struct reply *reply)
+{
+    reply_table(reply, "errors", "error:text");
+}
+
+void reply_error(struct reply *reply, const char *error)
+{
+    reply_row(reply);
+    reply_text(reply, error);
+    reply_row_end(reply);
+}
+
 static void put_cut(struct reply *reply)
 {
     char line[LAST_LINES_MAX];

@@ -35,6 +35,10 @@ void reply_ok(struct reply *reply);
 /* Instead of an answer; what was there is forgotten. The sentence says what to do. */
 void reply_refuse(struct reply *reply, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* A table behind the refusal: one error a row. */
+void reply_errors_begin(struct reply *reply);
+void reply_error(struct reply *reply, const char *error);
+
 /* Begins a text: lines that the caller appends to buf, one of which is not "end". */
 void reply_text_begin(struct reply *reply);
 

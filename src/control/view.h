@@ -5,6 +5,7 @@
 
 /* What the control socket may see of the running daemon. The daemon fills it; control borrows. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,7 @@
 #include "base/stats.h"
 
 struct cache;
+struct call;
 struct config;
 struct loop;
 struct upstreams;
@@ -20,6 +22,23 @@ struct control_worker {
     struct loop *loop;           /* for mail; it lives until control has been closed */
     struct upstreams *upstreams; /* the worker's thread alone; NULL when it has ended */
     const struct stats *stats;
+};
+
+/* What the daemon does for a command: it ends with call_done(), at once or later. */
+struct control_hooks {
+    void *daemon;
+    void (*reload)(void *daemon, struct call *call);
+    void (*drain)(void *daemon, struct call *call);
+    void (*forward)(void *daemon, struct call *call);
+};
+
+/* How the last reloads went. */
+struct control_reloads {
+    uint64_t done, failed;
+    bool last_failed;
+    uint64_t loaded_at;   /* us of the loops' clock: when what is in effect was read */
+    uint64_t loaded_time; /* seconds since 1970, likewise */
+    char why[512];        /* of a last one that failed: its first error */
 };
 
 struct control_view {
@@ -32,6 +51,8 @@ struct control_view {
     size_t listening_tls_count;
     struct control_worker **workers;
     size_t worker_count;
+    const struct control_hooks *hooks; /* NULL: the daemon does nothing of the kind */
+    struct control_reloads reloads;
     uint64_t started_at;   /* us of the loops' clock */
     uint64_t started_time; /* seconds since 1970 */
 };

@@ -27,10 +27,16 @@ static enum err fail(char *why, size_t size, const char *path, const char *advic
     return number == EAGAIN ? ERR_TIMED_OUT : err_from_errno(number);
 }
 
-static int open_socket(const char *path)
+/* A file that names lists of millions takes its time. */
+static time_t wait_s(const char *verb)
+{
+    return strcmp(verb, "reload") == 0 ? CLIENT_WAIT_RELOAD_S : CLIENT_WAIT_S;
+}
+
+static int open_socket(const char *path, const char *verb)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct timeval wait = {.tv_sec = CLIENT_WAIT_S};
+    struct timeval wait = {.tv_sec = wait_s(verb)};
     int fd;
 
     if (strlen(path) >= sizeof(address.sun_path)) {
@@ -155,7 +161,7 @@ enum err client_ask(const char *path, int count, char *const words[],
                     size_t why_size)
 {
     enum err err = ERR_OK;
-    int fd = open_socket(path);
+    int fd = open_socket(path, words[0]);
 
     if (fd < 0)
         return fail(why, why_size, path, "is nailupd running, and is this its control.socket?");

@@ -3,7 +3,8 @@
 #ifndef NAILUP_CTL_CLIENT_H
 #define NAILUP_CTL_CLIENT_H
 
-/* One request to the daemon, and the whole reply. Blocks, for CLIENT_WAIT_S at most at a time. */
+/* One request to the daemon, and the whole reply. Blocks, for CLIENT_WAIT_S at most at a time, or
+ * CLIENT_WAIT_RELOAD_S for a reload. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 
 #include "base/err.h"
 
-enum { CLIENT_WAIT_S = 10 };
+enum { CLIENT_WAIT_S = 10, CLIENT_WAIT_RELOAD_S = 300 };
 
 /* What of a request or a reply may be too long to be held. */
 struct client_streams {

@@ -38,10 +38,23 @@ static int end_output(void)
     return EXIT_REFUSED;
 }
 
+/* Errors of a file as it writes them: FILE:LINE:COLUMN first, for editors to find. */
+static void print_refusal(const struct answer *answer)
+{
+    fprintf(stderr, "nailupctl: refused: %s\n", answer->refused);
+    for (size_t i = 0; i < answer->table_count; i++) {
+        const struct table *table = &answer->tables[i];
+        for (size_t row = 0; row < table->row_count; row++)
+            fprintf(stderr, "%s\n", table->cells[row * table->column_count]);
+        if (table->cut)
+            fprintf(stderr, "and %s more\n", table->cut);
+    }
+}
+
 static int print_answer(const struct answer *answer, bool json)
 {
     if (answer->refused) {
-        fprintf(stderr, "nailupctl: refused: %s\n", answer->refused);
+        print_refusal(answer);
         return EXIT_REFUSED;
     }
     if (json)

@@ -9,13 +9,13 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "base/buf.h"
 #include "base/log.h"
 #include "config/config.h"
 #include "daemon/exit_code.h"
+#include "daemon/report.h"
 #include "daemon/signals.h"
 #include "daemon/supervisor.h"
 #include "nailup/version.h"
@@ -93,21 +93,12 @@ static struct config *load(const char *file)
     return config;
 }
 
-/* Of files that others write. To the terminal that asked for a check, else to the log. */
-static void show_warnings(const struct config *config, enum action action)
+/* Of files that others write, to the terminal that asked for a check. */
+static void show_warnings(const struct config *config)
 {
     struct span text = buf_span(&config->warnings);
-
-    while (text.len) {
-        const uint8_t *end = memchr(text.data, '\n', text.len);
-        size_t len = end ? (size_t)(end - text.data) : text.len;
-        if (action == ACTION_RUN)
-            LOG(LOG_WARNING, "config", "%.*s", (int)len, (const char *)text.data);
-        else
-            fprintf(stderr, "%.*s\n", (int)len, (const char *)text.data);
-        len += end != NULL;
-        text = span_of(text.data + len, text.len - len);
-    }
+    if (text.len > 0)
+        fwrite(text.data, 1, text.len, stderr);
 }
 
 static int print_config(const struct config *config)
@@ -141,11 +132,12 @@ static void raise_file_limit(void)
             (unsigned long long)before);
 }
 
-static int serve(const struct config *config, const char *file)
+/* Takes the configuration. */
+static int serve(struct config **config, const char *file)
 {
-    log_set_level(config->log_level);
-    log_set_format(config->log_format);
-    show_warnings(config, ACTION_RUN);
+    log_set_level((*config)->log_level);
+    log_set_format((*config)->log_format);
+    report_warnings(*config);
     signals_block();
     raise_file_limit();
     return supervisor_run(config, file);
@@ -159,13 +151,13 @@ static int with_config(enum action action, const char *file)
     if (!config)
         return EXIT_CONFIG;
     if (action != ACTION_RUN)
-        show_warnings(config, action);
+        show_warnings(config);
     if (action == ACTION_TEST)
         printf("%s: no errors\n", file);
     else if (action == ACTION_PRINT)
         code = print_config(config);
     else
-        code = serve(config, file);
+        code = serve(&config, file);
     config_free(config);
     return code;
 }

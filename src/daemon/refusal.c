@@ -52,20 +52,29 @@ static const char *advice(enum err err)
     }
 }
 
-static int refusal_address(const struct addr *addr, enum err err, const char *key)
+static void address_text(const struct addr *addr, enum err err, const char *key,
+                         char out[REFUSAL_TEXT_MAX])
 {
     char text[ADDR_TEXT_MAX];
-    return refusal("cannot listen on %s: %s; %s (%s)", addr_format(addr, text), err_str(err),
-                   advice(err), key);
+    snprintf(out, REFUSAL_TEXT_MAX, "cannot listen on %s: %s; %s (%s)", addr_format(addr, text),
+             err_str(err), advice(err), key);
+}
+
+void refusal_listen_text(struct server_address address, enum err err, char out[REFUSAL_TEXT_MAX])
+{
+    address_text(address.addr, err, address.is_tls ? "server.listen-tls" : "server.listen", out);
 }
 
 int refusal_listen(struct server_address address, enum err err)
 {
-    return refusal_address(address.addr, err,
-                           address.is_tls ? "server.listen-tls" : "server.listen");
+    char text[REFUSAL_TEXT_MAX];
+    refusal_listen_text(address, err, text);
+    return refusal("%s", text);
 }
 
 int refusal_metrics(const struct addr *listen, enum err err)
 {
-    return refusal_address(listen, err, "metrics.listen");
+    char text[REFUSAL_TEXT_MAX];
+    address_text(listen, err, "metrics.listen", text);
+    return refusal("%s", text);
 }

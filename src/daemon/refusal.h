@@ -15,6 +15,10 @@ int refusal(const char *format, ...) PRINTF_LIKE(1, 2);
 /* That this address cannot be listened on. */
 int refusal_listen(struct server_address address, enum err err);
 
+/* The same as words for others, instead. */
+enum { REFUSAL_TEXT_MAX = 256 };
+void refusal_listen_text(struct server_address address, enum err err, char out[REFUSAL_TEXT_MAX]);
+
 /* That metrics.listen cannot. */
 int refusal_metrics(const struct addr *listen, enum err err);
 

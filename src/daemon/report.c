@@ -5,6 +5,7 @@
 
 #include "daemon/report.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -27,6 +28,19 @@ static void report_nailed(const struct config *config)
     }
     if (shown > PREFIXES_SHOWN_MAX)
         LOG(LOG_INFO, "daemon", "nailed: %zu prefixes more", shown - PREFIXES_SHOWN_MAX);
+}
+
+void report_warnings(const struct config *config)
+{
+    struct span text = buf_span(&config->warnings);
+
+    while (text.len) {
+        const uint8_t *end = memchr(text.data, '\n', text.len);
+        size_t len = end ? (size_t)(end - text.data) : text.len;
+        LOG(LOG_WARNING, "config", "%.*s", (int)len, (const char *)text.data);
+        len += end != NULL;
+        text = span_of(text.data + len, text.len - len);
+    }
 }
 
 void report_start(const struct control_view *view)

@@ -9,6 +9,10 @@
 
 #include "control/view.h"
 
+struct config;
+
+/* What the configuration's other files have that is not understood. */
+void report_warnings(const struct config *config);
 void report_start(const struct control_view *view);
 void report_end(const struct control_view *view, uint64_t now_us);
 

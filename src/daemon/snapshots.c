@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -22,7 +23,7 @@
 enum { NICENESS = 10 }; /* queries come first */
 
 struct snapshots {
-    const char *path;
+    char *path;
     struct cache *cache;
     struct cache_filter filter;
     uint32_t interval_s;
@@ -142,7 +143,18 @@ static void deinit(struct snapshots *snapshots)
 {
     pthread_cond_destroy(&snapshots->changed);
     pthread_mutex_destroy(&snapshots->lock);
+    free(snapshots->path);
     free(snapshots);
+}
+
+bool snapshots_await_reading(struct snapshots *snapshots)
+{
+    if (!snapshots)
+        return true;
+    pthread_mutex_lock(&snapshots->lock);
+    bool is_read = wait_for(snapshots, &snapshots->is_read, SNAPSHOTS_START_US);
+    pthread_mutex_unlock(&snapshots->lock);
+    return is_read;
 }
 
 struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct cache *cache,
@@ -152,7 +164,11 @@ struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct c
 
     if (!snapshots)
         return NULL;
-    snapshots->path = path;
+    snapshots->path = strdup(path);
+    if (!snapshots->path) {
+        free(snapshots);
+        return NULL;
+    }
     snapshots->interval_s = interval_s;
     snapshots->cache = cache;
     snapshots->filter = filter;
@@ -163,20 +179,8 @@ struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct c
         return NULL;
     }
     pthread_setname_np(snapshots->thread, "snapshot");
-    pthread_mutex_lock(&snapshots->lock);
-    (void)wait_for(snapshots, &snapshots->is_read, SNAPSHOTS_START_US);
-    pthread_mutex_unlock(&snapshots->lock);
+    (void)!snapshots_await_reading(snapshots);
     return snapshots;
-}
-
-void snapshots_await_reading(struct snapshots *snapshots)
-{
-    if (!snapshots)
-        return;
-    pthread_mutex_lock(&snapshots->lock);
-    while (!snapshots->is_read)
-        pthread_cond_wait(&snapshots->changed, &snapshots->lock);
-    pthread_mutex_unlock(&snapshots->lock);
 }
 
 void snapshots_close(struct snapshots **out, bool is_to_be_saved)

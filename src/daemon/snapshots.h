@@ -18,14 +18,15 @@ struct snapshots;
 /* What a start waits for the reading; what is left of it then goes on beside the first queries. */
 enum { SNAPSHOTS_START_US = 2 * 1000 * 1000 };
 
-/* Begins to read the file; path is borrowed. Answers that the filter does not take are left out;
- * it is called on another thread, until snapshots_await_reading(). NULL when path is NULL or "", or
- * no thread can be had. The caller is no worker. */
+/* Begins to read the file; Answers that the filter does not take are left out;
+ * it is called on another thread, until snapshots_await_reading() is true. NULL when path is NULL
+ * or "", or no thread can be had. The caller is no worker. */
 struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct cache *cache,
                                  struct cache_filter filter);
 
-/* Returns when the reading is over, seldom more than a second after the start. NULL is fine. */
-void snapshots_await_reading(struct snapshots *snapshots);
+/* Waits until the reading is over, seldom more than a second after the start. False: it takes
+ * longer than SNAPSHOTS_START_US from now. NULL is fine. */
+MUST_USE bool snapshots_await_reading(struct snapshots *snapshots);
 
 /* Ends the thread; with save the cache is written first, unless the reading was not done yet, as
  * the file then has more than the cache. NULL is fine. */

@@ -15,17 +15,22 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/log.h"
 #include "cache/cache.h"
 #include "config/config.h"
+#include "control/call.h"
 #include "control/control.h"
 #include "control/exporter.h"
 #include "control/view.h"
 #include "daemon/certificate.h"
 #include "daemon/exit_code.h"
+#include "daemon/generation.h"
+#include "daemon/listening.h"
 #include "daemon/refusal.h"
+#include "daemon/reload.h"
 #include "daemon/report.h"
 #include "daemon/sessions.h"
 #include "daemon/signals.h"
@@ -35,12 +40,13 @@
 #include "net/tls_ticket_keys.h"
 #include "resolve/local_names.h"
 #include "serve/listen_sockets.h"
-#include "serve/server.h"
-#include "serve/server_address.h"
 
 struct supervisor {
-    const struct config *config;
+    const struct config *config; /* of the start: a reload may free it */
     const char *config_file;
+    struct config *unused;           /* the same, until reload has it */
+    struct certificate *certificate; /* of the start; NULL: there are no TLS clients */
+    struct reload *reload;
     struct loop *loop;
     struct signals *signals;
     struct control *control;   /* NULL: none is wanted, or it is closed */
@@ -52,7 +58,9 @@ struct supervisor {
     size_t worker_count;
     struct workers *workers;
     struct control_view view;
-    struct addr *listening; /* of the view: those of TLS at the end */
+    struct control_hooks hooks;
+    struct listening *listening; /* of the start, until reload has it */
+    struct turn_end stop;        /* a command's, when its answer has left */
     bool stopping;
     bool ran; /* it has served: what the cache holds is worth keeping */
 };
@@ -65,6 +73,16 @@ static void on_all_ended(void *context)
     loop_stop(supervisor->loop);
 }
 
+/* What waits for an answer of the control socket gets it before that closes. */
+static void drain(struct supervisor *supervisor)
+{
+    supervisor->stopping = true;
+    reload_end(supervisor->reload);
+    exporter_close(&supervisor->exporter);
+    control_close(&supervisor->control);
+    workers_drain(supervisor->workers);
+}
+
 /* The first signal drains, a second one does not wait. */
 static void stop(struct supervisor *supervisor, int number)
 {
@@ -75,53 +93,67 @@ static void stop(struct supervisor *supervisor, int number)
         workers_stop(supervisor->workers);
         return;
     }
-    supervisor->stopping = true;
     LOG(LOG_NOTICE, "daemon", "%s: finishing what was begun", name);
-    exporter_close(&supervisor->exporter);
-    control_close(&supervisor->control);
-    workers_drain(supervisor->workers);
+    drain(supervisor);
 }
 
-/* Clients that are connected keep what they have. What cannot be used leaves all as it was: renewed
- * files are often seen while one of them is still the old one. */
-static void renew_certificate(struct supervisor *supervisor)
-{
-    const struct server_options *options = &supervisor->config->server;
-    struct certificate *certificate;
-    char why[TLS_WHY_MAX];
-
-    if (certificate_load(&certificate, options, why)) {
-        LOG(LOG_ERROR, "daemon",
-            "SIGHUP: the old certificate stays in use: %s; correct that and send SIGHUP again",
-            why);
-        return;
-    }
-    workers_renew(supervisor->workers, certificate);
-    certificate_unref(supervisor->share.certificate);
-    supervisor->share.certificate = certificate;
-    LOG(LOG_NOTICE, "daemon",
-        "SIGHUP: new TLS clients get the certificate now in %s; other changes need a restart",
-        options->tls_certificate);
-}
-
-/* The place where a reload begins. */
-static void reload(struct supervisor *supervisor)
-{
-    if (!supervisor->share.certificate) {
-        LOG(LOG_WARNING, "daemon", "SIGHUP: reload is not supported yet; restart to apply changes");
-        return;
-    }
-    renew_certificate(supervisor);
-    /* Old or new: the one that is in use now. */
-    certificate_warn_over(supervisor->share.certificate, &supervisor->config->server, time(NULL));
-}
+/* What is read must not come into the cache after a reload that forbids it. */
+static const char still_reading[] = "cache.snapshot is still being read; try again later";
 
 static void on_signal(void *context, int number)
 {
-    if (number == SIGHUP)
-        reload(context);
+    struct supervisor *supervisor = context;
+
+    if (number != SIGHUP)
+        stop(supervisor, number);
+    else if (snapshots_await_reading(supervisor->snapshots))
+        reload_by_signal(supervisor->reload);
     else
-        stop(context, number);
+        LOG(LOG_ERROR, "daemon", "SIGHUP: no reload: %s", still_reading);
+}
+
+/* ---- commands ---- */
+
+static void on_reload(void *daemon, struct call *call)
+{
+    struct supervisor *supervisor = daemon;
+
+    if (snapshots_await_reading(supervisor->snapshots)) {
+        reload_by_call(supervisor->reload, call);
+        return;
+    }
+    reply_refuse(&call->reply, "%s", still_reading);
+    call_done(call);
+}
+
+static void on_forward(void *daemon, struct call *call)
+{
+    struct supervisor *supervisor = daemon;
+    reload_forward(supervisor->reload, call);
+}
+
+static void on_stop(struct turn_end *end)
+{
+    struct supervisor *supervisor = CONTAINER_OF(end, struct supervisor, stop);
+
+    if (supervisor->stopping)
+        return;
+    LOG(LOG_NOTICE, "daemon", "drain: finishing what was begun");
+    drain(supervisor);
+}
+
+/* The answer leaves first: the control socket closes with the turn. */
+static void on_drain(void *daemon, struct call *call)
+{
+    struct supervisor *supervisor = daemon;
+
+    reply_record(&call->reply, "drain", "pid:count\tat_most:duration");
+    reply_row(&call->reply);
+    reply_count(&call->reply, (uint64_t)getpid());
+    reply_duration(&call->reply, WORKER_DRAIN_US);
+    reply_row_end(&call->reply);
+    call_done(call);
+    loop_at_turn_end(supervisor->loop, &supervisor->stop);
 }
 
 /* ---- start and end ---- */
@@ -140,17 +172,15 @@ static size_t worker_count(const struct config *config)
 /* Early, as only root may be allowed to bind them. */
 static int make_sockets(struct supervisor *supervisor)
 {
-    const struct server_options *options = &supervisor->config->server;
-    size_t which;
+    char why[REFUSAL_TEXT_MAX];
 
     supervisor->worker_count = worker_count(supervisor->config);
     supervisor->sockets = listen_sockets_new(supervisor->worker_count);
     if (!supervisor->sockets)
         return refusal("out of memory");
-    enum err err = listen_sockets_prepare(supervisor->sockets, options, &which);
-    if (err == ERR_NO_MEMORY)
-        return refusal("out of memory");
-    return err ? refusal_listen(server_address_at(options, which), err) : EXIT_STOPPED;
+    supervisor->listening =
+        listening_prepare(supervisor->sockets, &supervisor->config->server, why);
+    return supervisor->listening ? EXIT_STOPPED : refusal("%s", why);
 }
 
 /* Everything said over TLS from now on can be read by who has the file. */
@@ -173,16 +203,28 @@ static int log_tls_keys(const struct config *config)
 static int load_certificate(struct supervisor *supervisor)
 {
     const struct server_options *options = &supervisor->config->server;
-    struct worker_share *share = &supervisor->share;
     char why[TLS_WHY_MAX];
 
     if (options->listen_tls_count == 0)
         return EXIT_STOPPED;
-    if (certificate_load(&share->certificate, options, why))
+    if (certificate_load(&supervisor->certificate, options, why))
         return refusal_certificate(why);
-    certificate_warn_over(share->certificate, options, time(NULL));
-    share->ticket_keys = tls_ticket_keys_new(time(NULL));
-    return share->ticket_keys ? EXIT_STOPPED : refusal("out of memory");
+    certificate_warn_over(supervisor->certificate, options, time(NULL));
+    return EXIT_STOPPED;
+}
+
+static bool make_reload(struct supervisor *supervisor)
+{
+    const struct reload_host host = {
+        .loop = supervisor->loop,
+        .config_file = supervisor->config_file,
+        .view = &supervisor->view,
+        .cache = supervisor->cache,
+        .sockets = supervisor->sockets,
+    };
+
+    supervisor->reload = reload_new(&host, &supervisor->unused, supervisor->certificate);
+    return supervisor->reload;
 }
 
 static int make_shared(struct supervisor *supervisor)
@@ -199,16 +241,16 @@ static int make_shared(struct supervisor *supervisor)
                        (unsigned long long)(config->cache.size_bytes >> 20));
     cache_thread_begin();
     struct worker_share *share = &supervisor->share;
-    share->config = config;
     share->cache = supervisor->cache;
     share->nail_quota.max = config->max_nailed;
-    share->server_quota = server_quota_new(&config->server, NULL);
+    share->ticket_keys = tls_ticket_keys_new(time(NULL)); /* a reload may bring TLS clients */
     share->tickets = sessions_open(config->session_file);
     share->main_loop = supervisor->loop;
     share->on_all_ended = on_all_ended;
     share->context = supervisor;
-    if (!share->server_quota || !share->tickets)
+    if (!share->ticket_keys || !share->tickets || !make_reload(supervisor))
         return refusal("out of memory; lower server.max-clients");
+    share->generation = reload_current(supervisor->reload);
     return EXIT_STOPPED;
 }
 
@@ -247,29 +289,6 @@ static int start_workers(struct supervisor *supervisor)
     return EXIT_STOPPED;
 }
 
-/* Where the addresses are served, those of TLS behind the others. */
-static bool fill_listening(struct supervisor *supervisor)
-{
-    const struct server_options *options = &supervisor->config->server;
-    struct control_view *view = &supervisor->view;
-    size_t count = server_address_count(options), known = 0;
-
-    supervisor->listening = calloc(count + 1, sizeof(*supervisor->listening));
-    for (size_t i = 0; supervisor->listening && i < count; i++) {
-        const struct addr *local = listen_sockets_local(supervisor->sockets, i);
-        if (!local)
-            continue;
-        supervisor->listening[known++] = *local;
-        if (server_address_at(options, i).is_tls)
-            view->listening_tls_count++;
-        else
-            view->listening_count++;
-    }
-    view->listening = supervisor->listening;
-    view->listening_tls = supervisor->listening + view->listening_count;
-    return supervisor->listening;
-}
-
 static bool fill_view(struct supervisor *supervisor)
 {
     size_t workers = workers_count(supervisor->workers);
@@ -283,10 +302,21 @@ static bool fill_view(struct supervisor *supervisor)
         .cache = supervisor->cache,
         .workers = list,
         .worker_count = workers,
+        .hooks = &supervisor->hooks,
         .started_at = loop_now(supervisor->loop),
         .started_time = (uint64_t)time(NULL),
     };
-    return list && fill_listening(supervisor);
+    supervisor->hooks = (struct control_hooks){
+        .daemon = supervisor, .reload = on_reload, .drain = on_drain, .forward = on_forward};
+    return list;
+}
+
+static int begin_reloads(struct supervisor *supervisor)
+{
+    if (!fill_view(supervisor))
+        return refusal("out of memory");
+    reload_begin(supervisor->reload, supervisor->workers, &supervisor->listening);
+    return EXIT_STOPPED;
 }
 
 static bool may_store(const void *context, struct name name)
@@ -318,8 +348,8 @@ static int start(struct supervisor *supervisor)
         code = open_exporter(supervisor);
     if (!code)
         code = start_workers(supervisor);
-    if (!code && !fill_view(supervisor))
-        code = refusal("out of memory");
+    if (!code)
+        code = begin_reloads(supervisor);
     if (!code)
         supervisor->snapshots = snapshots_open(supervisor->config->snapshot_file,
                                                supervisor->config->snapshot_interval_s,
@@ -327,34 +357,53 @@ static int start(struct supervisor *supervisor)
     return code;
 }
 
+/* Without workers. */
+static void end_shared(struct supervisor *supervisor)
+{
+    struct worker_share *share = &supervisor->share;
+
+    const struct config *config =
+        supervisor->reload ? generation_config(reload_current(supervisor->reload)) : NULL;
+
+    sessions_close(share->tickets, config ? config->session_file : NULL);
+    /* A thread that hangs in a file may still post to the loop, and so is left with it. */
+    if (reload_join(supervisor->reload)) {
+        if (supervisor->loop)
+            loop_free(supervisor->loop);
+        reload_free(supervisor->reload);
+    }
+    config_free(supervisor->unused);
+    certificate_unref(supervisor->certificate);
+    listening_free(&supervisor->listening);
+    listen_sockets_free(supervisor->sockets);
+    tls_ticket_keys_free(share->ticket_keys);
+}
+
 static void end(struct supervisor *supervisor)
 {
     exporter_close(&supervisor->exporter);
     control_close(&supervisor->control);
     signals_close(&supervisor->signals);
+    turn_end_cancel(&supervisor->stop);
     if (supervisor->workers)
         workers_free(supervisor->workers);
-    if (supervisor->loop)
-        loop_free(supervisor->loop);
-    listen_sockets_free(supervisor->sockets);
-    server_quota_free(supervisor->share.server_quota);
-    sessions_close(supervisor->share.tickets, supervisor->config->session_file);
-    tls_ticket_keys_free(supervisor->share.ticket_keys);
-    certificate_unref(supervisor->share.certificate);
+    end_shared(supervisor);
     if (supervisor->cache) {
         snapshots_close(&supervisor->snapshots, supervisor->ran);
         cache_thread_end();
         cache_free(supervisor->cache);
     }
     free(supervisor->view.workers);
-    free(supervisor->listening);
 }
 
-int supervisor_run(const struct config *config, const char *config_file)
+int supervisor_run(struct config **config, const char *config_file)
 {
-    struct supervisor supervisor = {.config = config, .config_file = config_file};
-    int code = start(&supervisor);
+    struct supervisor supervisor = {
+        .config = *config, .unused = *config, .config_file = config_file};
 
+    *config = NULL;
+    turn_end_init(&supervisor.stop, on_stop);
+    int code = start(&supervisor);
     if (!code) {
         report_start(&supervisor.view);
         workers_go(supervisor.workers);

@@ -10,7 +10,8 @@ struct config;
 /* Starts everything, serves until SIGTERM or SIGINT, takes everything apart. Returns a code of
  * daemon/exit_code.h;
  * of EXIT_CANNOT_START a line on stderr has said why and what to do. signals_block() has been
- * called. config is borrowed; config_file is its name, for people. */
-int supervisor_run(const struct config *config, const char *config_file);
+ * called. config is taken: *config becomes NULL; config_file is the file it was read from, and is
+ * read again by a reload. */
+int supervisor_run(struct config **config, const char *config_file);
 
 #endif

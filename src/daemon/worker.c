@@ -11,8 +11,6 @@
 
 #include "daemon/worker.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,67 +18,31 @@
 #include "base/log.h"
 #include "cache/cache.h"
 #include "config/config.h"
-#include "daemon/certificate.h"
-#include "loop/loop.h"
-#include "loop/timer.h"
+#include "daemon/generation.h"
+#include "daemon/worker_inside.h"
 #include "resolve/resolver.h"
 #include "serve/server.h"
 #include "upstream/upstreams.h"
 
-/* The word that the threads wait for. */
-enum word { WORD_WAIT, WORD_GO, WORD_RELEASE };
-
-struct worker {
-    struct stats stats;
-    struct control_worker view;
-    struct workers *all;
-    size_t number;
-    pthread_t thread;
-    struct loop *loop;
-    struct upstreams *upstreams;
-    struct resolver *resolver;
-    struct server *server;
-    struct listen_share *sockets; /* until the server has them */
-    enum err start_error;
-    struct mail drain, ended;
-    struct mail renew; /* on its way as long as there is one renewed */
-    _Atomic(struct certificate *) renewed;
-    struct timer drain_limit;
-} __attribute__((aligned(128))); /* no two share a cache line, nor the one fetched beside it */
-
-struct workers {
-    struct worker_share *share;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    enum word word;  /* under the lock */
-    size_t reported; /* under the lock */
-    size_t count, ended;
-    bool draining;
-    struct worker list[];
-};
-
 /* ---- the worker's thread ---- */
 
-/* A context is the thread's own: a handshake takes thousands of locks on what is shared. */
-static enum err set_certificate(struct worker *worker, const struct certificate *certificate)
+static enum err open_tls(struct worker *worker)
 {
-    struct worker_share *share = worker->all->share;
-    struct tls_context *context;
+    struct tls_context *tls;
     char why[TLS_WHY_MAX];
-    enum err err =
-        certificate_context(&context, certificate, &share->config->server, share->ticket_keys, why);
+    enum err err = worker_make_tls(&tls, worker->serves, worker->all->share->ticket_keys, why);
 
     if (err)
         LOG(LOG_ERROR, "daemon", "worker %zu cannot use the certificate: %s", worker->number, why);
-    else
-        server_set_tls(worker->server, &context);
+    else if (tls)
+        server_set_tls(worker->server, &tls);
     return err;
 }
 
 static enum err open_layers(struct worker *worker)
 {
     struct worker_share *share = worker->all->share;
-    const struct config *config = share->config;
+    const struct config *config = generation_config(worker->serves);
 
     worker->loop = loop_new();
     if (!worker->loop)
@@ -89,16 +51,15 @@ static enum err open_layers(struct worker *worker)
     if (!worker->upstreams)
         return ERR_NO_MEMORY;
     upstreams_use_tickets(worker->upstreams, share->tickets);
-    worker->resolver = resolver_new(worker->loop, share->cache, worker->upstreams, &config->route,
-                                    config->server.max_waiting, &worker->stats);
+    worker->resolver =
+        resolver_new(worker->loop, share->cache, worker->upstreams,
+                     generation_route(worker->answers), config->server.max_waiting, &worker->stats);
     if (!worker->resolver)
         return ERR_NO_MEMORY;
     resolver_set_local(worker->resolver, config->local);
     enum err err = server_open(&worker->server, worker->loop, &config->server, &worker->sockets,
-                               worker->resolver, share->server_quota, &worker->stats);
-    if (err || !share->certificate)
-        return err;
-    return set_certificate(worker, share->certificate);
+                               worker->resolver, generation_quota(worker->serves), &worker->stats);
+    return err ? err : open_tls(worker);
 }
 
 static void close_layers(struct worker *worker)
@@ -164,16 +125,6 @@ static void *run(void *argument)
     return NULL;
 }
 
-static void on_renew(struct mail *mail)
-{
-    struct worker *worker = CONTAINER_OF(mail, struct worker, renew);
-    struct certificate *certificate = atomic_exchange(&worker->renewed, NULL);
-
-    if (worker->server) /* else it was stopped meanwhile */
-        (void)!set_certificate(worker, certificate);
-    certificate_unref(certificate);
-}
-
 static void on_drained(void *context)
 {
     struct worker *worker = context;
@@ -219,8 +170,7 @@ static void worker_init(struct worker *worker, struct workers *all, size_t numbe
     worker->number = number;
     worker->drain.run = on_drain;
     worker->ended.run = on_ended;
-    worker->renew.run = on_renew;
-    atomic_init(&worker->renewed, NULL);
+    worker_switch_init(worker);
     timer_init(&worker->drain_limit, on_drain_limit);
 }
 
@@ -306,19 +256,6 @@ void workers_go(struct workers *workers)
     say(workers, WORD_GO);
 }
 
-void workers_renew(struct workers *workers, struct certificate *certificate)
-{
-    for (size_t i = 0; i < workers->count; i++) {
-        struct worker *worker = &workers->list[i];
-        struct certificate *unused =
-            atomic_exchange(&worker->renewed, certificate_ref(certificate));
-        if (unused)
-            certificate_unref(unused);
-        else
-            loop_post(worker->loop, &worker->renew);
-    }
-}
-
 void workers_drain(struct workers *workers)
 {
     if (workers->draining)
@@ -340,7 +277,7 @@ void workers_free(struct workers *workers)
     MUST(workers->word == WORD_WAIT || workers->ended == workers->count);
     join(workers);
     for (size_t i = 0; i < workers->count; i++)
-        certificate_unref(atomic_load(&workers->list[i].renewed));
+        worker_switch_deinit(&workers->list[i]);
     free(workers);
 }
 

@@ -22,28 +22,24 @@
 #include "base/err.h"
 #include "base/stats.h"
 #include "control/view.h"
+#include "net/tls_context.h"
 #include "upstream/env.h"
 
 struct cache;
-struct certificate;
-struct config;
+struct generation;
 struct listen_sockets;
 struct loop;
-struct server_quota;
 struct tls_ticket_keys;
 struct tls_tickets;
 struct workers;
 
 /* What the workers share; all of it outlives them. */
 struct worker_share {
-    const struct config *config;
+    struct generation *generation; /* that they start with; read by workers_start() alone */
     struct cache *cache;
     struct nail_quota nail_quota;
-    struct server_quota *server_quota;
-    /* For TLS clients; NULL: none are served. The certificate is read by workers_start() alone. */
-    struct certificate *certificate;
-    struct tls_ticket_keys *ticket_keys;
-    struct tls_tickets *tickets; /* of sessions with upstreams */
+    struct tls_ticket_keys *ticket_keys; /* of TLS clients */
+    struct tls_tickets *tickets;         /* of sessions with upstreams */
     struct loop *main_loop;
     void (*on_all_ended)(void *context); /* on the main loop */
     void *context;
@@ -62,9 +58,28 @@ MUST_USE enum err workers_start(struct workers **out, struct worker_share *share
 /* Lets them serve. */
 void workers_go(struct workers *workers);
 
-/* TLS clients that connect from now on get this certificate; it need not be held by the caller. A
- * worker that cannot use it logs why and keeps what it has. */
-void workers_renew(struct workers *workers, struct certificate *certificate);
+/*
+ * To be called before workers_switch() to a generation of another file, when its sockets are not
+ * prepared yet: makes what each worker serves TLS clients with. On error nothing has changed and
+ * why is a sentence. workers_forget_tls() takes it back.
+ */
+MUST_USE enum err workers_prepare_tls(struct workers *workers, const struct generation *next,
+                                      char why[TLS_WHY_MAX]);
+void workers_forget_tls(struct workers *workers);
+
+/*
+ * Every worker does as the generation says, from its next turn on, and lets go of the one before;
+ * questions that run are answered by that. With sockets it is one of another file: they are
+ * prepared for its addresses, and are taken, committed and in time settled. Without, only the
+ * routes differ.
+ *
+ * on_switched comes when all have: failed of them had no memory (err) for the new routes, and keep
+ * the old ones with the new addresses and bounds. One switch at a time. Where workers are stopped
+ * meanwhile it does not come.
+ */
+void workers_switch(struct workers *workers, struct generation *next,
+                    struct listen_sockets *sockets,
+                    void (*on_switched)(void *context, size_t failed, enum err err), void *context);
 
 /* Takes no more queries, answers what waits for at most WORKER_DRAIN_US; on_all_ended comes when
  * the last has ended. Once. */

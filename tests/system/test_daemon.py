@@ -296,13 +296,6 @@ def test_a_second_signal_does_not_wait(nailupd, responder):
         assert daemon.stop(within=3) == 0
 
 
-def test_sighup_changes_nothing_yet(nailupd, responder, dig):
-    daemon = nailupd(upstreams=[responder()])
-    daemon.send(signal.SIGHUP)
-    eventually(lambda: "reload is not supported yet" in daemon.log())
-    assert dig(daemon, "www.example.org").status == "NOERROR"
-
-
 def test_the_log_tells_where_it_listens_and_what_is_nailed(nailupd, responder):
     upstream = responder()
     daemon = nailupd(upstreams=[upstream], nailed=True)

@@ -410,8 +410,7 @@ def test_a_new_certificate_is_served_and_nobody_is_cut_off(dot, authority):
     with TlsStream(daemon.tls, authority) as client:
         assert client.ask() and client.certificate() == old
         new = authority.make("rsa").der()
-        line = hang_up(daemon, "SIGHUP: new TLS clients get")
-        assert str(authority.certificate) in line and "need a restart" in line
+        hang_up(daemon, "is in effect after")
         for _ in range(8):  # whichever worker
             eventually(lambda: serves(daemon, new))
         assert client.ask(number=2)
@@ -423,7 +422,7 @@ def test_sessions_outlive_a_new_certificate(dot, authority):
     with TlsStream(daemon.tls, authority) as client:
         client.ask()
         session = client.resumable()
-    hang_up(daemon, "SIGHUP: new TLS clients get")
+    hang_up(daemon, "is in effect after")
     with TlsStream(daemon.tls, authority, session=session) as client:
         assert client.ask() and client.socket.session_reused
 
@@ -459,13 +458,13 @@ def test_a_certificate_that_is_no_good_changes_nothing(dot, authority, spoil):
     daemon = dot()
     old = authority.der()
     spoil(authority)
-    line = hang_up(daemon, "SIGHUP: the old certificate stays in use")
-    assert str(authority.folder) in line and "send SIGHUP again" in line
+    hang_up(daemon, "reload failed: nothing was changed")
+    assert re.search(r"error: server.tls-\w+: .*" + re.escape(str(authority.folder)), daemon.log())
     assert serves(daemon, old)
     if authority.key.is_dir():
         authority.key.rmdir()
     new = authority.make().der()
-    hang_up(daemon, "SIGHUP: new TLS clients get")
+    hang_up(daemon, "is in effect after")
     eventually(lambda: serves(daemon, new))
 
 
@@ -476,15 +475,36 @@ def test_a_certificate_that_is_over_is_served_with_a_warning(dot, authority):
     assert serves(daemon, authority.der())
     assert re.search(warning + re.escape(str(authority.certificate)), daemon.log())
     new = authority.make().der()
-    hang_up(daemon, "SIGHUP: new TLS clients get")
+    hang_up(daemon, "is in effect after")
     eventually(lambda: serves(daemon, new))
     assert len(re.findall(warning, daemon.log())) == 1
     authority.make(days=-1)
-    hang_up(daemon, "SIGHUP: new TLS clients get")
+    hang_up(daemon, "is in effect after")
     eventually(lambda: len(re.findall(warning, daemon.log())) == 2)
     spoil_with_another_key(authority)
-    hang_up(daemon, "SIGHUP: the old certificate stays in use")
+    hang_up(daemon, "reload failed: nothing was changed")
     eventually(lambda: len(re.findall(warning, daemon.log())) == 3)
+
+
+def test_a_reload_brings_tls_clients_and_takes_them_away(nailupd, responder, authority):
+    daemon = nailupd(upstreams=[responder()], workers=2)
+    ip, port = free_address()
+    tls = types.SimpleNamespace(ip=ip, port=port)
+    plain = daemon.config_path.read_text()
+    config = json.loads(plain)
+    config["server"].update(tls_options(authority, f"{ip}@{port}")["server"])
+    daemon.config_path.write_text(json.dumps(config))
+    daemon.ask("reload")
+    with TlsStream(tls, authority) as client:
+        assert client.ask() and client.certificate() == authority.der()
+        for _ in range(4):
+            with TlsStream(tls) as other:
+                assert other.ask()
+        daemon.config_path.write_text(plain)
+        daemon.ask("reload")
+        assert {row["protocols"] for row in daemon.ask("status")["listening"]} == {"udp tcp"}
+    with pytest.raises(OSError):
+        eventually(lambda: TlsStream(tls).ask() and False)
 
 
 def test_many_signals_at_once_are_harmless(dot, authority):

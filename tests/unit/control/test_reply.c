@@ -196,6 +196,25 @@ static void test_each_table_counts_its_own_cut_rows(void **state)
     reply_deinit(&reply);
 }
 
+static void test_errors_stand_behind_a_refusal(void **state)
+{
+    struct reply reply;
+
+    (void)state;
+    reply_init(&reply, 4096);
+    reply_ok(&reply);
+    reply_refuse(&reply, "nothing was changed");
+    reply_errors_begin(&reply);
+    reply_error(&reply, "f:1:2: error: a: is bad");
+    reply_error(&reply, "f:3:4: error: b: is\tworse");
+    reply_end(&reply);
+    assert_string_equal(text_of(&reply), "refused\tnothing was changed\n"
+                                         "table\terrors\ncolumns\terror:text\n"
+                                         "row\tf:1:2: error: a: is bad\n"
+                                         "row\tf:3:4: error: b: is?worse\nend\n");
+    reply_deinit(&reply);
+}
+
 static void test_arguments_of_a_command_are_counted(void **state)
 {
     int least, most;
@@ -207,6 +226,8 @@ static void test_arguments_of_a_command_are_counted(void **state)
     assert_true(least == 0 && most == 1);
     control_argument_counts("NAME [TYPE]", &least, &most);
     assert_true(least == 1 && most == 2);
+    control_argument_counts("[ZONE] [SERVER...]", &least, &most);
+    assert_true(least == 0 && most == CONTROL_WORDS_MAX - 1);
 }
 
 int main(void)
@@ -220,6 +241,7 @@ int main(void)
         cmocka_unit_test(test_rows_that_do_not_fit_are_counted_and_the_reply_stays_whole),
         cmocka_unit_test(test_rows_collected_elsewhere_are_taken_within_the_bound),
         cmocka_unit_test(test_each_table_counts_its_own_cut_rows),
+        cmocka_unit_test(test_errors_stand_behind_a_refusal),
         cmocka_unit_test(test_arguments_of_a_command_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

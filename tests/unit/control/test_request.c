@@ -89,6 +89,20 @@ static void test_every_command_of_the_table_answers(void **state)
     }
 }
 
+static void test_what_the_daemon_does_is_left_to_it(void **state)
+{
+    struct asked *asked = *state;
+    assert_false(is_refused(ask(asked, "reload")));
+    assert_false(is_refused(ask(asked, "drain")));
+    assert_false(is_refused(ask(asked, "forward\ta.example\t192.0.2.1\t192.0.2.2")));
+    assert_int_equal(asked->desk.hooked, 3);
+    asked->desk.view.hooks = NULL;
+    assert_true(is_refused(ask(asked, "reload")));
+    assert_true(is_refused(ask(asked, "drain")));
+    assert_true(is_refused(ask(asked, "forward")));
+    assert_int_equal(asked->desk.hooked, 3);
+}
+
 static void test_an_unknown_verb_is_refused_with_its_name(void **state)
 {
     const char *reply = ask(*state, "dance");
@@ -334,6 +348,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_DESK(test_every_command_of_the_table_answers),
+        WITH_DESK(test_what_the_daemon_does_is_left_to_it),
         WITH_DESK(test_an_unknown_verb_is_refused_with_its_name),
         WITH_DESK(test_verbs_are_compared_whole),
         WITH_DESK(test_too_many_words_are_refused),

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* Commands that the daemon itself does, through the hooks of the view. */
+
+#include "control/call.h"
+#include "control/commands.h"
+
+/* NULL, and the call is done: refused. */
+static const struct control_hooks *hooks_of(struct call *call)
+{
+    const struct control_hooks *hooks = call->view->hooks;
+
+    if (hooks)
+        return hooks;
+    reply_refuse(&call->reply, "the daemon is not ready for that; try again");
+    call_done(call);
+    return NULL;
+}
+
+void command_reload(struct call *call)
+{
+    const struct control_hooks *hooks = hooks_of(call);
+
+    if (hooks)
+        hooks->reload(hooks->daemon, call);
+}
+
+void command_drain(struct call *call)
+{
+    const struct control_hooks *hooks = hooks_of(call);
+
+    if (hooks)
+        hooks->drain(hooks->daemon, call);
+}
+
+void command_forward(struct call *call)
+{
+    const struct control_hooks *hooks = hooks_of(call);
+
+    if (hooks)
+        hooks->forward(hooks->daemon, call);
+}

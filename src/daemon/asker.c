@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* Lists of calls. Invariant: each call in one of them is done exactly once, when it leaves. */
+
+#include "daemon/asker.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "control/call.h"
+#include "daemon/reload_report.h"
+
+void askers_init(struct askers *askers, size_t *count)
+{
+    list_init(&askers->list);
+    askers->count = count;
+}
+
+struct asker *askers_add(struct askers *askers, struct call *call)
+{
+    struct asker *asker = *askers->count < ASKERS_MAX ? calloc(1, sizeof(*asker)) : NULL;
+
+    if (!asker) {
+        reply_refuse(&call->reply, "too many commands wait for a reload; try again later");
+        call_done(call);
+        return NULL;
+    }
+    asker->call = call;
+    asker->count = askers->count;
+    list_append(&askers->list, &asker->node);
+    ++*askers->count;
+    return asker;
+}
+
+static void done(struct asker *asker)
+{
+    struct call *call = asker->call;
+
+    list_remove(&asker->node);
+    --*asker->count;
+    free(asker);
+    call_done(call);
+}
+
+void askers_move(struct askers *to, struct askers *from)
+{
+    list_splice(&to->list, &from->list);
+}
+
+/* ---- refusing ---- */
+
+void asker_refuse(struct asker *asker, const char *why)
+{
+    reply_refuse(&asker->call->reply, "%s", why);
+    done(asker);
+}
+
+void askers_refuse(struct askers *askers, const char *why)
+{
+    LIST_EACH(node, &askers->list)
+    asker_refuse(LIST_ITEM(node, struct asker, node), why);
+}
+
+void askers_refuse_report(struct askers *askers, const struct reload_report *report)
+{
+    LIST_EACH(node, &askers->list)
+    {
+        struct asker *asker = LIST_ITEM(node, struct asker, node);
+        reload_report_refuse(report, asker->call);
+        done(asker);
+    }
+}
+
+void askers_refuse_forward(struct askers *askers, const struct forward *forward, const char *why)
+{
+    LIST_EACH(node, &askers->list)
+    {
+        struct asker *asker = LIST_ITEM(node, struct asker, node);
+        if (!asker->for_file && forward_is_same(&asker->forward, forward))
+            asker_refuse(asker, why);
+    }
+}
+
+/* ---- answering ---- */
+
+void asker_answer_forward(struct asker *asker)
+{
+    struct reply *reply = &asker->call->reply;
+    char zone[NAME_TEXT_MAX];
+
+    reply_record(reply, "forward", "zone:text\tservers:count\tchanged:flag");
+    reply_row(reply);
+    reply_text(reply, name_format(forward_name(&asker->forward), zone));
+    reply_count(reply, asker->forward.upstream_count);
+    reply_flag(reply, asker->changed);
+    reply_row_end(reply);
+    done(asker);
+}
+
+void askers_answer(struct askers *askers, const struct reload_report *report)
+{
+    LIST_EACH(node, &askers->list)
+    {
+        struct asker *asker = LIST_ITEM(node, struct asker, node);
+        if (asker->for_file) {
+            reload_report_answer(report, asker->call);
+            done(asker);
+        } else {
+            asker_answer_forward(asker);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* When it takes effect is reload.c's. */
+
+#include "daemon/forward_command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "config/forward_check.h"
+#include "control/call.h"
+
+enum err forward_command_read(const struct call *call, const struct config *config,
+                              struct forward *out, char why[FORWARD_WHY_MAX])
+{
+    bool is_off = call->argc == 2 && strcmp(call->argv[1], "off") == 0;
+    size_t count = is_off ? 0 : (size_t)call->argc - 1;
+    enum err err = forward_parse(out, call->argv[0], count, call->argv + 1, why);
+
+    if (err || is_off)
+        return err;
+    if (count > 0)
+        return forward_check(config, out, why);
+    snprintf(why, FORWARD_WHY_MAX,
+             "name the servers of %.64s, or off to have it asked as the file says", call->argv[0]);
+    return ERR_INVALID;
+}
+
+bool forward_command_is_change(const struct forwards *forwards, const struct forward *forward)
+{
+    const struct forward *before = forwards_find(forwards, forward_name(forward));
+
+    if (!before)
+        return forward->upstream_count > 0;
+    return !forward_is_same(before, forward);
+}
+
+enum err forward_command_set(struct forwards *forwards, const struct forward *forward,
+                             char why[FORWARD_WHY_MAX])
+{
+    if (forward->upstream_count == 0) {
+        forwards_remove(forwards, forward_name(forward));
+        return ERR_OK;
+    }
+    enum err err = forwards_put(forwards, forward);
+    if (err == ERR_LIMIT)
+        snprintf(why, FORWARD_WHY_MAX, "%d zones are set already; take one of them back",
+                 FORWARDS_MAX);
+    else if (err)
+        snprintf(why, FORWARD_WHY_MAX, "out of memory; try again");
+    return err;
+}
+
+static void put(struct reply *reply, const struct config *config, struct forward *forward)
+{
+    static const char *const transports[] = {"udp", "tcp", "tls"};
+    char zone[NAME_TEXT_MAX], text[ADDR_TEXT_MAX];
+
+    for (size_t i = 0; i < forward->upstream_count; i++) {
+        struct route_upstream upstream;
+        forward_upstream(config, forward, i, &upstream);
+        reply_row(reply);
+        reply_text(reply, name_format(forward_name(forward), zone));
+        reply_text(reply, addr_format(&upstream.addr, text));
+        reply_text(reply, transports[upstream.options.transport]);
+        reply_text(reply, upstream.options.tls.auth_name ? upstream.options.tls.auth_name : "");
+        reply_row_end(reply);
+    }
+}
+
+void forward_command_show(struct call *call, const struct config *config, struct forwards *forwards)
+{
+    reply_table(&call->reply, "forwards", "zone:text\tserver:text\ttransport:text\tname:text");
+    for (size_t i = 0; i < forwards->count; i++)
+        put(&call->reply, config, forwards->list[i]);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * Counted references. Which generation is in effect is reload.c's.
+ *
+ * Invariant: the count may fall to zero on any thread, but main alone frees: the last one to let go
+ * sends the generation there by mail.
+ */
+
+#include "daemon/generation.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/check.h"
+#include "config/config.h"
+#include "config/forwards.h"
+#include "daemon/certificate.h"
+#include "loop/loop.h"
+#include "serve/server_quota.h"
+
+enum { ROUTES_BYTES_MAX = 64 * 1024 * 1024 }; /* of laid over zones; more than there can be */
+
+/* A configuration, what goes with it, and how many generations have it. */
+struct shared {
+    struct config *config;
+    struct server_quota *quota;
+    size_t generations;
+};
+
+struct generation {
+    struct list node;
+    struct generations *all;
+    struct mail unused; /* once, when refs is zero */
+    atomic_size_t refs;
+    struct shared *shared;
+    struct certificate *certificate;
+    struct arena arena; /* of the route */
+    struct route_options route;
+};
+
+void generations_init(struct generations *all, struct loop *loop, void (*on_freed)(void *context),
+                      void *context)
+{
+    *all = (struct generations){.loop = loop, .on_freed = on_freed, .context = context};
+    list_init(&all->list);
+}
+
+bool generations_have_room(const struct generations *all, bool for_config)
+{
+    return all->count < GENERATIONS_MAX && (!for_config || all->configs < GENERATION_CONFIGS_MAX);
+}
+
+/* ---- ending ---- */
+
+static void shared_free(struct shared *shared)
+{
+    server_quota_free(shared->quota);
+    config_free(shared->config);
+    free(shared);
+}
+
+static void shared_leave(struct shared *shared, struct generations *all)
+{
+    if (--shared->generations > 0)
+        return;
+    shared_free(shared);
+    all->configs--;
+}
+
+static void generation_free(struct generation *generation)
+{
+    struct generations *all = generation->all;
+
+    list_remove(&generation->node);
+    all->count--;
+    certificate_unref(generation->certificate);
+    arena_deinit(&generation->arena);
+    shared_leave(generation->shared, all);
+    free(generation);
+}
+
+static void on_unused(struct mail *mail)
+{
+    struct generation *generation = CONTAINER_OF(mail, struct generation, unused);
+    struct generations *all = generation->all;
+
+    generation_free(generation);
+    if (all->on_freed)
+        all->on_freed(all->context);
+}
+
+void generations_deinit(struct generations *all)
+{
+    while (!list_is_empty(&all->list))
+        generation_free(LIST_ITEM(list_first(&all->list), struct generation, node));
+}
+
+/* ---- making ---- */
+
+static struct generation *make(struct generations *all, struct shared *shared,
+                               struct certificate *certificate, const struct forwards *forwards)
+{
+    struct generation *generation = calloc(1, sizeof(*generation));
+
+    if (!generation)
+        return NULL;
+    arena_init(&generation->arena, ROUTES_BYTES_MAX);
+    if (forwards_lay_over(forwards, shared->config, &generation->arena, &generation->route)) {
+        arena_deinit(&generation->arena);
+        free(generation);
+        return NULL;
+    }
+    generation->all = all;
+    generation->unused.run = on_unused;
+    atomic_init(&generation->refs, 1);
+    generation->shared = shared;
+    shared->generations++;
+    generation->certificate = certificate ? certificate_ref(certificate) : NULL;
+    list_append(&all->list, &generation->node);
+    all->count++;
+    return generation;
+}
+
+/* Takes the configuration. */
+static struct shared *shared_new(struct config **config, const struct generation *before)
+{
+    struct shared *shared = calloc(1, sizeof(*shared));
+
+    if (shared) {
+        shared->config = *config;
+        shared->quota = server_quota_new(&(*config)->server, before ? before->shared->quota : NULL);
+    } else {
+        config_free(*config);
+    }
+    *config = NULL;
+    if (!shared || shared->quota)
+        return shared;
+    shared_free(shared);
+    return NULL;
+}
+
+struct generation *generation_new(struct generations *all, struct config **config,
+                                  const struct generation *before, struct certificate *certificate,
+                                  const struct forwards *forwards)
+{
+    struct shared *shared = shared_new(config, before);
+    struct generation *generation = shared ? make(all, shared, certificate, forwards) : NULL;
+
+    if (generation)
+        all->configs++;
+    else if (shared)
+        shared_free(shared);
+    return generation;
+}
+
+struct generation *generation_new_forwards(struct generation *of, const struct forwards *forwards)
+{
+    return make(of->all, of->shared, of->certificate, forwards);
+}
+
+/* ---- references ---- */
+
+struct generation *generation_ref(struct generation *generation)
+{
+    atomic_fetch_add_explicit(&generation->refs, 1, memory_order_relaxed);
+    return generation;
+}
+
+void generation_unref(struct generation *generation)
+{
+    if (generation && atomic_fetch_sub(&generation->refs, 1) == 1)
+        loop_post(generation->all->loop, &generation->unused);
+}
+
+const struct config *generation_config(const struct generation *generation)
+{
+    return generation->shared->config;
+}
+
+const struct route_options *generation_route(const struct generation *generation)
+{
+    return &generation->route;
+}
+
+struct server_quota *generation_quota(const struct generation *generation)
+{
+    return generation->shared->quota;
+}
+
+struct certificate *generation_certificate(const struct generation *generation)
+{
+    return generation->certificate;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* A list of addresses beside the sockets, made before anything that cannot be taken back. */
+
+#include "daemon/listening.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "serve/server_address.h"
+
+struct listening {
+    size_t plain, tls;
+    struct addr list[]; /* those of TLS at the end */
+};
+
+static struct listening *listening_new(const struct listen_sockets *sockets,
+                                       const struct server_options *options)
+{
+    size_t count = server_address_count(options);
+    struct listening *listening = calloc(1, sizeof(*listening) + count * sizeof(struct addr));
+
+    for (size_t i = 0; listening && i < count; i++) {
+        const struct addr *local = listen_sockets_local(sockets, i);
+        if (!local)
+            continue;
+        listening->list[listening->plain + listening->tls] = *local;
+        if (server_address_at(options, i).is_tls)
+            listening->tls++;
+        else
+            listening->plain++;
+    }
+    return listening;
+}
+
+struct listening *listening_prepare(struct listen_sockets *sockets,
+                                    const struct server_options *options,
+                                    char why[REFUSAL_TEXT_MAX])
+{
+    size_t which;
+    enum err err = listen_sockets_prepare(sockets, options, &which);
+
+    snprintf(why, REFUSAL_TEXT_MAX, "out of memory");
+    if (err && err != ERR_NO_MEMORY)
+        refusal_listen_text(server_address_at(options, which), err, why);
+    if (err)
+        return NULL;
+    struct listening *listening = listening_new(sockets, options);
+    if (!listening)
+        listen_sockets_cancel(sockets);
+    return listening;
+}
+
+void listening_cancel(struct listening **listening, struct listen_sockets *sockets)
+{
+    if (!*listening)
+        return;
+    listen_sockets_cancel(sockets);
+    listening_free(listening);
+}
+
+void listening_show(const struct listening *listening, struct control_view *view)
+{
+    view->listening = listening->list;
+    view->listening_count = listening->plain;
+    view->listening_tls = listening->list + listening->plain;
+    view->listening_tls_count = listening->tls;
+}
+
+void listening_free(struct listening **listening)
+{
+    free(*listening);
+    *listening = NULL;
+}

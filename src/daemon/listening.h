@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_DAEMON_LISTENING_H
+#define NAILUP_DAEMON_LISTENING_H
+
+/* The addresses that are served, as they are shown: those that this machine lacks are left out. */
+
+#include "control/view.h"
+#include "daemon/refusal.h"
+#include "serve/listen_sockets.h"
+#include "serve/server_options.h"
+
+struct listening;
+
+/* Opens what the options have and is not served yet (listen_sockets_prepare()). NULL: nothing has
+ * changed, and why is a sentence. To be shown, or cancelled. */
+struct listening *listening_prepare(struct listen_sockets *sockets,
+                                    const struct server_options *options,
+                                    char why[REFUSAL_TEXT_MAX]);
+
+/* Frees it as well. *listening becomes NULL; NULL is fine. Before the workers have taken them. */
+void listening_cancel(struct listening **listening, struct listen_sockets *sockets);
+
+/* The view shows these from now on. */
+void listening_show(const struct listening *listening, struct control_view *view);
+
+/* *listening becomes NULL; NULL is fine. */
+void listening_free(struct listening **listening);
+
+#endif

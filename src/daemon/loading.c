@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * One thread, one file, one mail. What is done with the result is reload.c's.
+ *
+ * Invariant: result belongs to the thread until its mail has come, or it is joined.
+ */
+
+#include "daemon/loading.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/check.h"
+#include "config/changes.h"
+#include "config/config.h"
+#include "daemon/certificate.h"
+#include "loop/loop.h"
+
+enum { END_S = 10 }; /* the end waits so long for a thread that still reads */
+
+struct loading {
+    pthread_t thread;
+    bool is_joined;
+    struct mail mail;
+    struct loop *loop;
+    const char *file;
+    const struct config *running;
+    void (*on_done)(void *context);
+    void *context;
+    struct loaded result;
+};
+
+/* ---- the thread ---- */
+
+static void add_error(struct loading *loading, const char *sentence)
+{
+    char line[1024 + TLS_WHY_MAX];
+    int len = snprintf(line, sizeof(line), "%.900s:1:1: error: %s\n", loading->file, sentence);
+
+    /* What does not fit is left out, as by config_load(). */
+    if (buf_append(&loading->result.errors, line, MIN((size_t)len, sizeof(line) - 1)))
+        return;
+}
+
+static void drop_config(struct loaded *result)
+{
+    config_free(result->config);
+    result->config = NULL;
+}
+
+static void load_certificate(struct loading *loading)
+{
+    struct loaded *result = &loading->result;
+    const struct server_options *options = &result->config->server;
+    char why[TLS_WHY_MAX], sentence[TLS_WHY_MAX + 64];
+
+    if (options->listen_tls_count == 0 || !certificate_load(&result->certificate, options, why))
+        return;
+    snprintf(sentence, sizeof(sentence), "server.tls-certificate: %s", why);
+    add_error(loading, sentence);
+    drop_config(result);
+}
+
+static void compare(struct loading *loading)
+{
+    struct loaded *result = &loading->result;
+
+    result->changes = changes_find(loading->running, result->config);
+    if (result->changes && !changes_hold_back(loading->running, result->config))
+        return;
+    add_error(loading, "file: out of memory");
+    drop_config(result);
+}
+
+static void *run(void *argument)
+{
+    struct loading *loading = argument;
+    struct loaded *result = &loading->result;
+
+    if (config_load(loading->file, &result->config, &result->errors) == ERR_OK)
+        load_certificate(loading);
+    if (result->config)
+        compare(loading);
+    loop_post(loading->loop, &loading->mail);
+    return NULL;
+}
+
+/* ---- main's thread ---- */
+
+static void on_mail(struct mail *mail)
+{
+    struct loading *loading = CONTAINER_OF(mail, struct loading, mail);
+    loading->on_done(loading->context);
+}
+
+enum err loading_begin(struct loading **out, struct loop *loop, const char *file,
+                       const struct config *running, void (*on_done)(void *context), void *context)
+{
+    struct loading *loading = calloc(1, sizeof(*loading));
+
+    if (!loading)
+        return ERR_NO_MEMORY;
+    loading->loop = loop;
+    loading->mail.run = on_mail;
+    loading->file = file;
+    loading->running = running;
+    loading->on_done = on_done;
+    loading->context = context;
+    buf_init(&loading->result.errors, CONFIG_ERRORS_BYTES);
+    if (pthread_create(&loading->thread, NULL, run, loading) != 0) {
+        free(loading);
+        return ERR_NO_MEMORY;
+    }
+    pthread_setname_np(loading->thread, "reload");
+    *out = loading;
+    return ERR_OK;
+}
+
+struct loaded *loading_result(struct loading *loading)
+{
+    return &loading->result;
+}
+
+bool loading_join(struct loading *loading)
+{
+    struct timespec until;
+
+    if (!loading || loading->is_joined)
+        return true;
+    MUST(clock_gettime(CLOCK_REALTIME, &until) == 0);
+    until.tv_sec += END_S;
+    loading->is_joined = pthread_timedjoin_np(loading->thread, NULL, &until) == 0;
+    return loading->is_joined;
+}
+
+void loading_free(struct loading **out)
+{
+    struct loading *loading = *out;
+
+    *out = NULL;
+    if (!loading)
+        return;
+    if (!loading->is_joined)
+        MUST(pthread_join(loading->thread, NULL) == 0);
+    config_free(loading->result.config);
+    free(loading->result.changes);
+    certificate_unref(loading->result.certificate);
+    buf_deinit(&loading->result.errors);
+    free(loading);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* The words about a reload. Decides nothing. */
+
+#include "daemon/reload_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "config/changes.h"
+#include "config/config.h"
+#include "control/call.h"
+
+enum { KEYS_TEXT_MAX = 512 }; /* names of changed keys in a line of the log; the rest is left out */
+
+/* ---- the log ---- */
+
+/* ": cache.max-ttl, forward-zones", or nothing. */
+static const char *keys_text(const struct changes *changes, char out[KEYS_TEXT_MAX])
+{
+    size_t len = 0;
+    const char *before = ": ";
+
+    *out = '\0';
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct change *change = &changes->list[i];
+        if (change->needs_restart)
+            continue;
+        if (len + strlen(change->path) + sizeof(", ...") >= KEYS_TEXT_MAX) {
+            snprintf(out + len, KEYS_TEXT_MAX - len, ", ...");
+            break;
+        }
+        len += (size_t)snprintf(out + len, KEYS_TEXT_MAX - len, "%s%s", before, change->path);
+        before = ", ";
+    }
+    return out;
+}
+
+static size_t count_changes(const struct changes *changes, bool needs_restart)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < changes->count; i++)
+        count += changes->list[i].needs_restart == needs_restart;
+    return count;
+}
+
+void reload_report_log(const struct reload_report *report)
+{
+    char keys[KEYS_TEXT_MAX];
+    const struct changes *changes = report->changes;
+
+    LOG(LOG_NOTICE, "daemon", "reload: %s is in effect after %llu ms; keys that changed: %zu%s",
+        report->config_file, (unsigned long long)report->took_us / 1000,
+        count_changes(changes, false), keys_text(changes, keys));
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct change *change = &changes->list[i];
+        if (change->needs_restart)
+            LOG(LOG_WARNING, "daemon",
+                "reload: %s needs a restart: it is %s until then, and %s in the file", change->path,
+                change->before, change->after);
+    }
+}
+
+/* Calls say() for each line. */
+static void each_line(struct span text, void (*say)(void *context, const char *line), void *context)
+{
+    char line[1024];
+
+    while (text.len > 0) {
+        const uint8_t *end = memchr(text.data, '\n', text.len);
+        size_t len = end ? (size_t)(end - text.data) : text.len;
+        snprintf(line, sizeof(line), "%.*s", (int)len, (const char *)text.data);
+        say(context, line);
+        len += end != NULL;
+        text = span_of(text.data + len, text.len - len);
+    }
+}
+
+static void log_line(void *context, const char *line)
+{
+    (void)context;
+    LOG(LOG_ERROR, "config", "%s", line);
+}
+
+void reload_report_log_failure(const struct reload_report *report)
+{
+    each_line(report->errors, log_line, NULL);
+    LOG(LOG_ERROR, "daemon", "reload failed: %s", report->why);
+}
+
+/* ---- the answer ---- */
+
+static void put_summary(const struct reload_report *report, struct reply *reply)
+{
+    const struct config *config = report->config;
+
+    reply_record(reply, "reload",
+                 "config:text\ttook:duration\tchanged:count\tneeding_restart:count\t"
+                 "forward_zones:count\tlocal_names:count\tforgotten_answers:count");
+    reply_row(reply);
+    reply_text(reply, report->config_file);
+    reply_duration(reply, report->took_us);
+    reply_count(reply, count_changes(report->changes, false));
+    reply_count(reply, count_changes(report->changes, true));
+    reply_count(reply, config->zone_count);
+    reply_count(reply, local_names_count(config->local));
+    reply_count(reply, report->forgotten);
+    reply_row_end(reply);
+}
+
+static void put_changes(const struct changes *changes, struct reply *reply)
+{
+    reply_table(reply, "changes", "key:text\teffect:text\tbefore:text\tafter:text");
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct change *change = &changes->list[i];
+        reply_row(reply);
+        reply_text(reply, change->path);
+        reply_text(reply, change->needs_restart ? "needs a restart" : "now");
+        reply_text(reply, change->before);
+        reply_text(reply, change->after);
+        reply_row_end(reply);
+    }
+}
+
+void reload_report_answer(const struct reload_report *report, struct call *call)
+{
+    put_summary(report, &call->reply);
+    put_changes(report->changes, &call->reply);
+}
+
+static void put_error(void *context, const char *line)
+{
+    struct reply *reply = context;
+    reply_error(reply, line);
+}
+
+void reload_report_refuse(const struct reload_report *report, struct call *call)
+{
+    reply_refuse(&call->reply, "%s", report->why);
+    if (report->errors.len == 0)
+        return;
+    reply_errors_begin(&call->reply);
+    each_line(report->errors, put_error, &call->reply);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "base/check.h"
+#include "config/forward_check.h"
+#include "config/forwards.h"
+#include "unit/config/config_text.h"
+
+static char why[FORWARD_WHY_MAX];
+
+#define WORDS(...)                                                                                 \
+    ARRAY_LEN(((const char *[]){__VA_ARGS__})), (const char *[])                                   \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+
+static struct forward forward_of(const char *zone, size_t count, const char *const words[])
+{
+    struct forward forward;
+    assert_int_equal(forward_parse(&forward, zone, count, words, why), ERR_OK);
+    return forward;
+}
+
+static void expect_no_forward(const char *zone, size_t count, const char *const words[],
+                              const char *sentence)
+{
+    struct forward forward;
+    assert_int_equal(forward_parse(&forward, zone, count, words, why), ERR_INVALID);
+    assert_string_equal(why, sentence);
+}
+
+/* Whether it may be under the file. */
+static enum err check_in(const char *file, const char *zone, size_t count,
+                         const char *const words[])
+{
+    struct config *config = load_fine(file);
+    struct forward forward = forward_of(zone, count, words);
+    enum err err = forward_check(config, &forward, why);
+    config_free(config);
+    return err;
+}
+
+static void expect_refused(const char *file, const char *zone, const char *server,
+                           const char *sentence)
+{
+    assert_int_equal(check_in(file, zone, 1, &server), ERR_INVALID);
+    assert_string_equal(why, sentence);
+}
+
+static void expect_fine(const char *file, const char *zone, const char *server)
+{
+    if (check_in(file, zone, 1, &server))
+        fail_msg("%s", why);
+}
+
+/* ---- reading ---- */
+
+static void test_a_zone_and_its_servers_are_read(void **state)
+{
+    (void)state;
+    struct forward forward =
+        forward_of("Corp.Example", WORDS("192.0.2.1", "192.0.2.2@5353", "::1#DNS.Example."));
+    assert_memory_equal(forward.wire, "\4corp\7example", 14);
+    assert_int_equal(forward.name_len, 14);
+    assert_int_equal(forward.upstream_count, 3);
+    assert_false(forward.upstreams[0].has_port);
+    assert_true(forward.upstreams[1].has_port);
+    assert_int_equal(addr_port(&forward.upstreams[1].addr), 5353);
+    assert_string_equal(forward.upstreams[2].auth_name, "dns.example");
+}
+
+static void test_what_is_no_zone_or_server_is_told(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"dns.example.net",   "192.0.2.256",     "192.0.2.1@",
+                                      "192.0.2.1@0",       "0.0.0.0",         "::",
+                                      "224.0.0.1",         "ff02::1",         "192.0.2.1#bad name",
+                                      "192.0.2.1#1.2.3.4", "192.0.2.1@70000", ""};
+    struct forward forward;
+    expect_no_forward("a..b", WORDS("192.0.2.1"),
+                      "'a..b' is no zone; write it as corp.example, or a dot for all names");
+    expect_no_forward("corp.example", WORDS("192.0.2.1", "off"),
+                      "'off' is no server; write it as 192.0.2.53, 192.0.2.53@5353, ::1 or "
+                      "192.0.2.53#dns.example.net");
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        if (forward_parse(&forward, ".", 1, &bad[i], why) != ERR_INVALID)
+            fail_msg("%s is taken", bad[i]);
+    const char *many[FORWARD_UPSTREAMS_MAX + 1];
+    for (size_t i = 0; i < FORWARD_UPSTREAMS_MAX + 1; i++)
+        many[i] = "192.0.2.1";
+    expect_no_forward(".", ARRAY_LEN(many), many, "name at most 14 servers");
+}
+
+/* ---- what the file has to say ---- */
+
+#define STRICT "forward-zones: [{name: ., transport: tls, upstreams: [192.0.2.53#dns.example]}]\n"
+
+static void test_a_new_zone_is_asked_as_the_section_says(void **state)
+{
+    (void)state;
+    struct route_upstream upstream;
+    struct config *config = load_fine("upstream: {transport: tcp}\n" ZONE);
+    struct forward forward = forward_of("corp.example", WORDS("192.0.2.1"));
+    forward_upstream(config, &forward, 0, &upstream);
+    assert_int_equal(upstream.options.transport, UPSTREAM_TCP);
+    assert_int_equal(addr_port(&upstream.addr), 53);
+    config_free(config);
+}
+
+static void test_a_zone_of_the_file_keeps_its_options(void **state)
+{
+    (void)state;
+    struct route_upstream upstream;
+    struct config *config = load_fine(
+        "forward-zones: [{name: ., transport: tls, auth-name: a.example, query-timeout: 3s, "
+        "upstreams: [192.0.2.53]}]\n");
+    struct forward forward = forward_of(".", WORDS("192.0.2.1", "192.0.2.2#b.example"));
+    assert_int_equal(forward_check(config, &forward, why), ERR_OK);
+    for (size_t i = 0; i < 2; i++) {
+        forward_upstream(config, &forward, i, &upstream);
+        assert_int_equal(upstream.options.transport, UPSTREAM_TLS);
+        assert_int_equal(upstream.options.tls.profile, TLS_STRICT);
+        assert_int_equal(upstream.options.fallback, UPSTREAM_FALLBACK_NONE);
+        assert_int_equal(upstream.options.query_timeout_us, 3000000);
+        assert_string_equal(upstream.options.tls.auth_name, i ? "b.example" : "a.example");
+        assert_int_equal(addr_port(&upstream.addr), 853);
+    }
+    config_free(config);
+}
+
+static void test_strict_tls_is_never_weakened(void **state)
+{
+    (void)state;
+    expect_fine(STRICT, ".", "192.0.2.1");
+    expect_fine(STRICT, ".", "192.0.2.1#other.example");
+    /* Only an entry for the file's own server makes it strict. */
+    expect_refused("tcp-upstream-keepalive: [{prefix: 192.0.2.53, transport: tls}]\n" ZONE, ".",
+                   "192.0.2.1",
+                   ". is asked over strict TLS, but 192.0.2.1@53 would not be; give the zone "
+                   "transport: tls in the file");
+    /* An entry for the new one asks for less, but the zone demands TLS. */
+    expect_fine("tcp-upstream-keepalive: [{prefix: 192.0.2.1, transport: tcp}]\n" STRICT, ".",
+                "192.0.2.1");
+    expect_fine("tcp-upstream-keepalive: [{prefix: 192.0.2.1, profile: opportunistic}]\n" STRICT,
+                ".", "192.0.2.1");
+    expect_refused("upstream: {transport: tls}\n"
+                   "tcp-upstream-keepalive: [{prefix: 192.0.2.1, transport: udp}]\n" ZONE,
+                   ".", "192.0.2.1",
+                   ". is asked over strict TLS, but 192.0.2.1@53 would not be; give the zone "
+                   "transport: tls in the file");
+}
+
+static void test_contradictions_are_refused(void **state)
+{
+    (void)state;
+    expect_refused(ZONE, "corp.example", "127.0.0.1",
+                   "127.0.0.1@53 is an address of server.listen: queries would go round in a "
+                   "circle");
+    expect_refused(ZONE, "corp.example", "192.0.2.1#dns.example",
+                   "192.0.2.1@53 has a name for TLS, but would be asked over udp; leave the name "
+                   "out, or write transport: tls into the file");
+    expect_refused("forward-zones: [{name: ., trust-ad: yes, upstreams: [127.0.0.2]}]\n", ".",
+                   "192.0.2.1",
+                   ". has trust-ad: yes, which 192.0.2.1@53 is not safe enough for; change that in "
+                   "the file");
+    assert_int_equal(check_in(ZONE, ".", WORDS("192.0.2.1", "192.0.2.1@53")), ERR_INVALID);
+    assert_string_equal(why, "192.0.2.1@53 stands twice; keep one of them");
+}
+
+static void test_names_answered_here_have_no_use_for_servers(void **state)
+{
+    (void)state;
+    expect_refused(ZONE, "10.in-addr.arpa", "192.0.2.1",
+                   "10.in-addr.arpa. is answered here, by local-zones, block-lists or "
+                   "default-local-zones; write it into local-zones with action: transparent");
+    expect_refused(ZONE, "a.b.test", "192.0.2.1",
+                   "a.b.test. is answered here, by local-zones, block-lists or "
+                   "default-local-zones; write it into local-zones with action: transparent");
+    expect_fine("local-zones: [{name: 10.in-addr.arpa, action: transparent}]\n" ZONE,
+                "10.in-addr.arpa", "192.0.2.1");
+    expect_fine("local-data: [corp.example A 192.0.2.9]\n" ZONE, "corp.example", "192.0.2.1");
+}
+
+/* ---- the list ---- */
+
+static void test_one_is_set_replaced_and_removed(void **state)
+{
+    (void)state;
+    struct forwards forwards = {0};
+    struct forward one = forward_of("corp.example", WORDS("192.0.2.1"));
+    struct forward other = forward_of("corp.example", WORDS("192.0.2.2"));
+    struct name name = {one.wire, one.name_len};
+    assert_int_equal(forwards_put(&forwards, &one), ERR_OK);
+    assert_true(forward_is_same(forwards_find(&forwards, name), &one));
+    assert_false(forward_is_same(&other, &one));
+    assert_int_equal(forwards_put(&forwards, &other), ERR_OK);
+    assert_int_equal(forwards.count, 1);
+    assert_true(forward_is_same(forwards_find(&forwards, name), &other));
+    assert_true(forwards_remove(&forwards, name));
+    assert_false(forwards_remove(&forwards, name));
+    assert_null(forwards_find(&forwards, name));
+    forwards_deinit(&forwards);
+}
+
+static void test_there_is_a_bound(void **state)
+{
+    (void)state;
+    struct forwards forwards = {0};
+    for (int i = 0; i <= FORWARDS_MAX; i++) {
+        char zone[32];
+        snprintf(zone, sizeof(zone), "z%d.example", i);
+        struct forward forward = forward_of(zone, WORDS("192.0.2.1"));
+        assert_int_equal(forwards_put(&forwards, &forward), i < FORWARDS_MAX ? ERR_OK : ERR_LIMIT);
+    }
+    struct forward again = forward_of("z7.example", WORDS("192.0.2.2"));
+    assert_int_equal(forwards_put(&forwards, &again), ERR_OK);
+    assert_int_equal(forwards.count, FORWARDS_MAX);
+    forwards_deinit(&forwards);
+    assert_int_equal(forwards.count, 0);
+}
+
+static void test_forwards_lie_over_the_file(void **state)
+{
+    (void)state;
+    struct forwards forwards = {0};
+    struct route_options route;
+    struct arena arena;
+    struct config *config =
+        load_fine("forward-zones:\n  - {name: ., upstreams: [192.0.2.53]}\n"
+                  "  - {name: corp.example, cache: no, upstreams: [192.0.2.54, 192.0.2.55]}\n");
+    struct forward of_file = forward_of("corp.example", WORDS("192.0.2.1"));
+    struct forward of_none = forward_of("vpn.example", WORDS("192.0.2.2", "192.0.2.3"));
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(forwards_lay_over(&forwards, config, &arena, &route), ERR_OK);
+    assert_ptr_equal(route.zones, config->route.zones);
+    assert_int_equal(forwards_put(&forwards, &of_file), ERR_OK);
+    assert_int_equal(forwards_put(&forwards, &of_none), ERR_OK);
+    assert_int_equal(forwards_lay_over(&forwards, config, &arena, &route), ERR_OK);
+    assert_int_equal(route.zone_count, 3);
+    assert_ptr_equal(route.zones[0].upstreams, config->route.zones[0].upstreams);
+    assert_int_equal(route.zones[1].upstream_count, 1);
+    assert_false(route.zones[1].cache);
+    struct addr server = addr_of("192.0.2.1");
+    assert_true(addr_equal(&route.zones[1].upstreams[0].addr, &server));
+    assert_int_equal(route.zones[2].upstream_count, 2);
+    assert_true(route.zones[2].cache);
+    assert_memory_equal(route.zones[2].wire, of_none.wire, of_none.name_len);
+    assert_int_equal(config->route.zones[1].upstream_count, 2);
+    arena_deinit(&arena);
+    forwards_deinit(&forwards);
+    config_free(config);
+}
+
+static void test_no_memory_for_routes_is_an_error(void **state)
+{
+    (void)state;
+    struct forwards forwards = {0};
+    struct route_options route;
+    struct arena arena;
+    struct config *config = load_fine(ZONE);
+    struct forward forward = forward_of("corp.example", WORDS("192.0.2.1"));
+    assert_int_equal(forwards_put(&forwards, &forward), ERR_OK);
+    arena_init(&arena, 16);
+    assert_int_equal(forwards_lay_over(&forwards, config, &arena, &route), ERR_NO_MEMORY);
+    arena_deinit(&arena);
+    forwards_deinit(&forwards);
+    config_free(config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_zone_and_its_servers_are_read),
+        cmocka_unit_test(test_what_is_no_zone_or_server_is_told),
+        cmocka_unit_test(test_a_new_zone_is_asked_as_the_section_says),
+        cmocka_unit_test(test_a_zone_of_the_file_keeps_its_options),
+        cmocka_unit_test(test_strict_tls_is_never_weakened),
+        cmocka_unit_test(test_contradictions_are_refused),
+        cmocka_unit_test(test_names_answered_here_have_no_use_for_servers),
+        cmocka_unit_test(test_one_is_set_replaced_and_removed),
+        cmocka_unit_test(test_there_is_a_bound),
+        cmocka_unit_test(test_forwards_lie_over_the_file),
+        cmocka_unit_test(test_no_memory_for_routes_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
