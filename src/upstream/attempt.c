@@ -304,9 +304,10 @@ static enum cookie_check check_cookie(struct attempt *attempt, const struct mess
     case EDNS_FOUND:
         break;
     }
-    if (memcmp(cookie.client.data, upstream->cookie, EDNS_COOKIE_CLIENT) != 0)
+    if (!upstream_is_our_cookie(upstream, cookie.client))
         return COOKIE_WRONG;
-    if (cookie.server.len > 0)
+    if (cookie.server.len > 0 &&
+        memcmp(cookie.client.data, upstream->cookie, EDNS_COOKIE_CLIENT) == 0)
         upstream_set_cookie(upstream, cookie.server);
     return COOKIE_FINE;
 }

@@ -116,7 +116,7 @@ static void retire_replaced(struct pool *pool, const struct conn *fresh)
     {
         struct conn *conn = conn_of(node);
         bool told = conn->ending == CONN_END_AGE || conn->ending == CONN_END_RECYCLED ||
-                    conn->ending == CONN_END_OWED;
+                    conn->ending == CONN_END_OWED || conn->ending == CONN_END_NETWORK;
         if (conn == fresh || conn->state != CONN_READY || !told)
             continue;
         conn_retire(conn, conn->ending);

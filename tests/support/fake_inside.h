@@ -54,6 +54,7 @@ struct fake_net {
     struct addr fail_listen;
     enum err fail_listen_why;
     unsigned drop_replies;
+    uint64_t address_lost_at; /* so many dials ago: those connections are stranded */
     size_t write_max;
     uint64_t client_latency_us;
     size_t client_conns;

@@ -186,6 +186,11 @@ void fake_net_fail_listen(struct fake_net *net, const struct addr *listen, enum 
     net->fail_listen_why = why;
 }
 
+void fake_net_lose_address(struct fake_net *net)
+{
+    net->address_lost_at = net->counts.dials;
+}
+
 void fake_net_drop_replies(struct fake_net *net, unsigned count)
 {
     net->drop_replies = count;

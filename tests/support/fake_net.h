@@ -81,6 +81,10 @@ void fake_net_set_file_limit(struct fake_net *net, size_t sockets);
 /* udp_server_open() and acceptor_open() of this address return why; ERR_OK: no longer. */
 void fake_net_fail_listen(struct fake_net *net, const struct addr *listen, enum err why);
 
+/* Connections that stand have lost the address of their end (tcp_is_stranded()); those dialled from
+ * now on have not. */
+void fake_net_lose_address(struct fake_net *net);
+
 /* The next count replies of udp_servers are dropped as the kernel does when it is full. */
 void fake_net_drop_replies(struct fake_net *net, unsigned count);
 
