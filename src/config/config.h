@@ -120,6 +120,7 @@ struct config {
     struct route_options route;
     uint32_t workers; /* 0: one per CPU this process may use */
     uint32_t max_nailed;
+    bool follow_network;
     char *control_socket;       /* "": none */
     struct addr metrics_listen; /* family 0: none */
     char *session_file;         /* of TLS; "": none */

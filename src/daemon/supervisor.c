@@ -25,6 +25,7 @@
 #include "control/view.h"
 #include "daemon/certificate.h"
 #include "daemon/exit_code.h"
+#include "daemon/network_watch.h"
 #include "daemon/refusal.h"
 #include "daemon/report.h"
 #include "daemon/sessions.h"
@@ -41,8 +42,9 @@ struct supervisor {
     const char *config_file;
     struct loop *loop;
     struct signals *signals;
-    struct control *control;   /* NULL: none is wanted, or it is closed */
-    struct exporter *exporter; /* likewise */
+    struct control *control;       /* NULL: none is wanted, or it is closed */
+    struct exporter *exporter;     /* likewise */
+    struct network_watch *network; /* NULL: not wanted, or it is closed */
     struct cache *cache;
     struct snapshots *snapshots; /* NULL: none are wanted */
     struct worker_share share;
@@ -73,6 +75,7 @@ static void stop(struct supervisor *supervisor, int number)
     }
     supervisor->stopping = true;
     LOG(LOG_NOTICE, "daemon", "%s: finishing what was begun", name);
+    network_watch_close(&supervisor->network);
     exporter_close(&supervisor->exporter);
     control_close(&supervisor->control);
     workers_drain(supervisor->workers);
@@ -110,6 +113,15 @@ static void reload(struct supervisor *supervisor)
     renew_certificate(supervisor);
     /* Old or new: the one that is in use now. */
     certificate_warn_over(supervisor->share.certificate, &supervisor->config->server, time(NULL));
+}
+
+static void on_network_changed(void *context, enum network_change change)
+{
+    struct supervisor *supervisor = context;
+
+    LOG(LOG_INFO, "daemon", "%s: connections to upstreams are dialled anew",
+        change == NETWORK_RESUMED ? "awake again" : "the network changed");
+    workers_network_changed(supervisor->workers, change);
 }
 
 static void on_signal(void *context, int number)
@@ -280,6 +292,16 @@ static bool fill_view(struct supervisor *supervisor)
     return list && fill_listening(supervisor);
 }
 
+/* Last, as it posts to workers. */
+static int open_network(struct supervisor *supervisor)
+{
+    if (!supervisor->config->follow_network)
+        return EXIT_STOPPED;
+    if (network_watch_open(&supervisor->network, supervisor->loop, on_network_changed, supervisor))
+        return refusal("out of memory");
+    return EXIT_STOPPED;
+}
+
 static int start(struct supervisor *supervisor)
 {
     int code = probe(supervisor->config);
@@ -299,6 +321,8 @@ static int start(struct supervisor *supervisor)
     if (!code && !fill_view(supervisor))
         code = refusal("out of memory");
     if (!code)
+        code = open_network(supervisor);
+    if (!code)
         supervisor->snapshots =
             snapshots_open(supervisor->config->snapshot_file,
                            supervisor->config->snapshot_interval_s, supervisor->cache);
@@ -307,6 +331,7 @@ static int start(struct supervisor *supervisor)
 
 static void end(struct supervisor *supervisor)
 {
+    network_watch_close(&supervisor->network);
     exporter_close(&supervisor->exporter);
     control_close(&supervisor->control);
     signals_close(&supervisor->signals);

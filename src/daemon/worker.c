@@ -46,6 +46,8 @@ struct worker {
     struct mail drain, ended;
     struct mail renew; /* on its way as long as there is one renewed */
     _Atomic(struct certificate *) renewed;
+    struct mail network; /* on its way as long as network_change is not 0 */
+    _Atomic(enum network_change) network_change;
     struct timer drain_limit;
 } __attribute__((aligned(128))); /* no two share a cache line, nor the one fetched beside it */
 
@@ -175,6 +177,17 @@ static void on_renew(struct mail *mail)
     certificate_unref(certificate);
 }
 
+static void on_network(struct mail *mail)
+{
+    struct worker *worker = CONTAINER_OF(mail, struct worker, network);
+    enum network_change change = atomic_exchange(&worker->network_change, 0);
+
+    if (!worker->upstreams) /* it was stopped meanwhile */
+        return;
+    resolver_network_changed(worker->resolver);
+    upstreams_network_changed(worker->upstreams, change);
+}
+
 static void on_drained(void *context)
 {
     struct worker *worker = context;
@@ -221,7 +234,9 @@ static void worker_init(struct worker *worker, struct workers *all, size_t numbe
     worker->drain.run = on_drain;
     worker->ended.run = on_ended;
     worker->renew.run = on_renew;
+    worker->network.run = on_network;
     atomic_init(&worker->renewed, NULL);
+    atomic_init(&worker->network_change, 0);
     timer_init(&worker->drain_limit, on_drain_limit);
 }
 
@@ -317,6 +332,18 @@ void workers_renew(struct workers *workers, struct certificate *certificate)
             certificate_unref(unused);
         else
             loop_post(worker->loop, &worker->renew);
+    }
+}
+
+/* Main alone writes what is not 0, so that the one that was there can be compared without a race.
+ */
+void workers_network_changed(struct workers *workers, enum network_change change)
+{
+    for (size_t i = 0; i < workers->count; i++) {
+        struct worker *worker = &workers->list[i];
+        enum network_change unheard = atomic_load(&worker->network_change);
+        if (atomic_exchange(&worker->network_change, MAX(unheard, change)) == 0)
+            loop_post(worker->loop, &worker->network);
     }
 }
 

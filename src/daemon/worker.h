@@ -24,6 +24,7 @@
 #include "base/stats.h"
 #include "control/view.h"
 #include "upstream/env.h"
+#include "upstream/upstreams.h"
 
 struct cache;
 struct certificate;
@@ -66,6 +67,10 @@ void workers_go(struct workers *workers);
 /* TLS clients that connect from now on get this certificate; it need not be held by the caller. A
  * worker that cannot use it logs why and keeps what it has. */
 void workers_renew(struct workers *workers, struct certificate *certificate);
+
+/* Every worker dials its upstreams anew, upstreams_network_changed(), and asks again for what
+ * failed before. Of several that a worker has not heard yet it hears the gravest. */
+void workers_network_changed(struct workers *workers, enum network_change change);
 
 /* Takes no more queries, answers what waits for at most WORKER_DRAIN_US; on_all_ended comes when
  * the last has ended. Once. */
