@@ -108,6 +108,7 @@ enum err serve_udp_open(struct serve_udp **out, struct requests *requests,
         return ERR_NO_MEMORY;
     sink_init(&serve->sink, requests);
     serve->sink.rules = reply_rules_udp(requests->options->max_udp_size);
+    serve->sink.rules.rotates = requests->options->rotate_answers;
     serve->sink.reserve = reserve;
     serve->sink.commit = commit;
     serve->sink.on_answered = on_answered;

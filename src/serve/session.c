@@ -333,6 +333,7 @@ static void init_sink(struct session *session)
     uint64_t idle_us = session->access == SERVER_ALLOW ? options->client_idle_timeout_us : 0;
     sink->rules = reply_rules_stream(options->max_udp_size, idle_us); /* 0: close, please */
     sink->rules.pads = is_tls(session);
+    sink->rules.rotates = options->rotate_answers;
     sink->client = &session->client;
     sink->reserve = reserve;
     sink->commit = commit;
