@@ -21,4 +21,5 @@ void metrics_collect(const struct control_view *view, struct stats *out)
     out->cache_evictions = usage.evictions;
     out->workers = view->worker_count;
     out->start_time = view->started_time;
+    out->network_changes = view->network_changes;
 }

@@ -32,8 +32,9 @@ struct control_view {
     size_t listening_tls_count;
     struct control_worker **workers;
     size_t worker_count;
-    uint64_t started_at;   /* us of the loops' clock */
-    uint64_t started_time; /* seconds since 1970 */
+    uint64_t started_at;      /* us of the loops' clock */
+    uint64_t started_time;    /* seconds since 1970 */
+    uint64_t network_changes; /* that the workers were told of */
 };
 
 #endif

@@ -121,6 +121,7 @@ static void on_network_changed(void *context, enum network_change change)
 
     LOG(LOG_INFO, "daemon", "%s: connections to upstreams are dialled anew",
         change == NETWORK_RESUMED ? "awake again" : "the network changed");
+    supervisor->view.network_changes++;
     workers_network_changed(supervisor->workers, change);
 }
 
