@@ -210,8 +210,11 @@ static void on_lost(struct flight *flight, enum conn_end why)
     fail(attempt, ATTEMPT_CLOSED);
 }
 
+/* What went into a network that is gone says nothing of the server. */
 static void note_unanswered(struct attempt *attempt)
 {
+    if (attempt->sent_at < attempt->upstream->path_at)
+        return;
     health_silent(upstream_health(attempt->upstream, attempt->over_stream),
                   loop_now(attempt->env->loop), rand_u64());
 }

@@ -120,6 +120,7 @@ void upstream_kept_case(struct upstream *upstream)
 
 void upstream_forget_path(struct upstream *upstream)
 {
+    upstream->path_at = loop_now(upstream->env->loop);
     upstream->udp = (struct health){0};
     upstream->stream = (struct health){0};
     upstream->no_edns_until_at = 0;

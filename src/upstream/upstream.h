@@ -38,6 +38,7 @@ struct upstream {
                                had; NULL: nowhere */
     struct pool pool;
     struct health udp, stream; /* answers over each */
+    uint64_t path_at;          /* when the network changed last: older silences do not count */
 
     uint8_t cookie[UPSTREAM_COOKIE_MAX];    /* ours, then what the server gave */
     uint8_t cookie_len;                     /* EDNS_COOKIE_CLIENT until the server gave one */

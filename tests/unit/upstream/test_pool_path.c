@@ -219,6 +219,58 @@ static void test_path_resume_leaves_no_old_connection(void **state)
     world_close(&place.world);
 }
 
+/* The new network resets what it does not know; neither that nor what the old one swallowed is the
+ * server's fault. */
+static void test_path_ends_of_the_old_network_count_against_nobody(void **state)
+{
+    (void)state;
+    struct world world;
+    struct upstream_options options = no_fallback();
+    options.connections = 4;
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    fake_loop_advance(world.loop, 100 * MS);
+    assert_int_equal(world.stats.upstream_ready, 4);
+    fake_server_set_accept_delay(fake_peer_server(peer), 50 * MS);
+    change(&world);
+    fake_server_reset_all(fake_peer_server(peer));
+    fake_loop_advance(world.loop, 20 * MS);
+    assert_int_equal(upstream->pool.backoff.failures, 0);
+    assert_int_equal(world.stats.upstream_resting, 0);
+    fake_loop_advance(world.loop, 500 * MS);
+    assert_int_equal(world.stats.upstream_ready, 4);
+    world_close(&world);
+}
+
+#ifndef WORLD_TLS /* without streams */
+static void test_path_silence_of_the_old_network_makes_no_server_ill(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker askers[8];
+    struct upstream_options options = upstream_options_default;
+    options.transport = UPSTREAM_UDP;
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    fake_server_set_udp(fake_peer_server(peer), FAKE_UDP_DROP);
+    for (int i = 0; i < 8; i++)
+        ask(&askers[i], &world, "www.example", upstream);
+    fake_loop_advance(world.loop, 300 * MS);
+    change(&world);
+    fake_server_set_udp(fake_peer_server(peer), FAKE_UDP_DELIVER);
+    for (int i = 0; i < 60; i++) {
+        fake_loop_advance(world.loop, 100 * MS);
+        assert_false(upstream_is_ill(upstream));
+        assert_int_equal(upstream->udp.silences, 0);
+    }
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+    world_close(&world);
+}
+#endif
+
 static void test_path_idle_connections_that_are_not_kept_are_let_go(void **state)
 {
     (void)state;
@@ -316,6 +368,10 @@ int main(void)
         cmocka_unit_test(test_path_draining_connection_keeps_its_answer_unless_its_address_is_lost),
         cmocka_unit_test(test_path_storm_of_changes_is_bounded),
         cmocka_unit_test(test_path_resume_leaves_no_old_connection),
+        cmocka_unit_test(test_path_ends_of_the_old_network_count_against_nobody),
+#ifndef WORLD_TLS
+        cmocka_unit_test(test_path_silence_of_the_old_network_makes_no_server_ill),
+#endif
         cmocka_unit_test(test_path_idle_connections_that_are_not_kept_are_let_go),
         cmocka_unit_test(test_path_what_was_never_dialled_stays_so),
         cmocka_unit_test(test_path_lost_queries_find_no_pool_that_does_not_know_yet),
