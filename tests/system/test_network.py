@@ -176,3 +176,15 @@ def test_what_is_no_change_dials_nothing(cable, daemon):
     assert daemon.told() == told
     assert count(daemon, 'upstream_dials_total{transport="tcp",result="ok"}') == dials
     assert daemon.dig("still.example").status == "NOERROR"
+
+
+def test_another_default_route_dials_anew(cable, daemon):
+    eventually(lambda: len(daemon.ready()) == 2, 20)
+    for words in (["-4", "route", "replace", "default", "via", "10.77.2.1", "onlink"],
+                  ["-6", "route", "add", "default"]):
+        told = daemon.told()
+        cable.here.run("ip", *words, "dev", "cable")
+        eventually(lambda: daemon.told() > told, 20)
+    assert count(daemon, "network_changes_total") >= 2
+    eventually(lambda: count(daemon, 'upstream_closes_total{reason="network"}') >= 2, 20)
+    eventually(lambda: daemon.dig("still.example").status == "NOERROR", 20)

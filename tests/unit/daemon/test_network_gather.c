@@ -9,10 +9,7 @@
 #include <cmocka.h>
 
 #include "daemon/network_gather.h"
-#include "support/fake_loop.h"
-
-#define MS US_PER_MS
-#define S US_PER_S
+#include "unit/upstream/world.h"
 
 static struct loop *loop;
 static struct network_gather gather;
@@ -96,6 +93,45 @@ static void test_gather_of_a_link_that_flaps_every_second_is_bounded(void **stat
     assert_int_equal(told, before + 1);
 }
 
+static void dial_anew(void *context, enum network_change change)
+{
+    upstreams_network_changed(context, change);
+}
+
+static void answer_all(void *owner, const struct fake_ask *asked, struct fake_answer *answer)
+{
+    (void)owner;
+    fake_answer_a(answer, asked->query, "192.0.2.1", 300);
+}
+
+/* The whole of it: an hour in which the link is up for half of each second. */
+static void test_gather_of_a_flapping_link_bounds_dials(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    options.fallback = UPSTREAM_FALLBACK_NONE;
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", answer_all, NULL);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    network_gather_init(&gather, world.loop, dial_anew, world.upstreams);
+    for (int i = 0; i < 7200; i++) {
+        fake_server_set_dial(fake_peer_server(peer), i % 2 ? FAKE_DIAL_ACCEPT : FAKE_DIAL_FAIL_NOW);
+        network_gather_note(&gather, NETWORK_CHANGED);
+        fake_loop_advance(world.loop, 500 * MS);
+    }
+    /* Those told, and what failed once more after its rest. */
+    assert_in_range(fake_net_counts(world.net).dials + fake_net_counts(world.net).dial_errors, 1,
+                    4 * (3600 * S / NETWORK_EVERY_US + NETWORK_BURST));
+    fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_ACCEPT);
+    network_gather_deinit(&gather);
+    upstreams_network_changed(world.upstreams, NETWORK_CHANGED);
+    ask_and_wait(&asker, &world, "www.example", upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    world_close(&world);
+}
+
 static void test_gather_is_quick_again_after_a_calm(void **state)
 {
     (void)state;
@@ -125,6 +161,7 @@ int main(void)
                                         open_gather, close_gather),
         cmocka_unit_test_setup_teardown(test_gather_is_quick_again_after_a_calm, open_gather,
                                         close_gather),
+        cmocka_unit_test(test_gather_of_a_flapping_link_bounds_dials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
