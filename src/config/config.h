@@ -39,9 +39,11 @@ enum {
 /* The errors of one file with CONFIG_ERRORS_MAX of them fit a buf of this size. */
 #define CONFIG_ERRORS_BYTES (256u * 1024)
 
-/* Where something stands in the file, from 1; line 0: it does not. */
+/* Where something stands, from 1; line 0: it does not. file counts the included ones, from 1; 0:
+ * the file that was named. */
 struct config_position {
     uint32_t line, column;
+    uint16_t file;
 };
 
 /* The upstream keys that one place of the file gives: bit n of set is the n-th row of options.def.
@@ -118,8 +120,10 @@ struct config {
     struct server_options server;
     struct cache_options cache;
     struct route_options route;
-    uint32_t workers; /* 0: one per CPU this process may use */
+    uint32_t included; /* files besides the one that was named */
+    uint32_t workers;  /* 0: one per CPU this process may use */
     uint32_t max_nailed;
+    bool follow_network;
     char *control_socket;       /* "": none */
     struct addr metrics_listen; /* family 0: none */
     char *session_file;         /* of TLS; "": none */

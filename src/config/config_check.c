@@ -17,7 +17,7 @@ static struct config_position position_of(const struct config *config, const cha
     const struct option *option = options_find(path);
     MUST(option);
     struct config_position position = config->written[option_index(option)];
-    return position.line ? position : (struct config_position){1, 1};
+    return position.line ? position : (struct config_position){1, 1, 0};
 }
 
 /* Of two keys that contradict each other, the one that is written. */

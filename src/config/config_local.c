@@ -182,7 +182,7 @@ static void add_rest(struct loader *loader, struct local_build *build)
     }
     if (!err && config->default_local_zones)
         err = local_special_add(build);
-    report(loader, (struct config_position){1, 1}, "server.default-local-zones", err);
+    report(loader, (struct config_position){1, 1, 0}, "server.default-local-zones", err);
 }
 
 void config_local(struct loader *loader, bool with_files)

@@ -239,6 +239,9 @@ static void put_list(struct printer *printer, enum kind kind)
 {
     const struct server_options *server = &printer->config->server;
     switch (kind) {
+    case KIND_FILES: /* what they have is printed */
+        put(printer, " []\n");
+        break;
     case KIND_LISTEN:
         put(printer, " ");
         put_addresses(printer, server->listen, server->listen_count);

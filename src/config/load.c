@@ -105,6 +105,10 @@ void load_value(struct loader *loader, const struct option *option,
     case KIND_OUTGOING:
         load_outgoing(loader, option, node);
         break;
+    case KIND_FILES: /* include.c read them before */
+        if (!loader->with_files && (node->kind != TREE_LIST || node->count > 0))
+            loader_error(loader, node->key, "can only stand in a file; leave it out");
+        break;
     case KIND_ACCESS:
         load_access(loader, option, node);
         break;
@@ -346,11 +350,14 @@ void config_free(struct config *config)
     free(config);
 }
 
-static void load_tree(struct loader *loader, struct span text, bool with_files)
+static void load_tree(struct loader *loader, struct span text)
 {
     struct yaml_tree *tree = yaml_tree_parse((const char *)text.data, text.len, loader->problems);
     if (!tree)
         return;
+    struct includes *includes = NULL;
+    if (loader->with_files && problems_is_empty(loader->problems))
+        includes = include_files(loader, tree, text.len);
     bool is_whole = problems_is_empty(loader->problems);
     loader->root = yaml_tree_root(tree);
     if (loader->root)
@@ -358,11 +365,12 @@ static void load_tree(struct loader *loader, struct span text, bool with_files)
     /* What a half-read file lacks may stand in its other half. */
     if (is_whole && !loader->problems->no_memory)
         config_check(loader);
-    if (is_whole && !loader->problems->no_memory && with_files)
+    if (is_whole && !loader->problems->no_memory && loader->with_files)
         config_check_files(loader);
     if (is_whole && !loader->problems->no_memory)
-        config_local(loader, with_files);
+        config_local(loader, loader->with_files);
     loader->root = NULL;
+    includes_free(includes);
     yaml_tree_free(tree);
 }
 
@@ -389,14 +397,15 @@ enum err load_text(const char *file_name, struct span text, bool with_files, str
         problems_print_one(file_name, errors, "out of memory");
         return ERR_NO_MEMORY;
     }
-    struct loader loader = {.config = config, .problems = &problems};
+    struct loader loader = {
+        .config = config, .problems = &problems, .file_name = file_name, .with_files = with_files};
     problems_init(&problems);
     load_defaults(&loader);
     if (text.len > CONFIG_FILE_MAX)
-        problems_add(&problems, (struct config_position){1, 1}, "file",
+        problems_add(&problems, (struct config_position){1, 1, 0}, "file",
                      "is larger than %d bytes; shorten it", CONFIG_FILE_MAX);
     else if (problems_is_empty(&problems))
-        load_tree(&loader, text, with_files);
+        load_tree(&loader, text);
     enum err err = finish(&loader, file_name, out, errors);
     problems_deinit(&problems);
     return err;

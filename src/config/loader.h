@@ -25,6 +25,8 @@ enum { DNS_PORT = 53, DNS_TLS_PORT = 853 };
 struct loader {
     struct config *config;
     struct problems *problems;
+    const char *file_name;
+    bool with_files;                   /* else text at hand, which leads to no file */
     const struct yaml_tree_node *root; /* while checking: the file; NULL: it is empty */
     char path[LOADER_PATH_MAX]; /* of the node at hand, as errors show it: "server.listen[1]" */
     size_t path_len;
@@ -118,6 +120,12 @@ void load_block_lists(struct loader *loader, const struct option *option,
                       const struct yaml_tree_node *node);
 void load_redirect(struct loader *loader, const struct option *option,
                    const struct yaml_tree_node *node, struct config_block_list *list);
+
+/* include.c: hangs what the files have that include: names into the tree. What is wrong is added to
+ * problems; NULL: memory is out. The nodes live until includes_free(), NULL is fine. */
+struct includes;
+struct includes *include_files(struct loader *loader, struct yaml_tree *tree, size_t bytes);
+void includes_free(struct includes *includes);
 
 /* config_check.c: what only shows when all is loaded. */
 void config_check(struct loader *loader);

@@ -11,7 +11,8 @@
 
 static bool is_at(const struct yaml_tree_node *node, struct config_position position)
 {
-    return node->position.line == position.line && node->position.column == position.column;
+    return node->position.line == position.line && node->position.column == position.column &&
+           node->position.file == position.file;
 }
 
 /* The node of the place; *index is that of an item in the file. NULL: not found, or not looked for.
@@ -49,7 +50,7 @@ static struct config_position position_of(const struct place *place,
         return value->key->position;
     if (place->is_item)
         return place->position;
-    return node && node->key ? node->key->position : (struct config_position){1, 1};
+    return node && node->key ? node->key->position : (struct config_position){1, 1, 0};
 }
 
 static void report(struct loader *loader, const struct place *place, size_t index,

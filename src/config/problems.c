@@ -24,12 +24,34 @@ void problems_deinit(struct problems *problems)
 {
     for (size_t i = 0; i < problems->kept; i++)
         free(problems->list[i].text);
+    for (size_t i = 0; i < problems->file_count; i++)
+        free(problems->files[i]);
     problems_init(problems);
 }
 
 void problems_no_memory(struct problems *problems)
 {
     problems->no_memory = true;
+}
+
+uint16_t problems_add_file(struct problems *problems, const char *name)
+{
+    if (problems->file_count == PROBLEM_FILES_MAX)
+        return 0;
+    char *copy = strdup(name);
+    if (!copy) {
+        problems_no_memory(problems);
+        return 0;
+    }
+    problems->files[problems->file_count++] = copy;
+    return (uint16_t)problems->file_count;
+}
+
+const char *problems_file(const struct problems *problems, struct config_position position,
+                          const char *file_name)
+{
+    MUST(position.file <= problems->file_count);
+    return position.file ? problems->files[position.file - 1] : file_name;
 }
 
 void problems_add(struct problems *problems, struct config_position position, const char *path,
@@ -56,6 +78,8 @@ void problems_add(struct problems *problems, struct config_position position, co
 static int compare_problems(const void *left, const void *right)
 {
     const struct problem *a = left, *b = right;
+    if (a->position.file != b->position.file)
+        return a->position.file < b->position.file ? -1 : 1;
     if (a->position.line != b->position.line)
         return a->position.line < b->position.line ? -1 : 1;
     if (a->position.column != b->position.column)
@@ -83,7 +107,8 @@ void problems_print(struct problems *problems, const char *file_name, struct buf
     qsort(problems->list, problems->kept, sizeof(*problems->list), compare_problems);
     for (size_t i = 0; i < problems->kept; i++) {
         const struct problem *problem = &problems->list[i];
-        snprintf(line, sizeof(line), "%.900s:%u:%u: error: %s\n", file_name, problem->position.line,
+        snprintf(line, sizeof(line), "%.900s:%u:%u: error: %s\n",
+                 problems_file(problems, problem->position, file_name), problem->position.line,
                  problem->position.column, problem->text);
         append_line(out, line);
     }

@@ -21,15 +21,26 @@ struct problem {
     char *text;     /* "PATH: sentence" */
 };
 
+enum { PROBLEM_FILES_MAX = 256 }; /* files besides the one that was named */
+
 struct problems {
-    size_t count; /* found */
-    size_t kept;  /* of these, in list: at most CONFIG_ERRORS_MAX */
+    size_t file_count;
+    char *files[PROBLEM_FILES_MAX]; /* names of the included ones, by config_position.file - 1 */
+    size_t count;                   /* found */
+    size_t kept;                    /* of these, in list: at most CONFIG_ERRORS_MAX */
     bool no_memory;
     struct problem list[CONFIG_ERRORS_MAX];
 };
 
 void problems_init(struct problems *problems);
 void problems_deinit(struct problems *problems);
+
+/* A further file: the number for positions in it; 0: memory is out, or there are too many. */
+uint16_t problems_add_file(struct problems *problems, const char *name);
+
+/* What the file of a position is called; file_name is what the one that was named is. */
+const char *problems_file(const struct problems *problems, struct config_position position,
+                          const char *file_name);
 
 /* Adds an error: path is a key path such as "server.listen[1]". The sentence says what is wrong and
  * what to do about it. */
@@ -50,7 +61,7 @@ static inline bool problems_is_full(const struct problems *problems)
     return problems->kept == CONFIG_ERRORS_MAX;
 }
 
-/* Appends a line for each, sorted by position. Lines that do not fit out are left out. */
+/* Appends a line for each, sorted by file and position. Lines that do not fit out are left out. */
 void problems_print(struct problems *problems, const char *file_name, struct buf *out);
 
 /* One error about the file as a whole, for where no struct problems is at hand. */

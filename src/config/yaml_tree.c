@@ -36,6 +36,7 @@ struct builder {
     struct problems *problems;
     const char *text;
     size_t text_len;
+    uint16_t file;
     yaml_parser_t parser;
     struct level levels[YAML_TREE_DEPTH_MAX];
     size_t depth;
@@ -43,9 +44,10 @@ struct builder {
     bool stopped; /* nothing sound can follow */
 };
 
-static struct config_position position_of(yaml_mark_t mark)
+static struct config_position position_of(const struct builder *builder, yaml_mark_t mark)
 {
-    return (struct config_position){(uint32_t)mark.line + 1, (uint32_t)mark.column + 1};
+    return (struct config_position){(uint32_t)mark.line + 1, (uint32_t)mark.column + 1,
+                                    builder->file};
 }
 
 static void fail_no_memory(struct builder *builder)
@@ -59,7 +61,7 @@ static void fail_no_memory(struct builder *builder)
 /* The reader gives an offset instead of a position. Columns count characters, not bytes. */
 static struct config_position position_of_offset(const struct builder *builder, size_t offset)
 {
-    struct config_position position = {1, 1};
+    struct config_position position = {1, 1, builder->file};
     for (size_t i = 0; i < offset && i < builder->text_len; i++) {
         unsigned char byte = (unsigned char)builder->text[i];
         if (byte == '\n') {
@@ -93,11 +95,11 @@ static void report_parser_error(struct builder *builder)
     else if (parser->error == YAML_READER_ERROR)
         report_reader_error(builder);
     else if (parser->context)
-        problems_add(builder->problems, position_of(parser->problem_mark), "file",
+        problems_add(builder->problems, position_of(builder, parser->problem_mark), "file",
                      "is not YAML: %s, %s of line %zu", parser->problem, parser->context,
                      parser->context_mark.line + 1);
     else
-        problems_add(builder->problems, position_of(parser->problem_mark), "file",
+        problems_add(builder->problems, position_of(builder, parser->problem_mark), "file",
                      "is not YAML: %s", parser->problem);
 }
 
@@ -107,7 +109,7 @@ static struct yaml_tree_node *new_node(struct builder *builder, enum yaml_tree_k
                                        const yaml_event_t *event)
 {
     struct yaml_tree *tree = builder->tree;
-    struct config_position position = position_of(event->start_mark);
+    struct config_position position = position_of(builder, event->start_mark);
     if (tree->nodes == YAML_TREE_NODES_MAX) {
         problems_add(builder->problems, position, "file", "has more than %d values; shorten it",
                      YAML_TREE_NODES_MAX);
@@ -180,7 +182,7 @@ static void on_scalar(struct builder *builder, const yaml_event_t *event)
 static void on_open(struct builder *builder, enum yaml_tree_kind kind, const yaml_event_t *event)
 {
     if (builder->depth == YAML_TREE_DEPTH_MAX) {
-        problems_add(builder->problems, position_of(event->start_mark), "file",
+        problems_add(builder->problems, position_of(builder, event->start_mark), "file",
                      "lists and mappings are nested deeper than %d", YAML_TREE_DEPTH_MAX);
         builder->stopped = true;
         return;
@@ -312,17 +314,17 @@ static void refuse_extras(struct builder *builder, const yaml_event_t *event,
                           const yaml_char_t *anchor, const yaml_char_t *tag)
 {
     if (anchor)
-        problems_add(builder->problems, position_of(event->start_mark), "file",
+        problems_add(builder->problems, position_of(builder, event->start_mark), "file",
                      "anchors (&name) are not taken; leave it out");
     if (tag)
-        problems_add(builder->problems, position_of(event->start_mark), "file",
+        problems_add(builder->problems, position_of(builder, event->start_mark), "file",
                      "tags (!name) are not taken; leave it out");
 }
 
 static void on_document(struct builder *builder, const yaml_event_t *event)
 {
     if (builder->has_document) {
-        problems_add(builder->problems, position_of(event->start_mark), "file",
+        problems_add(builder->problems, position_of(builder, event->start_mark), "file",
                      "a second document begins; write everything into one");
         builder->stopped = true;
     }
@@ -390,7 +392,8 @@ static void run(struct builder *builder)
     }
 }
 
-struct yaml_tree *yaml_tree_parse(const char *text, size_t len, struct problems *problems)
+struct yaml_tree *yaml_tree_parse_file(const char *text, size_t len, uint16_t file,
+                                       struct problems *problems)
 {
     struct yaml_tree *tree = calloc(1, sizeof(*tree));
     if (!tree) {
@@ -398,10 +401,18 @@ struct yaml_tree *yaml_tree_parse(const char *text, size_t len, struct problems 
         return NULL;
     }
     arena_init(&tree->arena, TREE_BYTES_MAX);
-    struct builder builder = {
-        .tree = tree, .problems = problems, .text = text ? text : "", .text_len = len};
+    struct builder builder = {.tree = tree,
+                              .problems = problems,
+                              .text = text ? text : "",
+                              .text_len = len,
+                              .file = file};
     run(&builder);
     return tree;
+}
+
+struct yaml_tree *yaml_tree_parse(const char *text, size_t len, struct problems *problems)
+{
+    return yaml_tree_parse_file(text, len, 0, problems);
 }
 
 void yaml_tree_free(struct yaml_tree *tree)
@@ -412,7 +423,7 @@ void yaml_tree_free(struct yaml_tree *tree)
     free(tree);
 }
 
-const struct yaml_tree_node *yaml_tree_root(const struct yaml_tree *tree)
+struct yaml_tree_node *yaml_tree_root(const struct yaml_tree *tree)
 {
     return tree->root;
 }

@@ -46,11 +46,15 @@ struct yaml_tree;
  * says too). Any thread.
  */
 struct yaml_tree *yaml_tree_parse(const char *text, size_t len, struct problems *problems);
+
+/* As yaml_tree_parse() of an included file: its number is part of each position. */
+struct yaml_tree *yaml_tree_parse_file(const char *text, size_t len, uint16_t file,
+                                       struct problems *problems);
 void yaml_tree_free(struct yaml_tree *tree);
 
 /* The document, or NULL of a file without one (empty, comments only, unsound from the start).
- * Lives as long as the tree. */
-const struct yaml_tree_node *yaml_tree_root(const struct yaml_tree *tree);
+ * Lives as long as the tree; include.c hangs other files' nodes into it. */
+struct yaml_tree_node *yaml_tree_root(const struct yaml_tree *tree);
 
 /* The value of the key in a mapping, or NULL; of a node that is no mapping, NULL. */
 const struct yaml_tree_node *yaml_tree_find(const struct yaml_tree_node *map, const char *key);

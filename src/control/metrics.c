@@ -25,4 +25,5 @@ void metrics_collect(const struct control_view *view, struct stats *out)
     out->reloads_failed = view->reloads.failed;
     out->config_last_reload_ok = !view->reloads.last_failed;
     out->config_last_reload_time = view->reloads.loaded_time;
+    out->network_changes = view->network_changes;
 }

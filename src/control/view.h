@@ -53,8 +53,9 @@ struct control_view {
     size_t worker_count;
     const struct control_hooks *hooks; /* NULL: the daemon does nothing of the kind */
     struct control_reloads reloads;
-    uint64_t started_at;   /* us of the loops' clock */
-    uint64_t started_time; /* seconds since 1970 */
+    uint64_t started_at;      /* us of the loops' clock */
+    uint64_t started_time;    /* seconds since 1970 */
+    uint64_t network_changes; /* that the workers were told of */
 };
 
 #endif

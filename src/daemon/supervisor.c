@@ -29,6 +29,7 @@
 #include "daemon/exit_code.h"
 #include "daemon/generation.h"
 #include "daemon/listening.h"
+#include "daemon/network_watch.h"
 #include "daemon/refusal.h"
 #include "daemon/reload.h"
 #include "daemon/report.h"
@@ -49,8 +50,9 @@ struct supervisor {
     struct reload *reload;
     struct loop *loop;
     struct signals *signals;
-    struct control *control;   /* NULL: none is wanted, or it is closed */
-    struct exporter *exporter; /* likewise */
+    struct control *control;       /* NULL: none is wanted, or it is closed */
+    struct exporter *exporter;     /* likewise */
+    struct network_watch *network; /* NULL: not wanted, or it is closed */
     struct cache *cache;
     struct snapshots *snapshots; /* NULL: none are wanted */
     struct listen_sockets *sockets;
@@ -78,6 +80,7 @@ static void drain(struct supervisor *supervisor)
 {
     supervisor->stopping = true;
     reload_end(supervisor->reload);
+    network_watch_close(&supervisor->network);
     exporter_close(&supervisor->exporter);
     control_close(&supervisor->control);
     workers_drain(supervisor->workers);
@@ -99,6 +102,16 @@ static void stop(struct supervisor *supervisor, int number)
 
 /* What is read must not come into the cache after a reload that forbids it. */
 static const char still_reading[] = "cache.snapshot is still being read; try again later";
+
+static void on_network_changed(void *context, enum network_change change)
+{
+    struct supervisor *supervisor = context;
+
+    LOG(LOG_INFO, "daemon", "%s: connections to upstreams are dialled anew",
+        change == NETWORK_RESUMED ? "awake again" : "the network changed");
+    supervisor->view.network_changes++;
+    workers_network_changed(supervisor->workers, change);
+}
 
 static void on_signal(void *context, int number)
 {
@@ -332,6 +345,16 @@ static struct cache_filter stored_names(const struct supervisor *supervisor)
     return (struct cache_filter){.may_store = may_store, .context = supervisor->config->local};
 }
 
+/* Last, as it posts to workers. */
+static int open_network(struct supervisor *supervisor)
+{
+    if (!supervisor->config->follow_network)
+        return EXIT_STOPPED;
+    if (network_watch_open(&supervisor->network, supervisor->loop, on_network_changed, supervisor))
+        return refusal("out of memory");
+    return EXIT_STOPPED;
+}
+
 static int start(struct supervisor *supervisor)
 {
     int code = make_sockets(supervisor);
@@ -350,6 +373,8 @@ static int start(struct supervisor *supervisor)
         code = start_workers(supervisor);
     if (!code)
         code = begin_reloads(supervisor);
+    if (!code)
+        code = open_network(supervisor);
     if (!code)
         supervisor->snapshots = snapshots_open(supervisor->config->snapshot_file,
                                                supervisor->config->snapshot_interval_s,
@@ -381,6 +406,7 @@ static void end_shared(struct supervisor *supervisor)
 
 static void end(struct supervisor *supervisor)
 {
+    network_watch_close(&supervisor->network);
     exporter_close(&supervisor->exporter);
     control_close(&supervisor->control);
     signals_close(&supervisor->signals);

@@ -125,6 +125,17 @@ static void *run(void *argument)
     return NULL;
 }
 
+static void on_network(struct mail *mail)
+{
+    struct worker *worker = CONTAINER_OF(mail, struct worker, network);
+    enum network_change change = atomic_exchange(&worker->network_change, 0);
+
+    if (!worker->upstreams) /* it was stopped meanwhile */
+        return;
+    resolver_network_changed(worker->resolver);
+    upstreams_network_changed(worker->upstreams, change);
+}
+
 static void on_drained(void *context)
 {
     struct worker *worker = context;
@@ -170,6 +181,8 @@ static void worker_init(struct worker *worker, struct workers *all, size_t numbe
     worker->number = number;
     worker->drain.run = on_drain;
     worker->ended.run = on_ended;
+    worker->network.run = on_network;
+    atomic_init(&worker->network_change, 0);
     worker_switch_init(worker);
     timer_init(&worker->drain_limit, on_drain_limit);
 }
@@ -254,6 +267,18 @@ enum err workers_start(struct workers **out, struct worker_share *share, size_t 
 void workers_go(struct workers *workers)
 {
     say(workers, WORD_GO);
+}
+
+/* Main alone writes what is not 0, so that the one that was there can be compared without a race.
+ */
+void workers_network_changed(struct workers *workers, enum network_change change)
+{
+    for (size_t i = 0; i < workers->count; i++) {
+        struct worker *worker = &workers->list[i];
+        enum network_change unheard = atomic_load(&worker->network_change);
+        if (atomic_exchange(&worker->network_change, MAX(unheard, change)) == 0)
+            loop_post(worker->loop, &worker->network);
+    }
 }
 
 void workers_drain(struct workers *workers)

@@ -24,6 +24,7 @@
 #include "control/view.h"
 #include "net/tls_context.h"
 #include "upstream/env.h"
+#include "upstream/upstreams.h"
 
 struct cache;
 struct generation;
@@ -80,6 +81,10 @@ void workers_forget_tls(struct workers *workers);
 void workers_switch(struct workers *workers, struct generation *next,
                     struct listen_sockets *sockets,
                     void (*on_switched)(void *context, size_t failed, enum err err), void *context);
+
+/* Every worker dials its upstreams anew, upstreams_network_changed(), and asks again for what
+ * failed before. Of several that a worker has not heard yet it hears the gravest. */
+void workers_network_changed(struct workers *workers, enum network_change change);
 
 /* Takes no more queries, answers what waits for at most WORKER_DRAIN_US; on_all_ended comes when
  * the last has ended. Once. */

@@ -16,6 +16,7 @@
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "net/tls_context.h"
+#include "upstream/upstreams.h"
 
 struct generation;
 struct listen_share;
@@ -55,6 +56,8 @@ struct worker {
     struct generation *answers, *serves;
     struct letter letter; /* main's, but on its way */
     struct mail drain, ended;
+    struct mail network; /* on its way as long as network_change is not 0 */
+    _Atomic(enum network_change) network_change;
     struct timer drain_limit;
     /* Addresses that are no more. */
     unsigned long long list; /* that the server serves */

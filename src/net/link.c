@@ -257,6 +257,11 @@ const struct addr *link_peer(const struct link *link)
     return tcp_peer(link->tcp);
 }
 
+bool link_is_stranded(struct link *link)
+{
+    return tcp_is_stranded(link->tcp);
+}
+
 const struct addr *link_local(struct link *link)
 {
     return tcp_local(link->tcp);

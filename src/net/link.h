@@ -103,6 +103,9 @@ const struct tls *link_tls(const struct link *link);
 const struct addr *link_peer(const struct link *link);
 const struct addr *link_local(struct link *link);
 
+/* Its own address is gone from this machine (tcp_is_stranded()). */
+bool link_is_stranded(struct link *link);
+
 /* Tries once to write what waits, with TLS a close_notify after it, then closes with a FIN; *link
  * becomes NULL. */
 void link_close(struct link **link);

@@ -6,6 +6,7 @@
 #include "net/socket.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 enum err socket_open(int *fd, int family, int type)
 {
@@ -49,6 +50,20 @@ enum err socket_error(int fd)
     if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &number, &len) != 0)
         number = errno;
     return number == 0 ? ERR_OK : err_from_errno(number);
+}
+
+bool socket_address_is_gone(const struct addr *local)
+{
+    struct addr any_port = *local;
+    int fd;
+
+    addr_set_port(&any_port, 0);
+    if (socket_open(&fd, addr_family(local), SOCK_DGRAM) != ERR_OK)
+        return false;
+    bool gone = bind(fd, &any_port.sa, addr_len(&any_port)) != 0 &&
+                (errno == EADDRNOTAVAIL || errno == ENODEV);
+    close(fd);
+    return gone;
 }
 
 enum err socket_local(int fd, struct addr *out)

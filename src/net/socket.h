@@ -29,6 +29,10 @@ bool socket_set(int fd, int level, int option, int value);
 /* Takes the pending error of a socket (SO_ERROR). */
 enum err socket_error(int fd);
 
+/* Whether this machine has lost the address: nothing could be bound to it. False where that cannot
+ * be found out. */
+bool socket_address_is_gone(const struct addr *local);
+
 MUST_USE enum err socket_local(int fd, struct addr *out);
 
 #endif

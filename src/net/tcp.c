@@ -308,6 +308,12 @@ const struct addr *tcp_peer(const struct tcp *tcp)
     return &tcp->peer;
 }
 
+bool tcp_is_stranded(struct tcp *tcp)
+{
+    const struct addr *local = tcp_local(tcp);
+    return addr_family(local) != 0 && socket_address_is_gone(local);
+}
+
 const struct addr *tcp_local(struct tcp *tcp)
 {
     /* A socket that lost its connection may have no name; the caller then sees family 0. */

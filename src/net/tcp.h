@@ -77,4 +77,8 @@ void tcp_close(struct tcp **tcp);
 const struct addr *tcp_peer(const struct tcp *tcp);
 const struct addr *tcp_local(struct tcp *tcp);
 
+/* Connected once, and this machine no longer has the address of our end: nothing can come any more.
+ * A few system calls. */
+bool tcp_is_stranded(struct tcp *tcp);
+
 #endif

@@ -23,6 +23,7 @@ struct resolver {
     struct routes *routes;
     uint64_t alias_hash; /* of the key that led elsewhere last; no more than a hint */
     bool has_alias;
+    uint64_t network_at; /* when the network changed last: what failed before is asked again */
     struct tasks tasks;
     struct compose_space local;
 };
@@ -53,6 +54,7 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
         return NULL;
     resolver->routes = NULL;
     resolver->has_alias = false;
+    resolver->network_at = 0;
     resolver->tasks.local = NULL;
     resolver->tasks.local_changes = 0;
     resolver->tasks.loop = loop;
@@ -107,6 +109,11 @@ enum err resolver_reload(struct resolver *resolver, const struct route_options *
     routes_free(unused);
     upstreams_settle(tasks->upstreams, NULL, NULL);
     return err;
+}
+
+void resolver_network_changed(struct resolver *resolver)
+{
+    resolver->network_at = loop_now(resolver->tasks.loop);
 }
 
 void resolver_key(const struct resolver *resolver, struct cache_key *key,
@@ -188,11 +195,14 @@ bool resolver_find(struct resolver *resolver, const struct cache_key *key, struc
     struct tasks *tasks = &resolver->tasks;
     if (!cache_find(tasks->cache, key, loop_now(tasks->loop), out))
         return find_missed(resolver, key, out);
-    STATS_INC(tasks->stats, cache_hits);
-    if (out->kind == ANSWER_FAILURE)
+    if (out->kind == ANSWER_FAILURE) {
+        if (out->stored_at < resolver->network_at)
+            return find_missed(resolver, key, out);
         mark_cached(out);
-    else if (out->stale_s)
+    } else if (out->stale_s) {
         STATS_INC(tasks->stats, cache_stale);
+    }
+    STATS_INC(tasks->stats, cache_hits);
     return true;
 }
 

@@ -80,6 +80,10 @@ bool resolver_find(struct resolver *resolver, const struct cache_key *key, struc
 enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_key *key,
                                   struct waiter *waiter);
 
+/* The network is another: that a question failed before now says nothing any more (RFC 9520 is
+ * about servers that fail, not about a cable that was out), and it is asked again. */
+void resolver_network_changed(struct resolver *resolver);
+
 /* For an answer of resolver_find() that is due: asks for it anew, with nobody waiting, if that is
  * wanted, none of the workers does and there is room. In the same read section. */
 void resolver_refresh(struct resolver *resolver, const struct cache_key *key);

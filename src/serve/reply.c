@@ -16,6 +16,7 @@
 #include "dns/rrtype.h"
 #include "dns/word.h"
 #include "serve/reply_tsig.h"
+#include "serve/rotate.h"
 
 enum {
     OPT_FIXED = 11,      /* root, type, class, TTL, RDLENGTH */
@@ -262,12 +263,23 @@ static uint8_t *write_start(const struct query *query, uint8_t *out)
     return at + name.len + 4;
 }
 
+/* By the client's id, which is drawn anew for each query, and the instant: no count of turns is
+ * shared by anybody. */
+static __attribute__((noinline)) void rotate(const struct reply *reply, uint8_t *out,
+                                             uint64_t now_us)
+{
+    rotate_addresses(reply->answer, out, reply->body_len, HEADER_LEN + question_len(reply->query),
+                     reply->query->id + (uint32_t)now_us);
+}
+
 /* The answer's bytes with the client's spelling of the name (0x20) and TTLs of now. */
 static uint8_t *write_answer(const struct reply *reply, uint8_t *out, uint64_t now_us)
 {
     const struct answer *answer = reply->answer;
     struct name name = reply->query->question.name;
     answer_copy(answer, reply->body_len, now_us, out);
+    if (reply->rules->rotates)
+        rotate(reply, out, now_us);
     word_copy(out + HEADER_LEN, name.wire, name.len);
     for (int at = reply->left_out; at < SECTION_COUNT; at++)
         header_set_count(out, (enum section)at, 0);

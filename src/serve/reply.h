@@ -26,6 +26,7 @@
 struct reply_rules {
     bool stream;              /* no limit but 65535 bytes; keepalive is answered */
     uint16_t udp_size;        /* of our OPT record, and the most a datagram of ours has */
+    bool rotates;             /* addresses come in another order each time (rotate.h) */
     bool pads;                /* what is sealed: answers to padded queries are padded (RFC 7830) */
     uint16_t keepalive_100ms; /* RFC 7828, in units of 100 ms */
 };

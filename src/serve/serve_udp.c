@@ -107,7 +107,9 @@ static const struct udp_server_handler handler = {
 
 void serve_udp_renew(struct serve_udp *serve)
 {
-    serve->sink.rules = reply_rules_udp(serve->sink.requests->options->max_udp_size);
+    const struct server_options *options = serve->sink.requests->options;
+    serve->sink.rules = reply_rules_udp(options->max_udp_size);
+    serve->sink.rules.rotates = options->rotate_answers;
 }
 
 void serve_udp_move(struct serve_udp *serve, struct server_quota *quota)

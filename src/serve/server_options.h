@@ -30,6 +30,7 @@ struct server_options {
     char *identity;            /* of id.server, likewise */
     struct prefix_set *access; /* frozen; values are enum server_access */
     uint16_t max_udp_size;
+    bool rotate_answers;
     uint64_t client_idle_timeout_us;
     uint32_t max_clients;             /* stream connections in all, over all workers */
     uint32_t max_clients_per_address; /* likewise; of one client prefix, as all that follows */

@@ -210,8 +210,11 @@ static void on_lost(struct flight *flight, enum conn_end why)
     fail(attempt, ATTEMPT_CLOSED);
 }
 
+/* What went into a network that is gone says nothing of the server. */
 static void note_unanswered(struct attempt *attempt)
 {
+    if (attempt->sent_at < attempt->upstream->path_at)
+        return;
     health_silent(upstream_health(attempt->upstream, attempt->over_stream),
                   loop_now(attempt->env->loop), rand_u64());
 }
@@ -304,9 +307,10 @@ static enum cookie_check check_cookie(struct attempt *attempt, const struct mess
     case EDNS_FOUND:
         break;
     }
-    if (memcmp(cookie.client.data, upstream->cookie, EDNS_COOKIE_CLIENT) != 0)
+    if (!upstream_is_our_cookie(upstream, cookie.client))
         return COOKIE_WRONG;
-    if (cookie.server.len > 0)
+    if (cookie.server.len > 0 &&
+        memcmp(cookie.client.data, upstream->cookie, EDNS_COOKIE_CLIENT) == 0)
         upstream_set_cookie(upstream, cookie.server);
     return COOKIE_FINE;
 }

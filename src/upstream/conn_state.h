@@ -53,6 +53,7 @@ enum conn_state {
     CONN_END(AGE, "max-age", upstream_closes_age)                                                  \
     CONN_END(REQUESTS, "max-requests", upstream_closes_requests)                                   \
     CONN_END(RECYCLED, "recycled by the operator", upstream_closes_recycled)                       \
+    CONN_END(NETWORK, "the network changed", upstream_closes_network)                              \
     CONN_END(OWED, "too many answers owed", upstream_closes_owed)                                  \
     CONN_END(KEEPALIVE_ZERO, "keepalive timeout of 0", upstream_closes_keepalive_zero)             \
     CONN_END(GARBAGE, "sent what is no DNS message", upstream_closes_garbage)                      \

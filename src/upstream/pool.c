@@ -116,7 +116,7 @@ static void retire_replaced(struct pool *pool, const struct conn *fresh)
     {
         struct conn *conn = conn_of(node);
         bool told = conn->ending == CONN_END_AGE || conn->ending == CONN_END_RECYCLED ||
-                    conn->ending == CONN_END_OWED;
+                    conn->ending == CONN_END_OWED || conn->ending == CONN_END_NETWORK;
         if (conn == fresh || conn->state != CONN_READY || !told)
             continue;
         conn_retire(conn, conn->ending);
@@ -170,6 +170,8 @@ static void on_aged(struct conn *conn)
 static void note_single(struct pool *pool, const struct conn *conn, enum conn_end why)
 {
     char text[ADDR_TEXT_MAX];
+    if (conn->ending == CONN_END_NETWORK)
+        return;
     if (single_use_note(&pool->single, conn->requests, conn->answers, why, pool_now(pool)))
         LOG_LIMITED(
             LOG_NOTICE, "upstream",
@@ -183,12 +185,13 @@ static bool is_failed_dial(enum conn_end why)
            why == CONN_END_DIAL_ERROR || why == CONN_END_DIAL_TLS || why == CONN_END_DIAL_IDENTITY;
 }
 
-/* Opened, and then broken before it was of any use: as good as refused. */
+/* Opened, and then broken before it was of any use: as good as refused. But not when it is of a
+ * network that is gone. */
 static bool was_useless(const struct conn *conn, enum conn_end why)
 {
     bool broken = why == CONN_END_RESET || why == CONN_END_PEER_BUSY || why == CONN_END_GARBAGE ||
                   why == CONN_END_STALLED || why == CONN_END_ERROR || why == CONN_END_TLS;
-    return broken && conn->answers == 0;
+    return broken && conn->answers == 0 && conn->ending != CONN_END_NETWORK;
 }
 
 /* When the place of an ended connection is to be dialled again: now, or after a rest. */

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/rand.h"
 #include "loop/loop.h"
+#include "upstream/pool_path.h"
 
 struct upstream *upstream_new(struct upstream_env *env, const struct addr *addr,
                               const struct upstream_options *options)
@@ -27,6 +28,7 @@ struct upstream *upstream_new(struct upstream_env *env, const struct addr *addr,
         return NULL;
     }
     rand_bytes(upstream->cookie, EDNS_COOKIE_CLIENT);
+    memcpy(upstream->old_cookie, upstream->cookie, EDNS_COOKIE_CLIENT);
     upstream->cookie_len = EDNS_COOKIE_CLIENT;
     bool tls = options->transport == UPSTREAM_TLS;
     if (tls)
@@ -122,6 +124,26 @@ void upstream_lost_case(struct upstream *upstream, bool over_stream)
 void upstream_kept_case(struct upstream *upstream)
 {
     upstream->case_losses = 0;
+}
+
+void upstream_forget_path(struct upstream *upstream)
+{
+    upstream->path_at = loop_now(upstream->env->loop);
+    upstream->udp = (struct health){0};
+    upstream->stream = (struct health){0};
+    upstream->no_edns_until_at = 0;
+    upstream->no_case_until_at = 0;
+    upstream->case_losses = 0;
+    memcpy(upstream->old_cookie, upstream->cookie, EDNS_COOKIE_CLIENT);
+    rand_bytes(upstream->cookie, EDNS_COOKIE_CLIENT);
+    upstream->cookie_len = EDNS_COOKIE_CLIENT;
+    pool_path_forget(&upstream->pool);
+}
+
+bool upstream_is_our_cookie(const struct upstream *upstream, struct span client)
+{
+    return memcmp(client.data, upstream->cookie, EDNS_COOKIE_CLIENT) == 0 ||
+           memcmp(client.data, upstream->old_cookie, EDNS_COOKIE_CLIENT) == 0;
 }
 
 void upstream_set_cookie(struct upstream *upstream, struct span server)

@@ -43,9 +43,11 @@ struct upstream {
                                had; NULL: nowhere */
     struct pool pool;
     struct health udp, stream; /* answers over each */
+    uint64_t path_at;          /* when the network changed last: older silences do not count */
 
-    uint8_t cookie[UPSTREAM_COOKIE_MAX]; /* ours, then what the server gave */
-    uint8_t cookie_len;                  /* EDNS_COOKIE_CLIENT until the server gave one */
+    uint8_t cookie[UPSTREAM_COOKIE_MAX];    /* ours, then what the server gave */
+    uint8_t cookie_len;                     /* EDNS_COOKIE_CLIENT until the server gave one */
+    uint8_t old_cookie[EDNS_COOKIE_CLIENT]; /* ours before: of queries under way */
     uint64_t no_edns_until_at;
     uint64_t no_case_until_at;
     uint32_t case_losses; /* in a row over UDP, while no stream could be had */
@@ -96,6 +98,14 @@ bool upstream_uses_case(const struct upstream *upstream);
  * UPSTREAM_CASE_LOSSES of them in a row, each with the right id on a fresh port, are believed. */
 void upstream_lost_case(struct upstream *upstream, bool over_stream);
 void upstream_kept_case(struct upstream *upstream);
+
+/* The network is another: what was learned of the way to it, or through the address that we had, is
+ * forgotten. Calls nothing back; pool_path_renew() is the second step. */
+void upstream_forget_path(struct upstream *upstream);
+
+/* Whether the client's part of a cookie that came back is ours, or was until the network changed.
+ */
+bool upstream_is_our_cookie(const struct upstream *upstream, struct span client);
 
 /* The server's part of the cookie, 8 to 32 bytes, as it came with an answer to ours. */
 void upstream_set_cookie(struct upstream *upstream, struct span server);

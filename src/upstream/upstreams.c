@@ -18,6 +18,7 @@
 #include "net/tls.h"
 #include "net/tls_contexts.h"
 #include "upstream/attempt.h"
+#include "upstream/pool_path.h"
 #include "upstream/probe.h"
 #include "upstream/upstream.h"
 #include "upstream/upstreams_inside.h"
@@ -246,6 +247,14 @@ size_t upstreams_recycle(struct upstreams *upstreams, const struct prefix *prefi
             marked += pool_recycle(&upstream->pool);
     }
     return marked;
+}
+
+void upstreams_network_changed(struct upstreams *upstreams, enum network_change change)
+{
+    LIST_EACH(node, &upstreams->all)
+    upstream_forget_path(LIST_ITEM(node, struct upstream, node));
+    LIST_EACH(node, &upstreams->all)
+    pool_path_renew(&LIST_ITEM(node, struct upstream, node)->pool, change == NETWORK_RESUMED);
 }
 
 /* ---- views ---- */

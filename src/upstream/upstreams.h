@@ -79,6 +79,21 @@ void upstreams_read_files(struct upstreams *upstreams);
  * break. Returns how many connections were marked. */
 size_t upstreams_recycle(struct upstreams *upstreams, const struct prefix *prefix);
 
+/* What happened to the network under our feet. */
+enum network_change {
+    NETWORK_CHANGED = 1, /* links, addresses of this machine or its default routes */
+    NETWORK_RESUMED,     /* the machine slept: no connection is what it was */
+};
+
+/*
+ * Nothing that was learned of the ways to the upstreams holds any more: rests, silences and answer
+ * times are forgotten, connections are dialled anew, make before break, and queries on those that
+ * cannot live on are asked again by another way. What servers said of themselves is kept; our
+ * cookies are not, as a new address must not be told by an old one (RFC 9018 section 3). How often
+ * it may be called is the caller's to bound: each call dials every kept connection once.
+ */
+void upstreams_network_changed(struct upstreams *upstreams, enum network_change change);
+
 /* A connection as `nailupctl connections` shows it. Strings have static storage. */
 struct conn_view {
     struct addr addr;

@@ -22,6 +22,7 @@ struct tcp {
     bool wants_room;
     const struct tcp_handler *handler;
     void *owner;
+    uint64_t dial_number; /* among those of the network; 0: accepted */
 };
 
 enum packet_kind { PACKET_BYTES, PACKET_FIN, PACKET_RST };

@@ -52,6 +52,7 @@ struct fake_net {
     enum err fail_why;
     size_t file_limit;
     unsigned drop_replies;
+    uint64_t address_lost_at; /* so many dials ago: those connections are stranded */
     size_t write_max;
     uint64_t client_latency_us;
     size_t client_conns;

@@ -181,6 +181,11 @@ enum err fake_net_open_fault(struct fake_net *net)
     return fake_net_has_file(net) ? ERR_OK : ERR_NO_FILES;
 }
 
+void fake_net_lose_address(struct fake_net *net)
+{
+    net->address_lost_at = net->counts.dials;
+}
+
 void fake_net_drop_replies(struct fake_net *net, unsigned count)
 {
     net->drop_replies = count;

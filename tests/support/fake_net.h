@@ -84,6 +84,9 @@ void fake_net_set_file_limit(struct fake_net *net, size_t sockets);
  * the network is freed; ERR_OK: no longer. */
 void fake_net_fail_listen(struct fake_net *net, const struct addr *listen, enum err why);
 
+/* Connections that stand have lost the address of their end (tcp_is_stranded()); those dialled from
+ * now on have not. */
+void fake_net_lose_address(struct fake_net *net);
 /* What is open of net/listen_socket.h in the whole program, taken by a loop or not. */
 size_t fake_listen_sockets(void);
 

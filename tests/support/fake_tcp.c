@@ -226,6 +226,7 @@ enum err tcp_dial(struct tcp **out, struct loop *loop, const struct addr *peer,
     fake_conn_set_ends(conn, &ours, peer);
     conn->options = *options;
     *out = tcp_new(conn, FAKE_TCP_DIALING);
+    (*out)->dial_number = net->counts.dials;
     (*out)->handler = handler;
     (*out)->owner = owner;
     schedule_outcome(conn);
@@ -333,6 +334,11 @@ void tcp_close(struct tcp **tcp)
 const struct addr *tcp_peer(const struct tcp *tcp)
 {
     return &tcp->conn->theirs;
+}
+
+bool tcp_is_stranded(struct tcp *tcp)
+{
+    return tcp->dial_number > 0 && tcp->dial_number <= tcp->conn->net->address_lost_at;
 }
 
 const struct addr *tcp_local(struct tcp *tcp)

@@ -208,9 +208,9 @@ class Responder:
 
 
 class Daemon:
-    """A running nailupd."""
+    """A running nailupd. inside: words before its own, such as nsenter with a namespace."""
 
-    def __init__(self, folder, config):
+    def __init__(self, folder, config, inside=()):
         self.socket_path = config["control"]["socket"]
         listen = (config["server"]["listen"] or config["server"]["listen-tls"])[0]
         self.ip, _, port = listen.rpartition("@")
@@ -221,8 +221,9 @@ class Daemon:
         self.log_path = folder / f"nailup-{self.port}.log"
         self.started = time.monotonic()
         with open(self.log_path, "w") as log:
-            self.process = subprocess.Popen([program("nailupd"), "-c", str(self.config_path)],
-                                            stderr=log, stdin=subprocess.DEVNULL)
+            self.process = subprocess.Popen(
+                [*inside, program("nailupd"), "-c", str(self.config_path)],
+                stderr=log, stdin=subprocess.DEVNULL)
 
     def log(self):
         return self.log_path.read_text()

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "net/acceptor.h"
+#include "net/socket.h"
 #include "net/tcp.h"
 
 struct end {
@@ -116,6 +117,20 @@ static void test_a_dial_connects_and_bytes_flow(void **state)
     close(fd);
     run_until_seen(&end->seen, 1);
     assert_string_equal(end->seen.words, "connected bytes:world fin");
+}
+
+static void test_a_connection_is_stranded_only_without_its_address(void **state)
+{
+    struct end *end = *state;
+    struct addr gone = addr_of("192.0.2.77@53"), here = addr_of("127.0.0.5@53");
+    struct addr far = addr_of("2001:db8::77@53");
+    int fd = dial_plain(end, &no_options);
+
+    assert_false(tcp_is_stranded(end->tcp));
+    assert_true(socket_address_is_gone(&gone));
+    assert_true(socket_address_is_gone(&far));
+    assert_false(socket_address_is_gone(&here)); /* its port may be in use */
+    close(fd);
 }
 
 static void test_options_reach_the_socket(void **state)
@@ -440,6 +455,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_dial_connects_and_bytes_flow),
+        TEST(test_a_connection_is_stranded_only_without_its_address),
         TEST(test_options_reach_the_socket),
         TEST(test_a_refused_dial_fails_without_a_connection),
         TEST(test_a_foreign_source_address_is_known_at_once),

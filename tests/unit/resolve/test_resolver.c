@@ -187,6 +187,36 @@ static void test_a_failure_says_why_and_is_remembered_for_a_while(void **state)
     assert_false(find(WWW, &found));
 }
 
+/* A cable that is in again: who failed while it was out is not told so once more. */
+static void test_a_failure_is_forgotten_when_the_network_changed(void **state)
+{
+    (void)state;
+    struct client clients[2] = {0};
+    struct answer found;
+    client_ask(&clients[0], WWW, 0);
+    exchange_fails(0, (struct exchange_failure){.any_network = true});
+    assert_true(find(WWW, &found));
+    fake_loop_advance(loop, US_PER_S);
+    resolver_network_changed(resolver);
+    assert_false(find(WWW, &found));
+    client_ask(&clients[1], WWW, 0);
+    exchange_fails(1, (struct exchange_failure){.any_network = true});
+    assert_int_equal(clients[1].kind, ANSWER_FAILURE);
+    assert_true(find(WWW, &found)); /* this one is of the network as it is now */
+}
+
+static void test_what_is_known_is_kept_when_the_network_changed(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    struct answer found;
+    client_ask(&client, WWW, 0);
+    assert_int_equal(answer(0, 0, WWW_A), EXCHANGE_TAKEN);
+    fake_loop_advance(loop, US_PER_S);
+    resolver_network_changed(resolver);
+    assert_true(find(WWW, &found));
+}
+
 static void test_a_failure_for_want_of_room_is_not_remembered(void **state)
 {
     (void)state;
@@ -698,6 +728,10 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_failure_says_why_and_is_remembered_for_a_while,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_failure_is_forgotten_when_the_network_changed,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_is_known_is_kept_when_the_network_changed, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_a_failure_for_want_of_room_is_not_remembered, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_failure_gives_way_to_a_good_answer_stored_meanwhile,

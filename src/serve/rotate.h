@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_SERVE_ROTATE_H
+#define NAILUP_SERVE_ROTATE_H
+
+/* The addresses of an answer in another order, for clients that take the first and no other. Pure.
+ */
+
+#include <stdint.h>
+
+#include "cache/answer.h"
+
+/*
+ * Rotates each RRset of A or AAAA in the answer section of a copy by turn places. copy has the
+ * first len bytes of the answer's message (answer_copy()) with the answer section whole; names_at
+ * is where its first owner name stands. Only addresses change places: names, TTLs, signatures, the
+ * order of aliases and what compressed names point to stay as they are.
+ */
+void rotate_addresses(const struct answer *answer, uint8_t *copy, size_t len, size_t names_at,
+                      uint32_t turn);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * What a change of the network means for a pool's connections (pool_path.h). When one has taken
+ * place, and how often that may be said, is for the caller to know.
+ *
+ * Invariant: a connection that may still work takes queries until its successor is ready.
+ */
+
+#include "upstream/pool_path.h"
+
+#include "net/link.h"
+#include "upstream/pool_tend.h"
+
+static struct conn *conn_of(struct list *node)
+{
+    return LIST_ITEM(node, struct conn, node);
+}
+
+/* In doubt: queries go by UDP where that may take its place, and are asked a second time soon where
+ * not; the first byte that comes clears it. */
+static void doubt(struct conn *conn)
+{
+    silence_doubt(&conn->silence);
+    if (conn->ending == CONN_END_NONE)
+        conn->ending = CONN_END_NETWORK;
+}
+
+/* What the peer has said of itself (RFC 7828, one query a connection) holds on any path, and the
+ * bound on handshakes is ours. */
+void pool_path_forget(struct pool *pool)
+{
+    backoff_reset(&pool->backoff);
+    pool->useless = 0;
+    pool->dial_us = 0;
+    pool->keepalive.idle_ends = 0;
+    LIST_EACH(node, &pool->conns)
+    {
+        struct conn *conn = conn_of(node);
+        if (conn->state == CONN_READY)
+            doubt(conn);
+    }
+}
+
+static bool is_of_no_use(const struct pool *pool, const struct conn *conn, bool all_stale)
+{
+    switch (conn->state) {
+    case CONN_DIALING:
+    case CONN_SECURING:
+        return conn->dialed_at < pool_now(pool);
+    case CONN_READY:
+        if (pool->places == 0 && conn_in_flight(conn) == 0)
+            return true;
+        return all_stale ? conn->ready_at < pool_now(pool) : link_is_stranded(conn->link);
+    case CONN_DRAINING:
+        return all_stale || link_is_stranded(conn->link);
+    default:
+        return false;
+    }
+}
+
+static struct conn *find_useless(struct pool *pool, bool all_stale)
+{
+    LIST_EACH(node, &pool->conns)
+    {
+        if (is_of_no_use(pool, conn_of(node), all_stale))
+            return conn_of(node);
+    }
+    return NULL;
+}
+
+/* But for those that only wait because of the bound on handshakes. */
+static void wake_resting(struct pool *pool)
+{
+    LIST_EACH(node, &pool->conns)
+    {
+        struct conn *conn = conn_of(node);
+        if (conn->state != CONN_RESTING || conn->paced)
+            continue;
+        conn_wake(conn);
+        pool_dial(pool, conn);
+    }
+}
+
+/* Those that were never dialled because prewarm is off stay so. */
+static bool is_in_use(const struct pool *pool)
+{
+    return pool->options->prewarm || pool->places > 0 || pool->waiting_count > 0 ||
+           !list_is_empty(&pool->conns);
+}
+
+void pool_path_renew(struct pool *pool, bool all_stale)
+{
+    bool used = is_in_use(pool);
+
+    /* Each end may bring queries back that look for a connection: dialled when all are gone. */
+    pool->tending = true;
+    for (struct conn *conn; (conn = find_useless(pool, all_stale));)
+        conn_close(conn, CONN_END_NETWORK);
+    pool->tending = false;
+    wake_resting(pool);
+    if (used)
+        pool_tend(pool);
+}

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Links go away and come back, addresses change: in two network namespaces of the test's own, joined
+by a cable. Skipped where namespaces are not allowed."""
+
+import os
+import shutil
+import subprocess
+import time
+
+import pytest
+from conftest import Answer, Daemon, eventually, program
+
+NEWS = "connections to upstreams are dialled anew"
+
+
+class Place:
+    """A network namespace: a process that does nothing holds it."""
+
+    def __init__(self, inside=()):
+        as_root = ["--map-root-user"] if os.geteuid() and not inside else []
+        self.holder = subprocess.Popen(
+            [*inside, "unshare", *as_root, "--net", "sh", "-c", "echo; exec cat"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if not self.holder.stdout.readline():
+            pytest.skip(f"no network namespace: {self.holder.stderr.read().strip()}")
+        self.pid = self.holder.pid
+        self.enter = [*inside, "nsenter", "--target", str(self.pid), "--net",
+                      *(["--user", "--preserve-credentials"] if as_root else [])]
+        self.run("ip", "link", "set", "lo", "up")
+
+    def run(self, *words):
+        done = subprocess.run([*self.enter, *words], text=True, capture_output=True, timeout=20)
+        assert done.returncode == 0, (words, done.stderr)
+        return done.stdout
+
+    def close(self):
+        self.holder.stdin.close()
+        self.holder.wait(10)
+        for pipe in (self.holder.stdout, self.holder.stderr):
+            pipe.close()
+
+
+class Cable:
+    """The daemon's machine and an upstream's, with addresses on both ends of a cable."""
+
+    def __init__(self):
+        for tool in ("unshare", "nsenter", "ip", "dig"):
+            if not shutil.which(tool):
+                pytest.skip(f"{tool} is not installed")
+        self.here = Place()
+        self.there = Place(self.here.enter)
+        try:
+            self.here.run("ip", "link", "add", "cable", "type", "veth", "peer", "name", "far")
+        except AssertionError as error:
+            pytest.skip(f"no veth: {error}")
+        self.here.run("ip", "link", "set", "far", "netns", str(self.there.pid))
+        for net in (1, 2):
+            self.there.run("ip", "addr", "add", f"10.77.{net}.1/24", "dev", "far")
+        self.there.run("ip", "addr", "add", "192.0.2.1/32", "dev", "far")
+        self.there.run("ip", "link", "set", "far", "up")
+        self.here.run("ip", "link", "set", "cable", "up")
+        self.plug_into(1)
+
+    def plug_into(self, net):
+        """The address and the way of one of two networks."""
+        self.here.run("ip", "addr", "flush", "dev", "cable")
+        self.here.run("ip", "addr", "add", f"10.77.{net}.2/24", "dev", "cable")
+        self.here.run("ip", "route", "add", "default", "via", f"10.77.{net}.1")
+
+    def close(self):
+        self.there.close()
+        self.here.close()
+
+
+@pytest.fixture
+def cable():
+    cable = Cable()
+    yield cable
+    cable.close()
+
+
+@pytest.fixture
+def far_responder(cable, tmp_path):
+    """nailup-bench responder at the other end."""
+    process = subprocess.Popen(
+        [*cable.there.enter, program("nailup-bench"), "responder", "--control",
+         str(tmp_path / "far.sock"), "--listen", "192.0.2.1@53"],
+        stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline().startswith("ready")
+    yield process
+    process.terminate()
+    process.wait(10)
+    process.stdout.close()
+
+
+class DaemonHere(Daemon):
+    """nailupd in a namespace."""
+
+    def __init__(self, cable, folder, config):
+        self.cable = cable
+        super().__init__(folder, config, inside=cable.here.enter)
+
+    def dig(self, name):
+        done = subprocess.run(
+            [*self.cable.here.enter, "dig", "@127.0.0.1", "-p", "5353", "+tries=1", "+timeout=8",
+             name, "A"], text=True, capture_output=True, timeout=30)
+        return Answer(done.stdout)
+
+    def told(self):
+        return self.log().count(NEWS)
+
+    def ready(self):
+        return [one for one in self.connections() if one["state"] == "ready"]
+
+
+@pytest.fixture
+def daemon(cable, far_responder, tmp_path):
+    config = {
+        "server": {"workers": 2, "listen": ["127.0.0.1@5353"], "default-local-zones": "no"},
+        "control": {"socket": str(tmp_path / "control.sock")},
+        "cache": {"serve-stale": "0s"},
+        "forward-zones": [{"name": ".", "upstreams": ["192.0.2.1"]}],
+        "tcp-upstream-keepalive": ["192.0.2.1"],
+        # No other way out of a dead connection than the news that the network changed.
+        "upstream": {"fallback": "none", "stall-timeout": "60s", "connect-timeout": "10s"},
+    }
+    daemon = DaemonHere(cable, tmp_path, config)
+    daemon.wait_until_ready()
+    yield daemon
+    code = daemon.stop()
+    daemon.check_clean()
+    assert code == 0, daemon.log()
+
+
+def count(daemon, metric):
+    return daemon.metrics()[metric]
+
+
+def test_a_cable_that_is_out_and_in_again_needs_no_waiting(cable, daemon):
+    assert daemon.dig("first.example").status == "NOERROR"
+    eventually(lambda: len(daemon.ready()) == 2, 20)
+    told = daemon.told()
+    cable.here.run("ip", "link", "set", "cable", "down")
+    eventually(lambda: daemon.told() > told, 20)
+    assert daemon.dig("outage.example").status == "SERVFAIL"  # and kept as a failure
+    told = daemon.told()
+    cable.here.run("ip", "link", "set", "cable", "up")
+    cable.here.run("ip", "route", "add", "default", "via", "10.77.1.1")
+    eventually(lambda: daemon.told() > told, 20)
+    assert daemon.dig("outage.example").status == "NOERROR"
+    eventually(lambda: len(daemon.ready()) == 2, 20)
+
+
+def test_another_network_takes_the_old_connections_away(cable, daemon):
+    assert daemon.dig("first.example").status == "NOERROR"
+    eventually(lambda: len(daemon.ready()) == 2, 20)
+    cable.plug_into(2)
+    eventually(lambda: count(daemon, 'upstream_closes_total{reason="network"}') >= 2, 20)
+    assert daemon.dig("second.example").status == "NOERROR"
+    eventually(lambda: len(daemon.ready()) == 2, 20)
+    assert {one["last_close"] for one in daemon.ready()} == {"the network changed"}
+
+
+def test_what_is_no_change_dials_nothing(cable, daemon):
+    eventually(lambda: len(daemon.ready()) == 2, 20)
+    told, dials = daemon.told(), count(daemon, 'upstream_dials_total{transport="tcp",result="ok"}')
+    cable.here.run("ip", "neigh", "replace", "10.77.1.9", "lladdr", "02:00:00:00:00:09", "dev",
+                   "cable")
+    cable.here.run("ip", "addr", "change", "10.77.1.2/24", "dev", "cable", "valid_lft", "999",
+                   "preferred_lft", "99")
+    cable.here.run("ip", "link", "set", "cable", "txqueuelen", "500")
+    cable.here.run("ip", "route", "add", "198.51.100.0/24", "via", "10.77.1.1")
+    cable.here.run("ip", "link", "set", "cable", "alias", "none")
+    time.sleep(1.5)  # longer than a change is gathered
+    assert daemon.told() == told
+    assert count(daemon, 'upstream_dials_total{transport="tcp",result="ok"}') == dials
+    assert daemon.dig("still.example").status == "NOERROR"
+
+
+def test_another_default_route_dials_anew(cable, daemon):
+    eventually(lambda: len(daemon.ready()) == 2, 20)
+    for words in (["-4", "route", "replace", "default", "via", "10.77.2.1", "onlink"],
+                  ["-6", "route", "add", "default"]):
+        told = daemon.told()
+        cable.here.run("ip", *words, "dev", "cable")
+        eventually(lambda: daemon.told() > told, 20)
+    assert count(daemon, "network_changes_total") >= 2
+    eventually(lambda: count(daemon, 'upstream_closes_total{reason="network"}') >= 2, 20)
+    eventually(lambda: daemon.dig("still.example").status == "NOERROR", 20)
