@@ -25,11 +25,15 @@
 #include "control/view.h"
 #include "daemon/certificate.h"
 #include "daemon/exit_code.h"
+#include "daemon/privileges.h"
+#include "daemon/readable.h"
+#include "daemon/readiness.h"
 #include "daemon/refusal.h"
 #include "daemon/report.h"
 #include "daemon/sessions.h"
 #include "daemon/signals.h"
 #include "daemon/snapshots.h"
+#include "daemon/vitals.h"
 #include "daemon/worker.h"
 #include "loop/loop.h"
 #include "net/tls_ticket_keys.h"
@@ -48,6 +52,7 @@ struct supervisor {
     struct worker_share share;
     struct workers *workers;
     struct control_view view;
+    struct vitals *vitals;  /* NULL: nobody wants to hear of them */
     struct addr *listening; /* of the view: those of TLS at the end */
     bool stopping;
     bool ran; /* it has served: what the cache holds is worth keeping */
@@ -73,6 +78,8 @@ static void stop(struct supervisor *supervisor, int number)
     }
     supervisor->stopping = true;
     LOG(LOG_NOTICE, "daemon", "%s: finishing what was begun", name);
+    readiness_stopping();
+    vitals_stop(supervisor->vitals);
     exporter_close(&supervisor->exporter);
     control_close(&supervisor->control);
     workers_drain(supervisor->workers);
@@ -114,10 +121,13 @@ static void reload(struct supervisor *supervisor)
 
 static void on_signal(void *context, int number)
 {
-    if (number == SIGHUP)
-        reload(context);
-    else
+    if (number != SIGHUP) {
         stop(context, number);
+        return;
+    }
+    readiness_reloading();
+    reload(context);
+    readiness_ready();
 }
 
 /* ---- start and end ---- */
@@ -191,23 +201,28 @@ static int make_shared(struct supervisor *supervisor)
     share->cache = supervisor->cache;
     share->nail_quota.max = config->max_nailed;
     share->server_quota = server_quota_new(&config->server);
-    share->tickets = sessions_open(config->session_file);
     share->main_loop = supervisor->loop;
     share->on_all_ended = on_all_ended;
     share->context = supervisor;
-    if (!share->server_quota || !share->tickets)
+    if (!share->server_quota)
         return refusal("out of memory; lower server.max-clients");
     return EXIT_STOPPED;
 }
 
 static int open_control(struct supervisor *supervisor)
 {
-    const char *path = supervisor->config->control_socket;
+    const struct config *config = supervisor->config;
+    const struct local_place place = {
+        .path = config->control_socket,
+        .mode = config->control_mode,
+        .uid = config->control_account.uid,
+        .gid = config->control_account.gid,
+    };
     char why[CONTROL_WHY_MAX];
 
-    if (!path || !*path)
+    if (!place.path || !*place.path)
         return EXIT_STOPPED;
-    if (control_open(&supervisor->control, supervisor->loop, path, &supervisor->view, why))
+    if (control_open(&supervisor->control, supervisor->loop, &place, &supervisor->view, why))
         return refusal("control.socket: %s", why);
     return EXIT_STOPPED;
 }
@@ -221,6 +236,32 @@ static int open_exporter(struct supervisor *supervisor)
     enum err err =
         exporter_open(&supervisor->exporter, supervisor->loop, listen, &supervisor->view);
     return err ? refusal_metrics(listen, err) : EXIT_STOPPED;
+}
+
+/* What is opened from here on is opened by the one who serves: sockets of one address are shared
+ * among sockets of one user alone (SO_REUSEPORT), and a reload may add some. */
+static int drop_privileges(struct supervisor *supervisor)
+{
+    const struct config *config = supervisor->config;
+    char why[PRIVILEGES_WHY_MAX];
+
+    if (config->run_as.uid == CONFIG_NO_ID) {
+        if (privileges_is_root())
+            LOG(LOG_WARNING, "daemon",
+                "running as root: name a user in server.user, so that a fault here is not one of "
+                "the whole machine");
+        return EXIT_STOPPED;
+    }
+    if (privileges_drop(&config->run_as, why))
+        return refusal("server.user: %s", why);
+    return readable_check(config, supervisor->config_file);
+}
+
+/* They belong to the user who serves, and nobody else's are read. */
+static int open_sessions(struct supervisor *supervisor)
+{
+    supervisor->share.tickets = sessions_open(supervisor->config->session_file);
+    return supervisor->share.tickets ? EXIT_STOPPED : refusal("out of memory");
 }
 
 static int start_workers(struct supervisor *supervisor)
@@ -295,6 +336,10 @@ static int start(struct supervisor *supervisor)
     if (!code)
         code = open_exporter(supervisor);
     if (!code)
+        code = drop_privileges(supervisor);
+    if (!code)
+        code = open_sessions(supervisor);
+    if (!code)
         code = start_workers(supervisor);
     if (!code && !fill_view(supervisor))
         code = refusal("out of memory");
@@ -312,6 +357,7 @@ static void end(struct supervisor *supervisor)
     signals_close(&supervisor->signals);
     if (supervisor->workers)
         workers_free(supervisor->workers);
+    vitals_free(&supervisor->vitals);
     if (supervisor->loop)
         loop_free(supervisor->loop);
     server_quota_free(supervisor->share.server_quota);
@@ -335,6 +381,8 @@ int supervisor_run(const struct config *config, const char *config_file)
     if (!code) {
         report_start(&supervisor.view);
         workers_go(supervisor.workers);
+        readiness_ready();
+        supervisor.vitals = vitals_start(supervisor.loop, &supervisor.view);
         supervisor.ran = true;
         loop_run(supervisor.loop);
         report_end(&supervisor.view, loop_now(supervisor.loop));
