@@ -21,6 +21,7 @@
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "net/acceptor.h"
+#include "net/listen_socket.h"
 
 struct exporter {
     struct scrape_host host;
@@ -91,16 +92,26 @@ static void on_accept(void *owner, struct tcp *tcp)
     scrape_open(&exporter->host, tcp);
 }
 
+static enum err listen_at(struct exporter *exporter, const struct addr *listen)
+{
+    struct listen_wish wish = {.addr = *listen, .type = LISTEN_TCP};
+    struct listen_socket socket;
+    enum err err = listen_socket_open(&socket, &wish);
+
+    if (err)
+        return err;
+    err = acceptor_open(&exporter->acceptor, exporter->host.loop, &socket, on_accept, exporter);
+    if (err)
+        listen_socket_close(&socket);
+    return err;
+}
+
 enum err exporter_open(struct exporter **out, struct loop *loop, const struct addr *listen,
                        const struct control_view *view)
 {
-    enum err err = acceptor_probe(listen, false);
-    struct exporter *exporter;
+    struct exporter *exporter = calloc(1, sizeof(*exporter));
 
     *out = NULL;
-    if (err)
-        return err;
-    exporter = calloc(1, sizeof(*exporter));
     if (!exporter)
         return ERR_NO_MEMORY;
     exporter->host.loop = loop;
@@ -108,7 +119,7 @@ enum err exporter_open(struct exporter **out, struct loop *loop, const struct ad
     list_init(&exporter->host.scrapes);
     exporter->view = view;
     timer_init(&exporter->patience, on_impatient);
-    err = acceptor_open(&exporter->acceptor, loop, listen, on_accept, exporter);
+    enum err err = listen_at(exporter, listen);
     if (err) {
         free(exporter);
         return err;

@@ -72,11 +72,12 @@ void readiness_ping(void)
     (void)sd_notify(0, "WATCHDOG=1");
 }
 
-size_t readiness_take_sockets(int *first)
+size_t readiness_take_sockets(int *fds, size_t room)
 {
     int count = sd_listen_fds(1);
 
-    *first = SD_LISTEN_FDS_START;
+    for (size_t i = 0; count > 0 && i < (size_t)count && i < room; i++)
+        fds[i] = SD_LISTEN_FDS_START + (int)i;
     return count > 0 ? (size_t)count : 0;
 }
 
@@ -118,9 +119,10 @@ void readiness_ping(void)
 {
 }
 
-size_t readiness_take_sockets(int *first)
+size_t readiness_take_sockets(int *fds, size_t room)
 {
-    *first = -1;
+    (void)fds;
+    (void)room;
     return 0;
 }
 

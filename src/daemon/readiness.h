@@ -36,8 +36,8 @@ void readiness_status(const char *format, ...) PRINTF_LIKE(1, 2);
 uint64_t readiness_watchdog_us(void);
 void readiness_ping(void);
 
-/* Descriptors of sockets that were opened for us: from *first on, so many; the caller owns them.
- * They are close-on-exec. What is told once is not told again: call it once. */
-size_t readiness_take_sockets(int *first);
+/* Descriptors of sockets that were opened for us, close-on-exec, and their number; with more than
+ * there is room for, the first ones. The caller owns them. What is told once is not told again. */
+size_t readiness_take_sockets(int *fds, size_t room);
 
 #endif

@@ -25,8 +25,7 @@
 #include "control/view.h"
 #include "daemon/certificate.h"
 #include "daemon/exit_code.h"
-#include "daemon/privileges.h"
-#include "daemon/readable.h"
+#include "daemon/identity.h"
 #include "daemon/readiness.h"
 #include "daemon/refusal.h"
 #include "daemon/report.h"
@@ -37,8 +36,11 @@
 #include "daemon/worker.h"
 #include "loop/loop.h"
 #include "net/tls_ticket_keys.h"
+#include "serve/listen_sockets.h"
 #include "serve/server.h"
 #include "serve/server_address.h"
+
+enum { SOCKETS_MAX = 1024 }; /* of the service manager: two for each address */
 
 struct supervisor {
     const struct config *config;
@@ -49,7 +51,9 @@ struct supervisor {
     struct exporter *exporter; /* likewise */
     struct cache *cache;
     struct snapshots *snapshots; /* NULL: none are wanted */
+    struct listen_sockets *sockets;
     struct worker_share share;
+    size_t worker_count;
     struct workers *workers;
     struct control_view view;
     struct vitals *vitals;  /* NULL: nobody wants to hear of them */
@@ -143,12 +147,37 @@ static size_t worker_count(const struct config *config)
     return MIN((size_t)CPU_COUNT(&cpus), (size_t)WORKERS_MAX);
 }
 
-static int probe(const struct config *config)
+/* Those that the service manager opened, if any. */
+static int adopt_sockets(struct supervisor *supervisor)
 {
-    size_t which = 0;
-    enum err err = server_probe(&config->server, &which);
+    int fds[SOCKETS_MAX];
+    char why[LISTEN_SOCKETS_WHY_MAX];
+    size_t count = readiness_take_sockets(fds, SOCKETS_MAX);
 
-    return err ? refusal_listen(server_address_at(&config->server, which), err) : EXIT_STOPPED;
+    if (count > SOCKETS_MAX)
+        return refusal("the service manager gave %zu sockets; %d are taken", count, SOCKETS_MAX);
+    if (count &&
+        listen_sockets_adopt(supervisor->sockets, fds, count, &supervisor->config->server, why))
+        return refusal("sockets of the service manager: %s", why);
+    return EXIT_STOPPED;
+}
+
+/* Early, as only root may be allowed to bind them. */
+static int make_sockets(struct supervisor *supervisor)
+{
+    const struct server_options *options = &supervisor->config->server;
+    size_t which;
+
+    supervisor->worker_count = worker_count(supervisor->config);
+    supervisor->sockets = listen_sockets_new(supervisor->worker_count);
+    if (!supervisor->sockets)
+        return refusal("out of memory");
+    if (adopt_sockets(supervisor))
+        return EXIT_CANNOT_START;
+    enum err err = listen_sockets_prepare(supervisor->sockets, options, &which);
+    if (err == ERR_NO_MEMORY)
+        return refusal("out of memory");
+    return err ? refusal_listen(server_address_at(options, which), err) : EXIT_STOPPED;
 }
 
 /* Everything said over TLS from now on can be read by who has the file. */
@@ -200,7 +229,7 @@ static int make_shared(struct supervisor *supervisor)
     share->config = config;
     share->cache = supervisor->cache;
     share->nail_quota.max = config->max_nailed;
-    share->server_quota = server_quota_new(&config->server);
+    share->server_quota = server_quota_new(&config->server, NULL);
     share->main_loop = supervisor->loop;
     share->on_all_ended = on_all_ended;
     share->context = supervisor;
@@ -238,25 +267,6 @@ static int open_exporter(struct supervisor *supervisor)
     return err ? refusal_metrics(listen, err) : EXIT_STOPPED;
 }
 
-/* What is opened from here on is opened by the one who serves: sockets of one address are shared
- * among sockets of one user alone (SO_REUSEPORT), and a reload may add some. */
-static int drop_privileges(struct supervisor *supervisor)
-{
-    const struct config *config = supervisor->config;
-    char why[PRIVILEGES_WHY_MAX];
-
-    if (config->run_as.uid == CONFIG_NO_ID) {
-        if (privileges_is_root())
-            LOG(LOG_WARNING, "daemon",
-                "running as root: name a user in server.user, so that a fault here is not one of "
-                "the whole machine");
-        return EXIT_STOPPED;
-    }
-    if (privileges_drop(&config->run_as, why))
-        return refusal("server.user: %s", why);
-    return readable_check(config, supervisor->config_file);
-}
-
 /* They belong to the user who serves, and nobody else's are read. */
 static int open_sessions(struct supervisor *supervisor)
 {
@@ -266,13 +276,10 @@ static int open_sessions(struct supervisor *supervisor)
 
 static int start_workers(struct supervisor *supervisor)
 {
-    size_t count = worker_count(supervisor->config), listen;
-    bool has_listen;
+    size_t count = supervisor->worker_count;
     enum err err =
-        workers_start(&supervisor->workers, &supervisor->share, count, &listen, &has_listen);
+        workers_start(&supervisor->workers, &supervisor->share, count, supervisor->sockets);
 
-    if (err && has_listen)
-        return refusal_listen(server_address_at(&supervisor->config->server, listen), err);
     if (err)
         return refusal("cannot start %zu workers: %s; lower server.workers or raise the limits",
                        count, err_str(err));
@@ -288,7 +295,7 @@ static bool fill_listening(struct supervisor *supervisor)
 
     supervisor->listening = calloc(count + 1, sizeof(*supervisor->listening));
     for (size_t i = 0; supervisor->listening && i < count; i++) {
-        const struct addr *local = workers_local(supervisor->workers, i);
+        const struct addr *local = listen_sockets_local(supervisor->sockets, i);
         if (!local)
             continue;
         supervisor->listening[known++] = *local;
@@ -323,7 +330,7 @@ static bool fill_view(struct supervisor *supervisor)
 
 static int start(struct supervisor *supervisor)
 {
-    int code = probe(supervisor->config);
+    int code = make_sockets(supervisor);
 
     if (!code)
         code = log_tls_keys(supervisor->config);
@@ -336,7 +343,7 @@ static int start(struct supervisor *supervisor)
     if (!code)
         code = open_exporter(supervisor);
     if (!code)
-        code = drop_privileges(supervisor);
+        code = identity_take(supervisor->config, supervisor->config_file, supervisor->sockets);
     if (!code)
         code = open_sessions(supervisor);
     if (!code)
@@ -360,6 +367,7 @@ static void end(struct supervisor *supervisor)
     vitals_free(&supervisor->vitals);
     if (supervisor->loop)
         loop_free(supervisor->loop);
+    listen_sockets_free(supervisor->sockets);
     server_quota_free(supervisor->share.server_quota);
     sessions_close(supervisor->share.tickets, supervisor->config->session_file);
     tls_ticket_keys_free(supervisor->share.ticket_keys);

@@ -40,9 +40,8 @@ struct worker {
     struct upstreams *upstreams;
     struct resolver *resolver;
     struct server *server;
+    struct listen_share *sockets; /* until the server has them */
     enum err start_error;
-    size_t failed_listen;
-    bool could_not_listen;
     struct mail drain, ended;
     struct mail renew; /* on its way as long as there is one renewed */
     _Atomic(struct certificate *) renewed;
@@ -95,9 +94,8 @@ static enum err open_layers(struct worker *worker)
     if (!worker->resolver)
         return ERR_NO_MEMORY;
     resolver_set_local(worker->resolver, config->local);
-    enum err err = server_open(&worker->server, worker->loop, &config->server, worker->resolver,
-                               share->server_quota, &worker->stats, &worker->failed_listen);
-    worker->could_not_listen = err && err != ERR_NO_MEMORY;
+    enum err err = server_open(&worker->server, worker->loop, &config->server, &worker->sockets,
+                               worker->resolver, share->server_quota, &worker->stats);
     if (err || !share->certificate)
         return err;
     return set_certificate(worker, share->certificate);
@@ -106,6 +104,7 @@ static enum err open_layers(struct worker *worker)
 static void close_layers(struct worker *worker)
 {
     worker->view.upstreams = NULL;
+    listen_share_free(worker->sockets);
     server_free(worker->server);
     resolver_free(worker->resolver);
     if (worker->upstreams)
@@ -254,19 +253,15 @@ static bool start_thread(struct worker *worker)
 }
 
 /* The first error of a worker, once all have reported. */
-static enum err first_error(struct workers *all, size_t *listen, bool *has_listen)
+static enum err first_error(struct workers *all)
 {
     pthread_mutex_lock(&all->lock);
     while (all->reported < all->count)
         pthread_cond_wait(&all->changed, &all->lock);
     pthread_mutex_unlock(&all->lock);
     for (size_t i = 0; i < all->count; i++) {
-        const struct worker *worker = &all->list[i];
-        if (!worker->start_error)
-            continue;
-        *has_listen = worker->could_not_listen;
-        *listen = worker->failed_listen;
-        return worker->start_error;
+        if (all->list[i].start_error)
+            return all->list[i].start_error;
     }
     return ERR_OK;
 }
@@ -281,19 +276,23 @@ static void join(struct workers *all)
 }
 
 enum err workers_start(struct workers **out, struct worker_share *share, size_t count,
-                       size_t *listen, bool *has_listen)
+                       struct listen_sockets *sockets)
 {
     struct workers *all = workers_new(share, count);
     enum err err = ERR_OK;
 
-    *has_listen = false;
     if (!all)
         return ERR_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        all->list[i].sockets = listen_sockets_take(sockets, i);
+    listen_sockets_commit(sockets);
     while (all->count < count && start_thread(&all->list[all->count]))
         all->count++;
+    for (size_t i = all->count; i < count; i++)
+        listen_share_free(all->list[i].sockets);
     if (all->count < count)
         err = ERR_NO_MEMORY;
-    enum err first = first_error(all, listen, has_listen);
+    enum err first = first_error(all);
     *out = all;
     if (!err && !first)
         return ERR_OK;
@@ -354,9 +353,4 @@ struct control_worker *workers_view(struct workers *workers, size_t which)
 {
     MUST(which < workers->count);
     return &workers->list[which].view;
-}
-
-const struct addr *workers_local(const struct workers *workers, size_t which)
-{
-    return server_local(workers->list[0].server, which);
 }

@@ -19,7 +19,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/addr.h"
 #include "base/err.h"
 #include "base/stats.h"
 #include "control/view.h"
@@ -28,6 +27,7 @@
 struct cache;
 struct certificate;
 struct config;
+struct listen_sockets;
 struct loop;
 struct server_quota;
 struct tls_ticket_keys;
@@ -54,11 +54,10 @@ enum {
     WORKER_DRAIN_US = 5 * 1000 * 1000, /* for answers still to come, after SIGTERM */
 };
 
-/* Starts count threads that wait for the word. On error every thread has ended and *listen is the
- * number of the address that could not be served (server_address.h), if *has_listen says that this
- * is the reason. */
+/* Starts count threads that wait for the word, each with its sockets of a list that is prepared. On
+ * error every thread has ended. */
 MUST_USE enum err workers_start(struct workers **out, struct worker_share *share, size_t count,
-                                size_t *listen, bool *has_listen);
+                                struct listen_sockets *sockets);
 
 /* Lets them serve. */
 void workers_go(struct workers *workers);
@@ -81,8 +80,5 @@ size_t workers_count(const struct workers *workers);
 
 /* For the control socket; borrowed. */
 struct control_worker *workers_view(struct workers *workers, size_t which);
-
-/* Where an address is served, by its number (server_address.h); NULL when this machine lacks it. */
-const struct addr *workers_local(const struct workers *workers, size_t which);
 
 #endif

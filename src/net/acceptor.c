@@ -11,6 +11,7 @@
 #include "net/acceptor.h"
 
 #include <errno.h>
+#include <linux/filter.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -21,13 +22,12 @@
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "loop/watch.h"
+#include "net/listen_socket.h"
 #include "net/stock.h"
-#include "net/socket.h"
 #include "net/tcp.h"
 #include "net/tcp_accept.h"
 
 enum {
-    BACKLOG = 4096,
     ACCEPTS_PER_TURN = 32, /* then other sockets get their turn */
     PAUSE_MS = 100,
 };
@@ -41,6 +41,9 @@ struct acceptor {
     struct timer pause;
     bool accepting; /* on_ready() is on the stack */
     bool closed;    /* inside of that: freed when it returns */
+    bool is_shared;
+    void (*on_ended)(void *owner); /* it ends */
+    struct timer end;
 };
 
 static void on_pause_over(struct timer *pause)
@@ -79,67 +82,107 @@ static bool accept_one(struct acceptor *acceptor)
     return true;
 }
 
+enum accepted { ACCEPTED_ALL, ACCEPTED_SOME, ACCEPTED_AND_CLOSED };
+
+static enum accepted accept_some(struct acceptor *acceptor)
+{
+    bool may_be_more = true;
+
+    acceptor->accepting = true;
+    for (int i = 0; i < ACCEPTS_PER_TURN && may_be_more && !acceptor->closed; i++)
+        may_be_more = accept_one(acceptor);
+    acceptor->accepting = false;
+    if (!acceptor->closed)
+        return may_be_more ? ACCEPTED_SOME : ACCEPTED_ALL;
+    free(acceptor);
+    return ACCEPTED_AND_CLOSED;
+}
+
 static void on_ready(struct watch *watch, uint32_t events)
 {
-    struct acceptor *acceptor = CONTAINER_OF(watch, struct acceptor, watch);
-
     (void)events;
-    acceptor->accepting = true;
-    for (int i = 0; i < ACCEPTS_PER_TURN && !acceptor->closed; i++) {
-        if (!accept_one(acceptor))
-            break;
-    }
-    acceptor->accepting = false;
-    if (acceptor->closed)
-        free(acceptor);
+    accept_some(CONTAINER_OF(watch, struct acceptor, watch));
 }
 
-static enum err start(struct acceptor *acceptor, int fd, const struct addr *listen_at)
-{
-    enum err err = socket_bind_listen(fd, SOCK_STREAM, listen_at, true);
+static void on_end_due(struct timer *timer);
 
-    if (err)
-        return err;
-    socket_set(fd, IPPROTO_TCP, TCP_NODELAY, 1); /* accepted sockets inherit it */
-    if (listen(fd, BACKLOG) != 0)
-        return err_from_errno(errno);
-    err = socket_local(fd, &acceptor->local);
-    if (err)
-        return err;
-    return watch_start(stock_loop(acceptor->stock), &acceptor->watch, fd, EPOLLIN);
-}
-
-enum err acceptor_open(struct acceptor **out, struct loop *loop, const struct addr *listen_at,
+enum err acceptor_open(struct acceptor **out, struct loop *loop, struct listen_socket *socket,
                        acceptor_fn on_accept, void *owner)
 {
     struct stock *stock = stock_of(loop);
-    struct acceptor *acceptor;
-    enum err err;
-    int fd;
+    struct acceptor *acceptor = stock ? calloc(1, sizeof(*acceptor)) : NULL;
 
-    if (!stock)
+    if (!acceptor)
         return ERR_NO_MEMORY;
-    err = socket_open(&fd, addr_family(listen_at), SOCK_STREAM);
-    if (err)
-        return err;
-    acceptor = calloc(1, sizeof(*acceptor));
-    if (!acceptor) {
-        close(fd);
-        return ERR_NO_MEMORY;
-    }
     acceptor->stock = stock;
     acceptor->on_accept = on_accept;
     acceptor->owner = owner;
+    acceptor->local = socket->local;
+    acceptor->is_shared = socket->is_shared;
     acceptor->watch.on_ready = on_ready;
     timer_init(&acceptor->pause, on_pause_over);
-    err = start(acceptor, fd, listen_at);
+    timer_init(&acceptor->end, on_end_due);
+    enum err err = watch_start(loop, &acceptor->watch, socket->fd, EPOLLIN);
     if (err) {
-        close(fd);
         free(acceptor);
         return err;
     }
+    *socket = LISTEN_SOCKET_NONE;
     *out = acceptor;
     return ERR_OK;
+}
+
+/* ---------------------------------------------------------------- ending */
+
+/* Drops what would begin a connection, SYN without ACK, and lets all else pass, so that handshakes
+ * under way come to their end. Closing at once would reset them, and what is in the backlog. */
+static void begin_none(int fd)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13), /* the flags, from the TCP header's begin */
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+    };
+    struct sock_fprog program = {.len = ARRAY_LEN(code), .filter = code};
+
+    if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) != 0)
+        LOG_LIMITED(LOG_WARNING, "net", "connections that begin right now may be reset: %s",
+                    err_str(err_from_errno(errno)));
+}
+
+/* The handshakes have had their time: what waits is taken, as long as there are files. */
+static void on_end_due(struct timer *timer)
+{
+    struct acceptor *acceptor = CONTAINER_OF(timer, struct acceptor, end);
+    struct loop *loop = stock_loop(acceptor->stock);
+    enum accepted accepted = acceptor->is_shared ? ACCEPTED_ALL : accept_some(acceptor);
+
+    if (accepted == ACCEPTED_AND_CLOSED)
+        return;
+    if (timer_is_armed(&acceptor->pause))
+        timer_start(loop, timer, loop_now(loop) + PAUSE_MS * US_PER_MS);
+    else if (accepted == ACCEPTED_SOME)
+        timer_start(loop, timer, loop_now(loop));
+    else
+        acceptor->on_ended(acceptor->owner);
+}
+
+void acceptor_end(struct acceptor *acceptor, void (*on_ended)(void *owner))
+{
+    struct loop *loop = stock_loop(acceptor->stock);
+    uint64_t now = loop_now(loop);
+
+    MUST(!acceptor->on_ended);
+    acceptor->on_ended = on_ended;
+    if (acceptor->is_shared) {
+        timer_stop(&acceptor->pause);
+        watch_set(loop, &acceptor->watch, 0);
+    } else {
+        begin_none(acceptor->watch.fd);
+    }
+    timer_start(loop, &acceptor->end, acceptor->is_shared ? now : now + ACCEPTOR_END_US);
 }
 
 void acceptor_close(struct acceptor **acceptor)
@@ -148,6 +191,9 @@ void acceptor_close(struct acceptor **acceptor)
 
     *acceptor = NULL;
     timer_stop(&closing->pause);
+    timer_stop(&closing->end);
+    if (closing->is_shared) /* closing does not take it out of the set, as others have it open */
+        watch_stop(stock_loop(closing->stock), &closing->watch);
     watch_close(stock_loop(closing->stock), &closing->watch);
     closing->closed = true;
     if (!closing->accepting)
@@ -157,22 +203,4 @@ void acceptor_close(struct acceptor **acceptor)
 const struct addr *acceptor_local(const struct acceptor *acceptor)
 {
     return &acceptor->local;
-}
-
-static enum err probe(const struct addr *listen_at, int type)
-{
-    int fd;
-    enum err err = socket_open(&fd, addr_family(listen_at), type);
-
-    if (err)
-        return err;
-    err = socket_bind_listen(fd, type, listen_at, false);
-    close(fd);
-    return err;
-}
-
-enum err acceptor_probe(const struct addr *listen_at, bool with_udp)
-{
-    enum err err = with_udp ? probe(listen_at, SOCK_DGRAM) : ERR_OK;
-    return err ? err : probe(listen_at, SOCK_STREAM);
 }

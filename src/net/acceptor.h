@@ -3,17 +3,13 @@
 #ifndef NAILUP_NET_ACCEPTOR_H
 #define NAILUP_NET_ACCEPTOR_H
 
-/*
- * A listening TCP socket, and the check that nobody else listens. Replaced by
- * tests/support/fake_net.c in tests of behaviour.
- */
-
-#include <stdbool.h>
+/* A listening TCP socket. Replaced by tests/support/fake_net.c in tests of behaviour. */
 
 #include "base/addr.h"
 #include "base/err.h"
 
 struct acceptor;
+struct listen_socket;
 struct loop;
 struct tcp;
 
@@ -21,16 +17,25 @@ struct tcp;
  * The acceptor may be closed inside. */
 typedef void (*acceptor_fn)(void *owner, struct tcp *tcp);
 
-/* Opens with SO_REUSEPORT and a backlog of 4096. When accept() finds no free file, accepting pauses
- * for a tenth of a second; connections wait in the backlog meanwhile. */
-MUST_USE enum err acceptor_open(struct acceptor **out, struct loop *loop, const struct addr *listen,
-                                acceptor_fn on_accept, void *owner);
+/* Takes the socket, of which there is none afterwards; on error it is still the caller's. When
+ * accept() finds no free file, accepting pauses for a tenth of a second; connections wait in the
+ * backlog meanwhile. */
+MUST_USE enum err acceptor_open(struct acceptor **out, struct loop *loop,
+                                struct listen_socket *socket, acceptor_fn on_accept, void *owner);
+
+/* Closes the socket: connections that wait are reset. */
 void acceptor_close(struct acceptor **acceptor);
 const struct addr *acceptor_local(const struct acceptor *acceptor);
 
-/* Binds without SO_REUSEPORT, for TCP and, if it is to be served too, for UDP, and lets go again:
- * SO_REUSEPORT alone would let a second instance start unnoticed. ERR_ADDRESS_IN_USE,
- * ERR_ADDRESS_UNKNOWN, ERR_PERMISSION. */
-MUST_USE enum err acceptor_probe(const struct addr *listen, bool with_udp);
+enum { ACCEPTOR_END_US = 1000 * 1000 };
+
+/*
+ * Begins no more connections: those that wait, and those whose handshake ends within
+ * ACCEPTOR_END_US, are still handed out; then on_ended is called and may close the acceptor. Who
+ * comes meanwhile hears nothing, and when it asks again a second later, that nobody listens. Once.
+ *
+ * A socket that others share is left at once, and what waits is theirs: on_ended comes next turn.
+ */
+void acceptor_end(struct acceptor *acceptor, void (*on_ended)(void *owner));
 
 #endif

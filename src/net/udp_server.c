@@ -19,14 +19,14 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "loop/loop.h"
+#include "loop/timer.h"
 #include "loop/watch.h"
+#include "net/listen_socket.h"
 #include "net/stock.h"
-#include "net/socket.h"
 
 enum {
     BATCH = 32,
     BATCHES_PER_TURN = 4, /* then other sockets and the turn-end hooks get their turn */
-    RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024,
     CONTROL_BYTES = CMSG_SPACE(sizeof(struct in6_pktinfo)), /* the larger of both families */
 };
 
@@ -50,9 +50,13 @@ struct udp_server {
     const struct udp_server_handler *handler;
     void *owner;
     struct addr local;
+    bool is_shared;
     bool is_wildcard; /* then each datagram says where it was sent to */
     bool in_batch;    /* datagrams are being handed out: replies leave right afterwards */
     bool closed;      /* inside of that */
+    bool is_emptied;  /* it ends, and is read each turn until there is nothing more */
+    void (*on_quiet)(void *owner); /* it ends */
+    struct timer end;
     unsigned reply_count;
     struct turn_end turn_end;
     uint64_t dropped;
@@ -231,6 +235,15 @@ static void note_load(struct udp_server *server, int batch, int count)
         LOG_LIMITED(LOG_WARNING, "net", "a UDP socket cannot be waited for: it is polled");
 }
 
+static void be_quiet(struct udp_server *server)
+{
+    void (*on_quiet)(void *owner) = server->on_quiet;
+    timer_stop(&server->end);
+    server->is_emptied = false;
+    server->on_quiet = NULL;
+    on_quiet(server->owner);
+}
+
 static void on_ready(struct watch *watch, uint32_t events)
 {
     struct udp_server *server = CONTAINER_OF(watch, struct udp_server, watch);
@@ -239,6 +252,10 @@ static void on_ready(struct watch *watch, uint32_t events)
     for (int batch = 0; batch < BATCHES_PER_TURN; batch++) {
         int count = recvmmsg(watch->fd, server->in.headers, BATCH, MSG_DONTWAIT, NULL);
         note_load(server, batch, count);
+        if (count <= 0 && batch == 0 && server->is_emptied) {
+            be_quiet(server);
+            return;
+        }
         if (count <= 0)
             return; /* EAGAIN, or an error that reading has cleared */
         run_batch(server, (unsigned)count);
@@ -249,6 +266,43 @@ static void on_ready(struct watch *watch, uint32_t events)
         if (count < BATCH)
             return;
     }
+}
+
+/* ---------------------------------------------------------------- ending */
+
+/* Who has connected to itself hears itself alone: the kernel looks elsewhere for whom a datagram
+ * may be meant. Where that is not possible no datagram comes anyway, as the machine does not have
+ * the address. */
+static void hear_nobody(struct udp_server *server)
+{
+    (void)!connect(server->watch.fd, &server->local.sa, addr_len(&server->local));
+}
+
+/* A datagram that was on its way through the kernel has arrived by now. */
+static void on_end_due(struct timer *timer)
+{
+    struct udp_server *server = CONTAINER_OF(timer, struct udp_server, end);
+    struct loop *loop = stock_loop(server->stock);
+
+    if (server->is_emptied) { /* others share it: it need not become empty */
+        be_quiet(server);
+        return;
+    }
+    server->is_emptied = true;
+    watch_set_busy(loop, &server->watch);
+    if (server->is_shared)
+        timer_start(loop, timer, loop_now(loop) + UDP_SERVER_END_MAX_US);
+}
+
+void udp_server_end(struct udp_server *server, void (*on_quiet)(void *owner))
+{
+    struct loop *loop = stock_loop(server->stock);
+
+    MUST(!server->on_quiet);
+    server->on_quiet = on_quiet;
+    if (!server->is_shared)
+        hear_nobody(server);
+    timer_start(loop, &server->end, loop_now(loop) + UDP_SERVER_END_US);
 }
 
 /* ---------------------------------------------------------------- life */
@@ -273,68 +327,30 @@ static void prepare_batches(struct udp_server *server)
     }
 }
 
-static void set_options(int fd, const struct addr *listen)
-{
-    bool v6 = addr_family(listen) == AF_INET6;
-
-    if (!socket_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER_BYTES))
-        socket_set(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES);
-    /* Forged "fragmentation needed" must not make our answers small or lost: they are sent as they
-     * are, ignoring learnt path MTUs. */
-    if (v6)
-        socket_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_OMIT);
-    else
-        socket_set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_OMIT);
-    if (addr_is_any(listen) && v6)
-        socket_set(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
-    else if (addr_is_any(listen))
-        socket_set(fd, IPPROTO_IP, IP_PKTINFO, 1);
-}
-
-static enum err start(struct udp_server *server, int fd, const struct addr *listen)
-{
-    enum err err = socket_bind_listen(fd, SOCK_DGRAM, listen, true);
-
-    if (err)
-        return err;
-    set_options(fd, listen);
-    err = socket_local(fd, &server->local);
-    if (err)
-        return err;
-    prepare_batches(server);
-    return watch_start(stock_loop(server->stock), &server->watch, fd, EPOLLIN);
-}
-
-enum err udp_server_open(struct udp_server **out, struct loop *loop, const struct addr *listen,
+enum err udp_server_open(struct udp_server **out, struct loop *loop, struct listen_socket *socket,
                          const struct udp_server_handler *handler, void *owner)
 {
     struct stock *stock = stock_of(loop);
-    struct udp_server *server;
-    enum err err;
-    int fd;
+    struct udp_server *server = stock ? calloc(1, sizeof(*server)) : NULL;
 
-    if (!stock)
+    if (!server)
         return ERR_NO_MEMORY;
-    err = socket_open(&fd, addr_family(listen), SOCK_DGRAM);
-    if (err)
-        return err;
-    server = calloc(1, sizeof(*server));
-    if (!server) {
-        close(fd);
-        return ERR_NO_MEMORY;
-    }
     server->stock = stock;
     server->handler = handler;
     server->owner = owner;
-    server->is_wildcard = addr_is_any(listen);
+    server->local = socket->local;
+    server->is_shared = socket->is_shared;
+    server->is_wildcard = addr_is_any(&socket->local);
     server->watch.on_ready = on_ready;
     turn_end_init(&server->turn_end, on_turn_end);
-    err = start(server, fd, listen);
+    timer_init(&server->end, on_end_due);
+    prepare_batches(server);
+    enum err err = watch_start(loop, &server->watch, socket->fd, EPOLLIN);
     if (err) {
-        close(fd);
         free(server);
         return err;
     }
+    *socket = LISTEN_SOCKET_NONE;
     *out = server;
     return ERR_OK;
 }
@@ -346,6 +362,9 @@ void udp_server_close(struct udp_server **server)
     *server = NULL;
     flush(closing); /* answers that are ready are not lost */
     turn_end_cancel(&closing->turn_end);
+    timer_stop(&closing->end);
+    if (closing->is_shared) /* closing does not take it out of the set, as others have it open */
+        watch_stop(stock_loop(closing->stock), &closing->watch);
     watch_close(stock_loop(closing->stock), &closing->watch);
     closing->closed = true;
     if (!closing->in_batch)

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/span.h"
 
+struct listen_socket;
 struct loop;
 struct udp_server;
 
@@ -44,12 +45,26 @@ struct udp_server_handler {
     void (*on_batch_end)(void *owner);
 };
 
-/* Opens with SO_REUSEPORT: each worker has its own. ERR_ADDRESS_UNKNOWN, ERR_PERMISSION,
- * ERR_ADDRESS_IN_USE, ERR_NO_FILES. listen may have port 0: udp_server_local() tells. */
+/* Takes the socket, of which there is none afterwards; on error it is still the caller's. */
 MUST_USE enum err udp_server_open(struct udp_server **out, struct loop *loop,
-                                  const struct addr *listen,
+                                  struct listen_socket *socket,
                                   const struct udp_server_handler *handler, void *owner);
+
+/* Closes the socket: what has come and is not read gets no answer. */
 void udp_server_close(struct udp_server **server);
+
+enum { UDP_SERVER_END_US = 20 * 1000, UDP_SERVER_END_MAX_US = 1000 * 1000 };
+
+/*
+ * Nothing new shall come: clients are told that nobody is there (ICMP), or another socket of the
+ * address gets what they send. What has come already is handed out as ever; once there is nothing
+ * more on_quiet is called, after UDP_SERVER_END_US at the earliest and not inside of a batch, and
+ * may close the server. Until that is closed answers may be sent. Once.
+ *
+ * A socket that others share goes on hearing, so it is read until a turn brings nothing, or for
+ * UDP_SERVER_END_MAX_US; the others get the rest.
+ */
+void udp_server_end(struct udp_server *server, void (*on_quiet)(void *owner));
 
 const struct addr *udp_server_local(const struct udp_server *server);
 

@@ -17,12 +17,17 @@
 void gate_init(struct gate *gate, struct loop *loop, const struct server_options *options,
                const struct server_quota *quota, struct stats *stats)
 {
-    *gate = (struct gate){.loop = loop,
-                          .options = options,
-                          .quota = quota,
-                          .rate_limit = server_quota_rate_limit(quota),
-                          .stats = stats,
-                          .secrets = options->cookie_secrets};
+    *gate = (struct gate){.loop = loop, .stats = stats};
+    gate_renew(gate, options, quota);
+}
+
+void gate_renew(struct gate *gate, const struct server_options *options,
+                const struct server_quota *quota)
+{
+    gate->options = options;
+    gate->quota = quota;
+    gate->rate_limit = server_quota_rate_limit(quota);
+    gate->secrets = options->cookie_secrets; /* none: those of the day are made when needed */
 }
 
 /* The operator's, or those of today. */

@@ -36,6 +36,10 @@ struct gate {
 void gate_init(struct gate *gate, struct loop *loop, const struct server_options *options,
                const struct server_quota *quota, struct stats *stats);
 
+/* The same with other options and another quota. */
+void gate_renew(struct gate *gate, const struct server_options *options,
+                const struct server_quota *quota);
+
 enum gate_verdict {
     GATE_PASS,
     GATE_DROP,       /* above the limit */

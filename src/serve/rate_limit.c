@@ -31,39 +31,19 @@ struct line {
     _Alignas(64) _Atomic uint64_t ways[WAYS]; /* 0: free */
 };
 
-struct rate_limit {
-    uint64_t cost_ticks; /* of one query */
-    uint64_t line_mask;
+/* Shared by limits that follow one another. */
+struct table {
+    atomic_uint users;
+    uint64_t line_count;
     struct line *lines;
 };
 
-struct rate_limit *rate_limit_new(uint32_t queries_per_second, uint32_t clients)
-{
-    MUST(queries_per_second > 0 && queries_per_second <= RATE_LIMIT_QPS_MAX);
-    size_t count = 1;
-    while (count * WAYS < clients && count * WAYS < RATE_LIMIT_CLIENTS_MAX)
-        count *= 2;
-    struct rate_limit *limit = malloc(sizeof(*limit));
-    struct line *lines = aligned_alloc(_Alignof(struct line), count * sizeof(*lines));
-    if (!limit || !lines) {
-        free(limit);
-        free(lines);
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++)
-        for (size_t way = 0; way < WAYS; way++)
-            atomic_init(&lines[i].ways[way], 0);
-    *limit = (struct rate_limit){BURST_TICKS / queries_per_second, count - 1, lines};
-    return limit;
-}
-
-void rate_limit_free(struct rate_limit *limit)
-{
-    if (!limit)
-        return;
-    free(limit->lines);
-    free(limit);
-}
+struct rate_limit {
+    uint64_t cost_ticks; /* of one query */
+    uint64_t line_mask;
+    struct line *lines; /* of the table */
+    struct table *table;
+};
 
 /* Never zero, so that no client has the word of a free place. */
 static uint64_t tag_of(uint64_t client)
@@ -116,4 +96,66 @@ bool rate_limit_take(struct rate_limit *limit, uint64_t client, uint64_t now_us)
             return true;
     }
     return true; /* others count right now: one that is not counted does no harm */
+}
+
+/* ---- life ---- */
+
+static struct table *table_new(uint64_t line_count)
+{
+    struct table *table = malloc(sizeof(*table));
+    struct line *lines = aligned_alloc(_Alignof(struct line), line_count * sizeof(*lines));
+    if (!table || !lines) {
+        free(table);
+        free(lines);
+        return NULL;
+    }
+    for (uint64_t i = 0; i < line_count; i++)
+        for (unsigned way = 0; way < WAYS; way++)
+            atomic_init(&lines[i].ways[way], 0);
+    table->line_count = line_count;
+    table->lines = lines;
+    atomic_init(&table->users, 1);
+    return table;
+}
+
+static void table_unref(struct table *table)
+{
+    if (atomic_fetch_sub(&table->users, 1) > 1)
+        return;
+    free(table->lines);
+    free(table);
+}
+
+/* The table of the limit before, if it has the right size, or a new one. */
+static struct table *table_take(uint64_t line_count, const struct rate_limit *before)
+{
+    if (!before || before->table->line_count != line_count)
+        return table_new(line_count);
+    atomic_fetch_add(&before->table->users, 1);
+    return before->table;
+}
+
+struct rate_limit *rate_limit_new(uint32_t queries_per_second, uint32_t clients,
+                                  const struct rate_limit *before)
+{
+    MUST(queries_per_second > 0 && queries_per_second <= RATE_LIMIT_QPS_MAX);
+    uint64_t count = 1;
+    while (count * WAYS < clients && count * WAYS < RATE_LIMIT_CLIENTS_MAX)
+        count *= 2;
+    struct rate_limit *limit = malloc(sizeof(*limit));
+    struct table *table = limit ? table_take(count, before) : NULL;
+    if (!table) {
+        free(limit);
+        return NULL;
+    }
+    *limit = (struct rate_limit){BURST_TICKS / queries_per_second, count - 1, table->lines, table};
+    return limit;
+}
+
+void rate_limit_free(struct rate_limit *limit)
+{
+    if (!limit)
+        return;
+    table_unref(limit->table);
+    free(limit);
 }

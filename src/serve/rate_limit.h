@@ -25,8 +25,12 @@ enum {
 };
 
 /* For queries_per_second of 1 to RATE_LIMIT_QPS_MAX (MUST) and so many clients at once, rounded up
- * to a power of two: eight bytes each, and never more. NULL out of memory. */
-struct rate_limit *rate_limit_new(uint32_t queries_per_second, uint32_t clients);
+ * to a power of two: eight bytes each, and never more. The limit before this one, NULL
+ * for none, may still be in use: where it holds as many clients its table is shared, so that what
+ * they have used goes on counting; else all begin anew, with a second's worth. NULL out of memory.
+ */
+struct rate_limit *rate_limit_new(uint32_t queries_per_second, uint32_t clients,
+                                  const struct rate_limit *before);
 void rate_limit_free(struct rate_limit *limit);
 
 /* Whether a query of this client is within the limit; if so it is counted. client is a hash with a

@@ -2,14 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * The way of a query: checked, looked up, answered or kept. Bytes are reply.c's, the transport the
- * sink's, answers the resolver's. Nothing is allocated for a hit, and for a miss only when there is
- * no spare.
- * Invariant: each request that waits holds one place of the quota, stands in its sink's list or
- * among the orphans and has its waiter at the resolver, from start_waiting() to release().
+ * sink's, answers the resolver's, what waits and who holds it request_pool.c's. Nothing is
+ * allocated for a hit, and for a miss only when there is no spare.
  */
 #include "serve/request.h"
-
-#include <stdlib.h>
 
 #include "base/check.h"
 #include "base/stats.h"
@@ -18,95 +14,8 @@
 #include "loop/loop.h"
 #include "resolve/resolver.h"
 #include "serve/chaos.h"
+#include "serve/request_inside.h"
 #include "serve/server_quota.h"
-
-struct request {
-    struct waiter waiter;
-    struct list node; /* of the sink's waiting, of the orphans, or of the spares */
-    struct requests *requests;
-    struct sink *sink; /* NULL: its client has left */
-    uint64_t client;   /* as the quota knows it */
-    struct query query;
-    uint64_t asked_at;
-    bool is_stream; /* path is not set */
-    struct udp_path path;
-    uint8_t name[NAME_WIRE_MAX]; /* as the client spelled it */
-};
-
-/* ---- the pool ---- */
-
-void requests_init(struct requests *requests)
-{
-    *requests = (struct requests){0};
-    list_init(&requests->spares);
-    list_init(&requests->orphans);
-}
-
-static struct request *request_new(struct requests *requests)
-{
-    struct list *node = list_take_first(&requests->spares);
-    if (!node)
-        return malloc(sizeof(struct request));
-    requests->spare_count--;
-    return LIST_ITEM(node, struct request, node);
-}
-
-static void request_free(struct requests *requests, struct request *request)
-{
-    if (requests->spare_count >= REQUEST_SPARES_MAX) {
-        free(request);
-        return;
-    }
-    requests->spare_count++;
-    list_prepend(&requests->spares, &request->node);
-}
-
-/* Undoes start_waiting(); the resolver has let the waiter go. */
-static void release(struct request *request)
-{
-    list_remove(&request->node);
-    if (request->sink)
-        request->sink->waiting_count--;
-    server_quota_give_waiting(request->requests->quota, request->client);
-    request_free(request->requests, request);
-}
-
-static void abandon(struct request *request)
-{
-    resolver_leave(request->requests->resolver, &request->waiter);
-    release(request);
-}
-
-void requests_deinit(struct requests *requests)
-{
-    for (struct list *node; (node = list_first(&requests->orphans));)
-        abandon(LIST_ITEM(node, struct request, node));
-    for (struct list *node; (node = list_take_first(&requests->spares));)
-        free(LIST_ITEM(node, struct request, node));
-}
-
-/* ---- sinks ---- */
-
-void sink_init(struct sink *sink, struct requests *requests)
-{
-    *sink = (struct sink){.requests = requests};
-    list_init(&sink->waiting);
-}
-
-void sink_abandon(struct sink *sink)
-{
-    for (struct list *node; (node = list_first(&sink->waiting));)
-        abandon(LIST_ITEM(node, struct request, node));
-}
-
-void sink_orphan(struct sink *sink)
-{
-    for (struct list *node; (node = list_take_first(&sink->waiting));) {
-        LIST_ITEM(node, struct request, node)->sink = NULL;
-        list_append(&sink->requests->orphans, node);
-    }
-    sink->waiting_count = 0;
-}
 
 /* ---- replies ---- */
 
@@ -161,13 +70,13 @@ static void on_answer(struct waiter *waiter, const struct answer *answer)
     struct sink *sink = request->sink;
     struct requests *requests = request->requests;
     if (!sink) {
-        release(request);
+        request_release(request);
         return;
     }
     uint64_t waited_us = loop_now(requests->loop) - request->asked_at;
     stats_histogram_add(&requests->stats->answer_latency, waited_us);
     send_answer(sink, &request->query, answer, request->is_stream ? NULL : &request->path);
-    release(request);
+    request_release(request);
     sink->on_answered(sink);
 }
 
@@ -185,6 +94,8 @@ static void fill_request(struct request *request, struct sink *sink, const struc
     request->is_stream = !path;
     if (path)
         request->path = *path;
+    else
+        request->path.peer = *sink->client;
 }
 
 static const struct query_error error_prohibited = {RCODE_REFUSED, EDE_PROHIBITED, ""};
@@ -248,7 +159,7 @@ static const struct query_error *start_waiting(struct sink *sink, const struct q
     enum resolver_result result = resolver_ask(requests->resolver, key, &request->waiter);
     if (result == RESOLVER_WAITING)
         return NULL;
-    release(request);
+    request_release(request);
     return result == RESOLVER_NO_ROUTE ? &error_no_route : &error_full;
 }
 

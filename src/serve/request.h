@@ -53,6 +53,11 @@ void requests_init(struct requests *requests);
 /* Orphans leave the resolver; no other request may be waiting (MUST). */
 void requests_deinit(struct requests *requests);
 
+/* From now on these options and this quota; nothing refers to those before. After sink_move() of
+ * every sink. */
+void requests_renew(struct requests *requests, const struct server_options *options,
+                    struct server_quota *quota);
+
 struct sink {
     struct requests *requests;
     struct reply_rules rules;
@@ -77,6 +82,9 @@ void sink_abandon(struct sink *sink);
  * keeps its places of the quota until it is answered; or who asks and leaves, again and again,
  * could take all of the resolver. */
 void sink_orphan(struct sink *sink);
+
+/* What waits takes its places from this quota, and gives them back to the one it had. */
+void sink_move(struct sink *sink, struct server_quota *quota);
 
 enum request_result {
     REQUEST_ANSWERED,

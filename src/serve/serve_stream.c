@@ -12,6 +12,8 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/stats.h"
+#include "loop/loop.h"
+#include "loop/timer.h"
 #include "net/acceptor.h"
 #include "net/tcp.h"
 #include "serve/acl.h"
@@ -21,11 +23,18 @@
 
 struct serve_stream {
     struct session_host host;
-    struct acceptor *acceptor; /* NULL: draining */
+    struct acceptor *acceptor; /* NULL: draining, or ended */
     size_t sessions;
+    struct timer end; /* of the sessions, when the address ends */
     void (*on_idle)(void *context);
     void *context;
 };
+
+static void tell_if_idle(struct serve_stream *serve)
+{
+    if (serve->on_idle && serve_stream_is_idle(serve))
+        serve->on_idle(serve->context);
+}
 
 static void on_closed(struct session_host *host, const struct addr *client)
 {
@@ -33,8 +42,7 @@ static void on_closed(struct session_host *host, const struct addr *client)
     server_quota_give_client(host->requests->quota, client);
     STATS_DEC(host->requests->stats, stream_clients);
     serve->sessions--;
-    if (serve->sessions == 0 && serve->on_idle)
-        serve->on_idle(serve->context);
+    tell_if_idle(serve);
 }
 
 /* The client has a place of the quota. */
@@ -68,8 +76,10 @@ static void on_accept(void *owner, struct tcp *tcp)
     }
 }
 
+static void on_end_due(struct timer *timer);
+
 enum err serve_stream_open(struct serve_stream **out, struct requests *requests,
-                           const struct addr *listen, struct tls_context *const *tls)
+                           struct listen_socket *socket, struct tls_context *const *tls)
 {
     struct serve_stream *serve = calloc(1, sizeof(*serve));
     if (!serve)
@@ -78,7 +88,8 @@ enum err serve_stream_open(struct serve_stream **out, struct requests *requests,
     serve->host.tls = tls;
     serve->host.on_closed = on_closed;
     list_init(&serve->host.sessions);
-    enum err err = acceptor_open(&serve->acceptor, requests->loop, listen, on_accept, serve);
+    timer_init(&serve->end, on_end_due);
+    enum err err = acceptor_open(&serve->acceptor, requests->loop, socket, on_accept, serve);
     if (err) {
         free(serve);
         return err;
@@ -92,28 +103,68 @@ void serve_stream_close(struct serve_stream **serve)
     struct serve_stream *closing = *serve;
     *serve = NULL;
     closing->on_idle = NULL;
+    timer_stop(&closing->end);
     if (closing->acceptor)
         acceptor_close(&closing->acceptor);
     session_close_all(&closing->host);
     free(closing);
 }
 
-const struct addr *serve_stream_local(const struct serve_stream *serve)
+void serve_stream_move(struct serve_stream *serve, struct server_quota *quota)
 {
-    MUST(serve->acceptor);
-    return acceptor_local(serve->acceptor);
+    session_move_all(&serve->host, quota);
 }
 
-size_t serve_stream_sessions(const struct serve_stream *serve)
+void serve_stream_renew(struct serve_stream *serve)
 {
-    return serve->sessions;
+    session_renew_all(&serve->host);
+}
+
+bool serve_stream_is_idle(const struct serve_stream *serve)
+{
+    return serve->sessions == 0 && (!serve->host.is_ending || !serve->acceptor);
+}
+
+static void stop_and_finish(struct serve_stream *serve)
+{
+    timer_stop(&serve->end);
+    if (serve->acceptor)
+        acceptor_close(&serve->acceptor);
+    session_finish_all(&serve->host);
 }
 
 void serve_stream_drain(struct serve_stream *serve, void (*on_idle)(void *context), void *context)
 {
     serve->on_idle = on_idle;
     serve->context = context;
-    if (serve->acceptor)
-        acceptor_close(&serve->acceptor);
-    session_finish_all(&serve->host);
+    stop_and_finish(serve);
+}
+
+/* ---- the end of an address ---- */
+
+static void on_acceptor_ended(void *owner)
+{
+    struct serve_stream *serve = owner;
+    acceptor_close(&serve->acceptor);
+    tell_if_idle(serve);
+}
+
+/* Who still has a session does not do as RFC 7828 says, or has heard nothing since; or there were
+ * no files to accept with all that time. */
+static void on_end_due(struct timer *timer)
+{
+    struct serve_stream *serve = CONTAINER_OF(timer, struct serve_stream, end);
+    stop_and_finish(serve);
+    tell_if_idle(serve);
+}
+
+void serve_stream_end(struct serve_stream *serve, void (*on_idle)(void *context), void *context)
+{
+    struct loop *loop = serve->host.requests->loop;
+    serve->on_idle = on_idle;
+    serve->context = context;
+    serve->host.is_ending = true;
+    session_renew_all(&serve->host);
+    acceptor_end(serve->acceptor, on_acceptor_ended);
+    timer_start(loop, &serve->end, loop_now(loop) + SERVE_STREAM_END_US);
 }

@@ -23,10 +23,11 @@ struct serve_udp {
     struct sink sink;
     struct udp_server *socket;
     bool in_batch;
+    bool is_heard;         /* false: its address ends, and there may be datagrams that are unread */
     unsigned lookup_count; /* read and not answered */
     struct request_lookup lookups[LOOKUPS_MAX];
     uint64_t dropped; /* replies that the kernel did not take, as far as they are counted */
-    void (*on_idle)(void *context); /* NULL: not draining */
+    void (*on_idle)(void *context); /* NULL: neither draining nor ending */
     void *context;
 };
 
@@ -43,11 +44,15 @@ static void commit(struct sink *sink, size_t len, const struct udp_path *path)
     udp_server_commit(serve->socket, len, path);
 }
 
+static void tell_if_idle(struct serve_udp *serve)
+{
+    if (serve->on_idle && serve_udp_is_idle(serve))
+        serve->on_idle(serve->context);
+}
+
 static void on_answered(struct sink *sink)
 {
-    struct serve_udp *serve = CONTAINER_OF(sink, struct serve_udp, sink);
-    if (serve->on_idle && sink->waiting_count == 0)
-        serve->on_idle(serve->context);
+    tell_if_idle(CONTAINER_OF(sink, struct serve_udp, sink));
 }
 
 static void on_batch_begin(void *owner)
@@ -100,18 +105,29 @@ static const struct udp_server_handler handler = {
     .on_batch_end = on_batch_end,
 };
 
+void serve_udp_renew(struct serve_udp *serve)
+{
+    serve->sink.rules = reply_rules_udp(serve->sink.requests->options->max_udp_size);
+}
+
+void serve_udp_move(struct serve_udp *serve, struct server_quota *quota)
+{
+    sink_move(&serve->sink, quota);
+}
+
 enum err serve_udp_open(struct serve_udp **out, struct requests *requests,
-                        const struct addr *listen)
+                        struct listen_socket *socket)
 {
     struct serve_udp *serve = calloc(1, sizeof(*serve));
     if (!serve)
         return ERR_NO_MEMORY;
     sink_init(&serve->sink, requests);
-    serve->sink.rules = reply_rules_udp(requests->options->max_udp_size);
+    serve_udp_renew(serve);
+    serve->is_heard = true;
     serve->sink.reserve = reserve;
     serve->sink.commit = commit;
     serve->sink.on_answered = on_answered;
-    enum err err = udp_server_open(&serve->socket, requests->loop, listen, &handler, serve);
+    enum err err = udp_server_open(&serve->socket, requests->loop, socket, &handler, serve);
     if (err) {
         free(serve);
         return err;
@@ -130,18 +146,27 @@ void serve_udp_close(struct serve_udp **serve)
     free(closing);
 }
 
-const struct addr *serve_udp_local(const struct serve_udp *serve)
+bool serve_udp_is_idle(const struct serve_udp *serve)
 {
-    return udp_server_local(serve->socket);
-}
-
-size_t serve_udp_waiting(const struct serve_udp *serve)
-{
-    return serve->sink.waiting_count;
+    return serve->sink.waiting_count == 0 && serve->is_heard;
 }
 
 void serve_udp_drain(struct serve_udp *serve, void (*on_idle)(void *context), void *context)
 {
     serve->on_idle = on_idle;
     serve->context = context;
+}
+
+static void on_quiet(void *owner)
+{
+    struct serve_udp *serve = owner;
+    serve->is_heard = true;
+    tell_if_idle(serve);
+}
+
+void serve_udp_end(struct serve_udp *serve, void (*on_idle)(void *context), void *context)
+{
+    serve_udp_drain(serve, on_idle, context);
+    serve->is_heard = false;
+    udp_server_end(serve->socket, on_quiet);
 }

@@ -10,22 +10,29 @@
 #include "base/addr.h"
 #include "base/err.h"
 
+struct listen_socket;
 struct requests;
 struct serve_udp;
+struct server_quota;
 
-/* Errors as with udp_server_open(). requests is borrowed. */
+/* Takes the socket; errors as with udp_server_open(). requests is borrowed. */
 MUST_USE enum err serve_udp_open(struct serve_udp **out, struct requests *requests,
-                                 const struct addr *listen);
+                                 struct listen_socket *socket);
 /* Closes the socket; what waits gets no answer. *serve becomes NULL. */
 void serve_udp_close(struct serve_udp **serve);
 
-const struct addr *serve_udp_local(const struct serve_udp *serve);
+/* The two steps of a reload, as in session.h. */
+void serve_udp_move(struct serve_udp *serve, struct server_quota *quota);
+void serve_udp_renew(struct serve_udp *serve);
 
-/* Queries that wait. */
-size_t serve_udp_waiting(const struct serve_udp *serve);
+/* Nothing waits, and where its address ends, nothing is unread. */
+bool serve_udp_is_idle(const struct serve_udp *serve);
 
-/* on_idle is called once, when nothing waits any more and not within this call. Until then answers
- * go out, hits too. */
+/* on_idle is called when it becomes idle, perhaps more than once, and not within this call. Until
+ * then answers go out, hits too. */
 void serve_udp_drain(struct serve_udp *serve, void (*on_idle)(void *context), void *context);
+
+/* Likewise; the address is served no more, and what comes from now on is not for us. */
+void serve_udp_end(struct serve_udp *serve, void (*on_idle)(void *context), void *context);
 
 #endif

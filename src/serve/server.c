@@ -1,87 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Puts a worker's client side together: the listeners of each address, and what their requests
- * share. Decides nothing about queries.
+ * Puts a worker's client side together, and changes it: the listeners of each address, and what
+ * their requests share. Decides nothing about queries.
  * Invariant: on_drained comes at most once, at the end of a turn or in server_drain(), never from
- * inside a request, so that it may free the server.
+ * inside a request, so that it may free the server. A listener is in the share or among those that
+ * end, and its requests and sessions hold their places of the quota that the requests have.
  */
 #include "serve/server.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "loop/loop.h"
 #include "net/tls_context.h"
+#include "serve/listener.h"
 #include "serve/request.h"
-#include "serve/serve_stream.h"
-#include "serve/serve_udp.h"
-#include "serve/server_address.h"
 #include "serve/server_quota.h"
-
-/* Both are NULL when this machine lacks the address. */
-struct listener {
-    struct serve_udp *udp; /* NULL with TLS, too */
-    struct serve_stream *stream;
-};
 
 struct server {
     struct requests requests;
-    struct turn_end drained;
+    struct turn_end look;              /* whether what ends has ended */
     void (*on_drained)(void *context); /* NULL: not draining, or told */
     void *context;
-    struct tls_context *tls; /* NULL: there are no TLS clients, or not yet */
-    size_t listener_count;
-    struct listener listeners[];
+    void (*on_ended)(void *context); /* of a reload; NULL: told */
+    void *ended_context;
+    struct tls_context *tls;    /* NULL: there are no TLS clients, or not yet */
+    struct listen_share *share; /* the addresses that are served, with their listeners */
+    struct list ending;         /* struct listener; of addresses before */
 };
 
+/* The listener of an address; NULL: this machine lacks it. */
+static struct listener *listener_at(const struct server *server, size_t which)
+{
+    return server->share->slots[which].listener;
+}
+
 /* ---- opening ---- */
-
-static void close_listener(struct listener *listener)
-{
-    if (listener->udp)
-        serve_udp_close(&listener->udp);
-    if (listener->stream)
-        serve_stream_close(&listener->stream);
-}
-
-/* Port 0: UDP gets a free one, TCP the same. */
-static enum err open_udp_and_tcp(struct listener *listener, struct requests *requests,
-                                 const struct addr *listen)
-{
-    enum err err = serve_udp_open(&listener->udp, requests, listen);
-    if (err)
-        return err;
-    struct addr same = *listen;
-    addr_set_port(&same, addr_port(serve_udp_local(listener->udp)));
-    err = serve_stream_open(&listener->stream, requests, &same, NULL);
-    if (err)
-        close_listener(listener);
-    return err;
-}
-
-static enum err open_listener(struct server *server, struct listener *listener,
-                              struct server_address listen)
-{
-    struct requests *requests = &server->requests;
-    if (listen.is_tls)
-        return serve_stream_open(&listener->stream, requests, listen.addr, &server->tls);
-    return open_udp_and_tcp(listener, requests, listen.addr);
-}
-
-static enum err open_listeners(struct server *server, const struct server_options *options,
-                               size_t *which)
-{
-    size_t open = 0;
-    for (size_t i = 0; i < server->listener_count; i++) {
-        enum err err = open_listener(server, &server->listeners[i], server_address_at(options, i));
-        *which = i;
-        if (err && err != ERR_ADDRESS_UNKNOWN)
-            return err;
-        open += !err;
-    }
-    return open == 0 && server->listener_count > 0 ? ERR_ADDRESS_UNKNOWN : ERR_OK;
-}
 
 static void on_turn_end(struct turn_end *end);
 
@@ -89,9 +46,7 @@ static struct server *server_new(struct loop *loop, const struct server_options 
                                  struct resolver *resolver, struct server_quota *quota,
                                  struct stats *stats)
 {
-    size_t count = server_address_count(options);
-    size_t size = sizeof(struct server) + count * sizeof(struct listener);
-    struct server *server = calloc(1, size);
+    struct server *server = calloc(1, sizeof(struct server));
     if (!server)
         return NULL;
     requests_init(&server->requests);
@@ -101,33 +56,37 @@ static struct server *server_new(struct loop *loop, const struct server_options 
     server->requests.quota = quota;
     server->requests.stats = stats;
     gate_init(&server->requests.gate, loop, options, quota, stats);
-    turn_end_init(&server->drained, on_turn_end);
-    server->listener_count = count;
+    turn_end_init(&server->look, on_turn_end);
+    list_init(&server->ending);
     return server;
 }
 
-enum err server_open(struct server **out, struct loop *loop, const struct server_options *options,
-                     struct resolver *resolver, struct server_quota *quota, struct stats *stats,
-                     size_t *which)
+static enum err open_listener(struct server *server, struct listen_slot *slot)
 {
-    *which = 0;
-    struct server *server = server_new(loop, options, resolver, quota, stats);
-    if (!server)
-        return ERR_NO_MEMORY;
-    enum err err = open_listeners(server, options, which);
-    if (err) {
-        server_free(server);
-        return err;
-    }
-    *out = server;
-    return ERR_OK;
+    if (slot->stream.fd < 0)
+        return ERR_OK;
+    return listener_open(&slot->listener, &server->requests, slot, &server->tls);
 }
 
-const struct addr *server_local(const struct server *server, size_t which)
+enum err server_open(struct server **out, struct loop *loop, const struct server_options *options,
+                     struct listen_share **share, struct resolver *resolver,
+                     struct server_quota *quota, struct stats *stats)
 {
-    MUST(which < server->listener_count);
-    const struct listener *listener = &server->listeners[which];
-    return listener->stream ? serve_stream_local(listener->stream) : NULL;
+    struct server *server = server_new(loop, options, resolver, quota, stats);
+    enum err err = server ? ERR_OK : ERR_NO_MEMORY;
+    if (!server) {
+        listen_share_free(*share);
+    } else {
+        server->share = *share;
+        for (size_t i = 0; !err && i < server->share->count; i++)
+            err = open_listener(server, &server->share->slots[i]);
+    }
+    *share = NULL;
+    if (err)
+        server_free(server);
+    else
+        *out = server;
+    return err;
 }
 
 void server_set_tls(struct server *server, struct tls_context **context)
@@ -141,14 +100,31 @@ void server_set_tls(struct server *server, struct tls_context **context)
 
 static bool is_idle(const struct server *server)
 {
-    for (size_t i = 0; i < server->listener_count; i++) {
-        const struct listener *listener = &server->listeners[i];
-        if (listener->udp && serve_udp_waiting(listener->udp) > 0)
-            return false;
-        if (listener->stream && serve_stream_sessions(listener->stream) > 0)
+    for (size_t i = 0; i < server->share->count; i++) {
+        const struct listener *listener = listener_at(server, i);
+        if (listener && !listener_is_idle(listener))
             return false;
     }
-    return true;
+    return list_is_empty(&server->ending);
+}
+
+static void close_ended(struct server *server)
+{
+    LIST_EACH(node, &server->ending)
+    {
+        struct listener *listener = LIST_ITEM(node, struct listener, node);
+        if (listener_is_idle(listener))
+            listener_close(&listener);
+    }
+}
+
+static void tell_if_ended(struct server *server)
+{
+    void (*on_ended)(void *context) = server->on_ended;
+    if (!on_ended || !list_is_empty(&server->ending))
+        return;
+    server->on_ended = NULL;
+    on_ended(server->ended_context);
 }
 
 static void tell_if_drained(struct server *server)
@@ -157,20 +133,27 @@ static void tell_if_drained(struct server *server)
     if (!on_drained || !is_idle(server))
         return;
     server->on_drained = NULL;
-    turn_end_cancel(&server->drained);
+    turn_end_cancel(&server->look);
     on_drained(server->context);
+}
+
+static void look(struct server *server)
+{
+    close_ended(server);
+    tell_if_ended(server);
+    tell_if_drained(server);
 }
 
 /* After the answers of this turn have left. */
 static void on_turn_end(struct turn_end *end)
 {
-    tell_if_drained(CONTAINER_OF(end, struct server, drained));
+    look(CONTAINER_OF(end, struct server, look));
 }
 
 static void on_listener_idle(void *context)
 {
     struct server *server = context;
-    loop_at_turn_end(server->requests.loop, &server->drained);
+    loop_at_turn_end(server->requests.loop, &server->look);
 }
 
 void server_drain(struct server *server, void (*on_drained)(void *context), void *context)
@@ -178,25 +161,98 @@ void server_drain(struct server *server, void (*on_drained)(void *context), void
     server->requests.is_draining = true;
     server->on_drained = on_drained;
     server->context = context;
-    for (size_t i = 0; i < server->listener_count; i++) {
-        struct listener *listener = &server->listeners[i];
-        if (listener->udp)
-            serve_udp_drain(listener->udp, on_listener_idle, server);
-        if (listener->stream)
-            serve_stream_drain(listener->stream, on_listener_idle, server);
+    for (size_t i = 0; i < server->share->count; i++) {
+        struct listener *listener = listener_at(server, i);
+        if (listener)
+            listener_drain(listener, on_listener_idle, server);
     }
-    tell_if_drained(server);
+    LIST_EACH(node, &server->ending)
+    listener_drain(LIST_ITEM(node, struct listener, node), on_listener_idle, server);
+    look(server);
 }
 
 void server_free(struct server *server)
 {
     if (!server)
         return;
-    turn_end_cancel(&server->drained);
-    for (size_t i = 0; i < server->listener_count; i++)
-        close_listener(&server->listeners[i]);
-    turn_end_cancel(&server->drained);
+    for (size_t i = 0; i < server->share->count; i++)
+        listener_close(&server->share->slots[i].listener);
+    for (struct list *node; (node = list_first(&server->ending));) {
+        struct listener *listener = LIST_ITEM(node, struct listener, node);
+        listener_close(&listener);
+    }
+    turn_end_cancel(&server->look);
     requests_deinit(&server->requests);
     tls_context_free(server->tls);
+    listen_share_free(server->share);
     free(server);
+}
+
+/* ---- reloading ---- */
+
+/* All of the server that holds something of the quota, or has rules of the options. */
+static void renew(struct server *server, const struct server_options *options,
+                  struct server_quota *quota)
+{
+    struct listen_share *share = server->share;
+    for (size_t i = 0; i < share->count; i++)
+        if (share->slots[i].listener)
+            listener_move(share->slots[i].listener, quota);
+    LIST_EACH(node, &server->ending)
+    listener_move(LIST_ITEM(node, struct listener, node), quota);
+    requests_renew(&server->requests, options, quota);
+    for (size_t i = 0; i < share->count; i++)
+        if (share->slots[i].listener)
+            listener_renew(share->slots[i].listener);
+    LIST_EACH(node, &server->ending)
+    listener_renew(LIST_ITEM(node, struct listener, node));
+}
+
+static void begin_or_go_on(struct server *server, struct listen_slot *slot,
+                           struct listen_share *old)
+{
+    if (slot->before != SIZE_MAX) {
+        MUST(slot->before < old->count);
+        slot->listener = old->slots[slot->before].listener;
+        old->slots[slot->before].listener = NULL;
+        return;
+    }
+    char text[ADDR_TEXT_MAX];
+    addr_format(&slot->stream.local, text);
+    enum err err = open_listener(server, slot);
+    if (err)
+        LOG(LOG_ERROR, "serve", "a worker cannot serve %s: %s", text, err_str(err));
+}
+
+static void end_listener(struct server *server, struct listener *listener)
+{
+    list_append(&server->ending, &listener->node);
+    listener_end(listener, on_listener_idle, server);
+}
+
+static void change_addresses(struct server *server, struct listen_share *share)
+{
+    struct listen_share *old = server->share;
+    server->share = share;
+    for (size_t i = 0; i < share->count; i++)
+        begin_or_go_on(server, &share->slots[i], old);
+    for (size_t i = 0; i < old->count; i++)
+        if (old->slots[i].listener)
+            end_listener(server, old->slots[i].listener);
+    listen_share_free(old);
+}
+
+void server_reload(struct server *server, const struct server_options *options,
+                   struct listen_share **share, struct server_quota *quota,
+                   void (*on_ended)(void *context), void *context)
+{
+    renew(server, options, quota);
+    if (server->requests.is_draining)
+        listen_share_free(*share);
+    else
+        change_addresses(server, *share);
+    *share = NULL;
+    server->on_ended = on_ended;
+    server->ended_context = context;
+    tell_if_ended(server);
 }

@@ -6,15 +6,11 @@
 /*
  * A worker's client side: UDP, TCP and TLS listeners, sessions and requests. Reads queries, answers
  * what can be answered at once, waits for the rest.
- *
- * Where an address is meant by number (which), it is that of server_address.h.
  */
 
-#include <stddef.h>
-
-#include "base/addr.h"
 #include "base/err.h"
 #include "base/stats.h"
+#include "serve/listen_sockets.h"
 #include "serve/server_options.h"
 #include "serve/server_quota.h"
 
@@ -23,28 +19,44 @@ struct resolver;
 struct server;
 struct tls_context;
 
-/* Whether the addresses can be listened on, asked once before any worker starts: an address that
- * another instance holds is ERR_ADDRESS_IN_USE and *which is its number; one that this machine
- * lacks is a logged warning unless it is the only one (ERR_ADDRESS_UNKNOWN). */
-MUST_USE enum err server_probe(const struct server_options *options, size_t *which);
-
-/* Opens the listeners. options, resolver, quota and stats are borrowed. With options->listen_tls,
+/* Serves the addresses whose sockets it is given. Takes the share, on error too: *share becomes
+ * NULL. options, resolver, quota and stats are borrowed. With options->listen_tls,
  * server_set_tls() must follow before the loop runs. */
 MUST_USE enum err server_open(struct server **out, struct loop *loop,
-                              const struct server_options *options, struct resolver *resolver,
-                              struct server_quota *quota, struct stats *stats, size_t *which);
+                              const struct server_options *options, struct listen_share **share,
+                              struct resolver *resolver, struct server_quota *quota,
+                              struct stats *stats);
 
 /* What TLS clients are served with: those that connect from now on; who is connected keeps what it
  * has. Takes the context: *context becomes NULL. */
 void server_set_tls(struct server *server, struct tls_context **context);
 
-/* Where a listener is bound, which matters when its port is 0 (UDP and TCP then get the same); NULL
- * when this machine lacks the address. Not while draining. */
-const struct addr *server_local(const struct server *server, size_t which);
+/*
+ * From now on the server does as these options say, with this quota, and serves the addresses of
+ * this share, which was made for the list that follows the server's. When it returns, nothing here
+ * refers to the options and the quota before. Takes the share: *share becomes NULL.
+ *
+ * Addresses of both lists keep their sockets and sessions; sessions are judged anew by the access
+ * list. With options->listen_tls and none before, server_set_tls() goes before this. A new address
+ * that cannot be watched (memory has run out) is logged and left to the other workers.
+ *
+ * Addresses that are no more lose no query: what has come is answered, who waits to be accepted
+ * is, and sessions end as serve_stream_end() says. on_ended is called once when all of these are
+ * closed (within the call, if there are none); it must not free the server. A reload before that
+ * takes over: its own on_ended, and no other, comes when those of both are closed. That takes as
+ * long as the queries that wait, and SERVE_STREAM_END_US with what clients take to read their
+ * answers (session.h).
+ *
+ * While draining the options and the quota change and no address does.
+ */
+void server_reload(struct server *server, const struct server_options *options,
+                   struct listen_share **share, struct server_quota *quota,
+                   void (*on_ended)(void *context), void *context);
 
 /* Takes no more clients, nor queries that would have to wait (over UDP they get SERVFAIL, and hits
  * are still answered, until the server is freed); what waits is still answered. on_drained is
- * called once nothing waits (within the call, if so) and may free the server. */
+ * called once nothing waits (within the call, if so) and may free the server. Addresses that a
+ * reload ends are waited for likewise, and then it is on_ended that comes first. */
 void server_drain(struct server *server, void (*on_drained)(void *context), void *context);
 
 /* Closes everything; waiting queries get no answer. */

@@ -21,6 +21,7 @@ struct server_options {
     size_t listen_count;
     struct addr *listen_tls; /* DNS over TLS */
     size_t listen_tls_count;
+    bool freebind;             /* of both: also addresses that this machine does not have yet */
     char *tls_certificate;     /* PEM file of the chain, the server's own first; "": none */
     char *tls_key;             /* PEM file */
     char *tls_ciphers;         /* as in struct tls_peer_options */

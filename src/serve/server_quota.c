@@ -4,9 +4,9 @@
  * Counts what all workers take together. Waiting queries come by the hundred thousand a second: an
  * atomic for all, and two for each client, found by its hash in an array of a fixed size: the
  * smaller of the two is never less than what the client has. Connections come far less often and
- * are counted per address: a table behind one mutex, never longer than max_clients, since a client
- * stands in it only while it has a connection. Invariant: a count is never above its bound, and a
- * client without connections has no place.
+ * are counted per address: a table behind one mutex, never longer than max_clients (or that of the
+ * quota before), since a client stands in it only while it has a connection. Invariant: nothing is
+ * taken above its bound but by who moves here, and a client without connections has no place.
  */
 #include "serve/server_quota.h"
 
@@ -47,6 +47,7 @@ struct server_quota {
     uint32_t unused_place; /* places from here on were never used: their memory is untouched */
     uint32_t bucket_mask;
     uint32_t *buckets;
+    uint32_t place_count; /* immutable */
     struct place *places;
 };
 
@@ -58,43 +59,59 @@ static uint32_t bucket_count(uint64_t places)
     return count;
 }
 
+static bool are_same_clients(const struct client_masks *a, const struct client_masks *b)
+{
+    return a->v4 == b->v4 && a->v6[0] == b->v6[0] && a->v6[1] == b->v6[1];
+}
+
 /* False: out of memory. */
-static bool limit_rate(struct server_quota *quota, const struct server_options *options)
+static bool limit_rate(struct server_quota *quota, const struct server_options *options,
+                       const struct server_quota *before)
 {
     if (options->rate_limit_qps == 0)
         return true;
-    quota->rate_limit = rate_limit_new(options->rate_limit_qps, options->rate_limit_clients);
+    bool goes_on = before && are_same_clients(&quota->masks, &before->masks);
+    quota->rate_limit = rate_limit_new(options->rate_limit_qps, options->rate_limit_clients,
+                                       goes_on ? before->rate_limit : NULL);
     return quota->rate_limit;
 }
 
-struct server_quota *server_quota_new(const struct server_options *options)
+/* False: out of memory. */
+static bool make_tables(struct server_quota *quota)
+{
+    size_t buckets = (size_t)quota->bucket_mask + 1;
+    quota->counters = calloc((size_t)quota->counter_mask + 1, sizeof(*quota->counters));
+    quota->buckets = malloc(buckets * sizeof(*quota->buckets));
+    quota->places = calloc((size_t)quota->place_count + 1, sizeof(*quota->places));
+    for (size_t i = 0; quota->buckets && i < buckets; i++)
+        quota->buckets[i] = PLACE_NONE;
+    return quota->counters && quota->buckets && quota->places;
+}
+
+struct server_quota *server_quota_new(const struct server_options *options,
+                                      const struct server_quota *before)
 {
     struct server_quota *quota = aligned_alloc(64, sizeof(*quota));
     if (!quota)
         return NULL;
-    uint32_t buckets = bucket_count(options->max_clients);
-    uint32_t counters = bucket_count((uint64_t)options->max_waiting * COUNTERS_PER_PLACE);
+    uint32_t places = MAX(options->max_clients, before ? before->place_count : 0);
     *quota = (struct server_quota){
         .max_waiting = options->max_waiting,
         .max_waiting_per_client = options->max_waiting_per_client,
         .masks = client_masks_of(options->client_prefix_v4, options->client_prefix_v6),
-        .counter_mask = counters - 1,
-        .counters = calloc(counters, sizeof(*quota->counters)),
+        .counter_mask = bucket_count((uint64_t)options->max_waiting * COUNTERS_PER_PLACE) - 1,
         .max_clients = options->max_clients,
         .max_clients_per_address = options->max_clients_per_address,
         .free_place = PLACE_NONE,
-        .bucket_mask = buckets - 1,
-        .seed = rand_u64(),
-        .buckets = malloc(buckets * sizeof(*quota->buckets)),
-        .places = calloc((size_t)options->max_clients + 1, sizeof(*quota->places)),
+        .bucket_mask = bucket_count(places) - 1,
+        .seed = before ? before->seed : rand_u64(),
+        .place_count = places,
     };
     MUST(pthread_mutex_init(&quota->mutex, NULL) == 0);
-    if (!quota->buckets || !quota->places || !quota->counters || !limit_rate(quota, options)) {
+    if (!make_tables(quota) || !limit_rate(quota, options, before)) {
         server_quota_free(quota);
         return NULL;
     }
-    for (uint32_t i = 0; i < buckets; i++)
-        quota->buckets[i] = PLACE_NONE;
     return quota;
 }
 
@@ -165,6 +182,17 @@ void server_quota_give_waiting(struct server_quota *quota, uint64_t client)
     atomic_fetch_sub_explicit(&quota->waiting, 1, memory_order_relaxed);
 }
 
+uint64_t server_quota_move_waiting(struct server_quota *to, struct server_quota *from,
+                                   uint64_t client, const struct addr *addr)
+{
+    uint64_t here = server_quota_client(to, addr);
+    atomic_fetch_add_explicit(&to->waiting, 1, memory_order_relaxed);
+    count_up(first_counter(to, here));
+    count_up(second_counter(to, here));
+    server_quota_give_waiting(from, client);
+    return here;
+}
+
 uint32_t server_quota_waiting(const struct server_quota *quota)
 {
     return (uint32_t)atomic_load_explicit(&quota->waiting, memory_order_relaxed);
@@ -181,7 +209,7 @@ static uint32_t *find_link(struct server_quota *quota, const struct addr *addr)
     return link;
 }
 
-/* A place with no connection yet; there is one as long as a client may be taken. */
+/* A place with no connection yet; there is one for each client that may be taken or moves here. */
 static uint32_t new_place(struct server_quota *quota, const struct addr *addr)
 {
     uint32_t at = quota->free_place;
@@ -189,23 +217,34 @@ static uint32_t new_place(struct server_quota *quota, const struct addr *addr)
         quota->free_place = quota->places[at].next;
     else
         at = quota->unused_place++;
-    MUST(at < quota->max_clients);
+    MUST(at < quota->place_count);
     quota->places[at] = (struct place){.addr = *addr, .next = PLACE_NONE};
     return at;
 }
 
-static bool take_client(struct server_quota *quota, const struct addr *client)
+/* The prefix's place, new or not. */
+static struct place *place_of(struct server_quota *quota, const struct addr *prefix)
+{
+    uint32_t *link = find_link(quota, prefix);
+    if (*link == PLACE_NONE)
+        *link = new_place(quota, prefix);
+    return &quota->places[*link];
+}
+
+static void count_client(struct server_quota *quota, struct place *place)
+{
+    place->count++;
+    quota->clients++;
+}
+
+static bool take_client(struct server_quota *quota, const struct addr *prefix)
 {
     if (quota->clients >= quota->max_clients || quota->max_clients_per_address == 0)
         return false;
-    uint32_t *link = find_link(quota, client);
-    if (*link == PLACE_NONE)
-        *link = new_place(quota, client);
-    struct place *place = &quota->places[*link];
+    struct place *place = place_of(quota, prefix);
     if (place->count >= quota->max_clients_per_address)
         return false;
-    place->count++;
-    quota->clients++;
+    count_client(quota, place);
     return true;
 }
 
@@ -238,6 +277,16 @@ void server_quota_give_client(struct server_quota *quota, const struct addr *cli
     pthread_mutex_lock(&quota->mutex);
     give_client(quota, &prefix);
     pthread_mutex_unlock(&quota->mutex);
+}
+
+void server_quota_move_client(struct server_quota *to, struct server_quota *from,
+                              const struct addr *client)
+{
+    struct addr prefix = client_prefix(&to->masks, client);
+    pthread_mutex_lock(&to->mutex);
+    count_client(to, place_of(to, &prefix));
+    pthread_mutex_unlock(&to->mutex);
+    server_quota_give_client(from, client);
 }
 
 uint32_t server_quota_clients(struct server_quota *quota)

@@ -17,8 +17,16 @@
 
 struct server_quota;
 
-/* One for all workers; NULL out of memory. Freed after the last server. */
-struct server_quota *server_quota_new(const struct server_options *options);
+/*
+ * One for all workers; NULL out of memory. Freed after the last server.
+ *
+ * before is NULL, or the quota that servers will leave for this one (server_reload()), each with
+ * all that it has taken: what they bring is taken even where the new bounds are lower, and then
+ * nothing more until there is less. Clients' queries a second go on counting, unless the number of
+ * clients that are counted or what makes a client has changed.
+ */
+struct server_quota *server_quota_new(const struct server_options *options,
+                                      const struct server_quota *before);
 void server_quota_free(struct server_quota *quota);
 
 /* The client's number in what follows: a hash of its prefix with a seed of the process. */
@@ -42,6 +50,13 @@ struct rate_limit *server_quota_rate_limit(const struct server_quota *quota);
  * taken, or all that one client may have. */
 MUST_USE bool server_quota_take_client(struct server_quota *quota, const struct addr *client);
 void server_quota_give_client(struct server_quota *quota, const struct addr *client);
+
+/* From one quota to the next: given back there and taken here, whatever the bounds. The first
+ * returns the client's number in the new one. */
+uint64_t server_quota_move_waiting(struct server_quota *to, struct server_quota *from,
+                                   uint64_t client, const struct addr *addr);
+void server_quota_move_client(struct server_quota *to, struct server_quota *from,
+                              const struct addr *client);
 
 /* What is taken now. */
 uint32_t server_quota_waiting(const struct server_quota *quota);

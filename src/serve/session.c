@@ -19,7 +19,10 @@
 #include "loop/timer.h"
 #include "net/link.h"
 #include "net/tls.h"
+#include "serve/acl.h"
+#include "serve/client_handshake.h"
 #include "serve/request.h"
+#include "serve/server_quota.h"
 
 enum session_state {
     SESSION_SECURING,
@@ -40,6 +43,7 @@ struct session {
     enum session_state state;
     bool has_ended; /* no further query is wanted, whatever the state says yet */
     uint64_t last_query_at;
+    uint64_t idle_us;    /* after that; as it was then, since a reload may change it */
     uint64_t give_up_at; /* finishing, nothing waits, or discarding; 0: not set */
     struct timer timer;
 };
@@ -88,10 +92,16 @@ static enum session_state wanted_state(const struct session *session)
 
 static uint64_t idle_at(const struct session *session)
 {
-    uint64_t timeout_us = session->sink.requests->options->client_idle_timeout_us;
+    uint64_t timeout_us = session->idle_us;
     if (session->access != SERVER_ALLOW)
         timeout_us = MIN(timeout_us, SESSION_REFUSED_US);
     return session->last_query_at + timeout_us;
+}
+
+static void begin_idle(struct session *session)
+{
+    session->last_query_at = loop_now(loop_of(session));
+    session->idle_us = session->sink.requests->options->client_idle_timeout_us;
 }
 
 static bool is_read(enum session_state state)
@@ -120,7 +130,7 @@ static void session_move(struct session *session, enum session_state to)
         timer_start(loop, &session->timer, loop_now(loop) + SESSION_STALL_US);
         break;
     case SESSION_FINISHING:
-        session->sink.rules.keepalive_100ms = 0; /* RFC 7828 section 3.4: close, please */
+        session->sink.rules.keepalive_100ms = 0; /* as set_rules() says */
         session->give_up_at = 0;
         timer_stop(&session->timer);
         break;
@@ -175,33 +185,10 @@ static void settle(struct session *session)
 
 /* ---- the handshake ---- */
 
-/* Alerts are told: a client that does not trust our certificate shows here and nowhere else. Whom
- * we hear nothing of has left, or scans ports. */
-static void log_handshake(const struct session *session, enum err why)
-{
-    char client[ADDR_TEXT_MAX];
-    const char *detail = tls_detail(link_tls(session->link));
-    addr_format(&session->client, client);
-    if (*detail)
-        LOG_LIMITED(LOG_INFO, "serve", "TLS handshake with %s failed: %s (%s)", client,
-                    err_str(why), detail);
-    else
-        LOG(LOG_DEBUG, "serve", "TLS handshake with %s failed: %s", client, err_str(why));
-}
-
 static void give_up_handshake(struct session *session, enum err why)
 {
-    bool was_slow = why == ERR_TIMED_OUT;
-    stats_add_at(stats_of(session), was_slow ? stat_client_tls_timeout : stat_client_tls_failed, 1);
-    log_handshake(session, why);
+    client_handshake_failed(stats_of(session), &session->client, link_tls(session->link), why);
     session_close(session);
-}
-
-static void count_handshake(const struct session *session)
-{
-    bool was_resumed = tls_facts(link_tls(session->link)).resumed;
-    stats_add_at(stats_of(session), was_resumed ? stat_client_tls_resumed : stat_client_tls_full,
-                 1);
 }
 
 /* ---- ends and deadlines ---- */
@@ -270,8 +257,8 @@ static void on_answered(struct sink *sink)
 static void on_open(void *owner)
 {
     struct session *session = owner;
-    count_handshake(session);
-    session->last_query_at = loop_now(loop_of(session));
+    client_handshake_done(stats_of(session), link_tls(session->link));
+    begin_idle(session);
     session_move(session, SESSION_OPEN);
 }
 
@@ -285,7 +272,7 @@ static void on_message(void *owner, struct span message)
     enum request_result result = request_take(&session->sink, message, session->access, NULL);
     cache_read_end();
     if (result != REQUEST_DROPPED)
-        session->last_query_at = loop_now(loop_of(session));
+        begin_idle(session);
     if (message.len < HEADER_LEN || session->access != SERVER_ALLOW) /* no DNS, or no business */
         session->has_ended = true;
     settle(session);
@@ -325,14 +312,22 @@ static const struct link_handler handler = {
 
 /* ---- opening and ending ---- */
 
+/* What the next answer says: an idle time of 0 means close, please (RFC 7828 section 3.4). */
+static void set_rules(struct session *session)
+{
+    const struct server_options *options = session->host->requests->options;
+    bool may_stay =
+        session->access == SERVER_ALLOW && !session->has_ended && !session->host->is_ending;
+    session->sink.rules =
+        reply_rules_stream(options->max_udp_size, may_stay ? options->client_idle_timeout_us : 0);
+    session->sink.rules.pads = is_tls(session);
+}
+
 static void init_sink(struct session *session)
 {
     struct sink *sink = &session->sink;
-    const struct server_options *options = session->host->requests->options;
     sink_init(sink, session->host->requests);
-    uint64_t idle_us = session->access == SERVER_ALLOW ? options->client_idle_timeout_us : 0;
-    sink->rules = reply_rules_stream(options->max_udp_size, idle_us); /* 0: close, please */
-    sink->rules.pads = is_tls(session);
+    set_rules(session);
     sink->client = &session->client;
     sink->reserve = reserve;
     sink->commit = commit;
@@ -348,9 +343,9 @@ static struct session *session_new(struct session_host *host, const struct addr 
     session->host = host;
     session->client = *client;
     session->access = access;
-    session->last_query_at = loop_now(host->requests->loop);
     timer_init(&session->timer, on_due);
     init_sink(session);
+    begin_idle(session);
     return session;
 }
 
@@ -384,6 +379,26 @@ enum err session_open(struct session_host *host, struct tcp **tcp, enum server_a
     list_append(&host->sessions, &session->node);
     session_move(session, is_tls(session) ? SESSION_SECURING : SESSION_OPEN);
     return ERR_OK;
+}
+
+void session_move_all(struct session_host *host, struct server_quota *quota)
+{
+    LIST_EACH(node, &host->sessions)
+    {
+        struct session *session = LIST_ITEM(node, struct session, node);
+        server_quota_move_client(quota, host->requests->quota, &session->client);
+        sink_move(&session->sink, quota);
+    }
+}
+
+void session_renew_all(struct session_host *host)
+{
+    LIST_EACH(node, &host->sessions)
+    {
+        struct session *session = LIST_ITEM(node, struct session, node);
+        session->access = acl_find(host->requests->options->access, &session->client);
+        set_rules(session);
+    }
 }
 
 void session_finish_all(struct session_host *host)

@@ -29,12 +29,15 @@
  * One thread.
  */
 
+#include <stdbool.h>
+
 #include "base/addr.h"
 #include "base/err.h"
 #include "base/list.h"
 #include "serve/server_options.h"
 
 struct requests;
+struct server_quota;
 struct session;
 struct tcp;
 struct tls_context;
@@ -54,6 +57,7 @@ enum {
 struct session_host {
     struct requests *requests;
     struct tls_context *const *tls; /* where the context for new sessions stands; NULL: plain */
+    bool is_ending; /* its address is served no more: answers tell clients to close */
     struct list sessions;
     /* A session has ended and is freed; client is borrowed until the return. */
     void (*on_closed)(struct session_host *host, const struct addr *client);
@@ -63,6 +67,12 @@ struct session_host {
  * then, and on_closed is not called). The session frees itself. */
 MUST_USE enum err session_open(struct session_host *host, struct tcp **tcp,
                                enum server_access access);
+
+/* A reload has two steps: all that sessions hold of the quota, also their own places, goes to this
+ * one; then, with the requests renewed, they do as the options say from their next query on. What
+ * was told by RFC 7828 is kept: no session is closed sooner than its last answer said. */
+void session_move_all(struct session_host *host, struct server_quota *quota);
+void session_renew_all(struct session_host *host);
 
 /* Finishes every session; those with nothing to wait for are closed within the call. */
 void session_finish_all(struct session_host *host);

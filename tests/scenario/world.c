@@ -76,13 +76,18 @@ static bool open_layers(struct world *world, char *why)
     upstreams_use_tickets(world->upstreams, world->tickets);
     world->resolver = resolver_new(world->loop, world->cache, world->upstreams, &config->route,
                                    config->server.max_waiting, &world->stats);
-    world->server_quota = server_quota_new(&config->server);
+    world->server_quota = server_quota_new(&config->server, NULL);
     MUST(world->resolver && world->server_quota);
-    if (server_open(&world->server, world->loop, &config->server, world->resolver,
-                    world->server_quota, &world->stats, &which) == ERR_OK)
-        return true;
-    snprintf(why, WORLD_WHY_MAX, "cannot listen at address %zu", which);
-    return false;
+    world->sockets = listen_sockets_new(1);
+    MUST(world->sockets);
+    if (listen_sockets_prepare(world->sockets, &config->server, &which)) {
+        snprintf(why, WORLD_WHY_MAX, "cannot listen at address %zu", which);
+        return false;
+    }
+    struct listen_share *share = listen_sockets_take(world->sockets, 0);
+    MUST(server_open(&world->server, world->loop, &config->server, &share, world->resolver,
+                     world->server_quota, &world->stats) == ERR_OK);
+    return true;
 }
 
 bool world_open(struct world *world, const struct script *script, const char *yaml, uint64_t seed,
@@ -112,6 +117,7 @@ bool world_close(struct world *world, char why[WORLD_WHY_MAX])
     size_t left = 0;
     if (world->loop) {
         server_free(world->server);
+        listen_sockets_free(world->sockets);
         resolver_free(world->resolver);
         if (world->upstreams)
             upstreams_free(world->upstreams);

@@ -70,6 +70,7 @@ struct world {
     struct upstreams *upstreams;
     struct resolver *resolver;
     struct server_quota *server_quota;
+    struct listen_sockets *sockets;
     struct server *server;
     int now; /* the step whose ranges hold */
     uint16_t last_port, last_id;

@@ -51,8 +51,6 @@ struct fake_net {
     unsigned fail_opens;
     enum err fail_why;
     size_t file_limit;
-    struct addr fail_listen;
-    enum err fail_listen_why;
     unsigned drop_replies;
     size_t write_max;
     uint64_t client_latency_us;

@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "net/acceptor.h"
+#include "net/listen_socket.h"
 #include "net/udp_server.h"
 #include "support/fake_inside.h"
 
@@ -22,6 +23,7 @@ enum { BATCH = 32, ACCEPT_PAUSE_US = 100 * 1000 };
 struct udp_server {
     struct list node;
     struct fake_net *net;
+    struct listen_socket socket;
     struct addr local;
     const struct udp_server_handler *handler;
     void *owner;
@@ -32,28 +34,24 @@ struct udp_server {
     uint8_t *slot; /* malloc'd per reserve: writing beyond it, or later, is seen by ASan */
     struct turn_end turn_end;
     bool in_batch, closed;
+    void (*on_quiet)(void *owner); /* it ends */
+    struct fake_event end;
     uint64_t dropped;
 };
 
 struct acceptor {
     struct list node;
     struct fake_net *net;
+    struct listen_socket socket;
     struct addr local;
     acceptor_fn on_accept;
     void *owner;
     struct list backlog;
     struct fake_event acceptable;
     bool accepting, closed;
+    void (*on_ended)(void *owner); /* it ends */
+    struct fake_event end;
 };
-
-/* A listener's address: the port drawn when it is 0, or the error that the test asked for. */
-static enum err listen_address(struct fake_net *net, const struct addr *listen, struct addr *out)
-{
-    if (net->fail_listen_why && addr_equal(listen, &net->fail_listen))
-        return net->fail_listen_why;
-    *out = fake_net_source(net, listen, addr_family(listen));
-    return ERR_OK;
-}
 
 static bool listens_at(const struct addr *local, const struct addr *asked, bool wildcard)
 {
@@ -178,30 +176,45 @@ static void on_udp_readable(struct fake_event *event)
         fake_event_schedule(server->net->loop, &server->readable, 0);
 }
 
-enum err udp_server_open(struct udp_server **out, struct loop *loop, const struct addr *listen,
+static void on_udp_end(struct fake_event *event)
+{
+    struct udp_server *server = CONTAINER_OF(event, struct udp_server, end);
+
+    if (list_is_empty(&server->inbox))
+        server->on_quiet(server->owner);
+    else
+        fake_event_schedule(server->net->loop, event, 1);
+}
+
+enum err udp_server_open(struct udp_server **out, struct loop *loop, struct listen_socket *socket,
                          const struct udp_server_handler *handler, void *owner)
 {
     struct fake_net *net = fake_net_of(loop);
-    struct udp_server *server;
-    struct addr local;
-    enum err err = listen_address(net, listen, &local);
+    struct udp_server *server = calloc(1, sizeof(*server));
 
-    if (err)
-        return err;
-    server = calloc(1, sizeof(*server));
-    MUST(server);
+    MUST(server && socket->fd >= 0 && socket->type == LISTEN_UDP);
     server->net = net;
-    server->local = local;
+    server->socket = *socket;
+    server->local = socket->local;
     server->handler = handler;
     server->owner = owner;
     list_init(&server->inbox);
     list_init(&server->replies);
     fake_event_init(&server->readable, on_udp_readable);
+    fake_event_init(&server->end, on_udp_end);
     turn_end_init(&server->turn_end, on_turn_end);
     list_append(&net->udp_servers, &server->node);
     net->counts.open_listeners++;
+    *socket = LISTEN_SOCKET_NONE;
     *out = server;
     return ERR_OK;
+}
+
+void udp_server_end(struct udp_server *server, void (*on_quiet)(void *owner))
+{
+    MUST(!server->on_quiet);
+    server->on_quiet = on_quiet;
+    fake_event_schedule(server->net->loop, &server->end, UDP_SERVER_END_US);
 }
 
 void udp_server_close(struct udp_server **server)
@@ -212,6 +225,8 @@ void udp_server_close(struct udp_server **server)
     flush(closing);
     turn_end_cancel(&closing->turn_end);
     fake_event_cancel(&closing->readable);
+    fake_event_cancel(&closing->end);
+    listen_socket_close(&closing->socket);
     closing->net->counts.open_listeners--;
     closing->closed = true;
     list_remove(&closing->node);
@@ -237,7 +252,7 @@ static struct udp_server *find_udp_server(struct fake_net *net, const struct add
         LIST_EACH(node, &net->udp_servers)
         {
             struct udp_server *server = LIST_ITEM(node, struct udp_server, node);
-            if (listens_at(&server->local, to, wildcard))
+            if (!server->on_quiet && listens_at(&server->local, to, wildcard))
                 return server;
         }
     }
@@ -323,28 +338,43 @@ static void on_acceptable(struct fake_event *event)
         free(acceptor);
 }
 
-enum err acceptor_open(struct acceptor **out, struct loop *loop, const struct addr *listen,
+static void on_acceptor_end(struct fake_event *event)
+{
+    struct acceptor *acceptor = CONTAINER_OF(event, struct acceptor, end);
+
+    if (list_is_empty(&acceptor->backlog))
+        acceptor->on_ended(acceptor->owner);
+    else
+        fake_event_schedule(acceptor->net->loop, event, 1);
+}
+
+enum err acceptor_open(struct acceptor **out, struct loop *loop, struct listen_socket *socket,
                        acceptor_fn on_accept, void *owner)
 {
     struct fake_net *net = fake_net_of(loop);
-    struct acceptor *acceptor;
-    struct addr local;
-    enum err err = listen_address(net, listen, &local);
+    struct acceptor *acceptor = calloc(1, sizeof(*acceptor));
 
-    if (err)
-        return err;
-    acceptor = calloc(1, sizeof(*acceptor));
-    MUST(acceptor);
+    MUST(acceptor && socket->fd >= 0 && socket->type == LISTEN_TCP);
     acceptor->net = net;
-    acceptor->local = local;
+    acceptor->socket = *socket;
+    acceptor->local = socket->local;
     acceptor->on_accept = on_accept;
     acceptor->owner = owner;
     list_init(&acceptor->backlog);
     fake_event_init(&acceptor->acceptable, on_acceptable);
+    fake_event_init(&acceptor->end, on_acceptor_end);
     list_append(&net->acceptors, &acceptor->node);
     net->counts.open_listeners++;
+    *socket = LISTEN_SOCKET_NONE;
     *out = acceptor;
     return ERR_OK;
+}
+
+void acceptor_end(struct acceptor *acceptor, void (*on_ended)(void *owner))
+{
+    MUST(!acceptor->on_ended);
+    acceptor->on_ended = on_ended;
+    fake_event_schedule(acceptor->net->loop, &acceptor->end, ACCEPTOR_END_US);
 }
 
 void acceptor_close(struct acceptor **acceptor)
@@ -355,6 +385,8 @@ void acceptor_close(struct acceptor **acceptor)
     for (struct list *node; (node = list_first(&closing->backlog)) != NULL;)
         fake_conn_refuse(fake_conn_of_backlog_node(node));
     fake_event_cancel(&closing->acceptable);
+    fake_event_cancel(&closing->end);
+    listen_socket_close(&closing->socket);
     list_remove(&closing->node);
     closing->net->counts.open_listeners--;
     closing->closed = true;
@@ -367,13 +399,6 @@ const struct addr *acceptor_local(const struct acceptor *acceptor)
     return &acceptor->local;
 }
 
-/* There is no loop here to ask for its network: every address is free. */
-enum err acceptor_probe(const struct addr *listen, bool with_udp)
-{
-    (void)listen, (void)with_udp;
-    return ERR_OK;
-}
-
 /* ---------------------------------------------------------------- TCP: clients */
 
 static struct acceptor *find_acceptor(struct fake_net *net, const struct addr *to)
@@ -382,7 +407,7 @@ static struct acceptor *find_acceptor(struct fake_net *net, const struct addr *t
         LIST_EACH(node, &net->acceptors)
         {
             struct acceptor *acceptor = LIST_ITEM(node, struct acceptor, node);
-            if (listens_at(&acceptor->local, to, wildcard))
+            if (!acceptor->on_ended && listens_at(&acceptor->local, to, wildcard))
                 return acceptor;
         }
     }
@@ -423,10 +448,16 @@ struct fake_conn *fake_client_tcp_open(struct fake_net *net, const struct addr *
 
 void fake_listen_free_all(struct fake_net *net)
 {
-    for (struct list *node; (node = list_take_first(&net->udp_servers)) != NULL;)
-        udp_server_free(LIST_ITEM(node, struct udp_server, node));
-    for (struct list *node; (node = list_take_first(&net->acceptors)) != NULL;)
-        free(LIST_ITEM(node, struct acceptor, node));
+    for (struct list *node; (node = list_take_first(&net->udp_servers)) != NULL;) {
+        struct udp_server *server = LIST_ITEM(node, struct udp_server, node);
+        listen_socket_close(&server->socket);
+        udp_server_free(server);
+    }
+    for (struct list *node; (node = list_take_first(&net->acceptors)) != NULL;) {
+        struct acceptor *acceptor = LIST_ITEM(node, struct acceptor, node);
+        listen_socket_close(&acceptor->socket);
+        free(acceptor);
+    }
     if (net->last_reply)
         packet_free(net->last_reply);
 }

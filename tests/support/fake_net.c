@@ -45,6 +45,7 @@ void fake_net_free(struct fake_net *net)
     if (!net)
         return;
     fake_listen_free_all(net);
+    fake_net_fail_listen(net, &(struct addr){0}, ERR_OK);
     fake_udp_free_all(net);
     fake_tcp_free_all(net);
     fake_tls_free_net(net);
@@ -178,12 +179,6 @@ enum err fake_net_open_fault(struct fake_net *net)
         return net->fail_why;
     }
     return fake_net_has_file(net) ? ERR_OK : ERR_NO_FILES;
-}
-
-void fake_net_fail_listen(struct fake_net *net, const struct addr *listen, enum err why)
-{
-    net->fail_listen = *listen;
-    net->fail_listen_why = why;
 }
 
 void fake_net_drop_replies(struct fake_net *net, unsigned count)

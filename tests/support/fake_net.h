@@ -21,10 +21,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/addr.h"
 #include "base/err.h"
 #include "base/span.h"
+#include "net/listen_socket.h"
 #include "net/tcp.h"
 
 struct loop;
@@ -78,8 +80,22 @@ void fake_net_fail_opens(struct fake_net *net, unsigned count, enum err why);
  * (ERR_NO_FILES); 0: no limit. Connections wait in the backlog meanwhile, as in reality. */
 void fake_net_set_file_limit(struct fake_net *net, size_t sockets);
 
-/* udp_server_open() and acceptor_open() of this address return why; ERR_OK: no longer. */
+/* listen_socket_open() of this address returns why (ERR_ADDRESS_UNKNOWN not with freebind), until
+ * the network is freed; ERR_OK: no longer. */
 void fake_net_fail_listen(struct fake_net *net, const struct addr *listen, enum err why);
+
+/* What is open of net/listen_socket.h in the whole program, taken by a loop or not. */
+size_t fake_listen_sockets(void);
+
+/* A socket to give to udp_server_open() or acceptor_open(). */
+struct listen_socket fake_listen_at(const struct addr *addr, enum listen_type type);
+
+/* A socket that another program has bound, to give to the code under test or not. */
+int fake_foreign_socket(const struct addr *local, enum listen_type type);
+void fake_foreign_close(int fd);
+
+/* Whose the last socket became that listen_socket_chown() saw. */
+uid_t fake_listen_owner(void);
 
 /* The next count replies of udp_servers are dropped as the kernel does when it is full. */
 void fake_net_drop_replies(struct fake_net *net, unsigned count);

@@ -5,6 +5,7 @@ manager hears and gives. Root's tests are skipped where the user is not root. Th
 test_package.py's."""
 
 import ctypes
+import fcntl
 import grp
 import json
 import os
@@ -16,7 +17,7 @@ import signal
 import socket
 import stat
 import subprocess
-import threading
+import sys
 import time
 
 import pytest
@@ -356,6 +357,106 @@ def test_without_a_watchdog_none_is_fed(manager, nailupd):
     with pytest.raises(BlockingIOError):
         while True:
             assert b"WATCHDOG" not in manager.socket.recv(4096)
+
+
+# ---- what the service manager gives ----
+
+
+QUERY = b"\x12\x34\1\0\0\1\0\0\0\0\0\0\x09localhost\0\0\1\0\1"
+
+
+# Two descriptors and a command: what systemd does between fork and exec.
+HAND_OVER = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.dup2(int(sys.argv[2]), 4)
+os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="2")
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+
+class Sockets:
+    """A UDP and a TCP socket of one address, as nailupd.socket would open them."""
+
+    def __init__(self):
+        self.ip, self.port = free_address()
+        self.process = None
+        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.tcp = socket.create_server((self.ip, self.port))
+        self.udp.bind((self.ip, self.port))
+
+    def start(self, path):
+        """nailupd with them as descriptors 3 and 4."""
+        assert not self.process or self.process.poll() is not None
+        kept = [fcntl.fcntl(one, fcntl.F_DUPFD, 20) for one in (self.udp, self.tcp)]
+        self.process = subprocess.Popen([sys.executable, "-c", HAND_OVER, *map(str, kept),
+                                         program("nailupd"), "-c", str(path)],
+                                        pass_fds=kept, stderr=subprocess.PIPE, text=True)
+        for one in kept:
+            os.close(one)
+
+    def end(self):
+        """What it said and its exit code."""
+        said = self.process.communicate(timeout=60)[1]
+        return said, self.process.returncode
+
+    def close(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.end()
+        self.udp.close()
+        self.tcp.close()
+
+
+@pytest.fixture
+def sockets():
+    one = Sockets()
+    yield one
+    one.close()
+
+
+def ask_both(sockets):
+    """Asks over UDP and TCP and returns the sockets that the answers will come to."""
+    udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    udp.settimeout(30)
+    udp.sendto(QUERY, (sockets.ip, sockets.port))
+    tcp = socket.create_connection((sockets.ip, sockets.port), 30)
+    tcp.sendall(len(QUERY).to_bytes(2, "big") + QUERY)
+    return udp, tcp
+
+
+def expect_answers(udp, tcp):
+    with udp, tcp:
+        assert udp.recv(512)[-4:] == b"\x7f\0\0\1"
+        assert tcp.recv(512)[-4:] == b"\x7f\0\0\1"
+
+
+def test_queries_wait_in_sockets_of_the_service_manager_over_a_restart(
+        manager, make_config, open_folder, sockets):
+    user = {"user": "nobody"} if os.geteuid() == 0 else {}
+    config = make_config({"server": {"listen": [f"{sockets.ip}@{sockets.port}"],
+                                     "default-local-zones": "yes", "workers": 2, **user},
+                          "control": {"socket": str(open_folder / "control.sock")}},
+                         upstreams=["127.0.0.1@9"])
+    path = open_folder / "nailup.yaml"
+    path.write_text(json.dumps(config))
+    for _ in range(2):
+        asked = ask_both(sockets)  # nobody serves: the kernel keeps them
+        sockets.start(path)
+        expect_answers(*asked)
+        sockets.process.terminate()
+        said, code = sockets.end()
+        assert code == 0 and f"listening on {sockets.ip}" in said, said
+
+
+def test_sockets_of_addresses_that_are_not_served_are_refused(manager, make_config, tmp_path,
+                                                              sockets):
+    path = tmp_path / "nailup.yaml"
+    path.write_text(json.dumps(make_config(upstreams=["127.0.0.1@9"])))
+    sockets.start(path)
+    said, code = sockets.end()
+    assert code == 3
+    assert "sockets of the service manager: " in said and sockets.ip in said
 
 
 # ---- the unit ----

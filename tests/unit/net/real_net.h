@@ -26,6 +26,7 @@
 #include "base/span.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
+#include "net/listen_socket.h"
 
 enum { GUARD_S = 20 }; /* what has not happened by then never will */
 
@@ -135,6 +136,15 @@ static inline int plain_socket(int type, const char *string, struct addr *bound)
     assert_int_equal(bind(fd, &addr.sa, addr_len(&addr)), 0);
     assert_int_equal(getsockname(fd, &bound->sa, &len), 0);
     return fd;
+}
+
+/* A listening socket of ours. */
+static inline struct listen_socket listen_at(enum listen_type type, const struct addr *addr)
+{
+    struct listen_wish wish = {.addr = *addr, .type = type, .is_beside_ours = true};
+    struct listen_socket made;
+    assert_int_equal(listen_socket_open(&made, &wish), ERR_OK);
+    return made;
 }
 
 static inline int plain_listener(struct addr *bound)

@@ -321,9 +321,11 @@ static void test_a_client_is_accepted_into_a_link(void **state)
 {
     struct end *end = *state;
     struct addr addr = addr_of("127.0.0.1@0");
+    struct listen_socket socket = listen_at(LISTEN_TCP, &addr);
     char got[4];
 
-    assert_int_equal(acceptor_open(&end->acceptor, end->seen.loop, &addr, on_accept, end), ERR_OK);
+    assert_int_equal(acceptor_open(&end->acceptor, end->seen.loop, &socket, on_accept, end),
+                     ERR_OK);
     end->fd = plain_connect(acceptor_local(end->acceptor));
     end->echo = true;
     write_whole(end, "\0\2hi", 4);

@@ -126,7 +126,8 @@ static int set_up(void **state)
     assert_int_equal(tls_context_client(&ends->client_context, &ends->peer, why), ERR_OK);
     assert_int_equal(tls_context_server(&ends->server_context, &options, why), ERR_OK);
     struct addr any = addr_of("127.0.0.1@0");
-    assert_int_equal(acceptor_open(&ends->acceptor, ends->seen.loop, &any, on_accept, ends),
+    struct listen_socket socket = listen_at(LISTEN_TCP, &any);
+    assert_int_equal(acceptor_open(&ends->acceptor, ends->seen.loop, &socket, on_accept, ends),
                      ERR_OK);
     ends->addr = *acceptor_local(ends->acceptor);
     *state = ends;

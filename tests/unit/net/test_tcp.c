@@ -333,8 +333,11 @@ static void test_what_was_written_before_a_close_arrives(void **state)
 static struct addr open_acceptor(struct end *end, const char *listen)
 {
     struct addr addr = addr_of(listen);
+    struct listen_socket socket = listen_at(LISTEN_TCP, &addr);
 
-    assert_int_equal(acceptor_open(&end->acceptor, end->seen.loop, &addr, on_accept, end), ERR_OK);
+    assert_int_equal(acceptor_open(&end->acceptor, end->seen.loop, &socket, on_accept, end),
+                     ERR_OK);
+    assert_int_equal(socket.fd, -1);
     return *acceptor_local(end->acceptor);
 }
 
@@ -380,9 +383,10 @@ static void test_an_acceptor_may_be_closed_inside_its_callback(void **state)
 {
     struct end *end = *state;
     struct addr addr = addr_of("127.0.0.1@0");
+    struct listen_socket socket = listen_at(LISTEN_TCP, &addr);
     int first, second;
 
-    assert_int_equal(acceptor_open(&end->acceptor, end->seen.loop, &addr, on_accept_close, end),
+    assert_int_equal(acceptor_open(&end->acceptor, end->seen.loop, &socket, on_accept_close, end),
                      ERR_OK);
     addr = *acceptor_local(end->acceptor);
     first = plain_connect(&addr);
@@ -412,26 +416,6 @@ static void test_accepting_pauses_without_files_and_goes_on(void **state)
     close(fd);
 }
 
-static void test_workers_share_an_address_but_a_second_instance_is_noticed(void **state)
-{
-    struct end *end = *state;
-    struct addr addr = open_acceptor(end, "127.0.0.1@0"), udp;
-    struct acceptor *second;
-    int fd;
-
-    assert_int_equal(acceptor_open(&second, end->seen.loop, &addr, on_accept, end), ERR_OK);
-    acceptor_close(&second);
-    assert_int_equal(acceptor_probe(&addr, true), ERR_ADDRESS_IN_USE);
-    acceptor_close(&end->acceptor);
-    assert_int_equal(acceptor_probe(&addr, true), ERR_OK);
-    fd = plain_socket(SOCK_DGRAM, "127.0.0.1@0", &udp);
-    assert_int_equal(acceptor_probe(&udp, true), ERR_ADDRESS_IN_USE);
-    assert_int_equal(acceptor_probe(&udp, false), ERR_OK);
-    close(fd);
-    addr = addr_of("192.0.2.1@53");
-    assert_int_equal(acceptor_probe(&addr, true), ERR_ADDRESS_UNKNOWN);
-}
-
 static void test_a_connection_in_time_wait_does_not_block_a_restart(void **state)
 {
     struct end *end = *state;
@@ -444,8 +428,10 @@ static void test_a_connection_in_time_wait_does_not_block_a_restart(void **state
     assert_int_equal(plain_read(fd, &byte, 1), 0);
     close(fd);
     acceptor_close(&end->acceptor);
-    assert_int_equal(acceptor_probe(&addr, true), ERR_OK);
-    assert_int_equal(acceptor_open(&end->acceptor, end->seen.loop, &addr, on_accept, end), ERR_OK);
+    struct listen_wish again = {.addr = addr, .type = LISTEN_TCP};
+    struct listen_socket socket;
+    assert_int_equal(listen_socket_open(&socket, &again), ERR_OK);
+    listen_socket_close(&socket);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -470,7 +456,6 @@ int main(void)
         TEST(test_an_acceptor_listens_on_ipv6),
         TEST(test_an_acceptor_may_be_closed_inside_its_callback),
         TEST(test_accepting_pauses_without_files_and_goes_on),
-        TEST(test_workers_share_an_address_but_a_second_instance_is_noticed),
         TEST(test_a_connection_in_time_wait_does_not_block_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,7 @@ static struct fake_net *net;
 static struct stats stats;
 static struct server_options options;
 static struct server_quota *quota;
+static struct listen_sockets *sockets;
 static struct server *server;
 static struct addr listens[2];
 static struct addr here, me; /* the listener and the usual client */
@@ -68,12 +69,31 @@ static inline void harness_begin(void)
     harness_access("192.0.2.66", SERVER_DROP);
 }
 
-static inline void harness_open(void)
+/* The sockets of one worker, and a server with them. */
+static inline void harness_serve(void)
 {
     size_t which;
+    sockets = listen_sockets_new(1);
+    assert_int_equal(listen_sockets_prepare(sockets, &options, &which), ERR_OK);
+    struct listen_share *share = listen_sockets_take(sockets, 0);
+    listen_sockets_commit(sockets);
+    assert_int_equal(server_open(&server, loop, &options, &share, &stub, quota, &stats), ERR_OK);
+    assert_null(share);
+}
+
+static inline void harness_end_server(void)
+{
+    server_free(server);
+    server = NULL;
+    listen_sockets_free(sockets);
+    sockets = NULL;
+}
+
+static inline void harness_open(void)
+{
     assert_int_equal(prefix_set_freeze(options.access), ERR_OK);
-    quota = server_quota_new(&options);
-    assert_int_equal(server_open(&server, loop, &options, &stub, quota, &stats, &which), ERR_OK);
+    quota = server_quota_new(&options, NULL);
+    harness_serve();
 }
 
 static inline int harness_setup(void **state)
@@ -88,9 +108,9 @@ static inline int harness_setup(void **state)
 static inline int harness_teardown(void **state)
 {
     (void)state;
-    server_free(server);
-    server = NULL;
+    harness_end_server();
     fake_loop_settle(loop);
+    assert_int_equal(fake_listen_sockets(), 0);
     assert_int_equal(fake_net_open_sockets(net), 0);
     assert_int_equal(server_quota_waiting(quota), 0);
     assert_int_equal(server_quota_clients(quota), 0);

@@ -20,7 +20,7 @@ static uint64_t now = 12345678901;
 
 static void limit_to(uint32_t queries_per_second, uint32_t clients)
 {
-    limit = rate_limit_new(queries_per_second, clients);
+    limit = rate_limit_new(queries_per_second, clients, NULL);
     assert_non_null(limit);
 }
 

@@ -17,7 +17,7 @@ static struct server_quota *quota;
 
 static void quota_with(const struct server_options *options)
 {
-    quota = server_quota_new(options);
+    quota = server_quota_new(options, NULL);
     assert_non_null(quota);
 }
 

@@ -229,12 +229,11 @@ static void test_a_refused_client_that_says_nothing_has_little_time(void **state
 static void test_an_address_has_its_limit_over_tcp_and_tls_together(void **state)
 {
     (void)state;
-    server_free(server);
+    harness_end_server();
     server_quota_free(quota);
     options.max_clients_per_address = 2;
-    quota = server_quota_new(&options);
-    size_t which;
-    assert_int_equal(server_open(&server, loop, &options, &stub, quota, &stats, &which), ERR_OK);
+    quota = server_quota_new(&options, NULL);
+    harness_serve();
     use_certificate(cert);
     fake_client_tcp_open(net, &here, &me);
     open_client();

@@ -47,6 +47,7 @@ static struct worker workers[WORKERS];
 static struct cache *cache;
 static struct server_options *options;
 static struct server_quota *quota;
+static struct listen_sockets *sockets;
 static struct route_options *routes;
 static struct addr here, me;
 
@@ -72,7 +73,7 @@ static void make_options(void)
     assert_int_equal(prefix_parse(&prefix, "127.0.0.0/8"), ERR_OK);
     assert_int_equal(prefix_set_add(options->access, &prefix, SERVER_ALLOW), ERR_OK);
     assert_int_equal(prefix_set_freeze(options->access), ERR_OK);
-    quota = server_quota_new(options);
+    quota = server_quota_new(options, NULL);
     routes = shared_take(1, sizeof(*routes));
 }
 
@@ -82,9 +83,9 @@ static void worker_begin(struct worker *worker)
     worker->net = fake_net_of(worker->loop);
     worker->resolver = resolver_new(worker->loop, cache, NULL, routes, 100, &worker->stats);
     assert_non_null(worker->resolver);
-    size_t which;
-    assert_int_equal(server_open(&worker->server, worker->loop, options, worker->resolver, quota,
-                                 &worker->stats, &which),
+    struct listen_share *share = listen_sockets_take(sockets, (size_t)(worker - workers));
+    assert_int_equal(server_open(&worker->server, worker->loop, options, &share, worker->resolver,
+                                 quota, &worker->stats),
                      ERR_OK);
     worker->stream = fake_client_tcp_open(worker->net, &here, &me);
     fake_loop_settle(worker->loop);
@@ -103,6 +104,9 @@ static int set_up(void **state)
     cache = cache_found(&bounds);
     cache_thread_begin();
     make_options();
+    size_t which;
+    sockets = listen_sockets_new(WORKERS);
+    assert_int_equal(listen_sockets_prepare(sockets, options, &which), ERR_OK);
     for (size_t i = 0; i < WORKERS; i++)
         worker_begin(&workers[i]);
     return 0;
@@ -118,6 +122,7 @@ static int tear_down(void **state)
         fake_loop_settle(workers[i].loop);
         loop_free(workers[i].loop);
     }
+    listen_sockets_free(sockets);
     server_quota_free(quota);
     cache_thread_end();
     cache_free(cache);

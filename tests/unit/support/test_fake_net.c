@@ -556,9 +556,9 @@ static void test_clients_ask_by_udp_in_batches(void **state)
     struct fake_reply reply;
     uint64_t turn;
 
+    struct listen_socket socket = fake_listen_at(&wildcard, LISTEN_UDP);
     assert_int_equal(
-        udp_server_open(&world->seen.udp, world->loop, &wildcard, &udp_events, &world->seen),
-        ERR_OK);
+        udp_server_open(&world->seen.udp, world->loop, &socket, &udp_events, &world->seen), ERR_OK);
     fake_client_udp_send(world->net, &asked, &client, text("a"));
     fake_client_udp_send(world->net, &asked, &client, text("b"));
     fake_loop_advance(world->loop, US_PER_S);
@@ -598,8 +598,9 @@ static void test_clients_ask_by_tcp(void **state)
     refused = fake_client_tcp_open(world->net, &listen, &from);
     fake_loop_advance(world->loop, US_PER_S);
     assert_int_equal(fake_conn_state(refused), FAKE_CONN_FAILED);
+    struct listen_socket socket = fake_listen_at(&listen, LISTEN_TCP);
     assert_int_equal(
-        acceptor_open(&world->seen.acceptor, world->loop, &listen, on_accept, &world->seen),
+        acceptor_open(&world->seen.acceptor, world->loop, &socket, on_accept, &world->seen),
         ERR_OK);
     fake_net_set_file_limit(world->net, 1);
     client = fake_client_tcp_open(world->net, &listen, &from);

@@ -26,7 +26,8 @@ static int set_up_listener(void **state)
 
     set_up(state);
     world = *state;
-    return acceptor_open(&world->acceptor, world->loop, &listen, on_accept, world) == ERR_OK ? 0
+    struct listen_socket socket = fake_listen_at(&listen, LISTEN_TCP);
+    return acceptor_open(&world->acceptor, world->loop, &socket, on_accept, world) == ERR_OK ? 0
                                                                                              : -1;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Asks about each file that the configuration names and that is read later than the start. */
+/* How root's rights go is privileges.c's; here is what is said of it, and each file that is read
+ * later than the start is asked about. */
 
-#include "daemon/readable.h"
+#include "daemon/identity.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,7 +13,9 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "daemon/exit_code.h"
+#include "daemon/privileges.h"
 #include "daemon/refusal.h"
+#include "serve/listen_sockets.h"
 
 static bool is_readable(const char *path)
 {
@@ -50,7 +53,7 @@ static void warn_of_reload(const char *path)
             strerror(errno));
 }
 
-int readable_check(const struct config *config, const char *config_file)
+static void warn_of_reloads(const struct config *config, const char *config_file)
 {
     warn_of_reload(config_file);
     warn_of_reload(config->server.tls_certificate);
@@ -59,5 +62,23 @@ int readable_check(const struct config *config, const char *config_file)
     warn_of_reload(config->hosts_file);
     for (size_t i = 0; i < config->block_list_count; i++)
         warn_of_reload(config->block_lists[i].file);
+}
+
+int identity_take(const struct config *config, const char *config_file,
+                  const struct listen_sockets *sockets)
+{
+    char why[PRIVILEGES_WHY_MAX];
+
+    if (config->run_as.uid == CONFIG_NO_ID) {
+        if (privileges_is_root())
+            LOG(LOG_WARNING, "daemon",
+                "running as root: name a user in server.user, so that a fault here is not one of "
+                "the whole machine");
+        return EXIT_STOPPED;
+    }
+    listen_sockets_chown(sockets, config->run_as.uid);
+    if (privileges_drop(&config->run_as, why))
+        return refusal("server.user: %s", why);
+    warn_of_reloads(config, config_file);
     return check_upstreams(config);
 }

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * The requests that wait and those that are free: who holds them, and what they hold of the quota.
+ * How one begins to wait and is answered is request.c's.
+ * Invariant: each request that waits holds one place of the quota, stands in its sink's list or
+ * among the orphans and has its waiter at the resolver, from the beginning to request_release().
+ */
+#include "serve/request.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "resolve/resolver.h"
+#include "serve/request_inside.h"
+#include "serve/server_quota.h"
+
+void requests_init(struct requests *requests)
+{
+    *requests = (struct requests){0};
+    list_init(&requests->spares);
+    list_init(&requests->orphans);
+}
+
+struct request *request_new(struct requests *requests)
+{
+    struct list *node = list_take_first(&requests->spares);
+    if (!node)
+        return malloc(sizeof(struct request));
+    requests->spare_count--;
+    return LIST_ITEM(node, struct request, node);
+}
+
+static void request_free(struct requests *requests, struct request *request)
+{
+    if (requests->spare_count >= REQUEST_SPARES_MAX) {
+        free(request);
+        return;
+    }
+    requests->spare_count++;
+    list_prepend(&requests->spares, &request->node);
+}
+
+void request_release(struct request *request)
+{
+    list_remove(&request->node);
+    if (request->sink)
+        request->sink->waiting_count--;
+    server_quota_give_waiting(request->requests->quota, request->client);
+    request_free(request->requests, request);
+}
+
+static void abandon(struct request *request)
+{
+    resolver_leave(request->requests->resolver, &request->waiter);
+    request_release(request);
+}
+
+void requests_deinit(struct requests *requests)
+{
+    for (struct list *node; (node = list_first(&requests->orphans));)
+        abandon(LIST_ITEM(node, struct request, node));
+    for (struct list *node; (node = list_take_first(&requests->spares));)
+        free(LIST_ITEM(node, struct request, node));
+}
+
+/* ---- a reload ---- */
+
+static void move_all(struct list *waiting, struct server_quota *to, struct server_quota *from)
+{
+    LIST_EACH(node, waiting)
+    {
+        struct request *request = LIST_ITEM(node, struct request, node);
+        request->client = server_quota_move_waiting(to, from, request->client, &request->path.peer);
+    }
+}
+
+void requests_renew(struct requests *requests, const struct server_options *options,
+                    struct server_quota *quota)
+{
+    move_all(&requests->orphans, quota, requests->quota);
+    requests->options = options;
+    requests->quota = quota;
+    gate_renew(&requests->gate, options, quota);
+}
+
+/* ---- sinks ---- */
+
+void sink_init(struct sink *sink, struct requests *requests)
+{
+    *sink = (struct sink){.requests = requests};
+    list_init(&sink->waiting);
+}
+
+void sink_abandon(struct sink *sink)
+{
+    for (struct list *node; (node = list_first(&sink->waiting));)
+        abandon(LIST_ITEM(node, struct request, node));
+}
+
+void sink_orphan(struct sink *sink)
+{
+    for (struct list *node; (node = list_take_first(&sink->waiting));) {
+        LIST_ITEM(node, struct request, node)->sink = NULL;
+        list_append(&sink->requests->orphans, node);
+    }
+    sink->waiting_count = 0;
+}
+
+void sink_move(struct sink *sink, struct server_quota *quota)
+{
+    move_all(&sink->waiting, quota, sink->requests->quota);
+}
