@@ -18,6 +18,7 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -46,8 +47,7 @@ def statuses(pid):
 @pytest.fixture
 def open_folder(tmp_path):
     """A folder that every user of the machine can enter, as tmp_path is not."""
-    folder = pathlib.Path(subprocess.run(["mktemp", "-d", "/tmp/nailup-live-XXXXXX"], text=True,
-                                         capture_output=True, check=True).stdout.strip())
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="nailup-live-"))
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder)
@@ -57,12 +57,10 @@ def open_folder(tmp_path):
 
 
 @needs_root
-def test_every_thread_is_the_user_and_can_bind_low_ports_and_nothing_else(nailupd, tmp_path):
-    state = tmp_path / "state"
+def test_every_thread_is_the_user_and_can_bind_low_ports_and_nothing_else(nailupd, open_folder):
+    state = open_folder / "state"
     state.mkdir()
     os.chown(state, NOBODY.pw_uid, NOBODY.pw_gid)
-    for folder in (tmp_path, *tmp_path.parents[:-1]):  # pytest's are its own
-        folder.chmod(folder.stat().st_mode | 0o011)
     daemon = nailupd({"server": {"user": "nobody"},
                       "cache": {"snapshot": str(state / "cache")}},
                      upstreams=["127.0.0.1@9"], workers=3)
@@ -132,7 +130,10 @@ def test_who_is_not_root_cannot_become_another(open_folder, make_config):
 @needs_root
 def test_a_key_that_the_user_could_not_read_keeps_it_from_starting(open_folder, make_config):
     authorities = open_folder / "ca.pem"
-    shutil.copy("/etc/ssl/certs/ca-certificates.crt", authorities)
+    made = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                           "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=test", "-keyout",
+                           "/dev/null", "-out", str(authorities)], capture_output=True)
+    assert made.returncode == 0, made.stderr
     config = make_config({"server": {"user": "nobody"}, "upstream": {"ca-bundle": str(authorities)},
                           "control": {"socket": str(open_folder / "control.sock")}},
                          upstreams=["127.0.0.1@9"])

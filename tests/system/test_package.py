@@ -34,8 +34,8 @@ def run(*words, **more):
     return subprocess.run([*map(str, words)], text=True, capture_output=True, timeout=300, **more)
 
 
-@pytest.fixture
-def package(tmp_path):
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
     """The path of the package."""
     release = find_release()
     if not release:
@@ -43,9 +43,10 @@ def package(tmp_path):
     for tool in ("cpack", "dpkg-shlibdeps", "strip"):
         if not shutil.which(tool):
             pytest.skip(f"needs {tool}")
-    done = run("cpack", "-G", "DEB", "--config", release / "CPackConfig.cmake", "-B", tmp_path / "p")
+    folder = tmp_path_factory.mktemp("package")
+    done = run("cpack", "-G", "DEB", "--config", release / "CPackConfig.cmake", "-B", folder)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-    return next((tmp_path / "p").glob("nailup_*.deb"))
+    return next(folder.glob("nailup_*.deb"))
 
 
 def test_lintian_accepts_the_package_and_nothing_is_missing(package):
@@ -67,24 +68,28 @@ def test_lintian_accepts_the_package_and_nothing_is_missing(package):
     assert done.returncode == 0, done.stdout
 
 
-# In namespaces of its own for mounts, processes and network. Says what it found; python judges.
-LIFE = r"""
+# Scripts for namespaces of their own for mounts, processes and network. They say what they found;
+# python judges.
+COPY_OF_ROOT = r"""
 set -eu
 work=$1 old=$2 new=$3
 say() { echo "== $*"; }
 mount --make-rprivate /
 mount -t tmpfs none "$work" && mkdir "$work/upper" "$work/work" "$work/root"
 mount -t overlay -o "lowerdir=/,upperdir=$work/upper,workdir=$work/work" none "$work/root" ||
-    { say no overlay; exit 0; }
+    { say no overlay over the root; exit 0; }
 root=$work/root
 mount -t proc proc "$root/proc"
-mount --rbind /dev "$root/dev"
 mount -t tmpfs -o mode=755 none "$root/run"
 mount -t tmpfs -o mode=1777 none "$root/tmp"
 ip link set lo up
 cp "$old" "$root/tmp/old.deb"
 cp "$new" "$root/tmp/new.deb"
 in_root() { chroot "$root" "$@"; }
+"""
+
+LIFE = COPY_OF_ROOT + r"""
+mount --rbind /dev "$root/dev"
 # As the unit would; $! is the daemon.
 start() {
     chroot "$root" setpriv --reuid nailup --regid nailup --init-groups --bounding-set -all,+net_bind_service \
@@ -152,24 +157,32 @@ def make_successor(package, folder):
     return made
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a copy of the system's root")
-def test_it_installs_starts_upgrades_with_its_cache_and_leaves_nothing(package, tmp_path):
+def play(script, namespaces, package, folder):
+    """Plays one of the scripts in a copy of the root: what it said, and everything."""
     for tool in ("unshare", "ip", "setpriv", "dig", "systemd-sysusers", "deb-systemd-helper"):
         if not shutil.which(tool):
             pytest.skip(f"needs {tool}")
-    if run("unshare", "-mnp", "--fork", "mount", "-t", "tmpfs", "none", "/mnt").returncode:
+    if run("unshare", namespaces, "--fork", "mount", "-t", "tmpfs", "none", "/mnt").returncode:
         pytest.skip("needs namespaces and mounts, which this kernel or container refuses")
-    work = tmp_path / "work"
-    work.mkdir()
-    successor = make_successor(package, tmp_path)
-    done = run("unshare", "-mnp", "--fork", "--kill-child", "sh", "-c", LIFE, "sh", work, package,
-               successor)
+    (folder / "work").mkdir()
+    successor = make_successor(package, folder)
+    done = run("unshare", namespaces, "--fork", "--kill-child", "sh", "-c", script, "sh",
+               folder / "work", package, successor)
     said = dict(line[3:].partition(" ")[::2] for line in done.stdout.splitlines()
                 if line.startswith("== "))
-    everything = done.stdout + done.stderr
     if "no" in said:
-        pytest.skip("this kernel or container mounts no overlay over its root")
-    assert done.returncode == 0, everything
+        pytest.skip(f"this kernel or container has no {said['no']}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return said, done.stdout + done.stderr
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0,
+                                reason="needs root, for a copy of the system's root")
+
+
+@needs_root
+def test_it_installs_starts_upgrades_with_its_cache_and_leaves_nothing(package, tmp_path):
+    said, everything = play(LIFE, "-mnp", package, tmp_path)
     assert said["user"] == "/var/lib/nailup:/usr/sbin/nologin", everything
     assert said["enabled"].endswith("nailupd.service")
     assert said["state"].endswith(" 700") and len(set(said["uid"].split())) == 1, everything
@@ -181,4 +194,93 @@ def test_it_installs_starts_upgrades_with_its_cache_and_leaves_nothing(package, 
     assert said["again"] == said["answer"], everything  # though nobody can be asked
     assert "nailup.yaml" in said["removed"] and "cache.snapshot" in said["removed"], everything
     assert "purged" in said, everything
-    assert done.stdout.count("== exit 0\n") == 3, everything
+    assert everything.count("== exit 0\n") == 3, everything
+
+
+# A systemd of its own. It may change nothing of the kernel's: no modules, clock or settings.
+BOOT = COPY_OF_ROOT + r"""
+mount -t tmpfs -o mode=755 none "$root/dev"
+for device in null zero full random urandom tty; do
+    : >"$root/dev/$device"
+    mount --bind "/dev/$device" "$root/dev/$device"
+done
+ln -s pts/ptmx "$root/dev/ptmx"
+mkdir "$root/dev/shm" "$root/dev/pts"
+unshare -mC sh -c 'mount -t cgroup2 none "$0/sys" && mount -t sysfs -o ro none "$0/sys"' "$root" ||
+    { say no control groups of its own; exit 0; }
+in_root dpkg --no-triggers -i /tmp/old.deb >/dev/null 2>&1
+etc=$root/etc/systemd/system
+rm -rf "$root"/usr/lib/systemd/system/*.wants "$etc"/*.wants
+mkdir -p "$etc/nailupd.service.d" "$etc/nailupd.socket.d" "$root/mnt/old"
+printf '%s\n' '[Service]' WatchdogSec=3 TimeoutAbortSec=1 >"$etc/nailupd.service.d/test.conf"
+printf '%s\n' '[Socket]' ListenStream= ListenDatagram= ListenStream=127.0.0.1:53 \
+    ListenDatagram=127.0.0.1:53 >"$etc/nailupd.socket.d/test.conf"
+sed -i 's/^  listen: .*/  listen: [127.0.0.1]\n  user: nailup/' "$root/etc/nailup/nailup.yaml"
+cp "$work/../probe.sh" "$root/"
+printf '%s\n' '[Unit]' After=nailupd.service DefaultDependencies=no '[Service]' Type=oneshot \
+    StandardOutput=file:/probe.out 'ExecStart=/bin/sh /probe.sh' \
+    'ExecStopPost=/bin/touch /probe.end' >"$etc/probe.service"
+printf '%s\n' '[Unit]' DefaultDependencies=no AllowIsolate=yes \
+    'Wants=systemd-journald.service nailupd.service probe.service' >"$etc/probe.target"
+unshare -mpC --fork --kill-child --propagation private sh -ec '
+    cd "$0"
+    mount -t proc none proc
+    mount --bind proc/sys proc/sys
+    mount -o remount,bind,ro proc/sys
+    mount -t sysfs -o ro none sys
+    mount -t cgroup2 none sys/fs/cgroup
+    mount -t tmpfs none dev/shm
+    pivot_root . mnt/old
+    umount -l /mnt/old
+    exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin setpriv \
+        --bounding-set -sys_module,-sys_time,-sys_boot,-sys_rawio \
+        /lib/systemd/systemd --unit=probe.target --log-target=journal --show-status=no
+    ' "$root" >/dev/null 2>&1 &
+for _ in $(seq 900); do
+    [ ! -e "$root/probe.end" ] && kill -0 $! 2>/dev/null || break
+    sleep 0.1
+done
+kill -9 $! || true
+if [ -e "$root/probe.out" ]; then cat "$root/probe.out"; else say no systemd that boots; fi
+"""
+
+PROBE = r"""
+say() { echo "== $*"; }
+show() { systemctl show -p "$1" --value nailupd; }
+ask() { dig @127.0.0.1 localhost A +short +tries=1 +timeout=10 "$@"; }
+say active "$(show ActiveState)" "$(ask)"
+say status "$(show StatusText)"
+systemctl reload nailupd && say reload "$(show ActiveState)"
+echo nonsense >>/etc/nailup/nailup.yaml
+systemctl reload nailupd || say error "$(show ActiveState)" "$(ask)"
+sed -i '$d' /etc/nailup/nailup.yaml
+kill -STOP "$(show MainPID)"
+for _ in $(seq 300); do [ "$(show NRestarts)" = 0 ] || break; sleep 0.1; done
+for _ in $(seq 300); do [ "$(show ActiveState)" = active ] && break; sleep 0.1; done
+say watchdog "$(show NRestarts)" "$(ask)"
+systemctl stop nailupd
+say stopped "$(show Result)" "$(ls /var/lib/nailup | tr '\n' ' ')"
+systemctl start nailupd.socket
+say sockets "$(ask)" "$(ask +tcp)"
+(for _ in $(seq 20); do ask; done) >/answers &
+systemctl restart nailupd
+wait
+say restart "$(grep -c '^127.0.0.1$' /answers)"
+journalctl -u nailupd --no-pager -o cat | tail -n 60
+"""
+
+
+@needs_root
+def test_the_hardened_unit_does_its_work_under_systemd(package, tmp_path):
+    (tmp_path / "probe.sh").write_text(PROBE)
+    said, everything = play(BOOT, "-mnpui", package, tmp_path)
+    if "status=226/NAMESPACE" in everything:
+        pytest.skip("systemd cannot make the unit's namespaces here")
+    assert said["active"] == "active 127.0.0.1", everything
+    assert "connections to upstreams ready" in said["status"], everything
+    assert said["reload"] == "active", everything
+    assert said["error"] == "active 127.0.0.1", everything  # it failed, and nothing changed
+    assert said["watchdog"] == "1 127.0.0.1", everything
+    assert said["stopped"] == "success cache.snapshot sessions ", everything
+    assert said["sockets"] == "127.0.0.1 127.0.0.1", everything
+    assert said["restart"] == "20", everything  # not one was lost
