@@ -65,6 +65,38 @@ static bool parse_scope(const struct in6_addr *ip, const char *text, uint32_t *o
     return *out != 0 || (parse_number(text, UINT32_MAX, out) && *out != 0);
 }
 
+const char *addr_zone_hint(const char *text)
+{
+    char ip[INET6_ADDRSTRLEN];
+    struct in6_addr v6;
+    size_t len = strcspn(text, "%");
+    if (text[len] && strchr(text, '/'))
+        return "; only a single address has an interface behind a %";
+    if (text[len] == '\0' || len >= sizeof(ip))
+        return "";
+    memcpy(ip, text, len);
+    ip[len] = '\0';
+    if (inet_pton(AF_INET6, ip, &v6) != 1)
+        return "";
+    if (!IN6_IS_ADDR_LINKLOCAL(&v6) && !IN6_IS_ADDR_MC_LINKLOCAL(&v6))
+        return "; only link-local addresses have an interface behind a %";
+    char zone[IF_NAMESIZE];
+    size_t zone_len = strcspn(text + len + 1, "@#/");
+    if (zone_len < sizeof(zone)) {
+        memcpy(zone, text + len + 1, zone_len);
+        zone[zone_len] = '\0';
+        if (if_nametoindex(zone))
+            return "";
+    }
+    return "; this machine has no such interface now: take one that `ip link` lists";
+}
+
+bool addr_lacks_zone(const struct addr *addr)
+{
+    return addr_family(addr) == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&addr->in6.sin6_addr) &&
+           addr->in6.sin6_scope_id == 0;
+}
+
 static enum err parse_ip(struct addr *out, char *text, uint16_t port)
 {
     struct in_addr v4;

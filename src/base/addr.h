@@ -29,14 +29,23 @@ enum {
     ADDR_NAME_MAX = 254, /* text of a host name and the NUL */
 };
 
-/* Parses "IP" or "IP@PORT"; without a port default_port is taken. ERR_INVALID says no more:
- * the caller knows the option and says what it takes. */
+/* Parses "IP" or "IP@PORT"; without a port default_port is taken. A link-local IPv6 address may
+ * have its zone, an interface by name or number: "fe80::1%eth0@53" (RFC 4007 section 11). The
+ * interface must be there: an address has its number, which no name has before. ERR_INVALID says no
+ * more: the caller knows the option and says what it takes. */
 MUST_USE enum err addr_parse(struct addr *out, const char *text, uint16_t default_port);
 
 /* As addr_parse for "IP", "IP@PORT" and "IP@PORT#NAME" or "IP#NAME"; name is "" where none stands.
  * has_port says whether a port was given. */
 MUST_USE enum err addr_parse_named(struct addr *out, bool *has_port, char name[ADDR_NAME_MAX],
                                    const char *text, uint16_t default_port);
+
+/* What is wrong with the zone of such a text, as the end of a sentence with what to do ("; ..."),
+ * or "" when it is something else. */
+const char *addr_zone_hint(const char *text);
+
+/* Link-local without a zone: it stands for one machine on each link, and none can be reached. */
+bool addr_lacks_zone(const struct addr *addr);
 
 /* "127.0.0.1@53", "::1@53"; returns out. */
 const char *addr_format(const struct addr *addr, char out[ADDR_TEXT_MAX]);

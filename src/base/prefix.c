@@ -31,7 +31,7 @@ enum err prefix_parse(struct prefix *out, const char *text)
 {
     char ip[PREFIX_TEXT_MAX];
     size_t len = strcspn(text, "/");
-    if (len >= sizeof(ip) || memchr(text, '@', len) || memchr(text, '%', len))
+    if (len >= sizeof(ip) || memchr(text, '@', len) || (memchr(text, '%', len) && text[len]))
         return ERR_INVALID;
     memcpy(ip, text, len);
     ip[len] = '\0';
@@ -55,9 +55,9 @@ const char *prefix_format(const struct prefix *prefix, char out[PREFIX_TEXT_MAX]
     char ip[ADDR_TEXT_MAX];
     addr_format_ip(&prefix->addr, ip);
     if (prefix_is_single(prefix))
-        snprintf(out, PREFIX_TEXT_MAX, "%.50s", ip);
+        snprintf(out, PREFIX_TEXT_MAX, "%.59s", ip);
     else
-        snprintf(out, PREFIX_TEXT_MAX, "%.50s/%u", ip, prefix->length);
+        snprintf(out, PREFIX_TEXT_MAX, "%.59s/%u", ip, prefix->length);
     return out;
 }
 
@@ -69,10 +69,19 @@ static bool equal_bits(const uint8_t *a, const uint8_t *b, uint8_t bits)
     return rest == 0 || ((a[whole] ^ b[whole]) >> (8 - rest)) == 0;
 }
 
+/* 0: on every link. */
+static uint32_t zone_of(const struct prefix *prefix)
+{
+    return addr_family(&prefix->addr) == AF_INET6 ? prefix->addr.in6.sin6_scope_id : 0;
+}
+
 bool prefix_contains(const struct prefix *prefix, const struct addr *addr)
 {
     size_t len;
+    uint32_t zone = zone_of(prefix);
     if (addr_family(&prefix->addr) != addr_family(addr))
+        return false;
+    if (zone && zone != addr->in6.sin6_scope_id)
         return false;
     return equal_bits(addr_bytes(&prefix->addr, &len), addr_bytes(addr, &len), prefix->length);
 }
@@ -84,5 +93,5 @@ bool prefix_is_single(const struct prefix *prefix)
 
 bool prefix_equal(const struct prefix *a, const struct prefix *b)
 {
-    return a->length == b->length && prefix_contains(a, &b->addr);
+    return a->length == b->length && zone_of(a) == zone_of(b) && prefix_contains(a, &b->addr);
 }

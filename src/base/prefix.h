@@ -22,9 +22,10 @@ struct prefix {
     uint8_t length; /* 0..32 or 0..128 */
 };
 
-enum { PREFIX_TEXT_MAX = 56 };
+enum { PREFIX_TEXT_MAX = 64 };
 
-/* "IP" (one address) or "IP/LENGTH". */
+/* "IP" (one address) or "IP/LENGTH". One address may have a zone, as in addr_parse(): it is that
+ * address on that link alone, where without a zone it is the address on every link. */
 MUST_USE enum err prefix_parse(struct prefix *out, const char *text);
 const char *prefix_format(const struct prefix *prefix, char out[PREFIX_TEXT_MAX]);
 bool prefix_contains(const struct prefix *prefix, const struct addr *addr);
@@ -43,7 +44,8 @@ MUST_USE enum err prefix_set_add(struct prefix_set *set, const struct prefix *pr
 /* Ends the building; nothing may be added afterwards. */
 MUST_USE enum err prefix_set_freeze(struct prefix_set *set);
 
-/* The value of the longest prefix that contains the address, or -1. */
+/* The value of the longest prefix that contains the address, or -1. An address with a zone is
+ * longer than the same without. */
 int prefix_set_find(const struct prefix_set *set, const struct addr *addr);
 
 #endif

@@ -2,8 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * A set of prefixes with longest match. While it is built it is a hash table of prefixes; freezing
- * turns it into one sorted array of range starts a family. Invariant of a frozen family: starts[0]
- * is 0, starts rise, and values[i] holds from starts[i] up to the next start.
+ * turns it into one sorted array of range starts a family, and one of the addresses with a zone.
+ * Invariant of a frozen family: starts[0] is 0, starts rise, and values[i] holds from starts[i] up
+ * to the next start.
  */
 #include "base/prefix.h"
 
@@ -20,7 +21,8 @@ enum { FIRST_SLOTS = 16, DEPTH_MAX = 129 /* lengths a chain of nested prefixes c
 
 struct slot {
     key128 first, last;
-    int value; /* -1: empty */
+    int value;     /* -1: empty */
+    uint32_t zone; /* 0: none; else it is one address */
     uint8_t length;
     bool v6;
 };
@@ -36,6 +38,8 @@ struct prefix_set {
     size_t slot_count, used;
     bool frozen;
     struct ranges v4, v6;
+    struct slot *zoned; /* by address and zone */
+    size_t zoned_count;
 };
 
 static key128 key_of(const struct addr *addr)
@@ -68,6 +72,7 @@ void prefix_set_free(struct prefix_set *set)
     if (!set)
         return;
     free(set->slots);
+    free(set->zoned);
     free_ranges(&set->v4);
     free_ranges(&set->v6);
     free(set);
@@ -80,8 +85,8 @@ static struct slot *find_slot(struct slot *slots, size_t count, const struct slo
     size_t at = hash_bytes(&want->first, sizeof(want->first), seed) & (count - 1);
     for (;; at = (at + 1) & (count - 1)) {
         struct slot *slot = &slots[at];
-        if (slot->value < 0 ||
-            (slot->first == want->first && slot->length == want->length && slot->v6 == want->v6))
+        if (slot->value < 0 || (slot->first == want->first && slot->length == want->length &&
+                                slot->v6 == want->v6 && slot->zone == want->zone))
             return slot;
     }
 }
@@ -113,6 +118,7 @@ static struct slot slot_of(const struct prefix *prefix, int value)
         .first = first,
         .last = first | host_mask,
         .value = value,
+        .zone = v6 ? prefix->addr.in6.sin6_scope_id : 0,
         .length = prefix->length,
         .v6 = v6,
     };
@@ -132,13 +138,15 @@ enum err prefix_set_add(struct prefix_set *set, const struct prefix *prefix, int
     return ERR_OK;
 }
 
-/* Outer prefixes stand before those they contain. */
+/* Outer prefixes stand before those they contain; what has no zone before what has. */
 static int compare_slots(const void *left, const void *right)
 {
     const struct slot *a = left, *b = right;
     if (a->first != b->first)
         return a->first < b->first ? -1 : 1;
-    return (a->length > b->length) - (a->length < b->length);
+    if (a->length != b->length)
+        return a->length < b->length ? -1 : 1;
+    return (a->zone > b->zone) - (a->zone < b->zone);
 }
 
 /* From start on the value holds. A later word about the same start wins; a start that changes
@@ -188,22 +196,47 @@ static enum err freeze_family(struct ranges *ranges, struct slot *slots, size_t 
     return ERR_OK;
 }
 
-/* Moves the used slots to the front, IPv4 first; returns how many of IPv4 there are. */
-static size_t pack_slots(struct prefix_set *set)
+/* Of the slots from first to the end, moves those of the kind to first; returns how many. */
+static size_t gather(struct slot *slots, size_t count, bool (*is_kind)(const struct slot *slot))
 {
-    size_t count = 0;
-    for (size_t i = 0; i < set->slot_count; i++)
-        if (set->slots[i].value >= 0)
-            set->slots[count++] = set->slots[i];
-    size_t v4 = 0;
+    size_t gathered = 0;
     for (size_t i = 0; i < count; i++) {
-        if (set->slots[i].v6)
+        if (!is_kind(&slots[i]))
             continue;
-        struct slot swap = set->slots[v4];
-        set->slots[v4++] = set->slots[i];
-        set->slots[i] = swap;
+        struct slot swap = slots[gathered];
+        slots[gathered++] = slots[i];
+        slots[i] = swap;
     }
-    return v4;
+    return gathered;
+}
+
+static bool is_used(const struct slot *slot)
+{
+    return slot->value >= 0;
+}
+
+static bool is_v4(const struct slot *slot)
+{
+    return !slot->v6;
+}
+
+static bool is_zoned(const struct slot *slot)
+{
+    return slot->zone != 0;
+}
+
+/* They take the first slots with them. */
+static enum err freeze_zoned(struct prefix_set *set, size_t count)
+{
+    if (count == 0)
+        return ERR_OK;
+    set->zoned = malloc(count * sizeof(*set->zoned));
+    if (!set->zoned)
+        return ERR_NO_MEMORY;
+    memcpy(set->zoned, set->slots, count * sizeof(*set->zoned));
+    qsort(set->zoned, count, sizeof(*set->zoned), compare_slots);
+    set->zoned_count = count;
+    return ERR_OK;
 }
 
 enum err prefix_set_freeze(struct prefix_set *set)
@@ -212,19 +245,35 @@ enum err prefix_set_freeze(struct prefix_set *set)
     set->frozen = true;
     if (set->used == 0)
         return ERR_OK;
-    size_t v4 = pack_slots(set);
-    enum err err = freeze_family(&set->v4, set->slots, v4);
+    gather(set->slots, set->slot_count, is_used);
+    size_t zoned = gather(set->slots, set->used, is_zoned);
+    size_t v4 = gather(set->slots + zoned, set->used - zoned, is_v4);
+    enum err err = freeze_zoned(set, zoned);
     if (!err)
-        err = freeze_family(&set->v6, set->slots + v4, set->used - v4);
+        err = freeze_family(&set->v4, set->slots + zoned, v4);
+    if (!err)
+        err = freeze_family(&set->v6, set->slots + zoned + v4, set->used - zoned - v4);
     free(set->slots);
     set->slots = NULL;
     return err;
+}
+
+/* NULL: none has this zone. */
+static const struct slot *find_zoned(const struct prefix_set *set, const struct addr *addr)
+{
+    struct slot want = {.first = key_of(addr), .length = 128, .zone = addr->in6.sin6_scope_id};
+    return bsearch(&want, set->zoned, set->zoned_count, sizeof(want), compare_slots);
 }
 
 int prefix_set_find(const struct prefix_set *set, const struct addr *addr)
 {
     MUST(set->frozen);
     const struct ranges *ranges = addr_family(addr) == AF_INET6 ? &set->v6 : &set->v4;
+    if (set->zoned_count > 0 && addr_family(addr) == AF_INET6) {
+        const struct slot *zoned = find_zoned(set, addr);
+        if (zoned)
+            return zoned->value;
+    }
     if (ranges->count == 0)
         return -1;
     key128 key = key_of(addr);

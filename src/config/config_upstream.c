@@ -182,7 +182,8 @@ static void route_prewarmed(struct config *config, const struct prefix_set *name
     for (size_t i = 0; i < config->entry_count; i++) {
         const struct prefix *prefix = &config->entries[i].prefix;
         struct route_upstream *out = &config->route.prewarmed[config->route.prewarmed_count];
-        if (!prefix_is_single(prefix) || prefix_set_find(named, &prefix->addr) >= 0)
+        if (!prefix_is_single(prefix) || addr_lacks_zone(&prefix->addr) ||
+            prefix_set_find(named, &prefix->addr) >= 0)
             continue;
         out->addr = prefix->addr;
         config_upstream_options(config, NULL, &out->addr, &out->options);

@@ -261,7 +261,7 @@ static bool parse_listen_metrics(const char *text, struct addr *field)
     *field = (struct addr){0};
     if (*text == '\0')
         return true;
-    if (addr_parse(field, text, METRICS_PORT) || addr_port(field) == 0)
+    if (addr_parse(field, text, METRICS_PORT) || addr_port(field) == 0 || addr_lacks_zone(field))
         return false;
     const uint8_t *bytes = addr_bytes(field, &len);
     return len == 4 ? bytes[0] < 224 : bytes[0] != 0xff;

@@ -53,6 +53,8 @@ static const char *address_hint(const char *text)
 {
     if (has_wrong_name(text))
         return "; what stands behind the # is no host name";
+    if (*addr_zone_hint(text))
+        return addr_zone_hint(text);
     if (strchr(text, ']'))
         return "; write it without brackets, the port after an @";
     if (strchr(text, '/'))
@@ -81,6 +83,12 @@ static bool is_multicast(const struct addr *addr)
 static bool is_fit(struct loader *loader, const struct yaml_tree_node *node,
                    const struct load_address_use *use, const struct addr *addr)
 {
+    if (use->is_reached && addr_lacks_zone(addr)) {
+        loader_error(loader, node,
+                     "%s is on every link; write the interface behind it, as in fe80::1%%eth0",
+                     node->text);
+        return false;
+    }
     if (!is_multicast(addr) && (use->takes_any || !addr_is_any(addr)))
         return true;
     loader_error(loader, node, "%s is no address of %s", node->text, use->whose);
@@ -145,9 +153,11 @@ void load_listen(struct loader *loader, const struct option *option,
                  const struct yaml_tree_node *node)
 {
     static const struct load_address_use plain = {
-        .default_port = DNS_PORT, .takes_any = true, .whose = "one machine"};
-    static const struct load_address_use tls = {
-        .default_port = DNS_TLS_PORT, .takes_any = true, .whose = "one machine"};
+        .default_port = DNS_PORT, .takes_any = true, .is_reached = true, .whose = "one machine"};
+    static const struct load_address_use tls = {.default_port = DNS_TLS_PORT,
+                                                .takes_any = true,
+                                                .is_reached = true,
+                                                .whose = "one machine"};
     struct server_options *server = &loader->config->server;
     if (!load_list_fits(loader, option, node))
         return;
@@ -162,8 +172,10 @@ void load_listen(struct loader *loader, const struct option *option,
 static void load_source(struct loader *loader, const struct yaml_tree_node *node,
                         struct config_outgoing *outgoing)
 {
-    static const struct load_address_use use = {
-        .takes_any = true, .whose = "this machine; without one the system chooses"};
+    static const struct load_address_use use = {.takes_any = true,
+                                                .is_reached = true,
+                                                .whose =
+                                                    "this machine; without one the system chooses"};
     char name[ADDR_NAME_MAX];
     bool has_port;
     struct addr addr;
@@ -211,7 +223,8 @@ static bool load_access_prefix(struct loader *loader, const struct yaml_tree_nod
 {
     if (value->kind == TREE_SCALAR && prefix_parse(&access->prefix, value->text) == ERR_OK)
         return true;
-    loader_error_takes(loader, value, kind_takes(KIND_PREFIX), "");
+    const char *hint = value->kind == TREE_SCALAR ? addr_zone_hint(value->text) : "";
+    loader_error_takes(loader, value, kind_takes(KIND_PREFIX), hint);
     return false;
 }
 

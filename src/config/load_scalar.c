@@ -32,6 +32,11 @@ static const char *host_name_remedy(const char *text)
 
 static const char *listen_remedy(const char *text)
 {
+    struct addr addr;
+    if (addr_parse(&addr, text, 1) == ERR_OK && addr_lacks_zone(&addr))
+        return "; write the interface behind it, as in fe80::1%eth0";
+    if (*addr_zone_hint(text))
+        return addr_zone_hint(text);
     if (strchr(text, ']'))
         return "; write it without brackets, the port after an @";
     if (strchr(text, '.') && strchr(text, ':'))
@@ -57,6 +62,8 @@ static const char *remedy(enum kind kind, const char *text)
         return "; the units are B, KiB, MiB and GiB";
     if (kind == KIND_PREFIX && strchr(text, '@'))
         return "; a prefix matches whatever the port";
+    if (kind == KIND_PREFIX)
+        return addr_zone_hint(text);
     if (kind == KIND_LISTEN_METRICS)
         return listen_remedy(text);
     if (kind == KIND_HOST_NAME)

@@ -52,7 +52,8 @@ static bool load_name(struct loader *loader, const char *name, char **out)
 static void load_upstream(struct loader *loader, const struct yaml_tree_node *item,
                           struct config_zone *zone)
 {
-    static const struct load_address_use use = {.takes_name = true, .whose = "one server"};
+    static const struct load_address_use use = {
+        .takes_name = true, .is_reached = true, .whose = "one server"};
     char name[ADDR_NAME_MAX];
     struct config_upstream upstream = {.position = item->position};
     if (!load_address(loader, item, &use, &upstream.addr, &upstream.has_port, name) ||

@@ -82,6 +82,7 @@ void load_access(struct loader *loader, const struct option *option,
 /* What an address is for: its port when none is given, whether a name may stand behind it, and
  * which addresses it may be. */
 struct load_address_use {
+    bool is_reached; /* bound or connected to: a link-local one needs its zone */
     uint16_t default_port;
     bool takes_name;
     bool takes_any;    /* 0.0.0.0 and :: */

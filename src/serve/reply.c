@@ -41,12 +41,19 @@ struct reply_rules reply_rules_stream(uint16_t max_udp_size, uint64_t idle_timeo
 
 /* ---- planning ---- */
 
+/* Who asked; and when it shall close everyone, as RFC 7828 section 3.3.2 allows. */
+static bool tells_idle_time(const struct reply *reply)
+{
+    return reply->rules->stream &&
+           (reply->query->has_keepalive || reply->rules->keepalive_100ms == 0);
+}
+
 static uint16_t opt_len(const struct reply *reply)
 {
     if (!reply->query->has_edns)
         return 0;
     size_t len = OPT_FIXED;
-    if (reply->rules->stream && reply->query->has_keepalive)
+    if (tells_idle_time(reply))
         len += OPTION_FIXED + 2;
     if (reply->query->sends_cookie)
         len += OPTION_FIXED + COOKIE_BYTES;
@@ -227,7 +234,7 @@ static uint8_t *write_opt(const struct reply *reply, uint8_t *at)
     put_u16(at + 7, reply->query->dnssec_ok ? EDNS_FLAG_DO : 0);
     put_u16(at + 9, (uint16_t)(reply->opt_len - OPT_FIXED));
     at += OPT_FIXED;
-    if (reply->rules->stream && reply->query->has_keepalive) {
+    if (tells_idle_time(reply)) {
         at = write_option(at, EDNS_TCP_KEEPALIVE, 2);
         put_u16(at, reply->rules->keepalive_100ms);
         at += 2;

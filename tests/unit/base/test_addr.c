@@ -54,6 +54,35 @@ static void test_a_link_local_address_keeps_its_scope(void **state)
     assert_false(addr_equal_ip(&addr, &other));
 }
 
+static void test_an_address_that_lacks_its_zone_is_known(void **state)
+{
+    (void)state;
+    struct addr lacking = parsed("fe80::1"), scoped = parsed("fe80::1%lo");
+    struct addr global = parsed("2001:db8::1"), v4 = parsed("169.254.0.1");
+    assert_true(addr_lacks_zone(&lacking));
+    assert_false(addr_lacks_zone(&scoped));
+    assert_false(addr_lacks_zone(&global));
+    assert_false(addr_lacks_zone(&v4));
+}
+
+static void test_what_is_wrong_with_a_zone_is_told(void **state)
+{
+    (void)state;
+    static const char gone[] =
+        "; this machine has no such interface now: take one that `ip link` lists";
+    assert_string_equal(addr_zone_hint("fe80::1%nosuch@53"), gone);
+    assert_string_equal(addr_zone_hint("fe80::1%"), gone);
+    assert_string_equal(addr_zone_hint("fe80::1%a-name-that-is-too-long"), gone);
+    assert_string_equal(addr_zone_hint("2001:db8::1%lo"),
+                        "; only link-local addresses have an interface behind a %");
+    assert_string_equal(addr_zone_hint("fe80::1%lo@99999"), ""); /* that is not the zone's fault */
+    assert_string_equal(addr_zone_hint("fe80::%lo/64"),
+                        "; only a single address has an interface behind a %");
+    assert_string_equal(addr_zone_hint("fe80::1"), "");
+    assert_string_equal(addr_zone_hint("50%"), "");
+    assert_string_equal(addr_zone_hint(""), "");
+}
+
 static void test_mapped_addresses_become_ipv4(void **state)
 {
     (void)state;
@@ -235,6 +264,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_addresses_parse_and_format),
         cmocka_unit_test(test_a_link_local_address_keeps_its_scope),
+        cmocka_unit_test(test_an_address_that_lacks_its_zone_is_known),
+        cmocka_unit_test(test_what_is_wrong_with_a_zone_is_told),
         cmocka_unit_test(test_mapped_addresses_become_ipv4),
         cmocka_unit_test(test_names_and_ports_are_told),
         cmocka_unit_test(test_text_that_is_no_address_is_not_valid),

@@ -44,12 +44,32 @@ static void test_prefixes_parse_and_format(void **state)
         {"::ffff:10.0.0.0/104", "10.0.0.0/8"},
         {"::ffff:0:0/96", "0.0.0.0/0"},
         {"::ffff:10.0.0.1", "10.0.0.1"},
+        {"fe80::1%lo", "fe80::1%lo"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char out[PREFIX_TEXT_MAX];
         struct prefix prefix = parsed(rows[i][0]);
         assert_string_equal(prefix_format(&prefix, out), rows[i][1]);
     }
+}
+
+static void test_an_address_with_a_zone_is_of_one_link_alone(void **state)
+{
+    (void)state;
+    assert_true(contains("fe80::1%lo", "fe80::1%lo"));
+    assert_false(contains("fe80::1%lo", "fe80::1%77"));
+    assert_false(contains("fe80::1%lo", "fe80::1"));
+    assert_false(contains("fe80::1%lo", "fe80::2%lo"));
+    assert_false(contains("fe80::1%lo", "127.0.0.1"));
+    assert_true(contains("fe80::1", "fe80::1%lo")); /* on every link */
+    assert_true(contains("fe80::/10", "fe80::1%lo"));
+    struct prefix scoped = parsed("fe80::1%lo"), same = parsed("fe80::1%lo");
+    struct prefix other = parsed("fe80::1%77"), everywhere = parsed("fe80::1");
+    assert_true(prefix_is_single(&scoped));
+    assert_true(prefix_equal(&scoped, &same));
+    assert_false(prefix_equal(&scoped, &other));
+    assert_false(prefix_equal(&scoped, &everywhere));
+    assert_false(prefix_equal(&everywhere, &scoped));
 }
 
 static void test_text_that_is_no_prefix_is_not_valid(void **state)
@@ -134,6 +154,7 @@ static void test_one_address_is_single(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_address_with_a_zone_is_of_one_link_alone),
         cmocka_unit_test(test_prefixes_parse_and_format),
         cmocka_unit_test(test_text_that_is_no_prefix_is_not_valid),
         cmocka_unit_test(test_a_prefix_contains_what_shares_its_bits),

@@ -120,6 +120,37 @@ static void test_every_depth_of_nesting_is_kept(void **state)
     prefix_set_free(set);
 }
 
+static void test_addresses_with_a_zone_are_found_on_their_link(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"fe80::/10",   "fe80::1%2", "fe80::1%7", "fe80::1",
+                                        "fe80::9%300", "::1",       "10.0.0.0/8"};
+    struct prefix_set *set = set_of(texts, ARRAY_LEN(texts));
+    assert_int_equal(find(set, "fe80::1%2"), 1);
+    assert_int_equal(find(set, "fe80::1%7"), 2);
+    assert_int_equal(find(set, "fe80::1%3"), 3);
+    assert_int_equal(find(set, "fe80::1"), 3);
+    assert_int_equal(find(set, "fe80::9%300"), 4);
+    assert_int_equal(find(set, "fe80::9%301"), 0); /* the zone of another is no way in */
+    assert_int_equal(find(set, "fe80::2%2"), 0);
+    assert_int_equal(find(set, "::1"), 5);
+    assert_int_equal(find(set, "10.1.1.1"), 6);
+    assert_int_equal(find(set, "11.1.1.1"), -1);
+    prefix_set_free(set);
+}
+
+static void test_an_address_of_one_link_alone_lets_no_other_in(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"fe80::1%2"};
+    struct prefix_set *set = set_of(texts, 1);
+    assert_int_equal(find(set, "fe80::1%2"), 0);
+    assert_int_equal(find(set, "fe80::1%3"), -1);
+    assert_int_equal(find(set, "fe80::1"), -1);
+    assert_int_equal(find(set, "0.0.0.2"), -1);
+    prefix_set_free(set);
+}
+
 static void test_a_set_may_be_freed_unfrozen(void **state)
 {
     (void)state;
@@ -215,6 +246,8 @@ static void test_random_sets_find_what_asking_every_prefix_finds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_addresses_with_a_zone_are_found_on_their_link),
+        cmocka_unit_test(test_an_address_of_one_link_alone_lets_no_other_in),
         cmocka_unit_test(test_an_empty_set_finds_nothing),
         cmocka_unit_test(test_the_longest_of_nested_prefixes_wins),
         cmocka_unit_test(test_the_last_addresses_of_a_family_are_inside),

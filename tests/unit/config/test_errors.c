@@ -127,6 +127,37 @@ static void test_values_out_of_range(void **state)
                  "1:20: error: server.outgoing: has 3 addresses; takes 0 to 2");
 }
 
+static void test_zones_of_addresses(void **state)
+{
+    (void)state;
+    expect_error("server: {listen: [\"fe80::1\"]}",
+                 "1:19: error: server.listen[0]: fe80::1 is on every link; write the interface "
+                 "behind it, as in fe80::1%eth0");
+    expect_error("server: {listen: [\"fe80::1%nosuch0\"]}",
+                 "1:19: error: server.listen[0]: takes an address such as 192.0.2.53, "
+                 "192.0.2.53@5353 or \"::1@53\", not \"fe80::1%nosuch0\"; this machine has no such "
+                 "interface now: take one that `ip link` lists");
+#define TAKES_PREFIX                                                                               \
+    "takes an address or a prefix such as 10.1.1.1, 10.50.1.64/27 or \"2001:db8::/32\", without "  \
+    "a "                                                                                           \
+    "port, not "
+    expect_error("tcp-upstream-keepalive: [\"fe80::1%nosuch0\"]",
+                 "1:26: error: tcp-upstream-keepalive[0]: " TAKES_PREFIX
+                 "\"fe80::1%nosuch0\"; this machine has no such interface now: take one that "
+                 "`ip link` lists");
+    expect_error("server: {access: [{prefix: \"fe80::/10%lo\", action: allow}]}",
+                 "1:28: error: server.access[0].prefix: " TAKES_PREFIX
+                 "\"fe80::/10%lo\"; only a single address has an interface behind a %");
+    expect_error("server: {access: [{prefix: \"2001:db8::1%lo\", action: allow}]}",
+                 "1:28: error: server.access[0].prefix: " TAKES_PREFIX
+                 "\"2001:db8::1%lo\"; only link-local addresses have an interface behind a %");
+    expect_error(
+        "metrics: {listen: \"fe80::1\"}",
+        "1:19: error: metrics.listen: takes an address such as 127.0.0.1@9953 or "
+        "\"::1@9953\", or \"\" for none, not \"fe80::1\"; write the interface behind it, as "
+        "in fe80::1%eth0");
+}
+
 #define TAKES_ADDRESS "takes an address such as 192.0.2.53, 192.0.2.53@5353 or \"::1@53\", not "
 
 static void test_addresses(void **state)
@@ -451,6 +482,7 @@ int main(void)
         cmocka_unit_test(test_wrong_types),
         cmocka_unit_test(test_words_that_are_not_of_the_kind),
         cmocka_unit_test(test_values_out_of_range),
+        cmocka_unit_test(test_zones_of_addresses),
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_access_entries),
         cmocka_unit_test(test_entries_of_the_keepalive_list),
