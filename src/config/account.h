@@ -23,8 +23,8 @@ struct account_user {
     char name[ACCOUNT_WORD_MAX + 1]; /* "" without an entry */
 };
 
-/* By name or number; a number needs no entry. False: nobody. Main thread, may wait for a directory
- * service. */
+/* By name or number; a number needs no entry. False: nobody. One thread at a time; may wait for a
+ * directory service. */
 bool account_find_user(const char *word, struct account_user *out);
 bool account_find_group(const char *word, uint32_t *gid);
 
