@@ -41,7 +41,6 @@
 #include "serve/server_address.h"
 
 enum { SOCKETS_MAX = 1024 }; /* of the service manager: two for each address */
-
 struct supervisor {
     const struct config *config;
     const char *config_file;
