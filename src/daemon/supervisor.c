@@ -124,13 +124,15 @@ static void reload(struct supervisor *supervisor)
 
 static void on_signal(void *context, int number)
 {
+    struct supervisor *supervisor = context;
+
     if (number != SIGHUP) {
-        stop(context, number);
-        return;
+        stop(supervisor, number);
+    } else if (!supervisor->stopping) {
+        readiness_reloading();
+        reload(supervisor);
+        readiness_ready();
     }
-    readiness_reloading();
-    reload(context);
-    readiness_ready();
 }
 
 /* ---- start and end ---- */
