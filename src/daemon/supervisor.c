@@ -113,26 +113,26 @@ static void renew_certificate(struct supervisor *supervisor)
 /* The place where a reload begins. */
 static void reload(struct supervisor *supervisor)
 {
-    if (!supervisor->share.certificate) {
+    readiness_reloading();
+    if (supervisor->share.certificate) {
+        renew_certificate(supervisor);
+        /* Old or new: the one that is in use now. */
+        certificate_warn_over(supervisor->share.certificate, &supervisor->config->server,
+                              time(NULL));
+    } else {
         LOG(LOG_WARNING, "daemon", "SIGHUP: reload is not supported yet; restart to apply changes");
-        return;
     }
-    renew_certificate(supervisor);
-    /* Old or new: the one that is in use now. */
-    certificate_warn_over(supervisor->share.certificate, &supervisor->config->server, time(NULL));
+    readiness_ready();
 }
 
 static void on_signal(void *context, int number)
 {
     struct supervisor *supervisor = context;
 
-    if (number != SIGHUP) {
+    if (number != SIGHUP)
         stop(supervisor, number);
-    } else if (!supervisor->stopping) {
-        readiness_reloading();
+    else if (!supervisor->stopping)
         reload(supervisor);
-        readiness_ready();
-    }
 }
 
 /* ---- start and end ---- */
