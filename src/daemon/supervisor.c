@@ -116,9 +116,8 @@ static void reload(struct supervisor *supervisor)
     readiness_reloading();
     if (supervisor->share.certificate) {
         renew_certificate(supervisor);
-        /* Old or new: the one that is in use now. */
-        certificate_warn_over(supervisor->share.certificate, &supervisor->config->server,
-                              time(NULL));
+        certificate_warn_over(supervisor->share.certificate, /* old or new: what is in use now */
+                              &supervisor->config->server, time(NULL));
     } else {
         LOG(LOG_WARNING, "daemon", "SIGHUP: reload is not supported yet; restart to apply changes");
     }
@@ -156,8 +155,8 @@ static int adopt_sockets(struct supervisor *supervisor)
     size_t count = readiness_take_sockets(fds, SOCKETS_MAX);
 
     if (count > SOCKETS_MAX)
-        return refusal("the service manager gave %zu sockets; %d are taken", count, SOCKETS_MAX);
-    if (count &&
+        return refusal("the service manager gave %zu sockets, %d are taken", count, SOCKETS_MAX);
+    if (count > 0 &&
         listen_sockets_adopt(supervisor->sockets, fds, count, &supervisor->config->server, why))
         return refusal("sockets of the service manager: %s", why);
     return EXIT_STOPPED;
@@ -242,13 +241,13 @@ static int make_shared(struct supervisor *supervisor)
 static int open_control(struct supervisor *supervisor)
 {
     const struct config *config = supervisor->config;
+    char why[CONTROL_WHY_MAX];
     const struct local_place place = {
         .path = config->control_socket,
         .mode = config->control_mode,
         .uid = config->control_account.uid,
         .gid = config->control_account.gid,
     };
-    char why[CONTROL_WHY_MAX];
 
     if (!place.path || !*place.path)
         return EXIT_STOPPED;
