@@ -63,6 +63,14 @@ struct config_outgoing {
     struct addr v4, v6;
 };
 
+/* A user and a group of the system by number, as config_load() found them; CONFIG_NO_ID where none
+ * is named. */
+#define CONFIG_NO_ID UINT32_MAX
+struct config_account {
+    uint32_t uid, gid;
+    const char *name; /* of the user, for its other groups; "": it has no name */
+};
+
 /* An entry of tcp-upstream-keepalive. */
 struct config_entry {
     struct config_position position;
@@ -124,10 +132,15 @@ struct config {
     uint32_t workers;  /* 0: one per CPU this process may use */
     uint32_t max_nailed;
     bool follow_network;
-    char *control_socket;       /* "": none */
-    struct addr metrics_listen; /* family 0: none */
-    char *session_file;         /* of TLS; "": none */
-    char *snapshot_file;        /* of the cache; "": none */
+    char *user; /* server.user; "": none */
+    struct config_account run_as;
+    char *control_socket; /* "": none */
+    char *control_owner, *control_group;
+    uint16_t control_mode;
+    struct config_account control_account; /* of the socket's file, run_as considered */
+    struct addr metrics_listen;            /* family 0: none */
+    char *session_file;                    /* of TLS; "": none */
+    char *snapshot_file;                   /* of the cache; "": none */
     uint32_t snapshot_interval_s;
     char *tls_key_log; /* "": none */
     enum log_level log_level;

@@ -285,6 +285,7 @@ void config_check_files(struct loader *loader)
     check_server(loader);
     check_upstreams(loader);
     config_read_cookie_secrets(loader);
+    config_find_accounts(loader);
     check_directory(loader, &upstream, "session-file", loader->config->session_file);
     check_directory(loader, &cache, "snapshot", loader->config->snapshot_file);
     check_directory(loader, &log, "tls-keys", loader->config->tls_key_log);

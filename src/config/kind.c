@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/prefix.h"
+#include "config/account.h"
 #include "config/config.h"
 #include "dns/name.h"
 
@@ -288,6 +289,11 @@ bool kind_parse(enum kind kind, const char *text, struct arena *arena, void *fie
         return parse_zone_name(text, field);
     case KIND_PATH:
         return parse_path(text, arena, field);
+    case KIND_ACCOUNT:
+    case KIND_ACCOUNT_NAME:
+        return account_is_sound(text, kind == KIND_ACCOUNT) && store_string(text, arena, field);
+    case KIND_FILE_MODE:
+        return account_parse_mode(text, field);
     case KIND_HOST_NAME:
         return parse_host_name(text, arena, field);
     case KIND_LISTEN_METRICS:
@@ -384,9 +390,11 @@ const char *kind_format(enum kind kind, const void *field, char out[KIND_TEXT_MA
         format_listen_metrics(field, out);
     else if (kind == KIND_ZONE_NAME)
         format_zone_name(field, out);
-    else if (kind == KIND_PATH || kind == KIND_HOST_NAME || kind == KIND_TEXT || kind == KIND_LINE)
-        format_quoted(*(char *const *)field, out);
-    else
+    else if (kind == KIND_FILE_MODE)
+        snprintf(out, KIND_TEXT_MAX, "%04o", *(const uint16_t *)field);
+    else if (kind_is_number(kind))
         format_number(kind, load_number(kind, field), out);
+    else
+        format_quoted(*(char *const *)field, out);
     return out;
 }

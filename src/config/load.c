@@ -333,6 +333,8 @@ static struct config *new_config(void)
     struct config *config = calloc(1, sizeof(*config));
     if (!config)
         return NULL;
+    config->run_as = (struct config_account){CONFIG_NO_ID, CONFIG_NO_ID, ""};
+    config->control_account = config->run_as;
     arena_init(&config->arena, CONFIG_BYTES_MAX);
     buf_init(&config->warnings, CONFIG_WARNINGS_BYTES);
     return config;

@@ -147,6 +147,9 @@ void config_local(struct loader *loader, bool with_files);
 /* config_cookie_secrets.c: the secrets of server.cookie-secret-file into the configuration. */
 void config_read_cookie_secrets(struct loader *loader);
 
+/* config_accounts.c: fills run_as and control_account. Reads the system's users and groups. */
+void config_find_accounts(struct loader *loader);
+
 /* config_parse(), and whether config_check_files() is done too. */
 MUST_USE enum err load_text(const char *file_name, struct span text, bool with_files,
                             struct config **out, struct buf *errors);

@@ -18,7 +18,6 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "control/client.h"
-#include "control/local_socket.h"
 #include "loop/fd_watch.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
@@ -26,7 +25,6 @@
 enum {
     CLIENTS_MAX = 16,
     PAUSE_US = 100 * 1000, /* without a free place or file, before accepting is tried again */
-    SOCKET_MODE = 0660,
 };
 
 struct control {
@@ -66,7 +64,7 @@ static void on_connection(void *owner, struct fd_events events)
     }
 }
 
-enum err control_open(struct control **out, struct loop *loop, const char *path,
+enum err control_open(struct control **out, struct loop *loop, const struct local_place *place,
                       const struct control_view *view, char why[CONTROL_WHY_MAX])
 {
     struct control *control = calloc(1, sizeof(*control));
@@ -80,7 +78,7 @@ enum err control_open(struct control **out, struct loop *loop, const char *path,
     control->host.view = view;
     list_init(&control->host.clients);
     timer_init(&control->pause, on_pause_over);
-    err = local_socket_open(&control->socket, path, SOCKET_MODE, why, CONTROL_WHY_MAX);
+    err = local_socket_open(&control->socket, place, why, CONTROL_WHY_MAX);
     if (!err)
         err = fd_watch_start(&control->watch, loop, control->socket.fd,
                              (struct fd_events){.readable = true}, on_connection, control);

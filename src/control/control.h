@@ -9,6 +9,7 @@
  */
 
 #include "base/err.h"
+#include "control/local_socket.h"
 #include "control/view.h"
 
 struct control;
@@ -17,12 +18,13 @@ struct loop;
 enum { CONTROL_WHY_MAX = 256 };
 
 /*
- * Listens at path, with mode 0660. The socket that a dead daemon left is replaced; a live one is
- * ERR_ADDRESS_IN_USE. On error why says what to do. view is borrowed and is read when commands
- * come: it may be filled later, but before the loop runs.
+ * Listens at the place; who may use the file may give every command. The socket that a dead daemon
+ * left is replaced; a live one is ERR_ADDRESS_IN_USE. On error why says what to do. view is
+ * borrowed and is read when commands come: it may be filled later, but before the loop runs.
  */
-MUST_USE enum err control_open(struct control **out, struct loop *loop, const char *path,
-                               const struct control_view *view, char why[CONTROL_WHY_MAX]);
+MUST_USE enum err control_open(struct control **out, struct loop *loop,
+                               const struct local_place *place, const struct control_view *view,
+                               char why[CONTROL_WHY_MAX]);
 
 /* Closes the socket and every client, and removes the file if it is still ours. What workers are
  * still asked for is thrown away when it comes: the loop must be freed later than this, and their

@@ -10,6 +10,7 @@
 #include "control/local_socket.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,28 +78,61 @@ static enum err clear_path(const char *path, char *why, size_t why_size)
     return ERR_OK;
 }
 
-/* Linux gives the file the socket's mode less the umask, so it is never wider than mode. */
-static enum err bind_and_listen(struct local_socket *local, mode_t mode, char *why, size_t why_size)
+/* Linux gives the file the socket's mode less the umask: it is born as it is to be, and never
+ * wider. */
+static bool bind_with_mode(int fd, const struct sockaddr_un *address, mode_t mode)
+{
+    mode_t mask = umask(0);
+    bool bound =
+        fchmod(fd, mode) == 0 && bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+
+    umask(mask);
+    return bound;
+}
+
+/* By a descriptor of the socket itself: root must not be made to give away what somebody else put
+ * into its place. */
+static bool give(const struct local_socket *local, const struct local_place *place)
+{
+    struct stat found;
+    int file = open(local->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    bool given = file >= 0 && fstat(file, &found) == 0 && S_ISSOCK(found.st_mode) &&
+                 found.st_dev == local->device && found.st_ino == local->inode &&
+                 fchownat(file, "", place->uid, place->gid, AT_EMPTY_PATH) == 0;
+
+    if (file >= 0)
+        close(file);
+    return given;
+}
+
+static enum err bind_and_listen(struct local_socket *local, const struct local_place *place,
+                                char *why, size_t why_size)
 {
     struct sockaddr_un address;
     struct stat made;
 
     fill(&address, local->path);
-    if (fchmod(local->fd, mode) != 0 ||
-        bind(local->fd, (struct sockaddr *)&address, sizeof(address)) != 0)
+    if (!bind_with_mode(local->fd, &address, place->mode))
         return fail_errno(why, why_size, local->path);
     if (lstat(local->path, &made) == 0) {
         local->device = made.st_dev;
         local->inode = made.st_ino;
     }
-    if (chmod(local->path, mode) != 0 || listen(local->fd, BACKLOG) != 0)
+    bool is_to_be_given = place->uid != (uid_t)-1 || place->gid != (gid_t)-1;
+    if (is_to_be_given && !give(local, place))
+        return fail(ERR_PERMISSION, why, why_size, local->path,
+                    "cannot be given to its owner and group; start as root, or be that owner and a "
+                    "member of that group (control.owner, control.group)");
+    if (listen(local->fd, BACKLOG) != 0)
         return fail_errno(why, why_size, local->path);
     return ERR_OK;
 }
 
-enum err local_socket_open(struct local_socket *out, const char *path, mode_t mode, char *why,
+enum err local_socket_open(struct local_socket *out, const struct local_place *place, char *why,
                            size_t why_size)
 {
+    const char *path = place->path;
+
     *out = (struct local_socket){.fd = -1};
     if (strlen(path) >= sizeof(out->path))
         return fail(ERR_TOO_LARGE, why, why_size, path, "the path is too long");
@@ -109,7 +143,7 @@ enum err local_socket_open(struct local_socket *out, const char *path, mode_t mo
     out->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (out->fd < 0)
         return fail_errno(why, why_size, path);
-    err = bind_and_listen(out, mode, why, why_size);
+    err = bind_and_listen(out, place, why, why_size);
     if (err)
         local_socket_close(out);
     return err;

@@ -17,10 +17,19 @@ struct local_socket {
     char path[108];
 };
 
-/* mode is that of the file. A socket at path where nobody listens is replaced; where somebody does
- * it is ERR_ADDRESS_IN_USE; a file that is no socket stays. why gets a sentence that says what to
- * do. */
-MUST_USE enum err local_socket_open(struct local_socket *out, const char *path, mode_t mode,
+/* Where the file is, and who may use it. */
+struct local_place {
+    const char *path;
+    mode_t mode;
+    uid_t uid; /* (uid_t)-1: who makes it */
+    gid_t gid; /* likewise */
+};
+
+/* A socket at the path where nobody listens is replaced; where somebody does it is
+ * ERR_ADDRESS_IN_USE; a file that is no socket stays. Who may use the file is decided before the
+ * first can. why gets a sentence that says what to do. While it runs the process has no umask: no
+ * other thread makes files then. */
+MUST_USE enum err local_socket_open(struct local_socket *out, const struct local_place *place,
                                     char *why, size_t why_size);
 
 /* Closes it and removes its file, if it is still ours. Twice is fine. */

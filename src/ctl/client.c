@@ -6,11 +6,13 @@
 #include "ctl/client.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -25,6 +27,30 @@ static enum err fail(char *why, size_t size, const char *path, const char *advic
     snprintf(why, size, "%s: %s; %s", path,
              number == EAGAIN ? "no answer in time" : strerror(number), advice);
     return number == EAGAIN ? ERR_TIMED_OUT : err_from_errno(number);
+}
+
+/* Whoever may use the file may give commands: who that is, is what is to be known. */
+static enum err fail_to_enter(char *why, size_t size, const char *path)
+{
+    struct stat file;
+    const struct group *group;
+
+    if (stat(path, &file) != 0)
+        snprintf(why, size, "%s: permission denied; the directory is not open to you: ask as root",
+                 path);
+    else if (!(file.st_mode & S_IWGRP))
+        snprintf(why, size,
+                 "%s: permission denied; only its owner, user %u, may ask: do it as root", path,
+                 (unsigned)file.st_uid);
+    else if ((group = getgrgid(file.st_gid)))
+        snprintf(why, size,
+                 "%s: permission denied; members of the group %s may ask (usermod -aG %s USER, and "
+                 "log in anew), and root",
+                 path, group->gr_name, group->gr_name);
+    else
+        snprintf(why, size, "%s: permission denied; members of the group %u may ask, and root",
+                 path, (unsigned)file.st_gid);
+    return ERR_PERMISSION;
 }
 
 /* A file that names lists of millions takes its time. */
@@ -163,6 +189,8 @@ enum err client_ask(const char *path, int count, char *const words[],
     enum err err = ERR_OK;
     int fd = open_socket(path, words[0]);
 
+    if (fd < 0 && errno == EACCES)
+        return fail_to_enter(why, why_size, path);
     if (fd < 0)
         return fail(why, why_size, path, "is nailupd running, and is this its control.socket?");
     if (!send_words(fd, count, words))

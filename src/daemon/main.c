@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "daemon/exit_code.h"
+#include "daemon/readiness.h"
 #include "daemon/report.h"
 #include "daemon/signals.h"
 #include "daemon/supervisor.h"
@@ -169,6 +170,7 @@ int main(int argc, char **argv)
     switch (line.action) {
     case ACTION_VERSION:
         puts("nailupd " NAILUP_VERSION);
+        printf("%s: libsystemd\n", readiness_is_built() ? "with" : "without");
         return EXIT_STOPPED;
     case ACTION_HELP:
         fputs(usage, stdout);

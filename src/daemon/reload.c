@@ -23,6 +23,7 @@
 #include "daemon/forward_command.h"
 #include "daemon/listening.h"
 #include "daemon/loading.h"
+#include "daemon/readiness.h"
 #include "daemon/refusal.h"
 #include "daemon/reload_inside.h"
 #include "daemon/report.h"
@@ -157,6 +158,7 @@ static void on_loaded(void *context)
 static void begin_loading(struct reload *reload)
 {
     reload->wants_file = false;
+    readiness_reloading();
     reload->begun_at = loop_clock(reload->host.loop);
     reload->loaded_time = (uint64_t)time(NULL);
     askers_move(&reload->for_loading, &reload->for_file);
@@ -169,6 +171,7 @@ static void begin_loading(struct reload *reload)
     snprintf(reloads->why, sizeof(reloads->why), "nothing was changed: no memory to read the file");
     LOG(LOG_ERROR, "daemon", "reload failed: %s", reloads->why);
     askers_refuse(&reload->for_loading, reloads->why);
+    readiness_ready();
 }
 
 /* ---- what comes next ---- */

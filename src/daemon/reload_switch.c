@@ -19,6 +19,7 @@
 #include "daemon/certificate.h"
 #include "daemon/listening.h"
 #include "daemon/loading.h"
+#include "daemon/readiness.h"
 #include "daemon/worker.h"
 #include "loop/loop.h"
 
@@ -38,6 +39,7 @@ static void become_idle(struct reload *reload)
     reload->state = RELOAD_IDLE;
     if (reload->is_of_file) {
         warn_of_certificate(reload);
+        readiness_ready();
         loading_free(&reload->loading);
         reload->report = (struct reload_report){.config_file = reload->host.config_file};
     }

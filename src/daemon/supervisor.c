@@ -30,17 +30,22 @@
 #include "daemon/generation.h"
 #include "daemon/listening.h"
 #include "daemon/network_watch.h"
+#include "daemon/identity.h"
+#include "daemon/readiness.h"
 #include "daemon/refusal.h"
 #include "daemon/reload.h"
 #include "daemon/report.h"
 #include "daemon/sessions.h"
 #include "daemon/signals.h"
 #include "daemon/snapshots.h"
+#include "daemon/vitals.h"
 #include "daemon/worker.h"
 #include "loop/loop.h"
 #include "net/tls_ticket_keys.h"
 #include "resolve/local_names.h"
 #include "serve/listen_sockets.h"
+
+enum { SOCKETS_MAX = 1024 }; /* of the service manager: two for each address */
 
 struct supervisor {
     const struct config *config; /* of the start: a reload may free it */
@@ -63,6 +68,7 @@ struct supervisor {
     struct control_hooks hooks;
     struct listening *listening; /* of the start, until reload has it */
     struct turn_end stop;        /* a command's, when its answer has left */
+    struct vitals *vitals;       /* NULL: nobody wants to hear of them */
     bool stopping;
     bool ran; /* it has served: what the cache holds is worth keeping */
 };
@@ -79,6 +85,8 @@ static void on_all_ended(void *context)
 static void drain(struct supervisor *supervisor)
 {
     supervisor->stopping = true;
+    readiness_stopping();
+    vitals_stop(supervisor->vitals);
     reload_end(supervisor->reload);
     network_watch_close(&supervisor->network);
     exporter_close(&supervisor->exporter);
@@ -182,6 +190,21 @@ static size_t worker_count(const struct config *config)
     return MIN((size_t)CPU_COUNT(&cpus), (size_t)WORKERS_MAX);
 }
 
+/* Those that the service manager opened, if any. */
+static int adopt_sockets(struct supervisor *supervisor)
+{
+    int fds[SOCKETS_MAX];
+    char why[LISTEN_SOCKETS_WHY_MAX];
+    size_t count = readiness_take_sockets(fds, SOCKETS_MAX);
+
+    if (count > SOCKETS_MAX)
+        return refusal("the service manager gave %zu sockets, %d are taken", count, SOCKETS_MAX);
+    if (count > 0 &&
+        listen_sockets_adopt(supervisor->sockets, fds, count, &supervisor->config->server, why))
+        return refusal("sockets of the service manager: %s", why);
+    return EXIT_STOPPED;
+}
+
 /* Early, as only root may be allowed to bind them. */
 static int make_sockets(struct supervisor *supervisor)
 {
@@ -191,6 +214,8 @@ static int make_sockets(struct supervisor *supervisor)
     supervisor->sockets = listen_sockets_new(supervisor->worker_count);
     if (!supervisor->sockets)
         return refusal("out of memory");
+    if (adopt_sockets(supervisor))
+        return EXIT_CANNOT_START;
     supervisor->listening =
         listening_prepare(supervisor->sockets, &supervisor->config->server, why);
     return supervisor->listening ? EXIT_STOPPED : refusal("%s", why);
@@ -257,11 +282,10 @@ static int make_shared(struct supervisor *supervisor)
     share->cache = supervisor->cache;
     share->nail_quota.max = config->max_nailed;
     share->ticket_keys = tls_ticket_keys_new(time(NULL)); /* a reload may bring TLS clients */
-    share->tickets = sessions_open(config->session_file);
     share->main_loop = supervisor->loop;
     share->on_all_ended = on_all_ended;
     share->context = supervisor;
-    if (!share->ticket_keys || !share->tickets || !make_reload(supervisor))
+    if (!share->ticket_keys || !make_reload(supervisor))
         return refusal("out of memory; lower server.max-clients");
     share->generation = reload_current(supervisor->reload);
     return EXIT_STOPPED;
@@ -269,12 +293,18 @@ static int make_shared(struct supervisor *supervisor)
 
 static int open_control(struct supervisor *supervisor)
 {
-    const char *path = supervisor->config->control_socket;
+    const struct config *config = supervisor->config;
     char why[CONTROL_WHY_MAX];
+    const struct local_place place = {
+        .path = config->control_socket,
+        .mode = config->control_mode,
+        .uid = config->control_account.uid,
+        .gid = config->control_account.gid,
+    };
 
-    if (!path || !*path)
+    if (!place.path || !*place.path)
         return EXIT_STOPPED;
-    if (control_open(&supervisor->control, supervisor->loop, path, &supervisor->view, why))
+    if (control_open(&supervisor->control, supervisor->loop, &place, &supervisor->view, why))
         return refusal("control.socket: %s", why);
     return EXIT_STOPPED;
 }
@@ -288,6 +318,13 @@ static int open_exporter(struct supervisor *supervisor)
     enum err err =
         exporter_open(&supervisor->exporter, supervisor->loop, listen, &supervisor->view);
     return err ? refusal_metrics(listen, err) : EXIT_STOPPED;
+}
+
+/* They belong to the user who serves, and nobody else's are read. */
+static int open_sessions(struct supervisor *supervisor)
+{
+    supervisor->share.tickets = sessions_open(supervisor->config->session_file);
+    return supervisor->share.tickets ? EXIT_STOPPED : refusal("out of memory");
 }
 
 static int start_workers(struct supervisor *supervisor)
@@ -370,6 +407,10 @@ static int start(struct supervisor *supervisor)
     if (!code)
         code = open_exporter(supervisor);
     if (!code)
+        code = identity_take(supervisor->config, supervisor->config_file, supervisor->sockets);
+    if (!code)
+        code = open_sessions(supervisor);
+    if (!code)
         code = start_workers(supervisor);
     if (!code)
         code = begin_reloads(supervisor);
@@ -413,6 +454,7 @@ static void end(struct supervisor *supervisor)
     turn_end_cancel(&supervisor->stop);
     if (supervisor->workers)
         workers_free(supervisor->workers);
+    vitals_free(&supervisor->vitals);
     end_shared(supervisor);
     if (supervisor->cache) {
         snapshots_close(&supervisor->snapshots, supervisor->ran);
@@ -433,6 +475,8 @@ int supervisor_run(struct config **config, const char *config_file)
     if (!code) {
         report_start(&supervisor.view);
         workers_go(supervisor.workers);
+        readiness_ready();
+        supervisor.vitals = vitals_start(supervisor.loop, &supervisor.view);
         supervisor.ran = true;
         loop_run(supervisor.loop);
         report_end(&supervisor.view, loop_now(supervisor.loop));

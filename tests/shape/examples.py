@@ -83,7 +83,7 @@ def prepared(examples, folder):
             print(f"openssl is not installed: {example.name} is not checked")
             continue
         text = NAMED_CERTIFICATE.sub(str(certificate), text)
-        copy.write_text(NAMED_STATE.sub(str(folder / "state"), text))
+        copy.write_text(NAMED_STATE.sub(lambda found: str(folder / Path(found[0]).name), text))
         yield copy
 
 

@@ -23,6 +23,14 @@ struct place {
     char folder[64], path[80];
 };
 
+static const struct local_place *at(const char *path)
+{
+    static struct local_place place;
+
+    place = (struct local_place){.path = path, .mode = 0660, .uid = -1, .gid = -1};
+    return &place;
+}
+
 static int open_all(void **state)
 {
     static struct place place;
@@ -33,7 +41,8 @@ static int open_all(void **state)
     assert_non_null(mkdtemp(place.folder));
     snprintf(place.path, sizeof(place.path), "%s/control.sock", place.folder);
     assert_int_equal(
-        control_open(&place.control, place.desk.loop, place.path, &place.desk.view, why), ERR_OK);
+        control_open(&place.control, place.desk.loop, at(place.path), &place.desk.view, why),
+        ERR_OK);
     *state = &place;
     return 0;
 }
@@ -337,7 +346,7 @@ static void test_closing_frees_clients_in_every_state(void **state)
     close(taking);
     close(waiting);
     assert_int_equal(
-        control_open(&place->control, place->desk.loop, place->path, &place->desk.view, why),
+        control_open(&place->control, place->desk.loop, at(place->path), &place->desk.view, why),
         ERR_OK);
 }
 
@@ -348,12 +357,13 @@ static void test_a_path_that_cannot_be_is_told_with_advice(void **state)
     char why[CONTROL_WHY_MAX];
 
     assert_int_equal(
-        control_open(&other, place->desk.loop, "/no/such/folder/x", &place->desk.view, why),
+        control_open(&other, place->desk.loop, at("/no/such/folder/x"), &place->desk.view, why),
         ERR_NOT_FOUND);
     assert_null(other);
     assert_non_null(strstr(why, "create it"));
-    assert_int_equal(control_open(&other, place->desk.loop, place->path, &place->desk.view, why),
-                     ERR_ADDRESS_IN_USE);
+    assert_int_equal(
+        control_open(&other, place->desk.loop, at(place->path), &place->desk.view, why),
+        ERR_ADDRESS_IN_USE);
     assert_non_null(strstr(why, "another daemon"));
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 static char folder[64], path[80], why[256];
+static struct local_place place = {.path = path, .mode = 0660, .uid = -1, .gid = -1};
 
 static int make_folder(void **state)
 {
@@ -35,7 +37,7 @@ static int remove_folder(void **state)
 
 static enum err open_at(struct local_socket *out)
 {
-    return local_socket_open(out, path, 0660, why, sizeof(why));
+    return local_socket_open(out, &place, why, sizeof(why));
 }
 
 static void test_the_file_has_its_mode_whatever_the_umask(void **state)
@@ -135,8 +137,43 @@ static void test_a_path_that_is_too_long_is_refused(void **state)
     memset(text, 'x', sizeof(text) - 1);
     text[0] = '/';
     text[sizeof(text) - 1] = '\0';
-    assert_int_equal(local_socket_open(&local, text, 0660, why, sizeof(why)), ERR_TOO_LARGE);
+    assert_int_equal(local_socket_open(&local, &(struct local_place){.path = text, .mode = 0660},
+                                       why, sizeof(why)),
+                     ERR_TOO_LARGE);
     assert_non_null(strstr(why, "too long"));
+}
+
+static void test_the_file_is_given_to_whom_it_shall_be(void **state)
+{
+    struct local_socket local;
+    struct stat found;
+    struct local_place given = place;
+    bool is_root = geteuid() == 0;
+
+    (void)state;
+    given.mode = 0600;
+    given.uid = is_root ? 12345 : geteuid();
+    given.gid = is_root ? 23456 : getegid();
+    assert_int_equal(local_socket_open(&local, &given, why, sizeof(why)), ERR_OK);
+    assert_int_equal(stat(path, &found), 0);
+    assert_int_equal(found.st_uid, given.uid);
+    assert_int_equal(found.st_gid, given.gid);
+    assert_int_equal(found.st_mode & 07777, 0600);
+    local_socket_close(&local);
+}
+
+static void test_a_stranger_s_file_cannot_be_made(void **state)
+{
+    struct local_socket local;
+    struct local_place given = place;
+
+    (void)state;
+    if (geteuid() == 0)
+        skip();
+    given.uid = 0;
+    assert_int_equal(local_socket_open(&local, &given, why, sizeof(why)), ERR_PERMISSION);
+    assert_non_null(strstr(why, "control.owner"));
+    assert_int_equal(access(path, F_OK), -1);
 }
 
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
@@ -151,6 +188,8 @@ int main(void)
         WITH_FOLDER(test_a_file_that_is_no_socket_is_left_alone),
         WITH_FOLDER(test_a_symbolic_link_is_not_followed),
         WITH_FOLDER(test_a_file_that_took_its_place_is_not_removed),
+        WITH_FOLDER(test_the_file_is_given_to_whom_it_shall_be),
+        WITH_FOLDER(test_a_stranger_s_file_cannot_be_made),
         WITH_FOLDER(test_a_path_that_is_too_long_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""The Debian package: made of a release build by cpack, read by lintian, and led through its life
+in a copy of this system's root (an overlay that goes when the test ends), with a network of its
+own. NAILUP_RELEASE names the build directory; else the one under test is taken, or build/release
+where that one has sanitizers."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import BUILD, ROOT
+
+
+def is_release(build):
+    cache = build and build / "CMakeCache.txt"
+    return (cache and cache.exists() and (build / "CPackConfig.cmake").exists() and
+            (build / "src/nailupd").exists() and (build / "man/nailupd.8").exists() and
+            re.search(r"^NAILUP_SANITIZE:STRING=$", cache.read_text(), re.M) and
+            re.search(r"^CMAKE_BUILD_TYPE:STRING=Rel", cache.read_text(), re.M))
+
+
+def find_release():
+    named = os.environ.get("NAILUP_RELEASE")
+    places = [pathlib.Path(named)] if named else [BUILD, ROOT / "build/release"]
+    return next((place for place in places if is_release(place)), None)
+
+
+def run(*words, **more):
+    return subprocess.run([*map(str, words)], text=True, capture_output=True, timeout=300, **more)
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """The path of the package."""
+    release = find_release()
+    if not release:
+        pytest.skip("there is no release build with manuals: tools/setup.sh build release")
+    if not os.access(release, os.W_OK):
+        pytest.skip("the release build is somebody else's")
+    for tool in ("cpack", "dpkg-shlibdeps", "strip"):
+        if not shutil.which(tool):
+            pytest.skip(f"needs {tool}")
+    folder = tmp_path_factory.mktemp("package")
+    done = run("cpack", "-G", "DEB", "--config", release / "CPackConfig.cmake", "-B", folder)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    return next(folder.glob("nailup_*.deb"))
+
+
+def test_lintian_accepts_the_package_and_nothing_is_missing(package):
+    listed = run("dpkg-deb", "-c", package).stdout
+    for path in ("./usr/sbin/nailupd", "./usr/sbin/nailupctl", "./usr/bin/nailup-bench",
+                 "./etc/nailup/nailup.yaml", "./usr/lib/systemd/system/nailupd.service",
+                 "./usr/lib/systemd/system/nailupd.socket", "./usr/lib/sysusers.d/nailup.conf",
+                 "./usr/lib/tmpfiles.d/nailup.conf", "./usr/share/man/man8/nailupd.8.gz",
+                 "./usr/share/man/man5/nailup.yaml.5.gz", "./usr/share/man/man7/nailup-metrics.7.gz",
+                 "./usr/share/doc/nailup/examples/prometheus/nailup.rules.yml",
+                 "./usr/share/doc/nailup/examples/grafana/nailup.json",
+                 "./usr/share/doc/nailup/examples/nailup.yaml"):
+        assert f" {path}\n" in listed, path
+    assert run("dpkg-deb", "--ctrl-tarfile", package, errors="replace").stdout
+    assert "/etc/nailup/nailup.yaml" in run("dpkg-deb", "-I", package, "conffiles").stdout
+    if not shutil.which("lintian"):
+        pytest.skip("the rest needs lintian")
+    done = run("lintian", "--allow-root", "--fail-on", "error,warning", package)
+    assert done.returncode == 0, done.stdout
+
+
+# Scripts for namespaces of their own for mounts, processes and network. They say what they found;
+# python judges.
+COPY_OF_ROOT = r"""
+set -eu
+work=$1 old=$2 new=$3
+say() { echo "== $*"; }
+mount --make-rprivate /
+mount -t tmpfs none "$work" && mkdir "$work/upper" "$work/work" "$work/root"
+mount -t overlay -o "lowerdir=/,upperdir=$work/upper,workdir=$work/work" none "$work/root" ||
+    { say no overlay over the root; exit 0; }
+root=$work/root
+mount -t proc proc "$root/proc"
+mount -t tmpfs -o mode=755 none "$root/run"
+mount -t tmpfs -o mode=1777 none "$root/tmp"
+ip link set lo up
+cp "$old" "$root/tmp/old.deb"
+cp "$new" "$root/tmp/new.deb"
+in_root() { chroot "$root" "$@"; }
+"""
+
+LIFE = COPY_OF_ROOT + r"""
+mount --rbind /dev "$root/dev"
+# As the unit would; $! is the daemon.
+start() {
+    chroot "$root" setpriv --reuid nailup --regid nailup --init-groups --bounding-set -all,+net_bind_service \
+        --inh-caps -all,+net_bind_service --ambient-caps -all,+net_bind_service --no-new-privs \
+        nailupd 2>>"$root/tmp/log" &
+    daemon=$!
+    for _ in $(seq 300); do in_root nailupctl status >/dev/null 2>&1 && return; sleep 0.1; done
+    cat "$root/tmp/log"
+    exit 1
+}
+stop() { kill "$daemon"; status=0; wait "$daemon" || status=$?; say exit $status; }
+ask() { in_root dig @127.0.0.1 "$1" A +short +tries=1 +timeout=10; }
+ours() {
+    find "$root/etc" "$root/usr" "$root/var" "$root/run" -xdev -name '*nailup*' | sed "s,^$root,,"
+    in_root getent passwd nailup || true
+    in_root getent group nailup || true
+}
+ours >"$root/tmp/before"
+
+in_root dpkg --no-triggers -i /tmp/old.deb
+say user "$(in_root getent passwd nailup | cut -d: -f6,7)"
+say enabled "$(ls "$root/etc/systemd/system/multi-user.target.wants/nailupd.service")"
+say state "$(stat -c '%U %a' "$root/var/lib/nailup" | sed "s/^UNKNOWN/nailup/")"
+say uid "$(stat -c %u "$root/var/lib/nailup")" "$(in_root id -u nailup)"
+start
+say fresh "$(ask localhost)"
+say owner "$(stat -c '%u %a' "$root/run/nailup/control.sock")"
+stop
+
+chroot "$root" nailup-bench responder --listen 127.0.0.1@5300 >/dev/null &
+responder=$!
+sed -i -e 's/^    upstreams: .*/    upstreams: [127.0.0.1@5300]/' -e 's/^    transport: tls/    trust-ad: no/' \
+    "$root/etc/nailup/nailup.yaml"
+in_root nailupd -t
+start
+say answer "$(ask www.example.org)"
+stop
+kill $responder
+wait $responder || true
+say kept "$(ls "$root/var/lib/nailup" | tr '\n' ' ')"
+in_root dpkg --no-triggers -i /tmp/new.deb </dev/null
+say version "$(in_root dpkg-query -W -f '${Version}' nailup)"
+say edited "$(grep -c 127.0.0.1@5300 "$root/etc/nailup/nailup.yaml")"
+start
+say again "$(ask www.example.org)"
+stop
+
+in_root dpkg --no-triggers -r nailup
+say removed "$(ls "$root/etc/nailup" "$root/var/lib/nailup" | grep -v : | tr '\n' ' ')"
+in_root dpkg --no-triggers -P nailup
+ours >"$root/tmp/after"
+diff "$root/tmp/before" "$root/tmp/after" && say purged
+"""
+
+
+def make_successor(package, folder):
+    """The same package with the next version."""
+    tree = folder / "tree"
+    assert run("dpkg-deb", "-R", package, tree).returncode == 0
+    control = tree / "DEBIAN/control"
+    control.write_text(re.sub(r"^(Version: .*-)1$", r"\g<1>2", control.read_text(), flags=re.M))
+    made = folder / "successor.deb"
+    done = run("dpkg-deb", "--root-owner-group", "-Zgzip", "-b", tree, made)
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+def play(script, namespaces, package, folder):
+    """Plays one of the scripts in a copy of the root: what it said, and everything."""
+    for tool in ("unshare", "ip", "setpriv", "dig", "systemd-sysusers", "deb-systemd-helper"):
+        if not shutil.which(tool):
+            pytest.skip(f"needs {tool}")
+    if run("unshare", namespaces, "--fork", "mount", "-t", "tmpfs", "none", "/mnt").returncode:
+        pytest.skip("needs namespaces and mounts, which this kernel or container refuses")
+    (folder / "work").mkdir()
+    successor = make_successor(package, folder)
+    done = run("unshare", namespaces, "--fork", "--kill-child", "sh", "-c", script, "sh",
+               folder / "work", package, successor)
+    said = dict(line[3:].partition(" ")[::2] for line in done.stdout.splitlines()
+                if line.startswith("== "))
+    if "no" in said:
+        pytest.skip(f"this kernel or container has no {said['no']}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return said, done.stdout + done.stderr
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0,
+                                reason="needs root, for a copy of the system's root")
+
+
+@needs_root
+def test_it_installs_starts_upgrades_with_its_cache_and_leaves_nothing(package, tmp_path):
+    said, everything = play(LIFE, "-mnp", package, tmp_path)
+    assert said["user"] == "/var/lib/nailup:/usr/sbin/nologin", everything
+    assert said["enabled"].endswith("nailupd.service")
+    assert said["state"].endswith(" 700") and len(set(said["uid"].split())) == 1, everything
+    assert said["fresh"] == "127.0.0.1", everything
+    assert said["owner"] == said["uid"].split()[0] + " 660"
+    assert "cache.snapshot" in said["kept"], everything
+    assert re.fullmatch(r"[\d.]+", said["answer"]), everything
+    assert said["version"].endswith("-2") and said["edited"] == "1", everything
+    assert said["again"] == said["answer"], everything  # though nobody can be asked
+    assert "nailup.yaml" in said["removed"] and "cache.snapshot" in said["removed"], everything
+    assert "purged" in said, everything
+    assert everything.count("== exit 0\n") == 3, everything
+
+
+# A systemd of its own. It may change nothing of the kernel's: no modules, clock or settings.
+BOOT = COPY_OF_ROOT + r"""
+mount -t tmpfs -o mode=755 none "$root/dev"
+for device in null zero full random urandom tty; do
+    : >"$root/dev/$device"
+    mount --bind "/dev/$device" "$root/dev/$device"
+done
+ln -s pts/ptmx "$root/dev/ptmx"
+mkdir "$root/dev/shm" "$root/dev/pts"
+unshare -mC sh -c 'mount -t cgroup2 none "$0/sys" && mount -t sysfs -o ro none "$0/sys"' "$root" ||
+    { say no control groups of its own; exit 0; }
+in_root dpkg --no-triggers -i /tmp/old.deb >/dev/null 2>&1
+etc=$root/etc/systemd/system
+rm -rf "$root"/usr/lib/systemd/system/*.wants "$etc"/*.wants
+mkdir -p "$etc/nailupd.service.d" "$etc/nailupd.socket.d" "$root/mnt/old"
+printf '%s\n' '[Service]' WatchdogSec=3 TimeoutAbortSec=1 >"$etc/nailupd.service.d/test.conf"
+printf '%s\n' '[Socket]' ListenStream= ListenDatagram= ListenStream=127.0.0.1:53 \
+    ListenDatagram=127.0.0.1:53 >"$etc/nailupd.socket.d/test.conf"
+sed -i 's/^  listen: .*/  listen: [127.0.0.1]\n  user: nailup/' "$root/etc/nailup/nailup.yaml"
+cp "$work/../probe.sh" "$root/"
+printf '%s\n' '[Unit]' After=nailupd.service DefaultDependencies=no '[Service]' Type=oneshot \
+    StandardOutput=file:/probe.out 'ExecStart=/bin/sh /probe.sh' \
+    'ExecStopPost=/bin/touch /probe.end' >"$etc/probe.service"
+printf '%s\n' '[Unit]' DefaultDependencies=no AllowIsolate=yes \
+    'Wants=systemd-journald.service nailupd.service probe.service' >"$etc/probe.target"
+unshare -mpC --fork --kill-child --propagation private sh -ec '
+    cd "$0"
+    mount -t proc none proc
+    mount --bind proc/sys proc/sys
+    mount -o remount,bind,ro proc/sys
+    mount -t sysfs -o ro none sys
+    mount -t cgroup2 none sys/fs/cgroup
+    mount -t tmpfs none dev/shm
+    pivot_root . mnt/old
+    umount -l /mnt/old
+    exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin setpriv \
+        --bounding-set -sys_module,-sys_time,-sys_boot,-sys_rawio \
+        /lib/systemd/systemd --unit=probe.target --log-target=journal --show-status=no
+    ' "$root" >/dev/null 2>&1 &
+for _ in $(seq 900); do
+    [ ! -e "$root/probe.end" ] && kill -0 $! 2>/dev/null || break
+    sleep 0.1
+done
+kill -9 $! || true
+if [ -e "$root/probe.out" ]; then cat "$root/probe.out"; else say no systemd that boots; fi
+"""
+
+PROBE = r"""
+say() { echo "== $*"; }
+show() { systemctl show -p "$1" --value nailupd; }
+ask() { dig @127.0.0.1 localhost A +short +tries=1 +timeout=10 "$@"; }
+say active "$(show ActiveState)" "$(ask)"
+say status "$(show StatusText)"
+systemctl reload nailupd && say reload "$(show ActiveState)"
+echo nonsense >>/etc/nailup/nailup.yaml
+systemctl reload nailupd || say error "$(show ActiveState)" "$(ask)"
+sed -i '$d' /etc/nailup/nailup.yaml
+kill -STOP "$(show MainPID)"
+for _ in $(seq 300); do [ "$(show NRestarts)" = 0 ] || break; sleep 0.1; done
+for _ in $(seq 300); do [ "$(show ActiveState)" = active ] && break; sleep 0.1; done
+say watchdog "$(show NRestarts)" "$(ask)"
+systemctl stop nailupd
+say stopped "$(show Result)" "$(ls /var/lib/nailup | tr '\n' ' ')"
+systemctl start nailupd.socket
+say sockets "$(ask)" "$(ask +tcp)"
+(for _ in $(seq 20); do ask; done) >/answers &
+systemctl restart nailupd
+wait
+say restart "$(grep -c '^127.0.0.1$' /answers)"
+journalctl -u nailupd --no-pager -o cat | tail -n 60
+"""
+
+
+@needs_root
+def test_the_hardened_unit_does_its_work_under_systemd(package, tmp_path):
+    (tmp_path / "probe.sh").write_text(PROBE)
+    said, everything = play(BOOT, "-mnpui", package, tmp_path)
+    if "status=226/NAMESPACE" in everything:
+        pytest.skip("systemd cannot make the unit's namespaces here")
+    assert said["active"] == "active 127.0.0.1", everything
+    assert "connections to upstreams ready" in said["status"], everything
+    assert said["reload"] == "active", everything
+    assert said["error"] == "active 127.0.0.1", everything  # it failed, and nothing changed
+    assert said["watchdog"] == "1 127.0.0.1", everything
+    assert said["stopped"] == "success cache.snapshot sessions ", everything
+    assert said["sockets"] == "127.0.0.1 127.0.0.1", everything
+    assert said["restart"] == "20", everything  # not one was lost
