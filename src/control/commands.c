@@ -63,6 +63,17 @@ void command_help(struct call *call)
 
 /* ---- status ---- */
 
+/* Whatever their rcode. */
+static uint64_t count_answers(const struct stats *stats)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < STAT_COUNT; i++) {
+        if (strcmp(stat_rows[i].name, "answers_total") == 0)
+            sum += stats->values[i];
+    }
+    return sum;
+}
+
 static void put_daemon(struct call *call, const struct stats *stats)
 {
     struct reply *reply = &call->reply;
@@ -70,7 +81,7 @@ static void put_daemon(struct call *call, const struct stats *stats)
 
     reply_record(reply, "daemon",
                  "version:text\tpid:count\tuptime:duration\tworkers:count\tconfig:text\t"
-                 "queries:counter\thits:counter\tmisses:counter\thit_ratio:ratio\t"
+                 "queries:counter\tanswers:counter\thits:counter\tmisses:counter\thit_ratio:ratio\t"
                  "stream_clients:count\tconnections:count\tin_flight:count");
     reply_row(reply);
     reply_text(reply, NAILUP_VERSION);
@@ -79,6 +90,7 @@ static void put_daemon(struct call *call, const struct stats *stats)
     reply_count(reply, view->worker_count);
     reply_text(reply, view->config_file);
     reply_count(reply, stats->queries_udp + stats->queries_tcp + stats->queries_tls);
+    reply_count(reply, count_answers(stats));
     reply_count(reply, stats->cache_hits);
     reply_count(reply, stats->cache_misses);
     reply_ratio(reply, stats->cache_hits, stats->cache_hits + stats->cache_misses);
