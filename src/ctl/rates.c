@@ -16,7 +16,10 @@
 #include "base/check.h"
 #include "ctl/answer.h"
 
-enum { RATE_TEXT_MAX = 24 };
+enum {
+    RATE_TEXT_MAX = 24,
+    ROWS_LOOKED_AT = 1000, /* for a row's earlier self: most are the next one */
+};
 
 /* What an age may be off: the two answers were not made when they came. */
 #define AGE_SLACK_US UINT64_C(300000)
@@ -100,7 +103,7 @@ static bool is_same(const struct table *table, size_t row, const struct table *o
 static long find_row(const struct table *table, size_t row, const struct table *old, size_t *at,
                      const struct columns *columns, uint64_t elapsed_us)
 {
-    for (size_t i = 0; i < old->row_count; i++) {
+    for (size_t i = 0; i < MIN(old->row_count, (size_t)ROWS_LOOKED_AT); i++) {
         size_t old_row = (*at + i) % old->row_count;
         if (!is_same(table, row, old, old_row, columns, elapsed_us))
             continue;

@@ -92,6 +92,21 @@ def test_lookup_tells_the_cache_and_the_order_of_upstreams(cockpit, dig):
     assert cockpit.ask("lookup", "ttl100.example")["cached_answers"] == []
 
 
+def test_lookup_tells_how_an_answer_grows_old(cockpit, dig):
+    def cached():
+        return cockpit.ask("lookup", "ttl2.example")["cached_answers"][0]
+
+    dig(cockpit, "ttl2.example")
+    assert cached()["prefetch"] in ("once it is asked for again", "no")  # it may be over already
+    eventually(lambda: cached()["state"] == "over, may serve stale", 30)
+    assert cached()["ttl_seconds"] == 0 and cached()["prefetch"] == "no"
+    assert cockpit.ask("lookup", "ttl2.example")["lookup"]["answered"] == "by upstreams"
+    dig(cockpit, "ttl3000.example")
+    dig(cockpit, "ttl3000.example")
+    assert cockpit.ask("lookup", "ttl3000.example")["cached_answers"][0]["prefetch"] == (
+        "in its last tenth")
+
+
 def test_zones_tells_who_is_good_and_what_is_answered_here(cockpit):
     told = cockpit.ask("zones")
     assert [(zone["zone"], zone["transport"], zone["upstreams"], zone["good"])

@@ -117,6 +117,24 @@ static void test_tables_that_differ_are_no_reason_to_stumble(void **state)
                         "0 a 3  1\n");
 }
 
+/* So that a reply of strangers takes no time without end. */
+static void test_a_row_is_looked_for_among_a_thousand(void **state)
+{
+    static char before[65536];
+    size_t len = (size_t)sprintf(before, "%s", UPSTREAMS);
+    (void)state;
+    for (int i = 0; i < 2000; i++)
+        len += (size_t)sprintf(before + len, "row\t%d\ta\t1\t1\n", i);
+    strcpy(before + len, "end\n");
+    assert_string_equal(rates(before, UPSTREAMS "row\t999\ta\t3\t1\nend\n", SECONDS),
+                        "999 a 3 2.000 1\n");
+    assert_string_equal(rates(before, UPSTREAMS "row\t1000\ta\t3\t1\nend\n", SECONDS),
+                        "1000 a 3  1\n");
+    assert_string_equal(
+        rates(before, UPSTREAMS "row\t999\ta\t3\t1\nrow\t1500\ta\t2\t1\nend\n", SECONDS),
+        "999 a 3 2.000 1\n1500 a 2 1.000 1\n");
+}
+
 static void test_a_table_without_room_stays_as_it_is(void **state)
 {
     char reply[1024] = "ok\ntable\tt\ncolumns";
@@ -141,6 +159,7 @@ int main(void)
         cmocka_unit_test(test_what_was_replaced_has_no_rate_and_its_neighbour_keeps_its_own),
         cmocka_unit_test(test_a_counter_that_began_anew_has_no_rate),
         cmocka_unit_test(test_tables_that_differ_are_no_reason_to_stumble),
+        cmocka_unit_test(test_a_row_is_looked_for_among_a_thousand),
         cmocka_unit_test(test_a_table_without_room_stays_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
