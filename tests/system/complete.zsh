@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 #
-# What zsh offers for a line:  zsh -f complete.zsh FOLDER LINE
+# What zsh offers for lines:  zsh -f complete.zsh FOLDER LINE...
+# A match a line, and a line "--" behind those of each LINE.
 # The completion system wants an interactive shell, so one runs on a terminal of its own; its compadd
 # tells the matches instead of adding them, between two marks.
 zmodload zsh/zpty
@@ -21,10 +22,13 @@ zpty -w inner 'compadd() {
 zpty -w inner 'tell() { print "begin-of-matches"; _main_complete; compstate[insert]= compstate[list]=; print "end-of-matches" }'
 zpty -w inner 'zle -C tell complete-word tell && bindkey "^I" tell && print ready-$((6 * 7))'
 zpty -r -m inner ready '*ready-42*' || exit 3
-zpty -w -n inner "$2"$'\t'
-zpty -r -m inner found '*end-of-matches*' || exit 3
-for line in ${(f)found}; do
-    line=${line%$'\r'}
-    [[ $line == 'match '* ]] && print -r -- ${line#match }
+for wanted in "${@[2,-1]}"; do
+    zpty -w -n inner $'\C-u'"$wanted"$'\t'
+    zpty -r -m inner found '*end-of-matches*' || exit 3
+    for line in ${(f)found}; do
+        line=${line%$'\r'}
+        [[ $line == 'match '* ]] && print -r -- ${line#match }
+    done
+    print -r -- --
 done
 zpty -d inner

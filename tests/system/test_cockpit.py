@@ -467,66 +467,87 @@ def test_a_refused_watch_leaves_the_terminal_and_says_why(cockpit, terminal):
 
 # ---- completion ----
 
-def bash(folder, name, line):
-    script = 'source "$1/$2.bash"; COMP_LINE=$3 COMP_POINT=${#3}; "_${2//-/_}"; ' \
-             'printf "%s\\n" "${COMPREPLY[@]}"'
-    return ["bash", "--norc", "-c", script, "bash", folder, name, line]
+# Each takes a folder and lines, and prints a match a line, and "--" behind those of each line.
+
+def bash(folder, *lines):
+    return ["bash", "--norc", "-c", """
+        folder=$1; shift
+        for line; do
+            name=${line%% *}; name=${name##*/}
+            source "$folder/$name.bash"
+            COMP_LINE=$line COMP_POINT=${#line}
+            "_${name//-/_}"
+            printf "%s\\n" "${COMPREPLY[@]}" --
+        done""", "bash", folder, *lines]
 
 
-def zsh(folder, _, line):
-    return ["zsh", "-f", str(HERE / "complete.zsh"), folder, line]
+def zsh(folder, *lines):
+    return ["zsh", "-f", str(HERE / "complete.zsh"), folder, *lines]
 
 
-def fish(folder, name, line):
-    return ["fish", "--no-config", "-c", 'source "$argv[1]/$argv[2].fish"; complete -C "$argv[3]"',
-            folder, name, line]
+def fish(folder, *lines):
+    return ["fish", "--no-config", "-c", """
+        for program in nailupd nailupctl nailup-bench
+            source "$argv[1]/$program.fish"
+        end
+        for line in $argv[2..]
+            complete -C "$line"
+            echo -- --
+        end""", folder, *lines]
 
 
 @pytest.fixture(params=[bash, zsh, fish], ids=lambda shell: shell.__name__)
 def offered(request, tmp_path):
-    """offered(line): what the shell offers for it, from the completions that were built."""
+    """offered(line, ...): what the shell offers for each line, from the completions that were built;
+    a list of sets."""
     shell = request.param
     if not shutil.which(shell.__name__):
         pytest.skip(f"{shell.__name__} is not installed")
     program("nailupctl")
     folder = str(conftest.BUILD / "completion")
 
-    def ask(line):
-        name = os.path.basename(line.split()[0])
+    def ask(*lines):
         env = os.environ | {"HOME": str(tmp_path), "TERM": "xterm"}
-        done = subprocess.run(shell(folder, name, line), text=True, capture_output=True, timeout=60,
+        done = subprocess.run(shell(folder, *lines), text=True, capture_output=True, timeout=120,
                               cwd=tmp_path, env=env, stdin=subprocess.DEVNULL)
-        found = {text.split("\t")[0].strip() for text in done.stdout.splitlines()} - {""}
-        if shell is fish:  # which says --x=y where others say y
-            found = {re.sub(r"^--[a-z-]+=(?=.)", "", text) for text in found}
-        return found
+        found = [set()]
+        for text in done.stdout.splitlines():
+            if text == "--":
+                found.append(set())
+            elif text:  # fish has a description behind a tab, and says --x=y where others say y
+                found[-1].add(re.sub(r"^--[a-z-]+=(?=.)", "", text.split("\t")[0].strip()))
+        assert len(found) == len(lines) + 1, done
+        return found[:-1]
     return ask
 
 
-def test_shells_know_every_command(offered):
-    assert offered("nailupctl ") == set(VERBS)
-    assert offered("nailupctl -s /x fl") == {"flush", "flush-zone"}
-    assert offered("nailupctl --json look") == {"lookup"}
-    assert offered("nailup-bench ") == set(BENCH_COMMANDS)
-
-
-def test_shells_know_what_commands_and_options_take(offered, tmp_path):
+def test_shells_know_every_command_and_what_it_takes(offered, tmp_path):
     (tmp_path / "a.yaml").touch()
-    assert {"A", "AAAA"} <= offered("nailupctl lookup example A")
-    assert offered("nailupctl log-level ") == {"error", "warning", "notice", "info", "debug"}
-    assert offered("nailup-bench load --transport ") == {"udp", "tcp", "tls"}
-    assert offered("nailup-bench responder --tls-version=1") == {"1.2", "1.3"}
-    assert offered("nailupd -c a") == {"a.yaml"}
-    assert offered("nailupd --print") == {"--print-config"}
-    assert "--json" in offered("nailupctl connections --js")
+    cases = {
+        "nailupctl ": set(VERBS),
+        "nailupctl -s /x fl": {"flush", "flush-zone"},
+        "nailupctl --json look": {"lookup"},
+        "nailupctl --watch=2 conn": {"connections"},
+        "nailupctl connections --js": {"--json"},
+        "nailupctl lookup example AA": {"AAAA"},
+        "nailupctl log-level ": {"error", "warning", "notice", "info", "debug"},
+        "nailup-bench ": set(BENCH_COMMANDS),
+        "nailup-bench load --transport ": {"udp", "tcp", "tls"},
+        "nailup-bench responder --tls-version=1": {"1.2", "1.3"},
+        "nailupd -c a": {"a.yaml"},
+        "nailupd --print": {"--print-config"},
+    }
+    for (line, expected), found in zip(cases.items(), offered(*cases)):
+        assert found == expected, line
 
 
-def test_shells_know_the_upstreams_of_the_daemon(offered, cockpit, dig):
-    dig(cockpit, "www.corp.example")
-    assert cockpit.connections()
-    line = f"{program('nailupctl')} -s {cockpit.socket_path} recycle "
-    assert offered(line) == {cockpit.up.ip}
-    assert offered(f"{program('nailupctl')} -s /nowhere recycle ") == set()
+def test_shells_know_the_upstreams_of_the_daemon(offered, nailupd, responder):
+    up = responder()
+    daemon = nailupd(upstreams=[up], nailed=True)
+    eventually(daemon.connections)
+    ctl = program("nailupctl")
+    assert offered(f"{ctl} -s {daemon.socket_path} recycle ", f"{ctl} -s /nowhere recycle ") == [
+        {up.ip}, set()]
 
 
 @pytest.mark.parametrize("name", ["nailupd", "nailupctl", "nailup-bench"])
