@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nailup/control.h"
 #include "upstream/conn_state.h"
 
 enum { LINE_BYTES_MAX = 4096, COLUMNS_MAX = 78 };
@@ -211,6 +212,15 @@ static void put_state(FILE *out, const char *name, const char *sentence)
     put_text(out, line);
 }
 
+static void put_watched(FILE *out)
+{
+    static const char *const watched[] = {CONTROL_WATCHED};
+    size_t count = sizeof(watched) / sizeof(watched[0]);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, ".Ic %s%s\n%s", watched[i], i + 2 < count ? " ," : "",
+                i + 2 == count ? "and\n" : "");
+}
+
 static void put_states(FILE *out)
 {
     fputs(".Bl -tag -width draining\n", out);
@@ -313,13 +323,10 @@ static const struct {
     const char *mark;
     void (*put)(FILE *out);
 } marks[] = {
-    {"@OPTIONS@\n", put_options},
-    {"@FUTURES@\n", put_futures},
-    {"@COMMANDS@\n", put_commands},
-    {"@STATES@\n", put_states},
-    {"@ENDS@\n", put_ends},
-    {"@METRICS@\n", put_metrics},
-    {"@PER_UPSTREAM@\n", put_per_upstream},
+    {"@OPTIONS@\n", put_options},   {"@FUTURES@\n", put_futures},
+    {"@COMMANDS@\n", put_commands}, {"@WATCHED@\n", put_watched},
+    {"@STATES@\n", put_states},     {"@ENDS@\n", put_ends},
+    {"@METRICS@\n", put_metrics},   {"@PER_UPSTREAM@\n", put_per_upstream},
     {"@ALERTS@\n", put_alerts},
 };
 

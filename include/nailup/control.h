@@ -31,6 +31,8 @@
  *   duration  microseconds, decimal
  *   ratio     0 to 1, with a decimal point
  *   flag      yes or no
+ *   counter   a count of what happened; it only grows
+ *   rate      things per second, with a decimal point; made of two counters, never by the daemon
  */
 
 enum {
@@ -46,6 +48,9 @@ enum {
 
 #define CONTROL_FED "load-cache"
 
+/* Commands that show what changes by itself: nailupctl --watch asks them again and again. */
+#define CONTROL_WATCHED "status", "stats", "connections", "upstreams", "lookup", "zones"
+
 /* CONTROL_TYPE(name, text) */
 #define CONTROL_TYPES(CONTROL_TYPE)                                                                \
     CONTROL_TYPE(TEXT, "text")                                                                     \
@@ -53,7 +58,9 @@ enum {
     CONTROL_TYPE(BYTES, "bytes")                                                                   \
     CONTROL_TYPE(DURATION, "duration")                                                             \
     CONTROL_TYPE(RATIO, "ratio")                                                                   \
-    CONTROL_TYPE(FLAG, "flag")
+    CONTROL_TYPE(FLAG, "flag")                                                                     \
+    CONTROL_TYPE(COUNTER, "counter")                                                               \
+    CONTROL_TYPE(RATE, "rate")
 
 /* How many words the arguments text of a row of commands.def names: at least, and at most. Dots
  * behind a word stand for more of it, as many as fit a request. */

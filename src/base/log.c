@@ -36,6 +36,11 @@ void log_set_level(enum log_level level)
     __atomic_store_n(&log_threshold, (int)level, __ATOMIC_RELAXED);
 }
 
+enum log_level log_get_level(void)
+{
+    return (enum log_level)__atomic_load_n(&log_threshold, __ATOMIC_RELAXED);
+}
+
 void log_set_format(enum log_format format)
 {
     __atomic_store_n(&log_format, (int)format, __ATOMIC_RELAXED);

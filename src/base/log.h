@@ -21,6 +21,7 @@ enum log_format { LOG_TEXT, LOG_JSON };
 extern int log_threshold;
 
 void log_set_level(enum log_level level);
+enum log_level log_get_level(void);
 void log_set_format(enum log_format format);
 enum log_format log_get_format(void);
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/check.h"
 #include "dns/ttl.h"
 
 void answer_copy(const struct answer *answer, size_t len, uint64_t now_us, uint8_t *out)
@@ -16,4 +17,16 @@ void answer_copy(const struct answer *answer, size_t len, uint64_t now_us, uint8
         ttls--;
     if (age_s > 0)
         ttl_age(out, answer->ttl_offsets, ttls, age_s, ANSWER_TTL_FLOOR_S);
+}
+
+const char *answer_kind_name(uint8_t kind)
+{
+    static const char *const names[ANSWER_KINDS] = {
+        [ANSWER_POSITIVE] = "positive",
+        [ANSWER_NODATA] = "nodata",
+        [ANSWER_NXDOMAIN] = "nxdomain",
+        [ANSWER_FAILURE] = "failure",
+    };
+    MUST(kind < ANSWER_KINDS);
+    return names[kind];
 }

@@ -27,6 +27,11 @@ enum answer_kind {
     ANSWER_FAILURE, /* SERVFAIL and its like: cached for failure-ttl (RFC 9520) */
 };
 
+/* "positive", "nodata", "nxdomain", "failure". */
+const char *answer_kind_name(uint8_t kind);
+
+enum { ANSWER_KINDS = ANSWER_FAILURE + 1 };
+
 struct answer {
     struct span message;
     const uint16_t *ttl_offsets; /* of every TTL field in the message, ascending */

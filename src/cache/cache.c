@@ -203,6 +203,17 @@ bool cache_find_stale(struct cache *cache, const struct cache_key *key, uint64_t
                             out);
 }
 
+bool cache_peek(struct cache *cache, const struct cache_key *key, uint64_t now_us,
+                struct cache_item *out)
+{
+    return shard_peek(shard_for(cache, key), key, now_us, out);
+}
+
+uint32_t cache_serves_stale_s(const struct cache *cache)
+{
+    return GET(cache->settings.serve_stale_s);
+}
+
 uint64_t cache_stale_timeout_us(const struct cache *cache)
 {
     return GET(cache->settings.stale_timeout_us);

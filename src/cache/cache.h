@@ -73,6 +73,14 @@ bool cache_find(struct cache *cache, const struct cache_key *key, uint64_t now_u
 bool cache_find_stale(struct cache *cache, const struct cache_key *key, uint64_t now_us,
                       struct answer *out);
 
+/* Looks at what the key has, live or not, without a trace: nothing is marked, and SIEVE knows
+ * nothing of it. answer.is_due as cache_find() would have it. False: there is nothing. */
+bool cache_peek(struct cache *cache, const struct cache_key *key, uint64_t now_us,
+                struct cache_item *out);
+
+/* How far past its end an answer may serve: the option. */
+uint32_t cache_serves_stale_s(const struct cache *cache);
+
 /* How long upstreams may take before a stale answer serves: the option. 0: stale ones never do. */
 uint64_t cache_stale_timeout_us(const struct cache *cache);
 

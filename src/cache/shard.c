@@ -144,6 +144,30 @@ bool shard_find_stale(const struct shard *shard, const struct cache_key *key, ui
     return out->kind != ANSWER_FAILURE && out->stale_s <= most_s;
 }
 
+static void show(const struct bucket *bucket, unsigned way, const struct entry *entry,
+                 struct cache_item *out)
+{
+    entry_view(entry, &out->answer);
+    out->flags = entry->flags;
+    out->view = entry->view;
+    out->marked = bucket_is_marked(bucket, way);
+}
+
+bool shard_peek(const struct shard *shard, const struct cache_key *key, uint64_t now_us,
+                struct cache_item *out)
+{
+    const struct bucket *bucket = bucket_for(shard, key->hash);
+    const struct entry *entry;
+    int way = find_way(shard, bucket, key, &entry);
+    if (way < 0)
+        return false;
+    show(bucket, (unsigned)way, entry, out);
+    uint32_t age_s = answer_age(&out->answer, now_us);
+    if (age_s < out->answer.ttl_s && answer_is_ending(&out->answer, age_s))
+        out->answer.is_due = is_due(bucket, (unsigned)way, &out->answer);
+    return true;
+}
+
 bool shard_claim(const struct shard *shard, const struct cache_key *key)
 {
     struct bucket *bucket = bucket_for(shard, key->hash);
@@ -475,11 +499,7 @@ void shard_walk(struct shard *shard, uint32_t number, cache_visit visit, void *c
         uint32_t ref = bucket_ref(bucket, way);
         if (!ref)
             continue;
-        const struct entry *entry = entry_at(shard, ref);
-        entry_view(entry, &item.answer);
-        item.flags = entry->flags;
-        item.view = entry->view;
-        item.marked = bucket_is_marked(bucket, way);
+        show(bucket, way, entry_at(shard, ref), &item);
         if (visit(context, &item) == CACHE_DROP)
             drop(shard, bucket, way, ref);
     }

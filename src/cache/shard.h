@@ -75,6 +75,10 @@ bool shard_store(struct shard *shard, const struct cache_key *key, const struct 
 bool shard_find_stale(const struct shard *shard, const struct cache_key *key, uint64_t now_us,
                       uint32_t most_s, struct answer *out);
 
+/* As cache_peek(). */
+bool shard_peek(const struct shard *shard, const struct cache_key *key, uint64_t now_us,
+                struct cache_item *out);
+
 /* As cache_claim(). */
 bool shard_claim(const struct shard *shard, const struct cache_key *key);
 

@@ -22,12 +22,6 @@
 #include "dns/rrtype.h"
 
 static const char *const section_lines[] = {"", "", ";authority", ";additional"};
-static const char *const kind_names[] = {
-    [ANSWER_POSITIVE] = "positive",
-    [ANSWER_NODATA] = "nodata",
-    [ANSWER_NXDOMAIN] = "nxdomain",
-    [ANSWER_FAILURE] = "failure",
-};
 
 /* ---- writing ---- */
 
@@ -62,7 +56,7 @@ static bool put_head(struct buf *out, const struct cache_item *item, const struc
         put(out, ";answer %s %s ttl %u rcode %s kind %s", name_format(message->question.name, name),
             rrtype_name(message->question.type, type), left_s,
             rrtype_rcode_name(message->flags & HEADER_RCODE_MASK, rcode),
-            kind_names[answer->kind]) &&
+            answer_kind_name(answer->kind)) &&
         put_flags(out, item, message->flags);
     for (unsigned i = 0; i < answer->ede_count; i++)
         fits = fits && put(out, " ede %u", answer->ede[i]);
@@ -215,8 +209,8 @@ static bool read_rcode(const char *word, uint16_t *header)
 
 static bool read_kind(const char *word, uint8_t *kind)
 {
-    for (uint8_t i = 0; i < ARRAY_LEN(kind_names); i++) {
-        if (strcmp(word, kind_names[i]) == 0) {
+    for (uint8_t i = 0; i < ANSWER_KINDS; i++) {
+        if (strcmp(word, answer_kind_name(i)) == 0) {
             *kind = i;
             return true;
         }

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "config/suggest.h"
+#include "base/suggest.h"
 
 enum { CONFIG_BYTES_MAX = 512 * 1024 * 1024, ROW_PATH_MAX = 128 };
 

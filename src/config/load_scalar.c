@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "config/suggest.h"
+#include "base/suggest.h"
 
 static bool may_be_never(enum kind kind)
 {

@@ -64,14 +64,15 @@ static void put_conn(void *context, const struct conn_view *view)
 
 static void visit_conns(struct upstreams *upstreams, struct gather_part *part)
 {
-    upstreams_each_conn(upstreams, put_conn, part);
+    part->more = upstreams_some_conns(upstreams, part->place, GATHER_TURN_MAX, put_conn, part);
+    part->place += GATHER_TURN_MAX;
 }
 
 void command_connections(struct call *call)
 {
     reply_table(&call->reply, "connections",
                 "worker:count\tupstream:text\ttransport:text\tstate:text\tage:duration\t"
-                "requests:count\tmax_requests:count\tin_flight:count\tidle:duration\t"
+                "requests:counter\tmax_requests:count\tin_flight:count\tidle:duration\t"
                 "rtt:duration\tnailed:flag\tsuspect:flag\tdue:duration\tending:text\t"
                 "last_close:text\ttls:text\tcipher:text\tsession:text\tauthenticated:flag");
     gather(call, visit_conns, done, NULL, 0);
@@ -110,7 +111,8 @@ static void put_upstream(void *context, const struct upstream_view *view)
 
 static void visit_upstreams(struct upstreams *upstreams, struct gather_part *part)
 {
-    upstreams_each(upstreams, put_upstream, part);
+    part->more = upstreams_some(upstreams, part->place, GATHER_TURN_MAX, put_upstream, part);
+    part->place += GATHER_TURN_MAX;
 }
 
 void command_upstreams(struct call *call)
@@ -118,7 +120,7 @@ void command_upstreams(struct call *call)
     reply_table(&call->reply, "upstreams",
                 "worker:count\tupstream:text\ttransport:text\tnailed:flag\thealth:text\t"
                 "ready:count\tdialing:count\tdraining:count\tresting:count\tin_flight:count\t"
-                "queries:count\tanswers:count\ttimeouts:count\tfallbacks:count\tdials:count\t"
+                "queries:counter\tanswers:counter\ttimeouts:count\tfallbacks:count\tdials:count\t"
                 "dial_failures:count\tudp_rtt:duration\tstream_rtt:duration\terror:text");
     gather(call, visit_upstreams, done, NULL, 0);
 }

@@ -13,6 +13,8 @@
 
 #include "base/addr.h"
 #include "base/check.h"
+#include "base/log.h"
+#include "base/suggest.h"
 #include "cache/cache.h"
 #include "config/config.h"
 #include "control/call.h"
@@ -34,6 +36,16 @@ const struct command *command_find(const char *verb)
     return NULL;
 }
 
+const char *command_like(const char *verb)
+{
+    struct suggestion suggestion;
+
+    suggest_init(&suggestion, verb);
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        suggest_offer(&suggestion, commands[i].verb);
+    return suggestion.word;
+}
+
 void command_help(struct call *call)
 {
     struct reply *reply = &call->reply;
@@ -51,6 +63,17 @@ void command_help(struct call *call)
 
 /* ---- status ---- */
 
+/* Whatever their rcode. */
+static uint64_t count_answers(const struct stats *stats)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < STAT_COUNT; i++) {
+        if (strcmp(stat_rows[i].name, "answers_total") == 0)
+            sum += stats->values[i];
+    }
+    return sum;
+}
+
 static void put_daemon(struct call *call, const struct stats *stats)
 {
     struct reply *reply = &call->reply;
@@ -58,7 +81,7 @@ static void put_daemon(struct call *call, const struct stats *stats)
 
     reply_record(reply, "daemon",
                  "version:text\tpid:count\tuptime:duration\tworkers:count\tconfig:text\t"
-                 "queries:count\thits:count\tmisses:count\thit_ratio:ratio\t"
+                 "queries:counter\tanswers:counter\thits:counter\tmisses:counter\thit_ratio:ratio\t"
                  "stream_clients:count\tconnections:count\tin_flight:count\tconfig_age:duration\t"
                  "reload_error:text");
     reply_row(reply);
@@ -68,6 +91,7 @@ static void put_daemon(struct call *call, const struct stats *stats)
     reply_count(reply, view->worker_count);
     reply_text(reply, view->config_file);
     reply_count(reply, stats->queries_udp + stats->queries_tcp + stats->queries_tls);
+    reply_count(reply, count_answers(stats));
     reply_count(reply, stats->cache_hits);
     reply_count(reply, stats->cache_misses);
     reply_ratio(reply, stats->cache_hits, stats->cache_hits + stats->cache_misses);
@@ -128,6 +152,42 @@ void command_status(struct call *call)
     put_daemon(call, &stats);
     put_cache(call);
     put_listening(call);
+    call_done(call);
+}
+
+/* ---- the log ---- */
+
+static void put_log(struct call *call)
+{
+    struct reply *reply = &call->reply;
+    const struct config *config = call->view->config;
+    enum log_level level = log_get_level();
+
+    reply_record(reply, "log", "level:text\tconfigured:text\tlasts:text");
+    reply_row(reply);
+    reply_text(reply, log_level_name(level));
+    reply_text(reply, config ? log_level_name(config->log_level) : "");
+    reply_text(reply,
+               config && level != config->log_level ? "until the next reload or restart" : "");
+    reply_row_end(reply);
+}
+
+void command_log_level(struct call *call)
+{
+    enum log_level level;
+
+    if (call->argc == 0) {
+        put_log(call);
+    } else if (log_level_parse(&level, call->argv[0])) {
+        reply_refuse(&call->reply,
+                     "'%.64s' is no level; name error, warning, notice, info or debug",
+                     call->argv[0]);
+    } else {
+        log_set_level(level);
+        LOG(LOG_NOTICE, "control", "the log level is %s until the next reload or restart",
+            log_level_name(level));
+        put_log(call);
+    }
     call_done(call);
 }
 

@@ -21,6 +21,9 @@ struct command {
 /* NULL: there is none. */
 const struct command *command_find(const char *verb);
 
+/* The verb that a mistyped one is most like; NULL: none is. */
+const char *command_like(const char *verb);
+
 #define COMMAND(verb, arguments, handler, sentence) void command_##handler(struct call *call);
 #include "nailup/commands.def"
 

@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * One letter a worker: it travels to the worker's loop, is filled there, and travels back.
+ * One letter a worker: it travels to the worker's loop, is filled there, in several turns when
+ * there is much to say, and travels back.
  *
  * Invariant: a part belongs to one thread at a time: main's, then its worker's, then main's again;
  * the mailboxes order what they write. The gathering is freed with the last part that comes back.
@@ -30,6 +31,7 @@ struct letter {
 struct gathering {
     struct call *call;
     gather_visit visit;
+    gather_take take;
     gather_done done;
     void *wanted;
     size_t count, missing;
@@ -38,10 +40,17 @@ struct gathering {
 
 static void gathering_free(struct gathering *gathering)
 {
-    for (size_t i = 0; i < gathering->count; i++)
+    for (size_t i = 0; i < gathering->count; i++) {
         reply_deinit(&gathering->letters[i].part.rows);
+        free(gathering->letters[i].part.found);
+    }
     free(gathering->wanted);
     free(gathering);
+}
+
+static void take_rows(struct call *call, struct gather_part *part)
+{
+    reply_take_rows(&call->reply, &part->rows);
 }
 
 static void finish(struct gathering *gathering)
@@ -51,7 +60,7 @@ static void finish(struct gathering *gathering)
     uint64_t sum = 0;
 
     for (size_t i = 0; i < gathering->count; i++) {
-        reply_take_rows(&call->reply, &gathering->letters[i].part.rows);
+        gathering->take(call, &gathering->letters[i].part);
         sum += gathering->letters[i].part.number;
     }
     gathering_free(gathering);
@@ -72,10 +81,12 @@ static void on_arrived(struct mail *mail)
     struct letter *letter = CONTAINER_OF(mail, struct letter, mail);
     struct gathering *gathering = letter->gathering;
 
+    letter->part.more = false;
     if (letter->worker->upstreams)
         gathering->visit(letter->worker->upstreams, &letter->part);
-    mail->run = on_back;
-    loop_post(gathering->call->loop, mail);
+    if (!letter->part.more)
+        mail->run = on_back;
+    loop_post(letter->part.more ? letter->worker->loop : gathering->call->loop, mail);
 }
 
 static struct gathering *gathering_new(struct call *call, const void *wanted, size_t wanted_len)
@@ -101,6 +112,7 @@ static struct gathering *gathering_new(struct call *call, const void *wanted, si
         letter->worker = call->view->workers[i];
         letter->part.worker = i;
         letter->part.wanted = gathering->wanted;
+        letter->part.of = letter->worker;
         reply_init(&letter->part.rows, PART_MAX);
     }
     return gathering;
@@ -108,6 +120,12 @@ static struct gathering *gathering_new(struct call *call, const void *wanted, si
 
 void gather(struct call *call, gather_visit visit, gather_done done, const void *wanted,
             size_t wanted_len)
+{
+    gather_parts(call, visit, take_rows, done, wanted, wanted_len);
+}
+
+void gather_parts(struct call *call, gather_visit visit, gather_take take, gather_done done,
+                  const void *wanted, size_t wanted_len)
 {
     struct gathering *gathering = gathering_new(call, wanted, wanted_len);
 
@@ -117,6 +135,7 @@ void gather(struct call *call, gather_visit visit, gather_done done, const void 
         return;
     }
     gathering->visit = visit;
+    gathering->take = take;
     gathering->done = done;
     /* With the last letter posted the gathering may be gone. */
     for (size_t i = 0, count = gathering->count; i < count; i++)

@@ -8,21 +8,31 @@
  * main loop. Workers do not wait for each other or for us.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "control/reply.h"
 
 struct call;
+struct control_worker;
 struct upstreams;
 
 /* What one worker found. */
 struct gather_part {
-    size_t worker;      /* its number */
-    struct reply rows;  /* nothing but rows */
-    uint64_t number;    /* whatever the visitor counts */
-    const void *wanted; /* the caller's; outlives the gathering */
+    size_t worker;                   /* its number */
+    struct reply rows;               /* nothing but rows */
+    uint64_t number;                 /* whatever the visitor counts */
+    const void *wanted;              /* the caller's; outlives the gathering */
+    const struct control_worker *of; /* whose thread it is */
+    /* A visitor with much to do sets more and keeps its place: it is called again in the worker's
+     * next turn, so that no query waits for more than GATHER_TURN_MAX things of it. */
+    bool more;
+    size_t place;
+    void *found; /* what the visitor leaves for gather_take, which may take it; for free() */
 };
+
+enum { GATHER_TURN_MAX = 64 };
 
 /* On the worker's thread; upstreams are the worker's. Not called for a worker that has ended. */
 typedef void (*gather_visit)(struct upstreams *upstreams, struct gather_part *part);
@@ -35,5 +45,11 @@ typedef void (*gather_done)(struct call *call, uint64_t sum);
  * are copied for the visitors; 0: they get NULL. */
 void gather(struct call *call, gather_visit visit, gather_done done, const void *wanted,
             size_t wanted_len);
+
+/* As gather(), but take() gets each part that was visited to the end, in the order of the workers,
+ * on the main loop, instead of its rows going to the reply. */
+typedef void (*gather_take)(struct call *call, struct gather_part *part);
+void gather_parts(struct call *call, gather_visit visit, gather_take take, gather_done done,
+                  const void *wanted, size_t wanted_len);
 
 #endif

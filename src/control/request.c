@@ -41,14 +41,24 @@ static void refuse(struct call *call, const char *sentence)
     call_done(call);
 }
 
+static void refuse_verb(struct call *call, const char *verb)
+{
+    const char *meant = command_like(verb);
+
+    if (meant)
+        reply_refuse(&call->reply, "no such command: %.64s; did you mean '%s'?", verb, meant);
+    else
+        reply_refuse(&call->reply, "no such command: %.64s; 'help' lists them", verb);
+    call_done(call);
+}
+
 static void dispatch(struct call *call, const char *verb)
 {
     const struct command *command = command_find(verb);
     int least, most;
 
     if (!command) {
-        reply_refuse(&call->reply, "no such command: %.64s; 'help' lists them", verb);
-        call_done(call);
+        refuse_verb(call, verb);
         return;
     }
     control_argument_counts(command->arguments, &least, &most);

@@ -16,11 +16,13 @@ struct cache;
 struct call;
 struct config;
 struct loop;
+struct resolver;
 struct upstreams;
 
 struct control_worker {
     struct loop *loop;           /* for mail; it lives until control has been closed */
     struct upstreams *upstreams; /* the worker's thread alone; NULL when it has ended */
+    struct resolver *resolver;   /* likewise */
     const struct stats *stats;
 };
 

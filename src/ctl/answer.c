@@ -166,8 +166,10 @@ enum err answer_parse(struct answer *out, char *text, size_t len)
 
 void answer_deinit(struct answer *answer)
 {
-    for (size_t i = 0; i < answer->table_count; i++)
+    for (size_t i = 0; i < answer->table_count; i++) {
         free(answer->tables[i].cells);
+        free(answer->tables[i].made);
+    }
     free(answer->tables);
     free(answer->text);
     *answer = (struct answer){0};

@@ -33,6 +33,7 @@ struct table {
     size_t row_count, row_room;
     const char **cells; /* row_count times column_count */
     const char *cut;    /* how many rows are missing; NULL: none */
+    void *made;         /* text of cells that are not the daemon's; from malloc() */
 };
 
 struct answer {

@@ -121,6 +121,12 @@ static bool send_input(int fd, FILE *in)
     return shutdown(fd, SHUT_WR) == 0;
 }
 
+/* Interrupted, but not to end. */
+static bool goes_on(const struct client_streams *streams)
+{
+    return errno == EINTR && !(streams->stop && *streams->stop);
+}
+
 /* The rest of a text of which len bytes have come. */
 static bool receive_text(int fd, const char *first, size_t len,
                          const struct client_streams *streams)
@@ -133,7 +139,7 @@ static bool receive_text(int fd, const char *first, size_t len,
     if (stream_begin(&stream, streams->out, streams->json))
         return false;
     bool fits = stream_take(&stream, first + begin, len - begin);
-    while (fits && ((got = recv(fd, piece, sizeof(piece), 0)) > 0 || (got < 0 && errno == EINTR)))
+    while (fits && ((got = recv(fd, piece, sizeof(piece), 0)) > 0 || (got < 0 && goes_on(streams))))
         fits = got < 0 || stream_take(&stream, piece, (size_t)got);
     bool is_whole = stream_end(&stream);
     if (got == 0 || !fits)
@@ -161,7 +167,7 @@ static bool receive(int fd, const struct client_streams *streams, char **out, si
             *out = text;
             return true;
         }
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && goes_on(streams))
             continue;
         if (got < 0 || *len > CONTROL_REPLY_MAX)
             break;

@@ -6,6 +6,7 @@
 /* One request to the daemon, and the whole reply. Blocks, for CLIENT_WAIT_S at most at a time, or
  * CLIENT_WAIT_RELOAD_S for a reload. */
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,6 +20,9 @@ struct client_streams {
     FILE *in;  /* read for CONTROL_FED */
     FILE *out; /* where a reply goes that is a text */
     bool json;
+    /* Set by a signal's handler: what waits then ends, as if there were no daemon. NULL: nothing.
+     */
+    const volatile sig_atomic_t *stop;
 };
 
 /* Words are sent in the language of nailup/control.h. *text is for free(), *len bytes of it are

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/suggest.h"
 #include "nailup/control.h"
 
 static const struct command {
@@ -32,7 +33,18 @@ static const struct {
 #include "nailup/options.def"
 };
 
-enum { LINE_WIDTH = 79, INDENT = 4 };
+static const struct {
+    const char *program, *name, *argument, *sentence;
+    char letter;
+} options[] = {
+#define PROGRAM_OPTION(program, command, name, letter, argument, sentence)                         \
+    {program, name, argument, sentence, letter},
+#include "nailup/programs.def"
+};
+
+static const char *const watched[] = {CONTROL_WATCHED};
+
+enum { LINE_WIDTH = 79, INDENT = 4, OPTION_WIDTH = 23 };
 
 const char *help_default_socket(void)
 {
@@ -45,7 +57,7 @@ const char *help_default_socket(void)
 
 void help_print_usage(FILE *out)
 {
-    fputs("usage: nailupctl [-s SOCKET] [--json] COMMAND [ARGUMENT ...]\n"
+    fputs("usage: nailupctl [-s SOCKET] [--json] [--watch [SECONDS]] COMMAND [ARGUMENT ...]\n"
           "       nailupctl help | -h | -V\n",
           out);
 }
@@ -67,16 +79,32 @@ static void print_wrapped(const char *text, FILE *out)
     fputc('\n', out);
 }
 
+static void print_options(FILE *out)
+{
+    for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+        char text[64];
+        if (strcmp(options[i].program, "nailupctl") != 0)
+            continue;
+        snprintf(text, sizeof(text), "-%c, --%s%s%s", options[i].letter, options[i].name,
+                 *options[i].argument ? " " : "", options[i].argument);
+        fprintf(out, "  %-*s  %s\n", OPTION_WIDTH, text, options[i].sentence);
+    }
+}
+
+static void print_watched(FILE *out)
+{
+    for (size_t i = 0; i < ARRAY_LEN(watched); i++)
+        fprintf(out, "%s%s", i ? " " : "", watched[i]);
+    fputc('\n', out);
+}
+
 void help_print(FILE *out)
 {
     help_print_usage(out);
-    fprintf(out,
-            "  -s, --socket SOCKET  the daemon's control.socket; else %s\n"
-            "  -j, --json           print JSON\n"
-            "  -h, --help           print this\n"
-            "  -V, --version        print the version\n"
-            "\nCommands:\n",
-            help_default_socket());
+    print_options(out);
+    fprintf(out, "Without -s the socket is %s. --watch is for: ", help_default_socket());
+    print_watched(out);
+    fputs("\nCommands:\n", out);
     for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
         fprintf(out, "  %s%s%s\n", commands[i].verb, *commands[i].arguments ? " " : "",
                 commands[i].arguments);
@@ -103,6 +131,31 @@ static bool is_word(const char *word)
     return *word != '\0';
 }
 
+static void say_no_such(const char *verb)
+{
+    struct suggestion suggestion;
+
+    suggest_init(&suggestion, verb);
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        suggest_offer(&suggestion, commands[i].verb);
+    fprintf(stderr, "nailupctl: no such command: %s; ", verb);
+    if (suggestion.word)
+        fprintf(stderr, "did you mean '%s'?\n", suggestion.word);
+    else
+        fputs("'nailupctl help' lists them\n", stderr);
+}
+
+bool help_check_watch(const char *verb)
+{
+    for (size_t i = 0; i < ARRAY_LEN(watched); i++) {
+        if (strcmp(watched[i], verb) == 0)
+            return true;
+    }
+    fprintf(stderr, "nailupctl: %s is not for --watch; these are: ", verb);
+    print_watched(stderr);
+    return false;
+}
+
 bool help_check(int count, char *const words[])
 {
     const struct command *command = count > 0 ? find(words[0]) : NULL;
@@ -113,7 +166,7 @@ bool help_check(int count, char *const words[])
         return false;
     }
     if (!command) {
-        fprintf(stderr, "nailupctl: no such command: %s; 'nailupctl help' lists them\n", words[0]);
+        say_no_such(words[0]);
         return false;
     }
     control_argument_counts(command->arguments, &least, &most);

@@ -22,4 +22,7 @@ extern const char help_reply[];
 /* Whether these words are a command; if not, stderr has been told what is wrong. */
 bool help_check(int count, char *const words[]);
 
+/* Whether a command may be watched, likewise. */
+bool help_check_watch(const char *verb);
+
 #endif

@@ -19,7 +19,8 @@ void print_text(const struct answer *answer, FILE *out);
 /*
  * One JSON object: a list of objects for each table, an object for each record. Numbers are
  * numbers, flags true or false, what is not known null. Durations are in seconds and their names
- * end in _seconds, sizes end in _bytes.
+ * end in _seconds, sizes end in _bytes, rates in _per_second. Of a table that did not fit its reply
+ * NAME_cut is how many rows are missing.
  */
 void print_json(const struct answer *answer, FILE *out);
 

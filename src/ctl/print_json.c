@@ -10,24 +10,10 @@
 
 #include "ctl/answer.h"
 #include "ctl/print.h"
+#include "ctl/utf8.h"
 
-/* How many bytes the UTF-8 character at p has; 0: it is none. */
-static int utf8_len(const unsigned char *p)
-{
-    int len = *p < 0x80                 ? 1
-              : *p >= 0xc2 && *p < 0xe0 ? 2
-              : *p >= 0xe0 && *p < 0xf0 ? 3
-              : *p >= 0xf0 && *p < 0xf5 ? 4
-                                        : 0;
-    for (int i = 1; i < len; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) || (*p == 0xf0 && p[1] < 0x90) ||
-        (*p == 0xf4 && p[1] > 0x8f))
-        return 0; /* overlong, a surrogate, or beyond the last character */
-    return len;
-}
+/* More is no rate of anything. */
+#define RATE_MAX 1e18
 
 void print_json_string(const char *text, FILE *out)
 {
@@ -65,12 +51,12 @@ static void put_number(const struct column *column, const char *cell, FILE *out)
         fprintf(out, "%" PRIu64, number);
 }
 
-static void put_ratio(const char *cell, FILE *out)
+static void put_real(const char *cell, double most, FILE *out)
 {
-    double ratio = strtod(cell, NULL);
+    double number = strtod(cell, NULL);
 
-    if (ratio >= 0 && ratio <= 1) /* NaN is neither */
-        fprintf(out, "%.6f", ratio);
+    if (number >= 0 && number <= most) /* NaN is neither */
+        fprintf(out, "%.6f", number);
     else
         fputs("null", out);
 }
@@ -84,16 +70,19 @@ static void put_value(const struct column *column, const char *cell, FILE *out)
     else if (column->type == COLUMN_FLAG)
         fputs(strcmp(cell, "yes") == 0 ? "true" : "false", out);
     else if (column->type == COLUMN_RATIO)
-        put_ratio(cell, out);
+        put_real(cell, 1, out);
+    else if (column->type == COLUMN_RATE)
+        put_real(cell, RATE_MAX, out);
     else
         put_number(column, cell, out);
 }
 
 static void put_name(const struct column *column, FILE *out)
 {
-    char name[CONTROL_NAME_MAX + sizeof("_seconds")];
+    char name[CONTROL_NAME_MAX + sizeof("_per_second")];
     const char *unit = column->type == COLUMN_DURATION ? "_seconds"
                        : column->type == COLUMN_BYTES  ? "_bytes"
+                       : column->type == COLUMN_RATE   ? "_per_second"
                                                        : "";
     snprintf(name, sizeof(name), "%s%s", column->name, unit);
     print_json_string(name, out);
@@ -109,6 +98,16 @@ static void put_row(const struct table *table, size_t row, FILE *out)
         put_value(&table->columns[i], table_cell(table, row, i), out);
     }
     fputc('}', out);
+}
+
+static void put_cut(const struct table *table, FILE *out)
+{
+    char name[CONTROL_NAME_MAX + sizeof("_cut")];
+
+    snprintf(name, sizeof(name), "%.*s_cut", CONTROL_NAME_MAX, table->name);
+    fputs(",\n ", out);
+    print_json_string(name, out);
+    fprintf(out, ": %s", is_decimal(table->cut) ? table->cut : "null");
 }
 
 static void put_list(const struct table *table, FILE *out)
@@ -135,6 +134,8 @@ void print_json(const struct answer *answer, FILE *out)
             put_row(table, 0, out);
         else
             fputs("null", out);
+        if (table->cut)
+            put_cut(table, out);
     }
     fputs("}\n", out);
 }

@@ -3,6 +3,7 @@
 
 /* Tables for people. Widths are measured first, so every cell is formatted twice. */
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "base/check.h"
 #include "ctl/answer.h"
 #include "ctl/print.h"
+#include "ctl/utf8.h"
 
 enum { CELL_MAX = CONTROL_ROW_MAX, GAP = 2 };
 
@@ -58,11 +60,13 @@ static const char *format(char out[CELL_MAX], const struct column *column, const
         format_duration(out, CELL_MAX, cell);
     else if (column->type == COLUMN_BYTES)
         format_bytes(out, CELL_MAX, cell);
+    else if (column->type == COLUMN_RATE)
+        snprintf(out, CELL_MAX, strtod(cell, NULL) < 100 ? "%.1f" : "%.0f", strtod(cell, NULL));
     else if (column->type == COLUMN_RATIO)
         snprintf(out, CELL_MAX, "%.1f%%", strtod(cell, NULL) * 100);
     else
         snprintf(out, CELL_MAX, "%s", cell);
-    return out;
+    return utf8_clean(out);
 }
 
 static bool is_left(const struct column *column)
@@ -70,14 +74,24 @@ static bool is_left(const struct column *column)
     return column->type == COLUMN_TEXT || column->type == COLUMN_FLAG;
 }
 
+enum { TITLE_MAX = CONTROL_NAME_MAX + 2 };
+
 /* Names are said with blanks. */
-static const char *say(char out[CONTROL_NAME_MAX], const char *name)
+static const char *say(char out[TITLE_MAX], const char *name)
 {
     snprintf(out, CONTROL_NAME_MAX, "%s", name);
     for (char *p = out; *p; p++) {
         if (*p == '_')
             *p = ' ';
     }
+    return utf8_clean(out);
+}
+
+static const char *title(char out[TITLE_MAX], const struct column *column)
+{
+    say(out, column->name);
+    if (column->type == COLUMN_RATE)
+        memcpy(out + strlen(out), "/s", sizeof("/s"));
     return out;
 }
 
@@ -92,13 +106,13 @@ static bool is_empty_column(const struct table *table, size_t column)
 
 static void measure(const struct table *table, int widths[CONTROL_COLUMNS_MAX])
 {
-    char text[CELL_MAX];
+    char text[CELL_MAX], name[TITLE_MAX];
 
     for (size_t i = 0; i < table->column_count; i++) {
         widths[i] = -1;
         if (is_empty_column(table, i))
             continue;
-        widths[i] = (int)strlen(table->columns[i].name);
+        widths[i] = (int)strlen(title(name, &table->columns[i]));
         for (size_t row = 0; row < table->row_count; row++) {
             const char *cell = format(text, &table->columns[i], table_cell(table, row, i));
             widths[i] = MAX(widths[i], (int)strlen(cell));
@@ -129,17 +143,16 @@ static void print_list(const struct table *table, FILE *out)
 {
     int widths[CONTROL_COLUMNS_MAX];
     struct row_printer printer = {.out = out};
-    char text[CELL_MAX], name[CONTROL_NAME_MAX];
+    char text[CELL_MAX], name[TITLE_MAX];
 
     if (table->row_count == 0) {
-        fprintf(out, "no %s\n", table->name);
+        fprintf(out, "no %s\n", say(name, table->name));
         return;
     }
     measure(table, widths);
     for (size_t i = 0; i < table->column_count; i++) {
         if (widths[i] >= 0)
-            put(&printer, say(name, table->columns[i].name), widths[i],
-                is_left(&table->columns[i]));
+            put(&printer, title(name, &table->columns[i]), widths[i], is_left(&table->columns[i]));
     }
     put_row_end(&printer);
     for (size_t row = 0; row < table->row_count; row++) {
@@ -151,29 +164,31 @@ static void print_list(const struct table *table, FILE *out)
         put_row_end(&printer);
     }
     if (table->cut)
-        fprintf(out, "(%s more)\n", table->cut);
+        fprintf(out, "(%" PRIu64 " more)\n", (uint64_t)strtoull(table->cut, NULL, 10));
 }
 
 static void print_record(const struct table *table, FILE *out)
 {
-    char text[CELL_MAX], name[CONTROL_NAME_MAX];
+    char text[CELL_MAX], name[TITLE_MAX];
     int width = 0;
 
     for (size_t i = 0; i < table->column_count; i++)
-        width = MAX(width, (int)strlen(table->columns[i].name));
+        width = MAX(width, (int)strlen(title(name, &table->columns[i])));
     for (size_t i = 0; table->row_count > 0 && i < table->column_count; i++)
-        fprintf(out, "%-*s  %s\n", width, say(name, table->columns[i].name),
+        fprintf(out, "%-*s  %s\n", width, title(name, &table->columns[i]),
                 format(text, &table->columns[i], table_cell(table, 0, i)));
 }
 
 void print_text(const struct answer *answer, FILE *out)
 {
+    char name[TITLE_MAX];
+
     for (size_t i = 0; i < answer->table_count; i++) {
         const struct table *table = &answer->tables[i];
         if (i > 0)
             fputc('\n', out);
         if (answer->table_count > 1)
-            fprintf(out, "%s\n", table->name);
+            fprintf(out, "%s\n", say(name, table->name));
         if (table->is_record)
             print_record(table, out);
         else

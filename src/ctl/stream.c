@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ctl/print.h"
+#include "ctl/utf8.h"
 #include "nailup/control.h"
 
 enum err stream_begin(struct stream *stream, FILE *out, bool json)
@@ -26,15 +27,18 @@ enum err stream_begin(struct stream *stream, FILE *out, bool json)
     return ERR_OK;
 }
 
-/* Whatever could move a terminal's cursor is left out. */
+/* Whatever could move a terminal's cursor is left out, but tabs, which stand in zone files. */
 static void print_plain(struct stream *stream)
 {
-    for (size_t i = 0; i < stream->len; i++) {
-        unsigned char c = (unsigned char)stream->line[i];
-        if ((c < 0x20 && c != '\t') || c == 0x7f)
-            stream->line[i] = '?';
+    for (char *field = stream->line; field;) {
+        char *tab = strchr(field, '\t');
+        if (tab)
+            *tab = '\0';
+        fputs(utf8_clean(field), stream->out);
+        if (tab)
+            fputc('\t', stream->out);
+        field = tab ? tab + 1 : NULL;
     }
-    fwrite(stream->line, 1, stream->len, stream->out);
     fputc('\n', stream->out);
 }
 

@@ -66,6 +66,7 @@ static void close_layers(struct worker *worker)
 {
     worker->view.upstreams = NULL;
     listen_share_free(worker->sockets);
+    worker->view.resolver = NULL;
     server_free(worker->server);
     resolver_free(worker->resolver);
     if (worker->upstreams)
@@ -98,6 +99,7 @@ static void report_start(struct worker *worker, enum err err)
     worker->start_error = err;
     worker->view.loop = worker->loop;
     worker->view.upstreams = worker->upstreams;
+    worker->view.resolver = worker->resolver;
     worker->view.stats = &worker->stats;
     all->reported++;
     pthread_cond_broadcast(&all->changed);

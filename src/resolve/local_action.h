@@ -13,6 +13,17 @@ enum local_action {
     LOCAL_REDIRECT,    /* the records of the zone's own name, for every name in it */
 };
 
+/* As the configuration spells it. */
+static inline const char *local_action_name(enum local_action action)
+{
+    static const char *const names[] = {
+        [LOCAL_TRANSPARENT] = "transparent", [LOCAL_REFUSE] = "refuse",
+        [LOCAL_NXDOMAIN] = "nxdomain",       [LOCAL_NODATA] = "nodata",
+        [LOCAL_REDIRECT] = "redirect",
+    };
+    return names[action];
+}
+
 enum {
     LOCAL_HOPS_MAX = 12, /* aliases followed here, one after the other */
     LOCAL_DATA_TTL_S = 3600,

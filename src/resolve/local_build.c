@@ -175,12 +175,17 @@ enum err local_build_list(struct local_build *build, enum local_action action,
 enum err local_build_listed(struct local_build *build, uint32_t list, struct name name)
 {
     uint32_t *number;
+    size_t before = name_map_count(build->names->map);
     enum err err = name_map_put(build->names->map, name, list, &number);
     if (err)
         return err;
     struct local_node *node = local_node_at(build->names, *number);
-    if (node && !node->own_rule)
+    bool is_ours = name_map_count(build->names->map) > before;
+    if (node && !node->own_rule) {
         node->own_rule = (uint8_t)list;
+        is_ours = true;
+    }
+    build->names->rules[list].names += is_ours;
     return ERR_OK;
 }
 

@@ -253,6 +253,27 @@ bool local_rrset_next(const struct local_names *names, const struct local_rrset 
     return true;
 }
 
+bool local_names_view(const struct local_names *names, struct name name, struct local_view *out)
+{
+    static const char *const origins[] = {
+        [LOCAL_OF_ZONES] = "local-zones",
+        [LOCAL_OF_FORWARD] = "forward-zones",
+        [LOCAL_OF_LISTS] = "block-lists",
+        [LOCAL_OF_SPECIAL] = "special use",
+    };
+    struct sight sight;
+    if (!see(names, name, &sight))
+        return false;
+    bool has_rule = sight.rule != &names->rules[0];
+    *out = (struct local_view){
+        .zone = sight.apex,
+        .action = sight.rule->action,
+        .origin = has_rule ? origins[sight.rule->origin] : "",
+        .has_records = sight.rrsets != 0,
+    };
+    return true;
+}
+
 size_t local_names_count(const struct local_names *names)
 {
     return name_map_count(names->map);
@@ -263,6 +284,15 @@ size_t local_names_bytes(const struct local_names *names)
     return sizeof(*names) + name_map_bytes(names->map) + names->node_count * sizeof(*names->nodes) +
            names->rrset_count * sizeof(*names->rrsets) +
            names->record_count * sizeof(*names->records) + names->rdata_len;
+}
+
+size_t local_names_listed(const struct local_names *names, size_t list)
+{
+    for (unsigned i = 1; i < names->rule_count; i++) {
+        if (names->rules[i].origin == LOCAL_OF_LISTS && list-- == 0)
+            return names->rules[i].names;
+    }
+    return 0;
 }
 
 void local_names_free(struct local_names *names)

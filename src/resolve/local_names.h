@@ -62,9 +62,23 @@ enum local_verdict local_names_find(const struct local_names *names,
  * such a name from before must not be used any more. */
 bool local_names_has(const struct local_names *names, struct name name);
 
+/* What the table says of a name, for people. */
+struct local_view {
+    struct name zone; /* the end of the name that a rule was given for; "" is none */
+    enum local_action action;
+    const char *origin; /* whose rule it is: "local-zones", "block-lists" ... */
+    bool has_records;   /* of its own, or those that a wildcard or redirect gives */
+};
+
+/* False: the table has nothing to do with the name (lower case), which out->zone borrows from. */
+bool local_names_view(const struct local_names *names, struct name name, struct local_view *out);
+
 /* Names in the table, those above names with records counted too, and bytes. */
 size_t local_names_count(const struct local_names *names);
 size_t local_names_bytes(const struct local_names *names);
+
+/* Names on the list in this place, the first being 0: those that no earlier word was about. */
+size_t local_names_listed(const struct local_names *names, size_t list);
 
 /* ---- reading an RRset ---- */
 

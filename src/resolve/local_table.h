@@ -35,6 +35,7 @@ struct local_rule {
     bool is_delegated; /* the zone's parent has a DS or its denial (RFC 8375 section 4) */
     uint32_t ttl_s;    /* of denials */
     uint32_t rrsets;   /* what a list redirects to */
+    uint32_t names;    /* of a list: those that it decides about */
 };
 
 /* A name with more than a rule: records, or names with records below. */

@@ -15,6 +15,7 @@
 #include "resolve/forward.h"
 #include "resolve/local_answer.h"
 #include "resolve/local_names.h"
+#include "resolve/outlook.h"
 #include "resolve/task.h"
 #include "resolve/tasks.h"
 #include "upstream/upstreams.h"
@@ -240,6 +241,56 @@ void resolver_refresh(struct resolver *resolver, const struct cache_key *key)
     if (cache_prefetches(tasks->cache) && tasks_may_refresh(tasks) &&
         cache_claim(tasks->cache, key))
         task_refresh(tasks, key);
+}
+
+static enum outlook_way look_elsewhere(const struct resolver *resolver, struct name name,
+                                       uint16_t type, struct outlook *out)
+{
+    out->zone = route_find(resolver->routes, name, type);
+    return out->zone && out->zone->group_len ? OUTLOOK_UPSTREAMS : OUTLOOK_NOBODY;
+}
+
+/* As find_local() and ask_alias() go. */
+static enum outlook_way look_here(const struct resolver *resolver, const struct cache_key *key,
+                                  struct outlook *out)
+{
+    const struct local_names *local = resolver->tasks.local;
+    struct question question = question_of(key);
+    struct local_result result;
+    enum local_verdict verdict = local ? local_names_find(local, &question, &result) : LOCAL_NOT;
+    if (verdict == LOCAL_ANSWERED) {
+        out->rcode = result.rcode;
+        return OUTLOOK_LOCAL;
+    }
+    if (verdict == LOCAL_ELSEWHERE) {
+        out->target = name_fold(result.target, out->wire);
+        return look_elsewhere(resolver, out->target, key->type, out);
+    }
+    if (key->type == RRTYPE_ANY)
+        return OUTLOOK_LOCAL;
+    return look_elsewhere(resolver, question.name, key->type, out);
+}
+
+void resolver_look(const struct resolver *resolver, const struct cache_key *key,
+                   struct outlook *out)
+{
+    const struct tasks *tasks = &resolver->tasks;
+    uint64_t now = loop_now(tasks->loop);
+    struct cache_item item;
+    out->rcode = RCODE_NOERROR;
+    out->target = (struct name){0};
+    out->zone = NULL;
+    out->is_asked = tasks_find(tasks, key) != NULL;
+    out->has_local =
+        tasks->local && local_names_view(tasks->local, question_of(key).name, &out->local);
+    out->way = look_here(resolver, key, out);
+    if (cache_peek(tasks->cache, key, now, &item) && answer_is_live(&item.answer, now))
+        out->way = OUTLOOK_CACHE;
+}
+
+const struct routes *resolver_routes(const struct resolver *resolver)
+{
+    return resolver->routes;
 }
 
 void resolver_leave(struct resolver *resolver, struct waiter *waiter)

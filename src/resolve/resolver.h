@@ -28,7 +28,9 @@
 
 struct local_names;
 struct loop;
+struct outlook;
 struct resolver;
+struct routes;
 struct upstreams;
 
 /* cache, upstreams and stats are borrowed, routes for the call only. max_tasks bounds the questions
@@ -87,6 +89,14 @@ void resolver_network_changed(struct resolver *resolver);
 /* For an answer of resolver_find() that is due: asks for it anew, with nobody waiting, if that is
  * wanted, none of the workers does and there is room. In the same read section. */
 void resolver_refresh(struct resolver *resolver, const struct cache_key *key);
+
+/* What would be done with a question that is asked now. Nothing is, and nothing is counted or
+ * marked. In a read section. */
+void resolver_look(const struct resolver *resolver, const struct cache_key *key,
+                   struct outlook *out);
+
+/* The zones with upstreams, in the order of the configuration; borrowed until the next turn. */
+const struct routes *resolver_routes(const struct resolver *resolver);
 
 /* The waiter's client is gone. The task goes on: others may join and the cache gains. */
 void resolver_leave(struct resolver *resolver, struct waiter *waiter);

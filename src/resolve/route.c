@@ -90,6 +90,11 @@ const struct zone *route_find(const struct routes *routes, struct name name, uin
     return above ? above : zone;
 }
 
+const struct zone *route_at(const struct routes *routes, size_t place)
+{
+    return place < routes->zone_count ? &routes->zones[place] : NULL;
+}
+
 bool route_owns(const struct zone *zone, struct name name)
 {
     if (!name_is_below(name, zone->name))

@@ -55,6 +55,9 @@ void route_drop(const struct zone *zone);
  * there is one. */
 const struct zone *route_find(const struct routes *routes, struct name name, uint16_t type);
 
+/* The zone in this place of the options, or NULL behind the last. */
+const struct zone *route_at(const struct routes *routes, size_t place);
+
 /* Whether name (of any case) belongs to the zone: it is below it and no inner zone takes it. What
  * the zone's servers say of other names is not believed. */
 bool route_owns(const struct zone *zone, struct name name);

@@ -170,13 +170,9 @@ static int choose(const struct exchange *exchange)
     if (exchange->group_len == 1)
         return exchange->useless & 1 ? -1 : 0;
     for (unsigned i = 0; i < exchange->group_len; i++) {
-        struct upstream *upstream = exchange->group[i];
-        facts[i] = (struct select_facts){
-            .srtt_us = upstream_srtt_us(upstream),
-            .tried = exchange->tried[i],
-            .ill = upstream_is_ill(upstream),
-            .bad = exchange->useless >> i & 1,
-        };
+        facts[i] = upstream_facts(exchange->group[i]);
+        facts[i].tried = exchange->tried[i];
+        facts[i].bad = exchange->useless >> i & 1;
     }
     return select_next(facts, exchange->group_len, rand_u64());
 }

@@ -63,3 +63,34 @@ int select_next(const struct select_facts *facts, size_t count, uint64_t random)
     }
     return chosen;
 }
+
+/* The best of those without a place yet. False: all have one. */
+static bool best_left(const struct select_facts *facts, const uint32_t *order, size_t count,
+                      uint32_t *wanted, uint64_t *fastest_us)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t own = rank(&facts[i]);
+        if (facts[i].bad || order[i] || (any && own > *wanted))
+            continue;
+        *fastest_us = any && own == *wanted ? MIN(*fastest_us, facts[i].srtt_us) : facts[i].srtt_us;
+        *wanted = own;
+        any = true;
+    }
+    return any;
+}
+
+void select_order(const struct select_facts *facts, size_t count, uint32_t *order)
+{
+    uint32_t wanted = 0;
+    uint64_t fastest_us = 0;
+    for (size_t i = 0; i < count; i++)
+        order[i] = 0;
+    for (uint32_t place = 1; best_left(facts, order, count, &wanted, &fastest_us); place++) {
+        for (size_t i = 0; i < count; i++) {
+            if (!facts[i].bad && !order[i] && rank(&facts[i]) == wanted &&
+                facts[i].srtt_us <= fastest_us + SELECT_BAND_US)
+                order[i] = place;
+        }
+    }
+}

@@ -29,4 +29,8 @@ struct select_facts {
 /* The index to ask, or -1 when every one of them is bad. */
 int select_next(const struct select_facts *facts, size_t count, uint64_t random);
 
+/* In which order they would be asked if none answered: order[i] is 1 for those that share the first
+ * choice, 2 for those of the next, and so on; 0 for the bad. Exploration apart. */
+void select_order(const struct select_facts *facts, size_t count, uint32_t *order);
+
 #endif

@@ -90,6 +90,14 @@ uint64_t upstream_srtt_us(const struct upstream *upstream)
     return by_udp ? upstream->udp.srtt_us : upstream->stream.srtt_us;
 }
 
+struct select_facts upstream_facts(const struct upstream *upstream)
+{
+    return (struct select_facts){
+        .srtt_us = upstream_srtt_us(upstream),
+        .ill = upstream_is_ill(upstream),
+    };
+}
+
 bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t random)
 {
     struct health *health = upstream_health(upstream, upstream_prefers_stream(upstream));

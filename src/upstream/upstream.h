@@ -19,6 +19,7 @@
 #include "upstream/health.h"
 #include "upstream/pool.h"
 #include "upstream/secure.h"
+#include "upstream/select.h"
 #include "upstream/upstream_options.h"
 
 /* How long is remembered that a server has no EDNS, or does not keep the case of names. */
@@ -86,6 +87,9 @@ uint64_t upstream_srtt_us(const struct upstream *upstream);
 
 /* Silent lately over a transport that counts, and it is time to see whether that still holds. */
 bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t random);
+
+/* What is known of it before it is tried for a question. */
+struct select_facts upstream_facts(const struct upstream *upstream);
 
 /* The health of the transport that upstream_prefers_stream() names. */
 struct health *upstream_health(struct upstream *upstream, bool over_stream);

@@ -302,23 +302,39 @@ static struct conn_view view_conn(const struct upstream *upstream, const struct 
     return view;
 }
 
+static void see_conns(struct upstream *upstream, uint64_t now,
+                      void (*see)(void *context, const struct conn_view *view), void *context)
+{
+    uint32_t kept = 0;
+    LIST_EACH(at, &upstream->pool.conns)
+    {
+        const struct conn *conn = LIST_ITEM(at, struct conn, node);
+        bool nailed = conn->state != CONN_DRAINING && kept < upstream->pool.places;
+        kept += nailed;
+        struct conn_view view = view_conn(upstream, conn, nailed, now);
+        see(context, &view);
+    }
+}
+
+bool upstreams_some_conns(struct upstreams *upstreams, size_t first, size_t most,
+                          void (*see)(void *context, const struct conn_view *view), void *context)
+{
+    uint64_t now = loop_now(upstreams->env.loop);
+    size_t at = 0;
+    LIST_EACH(node, &upstreams->all)
+    {
+        if (at >= first && at - first >= most)
+            return true;
+        if (at++ >= first)
+            see_conns(LIST_ITEM(node, struct upstream, node), now, see, context);
+    }
+    return false;
+}
+
 void upstreams_each_conn(struct upstreams *upstreams,
                          void (*see)(void *context, const struct conn_view *view), void *context)
 {
-    uint64_t now = loop_now(upstreams->env.loop);
-    LIST_EACH(node, &upstreams->all)
-    {
-        struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
-        uint32_t kept = 0;
-        LIST_EACH(at, &upstream->pool.conns)
-        {
-            const struct conn *conn = LIST_ITEM(at, struct conn, node);
-            bool nailed = conn->state != CONN_DRAINING && kept < upstream->pool.places;
-            kept += nailed;
-            struct conn_view view = view_conn(upstream, conn, nailed, now);
-            see(context, &view);
-        }
-    }
+    (void)upstreams_some_conns(upstreams, 0, SIZE_MAX, see, context);
 }
 
 static void count_conns(const struct upstream *upstream, struct upstream_view *view)
@@ -348,9 +364,9 @@ static const char *health_name(const struct upstream *upstream, uint64_t now)
     return upstream_is_ill(upstream) ? "ill" : "good";
 }
 
-static struct upstream_view view_upstream(const struct upstream *upstream, uint64_t now)
+void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstream_view *out)
 {
-    struct upstream_view view = {
+    *out = (struct upstream_view){
         .addr = upstream->addr,
         .transport = transport_name(upstream),
         .nailed = upstream->options.nailed && !upstream->retiring,
@@ -363,30 +379,41 @@ static struct upstream_view view_upstream(const struct upstream *upstream, uint6
         .dial_failures = upstream->pool.dial_failures,
         .udp_rtt_us = upstream->udp.srtt_us,
         .stream_rtt_us = upstream->stream.srtt_us,
+        .way = upstream_prefers_stream(upstream) ? transport_name(upstream) : "udp",
+        .srtt_us = upstream_srtt_us(upstream),
         .health = health_name(upstream, now),
         .error = upstream->pool.last_error ? err_str(upstream->pool.last_error) : "",
     };
-    count_conns(upstream, &view);
-    return view;
+    count_conns(upstream, out);
+}
+
+bool upstreams_some(struct upstreams *upstreams, size_t first, size_t most,
+                    void (*see)(void *context, const struct upstream_view *view), void *context)
+{
+    uint64_t now = loop_now(upstreams->env.loop);
+    size_t at = 0;
+    LIST_EACH(node, &upstreams->all)
+    {
+        struct upstream_view view;
+        if (at >= first && at - first >= most)
+            return true;
+        if (at++ < first)
+            continue;
+        upstreams_view(LIST_ITEM(node, struct upstream, node), now, &view);
+        see(context, &view);
+    }
+    return false;
 }
 
 size_t upstreams_first(struct upstreams *upstreams, size_t most,
                        void (*see)(void *context, const struct upstream_view *view), void *context)
 {
-    uint64_t now = loop_now(upstreams->env.loop);
-    size_t seen = 0;
-    LIST_EACH(node, &upstreams->all)
-    {
-        if (seen++ >= most)
-            break;
-        struct upstream_view view = view_upstream(LIST_ITEM(node, struct upstream, node), now);
-        see(context, &view);
-    }
+    (void)upstreams_some(upstreams, 0, most, see, context);
     return upstreams->count;
 }
 
 void upstreams_each(struct upstreams *upstreams,
                     void (*see)(void *context, const struct upstream_view *view), void *context)
 {
-    (void)upstreams_first(upstreams, SIZE_MAX, see, context);
+    (void)upstreams_some(upstreams, 0, SIZE_MAX, see, context);
 }

@@ -13,6 +13,7 @@
  * times and all.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -125,6 +126,8 @@ struct upstream_view {
     uint64_t queries, answers; /* attempts sent and answers taken, all transports */
     uint64_t timeouts, fallbacks, dials, dial_failures;
     uint64_t udp_rtt_us, stream_rtt_us; /* 0: not measured */
+    const char *way;                    /* how the next query would go: "udp", "tcp" or "tls" */
+    uint64_t srtt_us;                   /* and how long it may take; 0: not measured */
     /* "good", "ill", "resting", "no nailing (RFC 7828)", "draining": nobody wants it any more ...
      */
     const char *health;
@@ -135,6 +138,16 @@ struct upstream_view {
 void upstreams_each_conn(struct upstreams *upstreams,
                          void (*see)(void *context, const struct conn_view *view), void *context);
 void upstreams_each(struct upstreams *upstreams,
+                    void (*see)(void *context, const struct upstream_view *view), void *context);
+
+/* One of them. */
+void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstream_view *out);
+
+/* As the two above for at most so many upstreams from the first-th on, counted from 0, so that
+ * nobody has to wait for thousands. True: there are more. */
+bool upstreams_some_conns(struct upstreams *upstreams, size_t first, size_t most,
+                          void (*see)(void *context, const struct conn_view *view), void *context);
+bool upstreams_some(struct upstreams *upstreams, size_t first, size_t most,
                     void (*see)(void *context, const struct upstream_view *view), void *context);
 
 /* As upstreams_each() for the first of them, at most so many; returns how many there are. */

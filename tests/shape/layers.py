@@ -176,7 +176,7 @@ def check_headers_compile(tree, compiler, build):
 
 
 def check_spdx(tree):
-    for folder in ("src", "include", "tests", "bench"):
+    for folder in ("src", "include", "tests", "bench", "completion"):
         for path in sorted((tree.root / folder).rglob("*")):
             if path.suffix not in (".c", ".h", ".def", ".py", ".sh") or "corpus" in path.parts:
                 continue

@@ -18,7 +18,9 @@ STRING = re.compile(r'"((?:\\.|[^"\\])*)"')
 METRIC_NAME = re.compile(r"[a-z][a-z0-9_]*")
 LABELS = re.compile(r'(?:[a-z][a-z0-9_]*="[^"\\\n]*")(?:,[a-z][a-z0-9_]*="[^"\\\n]*")*')
 METRICS_ARGUMENTS = {"METRIC": 5, "HISTOGRAM": 3, "FAMILY": 2, "PER_UPSTREAM": 4}
-NAME_AT = {"OPTION": 1}  # which argument is the row's name; of all others the first
+# Which arguments are the row's name; of all others the first.
+NAME_AT = {"OPTION": slice(1, 2), "PROGRAM_OPTION": slice(0, 3),
+           "PROGRAM_COMMAND": slice(0, 2)}
 UNIT_NOT_BASE = re.compile(r"_(ms|us|milliseconds|microseconds|kib|mib|kilobytes|megabytes)(_|$)")
 
 
@@ -79,7 +81,8 @@ def check_rows(tables, path):
         sentence = string_of(arguments[-1])
         if sentence is None or len(sentence.strip()) < 2:
             tables.complain(path, line, f"{macro}({arguments[0]}): the last argument is no sentence")
-        name = arguments[min(NAME_AT.get(macro, 0), len(arguments) - 1)]
+        at = NAME_AT.get(macro, slice(0, 1))
+        name = ", ".join(arguments[at]) or arguments[-1]
         if name in seen:
             tables.complain(path, line, f"{name} stands in line {seen[name]} already")
         seen[name] = line

@@ -423,6 +423,35 @@ static void test_finding_what_is_marked_writes_nothing(void **state)
     assert_int_equal(mprotect(cache, bytes - page, PROT_READ | PROT_WRITE), 0);
 }
 
+static void test_a_peek_sees_all_and_writes_nothing(void **state)
+{
+    (void)state;
+    struct cache_item item;
+    size_t bytes = 4 << 20, page = (size_t)sysconf(_SC_PAGESIZE);
+    cache_read_begin();
+    assert_false(cache_peek(cache, &key, 10 * SECOND, &item));
+    cache_read_end();
+    assert_true(cache_store(cache, &key, &made.answer));
+    assert_int_equal(mprotect(cache, bytes - page, PROT_READ), 0);
+    cache_read_begin();
+    assert_true(cache_peek(cache, &key, 290 * SECOND, &item));
+    assert_false(item.marked || item.answer.is_due);
+    assert_true(cache_peek(cache, &key, 400 * SECOND, &item));
+    assert_false(answer_is_live(&item.answer, 400 * SECOND));
+    cache_read_end();
+    assert_int_equal(mprotect(cache, bytes - page, PROT_READ | PROT_WRITE), 0);
+    assert_true(is_found(&key, 10 * SECOND));
+    cache_read_begin();
+    assert_true(cache_peek(cache, &key, 20 * SECOND, &item));
+    assert_true(item.marked && !item.answer.is_due);
+    assert_true(cache_peek(cache, &key, 290 * SECOND, &item));
+    assert_true(item.answer.is_due);
+    assert_true(cache_claim(cache, &key));
+    assert_true(cache_peek(cache, &key, 290 * SECOND, &item));
+    assert_false(item.answer.is_due);
+    cache_read_end();
+}
+
 static void test_hints_change_nothing(void **state)
 {
     (void)state;
@@ -502,6 +531,7 @@ int main(void)
         SENTENCE(test_a_walk_shows_every_answer_once_also_those_that_are_over),
         SENTENCE(test_read_sections_nest),
         SENTENCE(test_finding_what_is_marked_writes_nothing),
+        SENTENCE(test_a_peek_sees_all_and_writes_nothing),
         SENTENCE(test_hints_change_nothing),
         SENTENCE(test_ttls_are_clamped_by_the_options),
         SENTENCE(test_options_change_while_it_is_in_use_and_what_it_has_stays),

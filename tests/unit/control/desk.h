@@ -21,6 +21,7 @@
 #include "loop/loop.h"
 #include "support/fake_fd_watch.h"
 #include "support/fake_loop.h"
+#include "resolve/resolver.h"
 #include "upstream/upstreams.h"
 
 enum { DESK_WORKERS = 2 };
@@ -52,7 +53,8 @@ static inline void desk_do(void *daemon, struct call *call)
 static const struct control_hooks desk_hooks = {
     .reload = desk_do, .drain = desk_do, .forward = desk_do};
 
-static inline void desk_open(struct desk *desk)
+/* routes are borrowed until desk_close(). */
+static inline void desk_open_with(struct desk *desk, const struct route_options *routes)
 {
     static const struct cache_options cache_options = {.size_bytes = CACHE_SIZE_MIN,
                                                        .max_ttl_s = 86400};
@@ -82,11 +84,22 @@ static inline void desk_open(struct desk *desk)
         .hooks = &desk->hooks,
         .started_at = loop_now(desk->loop),
     };
+    for (int i = 0; i < DESK_WORKERS; i++)
+        desk->workers[i].resolver =
+            resolver_new(desk->workers[i].loop, desk->view.cache, desk->workers[i].upstreams,
+                         routes, 10, &desk->stats[i]);
+}
+
+static inline void desk_open(struct desk *desk)
+{
+    static const struct route_options no_routes;
+    desk_open_with(desk, &no_routes);
 }
 
 static inline void desk_close(struct desk *desk)
 {
     for (int i = 0; i < DESK_WORKERS; i++) {
+        resolver_free(desk->workers[i].resolver);
         upstreams_free(desk->workers[i].upstreams);
         loop_free(desk->workers[i].loop);
     }

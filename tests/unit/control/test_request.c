@@ -179,6 +179,29 @@ static void test_workers_tell_their_rows_in_their_order(void **state)
     assert_true(first && second && first < second);
 }
 
+static void test_many_upstreams_are_told_over_several_turns_and_each_once(void **state)
+{
+    struct asked *asked = *state;
+    struct upstream_options options = upstream_options_default;
+    struct addr addr;
+    char text[64];
+
+    for (int i = 1; i <= 200; i++) {
+        snprintf(text, sizeof(text), "192.0.2.%d@53", i);
+        assert_int_equal(addr_parse(&addr, text, 53), ERR_OK);
+        assert_non_null(upstreams_get(asked->desk.workers[0].upstreams, &addr, &options));
+    }
+    const char *row = ask(asked, "upstreams");
+    for (int i = 1; i <= 200; i++) {
+        snprintf(text, sizeof(text), "\nrow\t0\t192.0.2.%d@53\tudp\t", i);
+        row = strstr(row, text);
+        assert_non_null(row);
+        row++;
+        assert_null(strstr(row, text));
+    }
+    assert_non_null(strstr(ask(asked, "connections"), "\nend\n"));
+}
+
 static void test_a_worker_that_has_ended_is_left_out(void **state)
 {
     struct asked *asked = *state;
@@ -195,11 +218,13 @@ static void test_numbers_of_workers_are_summed(void **state)
 
     STATS_ADD(&asked->desk.stats[0], queries_udp, 40);
     STATS_ADD(&asked->desk.stats[1], queries_udp, 2);
+    STATS_ADD(&asked->desk.stats[0], answers_noerror, 3);
+    STATS_ADD(&asked->desk.stats[1], answers_nxdomain, 2);
     STATS_ADD(&asked->desk.stats[1], cache_hits, 1);
     STATS_ADD(&asked->desk.stats[0], cache_misses, 3);
     assert_non_null(strstr(ask(asked, "stats"), "\tprotocol=\"udp\"\t42\n"));
     const char *status = ask(asked, "status");
-    assert_non_null(strstr(status, "\t42\t1\t3\t0.250000\t"));
+    assert_non_null(strstr(status, "\t42\t5\t1\t3\t0.250000\t"));
     assert_non_null(strstr(status, "\nrow\t127.0.0.1@5353\tudp tcp\n"));
 }
 
@@ -357,6 +382,7 @@ int main(void)
         WITH_DESK(test_a_byte_of_zero_is_no_word),
         WITH_DESK(test_recycle_takes_a_prefix_or_nothing),
         WITH_DESK(test_workers_tell_their_rows_in_their_order),
+        WITH_DESK(test_many_upstreams_are_told_over_several_turns_and_each_once),
         WITH_DESK(test_a_worker_that_has_ended_is_left_out),
         WITH_DESK(test_numbers_of_workers_are_summed),
         WITH_DESK(test_an_abandoned_call_ends_without_its_client),

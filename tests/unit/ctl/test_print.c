@@ -107,6 +107,33 @@ static void test_rows_that_are_missing_are_told(void **state)
     (void)state;
     assert_string_equal(printed(print_text, "ok\ntable\tt\ncolumns\ta:text\nrow\tx\ncut\t7\nend\n"),
                         "a\nx\n(7 more)\n");
+    assert_string_equal(printed(print_json, "ok\ntable\tt\ncolumns\ta:text\nrow\tx\ncut\t7\nend\n"),
+                        "{\"t\": [\n  {\"a\": \"x\"}],\n \"t_cut\": 7}\n");
+    assert_string_equal(printed(print_json, "ok\ntable\tt\ncolumns\ta:text\ncut\t]}\nend\n"),
+                        "{\"t\": [],\n \"t_cut\": null}\n");
+}
+
+static void test_rates_are_told_a_second(void **state)
+{
+    (void)state;
+    assert_string_equal(printed(print_text, "ok\ntable\tt\ncolumns\tq:counter\tq:rate\n"
+                                            "row\t7\t12.345\nrow\t8\t1234.5\nrow\t9\t\nend\n"),
+                        "q   q/s\n7  12.3\n8  1234\n9     -\n");
+    assert_string_equal(printed(print_json, "ok\nrecord\tr\ncolumns\tq:counter\tq:rate\n"
+                                            "row\t7\t12.345\nend\n"),
+                        "{\"r\": {\"q\": 7, \"q_per_second\": 12.345000}}\n");
+    assert_string_equal(printed(print_json, "ok\nrecord\tr\ncolumns\tq:rate\nrow\t1e999\nend\n"),
+                        "{\"r\": {\"q_per_second\": null}}\n");
+}
+
+static void test_text_commands_no_terminal(void **state)
+{
+    (void)state;
+    assert_string_equal(printed(print_text, "ok\nrecord\tr\ncolumns\ta\x1b:text\n"
+                                            "row\t\x1b]0;x\x07\xc2\x9b\x9b\nend\n"),
+                        "a?  ?]0;x????\n");
+    assert_string_equal(printed(print_text, "ok\ntable\t\x1b[2J\ncolumns\ta:text\nend\n"),
+                        "no ?[2J\n");
 }
 
 static void test_several_tables_have_their_names(void **state)
@@ -158,6 +185,8 @@ int main(void)
         cmocka_unit_test(test_columns_that_are_empty_everywhere_are_left_out),
         cmocka_unit_test(test_an_empty_list_says_so),
         cmocka_unit_test(test_rows_that_are_missing_are_told),
+        cmocka_unit_test(test_rates_are_told_a_second),
+        cmocka_unit_test(test_text_commands_no_terminal),
         cmocka_unit_test(test_several_tables_have_their_names),
         cmocka_unit_test(test_json_has_numbers_flags_and_nulls),
         cmocka_unit_test(test_json_has_no_numbers_that_are_none),

@@ -363,6 +363,51 @@ static void test_listed_names_are_blocked_with_all_below_and_clients_are_told(vo
     assert_string_equal(ASKED("example", A), "not");
 }
 
+static const char *viewed(const char *name_text)
+{
+    struct name name = NAME(name_text); /* view.zone borrows from it */
+    static char text[NAME_TEXT_MAX + 64];
+    char zone_text[NAME_TEXT_MAX] = "-";
+    struct local_view view;
+    if (!local_names_view(names, name, &view))
+        return "nothing";
+    if (*view.origin)
+        name_format(view.zone, zone_text);
+    snprintf(text, sizeof(text), "%s %s %s%s", zone_text, local_action_name(view.action),
+             view.origin, view.has_records ? " records" : "");
+    return text;
+}
+
+static void test_people_are_told_whose_word_it_is(void **state)
+{
+    (void)state;
+    uint32_t list, other;
+    zone(build, "lan", LOCAL_NODATA);
+    record(build, "nas.lan. IN A 192.0.2.1");
+    record(build, "lone.example. IN A 192.0.2.1");
+    assert_int_equal(local_build_list(build, LOCAL_NXDOMAIN, NULL, 0, &list), ERR_OK);
+    assert_int_equal(local_build_list(build, LOCAL_REFUSE, NULL, 0, &other), ERR_OK);
+    listed(list, "ads.example");
+    listed(list, "ads.example");
+    listed(list, "lan");
+    listed(list, "lone.example");
+    listed(other, "ads.example");
+    listed(other, "b.example");
+    assert_int_equal(local_build_spare(build, NAME("corp.example")), ERR_OK);
+    assert_int_equal(local_special_add(build), ERR_OK);
+    done();
+    assert_string_equal(viewed("x.lan"), "lan. nodata local-zones");
+    assert_string_equal(viewed("nas.lan"), "lan. nodata local-zones records");
+    assert_string_equal(viewed("lone.example"), "lone.example. nxdomain block-lists records");
+    assert_string_equal(viewed("x.ads.example"), "ads.example. nxdomain block-lists");
+    assert_string_equal(viewed("b.example"), "b.example. refuse block-lists");
+    assert_string_equal(viewed("x.invalid"), "invalid. nxdomain special use");
+    assert_string_equal(viewed("other.test2"), "nothing");
+    assert_int_equal(local_names_listed(names, 0), 2);
+    assert_int_equal(local_names_listed(names, 1), 1);
+    assert_int_equal(local_names_listed(names, 2), 0);
+}
+
 static void test_there_are_no_more_lists_than_allowed(void **state)
 {
     (void)state;
@@ -538,6 +583,7 @@ int main(void)
         TEST(test_each_action_answers_in_its_way),
         TEST(test_a_zone_stands_once_and_the_root_may_be_one),
         TEST(test_listed_names_are_blocked_with_all_below_and_clients_are_told),
+        TEST(test_people_are_told_whose_word_it_is),
         TEST(test_there_are_no_more_lists_than_allowed),
         TEST(test_zones_with_upstreams_go_before_lists_and_special_names),
         TEST(test_names_of_special_use_are_answered_here),

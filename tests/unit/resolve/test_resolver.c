@@ -4,6 +4,8 @@
 
 #include "unit/resolve/clients.h"
 
+#include "resolve/outlook.h"
+
 /* ---- one question ---- */
 
 static void test_a_question_is_asked_of_its_zone_and_its_answer_handed_out_and_kept(void **state)
@@ -619,6 +621,46 @@ static void test_a_name_answered_here_is_found_and_never_asked(void **state)
     assert_false(find("nas.lan", &found));
 }
 
+static const struct outlook *look(const char *name, uint16_t type)
+{
+    struct question question = {NAME(name), type, RRCLASS_IN};
+    static struct outlook outlook; /* which borrows from key */
+    static struct cache_key key;
+    resolver_key(resolver, &key, &question, false, false);
+    cache_read_begin();
+    resolver_look(resolver, &key, &outlook);
+    cache_read_end();
+    return &outlook;
+}
+
+static void test_a_look_tells_what_would_be_done_and_does_nothing(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    use_local(fill_lan);
+    const struct outlook *outlook = look(WWW, RRTYPE_A);
+    assert_int_equal(outlook->way, OUTLOOK_UPSTREAMS);
+    assert_true(name_equal(outlook->zone->name, NAME("example")) && !outlook->is_asked);
+    outlook = look("x.lan", RRTYPE_A);
+    assert_int_equal(outlook->way, OUTLOOK_LOCAL);
+    assert_int_equal(outlook->rcode, RCODE_NXDOMAIN);
+    assert_true(outlook->has_local && outlook->local.action == LOCAL_NXDOMAIN);
+    outlook = look("far.lan", RRTYPE_A);
+    assert_int_equal(outlook->way, OUTLOOK_UPSTREAMS);
+    assert_true(name_equal(outlook->target, NAME(WWW)));
+    assert_true(name_equal(outlook->zone->name, NAME("example")));
+    assert_int_equal(look(WWW, RRTYPE_ANY)->way, OUTLOOK_LOCAL);
+    assert_int_equal(asked_count, 0);
+    assert_int_equal(stats.cache_misses + stats.local_answers, 0);
+    client_ask(&client, WWW, 0);
+    assert_true(look(WWW, RRTYPE_A)->is_asked);
+    answer(0, 0, WWW_A);
+    outlook = look(WWW, RRTYPE_A);
+    assert_int_equal(outlook->way, OUTLOOK_CACHE);
+    assert_false(outlook->is_asked);
+    assert_int_equal(stats.cache_hits, 0);
+}
+
 static void test_any_is_answered_here_for_every_name(void **state)
 {
     (void)state;
@@ -762,6 +804,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_name_answered_here_is_found_and_never_asked, set_up,
                                         tear_down_local),
+        cmocka_unit_test_setup_teardown(test_a_look_tells_what_would_be_done_and_does_nothing,
+                                        set_up, tear_down_local),
         cmocka_unit_test_setup_teardown(test_any_is_answered_here_for_every_name, set_up,
                                         tear_down_local),
         cmocka_unit_test_setup_teardown(test_an_alias_answered_here_is_followed_to_the_targets_zone,

@@ -41,6 +41,20 @@ static void test_select_shares_the_load_among_equals(void **state)
         assert_in_range(hits[i], DRAWS / 4, DRAWS / 2);
 }
 
+static void test_select_tells_the_order_without_drawing(void **state)
+{
+    (void)state;
+    struct select_facts facts[] = {{.srtt_us = 9000},
+                                   {.srtt_us = 100, .ill = true},
+                                   {.srtt_us = 2500},
+                                   {.srtt_us = 800},
+                                   {.srtt_us = 1, .bad = true}};
+    const uint32_t expected[] = {2, 3, 1, 1, 0};
+    uint32_t order[5];
+    select_order(facts, 5, order);
+    assert_memory_equal(order, expected, sizeof(order));
+}
+
 static void test_select_leaves_the_ill_alone_while_others_are_well(void **state)
 {
     (void)state;
@@ -92,6 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_select_prefers_the_fastest_and_explores_the_rest),
         cmocka_unit_test(test_select_shares_the_load_among_equals),
+        cmocka_unit_test(test_select_tells_the_order_without_drawing),
         cmocka_unit_test(test_select_leaves_the_ill_alone_while_others_are_well),
         cmocka_unit_test(test_select_asks_the_ill_when_the_well_have_been_tried),
         cmocka_unit_test(test_select_tries_the_least_tried_first),

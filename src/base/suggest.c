@@ -4,7 +4,7 @@
  * Edit distance with swapped neighbours counted once, as in typing errors ("lsiten"). Case and
  * '_' for '-' cost nothing: who writes max_clients has found the right word.
  */
-#include "config/suggest.h"
+#include "base/suggest.h"
 
 #include <string.h>
 

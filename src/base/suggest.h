@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-#ifndef NAILUP_CONFIG_SUGGEST_H
-#define NAILUP_CONFIG_SUGGEST_H
+#ifndef NAILUP_BASE_SUGGEST_H
+#define NAILUP_BASE_SUGGEST_H
 
 /* "Did you mean ...?": the word most like a mistyped one. */
 

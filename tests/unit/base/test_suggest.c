@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "config/suggest.h"
+#include "base/suggest.h"
 
 static const char *best(const char *wanted, const char *const *words)
 {

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * What would become of a question. Every worker looks for itself, as its upstreams are its own;
+ * what all of them know alike is told as the first one sees it. Nobody is asked and nothing is
+ * marked.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "cache/cache.h"
+#include "control/call.h"
+#include "control/commands.h"
+#include "control/gather.h"
+#include "dns/rrtype.h"
+#include "loop/loop.h"
+#include "resolve/outlook.h"
+#include "resolve/resolver.h"
+#include "resolve/route.h"
+#include "upstream/exchange.h"
+#include "upstream/upstream.h"
+#include "upstream/upstreams.h"
+
+enum { VARIANTS = 4 }; /* of a key: with and without DO and CD */
+
+struct wanted {
+    struct cache *cache;
+    uint16_t type;
+    uint8_t name_len;
+    uint8_t wire[NAME_WIRE_MAX];
+};
+
+struct cached {
+    bool is_there, is_live, may_serve, is_due, marked, stale;
+    uint8_t kind;
+    uint16_t rcode;
+    uint64_t ttl_us, age_us, over_us;
+    size_t bytes;
+};
+
+/* What a worker sees, but for its upstreams, which are rows already. */
+struct seen {
+    struct outlook outlook; /* its names are void; they stand here as text: */
+    char local_zone[NAME_TEXT_MAX], alias[NAME_TEXT_MAX], zone[NAME_TEXT_MAX];
+    struct cached cached[VARIANTS];
+};
+
+/* ---- on the worker's thread ---- */
+
+static void see_cached(struct cache *cache, const struct cache_key *key, uint64_t now,
+                       struct cached *out)
+{
+    struct cache_item item;
+
+    out->is_there = cache_peek(cache, key, now, &item);
+    if (!out->is_there)
+        return;
+    const struct answer *answer = &item.answer;
+    uint32_t age_s = answer_age(answer, now), over_s = answer_staleness(answer, age_s);
+    out->is_live = answer_is_live(answer, now);
+    out->stale = answer->stale_s > 0;
+    out->may_serve = answer->kind != ANSWER_FAILURE && over_s <= cache_serves_stale_s(cache);
+    out->is_due = answer->is_due;
+    out->marked = item.marked;
+    out->kind = answer->kind;
+    out->rcode = answer->message.data[3] & 0x0f;
+    out->ttl_us = out->is_live ? (uint64_t)(answer->ttl_s - age_s) * US_PER_S : 0;
+    out->age_us = (uint64_t)age_s * US_PER_S;
+    out->over_us = (uint64_t)over_s * US_PER_S;
+    out->bytes = answer->message.len;
+}
+
+static void note_names(struct seen *seen)
+{
+    struct outlook *outlook = &seen->outlook;
+
+    if (outlook->has_local && outlook->local.zone.len > 0 && *outlook->local.origin)
+        name_format(outlook->local.zone, seen->local_zone);
+    if (outlook->target.len > 0)
+        name_format(outlook->target, seen->alias);
+    if (outlook->zone)
+        name_format(outlook->zone->name, seen->zone);
+}
+
+static void put_upstream(struct gather_part *part, uint32_t order, const struct upstream_view *view)
+{
+    struct reply *reply = &part->rows;
+    char text[ADDR_TEXT_MAX];
+
+    reply_row(reply);
+    reply_count(reply, part->worker);
+    reply_count(reply, order);
+    reply_text(reply, addr_format(&view->addr, text));
+    reply_text(reply, view->way);
+    reply_text(reply, view->health);
+    if (view->srtt_us > 0)
+        reply_duration(reply, view->srtt_us);
+    else
+        reply_unknown(reply);
+    reply_count(reply, view->ready);
+    reply_count(reply, view->dialing);
+    reply_count(reply, view->in_flight);
+    reply_text(reply, view->error);
+    reply_row_end(reply);
+}
+
+/* In the order in which they would be asked. */
+static void put_group(struct gather_part *part, const struct zone *zone, uint64_t now)
+{
+    struct select_facts facts[EXCHANGE_GROUP_MAX];
+    uint32_t order[EXCHANGE_GROUP_MAX];
+    struct upstream_view view;
+
+    for (size_t i = 0; i < zone->group_len; i++)
+        facts[i] = upstream_facts(zone->group[i]);
+    select_order(facts, zone->group_len, order);
+    for (uint32_t place = 1; place <= zone->group_len; place++) {
+        for (size_t i = 0; i < zone->group_len; i++) {
+            if (order[i] != place)
+                continue;
+            upstreams_view(zone->group[i], now, &view);
+            put_upstream(part, place, &view);
+        }
+    }
+}
+
+static void visit(struct upstreams *upstreams, struct gather_part *part)
+{
+    const struct wanted *wanted = part->wanted;
+    struct question question = {
+        .name = {wanted->wire, wanted->name_len}, .type = wanted->type, .cls = RRCLASS_IN};
+    struct seen *seen = calloc(1, sizeof(*seen));
+    struct cache_key keys[VARIANTS];
+    uint64_t now = loop_now(part->of->loop);
+
+    (void)upstreams;
+    if (!seen || !part->of->resolver) {
+        free(seen);
+        return;
+    }
+    cache_read_begin();
+    for (unsigned i = 0; i < VARIANTS; i++) {
+        resolver_key(part->of->resolver, &keys[i], &question, i & 1, i & 2);
+        see_cached(wanted->cache, &keys[i], now, &seen->cached[i]);
+    }
+    resolver_look(part->of->resolver, &keys[0], &seen->outlook);
+    note_names(seen);
+    if (seen->outlook.zone)
+        put_group(part, seen->outlook.zone, now);
+    cache_read_end();
+    part->found = seen;
+}
+
+/* ---- on main's ---- */
+
+static const char *way_name(enum outlook_way way)
+{
+    static const char *const names[] = {
+        [OUTLOOK_CACHE] = "from the cache",
+        [OUTLOOK_LOCAL] = "here",
+        [OUTLOOK_UPSTREAMS] = "by upstreams",
+        [OUTLOOK_NOBODY] = "refused, no zone takes it",
+    };
+    return names[way];
+}
+
+/* The answer's, if that is at hand. */
+static void put_rcode(struct reply *reply, const struct seen *seen)
+{
+    char text[RRTYPE_TEXT_MAX];
+    enum outlook_way way = seen->outlook.way;
+
+    if (way == OUTLOOK_UPSTREAMS)
+        reply_unknown(reply);
+    else if (way == OUTLOOK_NOBODY)
+        reply_text(reply, rrtype_rcode_name(RCODE_REFUSED, text));
+    else
+        reply_text(reply,
+                   rrtype_rcode_name(
+                       way == OUTLOOK_CACHE ? seen->cached[0].rcode : seen->outlook.rcode, text));
+}
+
+static void put_local(struct reply *reply, const struct seen *seen)
+{
+    const struct local_view *local = &seen->outlook.local;
+    bool has_rule = seen->outlook.has_local && *local->origin;
+
+    reply_text(reply, seen->local_zone);
+    reply_text(reply, has_rule ? local_action_name(local->action) : "");
+    reply_text(reply, has_rule ? local->origin : "");
+    reply_flag(reply, seen->outlook.has_local && local->has_records);
+}
+
+static void put_outlook(struct reply *reply, const struct wanted *wanted, const struct seen *seen)
+{
+    char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX];
+
+    reply_record(reply, "lookup",
+                 "name:text\ttype:text\tanswered:text\trcode:text\tbeing_asked:flag\t"
+                 "local_zone:text\tlocal_action:text\tlocal_origin:text\tlocal_records:flag\t"
+                 "alias_to:text\tzone:text");
+    reply_row(reply);
+    reply_text(reply, name_format((struct name){wanted->wire, wanted->name_len}, name));
+    reply_text(reply, rrtype_name(wanted->type, type));
+    reply_text(reply, way_name(seen->outlook.way));
+    put_rcode(reply, seen);
+    reply_flag(reply, seen->outlook.is_asked);
+    put_local(reply, seen);
+    reply_text(reply, seen->alias);
+    reply_text(reply, seen->zone);
+    reply_row_end(reply);
+}
+
+static const char *state_of(const struct cached *cached)
+{
+    if (cached->is_live)
+        return cached->stale ? "serving stale" : "live";
+    return cached->may_serve ? "over, may serve stale" : "over";
+}
+
+static const char *prefetch_of(const struct cached *cached, bool prefetches)
+{
+    if (!prefetches || cached->kind == ANSWER_FAILURE)
+        return "no";
+    if (cached->is_due)
+        return "with the next query";
+    return cached->marked ? "in its last tenth" : "once it is asked for again";
+}
+
+static void put_cached(struct reply *reply, const struct cached *cached, unsigned variant,
+                       bool prefetches)
+{
+    char rcode[RRTYPE_TEXT_MAX];
+
+    reply_row(reply);
+    reply_flag(reply, variant & 1);
+    reply_flag(reply, variant & 2);
+    reply_text(reply, state_of(cached));
+    reply_text(reply, rrtype_rcode_name(cached->rcode, rcode));
+    reply_text(reply, answer_kind_name(cached->kind));
+    reply_duration(reply, cached->ttl_us);
+    reply_duration(reply, cached->age_us);
+    reply_duration(reply, cached->over_us);
+    reply_count(reply, cached->bytes);
+    reply_text(reply, cached->is_live ? prefetch_of(cached, prefetches) : "no");
+    reply_row_end(reply);
+}
+
+static void put_head(struct call *call, const struct wanted *wanted, const struct seen *seen)
+{
+    struct reply *reply = &call->reply;
+
+    put_outlook(reply, wanted, seen);
+    reply_table(reply, "cached_answers",
+                "do:flag\tcd:flag\tstate:text\trcode:text\tkind:text\tttl:duration\tage:duration\t"
+                "over:duration\tsize:bytes\tprefetch:text");
+    for (unsigned i = 0; i < VARIANTS; i++) {
+        if (seen->cached[i].is_there)
+            put_cached(reply, &seen->cached[i], i, cache_prefetches(wanted->cache));
+    }
+    reply_table(reply, "upstreams",
+                "worker:count\torder:count\tupstream:text\ttransport:text\thealth:text\t"
+                "srtt:duration\tready:count\tdialing:count\tin_flight:count\terror:text");
+}
+
+static void take(struct call *call, struct gather_part *part)
+{
+    if (!call->state && part->found) {
+        call->state = part->found;
+        part->found = NULL;
+        put_head(call, part->wanted, call->state);
+    }
+    if (call->state)
+        reply_take_rows(&call->reply, &part->rows);
+}
+
+static void done(struct call *call, uint64_t sum)
+{
+    (void)sum;
+    if (!call->state)
+        reply_refuse(&call->reply, "no worker can tell; the daemon stops, or memory is out");
+    call_done(call);
+}
+
+/* False: refused. */
+static bool read_question(struct call *call, struct wanted *out)
+{
+    const char *name_text = call->argv[0], *type_text = call->argc > 1 ? call->argv[1] : "A";
+    struct name name;
+
+    if (name_parse(&name, out->wire, name_text, strlen(name_text)))
+        reply_refuse(&call->reply, "'%.64s' is no name; write it as www.example.com", name_text);
+    else if (rrtype_parse(&out->type, type_text))
+        reply_refuse(&call->reply, "'%.64s' is no type; write it as AAAA or TYPE28", type_text);
+    else if (rrtype_is_meta(out->type) && out->type != RRTYPE_ANY)
+        reply_refuse(&call->reply, "'%.64s' is never asked of anybody; name a type of records",
+                     type_text);
+    else
+        name_fold(name, out->wire);
+    out->name_len = name.len;
+    return !call->reply.refused;
+}
+
+void command_lookup(struct call *call)
+{
+    struct wanted wanted = {.cache = call->view->cache};
+
+    if (read_question(call, &wanted))
+        gather_parts(call, visit, take, done, &wanted, sizeof(wanted));
+    else
+        call_done(call);
+}

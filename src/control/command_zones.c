@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * The zones: those with upstreams as the workers have them, and the names answered here as the
+ * configuration has them. An upstream is good when it is for every worker.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "config/config.h"
+#include "control/call.h"
+#include "control/commands.h"
+#include "control/gather.h"
+#include "loop/loop.h"
+#include "resolve/resolver.h"
+#include "resolve/route.h"
+#include "upstream/exchange.h"
+#include "upstream/upstream.h"
+#include "upstream/upstreams.h"
+
+_Static_assert(EXCHANGE_GROUP_MAX <= 64, "a bit for each upstream of a zone");
+
+/* A zone as one worker has it. */
+struct zone_seen {
+    uint8_t wire[NAME_WIRE_MAX];
+    uint8_t name_len;
+    uint16_t upstreams;
+    uint64_t good; /* a bit for each */
+    char transports[16];
+    char addresses[CONTROL_CELL_MAX + 1];
+};
+
+struct zones_seen {
+    size_t count;
+    struct zone_seen zones[];
+};
+
+/* ---- on the worker's thread ---- */
+
+static void add_word(char *out, size_t size, const char *word)
+{
+    size_t len = strlen(out);
+    snprintf(out + len, size - len, "%s%s", len ? " " : "", word);
+}
+
+static void see_upstream(struct zone_seen *seen, const struct upstream_view *view)
+{
+    char text[ADDR_TEXT_MAX];
+
+    if (!view->ill)
+        seen->good |= UINT64_C(1) << seen->upstreams;
+    seen->upstreams++;
+    if (!strstr(seen->transports, view->transport))
+        add_word(seen->transports, sizeof(seen->transports), view->transport);
+    add_word(seen->addresses, sizeof(seen->addresses), addr_format(&view->addr, text));
+}
+
+static void see_zone(struct zone_seen *seen, const struct zone *zone, uint64_t now)
+{
+    struct upstream_view view;
+
+    *seen = (struct zone_seen){.name_len = zone->name.len};
+    name_copy(zone->name, seen->wire);
+    for (size_t i = 0; i < zone->group_len; i++) {
+        upstreams_view(zone->group[i], now, &view);
+        see_upstream(seen, &view);
+    }
+}
+
+/* Room for one turn's more; false out of memory. */
+static bool grow(struct gather_part *part)
+{
+    size_t count = part->found ? ((struct zones_seen *)part->found)->count : 0;
+    struct zones_seen *grown =
+        realloc(part->found, sizeof(*grown) + (count + GATHER_TURN_MAX) * sizeof(grown->zones[0]));
+
+    if (!grown)
+        return false;
+    grown->count = count;
+    part->found = grown;
+    return true;
+}
+
+static void visit(struct upstreams *upstreams, struct gather_part *part)
+{
+    const struct routes *routes = part->of->resolver ? resolver_routes(part->of->resolver) : NULL;
+    uint64_t now = loop_now(part->of->loop);
+    size_t shown = 0;
+
+    (void)upstreams;
+    if (!routes || !grow(part))
+        return;
+    struct zones_seen *seen = part->found;
+    for (const struct zone *zone; (zone = route_at(routes, part->place)); part->place++) {
+        if (shown >= GATHER_TURN_MAX) {
+            part->more = true;
+            return;
+        }
+        see_zone(&seen->zones[seen->count++], zone, now);
+        shown += MAX(zone->group_len, 1);
+    }
+}
+
+/* ---- on main's ---- */
+
+/* While zones change, workers may differ: then the first one's word stands alone. */
+static void take(struct call *call, struct gather_part *part)
+{
+    struct zones_seen *all = call->state;
+    const struct zones_seen *own = part->found;
+
+    if (!all) {
+        call->state = part->found;
+        part->found = NULL;
+        return;
+    }
+    for (size_t i = 0; own && i < MIN(all->count, own->count); i++) {
+        struct zone_seen *zone = &all->zones[i];
+        if (zone->upstreams == own->zones[i].upstreams &&
+            zone->name_len == own->zones[i].name_len &&
+            memcmp(zone->wire, own->zones[i].wire, zone->name_len) == 0)
+            zone->good &= own->zones[i].good;
+    }
+}
+
+static void put_zones(struct reply *reply, const struct zones_seen *all)
+{
+    char text[NAME_TEXT_MAX];
+
+    reply_table(reply, "zones",
+                "zone:text\tkind:text\ttransport:text\tupstreams:count\tgood:count\t"
+                "addresses:text");
+    for (size_t i = 0; all && i < all->count; i++) {
+        const struct zone_seen *zone = &all->zones[i];
+        reply_row(reply);
+        reply_text(reply, name_format((struct name){zone->wire, zone->name_len}, text));
+        reply_text(reply, "forward");
+        reply_text(reply, zone->transports);
+        reply_count(reply, zone->upstreams);
+        reply_count(reply, (uint64_t)__builtin_popcountll(zone->good));
+        reply_text(reply, zone->addresses);
+        reply_row_end(reply);
+    }
+}
+
+static void put_local_zones(struct reply *reply, const struct config *config)
+{
+    char text[NAME_TEXT_MAX];
+
+    reply_table(reply, "local_zones", "zone:text\taction:text");
+    for (size_t i = 0; i < config->local_zone_count; i++) {
+        const struct config_local_zone *zone = &config->local_zones[i];
+        reply_row(reply);
+        reply_text(reply, name_format((struct name){zone->wire, zone->name_len}, text));
+        reply_text(reply, local_action_name(zone->action));
+        reply_row_end(reply);
+    }
+}
+
+static void put_lists(struct reply *reply, const struct config *config)
+{
+    reply_table(reply, "block_lists", "file:text\taction:text\tnames:count");
+    for (size_t i = 0; i < config->block_list_count; i++) {
+        const struct config_block_list *list = &config->block_lists[i];
+        reply_row(reply);
+        reply_text(reply, list->file);
+        reply_text(reply, local_action_name(list->action));
+        reply_count(reply, config->local ? local_names_listed(config->local, i) : 0);
+        reply_row_end(reply);
+    }
+}
+
+static void put_local(struct reply *reply, const struct config *config)
+{
+    const struct local_names *local = config->local;
+
+    reply_record(reply, "answered_here",
+                 "names:count\tsize:bytes\tlocal_zones:count\trecords:count\tblock_lists:count\t"
+                 "hosts_file:text\tspecial_names:flag");
+    reply_row(reply);
+    reply_count(reply, local ? local_names_count(local) : 0);
+    reply_count(reply, local ? local_names_bytes(local) : 0);
+    reply_count(reply, config->local_zone_count);
+    reply_count(reply, config->record_count);
+    reply_count(reply, config->block_list_count);
+    reply_text(reply, config->hosts_file);
+    reply_flag(reply, config->default_local_zones);
+    reply_row_end(reply);
+    put_local_zones(reply, config);
+    put_lists(reply, config);
+}
+
+static void done(struct call *call, uint64_t sum)
+{
+    (void)sum;
+    put_zones(&call->reply, call->state);
+    if (call->view->config)
+        put_local(&call->reply, call->view->config);
+    call_done(call);
+}
+
+void command_zones(struct call *call)
+{
+    gather_parts(call, visit, take, done, NULL, 0);
+}

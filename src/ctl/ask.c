@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* From words to a printed answer. How bytes travel is client.c's. */
+
+#include "ctl/ask.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/client.h"
+#include "ctl/print.h"
+#include "ctl/utf8.h"
+
+int ask_end_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_DONE;
+    fputs("nailupctl: the answer could not be written\n", stderr);
+    return EXIT_REFUSED;
+}
+
+static void print_error(const char *before, const char *sentence, const char *after)
+{
+    char text[CONTROL_ROW_MAX];
+
+    snprintf(text, sizeof(text), "%s", sentence);
+    fprintf(stderr, "%s%s%s\n", before, utf8_clean(text), after);
+}
+
+/* Errors of a file as it writes them: FILE:LINE:COLUMN first, for editors to find. */
+static void print_refusal(const struct answer *answer)
+{
+    print_error("nailupctl: refused: ", answer->refused, "");
+    for (size_t i = 0; i < answer->table_count; i++) {
+        const struct table *table = &answer->tables[i];
+        for (size_t row = 0; row < table->row_count; row++)
+            print_error("", table->cells[row * table->column_count], "");
+        if (table->cut)
+            print_error("and ", table->cut, " more");
+    }
+}
+
+int ask_print(const struct answer *answer, bool json)
+{
+    if (answer->refused) {
+        print_refusal(answer);
+        return EXIT_REFUSED;
+    }
+    if (json)
+        print_json(answer, stdout);
+    else
+        print_text(answer, stdout);
+    return ask_end_output();
+}
+
+int ask_once(const struct ask *ask, struct answer *out, bool *is_text, char why[ASK_WHY_MAX])
+{
+    struct client_streams streams = {
+        .in = stdin, .out = stdout, .json = ask->json, .stop = ask->stop};
+    char *text = NULL;
+    size_t len = 0;
+
+    *is_text = false;
+    if (client_ask(ask->socket, ask->count, ask->words, &streams, &text, &len, why, ASK_WHY_MAX))
+        return EXIT_NO_DAEMON;
+    if (!text) {
+        *is_text = true;
+        return EXIT_DONE;
+    }
+    if (answer_parse(out, text, len)) {
+        snprintf(why, ASK_WHY_MAX, "%s: the reply is not whole or not nailupd's", ask->socket);
+        return EXIT_NO_DAEMON;
+    }
+    return out->refused ? EXIT_REFUSED : EXIT_DONE;
+}

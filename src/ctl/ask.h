@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_CTL_ASK_H
+#define NAILUP_CTL_ASK_H
+
+/* One command to the daemon, and what becomes of it. */
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ctl/answer.h"
+
+/* Of nailupctl. */
+enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_NO_DAEMON = 3 };
+
+enum { ASK_WHY_MAX = 512 };
+
+struct ask {
+    const char *socket;
+    bool json;
+    int count;
+    char *const *words;
+    const volatile sig_atomic_t *stop; /* as in client.h; or NULL */
+};
+
+/* EXIT_DONE or EXIT_REFUSED: the answer is for answer_deinit(). EXIT_NO_DAEMON: why says what to
+ * do. *is_text: the reply was a text and has been printed, and there is no answer. */
+int ask_once(const struct ask *ask, struct answer *out, bool *is_text, char why[ASK_WHY_MAX]);
+
+/* Prints an answer, or the refusal on stderr; the exit code. */
+int ask_print(const struct answer *answer, bool json);
+
+/* Everything printed has left: the exit code. */
+int ask_end_output(void);
+
+#endif

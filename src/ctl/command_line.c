@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* Options are rows of programs.def; what they mean stands here. */
+
+#include "ctl/command_line.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "ctl/help.h"
+#include "ctl/watch.h"
+
+enum { OPTIONS_MAX = 16 };
+
+static const struct {
+    const char *program, *name, *argument;
+    int letter;
+} rows[] = {
+#define PROGRAM_OPTION(program, command, name, letter, argument, sentence)                         \
+    {program, name, argument, letter},
+#include "nailup/programs.def"
+};
+
+/* For getopt_long(). */
+struct getopt_options {
+    struct option names[OPTIONS_MAX];
+    char letters[3 * OPTIONS_MAX];
+};
+
+static int needs(const char *argument)
+{
+    if (!*argument)
+        return no_argument;
+    return *argument == '[' ? optional_argument : required_argument;
+}
+
+static void list_options(struct getopt_options *out)
+{
+    static const char *const colons[] = {
+        [no_argument] = "", [required_argument] = ":", [optional_argument] = "::"};
+    size_t count = 0, len = 0;
+
+    memset(out, 0, sizeof(*out));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (strcmp(rows[i].program, "nailupctl") != 0)
+            continue;
+        MUST(count + 1 < OPTIONS_MAX);
+        int has = needs(rows[i].argument);
+        out->names[count++] = (struct option){rows[i].name, has, NULL, rows[i].letter};
+        len += (size_t)snprintf(out->letters + len, sizeof(out->letters) - len, "%c%s",
+                                rows[i].letter, colons[has]);
+    }
+}
+
+/* The seconds may stand in the next word, if that is a number: no command is one. */
+static bool read_period(struct command_line *line, int argc, char **argv)
+{
+    line->watch = true;
+    if (!optarg && optind < argc && watch_parse_period(argv[optind], &line->period_us)) {
+        optind++;
+        return true;
+    }
+    if (!optarg || watch_parse_period(optarg, &line->period_us))
+        return true;
+    fprintf(stderr, "nailupctl: '%s' is no period; write seconds from 0.1 to 3600\n", optarg);
+    return false;
+}
+
+enum command_line_wish command_line_parse(struct command_line *out, int argc, char **argv)
+{
+    struct getopt_options options;
+
+    *out = (struct command_line){.socket = help_default_socket(), .period_us = WATCH_PERIOD_US};
+    list_options(&options);
+    for (int option;
+         (option = getopt_long(argc, argv, options.letters, options.names, NULL)) != -1;) {
+        if (option == 's')
+            out->socket = optarg;
+        else if (option == 'j')
+            out->json = true;
+        else if (option == 'h')
+            return WISH_HELP;
+        else if (option == 'V')
+            return WISH_VERSION;
+        else if (option != 'w' || !read_period(out, argc, argv))
+            return WISH_WRONG;
+    }
+    out->count = argc - optind;
+    out->words = argv + optind;
+    return WISH_COMMAND;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* Lines are what '\n' ends; the last needs none. */
+
+#include "ctl/fit.h"
+
+#include <string.h>
+
+static size_t count_lines(const char *text)
+{
+    size_t count = 0;
+    for (; *text; count++) {
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    return count;
+}
+
+/* Bytes of the first width characters; those that continue one cost nothing. */
+static size_t cut(const char *line, size_t len, unsigned width)
+{
+    size_t bytes = 0;
+    for (unsigned shown = 0; bytes < len; bytes++) {
+        if (((unsigned char)line[bytes] & 0xc0) == 0x80)
+            continue;
+        if (shown++ == width)
+            break;
+    }
+    return bytes;
+}
+
+static void print_line(const char *line, size_t len, unsigned width, const struct fit_frame *frame,
+                       FILE *out)
+{
+    fputs(frame->begin, out);
+    fwrite(line, 1, cut(line, len, width), out);
+    fputs(frame->end, out);
+}
+
+unsigned fit_print(const char *text, unsigned width, unsigned height, const struct fit_frame *frame,
+                   FILE *out)
+{
+    size_t lines = count_lines(text);
+    size_t shown = lines <= height ? lines : height > 0 ? height - 1 : 0;
+    char rest[48];
+
+    for (size_t i = 0; i < shown; i++) {
+        size_t len = strcspn(text, "\n");
+        print_line(text, len, width, frame, out);
+        text += len + (text[len] == '\n');
+    }
+    if (lines <= height || height == 0)
+        return (unsigned)shown;
+    int len = snprintf(rest, sizeof(rest), "(%zu more lines)", lines - shown);
+    print_line(rest, (size_t)len, width, frame, out);
+    return (unsigned)shown + 1;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * The turns of a watch: ask, compare, show, wait. The terminal is screen.c's.
+ *
+ * Invariant: while the screen is open nothing is printed but through it.
+ */
+
+#include "ctl/watch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/check.h"
+#include "ctl/print.h"
+#include "ctl/rates.h"
+#include "ctl/screen.h"
+
+struct watch {
+    struct ask ask;
+    uint64_t period_us;
+    bool on_screen;
+    bool printed;           /* a block has been, so an empty line parts it from the next */
+    struct answer previous; /* with tables as long as there is one */
+    uint64_t asked_at;      /* when it came */
+    char *text;             /* what the screen shows */
+};
+
+bool watch_parse_period(const char *text, uint64_t *us)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    double most = (double)WATCH_PERIOD_MAX_US / 1e6, least = (double)WATCH_PERIOD_MIN_US / 1e6;
+
+    if (end == text || *end || !(seconds >= least && seconds <= most)) /* NaN is neither */
+        return false;
+    *us = (uint64_t)(seconds * 1e6 + 0.5);
+    return true;
+}
+
+static uint64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* ---- showing ---- */
+
+/* What the printer prints, for free(); NULL out of memory. */
+static char *printed(void (*print)(const struct answer *, FILE *), const struct answer *answer)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+
+    if (!out)
+        return NULL;
+    print(answer, out);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static void draw(const struct watch *watch)
+{
+    char title[256], at[16] = "";
+    time_t now = time(NULL);
+    struct tm local;
+    int len = 0;
+
+    if (localtime_r(&now, &local))
+        strftime(at, sizeof(at), "%H:%M:%S", &local);
+    for (int i = 0; i < watch->ask.count && len < (int)sizeof(title); i++)
+        len += snprintf(title + len, sizeof(title) - (size_t)len, "%s ", watch->ask.words[i]);
+    if (len < (int)sizeof(title))
+        snprintf(title + len, sizeof(title) - (size_t)len, " every %gs  %s  (q ends)",
+                 (double)watch->period_us / 1e6, at);
+    screen_draw(title, watch->text ? watch->text : "");
+}
+
+static void show_on_screen(struct watch *watch, char *text)
+{
+    free(watch->text);
+    watch->text = text;
+    draw(watch);
+}
+
+/* A document a line. */
+static int print_line(const struct answer *answer)
+{
+    char *text = printed(print_json, answer);
+    size_t len = text ? strlen(text) : 0;
+
+    for (size_t i = 0; i + 1 < len; i++) {
+        if (text[i] == '\n')
+            text[i] = ' ';
+    }
+    fwrite(text ? text : "", 1, len, stdout);
+    free(text);
+    return ask_end_output();
+}
+
+static int show(struct watch *watch, const struct answer *answer)
+{
+    if (watch->on_screen) {
+        show_on_screen(watch, printed(print_text, answer));
+        return EXIT_DONE;
+    }
+    if (watch->ask.json)
+        return print_line(answer);
+    if (watch->printed)
+        putchar('\n');
+    watch->printed = true;
+    return ask_print(answer, false);
+}
+
+static void show_absence(struct watch *watch, const char *why)
+{
+    char text[ASK_WHY_MAX + 64];
+
+    snprintf(text, sizeof(text), "nailupctl: %s; trying again every %gs", why,
+             (double)watch->period_us / 1e6);
+    if (watch->on_screen)
+        show_on_screen(watch, strdup(text));
+    else
+        fprintf(stderr, "%s\n", text);
+}
+
+/* ---- turns ---- */
+
+static void forget_previous(struct watch *watch)
+{
+    answer_deinit(&watch->previous);
+}
+
+/* Takes the answer. */
+static int take(struct watch *watch, struct answer *answer)
+{
+    uint64_t now = now_us();
+    const struct answer *previous = watch->previous.tables ? &watch->previous : NULL;
+
+    rates_add(answer, previous, now - watch->asked_at);
+    int code = show(watch, answer);
+    forget_previous(watch);
+    watch->previous = *answer;
+    watch->asked_at = now;
+    return code;
+}
+
+/* EXIT_DONE: go on. */
+static int turn(struct watch *watch)
+{
+    struct answer answer;
+    char why[ASK_WHY_MAX];
+    bool is_text;
+    int code = ask_once(&watch->ask, &answer, &is_text, why);
+
+    if (code == EXIT_DONE)
+        return is_text ? EXIT_DONE : take(watch, &answer);
+    if (code == EXIT_NO_DAEMON) {
+        forget_previous(watch);
+        if (!screen_ending)
+            show_absence(watch, why);
+        return EXIT_DONE;
+    }
+    if (watch->on_screen) {
+        screen_close();
+        watch->on_screen = false;
+    }
+    code = ask_print(&answer, watch->ask.json);
+    answer_deinit(&answer);
+    return code;
+}
+
+static void wait_without_screen(uint64_t until_us)
+{
+    struct timespec until = {.tv_sec = (time_t)(until_us / 1000000),
+                             .tv_nsec = (long)(until_us % 1000000 * 1000)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        ;
+}
+
+/* False: it is to end. */
+static bool wait(const struct watch *watch, uint64_t until_us)
+{
+    enum screen_event event = SCREEN_TIME;
+
+    if (!watch->on_screen)
+        wait_without_screen(until_us);
+    while (watch->on_screen && (event = screen_wait(until_us)) == SCREEN_RESIZED)
+        draw(watch);
+    return event == SCREEN_TIME;
+}
+
+int watch_run(const struct ask *ask, uint64_t period_us)
+{
+    struct watch watch = {.ask = *ask, .period_us = period_us};
+    int code;
+
+    watch.on_screen = !ask->json && screen_is_there();
+    watch.ask.stop = &screen_ending;
+    if (watch.on_screen)
+        screen_open();
+    for (uint64_t next = now_us();; next = MAX(next, now_us())) {
+        code = turn(&watch);
+        next += period_us;
+        if (code || !wait(&watch, next))
+            break;
+    }
+    if (watch.on_screen)
+        screen_close();
+    forget_previous(&watch);
+    free(watch.text);
+    return code;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* What the commands lookup and zones tell of zones, names answered here and the cache. */
+
+#include "unit/control/desk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "config/config.h"
+#include "control/call.h"
+#include "control/request.h"
+#include "dns/build.h"
+#include "dns/rrtype.h"
+
+enum { ZONES = 150 }; /* more zones than a worker tells in one turn */
+
+struct office {
+    struct desk desk;
+    struct config *config;
+    struct call *done;
+};
+
+static const char config_text[] = "server: {listen: [127.0.0.1@5353]}\n"
+                                  "local-zones: [{name: ads.test, action: nxdomain}]\n"
+                                  "local-data: [\"nas.lan. A 192.0.2.7\",\n"
+                                  "  \"out.lan. CNAME www.z7.example.\"]\n";
+
+/* Zones z0.example, z1.example ... with the same two upstreams. */
+static char *all_text(void)
+{
+    size_t size = sizeof(config_text) + ZONES * 128, len;
+    char *text = malloc(size);
+    len = (size_t)snprintf(text, size, "%sforward-zones:\n", config_text);
+    for (int i = 0; i < ZONES; i++)
+        len += (size_t)snprintf(text + len, size - len,
+                                "  - {name: z%d.example, upstreams: [192.0.2.1, 192.0.2.2]}\n", i);
+    return text;
+}
+
+static int open_all(void **state)
+{
+    static struct office office;
+    struct buf errors;
+    char *text = all_text();
+    buf_init(&errors, CONFIG_ERRORS_BYTES);
+    assert_int_equal(config_parse("nailup.yaml", text, strlen(text), &office.config, &errors),
+                     ERR_OK);
+    buf_deinit(&errors);
+    free(text);
+    desk_open_with(&office.desk, &office.config->route);
+    office.desk.view.config = office.config;
+    for (int i = 0; i < DESK_WORKERS; i++)
+        resolver_set_local(office.desk.workers[i].resolver, office.config->local);
+    *state = &office;
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    struct office *office = *state;
+    desk_close(&office->desk);
+    config_free(office->config);
+    return 0;
+}
+
+static void on_done(struct call *call, void *context)
+{
+    ((struct office *)context)->done = call;
+}
+
+static const char *ask(struct office *office, const char *line)
+{
+    static char text[262144];
+    struct call *call = call_new(office->desk.loop, &office->desk.view, on_done, office);
+    office->done = NULL;
+    request_run(call, span_of(line, strlen(line)));
+    desk_settle(&office->desk);
+    assert_ptr_equal(office->done, call);
+    struct span all = buf_span(&call->reply.buf);
+    assert_true(all.len < sizeof(text));
+    memcpy(text, all.data, all.len);
+    text[all.len] = '\0';
+    call_free(call);
+    return text;
+}
+
+#define ASSERT_SAYS(reply, part) assert_non_null(strstr(reply, part))
+#define ASSERT_REFUSED(reply) assert_true(strncmp(reply, "refused\t", 8) == 0)
+
+static void test_a_zones_upstreams_are_told_for_each_worker(void **state)
+{
+    const char *reply = ask(*state, "lookup\tWWW.Z9.example\tAAAA");
+    ASSERT_SAYS(reply, "\nrow\twww.z9.example.\tAAAA\tby upstreams\t\tno\t");
+    ASSERT_SAYS(reply, "\tz9.example.\ntable\tcached_answers\n");
+    ASSERT_SAYS(reply, "\nrow\t0\t1\t192.0.2.1@53\tudp\tgood\t\t0\t0\t0\t\n"
+                       "row\t0\t1\t192.0.2.2@53\tudp\tgood\t\t0\t0\t0\t\n"
+                       "row\t1\t1\t192.0.2.1@53\tudp\t");
+}
+
+static void test_names_answered_here_are_told_with_the_reason(void **state)
+{
+    ASSERT_SAYS(ask(*state, "lookup\tx.ads.test"),
+                "\tA\there\tNXDOMAIN\tno\tads.test.\tnxdomain\tlocal-zones\tno\t\t\n");
+    ASSERT_SAYS(ask(*state, "lookup\tnas.lan"), "\there\tNOERROR\tno\t\t\t\tyes\t\t\n");
+    ASSERT_SAYS(ask(*state, "lookup\tout.lan"),
+                "\tby upstreams\t\tno\t\t\t\tyes\twww.z7.example.\tz7.example.\n");
+    ASSERT_SAYS(ask(*state, "lookup\tno.zone.takes.it"),
+                "\trefused, no zone takes it\tREFUSED\tno\t");
+}
+
+static void keep(struct office *office, const char *text, uint32_t ttl_s, uint8_t flags)
+{
+    uint8_t wire[NAME_WIRE_MAX], bytes[512];
+    struct question question = {.type = RRTYPE_A, .cls = RRCLASS_IN};
+    struct cache_key key;
+    struct build build;
+    assert_int_equal(name_parse(&question.name, wire, text, strlen(text)), ERR_OK);
+    build_init(&build, bytes, sizeof(bytes));
+    build_header(&build, 0, HEADER_QR | HEADER_RA | RCODE_NXDOMAIN);
+    build_question(&build, &question);
+    struct answer answer = {.message = span_of(bytes, build_finish(&build)),
+                            .kind = ANSWER_NXDOMAIN,
+                            .ttl_s = ttl_s,
+                            .stored_at = loop_now(office->desk.loop)};
+    cache_key_init(&key, office->desk.view.cache, &question, flags, 0);
+    assert_true(cache_store(office->desk.view.cache, &key, &answer));
+}
+
+static void test_what_the_cache_has_is_told_and_not_touched(void **state)
+{
+    struct office *office = *state;
+    keep(office, "www.z1.example", 60, 0);
+    keep(office, "www.z1.example", 90, CACHE_KEY_DO);
+    for (int i = 0; i < 2; i++) {
+        const char *reply = ask(office, "lookup\twww.z1.example");
+        ASSERT_SAYS(reply, "\tfrom the cache\tNXDOMAIN\t");
+        ASSERT_SAYS(reply, "\nrow\tno\tno\tlive\tNXDOMAIN\tnxdomain\t60000000\t0\t0\t32\tno\n"
+                           "row\tyes\tno\tlive\tNXDOMAIN\tnxdomain\t90000000\t0\t0\t32\tno\n");
+    }
+    for (int i = 0; i < DESK_WORKERS; i++)
+        fake_loop_advance(office->desk.workers[i].loop, 70 * 1000000);
+    const char *reply = ask(office, "lookup\twww.z1.example");
+    ASSERT_SAYS(reply, "\tby upstreams\t");
+    ASSERT_SAYS(reply, "\tover\tNXDOMAIN\tnxdomain\t0\t70000000\t10000000\t");
+    assert_int_equal(office->desk.stats[0].cache_hits + office->desk.stats[0].cache_misses, 0);
+}
+
+static void test_what_is_no_question_is_refused(void **state)
+{
+    ASSERT_REFUSED(ask(*state, "lookup"));
+    ASSERT_REFUSED(ask(*state, "lookup\ta..b"));
+    ASSERT_REFUSED(ask(*state, "lookup\texample\tNONE"));
+    ASSERT_REFUSED(ask(*state, "lookup\texample\tAXFR"));
+    ASSERT_REFUSED(ask(*state, "lookup\texample\tOPT"));
+    ASSERT_REFUSED(ask(*state, "lookup\t\\999"));
+    ASSERT_SAYS(ask(*state, "lookup\ta\\009\\027\\255.example"),
+                "\nrow\ta\\009\\027\\255.example.\t");
+}
+
+static void test_zones_are_told_over_several_turns_of_the_workers(void **state)
+{
+    const char *reply = ask(*state, "zones");
+    size_t rows = 0;
+    for (const char *row = reply; (row = strstr(row, "\tforward\tudp\t2\t2\t192.0.2.1@53 ")); row++)
+        rows++;
+    assert_int_equal(rows, ZONES);
+    ASSERT_SAYS(reply, "\nrow\tz149.example.\tforward\tudp\t2\t2\t192.0.2.1@53 192.0.2.2@53\n");
+    ASSERT_SAYS(reply, "\nrow\tads.test.\tnxdomain\n");
+    ASSERT_SAYS(reply, "\ntable\tblock_lists\n");
+}
+
+/* Workers that have ended say nothing, and no letter is lost on the way. */
+static void test_without_a_worker_there_is_no_answer_but_an_end(void **state)
+{
+    struct office *office = *state;
+    struct upstreams *kept[DESK_WORKERS];
+    for (int i = 0; i < DESK_WORKERS; i++) {
+        kept[i] = office->desk.workers[i].upstreams;
+        office->desk.workers[i].upstreams = i == 0 ? NULL : kept[i];
+    }
+    ASSERT_SAYS(ask(office, "lookup\twww.z1.example"), "\nrow\t1\t1\t192.0.2.1@53\t");
+    office->desk.workers[1].upstreams = NULL;
+    ASSERT_REFUSED(ask(office, "lookup\twww.z1.example"));
+    ASSERT_SAYS(ask(office, "zones"), "\ntable\tzones\n");
+    for (int i = 0; i < DESK_WORKERS; i++)
+        office->desk.workers[i].upstreams = kept[i];
+}
+
+static void test_a_client_that_goes_leaves_nothing_behind(void **state)
+{
+    static const char *const lines[] = {"lookup\twww.z1.example", "zones", "upstreams"};
+    struct office *office = *state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct call *call = call_new(office->desk.loop, &office->desk.view, on_done, office);
+        office->done = NULL;
+        request_run(call, span_of(lines[i], strlen(lines[i])));
+        call_abandon(call);
+        desk_settle(&office->desk); /* the sanitizer sees that all is freed */
+        assert_null(office->done);
+    }
+}
+
+static void test_the_log_level_is_shown_and_set_until_the_next_reload(void **state)
+{
+    enum log_level before = log_get_level();
+    log_set_level(LOG_INFO);
+    ASSERT_SAYS(ask(*state, "log-level"), "\nrow\tinfo\tinfo\t\n");
+    ASSERT_SAYS(ask(*state, "log-level\tdebug"),
+                "\nrow\tdebug\tinfo\tuntil the next reload or restart\n");
+    assert_int_equal(log_get_level(), LOG_DEBUG);
+    ASSERT_REFUSED(ask(*state, "log-level\tloud"));
+    assert_int_equal(log_get_level(), LOG_DEBUG);
+    log_set_level(before);
+}
+
+static void test_a_mistyped_verb_is_told_what_was_meant(void **state)
+{
+    ASSERT_SAYS(ask(*state, "lokup\texample"), "did you mean 'lookup'?");
+    ASSERT_SAYS(ask(*state, "quantum"), "'help' lists them");
+}
+
+#define WITH_OFFICE(test) cmocka_unit_test_setup_teardown(test, open_all, close_all)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_OFFICE(test_a_zones_upstreams_are_told_for_each_worker),
+        WITH_OFFICE(test_names_answered_here_are_told_with_the_reason),
+        WITH_OFFICE(test_what_the_cache_has_is_told_and_not_touched),
+        WITH_OFFICE(test_what_is_no_question_is_refused),
+        WITH_OFFICE(test_zones_are_told_over_several_turns_of_the_workers),
+        WITH_OFFICE(test_without_a_worker_there_is_no_answer_but_an_end),
+        WITH_OFFICE(test_a_client_that_goes_leaves_nothing_behind),
+        WITH_OFFICE(test_the_log_level_is_shown_and_set_until_the_next_reload),
+        WITH_OFFICE(test_a_mistyped_verb_is_told_what_was_meant),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+#include "ctl/command_line.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "ctl/help.h"
+#include "ctl/utf8.h"
+#include "ctl/watch.h"
+#include "nailup/control.h"
+
+static struct command_line line;
+
+/* Parses words with a blank between. */
+static enum command_line_wish parsed(const char *words)
+{
+    static char text[256];
+    static char *argv[32];
+    int argc = 0;
+    snprintf(text, sizeof(text), "nailupctl %s", words);
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    argv[argc] = NULL;
+    optind = 0; /* glibc's getopt() begins anew */
+    opterr = 0;
+    return command_line_parse(&line, argc, argv);
+}
+
+static void assert_words(const char *first, const char *second)
+{
+    assert_int_equal(line.count, second ? 2 : 1);
+    assert_string_equal(line.words[0], first);
+    if (second)
+        assert_string_equal(line.words[1], second);
+}
+
+static void test_options_stand_before_or_behind_the_command(void **state)
+{
+    (void)state;
+    assert_int_equal(parsed("-s /x --json lookup example"), WISH_COMMAND);
+    assert_true(line.json && !line.watch);
+    assert_string_equal(line.socket, "/x");
+    assert_words("lookup", "example");
+    assert_int_equal(parsed("lookup --json example --socket=/y"), WISH_COMMAND);
+    assert_string_equal(line.socket, "/y");
+    assert_words("lookup", "example");
+    assert_int_equal(parsed("status"), WISH_COMMAND);
+    assert_string_equal(line.socket, help_default_socket());
+}
+
+static void test_a_watch_takes_its_seconds_where_a_number_follows(void **state)
+{
+    (void)state;
+    assert_int_equal(parsed("status --watch"), WISH_COMMAND);
+    assert_true(line.watch && line.period_us == WATCH_PERIOD_US);
+    assert_int_equal(parsed("connections --watch 5 --json"), WISH_COMMAND);
+    assert_true(line.watch && line.json && line.period_us == 5000000);
+    assert_words("connections", NULL);
+    assert_int_equal(parsed("--watch 0.5 connections"), WISH_COMMAND);
+    assert_true(line.period_us == 500000);
+    assert_words("connections", NULL);
+    assert_int_equal(parsed("-w lookup example"), WISH_COMMAND);
+    assert_true(line.watch && line.period_us == WATCH_PERIOD_US);
+    assert_words("lookup", "example");
+    assert_int_equal(parsed("--watch=3600 status"), WISH_COMMAND);
+    assert_true(line.period_us == WATCH_PERIOD_MAX_US);
+    assert_int_equal(parsed("-w1.5 status"), WISH_COMMAND);
+    assert_true(line.period_us == 1500000);
+}
+
+static void test_a_period_that_is_none_is_wrong(void **state)
+{
+    (void)state;
+    assert_int_equal(parsed("--watch=x status"), WISH_WRONG);
+    assert_int_equal(parsed("--watch=0 status"), WISH_WRONG);
+    assert_int_equal(parsed("--watch=-1 status"), WISH_WRONG);
+    assert_int_equal(parsed("--watch=nan status"), WISH_WRONG);
+    assert_int_equal(parsed("--watch=inf status"), WISH_WRONG);
+    assert_int_equal(parsed("--watch=3601 status"), WISH_WRONG);
+    assert_int_equal(parsed("--watch= status"), WISH_WRONG);
+    assert_int_equal(parsed("-w1x status"), WISH_WRONG);
+}
+
+static void test_help_version_and_nonsense_are_told_apart(void **state)
+{
+    (void)state;
+    assert_int_equal(parsed("--help"), WISH_HELP);
+    assert_int_equal(parsed("status -V"), WISH_VERSION);
+    assert_int_equal(parsed("--jason status"), WISH_WRONG);
+    assert_int_equal(parsed("-s"), WISH_WRONG);
+}
+
+static void test_what_may_be_watched_is_a_command(void **state)
+{
+    static const char *const watched[] = {CONTROL_WATCHED};
+    (void)state;
+    for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
+        bool is_there = false;
+#define COMMAND(verb, arguments, handler, sentence)                                                \
+    is_there = is_there || strcmp(verb, watched[i]) == 0;
+#include "nailup/commands.def"
+        assert_true(is_there);
+        assert_true(help_check_watch(watched[i]));
+    }
+}
+
+static void test_text_of_others_commands_no_terminal(void **state)
+{
+    char text[] = "a\x1b[2Jb\x7f\xc2\x9b\xc3\xa9\x9b\xed\xa0\x80\t.";
+    (void)state;
+    assert_string_equal(utf8_clean(text), "a?[2Jb???\xc3\xa9?????.");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_options_stand_before_or_behind_the_command),
+        cmocka_unit_test(test_a_watch_takes_its_seconds_where_a_number_follows),
+        cmocka_unit_test(test_a_period_that_is_none_is_wrong),
+        cmocka_unit_test(test_help_version_and_nonsense_are_told_apart),
+        cmocka_unit_test(test_what_may_be_watched_is_a_command),
+        cmocka_unit_test(test_text_of_others_commands_no_terminal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
