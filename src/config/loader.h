@@ -118,6 +118,11 @@ void load_block_lists(struct loader *loader, const struct option *option,
 void load_redirect(struct loader *loader, const struct option *option,
                    const struct yaml_tree_node *node, struct config_block_list *list);
 
+/* load_dnstap.c: which messages; and what of the section does not go together. */
+void load_dnstap_messages(struct loader *loader, const struct option *option,
+                          const struct yaml_tree_node *node, uint32_t *field);
+void config_check_dnstap(struct loader *loader);
+
 /* config_check.c: what only shows when all is loaded. */
 void config_check(struct loader *loader);
 /* Its parts: config_check_zones.c, config_check_tls.c. */

@@ -30,6 +30,7 @@
 #include "daemon/sessions.h"
 #include "daemon/signals.h"
 #include "daemon/snapshots.h"
+#include "daemon/watchers.h"
 #include "daemon/worker.h"
 #include "loop/loop.h"
 #include "net/tls_ticket_keys.h"
@@ -223,6 +224,17 @@ static int open_exporter(struct supervisor *supervisor)
     return err ? refusal_metrics(listen, err) : EXIT_STOPPED;
 }
 
+static int open_watchers(struct supervisor *supervisor)
+{
+    const struct config *config = supervisor->config;
+    enum err err = watchers_open(&supervisor->share.watchers, config, worker_count(config));
+
+    if (err && err != ERR_NO_MEMORY && err != ERR_NO_FILES)
+        return refusal("dnstap.file: %s: %s", config->dnstap.file,
+                       err == ERR_INVALID ? "is no file" : err_str(err));
+    return err ? refusal("no query log: %s; raise the limits", err_str(err)) : EXIT_STOPPED;
+}
+
 static int start_workers(struct supervisor *supervisor)
 {
     size_t count = worker_count(supervisor->config), listen;
@@ -295,6 +307,8 @@ static int start(struct supervisor *supervisor)
     if (!code)
         code = open_exporter(supervisor);
     if (!code)
+        code = open_watchers(supervisor);
+    if (!code)
         code = start_workers(supervisor);
     if (!code && !fill_view(supervisor))
         code = refusal("out of memory");
@@ -312,6 +326,7 @@ static void end(struct supervisor *supervisor)
     signals_close(&supervisor->signals);
     if (supervisor->workers)
         workers_free(supervisor->workers);
+    watchers_close(supervisor->share.watchers);
     if (supervisor->loop)
         loop_free(supervisor->loop);
     server_quota_free(supervisor->share.server_quota);

@@ -21,6 +21,7 @@
 #include "cache/cache.h"
 #include "config/config.h"
 #include "daemon/certificate.h"
+#include "daemon/watchers.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "resolve/resolver.h"
@@ -78,6 +79,17 @@ static enum err set_certificate(struct worker *worker, const struct certificate 
     return err;
 }
 
+/* Again when log.queries has changed. */
+static void set_taps(struct worker *worker, const struct config *config)
+{
+    struct watchers *watchers = worker->all->share->watchers;
+    size_t number = worker->number;
+
+    server_set_taps(worker->server,
+                    watchers_of_clients(watchers, number, &worker->stats, config->log_queries));
+    upstreams_set_taps(worker->upstreams, watchers_of_upstreams(watchers, number, &worker->stats));
+}
+
 static enum err open_layers(struct worker *worker)
 {
     struct worker_share *share = worker->all->share;
@@ -98,6 +110,8 @@ static enum err open_layers(struct worker *worker)
     enum err err = server_open(&worker->server, worker->loop, &config->server, worker->resolver,
                                share->server_quota, &worker->stats, &worker->failed_listen);
     worker->could_not_listen = err && err != ERR_NO_MEMORY;
+    if (!err)
+        set_taps(worker, config);
     if (err || !share->certificate)
         return err;
     return set_certificate(worker, share->certificate);

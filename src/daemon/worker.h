@@ -32,6 +32,7 @@ struct loop;
 struct server_quota;
 struct tls_ticket_keys;
 struct tls_tickets;
+struct watchers;
 struct workers;
 
 /* What the workers share; all of it outlives them. */
@@ -44,6 +45,7 @@ struct worker_share {
     struct certificate *certificate;
     struct tls_ticket_keys *ticket_keys;
     struct tls_tickets *tickets; /* of sessions with upstreams */
+    struct watchers *watchers;
     struct loop *main_loop;
     void (*on_all_ended)(void *context); /* on the main loop */
     void *context;

@@ -43,6 +43,11 @@ static void commit(struct sink *sink, size_t len, const struct udp_path *path)
     udp_server_commit(serve->socket, len, path);
 }
 
+static const struct addr *local(const struct sink *sink)
+{
+    return udp_server_local(CONTAINER_OF(sink, const struct serve_udp, sink)->socket);
+}
+
 static void on_answered(struct sink *sink)
 {
     struct serve_udp *serve = CONTAINER_OF(sink, struct serve_udp, sink);
@@ -110,6 +115,7 @@ enum err serve_udp_open(struct serve_udp **out, struct requests *requests,
     serve->sink.rules = reply_rules_udp(requests->options->max_udp_size);
     serve->sink.reserve = reserve;
     serve->sink.commit = commit;
+    serve->sink.local = local;
     serve->sink.on_answered = on_answered;
     enum err err = udp_server_open(&serve->socket, requests->loop, listen, &handler, serve);
     if (err) {

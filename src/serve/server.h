@@ -21,6 +21,7 @@
 struct loop;
 struct resolver;
 struct server;
+struct tap;
 struct tls_context;
 
 /* Whether the addresses can be listened on, asked once before any worker starts: an address that
@@ -37,6 +38,9 @@ MUST_USE enum err server_open(struct server **out, struct loop *loop,
 /* What TLS clients are served with: those that connect from now on; who is connected keeps what it
  * has. Takes the context: *context becomes NULL. */
 void server_set_tls(struct server *server, struct tls_context **context);
+
+/* Who watches queries and answers from now on; borrowed, NULL: nobody. */
+void server_set_taps(struct server *server, struct tap *taps);
 
 /* Where a listener is bound, which matters when its port is 0 (UDP and TCP then get the same); NULL
  * when this machine lacks the address. Not while draining. */

@@ -259,6 +259,11 @@ static void commit(struct sink *sink, size_t len, const struct udp_path *path)
     link_commit(CONTAINER_OF(sink, struct session, sink)->link, len);
 }
 
+static const struct addr *local(const struct sink *sink)
+{
+    return link_local(CONTAINER_OF(sink, const struct session, sink)->link);
+}
+
 static void on_answered(struct sink *sink)
 {
     settle(CONTAINER_OF(sink, struct session, sink));
@@ -333,6 +338,8 @@ static void init_sink(struct session *session)
     uint64_t idle_us = session->access == SERVER_ALLOW ? options->client_idle_timeout_us : 0;
     sink->rules = reply_rules_stream(options->max_udp_size, idle_us); /* 0: close, please */
     sink->rules.pads = is_tls(session);
+    sink->transport = is_tls(session) ? TAP_TLS : TAP_TCP;
+    sink->local = local;
     sink->client = &session->client;
     sink->reserve = reserve;
     sink->commit = commit;
