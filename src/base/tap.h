@@ -62,9 +62,9 @@ struct tap_reply {
 /* One who watches. What it does not want to see is NULL. */
 struct tap {
     struct tap *next;
-    /* A client's query that will get an answer, or wait for one. */
+    /* A query as it came, whatever becomes of it; not what is none, nor of whom nothing is read. */
     void (*on_query)(struct tap *tap, const struct tap_message *message);
-    /* What became of it. Nothing, if its client left. */
+    /* What became of a query. Nothing, if its client left. */
     void (*on_reply)(struct tap *tap, const struct tap_reply *reply);
     /* A query to an upstream and what came back for it; wants_recursion: the query has RD. */
     void (*on_sent)(struct tap *tap, const struct tap_message *message, bool wants_recursion);

@@ -19,7 +19,7 @@
 #include "resolve/resolver.h"
 #include "serve/chaos.h"
 #include "serve/server_quota.h"
-#include "serve/tell.h"
+#include "serve/tell_inside.h"
 
 struct request {
     struct waiter waiter;

@@ -60,9 +60,6 @@ struct sink {
     struct requests *requests;
     struct reply_rules rules;
     const struct addr *client; /* of a stream; NULL: each query's path says it */
-    enum tap_transport transport;
-    /* The address that clients have reached, as far as paths do not say it. */
-    const struct addr *(*local)(const struct sink *sink);
     /* Room for a reply of len bytes, or NULL: then it is dropped. */
     uint8_t *(*reserve)(struct sink *sink, size_t len);
     /* len bytes of the room are to be sent. path is that of the query, NULL on streams. */
@@ -71,6 +68,9 @@ struct sink {
     void (*on_answered)(struct sink *sink);
     struct list waiting; /* struct request */
     size_t waiting_count;
+    /* For who watches: how clients come, and the address they reached where paths do not say it. */
+    enum tap_transport transport;
+    const struct addr *(*local)(const struct sink *sink);
 };
 
 /* Who sent a query that came by this path. */

@@ -179,13 +179,16 @@ struct drain *drain_new(const struct drain_options *options)
     memset(drain, 0, size);
     drain->options = *options;
     drain->wake_fd = drain->stop_fd = -1;
-    for (size_t i = 0; i < options->rings; i++) {
-        if (ring_init(&drain->rings[i], options->ring_bytes)) {
-            drain_free(drain);
-            return NULL;
-        }
-    }
     return drain;
+}
+
+/* After a failure once more, if it is started again. */
+static enum err make_rings(struct drain *drain)
+{
+    for (size_t i = 0; i < drain->options.rings; i++)
+        if (!drain->rings[i].bytes && ring_init(&drain->rings[i], drain->options.ring_bytes))
+            return ERR_NO_MEMORY;
+    return ERR_OK;
 }
 
 static enum err open_fds(struct drain *drain)
@@ -215,7 +218,9 @@ enum err drain_start(struct drain *drain)
 {
     if (drain->is_running)
         return ERR_OK;
-    enum err err = open_fds(drain);
+    enum err err = make_rings(drain);
+    if (!err)
+        err = open_fds(drain);
     return err ? err : start_thread(drain);
 }
 

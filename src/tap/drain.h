@@ -31,9 +31,10 @@ struct drain_options {
 
 enum { DRAIN_STOP_MS = 1000 }; /* for what is left at the end */
 
-/* Rings without a thread. NULL: out of memory. */
+/* Takes no memory for rings yet. NULL: out of memory. */
 struct drain *drain_new(const struct drain_options *options);
-/* The thread begins; again: nothing. ERR_NO_MEMORY, ERR_NO_FILES. Of one thread, as drain_free().
+/* The rings are there and the thread begins; again: nothing. ERR_NO_MEMORY, ERR_NO_FILES. Of one
+ * thread, as drain_free().
  */
 MUST_USE enum err drain_start(struct drain *drain);
 /* Carries what is left for DRAIN_STOP_MS at most and ends the thread. No worker writes any more.

@@ -19,7 +19,7 @@
 #include "dns/rrtype.h"
 #include "dns/word.h"
 #include "loop/loop.h"
-#include "upstream/attempt_tell.h"
+#include "upstream/attempt_inside.h"
 #include "upstream/exchange_question.h"
 
 enum { EDNS_UDP_SIZE = 1232 };

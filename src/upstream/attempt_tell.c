@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* What taps see of an attempt (base/tap.h). Decides nothing. */
-#include "upstream/attempt_tell.h"
+#include "upstream/attempt_inside.h"
 
 #include "base/tap.h"
 #include "loop/loop.h"

@@ -22,7 +22,7 @@ enum { FIELDS_MAX = 32 };
 static inline uint64_t decode_varint(struct span *from)
 {
     uint64_t number = 0;
-    uint8_t byte;
+    uint8_t byte = 0;
     for (unsigned shift = 0;; shift += 7) {
         assert_in_range(shift, 0, 63);
         assert_true(span_take_u8(from, &byte));

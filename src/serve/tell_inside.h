@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-#ifndef NAILUP_SERVE_TELL_H
-#define NAILUP_SERVE_TELL_H
+#ifndef NAILUP_SERVE_TELL_INSIDE_H
+#define NAILUP_SERVE_TELL_INSIDE_H
 
-/* Shows clients' queries, and what becomes of them, to who watches (base/tap.h). To be called while
- * there are requests.taps. */
+/* What request.c tells tell.c, which shows clients' queries, and what becomes of them, to who
+ * watches (base/tap.h). To be called while there are requests.taps. */
 
 #include <stdint.h>
 
@@ -34,11 +34,13 @@ static const struct tell_how tell_refused = {.end = TELL_REFUSED};
 static const struct tell_how tell_limited = {.end = TELL_LIMITED};
 
 /* A query that came. path as in request_take(). */
-void tell_query(const struct sink *sink, struct span message, const struct udp_path *path);
+__attribute__((cold)) void tell_query(const struct sink *sink, struct span message,
+                                      const struct udp_path *path);
 
 /* What it gets: bytes as they leave, or none when it is dropped; then of reply only the query is
  * looked at. */
-void tell_reply(const struct sink *sink, const struct reply *reply, struct span bytes,
-                const struct udp_path *path, const struct tell_how *how);
+__attribute__((cold)) void tell_reply(const struct sink *sink, const struct reply *reply,
+                                      struct span bytes, const struct udp_path *path,
+                                      const struct tell_how *how);
 
 #endif
