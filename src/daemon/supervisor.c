@@ -232,7 +232,8 @@ static int open_watchers(struct supervisor *supervisor)
     if (err && err != ERR_NO_MEMORY && err != ERR_NO_FILES)
         return refusal("dnstap.file: %s: %s", config->dnstap.file,
                        err == ERR_INVALID ? "is no file" : err_str(err));
-    return err ? refusal("no query log: %s; raise the limits", err_str(err)) : EXIT_STOPPED;
+    return err ? refusal("queries cannot be watched: %s; raise the limits", err_str(err))
+               : EXIT_STOPPED;
 }
 
 static int start_workers(struct supervisor *supervisor)

@@ -52,10 +52,19 @@ static void put(struct line *line, const char *format, ...)
     line->len += MIN((size_t)MAX(len, 0), room - 1);
 }
 
+static void put_char(struct line *line, char c)
+{
+    if (line->len < QUERY_LINE_MAX - 2)
+        line->text[line->len++] = c;
+}
+
 static void put_json_text(struct line *line, const char *text)
 {
-    for (; *text; text++)
-        put(line, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            put_char(line, '\\');
+        put_char(line, *text);
+    }
 }
 
 static uint64_t took_us(const struct query_record *record)

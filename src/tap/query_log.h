@@ -16,7 +16,7 @@
 #include "base/stats.h"
 #include "base/tap.h"
 
-enum { QUERY_LOG_RING = 512 * 1024 }; /* bytes of each worker, some 4000 queries */
+enum { QUERY_LOG_RING = 2 * 1024 * 1024 }; /* bytes of each worker, some 15000 queries */
 
 struct query_log;
 
