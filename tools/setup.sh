@@ -10,9 +10,9 @@ set -eu
 cd "$(dirname "$0")/.."
 
 build_packages="gcc libc6-dev cmake ninja-build pkg-config libuv1-dev libldns-dev libssl-dev libyaml-dev
-  libcmocka-dev liburcu-dev libxxhash-dev libsystemd-dev python3"
+  libcmocka-dev liburcu-dev libxxhash-dev libsystemd-dev libfstrm-dev python3"
 test_packages="dnsperf nsd unbound bind9-dnsutils knot-dnsutils ldnsutils python3-pytest python3-pytest-xdist clang
-  libclang-rt-14-dev mandoc faketime iproute2 openssl procps git prometheus curl lintian dpkg-dev systemd zsh fish"
+  libclang-rt-14-dev mandoc faketime iproute2 openssl procps git prometheus curl lintian dpkg-dev systemd zsh fish fstrm-bin"
 
 packages=$build_packages
 what=$1

@@ -102,16 +102,22 @@ static void put_escaped(struct line *line, const char *text, bool json)
     }
 }
 
+const char *log_time(uint64_t us, char out[LOG_TIME_MAX])
+{
+    time_t seconds = (time_t)(us / 1000000);
+    struct tm utc;
+    gmtime_r(&seconds, &utc);
+    size_t len = strftime(out, LOG_TIME_MAX, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(out + len, LOG_TIME_MAX - len, ".%03uZ", (unsigned)(us % 1000000 / 1000));
+    return out;
+}
+
 static void put_time(struct line *line)
 {
     struct timespec now;
-    struct tm utc;
-    char text[40];
+    char text[LOG_TIME_MAX];
     clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &utc);
-    size_t len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(text + len, sizeof(text) - len, ".%03ldZ", now.tv_nsec / 1000000);
-    put(line, text);
+    put(line, log_time((uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000, text));
 }
 
 static void frame_json(struct line *line, enum log_level level, const char *module,

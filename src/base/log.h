@@ -37,6 +37,11 @@ void log_write(enum log_level level, const char *module, const char *format, ...
             log_write((level), (module), __VA_ARGS__);                                             \
     } while (0)
 
+enum { LOG_TIME_MAX = 48 };
+
+/* us since 1970 as JSON lines have it: "2026-05-04T03:02:01.000Z". Returns out. */
+const char *log_time(uint64_t us, char out[LOG_TIME_MAX]);
+
 /* A budget of lines that refills: at most burst lines at once, then one a period. */
 struct log_limit {
     uint64_t refilled_at; /* us of CLOCK_MONOTONIC */

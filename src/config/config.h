@@ -24,6 +24,7 @@
 #include "resolve/local_names.h"
 #include "resolve/route_options.h"
 #include "serve/server_options.h"
+#include "tap/dnstap_options.h"
 #include "upstream/upstream_options.h"
 
 enum {
@@ -145,6 +146,8 @@ struct config {
     char *tls_key_log; /* "": none */
     enum log_level log_level;
     enum log_format log_format;
+    bool log_queries;
+    struct dnstap_options dnstap;
 
     /* What they are made of. */
     struct upstream_options upstream; /* the section upstream with its defaults */

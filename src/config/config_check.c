@@ -84,6 +84,7 @@ void config_check(struct loader *loader)
     check_has_zone(loader);
     check_ttls(loader);
     check_socket(loader);
+    config_check_dnstap(loader);
     config_check_zones(loader);
     config_check_tls(loader);
 }

@@ -235,6 +235,20 @@ static void put_block_lists(struct printer *printer)
     }
 }
 
+static void put_dnstap_messages(struct printer *printer)
+{
+    uint32_t messages = printer->config->dnstap.messages;
+    const char *before = "";
+    put(printer, " [");
+    for (const char *word = DNSTAP_MESSAGE_WORDS; *word; word += strlen(word) + 1, messages >>= 1) {
+        if (!(messages & 1))
+            continue;
+        put(printer, "%s%s", before, word);
+        before = ", ";
+    }
+    put(printer, "]\n");
+}
+
 static void put_list(struct printer *printer, enum kind kind)
 {
     const struct server_options *server = &printer->config->server;
@@ -275,6 +289,9 @@ static void put_list(struct printer *printer, enum kind kind)
         break;
     case KIND_BLOCK_LISTS:
         put_block_lists(printer);
+        break;
+    case KIND_DNSTAP_MESSAGES:
+        put_dnstap_messages(printer);
         break;
     default:
         MUST(kind == KIND_ZONES);

@@ -136,6 +136,9 @@ void load_value(struct loader *loader, const struct option *option,
     case KIND_PINS:
         load_pins(loader, option, node, option_field(option, owner));
         break;
+    case KIND_DNSTAP_MESSAGES:
+        load_dnstap_messages(loader, option, node, option_field(option, owner));
+        break;
     default:
         load_scalar(loader, option, node, owner);
     }

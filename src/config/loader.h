@@ -126,6 +126,10 @@ void load_redirect(struct loader *loader, const struct option *option,
 struct includes;
 struct includes *include_files(struct loader *loader, struct yaml_tree *tree, size_t bytes);
 void includes_free(struct includes *includes);
+/* load_dnstap.c: which messages; and what of the section does not go together. */
+void load_dnstap_messages(struct loader *loader, const struct option *option,
+                          const struct yaml_tree_node *node, uint32_t *field);
+void config_check_dnstap(struct loader *loader);
 
 /* config_check.c: what only shows when all is loaded. */
 void config_check(struct loader *loader);

@@ -39,6 +39,7 @@
 #include "daemon/signals.h"
 #include "daemon/snapshots.h"
 #include "daemon/vitals.h"
+#include "daemon/watchers.h"
 #include "daemon/worker.h"
 #include "loop/loop.h"
 #include "net/tls_ticket_keys.h"
@@ -327,6 +328,18 @@ static int open_sessions(struct supervisor *supervisor)
     return supervisor->share.tickets ? EXIT_STOPPED : refusal("out of memory");
 }
 
+static int open_watchers(struct supervisor *supervisor)
+{
+    const struct config *config = supervisor->config;
+    enum err err = watchers_open(&supervisor->share.watchers, config, supervisor->worker_count);
+
+    if (err && err != ERR_NO_MEMORY && err != ERR_NO_FILES)
+        return refusal("dnstap.file: %s: %s", config->dnstap.file,
+                       err == ERR_INVALID ? "is no file" : err_str(err));
+    return err ? refusal("queries cannot be watched: %s; raise the limits", err_str(err))
+               : EXIT_STOPPED;
+}
+
 static int start_workers(struct supervisor *supervisor)
 {
     size_t count = supervisor->worker_count;
@@ -411,6 +424,8 @@ static int start(struct supervisor *supervisor)
     if (!code)
         code = open_sessions(supervisor);
     if (!code)
+        code = open_watchers(supervisor);
+    if (!code)
         code = start_workers(supervisor);
     if (!code)
         code = begin_reloads(supervisor);
@@ -455,6 +470,7 @@ static void end(struct supervisor *supervisor)
     if (supervisor->workers)
         workers_free(supervisor->workers);
     vitals_free(&supervisor->vitals);
+    watchers_close(supervisor->share.watchers);
     end_shared(supervisor);
     if (supervisor->cache) {
         snapshots_close(&supervisor->snapshots, supervisor->ran);

@@ -19,6 +19,7 @@
 #include "cache/cache.h"
 #include "config/config.h"
 #include "daemon/generation.h"
+#include "daemon/watchers.h"
 #include "daemon/worker_inside.h"
 #include "resolve/resolver.h"
 #include "serve/server.h"
@@ -39,6 +40,7 @@ static enum err open_tls(struct worker *worker)
     return err;
 }
 
+/* Again when log.queries has changed. */
 static enum err open_layers(struct worker *worker)
 {
     struct worker_share *share = worker->all->share;
@@ -59,7 +61,12 @@ static enum err open_layers(struct worker *worker)
     resolver_set_local(worker->resolver, config->local);
     enum err err = server_open(&worker->server, worker->loop, &config->server, &worker->sockets,
                                worker->resolver, generation_quota(worker->serves), &worker->stats);
-    return err ? err : open_tls(worker);
+    if (err)
+        return err;
+    worker_set_taps(worker, config->log_queries);
+    upstreams_set_taps(worker->upstreams,
+                       watchers_of_upstreams(share->watchers, worker->number, &worker->stats));
+    return open_tls(worker);
 }
 
 static void close_layers(struct worker *worker)

@@ -32,6 +32,7 @@ struct listen_sockets;
 struct loop;
 struct tls_ticket_keys;
 struct tls_tickets;
+struct watchers;
 struct workers;
 
 /* What the workers share; all of it outlives them. */
@@ -41,6 +42,7 @@ struct worker_share {
     struct nail_quota nail_quota;
     struct tls_ticket_keys *ticket_keys; /* of TLS clients */
     struct tls_tickets *tickets;         /* of sessions with upstreams */
+    struct watchers *watchers;           /* of queries */
     struct loop *main_loop;
     void (*on_all_ended)(void *context); /* on the main loop */
     void *context;

@@ -89,6 +89,9 @@ struct workers {
 MUST_USE enum err worker_make_tls(struct tls_context **out, const struct generation *generation,
                                   struct tls_ticket_keys *ticket_keys, char why[TLS_WHY_MAX]);
 
+/* Who watches this worker's clients. On its thread. */
+void worker_set_taps(struct worker *worker, bool log_queries);
+
 /* Before its thread starts. */
 void worker_switch_init(struct worker *worker);
 

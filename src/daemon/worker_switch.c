@@ -15,6 +15,7 @@
 #include "config/config.h"
 #include "daemon/certificate.h"
 #include "daemon/generation.h"
+#include "daemon/watchers.h"
 #include "daemon/worker.h"
 #include "resolve/resolver.h"
 #include "serve/listen_sockets.h"
@@ -69,6 +70,14 @@ static void on_addresses_closed(void *context)
         loop_post(worker->all->share->main_loop, &worker->closed);
 }
 
+void worker_set_taps(struct worker *worker, bool log_queries)
+{
+    struct watchers *watchers = worker->all->share->watchers;
+
+    server_set_taps(worker->server,
+                    watchers_of_clients(watchers, worker->number, &worker->stats, log_queries));
+}
+
 /* TLS first: a new address may need it. */
 static void switch_server(struct worker *worker, struct letter *letter)
 {
@@ -77,6 +86,7 @@ static void switch_server(struct worker *worker, struct letter *letter)
         server_set_tls(worker->server, &letter->tls);
     server_reload(worker->server, &generation_config(letter->next)->server, &letter->sockets,
                   generation_quota(letter->next), on_addresses_closed, worker);
+    worker_set_taps(worker, generation_config(letter->next)->log_queries);
     hold(&worker->serves, letter->next);
 }
 
@@ -192,6 +202,7 @@ void workers_switch(struct workers *workers, struct generation *next,
     workers->on_switched = on_switched;
     workers->switch_context = context;
     if (sockets) {
+        watchers_prepare(workers->share->watchers, generation_config(next)->log_queries);
         workers->list_number++;
         workers->sockets = sockets;
     }

@@ -85,6 +85,12 @@ enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct 
     return ERR_OK;
 }
 
+void udp_query_local(const struct udp_query *query, struct addr *out)
+{
+    if (socket_local(query->socket->watch.fd, out))
+        *out = (struct addr){0};
+}
+
 void udp_query_close(struct udp_query **query)
 {
     struct udp_query *closing = *query;

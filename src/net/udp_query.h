@@ -30,6 +30,9 @@ MUST_USE enum err udp_query_open(struct udp_query **out, struct loop *loop, cons
                                  const struct addr *source, struct span datagram,
                                  const struct udp_query_handler *handler, void *owner);
 
+/* Where it was sent from; family 0 when that is not known. Costs a system call. */
+void udp_query_local(const struct udp_query *query, struct addr *out);
+
 /* Allowed inside the callbacks; none comes afterwards. *query becomes NULL. */
 void udp_query_close(struct udp_query **query);
 

@@ -57,10 +57,12 @@ void finish_failed(struct task *task, const struct failure *failure)
 }
 
 /* Waiters join no more: the task is out of the table. They may leave while others are called. */
-static void hand_out(struct task *task, const struct answer *answer)
+static void hand_out(struct task *task, const struct answer *answer,
+                     const struct tap_source *source)
 {
     for (struct list *node; (node = list_take_first(&task->waiters));) {
         struct waiter *waiter = LIST_ITEM(node, struct waiter, node);
+        waiter->source = source;
         waiter->on_answer(waiter, answer);
     }
 }
@@ -81,8 +83,9 @@ static bool may_store(const struct task *task)
 
 static void hand_out_in_section(struct task *task, const struct answer *answer)
 {
+    bool has_source = addr_family(&task->source.addr) != AF_UNSPEC;
     cache_read_begin();
-    hand_out(task, answer);
+    hand_out(task, answer, has_source ? &task->source : NULL);
     cache_read_end();
 }
 
@@ -102,7 +105,7 @@ static bool hand_out_cached(struct task *task)
     bool good = cache_find(task->tasks->cache, &task->key, loop_now(task->tasks->loop), &found) &&
                 found.kind != ANSWER_FAILURE && !found.stale_s;
     if (good)
-        hand_out(task, &found);
+        hand_out(task, &found, NULL);
     cache_read_end();
     return good;
 }
@@ -126,6 +129,7 @@ static void hand_out_stale(struct task *task, const struct answer *answer)
         struct waiter *waiter = LIST_ITEM(node, struct waiter, node);
         if (answer->stale_s)
             STATS_INC(task->tasks->stats, cache_stale);
+        waiter->source = NULL;
         waiter->on_answer(waiter, answer);
     }
 }

@@ -93,6 +93,8 @@ static void on_sub_answer(struct waiter *waiter, const struct answer *answer)
     struct task *task = sub->parent;
     sub->child = NULL;
     task->subs--;
+    if (waiter->source)
+        task->source = *waiter->source;
     feed_sub_answer(task, answer);
     check_under_way(task);
 }
@@ -321,6 +323,7 @@ static enum exchange_verdict on_answer(void *owner, const struct exchange_answer
     struct response response;
     struct answer answer;
     MUST(!tasks->delivering);
+    task->source = from->source;
     struct at_hand at_hand = {.answer = vet(task, &response, &answer, from->message)};
     struct event event = {.kind = EVENT_ANSWERED, .response = &response};
     at_hand.event = &event;
@@ -399,6 +402,7 @@ static struct task *take_in(struct tasks *tasks, const struct cache_key *key,
         return NULL;
     task->zone = zone;
     route_hold(zone);
+    task->source.addr.sa.sa_family = AF_UNSPEC;
     task->depth = (uint8_t)depth;
     timer_init(&task->wait, on_due);
     timer_init(&task->wall, on_wall);

@@ -61,10 +61,11 @@ struct task {
     uint16_t events_left;
     uint32_t local_changes; /* of the tasks when it began */
     union strategy_memory memory;
-    struct answer *head;    /* kept by STEP_KEEP; ours, for free() */
-    struct answer answer;   /* TASK_ANSWERED; borrows from the scrub space or from owned */
-    struct answer *owned;   /* what answer borrows from; ours, for free(), or NULL */
-    struct failure failure; /* TASK_FAILED */
+    struct answer *head;      /* kept by STEP_KEEP; ours, for free() */
+    struct answer answer;     /* TASK_ANSWERED; borrows from the scrub space or from owned */
+    struct answer *owned;     /* what answer borrows from; ours, for free(), or NULL */
+    struct failure failure;   /* TASK_FAILED */
+    struct tap_source source; /* who answered last, useful or not */
     struct timer wait;
     struct timer wall; /* TASK_WALL_US after its start; before it is late, when it will be */
     struct subtask sub[TASK_SUBS_MAX];

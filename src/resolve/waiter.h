@@ -8,12 +8,15 @@
 #include <stdbool.h>
 
 #include "base/list.h"
+#include "base/tap.h"
 #include "cache/answer.h"
 
 /* One who waits for an answer; embedded in the request. */
 struct waiter {
     struct list node;
     bool takes_stale; /* a client, to whom a stale answer (RFC 8767) is better than a failure */
+    /* Set for the call: the upstream whose answer this is; NULL: it is no upstream's. Borrowed. */
+    const struct tap_source *source;
     /* The answer, borrowed for the call, SERVFAIL and the like included (kind ANSWER_FAILURE). The
      * waiter is out of the list and may be freed. Called inside a read section. */
     void (*on_answer)(struct waiter *waiter, const struct answer *answer);

@@ -16,6 +16,7 @@
 #include "serve/chaos.h"
 #include "serve/request_inside.h"
 #include "serve/server_quota.h"
+#include "serve/tell_inside.h"
 
 /* ---- replies ---- */
 
@@ -29,36 +30,48 @@ static void count_reply(struct stats *stats, uint16_t rcode)
     stats_add_at(stats, rcode < ARRAY_LEN(by_rcode) ? by_rcode[rcode] : stat_answers_other, 1);
 }
 
+/* What those who watch are told of a query that ends. A pointer is looked at, and no more, while
+ * nobody does. */
+static inline void tell(struct sink *sink, const struct reply *reply, const uint8_t *out,
+                        const struct udp_path *path, const struct tell_how *how)
+{
+    if (sink->requests->taps)
+        tell_reply(sink, reply, span_of(out, out ? reply->len : 0), path, how);
+}
+
 static enum request_result send_reply(struct sink *sink, const struct reply *reply,
-                                      const struct udp_path *path)
+                                      const struct udp_path *path, const struct tell_how *how)
 {
     struct requests *requests = sink->requests;
     uint8_t *out = sink->reserve(sink, reply->len);
     if (!out) {
         STATS_INC(requests->stats, dropped_full);
+        tell(sink, reply, NULL, path, how);
         return REQUEST_DROPPED;
     }
     reply_write(reply, out, loop_now(requests->loop));
     count_reply(requests->stats, reply->rcode);
+    tell(sink, reply, out, path, how);
     sink->commit(sink, reply->len, path);
     return REQUEST_ANSWERED;
 }
 
 static enum request_result send_answer(struct sink *sink, const struct query *query,
-                                       const struct answer *answer, const struct udp_path *path)
+                                       const struct answer *answer, const struct udp_path *path,
+                                       const struct tell_how *how)
 {
     struct reply reply;
     reply_plan_answer(&reply, query, answer, &sink->rules);
-    return send_reply(sink, &reply, path);
+    return send_reply(sink, &reply, path, how);
 }
 
 static enum request_result send_error(struct sink *sink, const struct query *query,
                                       const struct query_error *error, enum server_access access,
-                                      const struct udp_path *path)
+                                      const struct udp_path *path, const struct tell_how *how)
 {
     struct reply reply;
     reply_plan_error(&reply, query, error, access == SERVER_ALLOW, &sink->rules);
-    return send_reply(sink, &reply, path);
+    return send_reply(sink, &reply, path, how);
 }
 
 /* ---- waiting ---- */
@@ -75,7 +88,8 @@ static void on_answer(struct waiter *waiter, const struct answer *answer)
     }
     uint64_t waited_us = loop_now(requests->loop) - request->asked_at;
     stats_histogram_add(&requests->stats->answer_latency, waited_us);
-    send_answer(sink, &request->query, answer, request->is_stream ? NULL : &request->path);
+    struct tell_how how = {TELL_WAITED, request->asked_at, waiter->source};
+    send_answer(sink, &request->query, answer, request->is_stream ? NULL : &request->path, &how);
     request_release(request);
     sink->on_answered(sink);
 }
@@ -87,6 +101,7 @@ static void fill_request(struct request *request, struct sink *sink, const struc
     request->waiter.on_answer = on_answer;
     request->requests = sink->requests;
     request->waiter.takes_stale = true;
+    request->waiter.source = NULL;
     request->sink = sink;
     request->query = *query;
     query_keep(&request->query, request->name);
@@ -122,11 +137,6 @@ static const struct query_error *take_place(struct requests *requests, uint64_t 
     }
 }
 
-static const struct addr *client_of(const struct sink *sink, const struct udp_path *path)
-{
-    return path ? &path->peer : sink->client;
-}
-
 /* NULL: out of memory. It holds the place that was taken for client. */
 static struct request *hold(struct sink *sink, const struct query *query, uint64_t client,
                             const struct udp_path *path)
@@ -149,7 +159,7 @@ static const struct query_error *start_waiting(struct sink *sink, const struct q
                                                const struct udp_path *path)
 {
     struct requests *requests = sink->requests;
-    uint64_t client = server_quota_client(requests->quota, client_of(sink, path));
+    uint64_t client = server_quota_client(requests->quota, sink_client(sink, path));
     const struct query_error *error = take_place(requests, client);
     if (error)
         return error;
@@ -164,6 +174,12 @@ static const struct query_error *start_waiting(struct sink *sink, const struct q
 }
 
 /* ---- taking ---- */
+
+static const struct tell_how *how_of(const struct query_error *error)
+{
+    bool is_limit = error == &error_full || error == &error_client_full;
+    return is_limit ? &tell_limited : &tell_refused;
+}
 
 /* The cache has nothing: NULL when the query waits, else what it is told. */
 static const struct query_error *ask(struct sink *sink, const struct query *query,
@@ -191,11 +207,13 @@ static enum request_result resolve(struct sink *sink, const struct request_looku
     const struct query *query = &lookup->query;
     struct answer answer;
     if (resolver_find(sink->requests->resolver, &lookup->key, &answer)) {
-        enum request_result result = send_answer(sink, query, &answer, lookup->path);
+        enum request_result result = send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
         return answer.is_due ? refresh(sink, lookup, result) : result;
     }
     const struct query_error *error = ask(sink, query, &lookup->key, lookup->path);
-    return error ? send_error(sink, query, error, SERVER_ALLOW, lookup->path) : REQUEST_WAITING;
+    if (!error)
+        return REQUEST_WAITING;
+    return send_error(sink, query, error, SERVER_ALLOW, lookup->path, how_of(error));
 }
 
 /* Not resolved: told why, but for the few names that say what this server is. */
@@ -206,8 +224,8 @@ static enum request_result answer_error(struct sink *sink, const struct request_
     struct answer answer;
     if (lookup->error.rcode == RCODE_REFUSED &&
         chaos_answer(&answer, &space, &query->question, sink->requests->options))
-        return send_answer(sink, query, &answer, lookup->path);
-    return send_error(sink, query, &lookup->error, lookup->access, lookup->path);
+        return send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
+    return send_error(sink, query, &lookup->error, lookup->access, lookup->path, &tell_refused);
 }
 
 static bool is_resolved(const struct request_lookup *lookup)
@@ -219,8 +237,8 @@ static bool is_resolved(const struct request_lookup *lookup)
  * of that. */
 static void judge(struct sink *sink, struct request_lookup *lookup)
 {
-    lookup->gate = gate_judge(&sink->requests->gate, &lookup->query, client_of(sink, lookup->path),
-                              !lookup->path);
+    lookup->gate = gate_judge(&sink->requests->gate, &lookup->query,
+                              sink_client(sink, lookup->path), !lookup->path);
     if (lookup->gate == GATE_DROP || (lookup->gate != GATE_PASS && is_resolved(lookup)))
         lookup->verdict = QUERY_CUT;
 }
@@ -237,6 +255,8 @@ void request_read(struct sink *sink, struct request_lookup *lookup, struct span 
     lookup->verdict = query_check(query, &lookup->error, message);
     if (lookup->verdict == QUERY_DROP) /* and *query says nothing */
         return;
+    if (sink->requests->taps)
+        tell_query(sink, message, path);
     if (gate_concerns(&sink->requests->gate, query))
         judge(sink, lookup);
     if (!is_resolved(lookup))
@@ -261,7 +281,7 @@ static enum request_result send_cookie(struct sink *sink, const struct request_l
         answer.rcode = RCODE_FORMERR;
     else if (query->cookie_len > COOKIE_CLIENT_BYTES && !query->has_valid_cookie)
         answer.rcode = RCODE_BADCOOKIE;
-    return send_error(sink, query, &answer, lookup->access, lookup->path);
+    return send_error(sink, query, &answer, lookup->access, lookup->path, &tell_refused);
 }
 
 /* Above the limit. */
@@ -272,15 +292,18 @@ static enum request_result cut(struct sink *sink, const struct request_lookup *l
     struct reply reply;
     if (lookup->gate == GATE_DROP) {
         STATS_INC(stats, limited_dropped);
+        reply.query = &lookup->query;
+        tell(sink, &reply, NULL, lookup->path, &tell_limited);
         return REQUEST_DROPPED;
     }
     if (lookup->gate == GATE_BAD_COOKIE) {
         STATS_INC(stats, limited_badcookie);
-        return send_error(sink, &lookup->query, &bad_cookie, lookup->access, lookup->path);
+        return send_error(sink, &lookup->query, &bad_cookie, lookup->access, lookup->path,
+                          &tell_limited);
     }
     STATS_INC(stats, limited_truncated);
     reply_plan_truncated(&reply, &lookup->query, &sink->rules);
-    return send_reply(sink, &reply, lookup->path);
+    return send_reply(sink, &reply, lookup->path, &tell_limited);
 }
 
 /* What is answered without looking anything up. */
@@ -289,7 +312,8 @@ static enum request_result answer_at_once(struct sink *sink, const struct reques
     if (lookup->verdict == QUERY_CUT)
         return cut(sink, lookup);
     if (lookup->access == SERVER_REFUSE)
-        return send_error(sink, &lookup->query, &error_prohibited, lookup->access, lookup->path);
+        return send_error(sink, &lookup->query, &error_prohibited, lookup->access, lookup->path,
+                          &tell_refused);
     if (lookup->verdict == QUERY_COOKIE)
         return send_cookie(sink, lookup);
     return answer_error(sink, lookup);

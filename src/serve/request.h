@@ -20,6 +20,7 @@
 
 #include "base/list.h"
 #include "base/span.h"
+#include "base/tap.h"
 #include "cache/key.h"
 #include "net/udp_server.h"
 #include "serve/gate.h"
@@ -32,6 +33,7 @@ struct request;
 struct resolver;
 struct server_quota;
 struct stats;
+struct tap;
 
 enum { REQUEST_SPARES_MAX = 4096 }; /* free requests that a worker keeps for the next ones */
 
@@ -41,6 +43,7 @@ struct requests {
     struct resolver *resolver;
     struct server_quota *quota;
     struct stats *stats;
+    struct tap *taps; /* NULL: nobody watches */
     struct gate gate;
     bool is_draining;    /* nothing new may wait */
     struct list orphans; /* struct request whose clients have left */
@@ -70,7 +73,16 @@ struct sink {
     void (*on_answered)(struct sink *sink);
     struct list waiting; /* struct request */
     size_t waiting_count;
+    /* For who watches: how clients come, and the address they reached where paths do not say it. */
+    enum tap_transport transport;
+    const struct addr *(*local)(const struct sink *sink);
 };
+
+/* Who sent a query that came by this path. */
+static inline const struct addr *sink_client(const struct sink *sink, const struct udp_path *path)
+{
+    return path ? &path->peer : sink->client;
+}
 
 /* Sets the lists; the other members are the owner's to set. */
 void sink_init(struct sink *sink, struct requests *requests);

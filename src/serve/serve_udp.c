@@ -44,6 +44,11 @@ static void commit(struct sink *sink, size_t len, const struct udp_path *path)
     udp_server_commit(serve->socket, len, path);
 }
 
+static const struct addr *local(const struct sink *sink)
+{
+    return udp_server_local(CONTAINER_OF(sink, const struct serve_udp, sink)->socket);
+}
+
 static void tell_if_idle(struct serve_udp *serve)
 {
     if (serve->on_idle && serve_udp_is_idle(serve))
@@ -128,6 +133,7 @@ enum err serve_udp_open(struct serve_udp **out, struct requests *requests,
     serve->is_heard = true;
     serve->sink.reserve = reserve;
     serve->sink.commit = commit;
+    serve->sink.local = local;
     serve->sink.on_answered = on_answered;
     enum err err = udp_server_open(&serve->socket, requests->loop, socket, &handler, serve);
     if (err) {

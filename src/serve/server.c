@@ -96,6 +96,11 @@ void server_set_tls(struct server *server, struct tls_context **context)
     *context = NULL;
 }
 
+void server_set_taps(struct server *server, struct tap *taps)
+{
+    server->requests.taps = taps;
+}
+
 /* ---- ending ---- */
 
 static bool is_idle(const struct server *server)

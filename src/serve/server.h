@@ -17,6 +17,7 @@
 struct loop;
 struct resolver;
 struct server;
+struct tap;
 struct tls_context;
 
 /* Serves the addresses whose sockets it is given. Takes the share, on error too: *share becomes
@@ -30,6 +31,9 @@ MUST_USE enum err server_open(struct server **out, struct loop *loop,
 /* What TLS clients are served with: those that connect from now on; who is connected keeps what it
  * has. Takes the context: *context becomes NULL. */
 void server_set_tls(struct server *server, struct tls_context **context);
+
+/* Who watches queries and answers from now on; borrowed, NULL: nobody. */
+void server_set_taps(struct server *server, struct tap *taps);
 
 /*
  * From now on the server does as these options say, with this quota, and serves the addresses of

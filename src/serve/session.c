@@ -246,6 +246,11 @@ static void commit(struct sink *sink, size_t len, const struct udp_path *path)
     link_commit(CONTAINER_OF(sink, struct session, sink)->link, len);
 }
 
+static const struct addr *local(const struct sink *sink)
+{
+    return link_local(CONTAINER_OF(sink, const struct session, sink)->link);
+}
+
 static void on_answered(struct sink *sink)
 {
     settle(CONTAINER_OF(sink, struct session, sink));
@@ -329,6 +334,8 @@ static void init_sink(struct session *session)
     struct sink *sink = &session->sink;
     sink_init(sink, session->host->requests);
     set_rules(session);
+    sink->transport = is_tls(session) ? TAP_TLS : TAP_TCP;
+    sink->local = local;
     sink->client = &session->client;
     sink->reserve = reserve;
     sink->commit = commit;

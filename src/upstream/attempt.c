@@ -19,6 +19,7 @@
 #include "dns/rrtype.h"
 #include "dns/word.h"
 #include "loop/loop.h"
+#include "upstream/attempt_inside.h"
 #include "upstream/exchange_question.h"
 
 enum { EDNS_UDP_SIZE = 1232 };
@@ -149,6 +150,8 @@ bool attempt_send_udp(struct attempt *attempt)
         return false;
     STATS_INC(attempt->env->stats, upstream_queries_udp);
     STATS_INC(attempt->env->stats, upstream_in_flight);
+    if (attempt->env->taps)
+        attempt_tell_sent(attempt, span_of(query, len), NULL);
     sent(attempt, health_rto_us(&upstream->udp, attempt->nth, upstream->options.query_timeout_us));
     return true;
 }
@@ -164,6 +167,8 @@ bool attempt_send_stream(struct attempt *attempt, struct conn *conn)
     size_t len = build(attempt, out, BUILD_QUERY_MAX, conn_next_id(conn), !conn->asked_keepalive);
     MUST(len > 0);
     conn->asked_keepalive = true;
+    if (attempt->env->taps) /* its bytes are at hand no longer than until they are committed */
+        attempt_tell_sent(attempt, span_of(out, len), conn);
     if (conn_commit(conn, len, &attempt->flight))
         return false;
     attempt->sent_on = conn;
@@ -385,6 +390,12 @@ static void on_stray(struct attempt *attempt)
         fail(attempt, ATTEMPT_UNTRUSTED);
 }
 
+static void tell_heard(const struct attempt *attempt, struct span message)
+{
+    if (attempt->env->taps)
+        attempt_tell_heard(attempt, message);
+}
+
 static void on_datagram(void *owner, struct span datagram)
 {
     struct attempt *attempt = owner;
@@ -393,6 +404,7 @@ static void on_datagram(void *owner, struct span datagram)
 
     enum message_check check = message_parse(&message, datagram);
     if (check == MESSAGE_OK && is_bare_formerr(attempt, &message)) {
+        tell_heard(attempt, datagram);
         fail(attempt, ATTEMPT_NO_EDNS);
         return;
     }
@@ -400,6 +412,7 @@ static void on_datagram(void *owner, struct span datagram)
         on_stray(attempt);
         return;
     }
+    tell_heard(attempt, datagram);
     if (!same_case) {
         STATS_INC(attempt->env->stats, upstream_forged);
         upstream_lost_case(attempt->upstream, false);
@@ -433,6 +446,7 @@ static void take_reply(struct attempt *attempt, struct conn *conn, struct span b
     struct message message;
     bool same_case;
 
+    tell_heard(attempt, bytes);
     enum message_check check = message_parse(&message, bytes);
     if (check == MESSAGE_OK && is_bare_formerr(attempt, &message)) {
         fail(attempt, ATTEMPT_NO_EDNS);

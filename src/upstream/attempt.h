@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/tap.h"
 #include "dns/case_bits.h"
 #include "dns/message.h"
 #include "loop/timer.h"
@@ -70,6 +71,7 @@ struct attempt {
     struct flight flight;
     struct pool_waiter waiter;
     struct conn *sent_on; /* as long as the flight is under way */
+    struct addr local;    /* where it was sent from, while somebody watches */
     uint8_t case_bits[CASE_BITS_MAX];
 };
 
@@ -87,6 +89,14 @@ void attempt_free(struct attempt *attempt);
  * back. */
 MUST_USE bool attempt_send_udp(struct attempt *attempt);
 MUST_USE bool attempt_send_stream(struct attempt *attempt, struct conn *conn);
+
+/* What it was sent over. */
+static inline enum tap_transport attempt_transport(const struct attempt *attempt)
+{
+    if (!attempt->over_stream)
+        return TAP_UDP;
+    return attempt->upstream->options.transport == UPSTREAM_TLS ? TAP_TLS : TAP_TCP;
+}
 
 /* Waits for a connection and sends then. False: refused at once, or too many wait. */
 MUST_USE bool attempt_wait_stream(struct attempt *attempt);

@@ -14,6 +14,7 @@
 #include "upstream/dialer.h"
 
 struct loop;
+struct tap;
 struct tls_contexts;
 struct tls_tickets;
 
@@ -26,6 +27,7 @@ struct nail_quota {
 struct upstream_env {
     struct loop *loop;
     struct stats *stats;
+    struct tap *taps; /* NULL: nobody watches */
     struct nail_quota *quota;
     struct dialer dialer;
     struct list free_attempts;

@@ -274,6 +274,7 @@ static void on_answer(struct attempt *attempt, const struct message *message, ui
         .message = message,
         .upstream = attempt->upstream,
         .over_stream = attempt->over_stream,
+        .source = {attempt->upstream->addr, attempt_transport(attempt)},
         .rtt_us = rtt_us,
     };
     unsigned index = attempt->index;

@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/span.h"
+#include "base/tap.h"
 #include "base/units.h"
 #include "dns/message.h"
 #include "dns/question.h"
@@ -42,6 +43,7 @@ struct exchange_answer {
     const struct message *message; /* parsed; message->bytes are its bytes */
     struct upstream *upstream;
     bool over_stream;
+    struct tap_source source;
     uint64_t rtt_us;
 };
 

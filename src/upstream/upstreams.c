@@ -68,6 +68,11 @@ void upstreams_use_tickets(struct upstreams *upstreams, struct tls_tickets *tick
     upstreams->env.tickets = tickets;
 }
 
+void upstreams_set_taps(struct upstreams *upstreams, struct tap *taps)
+{
+    upstreams->env.taps = taps;
+}
+
 struct upstream_env *upstreams_env(struct upstreams *upstreams)
 {
     return &upstreams->env;

@@ -25,6 +25,7 @@
 #include "upstream/upstream_options.h"
 
 struct loop;
+struct tap;
 struct tls_tickets;
 struct upstream;
 struct upstreams;
@@ -35,6 +36,9 @@ struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct n
 /* Sessions of TLS are resumed with these tickets, which all workers share; borrowed. Before the
  * first upstream is made. Without them every handshake is a full one. */
 void upstreams_use_tickets(struct upstreams *upstreams, struct tls_tickets *tickets);
+
+/* Who watches queries and answers from now on; borrowed, NULL: nobody. */
+void upstreams_set_taps(struct upstreams *upstreams, struct tap *taps);
 
 /* Closes all connections. No exchange may be under way. */
 void upstreams_free(struct upstreams *upstreams);

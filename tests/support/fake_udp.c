@@ -123,6 +123,11 @@ enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct 
     return ERR_OK;
 }
 
+void udp_query_local(const struct udp_query *query, struct addr *out)
+{
+    *out = query->from;
+}
+
 void udp_query_close(struct udp_query **query)
 {
     struct udp_query *closing = *query;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tap/dnstap.h"
 #include "unit/config/config_text.h"
 
 /* The text with a zone, and the one error it must give. */
@@ -328,6 +329,40 @@ static void test_a_socket_path_must_fit_the_system(void **state)
                   "most 107\n");
 }
 
+static void test_dnstap_goes_one_way_only(void **state)
+{
+    (void)state;
+    if (!dnstap_is_built_in())
+        skip(); /* then there is one error more */
+    expect_errors("dnstap: {socket: /a, file: /b}\n" ZONE,
+                  "f:1:22: error: dnstap.file: goes not with dnstap.socket; keep one of them\n");
+    expect_error("dnstap: {socket: tap.sock}",
+                 "1:18: error: dnstap.socket: takes an absolute path, or \"\" for none, not "
+                 "\"tap.sock\"");
+    char text[512], path[CONFIG_SOCKET_MAX + 2];
+    memset(path, 'a', sizeof(path));
+    path[0] = '/';
+    path[CONFIG_SOCKET_MAX + 1] = '\0';
+    snprintf(text, sizeof(text), "dnstap: {socket: %s}\n" ZONE, path);
+    expect_errors(text, "f:1:10: error: dnstap.socket: is too long; the system takes paths of at "
+                        "most 107 bytes\n");
+}
+
+static void test_messages_of_dnstap(void **state)
+{
+    (void)state;
+    expect_error("dnstap: {messages: [client-query, client-replies]}",
+                 "1:35: error: dnstap.messages[1]: takes client-query, client-response, "
+                 "forwarder-query, forwarder-response, resolver-query or resolver-response, not "
+                 "\"client-replies\"; did you mean client-response?");
+    expect_error("dnstap: {messages: [client-query, client-query]}",
+                 "1:35: error: dnstap.messages[1]: stands twice; keep one of them");
+    expect_error("dnstap: {messages: []}",
+                 "1:20: error: dnstap.messages: has 0 kinds; takes 1 to 6");
+    expect_error("log: {queries: maybe}",
+                 "1:16: error: log.queries: takes yes or no, not \"maybe\"");
+}
+
 static void test_keys_of_later_versions_are_known_and_refused(void **state)
 {
     (void)state;
@@ -479,6 +514,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unknown_keys),
+        cmocka_unit_test(test_dnstap_goes_one_way_only),
+        cmocka_unit_test(test_messages_of_dnstap),
         cmocka_unit_test(test_wrong_types),
         cmocka_unit_test(test_words_that_are_not_of_the_kind),
         cmocka_unit_test(test_values_out_of_range),

@@ -39,6 +39,25 @@ static void test_defaults_are_those_of_the_manual(void **state)
     config_free(config);
 }
 
+static void test_who_watches(void **state)
+{
+    (void)state;
+    struct config *config = load_fine(ZONE);
+    assert_false(config->log_queries);
+    assert_string_equal(config->dnstap.socket, "");
+    assert_string_equal(config->dnstap.file, "");
+    assert_int_equal(config->dnstap.messages, 63);
+    config_free(config);
+    config = load_fine("log: {queries: yes}\n"
+                       "dnstap: {identity: ns7, version: \"1 2\", messages: [resolver-response, "
+                       "client-response]}\n" ZONE);
+    assert_true(config->log_queries);
+    assert_string_equal(config->dnstap.identity, "ns7");
+    assert_string_equal(config->dnstap.version, "1 2");
+    assert_int_equal(config->dnstap.messages, DNSTAP_CLIENT_RESPONSES | DNSTAP_RESOLVER_RESPONSES);
+    config_free(config);
+}
+
 static int access_of(const struct config *config, const char *client)
 {
     struct addr addr = addr_of(client);
@@ -305,6 +324,7 @@ static void test_a_file_of_the_largest_size_loads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_watches),
         cmocka_unit_test(test_defaults_are_those_of_the_manual),
         cmocka_unit_test(test_only_loopback_may_ask_by_default),
         cmocka_unit_test(test_the_longest_access_prefix_decides),

@@ -33,6 +33,7 @@ struct client {
     uint8_t kind, rcode, ede_count;
     uint16_t ede[2];
     uint32_t stale_s;
+    int source; /* the number of the exchange whose answer it is; -1: of none */
     char text[4096];
     const char *asks_again; /* a name asked from within on_answer */
 };
@@ -56,6 +57,7 @@ static inline void on_answer(struct waiter *waiter, const struct answer *got)
 {
     struct client *client = CONTAINER_OF(waiter, struct client, waiter);
     client->answers++;
+    client->source = waiter->source ? addr_port(&waiter->source->addr) : -1;
     client->kind = got->kind;
     client->rcode = header_rcode(got->message.data);
     client->ede_count = got->ede_count;

@@ -51,7 +51,9 @@ void exchange_stop(struct exchange *exchange)
 static inline enum exchange_verdict answer_with(unsigned number, const struct message *message)
 {
     struct exchange *exchange = asked[number];
-    struct exchange_answer answer = {.message = message};
+    struct exchange_answer answer = {
+        .message = message,
+        .source = {.addr.in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)number)}}};
     bool stopped = false;
     assert_true(exchange->active);
     exchange->stopped = &stopped;

@@ -28,6 +28,27 @@ static void test_a_question_is_asked_of_its_zone_and_its_answer_handed_out_and_k
     assert_int_equal(stats.cache_misses, 1);
 }
 
+static void test_an_answer_names_the_upstream_that_gave_it(void **state)
+{
+    (void)state;
+    struct client client = {0}, alias = {0}, failed = {0}, refused = {0};
+    client_ask(&client, "b.example", 0);
+    client_ask(&alias, WWW, 0);
+    answer(1, 0, (struct sections){.answer = {"www.example. 300 IN CNAME a.test."}});
+    answer(2, 0, (struct sections){.answer = {"a.test. 100 IN A 192.0.2.9"}});
+    assert_int_equal(alias.source, 2); /* the target's */
+    answer(0, 0, (struct sections){.answer = {"b.example. 100 IN A 192.0.2.9"}});
+    assert_int_equal(client.source, 0);
+    client_ask(&failed, "c.example", 0);
+    exchange_fails(3, (struct exchange_failure){.any_network = true});
+    assert_int_equal(failed.source, -1);
+    client_ask(&refused, "d.example", 0);
+    assert_int_equal(answer(4, RCODE_REFUSED, (struct sections){0}), EXCHANGE_ANOTHER);
+    exchange_fails(4, (struct exchange_failure){.any_answer = true, .rcode = RCODE_REFUSED});
+    assert_int_equal(refused.kind, ANSWER_FAILURE);
+    assert_int_equal(refused.source, 4); /* it did answer */
+}
+
 static void test_do_and_cd_are_passed_on(void **state)
 {
     (void)state;
@@ -247,6 +268,8 @@ static void test_a_failure_gives_way_to_a_good_answer_stored_meanwhile(void **st
     resolver = first;
     exchange_fails(0, (struct exchange_failure){.any_network = true});
     assert_string_equal(client.text, WWW_TEXT);
+    assert_int_equal(there.source, 1);
+    assert_int_equal(client.source, -1); /* of the cache */
     assert_true(find(WWW, &found));
     assert_int_equal(found.kind, ANSWER_POSITIVE);
     resolver_free(other);
@@ -752,6 +775,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_a_question_is_asked_of_its_zone_and_its_answer_handed_out_and_kept, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(test_an_answer_names_the_upstream_that_gave_it, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_do_and_cd_are_passed_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_where_ad_is_trusted_it_is_asked_for, set_up,
                                         tear_down),

@@ -32,6 +32,7 @@ static void test_when_the_upstreams_fail_clients_get_the_stale_answer(void **sta
         assert_int_equal(clients[i].answers, 1);
         assert_int_equal(clients[i].rcode, RCODE_NOERROR);
         assert_string_equal(clients[i].text, WWW_STALE_TEXT);
+        assert_int_equal(clients[i].source, -1);
         assert_int_equal(clients[i].ede_count, 2);
         assert_int_equal(clients[i].ede[0], EDE_STALE_ANSWER);
         assert_int_equal(clients[i].ede[1], EDE_NO_REACHABLE_AUTHORITY);

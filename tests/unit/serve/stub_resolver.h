@@ -33,6 +33,10 @@ struct resolver {
     uint16_t rdata_len;
     uint16_t flags;                    /* of every answer: rcode, AD */
     bool dnssec_ok, checking_disabled; /* of the last key */
+    uint8_t kind;                      /* of every answer, as the next two */
+    uint32_t stale_s;
+    bool is_local;
+    const struct tap_source *source; /* of answers that were waited for */
     struct canned canned;
 };
 
@@ -68,6 +72,10 @@ static inline const struct answer *stub_make(uint16_t type, const uint8_t *name,
 {
     struct question question = {.name = {name, len}, .type = type, .cls = RRCLASS_IN};
     canned_make(&stub.canned, &question, stub.flags, stub.records, stub.rdata_len);
+    stub.canned.answer.kind = stub.kind;
+    stub.canned.answer.stale_s = stub.stale_s;
+    if (stub.is_local)
+        stub.canned.answer.ttl_s = 0;
     return &stub.canned.answer;
 }
 
@@ -150,6 +158,7 @@ static inline bool stub_answer(bool last)
     struct stub_task *task = LIST_ITEM(node, struct stub_task, node);
     const struct answer *answer = stub_make(task->type, task->name, task->len);
     struct waiter *waiter = stub_end(task);
+    waiter->source = stub.source;
     cache_read_begin();
     waiter->on_answer(waiter, answer);
     cache_read_end();

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Puts those together who watch. The query log can come and go with a reload; dnstap is what it was
+ * at the start.
+ * Invariant: a worker's taps are linked by the worker alone.
+ */
+#include "daemon/watchers.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/tap.h"
+#include "config/config.h"
+#include "tap/dnstap.h"
+#include "tap/query_log.h"
+
+struct watchers {
+    struct query_log *log;
+    bool can_log;          /* its thread runs */
+    struct dnstap *dnstap; /* NULL: none */
+};
+
+static enum err open_dnstap(struct watchers *watchers, const struct dnstap_options *options,
+                            size_t workers)
+{
+    if (!*options->socket && !*options->file)
+        return ERR_OK;
+    return dnstap_open(&watchers->dnstap, options, workers);
+}
+
+enum err watchers_open(struct watchers **out, const struct config *config, size_t workers)
+{
+    struct watchers *watchers = calloc(1, sizeof(*watchers));
+    if (!watchers)
+        return ERR_NO_MEMORY;
+    watchers->log = query_log_new(workers, STDERR_FILENO);
+    enum err err = watchers->log ? open_dnstap(watchers, &config->dnstap, workers) : ERR_NO_MEMORY;
+    if (err) {
+        watchers_close(watchers);
+        return err;
+    }
+    watchers_prepare(watchers, config->log_queries);
+    *out = watchers;
+    return ERR_OK;
+}
+
+void watchers_close(struct watchers *watchers)
+{
+    if (!watchers)
+        return;
+    query_log_free(watchers->log);
+    dnstap_close(watchers->dnstap);
+    free(watchers);
+}
+
+void watchers_prepare(struct watchers *watchers, bool log_queries)
+{
+    if (!log_queries || watchers->can_log)
+        return;
+    enum err err = query_log_start(watchers->log);
+    watchers->can_log = !err;
+    if (err)
+        LOG(LOG_ERROR, "daemon", "log.queries: queries are not logged: %s", err_str(err));
+}
+
+struct tap *watchers_of_clients(struct watchers *watchers, size_t worker, struct stats *stats,
+                                bool log_queries)
+{
+    bool is_logged = log_queries && watchers->can_log;
+    struct tap *log = is_logged ? query_log_tap(watchers->log, worker, stats) : NULL;
+    if (!watchers->dnstap || !dnstap_sees_clients(watchers->dnstap))
+        return log;
+    struct tap *dnstap = dnstap_tap(watchers->dnstap, worker, stats);
+    dnstap->next = log;
+    return dnstap;
+}
+
+struct tap *watchers_of_upstreams(struct watchers *watchers, size_t worker, struct stats *stats)
+{
+    if (!watchers->dnstap || !dnstap_sees_upstreams(watchers->dnstap))
+        return NULL;
+    return dnstap_tap(watchers->dnstap, worker, stats);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * From a worker's taps to frames: which messages are wanted, and who writes them when. Their bytes
+ * are dnstap_message.c's, the reader is frames.c's.
+ * Invariant: a payload leaves its ring when it was written, not before.
+ */
+#include "tap/dnstap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/stats.h"
+#include "base/tap.h"
+#include "tap/dnstap_message.h"
+#include "tap/drain.h"
+#include "tap/frames.h"
+#include "tap/wall.h"
+
+struct message_tap {
+    struct tap tap;
+    struct dnstap *dnstap;
+    size_t worker;
+    struct stats *stats;
+} __attribute__((aligned(128))); /* no two workers share a line */
+
+struct dnstap {
+    struct dnstap_options options; /* with texts of our own */
+    struct span identity, version;
+    struct drain *drain;
+    struct frames *frames;
+    struct message_tap taps[];
+};
+
+bool dnstap_is_built_in(void)
+{
+    return frames_are_built_in();
+}
+
+/* ---- the worker ---- */
+
+static void take(struct tap *tap, enum dnstap_type type, const struct tap_message *seen)
+{
+    struct message_tap *mine = CONTAINER_OF(tap, struct message_tap, tap);
+    struct dnstap *dnstap = mine->dnstap;
+    struct dnstap_message message = {
+        .type = type,
+        .identity = dnstap->identity,
+        .version = dnstap->version,
+        .wall_offset_us = wall_offset_us(),
+        .seen = seen,
+    };
+    size_t len = dnstap_message_put(NULL, &message);
+    uint8_t *out = drain_reserve(dnstap->drain, mine->worker, len);
+    if (!out) {
+        STATS_INC(mine->stats, dnstap_dropped);
+        return;
+    }
+    dnstap_message_put(out, &message);
+    drain_commit(dnstap->drain, mine->worker, len);
+}
+
+static bool wants(const struct tap *tap, uint32_t bit)
+{
+    return CONTAINER_OF(tap, const struct message_tap, tap)->dnstap->options.messages & bit;
+}
+
+static void on_query(struct tap *tap, const struct tap_message *message)
+{
+    take(tap, DNSTAP_CLIENT_QUERY, message);
+}
+
+static void on_reply(struct tap *tap, const struct tap_reply *reply)
+{
+    if (reply->message.bytes.len > 0)
+        take(tap, DNSTAP_CLIENT_RESPONSE, &reply->message);
+}
+
+/* Who is asked without RD is authoritative, and we are its resolver. */
+static void on_sent(struct tap *tap, const struct tap_message *message, bool wants_recursion)
+{
+    if (wants(tap, wants_recursion ? DNSTAP_FORWARDER_QUERIES : DNSTAP_RESOLVER_QUERIES))
+        take(tap, wants_recursion ? DNSTAP_FORWARDER_QUERY : DNSTAP_RESOLVER_QUERY, message);
+}
+
+static void on_heard(struct tap *tap, const struct tap_message *message, bool wants_recursion)
+{
+    if (wants(tap, wants_recursion ? DNSTAP_FORWARDER_RESPONSES : DNSTAP_RESOLVER_RESPONSES))
+        take(tap, wants_recursion ? DNSTAP_FORWARDER_RESPONSE : DNSTAP_RESOLVER_RESPONSE, message);
+}
+
+/* ---- the thread ---- */
+
+static size_t gather(struct ring *ring, struct span payloads[FRAMES_BATCH])
+{
+    size_t count = 0;
+    while (count < FRAMES_BATCH && ring_read(ring, &payloads[count]))
+        count++;
+    return count;
+}
+
+static bool carry_ring(struct dnstap *dnstap, struct ring *ring)
+{
+    struct span payloads[FRAMES_BATCH];
+    size_t count;
+    while ((count = gather(ring, payloads)) > 0) {
+        if (!frames_write(dnstap->frames, payloads, count)) {
+            ring_rewind(ring);
+            return false;
+        }
+        ring_release(ring);
+    }
+    return true;
+}
+
+static bool carry(void *owner)
+{
+    struct dnstap *dnstap = owner;
+    if (!frames_open(dnstap->frames))
+        return false;
+    for (size_t i = 0; i < drain_rings(dnstap->drain); i++)
+        if (!carry_ring(dnstap, drain_ring(dnstap->drain, i)))
+            return false;
+    if (drain_is_ending(dnstap->drain))
+        frames_end(dnstap->frames);
+    return true;
+}
+
+/* ---- life ---- */
+
+static bool copy_text(char **text)
+{
+    *text = strdup(*text ? *text : "");
+    return *text;
+}
+
+static bool copy_options(struct dnstap *dnstap, const struct dnstap_options *options)
+{
+    struct dnstap_options *own = &dnstap->options;
+    *own = *options;
+    bool is_whole = copy_text(&own->socket);
+    is_whole &= copy_text(&own->file);
+    is_whole &= copy_text(&own->identity);
+    is_whole &= copy_text(&own->version);
+    if (!is_whole)
+        return false;
+    dnstap->identity = span_of(own->identity, strlen(own->identity));
+    dnstap->version = span_of(own->version, strlen(own->version));
+    return true;
+}
+
+static struct dnstap *new_dnstap(const struct dnstap_options *options, size_t workers)
+{
+    size_t size = sizeof(struct dnstap) + workers * sizeof(struct message_tap);
+    struct dnstap *dnstap = aligned_alloc(_Alignof(struct dnstap), size);
+    struct drain_options drain = {.name = "dnstap",
+                                  .rings = workers,
+                                  .ring_bytes = DNSTAP_RING,
+                                  .retry_ms = DNSTAP_RETRY_MS,
+                                  .carry = carry,
+                                  .owner = dnstap};
+    if (!dnstap)
+        return NULL;
+    memset(dnstap, 0, size);
+    dnstap->drain = drain_new(&drain);
+    if (copy_options(dnstap, options) && dnstap->drain)
+        return dnstap;
+    dnstap_close(dnstap);
+    return NULL;
+}
+
+static enum err start(struct dnstap *dnstap)
+{
+    const struct dnstap_options *options = &dnstap->options;
+    bool is_file = *options->file;
+    enum err err = frames_new(&dnstap->frames, is_file ? options->file : options->socket, is_file);
+    if (err)
+        return err;
+    frames_use(dnstap->frames, dnstap->drain);
+    return drain_start(dnstap->drain);
+}
+
+enum err dnstap_open(struct dnstap **out, const struct dnstap_options *options, size_t workers)
+{
+    struct dnstap *dnstap = new_dnstap(options, workers);
+    if (!dnstap)
+        return ERR_NO_MEMORY;
+    enum err err = start(dnstap);
+    if (err) {
+        dnstap_close(dnstap);
+        return err;
+    }
+    *out = dnstap;
+    return ERR_OK;
+}
+
+bool dnstap_sees_clients(const struct dnstap *dnstap)
+{
+    return dnstap->options.messages & (DNSTAP_CLIENT_QUERIES | DNSTAP_CLIENT_RESPONSES);
+}
+
+bool dnstap_sees_upstreams(const struct dnstap *dnstap)
+{
+    return dnstap->options.messages & ~(uint32_t)(DNSTAP_CLIENT_QUERIES | DNSTAP_CLIENT_RESPONSES);
+}
+
+struct tap *dnstap_tap(struct dnstap *dnstap, size_t worker, struct stats *stats)
+{
+    struct message_tap *mine = &dnstap->taps[worker];
+    uint32_t messages = dnstap->options.messages;
+    mine->tap.on_query = messages & DNSTAP_CLIENT_QUERIES ? on_query : NULL;
+    mine->tap.on_reply = messages & DNSTAP_CLIENT_RESPONSES ? on_reply : NULL;
+    mine->tap.on_sent = on_sent;
+    mine->tap.on_heard = on_heard;
+    mine->dnstap = dnstap;
+    mine->worker = worker;
+    mine->stats = stats;
+    return &mine->tap;
+}
+
+void dnstap_close(struct dnstap *dnstap)
+{
+    if (!dnstap)
+        return;
+    drain_free(dnstap->drain);
+    frames_free(dnstap->frames);
+    free(dnstap->options.socket);
+    free(dnstap->options.file);
+    free(dnstap->options.identity);
+    free(dnstap->options.version);
+    free(dnstap);
+}

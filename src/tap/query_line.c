@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Lines of the query log. Every byte a client chose goes through name_format(), which leaves
+ * nothing but printable ASCII; in JSON its backslashes and quotes are escaped once more.
+ */
+#include "tap/query_line.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "dns/header.h"
+#include "dns/name.h"
+#include "dns/rrtype.h"
+
+/* A line under construction. Its room is above what any record needs; what would not fit is left
+ * out. */
+struct line {
+    char *text;
+    size_t len;
+};
+
+/* A record as words. */
+struct words {
+    char client[ADDR_TEXT_MAX], upstream[ADDR_TEXT_MAX];
+    char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX], cls[RRTYPE_TEXT_MAX];
+    char rcode[RRTYPE_TEXT_MAX];
+    bool has_upstream;
+};
+
+static const char *const transports[] = {"udp", "tcp", "tls"};
+
+static const char *const origins[TAP_ORIGIN_COUNT] = {
+    [TAP_FROM_CACHE] = "cache",       [TAP_FROM_STALE] = "stale",   [TAP_FROM_LOCAL] = "local",
+    [TAP_FROM_UPSTREAM] = "upstream", [TAP_FROM_NOBODY] = "failed", [TAP_FROM_REFUSAL] = "refused",
+    [TAP_FROM_LIMIT] = "limited",
+};
+
+static void put(struct line *line, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static void put(struct line *line, const char *format, ...)
+{
+    size_t room = QUERY_LINE_MAX - 1 - line->len; /* one is the line's end */
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(line->text + line->len, room, format, args);
+    va_end(args);
+    line->len += MIN((size_t)MAX(len, 0), room - 1);
+}
+
+static void put_char(struct line *line, char c)
+{
+    if (line->len < QUERY_LINE_MAX - 2)
+        line->text[line->len++] = c;
+}
+
+static void put_json_text(struct line *line, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            put_char(line, '\\');
+        put_char(line, *text);
+    }
+}
+
+static uint64_t took_us(const struct query_record *record)
+{
+    return record->answered_at > record->asked_at ? record->answered_at - record->asked_at : 0;
+}
+
+static void make_words(struct words *words, const struct query_record *record, const uint8_t *name)
+{
+    *words = (struct words){.name = "-", .type = "-", .cls = "-", .rcode = "-"};
+    words->has_upstream =
+        record->origin == TAP_FROM_UPSTREAM && addr_family(&record->source.addr) != AF_UNSPEC;
+    if (words->has_upstream)
+        addr_format(&record->source.addr, words->upstream);
+    if (record->size > 0)
+        rrtype_rcode_name(record->rcode, words->rcode);
+    if (record->name_len == 0)
+        return;
+    name_format((struct name){name, record->name_len}, words->name);
+    rrtype_name(record->type, words->type);
+    rrtype_class_name(record->cls, words->cls);
+}
+
+/* "rd,cd,do", or "-". */
+static void put_flags(struct line *line, const struct query_record *record)
+{
+    bool has[] = {record->flags & HEADER_RD, record->flags & HEADER_CD, record->dnssec_ok};
+    static const char *const names[] = {"rd", "cd", "do"};
+    const char *before = "";
+    for (size_t i = 0; i < ARRAY_LEN(has); i++) {
+        if (!has[i])
+            continue;
+        put(line, "%s%s", before, names[i]);
+        before = ",";
+    }
+    put(line, "%s", *before ? "" : "-");
+}
+
+static void put_text(struct line *line, const struct query_record *record,
+                     const struct words *words)
+{
+    uint64_t us = took_us(record);
+    put(line, "%.64s: info: query: %s %s %s %s %s ", program_invocation_short_name, words->client,
+        transports[record->transport], words->name, words->type, words->cls);
+    put_flags(line, record);
+    put(line, " %s %" PRIu32 " %" PRIu64 ".%03" PRIu64 "ms %s", words->rcode, record->size,
+        us / 1000, us % 1000, origins[record->origin]);
+    if (words->has_upstream)
+        put(line, " %s %s", words->upstream, transports[record->source.transport]);
+}
+
+static const char *boolean(bool value)
+{
+    return value ? "true" : "false";
+}
+
+static void put_json_question(struct line *line, const struct query_record *record,
+                              const struct words *words)
+{
+    if (record->name_len > 0) {
+        put(line, ",\"name\":\"");
+        put_json_text(line, words->name);
+        put(line, "\",\"type\":\"%s\",\"class\":\"%s\"", words->type, words->cls);
+    }
+    put(line, ",\"rd\":%s,\"cd\":%s,\"do\":%s", boolean(record->flags & HEADER_RD),
+        boolean(record->flags & HEADER_CD), boolean(record->dnssec_ok));
+}
+
+static void put_json(struct line *line, const struct query_record *record,
+                     const struct words *words, uint64_t answered_us)
+{
+    char at[LOG_TIME_MAX];
+    uint64_t us = took_us(record);
+    log_time(answered_us, at);
+    put(line, "{\"time\":\"%s\",\"level\":\"info\",\"module\":\"query\",\"client\":\"%s\"", at,
+        words->client);
+    put(line, ",\"port\":%u,\"protocol\":\"%s\"", addr_port(&record->client),
+        transports[record->transport]);
+    put_json_question(line, record, words);
+    if (record->size > 0)
+        put(line, ",\"rcode\":\"%s\"", words->rcode);
+    put(line, ",\"size\":%" PRIu32 ",\"seconds\":%" PRIu64 ".%06" PRIu64 ",\"origin\":\"%s\"",
+        record->size, us / 1000000, us % 1000000, origins[record->origin]);
+    if (words->has_upstream)
+        put(line, ",\"upstream\":\"%s\",\"transport\":\"%s\"", words->upstream,
+            transports[record->source.transport]);
+    put(line, "}");
+}
+
+size_t query_line(char out[QUERY_LINE_MAX], enum log_format format,
+                  const struct query_record *record, const uint8_t *name, uint64_t answered_us)
+{
+    struct line line = {.text = out};
+    struct words words;
+    make_words(&words, record, name);
+    if (format == LOG_JSON) {
+        addr_format_ip(&record->client, words.client);
+        put_json(&line, record, &words, answered_us);
+    } else {
+        addr_format(&record->client, words.client);
+        put_text(&line, record, &words);
+    }
+    out[line.len++] = '\n';
+    return line.len;
+}

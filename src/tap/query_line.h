@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TAP_QUERY_LINE_H
+#define NAILUP_TAP_QUERY_LINE_H
+
+/*
+ * The line of one query, in text or as a JSON object. Pure: a record in, bytes out.
+ *
+ *   nailupd: info: query: 192.0.2.7@40000 udp www.example.com. A IN rd,do NOERROR 88 12.345ms
+ *       upstream 192.0.2.53@53 tcp
+ *   {"time":...,"level":"info","module":"query","client":"192.0.2.7","port":40000, ...}
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/log.h"
+#include "base/tap.h"
+
+enum { QUERY_LINE_MAX = 2048 }; /* bytes of any line, its end included */
+
+/* What a worker keeps of a query; the name's name_len bytes stand behind it. */
+struct query_record {
+    uint64_t asked_at, answered_at; /* us on the loop's clock */
+    struct addr client;
+    struct tap_source source; /* family 0: none */
+    uint32_t size;            /* of the answer; 0: there was none */
+    uint16_t type, cls, flags, rcode;
+    uint8_t transport; /* enum tap_transport */
+    uint8_t origin;    /* enum tap_origin */
+    uint8_t name_len;  /* of its wire format; 0: there was no question */
+    bool dnssec_ok;
+};
+
+/* answered_us: answered_at in us since 1970. Returns the line's length. */
+size_t query_line(char out[QUERY_LINE_MAX], enum log_format format,
+                  const struct query_record *record, const uint8_t *name, uint64_t answered_us);
+
+#endif

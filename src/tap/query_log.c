@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * From a worker's tap to a line: the tap copies what the line needs, the thread makes the words.
+ * How records travel is drain.c's, how a line looks query_line.c's.
+ * Invariant: a write has whole lines, and no more bytes than a pipe takes in one piece, so that
+ * lines of others do not come in between.
+ */
+#include "tap/query_log.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "tap/drain.h"
+#include "tap/query_line.h"
+#include "tap/wall.h"
+
+/* The thread's name is in top and in core files. */
+static const char thread_name[] = "query-log";
+
+struct log_tap {
+    struct tap tap;
+    struct query_log *log;
+    size_t worker;
+    struct stats *stats;
+} __attribute__((aligned(128))); /* no two workers share a line */
+
+struct query_log {
+    struct drain *drain;
+    int fd;
+    size_t len; /* of the lines that wait to be written, the thread's */
+    char lines[PIPE_BUF];
+    struct log_tap taps[];
+};
+
+_Static_assert(QUERY_LINE_MAX <= PIPE_BUF, "a line is one piece");
+
+/* ---- the worker ---- */
+
+static void fill(struct query_record *record, const struct tap_reply *reply)
+{
+    const struct tap_message *message = &reply->message;
+    *record = (struct query_record){
+        .asked_at = message->asked_at,
+        .answered_at = message->answered_at,
+        .client = *message->asker,
+        .size = (uint32_t)message->bytes.len,
+        .type = reply->type,
+        .cls = reply->cls,
+        .flags = reply->flags,
+        .rcode = reply->rcode,
+        .transport = (uint8_t)message->transport,
+        .origin = (uint8_t)reply->origin,
+        .name_len = (uint8_t)reply->name.len,
+        .dnssec_ok = reply->dnssec_ok,
+    };
+    if (reply->source)
+        record->source = *reply->source;
+}
+
+static void on_reply(struct tap *tap, const struct tap_reply *reply)
+{
+    struct log_tap *mine = CONTAINER_OF(tap, struct log_tap, tap);
+    size_t len = sizeof(struct query_record) + reply->name.len;
+    uint8_t *out = drain_reserve(mine->log->drain, mine->worker, len);
+    struct query_record record;
+
+    if (!out) {
+        STATS_INC(mine->stats, query_log_dropped);
+        return;
+    }
+    fill(&record, reply);
+    memcpy(out, &record, sizeof(record));
+    if (reply->name.len > 0)
+        memcpy(out + sizeof(record), reply->name.data, reply->name.len);
+    drain_commit(mine->log->drain, mine->worker, len);
+}
+
+/* ---- the thread ---- */
+
+/* False: it is ending, and the reader of stderr takes nothing. */
+static bool write_lines(struct query_log *log)
+{
+    size_t done = 0;
+    while (done < log->len) {
+        if (!drain_wait(log->drain, log->fd, POLLOUT, -1))
+            return false;
+        ssize_t written = write(log->fd, log->lines + done, log->len - done);
+        if (written < 0 && errno != EAGAIN && errno != EINTR)
+            break; /* nobody will ever read them */
+        done += (size_t)MAX(written, 0);
+    }
+    log->len = 0;
+    return true;
+}
+
+static bool add_line(struct query_log *log, struct span bytes)
+{
+    struct query_record record;
+    if (log->len + QUERY_LINE_MAX > sizeof(log->lines) && !write_lines(log))
+        return false;
+    memcpy(&record, bytes.data, sizeof(record));
+    log->len += query_line(log->lines + log->len, log_get_format(), &record,
+                           bytes.data + sizeof(record), wall_us(record.answered_at));
+    return true;
+}
+
+static bool carry_ring(struct query_log *log, struct ring *ring)
+{
+    struct span record;
+    while (ring_read(ring, &record)) {
+        if (!add_line(log, record))
+            return false;
+        ring_release(ring);
+    }
+    return true;
+}
+
+static bool carry(void *owner)
+{
+    struct query_log *log = owner;
+    for (size_t i = 0; i < drain_rings(log->drain); i++)
+        if (!carry_ring(log, drain_ring(log->drain, i)))
+            return false;
+    return write_lines(log);
+}
+
+/* ---- life ---- */
+
+struct query_log *query_log_new(size_t workers, int fd)
+{
+    struct drain_options options = {
+        .name = thread_name, .rings = workers, .ring_bytes = QUERY_LOG_RING, .carry = carry};
+    size_t size = sizeof(struct query_log) + workers * sizeof(struct log_tap);
+    struct query_log *log = aligned_alloc(_Alignof(struct query_log), size);
+    if (!log)
+        return NULL;
+    memset(log, 0, size);
+    log->fd = fd;
+    options.owner = log;
+    log->drain = drain_new(&options);
+    if (log->drain)
+        return log;
+    free(log);
+    return NULL;
+}
+
+enum err query_log_start(struct query_log *log)
+{
+    return drain_start(log->drain);
+}
+
+struct tap *query_log_tap(struct query_log *log, size_t worker, struct stats *stats)
+{
+    struct log_tap *mine = &log->taps[worker];
+    mine->tap.on_reply = on_reply;
+    mine->log = log;
+    mine->worker = worker;
+    mine->stats = stats;
+    return &mine->tap;
+}
+
+void query_log_free(struct query_log *log)
+{
+    if (!log)
+        return;
+    drain_free(log->drain);
+    free(log);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TAP_WALL_H
+#define NAILUP_TAP_WALL_H
+
+/* What an instant of the loop's clock is on the wall's. */
+
+#include <stdint.h>
+#include <time.h>
+
+#include "base/check.h"
+
+static inline int64_t wall_clock_us(clockid_t clock)
+{
+    struct timespec now;
+    MUST(clock_gettime(clock, &now) == 0);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* To be added to an instant of the loop's clock (CLOCK_BOOTTIME) for us since 1970. */
+static inline int64_t wall_offset_us(void)
+{
+    return wall_clock_us(CLOCK_REALTIME) - wall_clock_us(CLOCK_BOOTTIME);
+}
+
+/* us since 1970; 0 where that would be before. */
+static inline uint64_t wall_us(uint64_t at)
+{
+    int64_t us = (int64_t)at + wall_offset_us();
+    return us > 0 ? (uint64_t)us : 0;
+}
+
+#endif

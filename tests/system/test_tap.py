@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Who sees queries: lines of the query log, and dnstap as fstrm_capture and dnstap-read take it, and
+as a reader of our own finds it in a file. Most basic first."""
+
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import time
+
+import pytest
+
+from conftest import eventually, free_address, program
+from peers import need
+
+NAME = "www.example.org"
+LINE = re.compile(r"nailupd: info: query: (?P<client>\S+) (?P<protocol>\S+) (?P<name>\S+) (?P<type>\S+)"
+                  r" (?P<cls>\S+) (?P<flags>\S+) (?P<rcode>\S+) (?P<size>\d+) (?P<ms>[\d.]+)ms"
+                  r" (?P<origin>\S+)(?: (?P<upstream>\S+) (?P<transport>\S+))?")
+
+
+def lines(daemon, count):
+    """The first lines of the query log, once there are so many."""
+    def found():
+        all_lines = [LINE.fullmatch(line) for line in daemon.log().splitlines()
+                     if ": query: " in line]
+        assert all(all_lines), daemon.log()
+        return len(all_lines) >= count and all_lines
+    return eventually(found, 20)
+
+
+# ---- the query log ----
+
+
+def test_each_query_is_a_line_that_says_where_its_answer_came_from(nailupd, responder, dig):
+    upstream = responder(transport="tcp")
+    daemon = nailupd({"log": {"queries": "yes", "level": "warning"},
+                      "local-data": [f"nas.{NAME}. 60 IN A 192.0.2.9"]},
+                     upstreams=[upstream], nailed=True)
+    dig(daemon, NAME, "A", "+dnssec", "+cdflag")
+    dig(daemon, NAME, "A", "+dnssec", "+cdflag", "+tcp")
+    dig(daemon, f"nas.{NAME}")
+    dig(daemon, "absent.example.net", "AAAA", "+norecurse")
+    asked, hit, local, refused = lines(daemon, 4)
+    assert asked["name"] == NAME + "." and asked["type"] == "A" and asked["cls"] == "IN"
+    assert asked["client"].startswith("127.0.0.1@") and asked["protocol"] == "udp"
+    assert asked["flags"] == "rd,cd,do" and asked["rcode"] == "NOERROR"
+    assert asked["origin"] == "upstream" and asked["upstream"] == upstream.server
+    assert asked["transport"] in ("tcp", "udp") and float(asked["ms"]) > 0
+    assert hit["origin"] == "cache" and hit["protocol"] == "tcp" and hit["upstream"] is None
+    assert local["origin"] == "local" and local["flags"] == "rd"
+    assert refused["origin"] == "refused" and refused["rcode"] == "REFUSED"
+    assert refused["flags"] == "-" and int(refused["size"]) > 12
+
+
+def test_without_the_option_there_are_no_lines(nailupd, responder, dig):
+    daemon = nailupd(upstreams=[responder()])
+    assert dig(daemon, NAME).status == "NOERROR"
+    daemon.stop()
+    assert "query:" not in daemon.log()
+
+
+def test_a_json_line_is_an_object_with_a_member_for_each(nailupd, responder, dig):
+    upstream = responder()
+    daemon = nailupd({"log": {"queries": "yes", "format": "json"}}, upstreams=[upstream])
+    dig(daemon, r'a\010b\"c\\d.example', "TXT")
+    def found():
+        objects = [json.loads(line) for line in daemon.log().splitlines()]
+        return [one for one in objects if one["module"] == "query"]
+    one = eventually(found, 20)[0]
+    assert one["name"] == r'a\010b\"c\\d.example.' and one["type"] == "TXT"
+    assert one["client"] == "127.0.0.1" and one["port"] > 0 and one["protocol"] == "udp"
+    assert one["rd"] is True and one["cd"] is False and one["do"] is False
+    assert one["origin"] == "upstream" and one["upstream"] == upstream.server
+    assert one["rcode"] and one["size"] > 12 and one["seconds"] > 0 and one["time"].endswith("Z")
+
+
+def test_a_query_that_nobody_answers_is_a_line_too(nailupd, dig):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind(("127.0.0.1", 0))
+        daemon = nailupd({"log": {"queries": "yes"}, "upstream": {"query-timeout": "200ms"}},
+                         upstreams=["127.0.0.1@%d" % silent.getsockname()[1]])
+        dig(daemon, NAME, "A", "+timeout=20")
+        (line,) = lines(daemon, 1)
+    assert line["rcode"] == "SERVFAIL" and line["origin"] == "failed"
+
+
+def test_a_reader_of_stderr_that_sleeps_holds_up_no_query(make_config, responder, dig, tmp_path):
+    """Queries go on while nobody reads, and what did not fit is counted."""
+    config = make_config({"log": {"queries": "yes"}}, upstreams=[responder()])
+    path = tmp_path / "slow.yaml"
+    path.write_text(json.dumps(config))
+    process = subprocess.Popen([program("nailupd"), "-c", str(path)], stderr=subprocess.PIPE)
+    try:
+        ip, _, port = config["server"]["listen"][0].rpartition("@")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+            client.settimeout(10)
+            client.connect((ip, int(port)))
+            name = b"".join(bytes([60]) + 60 * letter for letter in (b"a", b"b", b"c")) + b"\0"
+            question = b"\x01\x00\x00\x01" + bytes(6) + name + b"\0\x01\0\x01"
+            for _ in range(200):  # until it listens
+                try:
+                    client.send(b"\0\0" + question)
+                    client.recv(4096)
+                    break
+                except OSError:
+                    time.sleep(0.05)
+            control = config["control"]["socket"]
+            def dropped():
+                for _ in range(100):
+                    ids = [struct.pack(">H", number) for number in range(20)]
+                    for one in ids:
+                        client.send(one + question)
+                    assert {client.recv(4096)[:2] for _ in ids} == set(ids)
+                done = subprocess.run([program("nailupctl"), "-s", control, "--json", "stats"],
+                                      text=True, capture_output=True, timeout=20)
+                return [row["value"] for row in json.loads(done.stdout)["metrics"]
+                        if row["metric"] == "nailup_query_log_dropped_total" and row["value"]]
+            eventually(dropped, 60)
+    finally:
+        process.terminate()
+        text = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == 0
+    assert all(LINE.fullmatch(line) for line in text.splitlines() if ": query: " in line)
+
+
+# ---- dnstap ----
+
+
+class Reader:
+    """fstrm_capture at a socket, and what dnstap-read finds in its file."""
+
+    def __init__(self, folder, name="tap"):
+        self.socket, self.file = folder / f"{name}.sock", folder / f"{name}.fstrm"
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [need("fstrm_capture"), "-t", "protobuf:dnstap.Dnstap", "-u", str(self.socket),
+             "-w", str(self.file)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        eventually(self.socket.exists, 20)
+        return self
+
+    def stop(self):
+        """It writes its file on a signal only."""
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(30) == 0
+        self.socket.unlink(missing_ok=True)
+
+    def messages(self):
+        """A dict for each, with the keys of dnstap-read -y: {"type": "CLIENT_QUERY", ...}."""
+        done = subprocess.run([need("dnstap-read"), "-y", str(self.file)], text=True,
+                              capture_output=True, timeout=30)
+        assert done.returncode == 0, done.stderr
+        return [document(one) for one in done.stdout.split("\n---\n") if one.strip()]
+
+
+def document(text):
+    """The flat part of what dnstap-read prints, as far as it stands before the message's text."""
+    found = dict(re.findall(r'^ ?(?: )?(\w+): "?(.*?)"?$', text, re.M))
+    found["identity"] = "".join(re.findall(r"^identity: (.*)$", text, re.M))
+    found["type"] = re.search(r"^  type: (.*)$", text, re.M).group(1)
+    found["question"] = re.search(r"^      - '(.*)'$", text, re.M).group(1)
+    return found
+
+
+def of_type(messages, kind):
+    return [one for one in messages if one["type"] == kind]
+
+
+@pytest.fixture
+def reader(tmp_path):
+    readers = []
+
+    def make(*more):
+        readers.append(Reader(tmp_path, *more))
+        return readers[-1]
+
+    yield make
+    for one in readers:
+        if one.process and one.process.poll() is None:
+            one.stop()
+
+
+def test_a_dig_shows_up_with_its_ends_and_times(nailupd, responder, dig, reader):
+    tap, upstream = reader().start(), responder()
+    daemon = nailupd({"dnstap": {"socket": str(tap.socket), "identity": "ns7", "version": "1"}},
+                     upstreams=[upstream])
+    dig(daemon, NAME)
+    dig(daemon, NAME, "A", "+tcp")
+    assert daemon.stop() == 0
+    tap.stop()
+    messages = tap.messages()
+    kinds = [one["type"] for one in messages]
+    assert kinds == ["CLIENT_QUERY", "FORWARDER_QUERY", "FORWARDER_RESPONSE", "CLIENT_RESPONSE",
+                     "CLIENT_QUERY", "CLIENT_RESPONSE"]
+    asked, sent, heard, answered, again, hit = messages
+    for one in messages:
+        assert one["identity"] == "ns7" and one["socket_family"] == "INET"
+        assert one["question"].lower() == f"{NAME}. in a"
+    for one in (asked, answered):
+        assert one["query_address"] == "127.0.0.1" and one["socket_protocol"] == "UDP"
+        assert (one["response_address"], one["response_port"]) == (daemon.ip, str(daemon.port))
+    for one in (sent, heard):
+        assert one["response_address"] == upstream.ip and one["socket_protocol"] == "UDP"
+        assert one["response_port"] == str(upstream.port) and one["query_port"] != "0"
+    assert asked["query_port"] == answered["query_port"]
+    assert sent["query_port"] == heard["query_port"]
+    assert again["socket_protocol"] == hit["socket_protocol"] == "TCP"
+    assert all("response_time" in one for one in (heard, answered, hit))
+    assert all("query_time" in one for one in (asked, sent, again))
+    raw = [fields(fields(payload)[14]) for payload in frames(tap.file.read_bytes())]
+    assert all({8, 9} <= one.keys() for one in raw)  # when it was asked, which is not printed
+    assert [12 in one for one in raw] == [False, False, True, True, False, True]
+
+
+def test_only_the_messages_that_are_wanted(nailupd, responder, dig, reader):
+    tap = reader().start()
+    daemon = nailupd({"dnstap": {"socket": str(tap.socket), "messages": ["client-response"]}},
+                     upstreams=[responder()])
+    dig(daemon, NAME)
+    assert daemon.stop() == 0
+    tap.stop()
+    (only,) = tap.messages()
+    assert only["type"] == "CLIENT_RESPONSE" and not only["identity"]
+
+
+def test_a_reader_comes_late_goes_and_comes_again(nailupd, responder, dig, reader):
+    first, second = reader("one"), reader("two")
+    second.socket = first.socket
+    daemon = nailupd({"dnstap": {"socket": str(first.socket)}}, upstreams=[responder()])
+    eventually(lambda: "there is no reader at" in daemon.log(), 20)
+    dig(daemon, "a." + NAME)  # waits for it
+    first.start()
+    eventually(lambda: "the reader at" in daemon.log(), 20)
+    first.stop()  # it may leave something unread
+    dig(daemon, "b." + NAME)  # waits for the next
+    second.start()
+    eventually(lambda: daemon.log().count("the reader at") == 2, 20)
+    assert daemon.stop() == 0
+    second.stop()
+    assert {one["question"] for one in of_type(first.messages(), "CLIENT_QUERY")} <= {
+        f"a.{NAME}. IN A"}
+    assert [one["question"] for one in of_type(second.messages(), "CLIENT_QUERY")] == [
+        f"b.{NAME}. IN A"]
+
+
+# ---- a file, read by ourselves ----
+
+
+def varint(data, at):
+    number = shift = 0
+    while True:
+        number |= (data[at] & 0x7f) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            return number, at
+
+
+def fields(data):
+    """{number: value} of a protocol buffer whose fields stand once."""
+    found, at = {}, 0
+    while at < len(data):
+        key, at = varint(data, at)
+        if key & 7 == 0:
+            value, at = varint(data, at)
+        elif key & 7 == 2:
+            length, at = varint(data, at)
+            value, at = data[at:at + length], at + length
+        else:
+            assert key & 7 == 5
+            value, at = struct.unpack_from("<I", data, at)[0], at + 4
+        assert key >> 3 not in found
+        found[key >> 3] = value
+    assert at == len(data)
+    return found
+
+
+def frames(data):
+    """The payloads of a frame stream that has a start and an end."""
+    at, controls, payloads = 0, [], []
+    while at < len(data):
+        (length,) = struct.unpack_from(">I", data, at)
+        at += 4
+        if length == 0:
+            length, kind = struct.unpack_from(">II", data, at)
+            controls.append(kind)
+            at += 4 + length
+        else:
+            payloads.append(data[at:at + length])
+            at += length
+    assert controls == [2, 3], "no START and STOP"
+    return payloads
+
+
+def test_a_file_has_all_to_the_nanosecond(nailupd, responder, dig, tmp_path):
+    path = tmp_path / "queries.fstrm"
+    begun = time.time()
+    daemon = nailupd({"dnstap": {"file": str(path)}}, upstreams=[responder("--delay", 50)])
+    for number in range(5):
+        dig(daemon, f"n{number}.{NAME}")
+    assert daemon.stop() == 0
+    ended = time.time()
+    assert path.stat().st_mode & 0o777 == 0o640 & ~os.umask(os.umask(0o022))
+    messages = [fields(fields(payload)[14]) for payload in frames(path.read_bytes())]
+    assert [one[1] for one in messages] == [5, 7, 8, 6] * 5
+    for one in messages:
+        asked = one[8] + one[9] / 1e9
+        assert begun - 1 < asked < ended + 1
+        if one[1] % 2 == 0:
+            assert one[12] + one[13] / 1e9 - asked >= 0.049
+        text = one[10 if one[1] % 2 else 14]
+        assert bool(text[2] & 0x80) == (one[1] % 2 == 0)
+        assert one[4] and len(one[5]) == 4 and one[6] and one[7]
+
+
+def test_over_tls_both_ways(nailupd, responder, reader, tmp_path):
+    """What dnstap-read of BIND 9.18 has no word for."""
+    subprocess.run([need("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=x", "-keyout",
+                    str(tmp_path / "key.pem"), "-out", str(tmp_path / "chain.pem")],
+                   check=True, capture_output=True, timeout=30)
+    tap, upstream = reader().start(), responder(transport="tls")
+    ip, port = free_address("127.0.0.1")
+    daemon = nailupd({"server": {"listen-tls": [f"{ip}@{port}"],
+                                 "tls-certificate": str(tmp_path / "chain.pem"),
+                                 "tls-key": str(tmp_path / "key.pem")},
+                      "dnstap": {"socket": str(tap.socket)}},
+                     upstreams=[upstream], nailed=True)
+    done = subprocess.run([need("kdig"), f"@{ip}", "-p", str(port), "+tls", NAME, "A"],
+                          text=True, capture_output=True, timeout=30)
+    assert "NOERROR" in done.stdout
+    assert daemon.stop() == 0
+    tap.stop()
+    messages = [fields(fields(payload)[14]) for payload in frames(tap.file.read_bytes())]
+    assert [(one[1], one[3]) for one in messages] == [(5, 3), (7, 3), (8, 3), (6, 3)]
+    assert f"{socket.inet_ntoa(messages[1][5])}@{messages[1][7]}" == upstream.server
+    assert messages[0][7] == port
+
+
+def test_a_file_that_cannot_be_is_said_at_the_start(make_config, tmp_path):
+    config = make_config({"dnstap": {"file": str(tmp_path / "missing" / "file")}},
+                         upstreams=["127.0.0.1@1"])
+    path = tmp_path / "bad.yaml"
+    path.write_text(json.dumps(config))
+    done = subprocess.run([program("nailupd"), "-c", str(path)], text=True, capture_output=True,
+                          timeout=60)
+    assert done.returncode == 3
+    assert "dnstap.file: " in done.stderr and "missing/file" in done.stderr

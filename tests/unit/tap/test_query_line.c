@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* The line of a query: its words, hostile names, and bounds. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/check.h"
+#include "dns/header.h"
+#include "dns/name.h"
+#include "dns/rrtype.h"
+#include "tap/query_line.h"
+
+static char out[QUERY_LINE_MAX + 1];
+static struct query_record record;
+static uint8_t wire[NAME_WIRE_MAX];
+
+static int set_up(void **state)
+{
+    struct name name;
+    (void)state;
+    assert_int_equal(name_parse(&name, wire, "www.Example.com", 15), ERR_OK);
+    record = (struct query_record){
+        .asked_at = 1000,
+        .answered_at = 13345,
+        .size = 88,
+        .type = RRTYPE_A,
+        .cls = RRCLASS_IN,
+        .flags = HEADER_RD,
+        .transport = TAP_UDP,
+        .origin = TAP_FROM_UPSTREAM,
+        .source = {.transport = TAP_TLS},
+        .name_len = name.len,
+        .dnssec_ok = true,
+    };
+    assert_int_equal(addr_parse(&record.client, "192.0.2.7@40000", 0), ERR_OK);
+    assert_int_equal(addr_parse(&record.source.addr, "192.0.2.53@853", 0), ERR_OK);
+    return 0;
+}
+
+static void make(enum log_format format)
+{
+    memset(out, 'x', sizeof(out));
+    size_t len = query_line(out, format, &record, wire, 1767225599123456);
+    assert_in_range(len, 1, QUERY_LINE_MAX);
+    assert_int_equal(out[len], 'x');
+    assert_int_equal(out[len - 1], '\n');
+    out[len - 1] = '\0';
+    for (size_t i = 0; i < len - 1; i++)
+        assert_in_range((unsigned char)out[i], ' ', '~');
+}
+
+/* What follows the program's name. */
+static void expect_text(const char *text)
+{
+    make(LOG_TEXT);
+    assert_string_equal(strchr(out, ':'), text);
+}
+
+static void expect_json(const char *text)
+{
+    make(LOG_JSON);
+    assert_string_equal(out, text);
+}
+
+static void test_a_line_says_who_asked_what_and_got_what_from_whom(void **state)
+{
+    (void)state;
+    expect_text(": info: query: 192.0.2.7@40000 udp www.Example.com. A IN rd,do NOERROR 88 "
+                "12.345ms upstream 192.0.2.53@853 tls");
+}
+
+static void test_a_json_line_has_a_member_for_each(void **state)
+{
+    (void)state;
+    expect_json("{\"time\":\"2025-12-31T23:59:59.123Z\",\"level\":\"info\",\"module\":\"query\","
+                "\"client\":\"192.0.2.7\",\"port\":40000,\"protocol\":\"udp\","
+                "\"name\":\"www.Example.com.\",\"type\":\"A\",\"class\":\"IN\",\"rd\":true,"
+                "\"cd\":false,\"do\":true,\"rcode\":\"NOERROR\",\"size\":88,\"seconds\":0.012345,"
+                "\"origin\":\"upstream\",\"upstream\":\"192.0.2.53@853\",\"transport\":\"tls\"}");
+}
+
+static void test_an_answer_at_hand_names_no_upstream(void **state)
+{
+    (void)state;
+    record.origin = TAP_FROM_CACHE;
+    record.asked_at = record.answered_at + 1; /* clocks of two turns */
+    record.source.addr.sa.sa_family = 0;
+    record.transport = TAP_TLS;
+    record.flags = HEADER_CD;
+    record.dnssec_ok = false;
+    assert_int_equal(addr_parse(&record.client, "2001:db8::7@853", 0), ERR_OK);
+    expect_text(": info: query: 2001:db8::7@853 tls www.Example.com. A IN cd NOERROR 88 0.000ms "
+                "cache");
+}
+
+static void test_a_dropped_query_has_no_rcode(void **state)
+{
+    (void)state;
+    record.origin = TAP_FROM_LIMIT;
+    record.size = 0;
+    record.flags = 0;
+    record.dnssec_ok = false;
+    expect_text(": info: query: 192.0.2.7@40000 udp www.Example.com. A IN - - 0 12.345ms limited");
+    make(LOG_JSON);
+    assert_null(strstr(out, "rcode"));
+}
+
+static void test_a_query_without_a_question_has_no_name(void **state)
+{
+    (void)state;
+    record.origin = TAP_FROM_REFUSAL;
+    record.name_len = 0;
+    record.rcode = RCODE_FORMERR;
+    expect_text(": info: query: 192.0.2.7@40000 udp - - - rd,do FORMERR 88 12.345ms refused");
+    make(LOG_JSON);
+    assert_null(strstr(out, "name"));
+}
+
+static void test_every_origin_has_a_word(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < TAP_ORIGIN_COUNT; i++) {
+        record.origin = (uint8_t)i;
+        make(LOG_TEXT);
+        assert_null(strstr(out, "(null)"));
+    }
+}
+
+/* One label of every byte there is, in turns. */
+static void test_no_name_forges_a_line_a_word_or_a_member(void **state)
+{
+    (void)state;
+    for (unsigned byte = 0; byte < 256; byte++) {
+        wire[0] = 3;
+        wire[1] = wire[2] = wire[3] = (uint8_t)byte;
+        wire[4] = 0;
+        record.name_len = 5;
+        make(LOG_TEXT);
+        unsigned blanks = 0;
+        for (const char *at = strstr(out, "query: "); *at; at++)
+            blanks += *at == ' ';
+        assert_int_equal(blanks, 12);
+        make(LOG_JSON);
+        unsigned quotes = 0;
+        for (const char *at = out; *at; at++) {
+            if (*at == '\\')
+                at++; /* what it escapes */
+            else
+                quotes += *at == '"';
+        }
+        assert_int_equal(quotes, 60);
+    }
+}
+
+static void test_the_longest_name_fits_escaped(void **state)
+{
+    (void)state;
+    for (unsigned at = 0; at < 255;) {
+        unsigned len = at + 64 < 255 ? 63 : 254 - at - 1;
+        wire[at] = (uint8_t)len;
+        memset(wire + at + 1, at ? '"' : 1, len);
+        at += len + 1;
+        if (at == 254) {
+            wire[at] = 0;
+            break;
+        }
+    }
+    record.name_len = 255;
+    record.type = record.cls = record.rcode = 65535;
+    assert_int_equal(addr_parse(&record.client, "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff@65535", 0),
+                     ERR_OK);
+    record.source.addr = record.client;
+    record.asked_at = 0;
+    record.answered_at = UINT64_MAX;
+    record.size = UINT32_MAX;
+    make(LOG_TEXT);
+    assert_string_equal(out + strlen(out) - 3, "tls");
+    make(LOG_JSON);
+    assert_string_equal(out + strlen(out) - 6, "\"tls\"}");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_a_line_says_who_asked_what_and_got_what_from_whom, set_up),
+        cmocka_unit_test_setup(test_a_json_line_has_a_member_for_each, set_up),
+        cmocka_unit_test_setup(test_an_answer_at_hand_names_no_upstream, set_up),
+        cmocka_unit_test_setup(test_a_dropped_query_has_no_rcode, set_up),
+        cmocka_unit_test_setup(test_a_query_without_a_question_has_no_name, set_up),
+        cmocka_unit_test_setup(test_every_origin_has_a_word, set_up),
+        cmocka_unit_test_setup(test_no_name_forges_a_line_a_word_or_a_member, set_up),
+        cmocka_unit_test_setup(test_the_longest_name_fits_escaped, set_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

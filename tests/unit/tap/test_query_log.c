@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* From taps to a pipe: in order, whole lines, and what happens when nobody reads. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/stats.h"
+#include "tap/query_log.h"
+#include "unit/tap/replies.h"
+
+static struct stats stats;
+static struct query_log *query_log;
+static int pipe_fds[2];
+static FILE *reader;
+
+static int set_up(void **state)
+{
+    (void)state;
+    signal(SIGPIPE, SIG_IGN);
+    stats = (struct stats){0};
+    log_set_format(LOG_TEXT);
+    assert_int_equal(pipe(pipe_fds), 0);
+    query_log = query_log_new(2, pipe_fds[1]);
+    assert_non_null(query_log);
+    reader = fdopen(pipe_fds[0], "r");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    query_log_free(query_log);
+    if (reader)
+        fclose(reader);
+    close(pipe_fds[1]);
+    return 0;
+}
+
+/* The number of the name in the next line, which must be whole. */
+static unsigned next_number(void)
+{
+    static char line[4096];
+    assert_non_null(fgets(line, sizeof(line), reader));
+    const char *at = strstr(line, " udp n");
+    assert_non_null(at);
+    char *end;
+    unsigned number = (unsigned)strtoul(at + 6, &end, 10);
+    assert_string_equal(end, ".example. A IN - NOERROR 64 0.000ms cache\n");
+    return number;
+}
+
+static void test_each_reply_is_a_line_in_its_order(void **state)
+{
+    struct tap *tap = query_log_tap(query_log, 0, &stats);
+    (void)state;
+    assert_int_equal(query_log_start(query_log), ERR_OK);
+    assert_int_equal(query_log_start(query_log), ERR_OK); /* it runs already */
+    for (unsigned round = 0; round < 20; round++) {
+        for (unsigned i = 0; i < 50; i++)
+            show(tap, round * 50 + i);
+        for (unsigned i = 0; i < 50; i++)
+            assert_int_equal(next_number(), round * 50 + i);
+    }
+    assert_int_equal(stats.query_log_dropped, 0);
+}
+
+static void test_each_worker_has_its_own_order(void **state)
+{
+    struct tap *first = query_log_tap(query_log, 0, &stats);
+    struct tap *second = query_log_tap(query_log, 1, &stats);
+    unsigned next[2] = {0, 100000};
+    (void)state;
+    assert_int_equal(query_log_start(query_log), ERR_OK);
+    for (unsigned i = 0; i < 100; i++) {
+        show(first, i);
+        show(second, 100000 + i);
+    }
+    for (unsigned i = 0; i < 200; i++) {
+        unsigned number = next_number();
+        assert_int_equal(number, next[number >= 100000]++);
+    }
+}
+
+/* More than ring and pipe take: what is lost is counted, what is not comes whole and in order. */
+static void test_a_reader_that_never_reads_makes_us_lose_and_count(void **state)
+{
+    enum { MANY = 30000 };
+    struct tap *tap = query_log_tap(query_log, 0, &stats);
+    unsigned next = 0;
+    (void)state;
+    assert_int_equal(query_log_start(query_log), ERR_OK);
+    for (unsigned i = 0; i < MANY; i++)
+        show(tap, i);
+    assert_in_range(stats.query_log_dropped, 1, MANY - 1);
+    for (unsigned left = MANY - (unsigned)stats.query_log_dropped; left > 0; left--) {
+        unsigned number = next_number();
+        assert_true(number >= next);
+        next = number + 1;
+    }
+    show(tap, MANY);
+    assert_int_equal(next_number(), MANY);
+}
+
+static void test_a_reader_that_never_reads_does_not_hold_up_the_end(void **state)
+{
+    struct tap *tap = query_log_tap(query_log, 0, &stats);
+    (void)state;
+    assert_int_equal(query_log_start(query_log), ERR_OK);
+    while (stats.query_log_dropped == 0)
+        show(tap, 7);
+    query_log_free(query_log);
+    query_log = NULL;
+}
+
+static void test_what_is_left_is_written_at_the_end(void **state)
+{
+    struct tap *tap = query_log_tap(query_log, 1, &stats);
+    (void)state;
+    assert_int_equal(query_log_start(query_log), ERR_OK);
+    for (unsigned i = 0; i < 100; i++)
+        show(tap, i);
+    query_log_free(query_log);
+    query_log = NULL;
+    for (unsigned i = 0; i < 100; i++)
+        assert_int_equal(next_number(), i);
+}
+
+static void test_a_reader_that_is_gone_costs_lines_alone(void **state)
+{
+    struct tap *tap = query_log_tap(query_log, 0, &stats);
+    (void)state;
+    fclose(reader);
+    reader = NULL;
+    assert_int_equal(query_log_start(query_log), ERR_OK);
+    for (unsigned i = 0; i < 30000; i++)
+        show(tap, i);
+}
+
+static void test_a_log_that_never_began_ends(void **state)
+{
+    (void)state;
+    query_log_free(query_log);
+    query_log = NULL;
+    query_log_free(NULL);
+}
+
+#define LOG_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LOG_TEST(test_each_reply_is_a_line_in_its_order),
+        LOG_TEST(test_each_worker_has_its_own_order),
+        LOG_TEST(test_a_reader_that_never_reads_makes_us_lose_and_count),
+        LOG_TEST(test_a_reader_that_never_reads_does_not_hold_up_the_end),
+        LOG_TEST(test_what_is_left_is_written_at_the_end),
+        LOG_TEST(test_a_reader_that_is_gone_costs_lines_alone),
+        LOG_TEST(test_a_log_that_never_began_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
