@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a line takes beside its text: indentation, key, newline. */
-enum { LINE_BYTES = 48 };
+/* What an item and a note take beside their texts: indentation, keys, line ends. */
+enum { LINE_BYTES = 28, NOTE_BYTES = 64 };
 
 void draft_init(struct draft *draft)
 {
@@ -244,7 +244,7 @@ void draft_add_key(struct draft *draft, struct draft_item *zone, const char *lin
 
 void draft_note(struct draft *draft, const struct draft_origin *origin, const char *sentence)
 {
-    size_t bytes = strlen(origin->file) + strlen(origin->text) + strlen(sentence) + LINE_BYTES;
+    size_t bytes = strlen(origin->file) + strlen(origin->text) + strlen(sentence) + NOTE_BYTES;
     if (draft->note_bytes + bytes > DRAFT_NOTE_BYTES) {
         draft->notes_left_out++;
         return;

@@ -24,7 +24,7 @@
 
 enum {
     DRAFT_ARENA_BYTES = 64 * 1024 * 1024,
-    DRAFT_ITEM_BYTES = 640 * 1024, /* of values and items: with notes they fit CONFIG_FILE_MAX */
+    DRAFT_ITEM_BYTES = 720 * 1024, /* of values and items: with notes they fit CONFIG_FILE_MAX */
     DRAFT_LOCAL_BYTES =
         400 * 1024, /* of these, of names answered here: large lists are for files */
     DRAFT_NOTE_BYTES = 256 * 1024,

@@ -33,7 +33,7 @@ static enum err complain(struct unbound_source *source, const char *file, uint32
 static enum err complain(struct unbound_source *source, const char *file, uint32_t line,
                          uint32_t column, const char *format, ...)
 {
-    char sentence[512], text[UNBOUND_PATH_MAX + 600];
+    char sentence[512], text[DRAFT_TEXT_MAX + 600];
     va_list args;
     va_start(args, format);
     vsnprintf(sentence, sizeof(sentence), format, args);
@@ -247,6 +247,15 @@ static enum err read_pattern(struct unbound_source *source, const struct file *f
     return err;
 }
 
+static bool names_files(struct span text)
+{
+    size_t braces = 0;
+    for (size_t i = 0; i < text.len; i++)
+        braces += text.data[i] == '{';
+    return text.len && text.len < UNBOUND_PATH_MAX && !memchr(text.data, '\0', text.len) &&
+           braces <= UNBOUND_BRACES_MAX;
+}
+
 static enum err include(struct unbound_source *source, struct file *file,
                         const struct unbound_token *keyword, enum unbound_clause *clause,
                         bool is_toplevel)
@@ -254,8 +263,7 @@ static enum err include(struct unbound_source *source, struct file *file,
     struct unbound_token value = unbound_lex_value(&file->lex, false);
     if (value.kind == UNBOUND_ERROR)
         return complain_token(source, file, &value);
-    if (value.kind == UNBOUND_END || value.text.len == 0 || value.text.len >= UNBOUND_PATH_MAX ||
-        memchr(value.text.data, '\0', value.text.len))
+    if (value.kind == UNBOUND_END || !names_files(value.text))
         return complain(source, file->name, keyword->line, keyword->column,
                         "names no file to include");
     if (!source->reads_files) {

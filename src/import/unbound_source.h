@@ -21,7 +21,7 @@ enum {
     UNBOUND_ARGS_MAX = 3,
     UNBOUND_STATEMENTS_MAX = 200000, /* those that are only counted apart */
     UNBOUND_PATH_MAX = 1024,
-    UNBOUND_MESSAGES_BYTES = 16 * 1024,
+    UNBOUND_BRACES_MAX = 8, /* of one pattern: each may double what it stands for */
 };
 
 struct unbound_statement {
