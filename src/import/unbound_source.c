@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "import/unbound_lex.h"
 
 struct file {
@@ -80,13 +81,30 @@ static struct draft_origin *new_origin(struct unbound_source *source, const stru
     return origin;
 }
 
+/* What nobody shall read in a file that is made to be shown. */
+static bool is_secret(struct span keyword)
+{
+    static const char *const ends[] = {"secret", "seed", "password"};
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        size_t len = strlen(ends[i]);
+        if (keyword.len >= len && memcmp(keyword.data + keyword.len - len, ends[i], len) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The statement in one line, as it was written. */
 static const char *shown(struct unbound_source *source, const struct unbound_token *keyword,
                          const struct unbound_token *values, size_t count)
 {
+    static const struct unbound_token hidden = {.text = {(const uint8_t *)"(not shown)", 11}};
     char text[4 * DRAFT_TEXT_MAX];
     size_t len = (size_t)snprintf(text, sizeof(text), "%.*s:", (int)keyword->text.len,
                                   (const char *)keyword->text.data);
+    if (is_secret(keyword->text)) {
+        values = &hidden;
+        count = 1;
+    }
     for (size_t i = 0; i < count && len < sizeof(text); i++)
         len += (size_t)snprintf(text + len, sizeof(text) - len, " %.*s", (int)values[i].text.len,
                                 (const char *)values[i].text.data);

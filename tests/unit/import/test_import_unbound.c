@@ -290,6 +290,18 @@ static void test_foreign_text_stays_within_its_quotes_and_comments(void **state)
     config_free(config);
 }
 
+static void test_secrets_are_not_shown(void **state)
+{
+    (void)state;
+    EXPECT("server: cookie-secret: 000102030405060708090a0b0c0d0e0f\n"
+           "cachedb:\n redis-server-password: tiger\n secret-seed: \"lion\"\n" ROOT,
+           "cookie-secret: (not shown)\n", "redis-server-password: (not shown)\n",
+           "secret-seed: (not shown)\n");
+    expect_missing("0001");
+    expect_missing("tiger");
+    expect_missing("lion");
+}
+
 /* ---- bounds ---- */
 
 static char *repeated(const char *format, unsigned count)
@@ -381,6 +393,7 @@ int main(void)
         cmocka_unit_test(test_unknown_words_are_told_to_the_end_of_their_line),
         cmocka_unit_test(test_text_that_is_no_conf_is_refused_with_its_place),
         cmocka_unit_test(test_foreign_text_stays_within_its_quotes_and_comments),
+        cmocka_unit_test(test_secrets_are_not_shown),
         cmocka_unit_test(test_a_list_of_names_too_long_is_cut_and_told),
         cmocka_unit_test(test_a_list_of_clients_too_long_is_refused_as_a_whole),
         cmocka_unit_test(test_comments_have_a_bound),
