@@ -102,44 +102,22 @@ const char *draft_word(struct draft *draft, const char *text)
 
 /* ---- items ---- */
 
-static bool is_local(const char *path)
-{
-    return strncmp(path, "local-", strlen("local-")) == 0;
-}
-
-/* Names answered here are bulk goods: what does not fit is counted and told. Of all else a part is
- * worse than nothing. */
-static bool has_room(struct draft *draft, const char *path, size_t bytes,
-                     const struct draft_origin *origin)
-{
-    if (draft->err)
-        return false;
-    if (is_local(path) && draft->local_bytes + bytes > DRAFT_LOCAL_BYTES) {
-        if (draft->local_left_out++ == 0)
-            draft->first_left_out = origin;
-        return false;
-    }
-    if (draft->item_bytes + bytes > DRAFT_ITEM_BYTES) {
-        fail(draft, ERR_LIMIT);
-        return false;
-    }
-    draft->item_bytes += bytes;
-    draft->local_bytes += is_local(path) ? bytes : 0;
-    return true;
-}
-
 static struct draft_item *new_item(struct draft *draft, const char *path, const char *text,
                                    const struct draft_origin *origin)
 {
-    if (!has_room(draft, path, strlen(text) + LINE_BYTES, origin))
+    if (draft->err)
         return NULL;
+    if (draft->item_bytes + strlen(text) + LINE_BYTES > DRAFT_ITEM_BYTES) {
+        fail(draft, ERR_LIMIT);
+        return NULL;
+    }
+    draft->item_bytes += strlen(text) + LINE_BYTES;
     struct draft_item *item = take(draft, sizeof(*item));
     if (!item)
         return NULL;
     item->path = path;
     item->text = text;
     item->origin = origin;
-    draft->item_count++;
     return item;
 }
 
@@ -152,6 +130,27 @@ struct draft_item *draft_add(struct draft *draft, const char *path, const char *
         draft->last = &item->next;
     }
     return item;
+}
+
+/* Of all else a part is worse than nothing. */
+void draft_add_local(struct draft *draft, const char *path, const char *text,
+                     const struct draft_origin *origin)
+{
+    size_t bytes = strlen(text) + LINE_BYTES;
+    if (draft->local_bytes + bytes > DRAFT_LOCAL_BYTES) {
+        if (draft->local_left_out++ == 0)
+            draft->first_left_out = origin;
+        return;
+    }
+    draft->local_bytes += bytes;
+    draft_add(draft, path, text, origin);
+}
+
+void draft_refuse(struct draft *draft, const char *zone, const struct draft_origin *origin)
+{
+    if (strcmp(zone, ".") != 0)
+        draft_add(draft, "local-zones", draft_format(draft, "{name: %s, action: refuse}", zone),
+                  origin);
 }
 
 /* The link that leads to the value; its end when there is none. */
@@ -189,14 +188,6 @@ const char *draft_get(struct draft *draft, const char *path)
 {
     const struct draft_item *item = *find_single(draft, path);
     return item ? item->text : NULL;
-}
-
-bool draft_has(const struct draft *draft, const char *path)
-{
-    for (const struct draft_item *item = draft->first; item; item = item->next)
-        if (!item->is_dropped && strcmp(item->path, path) == 0)
-            return true;
-    return false;
 }
 
 /* ---- zones ---- */

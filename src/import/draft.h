@@ -64,9 +64,9 @@ struct draft {
     struct draft_item *first, **last; /* items of lists, in order */
     struct draft_note *notes;
     size_t item_bytes, local_bytes, note_bytes;
-    size_t item_count, note_count; /* kept */
-    size_t notes_left_out;         /* too many to show */
-    size_t local_left_out;         /* names answered here, too many for a file */
+    size_t note_count;     /* kept */
+    size_t notes_left_out; /* too many to show */
+    size_t local_left_out; /* names answered here, too many for a file */
     const struct draft_origin *first_left_out;
     bool has_placeholder; /* a zone that only stands for one: nobody is asked */
 };
@@ -94,8 +94,14 @@ const char *draft_get(struct draft *draft, const char *path);
 struct draft_item *draft_add(struct draft *draft, const char *path, const char *text,
                              const struct draft_origin *origin);
 
-/* Whether the list has an item. */
-bool draft_has(const struct draft *draft, const char *path);
+/* As draft_add(), of names answered here. These are bulk goods: what does not fit is counted and
+ * told. */
+void draft_add_local(struct draft *draft, const char *path, const char *text,
+                     const struct draft_origin *origin);
+
+/* Has the names of a zone refused, so that they do not wander to the servers of a larger one. The
+ * zone is a draft_word(); the root is none. */
+void draft_refuse(struct draft *draft, const char *zone, const struct draft_origin *origin);
 
 /* A zone of forward-zones, and what belongs to it: an address, a line such as "cache: no". */
 struct draft_item *draft_add_zone(struct draft *draft, const char *name,

@@ -28,18 +28,10 @@ static bool has_upstream(const struct draft_item *zone)
     return false;
 }
 
-/* Nobody else is asked for the names of a zone that has lost its servers. */
-static void refuse_names(struct draft *draft, const struct draft_item *zone)
-{
-    if (strcmp(zone->zone, ".") != 0)
-        draft_add(draft, "local-zones",
-                  draft_format(draft, "{name: %s, action: refuse}", zone->zone), zone->origin);
-}
-
 static void drop_zone(struct draft *draft, struct draft_item *zone, const char *reason)
 {
     draft_drop(draft, zone, reason);
-    refuse_names(draft, zone);
+    draft_refuse(draft, zone->zone, zone->origin);
 }
 
 static void check_zones(struct draft *draft)
@@ -93,6 +85,8 @@ static bool take_out(struct draft *draft, const struct draft_lines *lines, const
     struct draft_item *item = lines->items[line - 1];
     if (item && item->parent && strncmp(item->text, "transport:", strlen("transport:")) == 0)
         item = item->parent; /* without it the zone would be asked in plain text */
+    if (item && strcmp(item->path, "upstream.transport") == 0)
+        return false; /* the same, of all zones */
     if (item && item->zone)
         drop_zone(draft, item, reason);
     else if (item)

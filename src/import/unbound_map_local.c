@@ -36,8 +36,8 @@ static const struct {
 static void add_zone(struct unbound_map_state *map, const char *word, const char *action,
                      const struct draft_origin *origin)
 {
-    draft_add(map->draft, "local-zones",
-              draft_format(map->draft, "{name: %s, action: %s}", word, action), origin);
+    draft_add_local(map->draft, "local-zones",
+                    draft_format(map->draft, "{name: %s, action: %s}", word, action), origin);
 }
 
 static void add_null_record(struct unbound_map_state *map,
@@ -46,7 +46,7 @@ static void add_null_record(struct unbound_map_state *map,
     const char *text = draft_format(map->draft, "%s %s", statement->args[0], record);
     const char *word = draft_word(map->draft, text);
     if (word)
-        draft_add(map->draft, "local-data", word, statement->origin);
+        draft_add_local(map->draft, "local-data", word, statement->origin);
 }
 
 static bool is_name(const char *text)
@@ -89,7 +89,7 @@ void map_local_data(struct unbound_map_state *map, const struct unbound_statemen
 {
     const char *word = map_word(map, statement, statement->args[0]);
     if (word)
-        draft_add(map->draft, "local-data", word, statement->origin);
+        draft_add_local(map->draft, "local-data", word, statement->origin);
 }
 
 enum { REVERSE_MAX = 80 };
@@ -133,7 +133,7 @@ void map_local_data_ptr(struct unbound_map_state *map, const struct unbound_stat
                      text, text + ttl_len + strspn(text + ttl_len, " \t"));
     const char *word = map_word(map, statement, record);
     if (word)
-        draft_add(map->draft, "local-data", word, statement->origin);
+        draft_add_local(map->draft, "local-data", word, statement->origin);
 }
 
 /* ---- reverse names of private addresses ---- */

@@ -212,8 +212,7 @@ static void end_refused(struct unbound_map_state *map, const struct unbound_zone
                            "authoritative server has it, a zone of forward-zones can ask it; "
                            "then take it out of local-zones.");
     if (is_refused)
-        draft_add(map->draft, "local-zones",
-                  draft_format(map->draft, "{name: %s, action: refuse}", word), zone->origin);
+        draft_refuse(map->draft, word, zone->origin);
 }
 
 static void end_zone(struct unbound_map_state *map, const struct unbound_zone *zone, bool forwards)

@@ -319,7 +319,9 @@ static void test_a_list_of_names_too_long_is_cut_and_told(void **state)
 {
     (void)state;
     char *text = repeated("local-zone: name-%u.example refuse\n", 20000);
+    strcat(text, "stub-zone: name: inside.example stub-addr: 192.0.2.2\n");
     config_free(imported(text));
+    assert_non_null(strstr(printed, "{name: inside.example, action: refuse}"));
     assert_non_null(strstr(printed, "further names answered here are LEFT OUT"));
     assert_non_null(strstr(said, "warning: has more local-zone and local-data than fits"));
     assert_non_null(strstr(printed, "{name: name-0.example, action: refuse}"));
