@@ -90,4 +90,4 @@ def test_dhclient_writes_no_file_and_asks_the_network_for_allowed_zones(told):
 
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
 def test_the_hooks_are_clean(told):
-    assert told(["shellcheck", "-s", "sh", str(DISPATCHER), str(DHCLIENT)]) == []
+    assert told([shutil.which("shellcheck"), "-s", "sh", str(DISPATCHER), str(DHCLIENT)]) == []
