@@ -319,6 +319,38 @@ static void put_alerts(FILE *out)
 
 /* ---- the page ---- */
 
+/* Where a line of running text is broken: at a blank behind which no macro would begin. 0: nowhere.
+ */
+static size_t break_of(const char *line)
+{
+    for (size_t at = COLUMNS_MAX; at > 0; at--)
+        if (line[at] == ' ' && line[at + 1] != '.' && line[at + 1] != '\'')
+            return at;
+    return 0;
+}
+
+/* Running text may have long lines in the source of a page, where they are easier to change. */
+static bool put_wrapped(FILE *out, const char *line)
+{
+    size_t at;
+    while (strlen(line) > COLUMNS_MAX + 1 && (at = break_of(line)) > 0) {
+        fprintf(out, "%.*s\n", (int)at, line);
+        line += at + 1;
+    }
+    return fputs(line, out) != EOF;
+}
+
+/* Literal text stays as it is. */
+static bool put_source(FILE *out, const char *line)
+{
+    static bool is_literal;
+    if (strncmp(line, ".Bd", 3) == 0)
+        is_literal = strstr(line, "-literal") != NULL;
+    else if (strncmp(line, ".Ed", 3) == 0)
+        is_literal = false;
+    return is_literal || *line == '.' ? fputs(line, out) != EOF : put_wrapped(out, line);
+}
+
 static const struct {
     const char *mark;
     void (*put)(FILE *out);
@@ -342,7 +374,7 @@ static bool put_line(FILE *out, const char *line)
         fprintf(stderr, "manual: nothing stands for %s", line);
         return false;
     }
-    return fputs(line, out) != EOF;
+    return put_source(out, line);
 }
 
 static bool put_page(FILE *in, FILE *out)

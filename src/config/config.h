@@ -195,6 +195,10 @@ MUST_USE enum err config_load(const char *path, struct config **out, struct buf 
 MUST_USE enum err config_parse(const char *file_name, const char *text, size_t len,
                                struct config **out, struct buf *errors);
 
+/* As config_parse(), and with a look at the files that the text names, as config_load() has it. */
+MUST_USE enum err config_parse_with_files(const char *file_name, const char *text, size_t len,
+                                          struct config **out, struct buf *errors);
+
 /* NULL is fine. */
 void config_free(struct config *config);
 

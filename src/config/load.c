@@ -416,6 +416,12 @@ enum err load_text(const char *file_name, struct span text, bool with_files, str
     return err;
 }
 
+enum err config_parse_with_files(const char *file_name, const char *text, size_t len,
+                                 struct config **out, struct buf *errors)
+{
+    return load_text(file_name, span_of(text, len), true, out, errors);
+}
+
 enum err config_parse(const char *file_name, const char *text, size_t len, struct config **out,
                       struct buf *errors)
 {

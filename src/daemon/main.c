@@ -19,11 +19,20 @@
 #include "daemon/report.h"
 #include "daemon/signals.h"
 #include "daemon/supervisor.h"
+#include "import/import_unbound.h"
 #include "nailup/version.h"
 
 static const char default_file[] = "/etc/nailup/nailup.yaml";
 
-enum action { ACTION_RUN, ACTION_TEST, ACTION_PRINT, ACTION_VERSION, ACTION_HELP, ACTION_USAGE };
+enum action {
+    ACTION_RUN,
+    ACTION_TEST,
+    ACTION_PRINT,
+    ACTION_IMPORT,
+    ACTION_VERSION,
+    ACTION_HELP,
+    ACTION_USAGE
+};
 
 struct command_line {
     enum action action;
@@ -32,10 +41,13 @@ struct command_line {
 
 static const char usage[] =
     "usage: nailupd [-c FILE] [-t | --print-config]\n"
+    "       nailupd --import-unbound FILE\n"
     "       nailupd -V | -h\n"
     "  -c, --config FILE  the configuration; without it /etc/nailup/nailup.yaml\n"
     "  -t, --test         check the configuration and say every error in it\n"
     "  --print-config     print the effective configuration as YAML\n"
+    "  --import-unbound FILE\n"
+    "                     print a configuration made from an unbound.conf\n"
     "  -V, --version      print the version\n"
     "  -h, --help         print this\n"
     "Runs in the foreground until SIGTERM. See nailupd(8) and nailup.yaml(5).\n";
@@ -43,9 +55,13 @@ static const char usage[] =
 static struct command_line parse(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"config", required_argument, NULL, 'c'}, {"test", no_argument, NULL, 't'},
-        {"print-config", no_argument, NULL, 'p'}, {"version", no_argument, NULL, 'V'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+        {"config", required_argument, NULL, 'c'},
+        {"test", no_argument, NULL, 't'},
+        {"print-config", no_argument, NULL, 'p'},
+        {"version", no_argument, NULL, 'V'},
+        {"help", no_argument, NULL, 'h'},
+        {"import-unbound", required_argument, NULL, 'i'},
+        {NULL, 0, NULL, 0},
     };
     struct command_line line = {.action = ACTION_RUN, .file = default_file};
 
@@ -59,6 +75,10 @@ static struct command_line parse(int argc, char **argv)
             break;
         case 'p':
             line.action = ACTION_PRINT;
+            break;
+        case 'i':
+            line.action = ACTION_IMPORT;
+            line.file = optarg;
             break;
         case 'V':
             line.action = ACTION_VERSION;
@@ -116,6 +136,28 @@ static int print_config(const struct config *config)
     buf_deinit(&text);
     if (code)
         fputs("nailupd: the configuration could not be written to stdout\n", stderr);
+    return code;
+}
+
+static bool write_all(FILE *stream, const struct buf *text)
+{
+    struct span all = buf_span(text);
+    return (!all.len || fwrite(all.data, 1, all.len, stream) == all.len) && fflush(stream) == 0;
+}
+
+static int print_import(const char *file)
+{
+    struct buf text, messages;
+    int code = EXIT_CONFIG;
+
+    buf_init(&text, CONFIG_FILE_MAX);
+    buf_init(&messages, IMPORT_MESSAGES_BYTES);
+    if (import_unbound(file, &text, &messages) == ERR_OK)
+        code = write_all(stdout, &text) ? EXIT_STOPPED : EXIT_CANNOT_START;
+    if (code == EXIT_CANNOT_START || !write_all(stderr, &messages))
+        fputs("nailupd: the configuration could not be written to stdout\n", stderr);
+    buf_deinit(&messages);
+    buf_deinit(&text);
     return code;
 }
 
@@ -178,6 +220,8 @@ int main(int argc, char **argv)
     case ACTION_USAGE:
         fputs(usage, stderr);
         return EXIT_USAGE;
+    case ACTION_IMPORT:
+        return print_import(line.file);
     default:
         return with_config(line.action, line.file);
     }

@@ -4,8 +4,9 @@
 """Checks what users read: manual pages and example configurations.
 
 Every row of options.def, metrics.def and commands.def stands in its built page, every failure of
-TLS has a paragraph, mandoc finds no fault in any page, and the daemon, where it is built, takes every example and prints it as a file
-that it takes too. Files that an example names are stood in for by others.
+TLS has a paragraph, every alert has its place in docs/operating.md, mandoc finds no fault in any page, and the daemon, where it is
+built, takes every example, those of nailup.yaml(5) too, and prints it as a file that it takes. Files that an example names are stood
+in for by others.
 """
 import argparse
 import re
@@ -54,14 +55,50 @@ def untold(root, pages):
             yield f"errors.def:{line}: {tables.string_of(sentence)} is not in nailupd.8"
 
 
+def unexplained(root):
+    """Alerts without a heading in docs/operating.md, and headings without an alert."""
+    rules = (root / "conf/prometheus/nailup.rules.yml").read_text()
+    text = (root / "docs/operating.md").read_text()
+    alerts = set(re.findall(r"- alert: (\w+)", rules))
+    headings = set(re.findall(r"^### (\w+)$", text, re.M))
+    yield from (f"docs/operating.md: no heading for the alert {name}"
+                for name in sorted(alerts - headings))
+    yield from (f"docs/operating.md: there is no alert {name}" for name in sorted(headings - alerts))
+
+
+def broken_links(root):
+    """Links of our own pages to files and headings that are not there."""
+    for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+        for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+            path, _, heading = target.partition("#")
+            if "://" in path:
+                continue
+            file = (page.parent / path) if path else page
+            if not file.exists():
+                yield f"{page.name}: {target} is not there"
+            elif heading and heading not in headings_of(file.read_text()):
+                yield f"{page.name}: {target}: there is no such heading"
+
+
+def headings_of(text):
+    """As links name them."""
+    found = re.findall(r"^#+ (.*)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in found}
+
+
+# Of the machine that looks, not of the page.
+NO_FAULT = re.compile(r"referenced manual not found|outdated mandoc\.db")
+
+
 def lint(pages):
     """What mandoc says of the pages."""
     if not shutil.which("mandoc"):
         print("mandoc is not installed: the pages are not checked")
         return
-    run = subprocess.run(["mandoc", "-Tlint", "-Wwarning", *map(str, pages)],
+    run = subprocess.run(["mandoc", "-Tlint", "-Wstyle", *map(str, pages)],
                          capture_output=True, text=True)
-    yield from (run.stdout + run.stderr).splitlines()
+    yield from (line for line in (run.stdout + run.stderr).splitlines()
+                if not NO_FAULT.search(line))
 
 
 def stand_in(folder):
@@ -74,6 +111,19 @@ def stand_in(folder):
     return made
 
 
+def page_examples(pages, folder):
+    """The configurations in EXAMPLES of nailup.yaml(5), each in a file; a zone is added where none
+    is shown."""
+    text = (pages / "nailup.yaml.5").read_text().partition(".Sh EXAMPLES\n")[2].partition("\n.Sh ")[0]
+    blocks = re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed$", text, re.S | re.M)
+    for number, block in enumerate(blocks):
+        if "forward-zones:" not in block:
+            block += "forward-zones: [{name: ., upstreams: [192.0.2.53]}]\n"
+        made = folder / f"nailup.yaml.5-example-{number + 1}.yaml"
+        made.write_text(block)
+        yield made
+
+
 def prepared(examples, folder):
     """Copies of the examples that name files in the folder instead of the system's."""
     certificate = stand_in(folder) if shutil.which("openssl") else None
@@ -83,13 +133,21 @@ def prepared(examples, folder):
             print(f"openssl is not installed: {example.name} is not checked")
             continue
         text = NAMED_CERTIFICATE.sub(str(certificate), text)
-        copy.write_text(NAMED_STATE.sub(lambda found: str(folder / Path(found[0]).name), text))
+        copy.write_text(NAMED_STATE.sub(lambda named: state(folder, named[0]), text))
         yield copy
 
 
-def refused(daemon, examples):
+def state(folder, named):
+    """A file that is there: the cache, sessions or a list."""
+    made = folder / Path(named).name
+    made.touch()
+    return str(made)
+
+
+def refused(daemon, pages, examples):
     """Examples that the daemon does not take, or not any more once it printed them."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as shown:
+        examples = [*examples, *page_examples(pages, Path(shown))]
         yield from refused_copies(daemon, prepared(examples, Path(folder)))
 
 
@@ -117,11 +175,12 @@ def main():
     arguments = parser.parse_args()
     built = arguments.build / "man"
     pages = sorted(built.glob("*.[1-9]")) + sorted((arguments.root / "man").glob("*.[1-9]"))
-    problems = [*undocumented(arguments.root, built), *untold(arguments.root, built), *lint(pages)]
+    problems = [*undocumented(arguments.root, built), *untold(arguments.root, built), *lint(pages),
+                *unexplained(arguments.root), *broken_links(arguments.root)]
     examples = sorted((arguments.root / "conf/examples").glob("*.yaml"))
     daemon = arguments.build / "src/nailupd"
     if daemon.exists():
-        problems += refused(daemon, examples)
+        problems += refused(daemon, built, examples)
     else:
         print("nailupd is not built: unit/config/test_conf_files loads the examples")
     for problem in problems:

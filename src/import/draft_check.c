@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Makes a draft load: prints it, has it loaded, and takes out what the loader complains about,
+ * until nothing is left to complain about. A zone that goes is refused from then on, so that its
+ * names do not wander to the servers of a larger zone.
+ */
+#include "import/draft.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+
+/* What the loader calls the file; its errors are lines FILE:LINE:COLUMN: error: PATH: SENTENCE. */
+static const char draft_name[] = "draft";
+
+enum { LINES_MAX = 65536, REASON_MAX = 300 };
+
+/* ---- zones ---- */
+
+static bool has_upstream(const struct draft_item *zone)
+{
+    for (const struct draft_item *item = zone->upstreams; item; item = item->next)
+        if (!item->is_dropped)
+            return true;
+    return false;
+}
+
+static void drop_zone(struct draft *draft, struct draft_item *zone, const char *reason)
+{
+    draft_drop(draft, zone, reason);
+    draft_refuse(draft, zone->zone, zone->origin);
+}
+
+static void check_zones(struct draft *draft)
+{
+    bool has_zone = false;
+    for (struct draft_item *item = draft->first; item; item = item->next) {
+        if (item->is_dropped || !item->zone)
+            continue;
+        if (!has_upstream(item))
+            drop_zone(draft, item, "Has no server that can be asked; its names are refused.");
+        has_zone |= !item->is_dropped;
+    }
+    if (has_zone || draft->err)
+        return;
+    static const struct draft_origin none = {.file = "-", .text = ""};
+    struct draft_item *zone = draft_add_zone(draft, ".", &none);
+    draft->has_placeholder = true;
+    if (zone)
+        draft_add_upstream(draft, zone, "192.0.2.53 # REPLACE THIS by the servers to ask", &none);
+}
+
+/* ---- errors of the loader ---- */
+
+static void drop_list(struct draft *draft, const char *path, const char *reason)
+{
+    for (struct draft_item *item = draft->first; item; item = item->next)
+        if (!item->is_dropped && !item->zone && strcmp(item->path, path) == 0)
+            draft_drop(draft, item, reason);
+}
+
+/* What is behind ": error: ", as a sentence; the path in it has the name of the key. */
+static const char *reason_of(struct draft *draft, const char *line, size_t len)
+{
+    static const char mark[] = " error: ";
+    char text[REASON_MAX];
+    snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text) - 1), line);
+    const char *start = strstr(text, mark);
+    return draft_format(draft, "Not taken over: %s.", start ? start + strlen(mark) : text);
+}
+
+/* False: the line is nobody's. */
+static bool take_out(struct draft *draft, const struct draft_lines *lines, const char *text,
+                     size_t len)
+{
+    char *end;
+    size_t skip = strlen(draft_name) + 1;
+    unsigned long line = len > skip ? strtoul(text + skip, &end, 10) : 0;
+    if (line == 0 || line > lines->count)
+        return false;
+    const char *reason = reason_of(draft, text, len);
+    struct draft_item *item = lines->items[line - 1];
+    if (item && item->parent && strncmp(item->text, "transport:", strlen("transport:")) == 0)
+        item = item->parent; /* without it the zone would be asked in plain text */
+    if (item && strcmp(item->path, "upstream.transport") == 0)
+        return false; /* the same, of all zones */
+    if (item && item->zone)
+        drop_zone(draft, item, reason);
+    else if (item)
+        draft_drop(draft, item, reason);
+    else if (lines->keys[line - 1])
+        drop_list(draft, lines->keys[line - 1], reason);
+    else
+        return false;
+    return true;
+}
+
+/* Each error that can be acted on; false when there was none. */
+static bool take_out_all(struct draft *draft, const struct draft_lines *lines, struct span errors)
+{
+    bool is_acted = false;
+    const char *at = (const char *)errors.data, *end = at + errors.len;
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t len = newline ? (size_t)(newline - at) : (size_t)(end - at);
+        is_acted |= take_out(draft, lines, at, len);
+        at += len + 1;
+    }
+    return is_acted;
+}
+
+/* ---- rounds ---- */
+
+/* ERR_INVALID: something was taken out, look again. */
+static enum err try_to_load(struct draft *draft, bool with_files, struct draft_lines *lines,
+                            struct buf *text, struct buf *errors)
+{
+    struct config *config;
+    buf_clear(text);
+    buf_clear(errors);
+    enum err err = draft_print(draft, "Draft", lines, text);
+    if (err)
+        return err;
+    struct span span = buf_span(text);
+    err = with_files ? config_parse_with_files(draft_name, (const char *)span.data, span.len,
+                                               &config, errors)
+                     : config_parse(draft_name, (const char *)span.data, span.len, &config, errors);
+    config_free(config);
+    if (err == ERR_INVALID && !take_out_all(draft, lines, buf_span(errors)))
+        return ERR_IO;
+    return err;
+}
+
+static enum err run_rounds(struct draft *draft, bool with_files, struct draft_lines *lines,
+                           struct buf *text, struct buf *errors)
+{
+    enum err err = ERR_INVALID;
+    for (int round = 0; round < DRAFT_ROUNDS_MAX && err == ERR_INVALID; round++) {
+        check_zones(draft);
+        err = draft->err ? draft->err : try_to_load(draft, with_files, lines, text, errors);
+    }
+    return err == ERR_INVALID ? ERR_LIMIT : err;
+}
+
+enum err draft_check(struct draft *draft, bool with_files)
+{
+    struct buf text, errors;
+    struct draft_lines lines = {.max = LINES_MAX};
+    lines.items = calloc(LINES_MAX, sizeof(struct draft_item *));
+    lines.keys = calloc(LINES_MAX, sizeof(char *));
+    buf_init(&text, CONFIG_FILE_MAX);
+    buf_init(&errors, CONFIG_ERRORS_BYTES);
+    enum err err = lines.items && lines.keys ? run_rounds(draft, with_files, &lines, &text, &errors)
+                                             : ERR_NO_MEMORY;
+    buf_deinit(&errors);
+    buf_deinit(&text);
+    free(lines.items);
+    free(lines.keys);
+    return err;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* The steps of an import: read, map, check, print. */
+#include "import/import_unbound.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "import/draft.h"
+#include "import/unbound_map.h"
+#include "import/unbound_source.h"
+#include "nailup/version.h"
+
+struct import {
+    struct draft draft;
+    struct unbound_source source;
+    struct unbound_map_state map;
+    struct buf *messages;
+};
+
+static void on_statement(void *context, const struct unbound_statement *statement)
+{
+    struct import *import = context;
+    unbound_map_take(&import->map, statement);
+}
+
+/* Absolute where the file is there. */
+static const char *directory_of(struct draft *draft, const char *path)
+{
+    char *real = realpath(path, NULL);
+    const char *name = real ? real : path, *slash = strrchr(name, '/');
+    const char *out = slash ? draft_format(draft, "%.*s", (int)(slash - name), name) : ".";
+    free(real);
+    return out;
+}
+
+static struct import *import_new(const char *path, bool reads_files, struct buf *messages)
+{
+    struct import *import = calloc(1, sizeof(*import));
+    if (!import)
+        return NULL;
+    draft_init(&import->draft);
+    import->messages = messages;
+    import->source = (struct unbound_source){
+        .draft = &import->draft,
+        .reads_files = reads_files,
+        .on_statement = on_statement,
+        .context = import,
+        .messages = messages,
+        .directory = directory_of(&import->draft, path),
+    };
+    unbound_map_init(&import->map, &import->draft, &import->source);
+    return import;
+}
+
+static void import_free(struct import *import)
+{
+    draft_deinit(&import->draft);
+    free(import);
+}
+
+static void say(struct import *import, const char *path, const char *kind, const char *sentence)
+{
+    const char *text = draft_format(&import->draft, "%s:1:1: %s: %s\n", path, kind, sentence);
+    /* What does not fit is left out: something was said already. */
+    if (buf_append(import->messages, text, strlen(text)))
+        return;
+}
+
+static const char *why(enum err err)
+{
+    switch (err) {
+    case ERR_NO_MEMORY:
+        return "is too large for the memory that an import may take; divide it";
+    case ERR_LIMIT:
+        return "has more than a nailup.yaml of 1 MiB can hold, or too many values that nailup does "
+               "not take; shorten it";
+    default:
+        return "could not be made into a nailup.yaml that loads; please report this";
+    }
+}
+
+/* What stands at the top. */
+static const char *head(struct import *import, const char *path)
+{
+    return draft_format(
+        &import->draft,
+        "Made by nailupd " NAILUP_VERSION " from %s. nailup.yaml(5) has every key. What the "
+        "file does not say is as nailup has it, which is not always as Unbound has it: prefetching "
+        "and stale answers are on, there is a thread for each CPU, and DNSSEC is not validated.%s",
+        draft_shown(&import->draft, span_of(path, strlen(path))),
+        import->draft.has_placeholder
+            ? " NO SERVERS WERE NAMED: Unbound would ask the root servers, nailup asks those in "
+              "forward-zones."
+            : "");
+}
+
+static bool has_root(struct import *import)
+{
+    for (struct draft_item *item = import->draft.first; item; item = item->next)
+        if (item->zone && !item->is_dropped && strcmp(item->zone, ".") == 0)
+            return true;
+    return false;
+}
+
+static void say_what_to_do(struct import *import, const char *path)
+{
+    if (import->draft.has_placeholder)
+        say(import, path, "warning",
+            "names no server to ask; replace 192.0.2.53 in forward-zones before you use this");
+    else if (!has_root(import))
+        say(import, path, "warning",
+            "has no forward-zone for the name \".\"; names in no zone are refused, as nailup does "
+            "not ask the root servers");
+    if (import->draft.local_left_out)
+        say(import, path, "warning",
+            "has more local-zone and local-data than fits; the end of the output says what to do");
+}
+
+static enum err finish(struct import *import, const char *path, struct buf *out)
+{
+    unbound_map_end(&import->map);
+    enum err err = draft_check(&import->draft, import->source.reads_files);
+    if (!err)
+        err = draft_print(&import->draft, head(import, path), NULL, out);
+    if (err)
+        say(import, path, "error", why(err));
+    else
+        say_what_to_do(import, path);
+    return err;
+}
+
+static enum err no_memory(const char *path, struct buf *messages)
+{
+    char text[160];
+    int len = snprintf(text, sizeof(text), "%.100s:1:1: error: out of memory\n", path);
+    if (buf_append(messages, text, (size_t)len))
+        return ERR_NO_MEMORY;
+    return ERR_NO_MEMORY;
+}
+
+enum err import_unbound(const char *path, struct buf *out, struct buf *messages)
+{
+    struct import *import = import_new(path, true, messages);
+    if (!import)
+        return no_memory(path, messages);
+    enum err err = unbound_source_file(&import->source, path);
+    if (!err)
+        err = finish(import, path, out);
+    else if (err != ERR_INVALID)
+        say(import, path, "error", why(err));
+    import_free(import);
+    return err;
+}
+
+enum err import_unbound_text(const char *name, struct span text, struct buf *out,
+                             struct buf *messages)
+{
+    struct import *import = import_new(name, false, messages);
+    if (!import)
+        return no_memory(name, messages);
+    enum err err = unbound_source_text(&import->source, name, text);
+    if (!err)
+        err = finish(import, name, out);
+    else if (err != ERR_INVALID)
+        say(import, name, "error", why(err));
+    import_free(import);
+    return err;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Which part takes which statement, and the maps that fill one key with one value. */
+#include "import/unbound_map.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "config/options.h"
+
+typedef void map_function(struct unbound_map_state *map, const struct unbound_statement *statement);
+
+static map_function *const maps[] = {
+#define MAP(name) [UNBOUND_MAP_##name] = map_##name,
+    UNBOUND_MAPS(MAP)
+#undef MAP
+};
+
+/* Of clauses that have no counterpart as a whole. */
+static const char *const clause_notes[UNBOUND_CLAUSES] = {
+    [UNBOUND_CLAUSE_AUTH] = "Zones are not served from files or transfers. Records can stand in "
+                            "local-data; an authoritative server can be asked by forward-zones.",
+    [UNBOUND_CLAUSE_VIEW] = "nailup has no views: all clients get the same answers. Another "
+                            "nailupd with another address can have others.",
+    [UNBOUND_CLAUSE_RPZ] = "The nearest are block-lists: files of names with an action for each "
+                           "file. They are not transferred.",
+    [UNBOUND_CLAUSE_DNSCRYPT] = "DNSCrypt is not spoken; server.listen-tls serves DNS over TLS.",
+    [UNBOUND_CLAUSE_DNSTAP] = "dnstap is set up anew; see nailup.yaml(5) for whether this version "
+                              "has it.",
+    [UNBOUND_CLAUSE_CACHEDB] = "The cache is in memory; cache.snapshot keeps it over a restart.",
+    [UNBOUND_CLAUSE_IPSET] = "Addresses of answers are not put into sets of the kernel.",
+    [UNBOUND_CLAUSE_PYTHON] = "nailup has no modules.",
+    [UNBOUND_CLAUSE_DYNLIB] = "nailup has no modules.",
+};
+
+void unbound_map_init(struct unbound_map_state *map, struct draft *draft,
+                      struct unbound_source *source)
+{
+    *map = (struct unbound_map_state){.draft = draft, .source = source};
+    map->last_interface = &map->interfaces;
+    map->last_zone = &map->zones;
+    map->tls_ports[853 / 8] |= 1 << 853 % 8;
+}
+
+/* A word that its clause does not have. */
+static void note_unknown(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    const char *text = statement->origin->text, *sentence = clause_notes[statement->clause];
+    enum unbound_clause home = unbound_word_home(span_of(text, strcspn(text, ":")));
+    if (!sentence && home != UNBOUND_NO_CLAUSE)
+        sentence = draft_format(map->draft, "Stands in the wrong place: it is an option of %s:.",
+                                unbound_clause_name(home));
+    map_note(map, statement, sentence ? sentence : "Not known; is it a typing error?");
+}
+
+void unbound_map_take(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    if (statement->word)
+        maps[statement->word->map](map, statement);
+    else if (statement->begins_clause)
+        map_begin_zone(map, statement);
+    else
+        note_unknown(map, statement);
+}
+
+void unbound_map_end(struct unbound_map_state *map)
+{
+    map_end_server(map);
+    map_end_cache(map);
+    map_end_zones(map);
+}
+
+/* ---- among the parts ---- */
+
+void map_note(struct unbound_map_state *map, const struct unbound_statement *statement,
+              const char *sentence)
+{
+    draft_note(map->draft, statement->origin, sentence);
+}
+
+bool map_take_flag(struct unbound_map_state *map, const struct unbound_statement *statement,
+                   bool *yes)
+{
+    *yes = strcmp(statement->args[0], "yes") == 0;
+    if (*yes || strcmp(statement->args[0], "no") == 0)
+        return true;
+    map_note(map, statement, "Not taken over: it takes yes or no.");
+    return false;
+}
+
+bool map_take_number(struct unbound_map_state *map, const struct unbound_statement *statement,
+                     uint64_t *number)
+{
+    const char *text = statement->args[0];
+    size_t len = strlen(text);
+    *number = 0;
+    if (len == 0 || len > 15 || strspn(text, "0123456789") != len) {
+        map_note(map, statement, "Not taken over: it takes a number.");
+        return false;
+    }
+    for (; *text; text++)
+        *number = *number * 10 + (uint64_t)(*text - '0');
+    return true;
+}
+
+bool map_has_row(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    if (options_find(statement->word->path))
+        return true;
+    map_note(map, statement, *statement->word->note ? statement->word->note : "No counterpart.");
+    return false;
+}
+
+const char *map_word(struct unbound_map_state *map, const struct unbound_statement *statement,
+                     const char *text)
+{
+    const char *word = draft_word(map->draft, text);
+    if (!word)
+        map_note(map, statement, "Not taken over: it has characters that are no ASCII.");
+    return word;
+}
+
+struct unbound_value *map_keep(struct unbound_map_state *map,
+                               const struct unbound_statement *statement)
+{
+    struct unbound_value *value = arena_take(&map->draft->arena, sizeof(*value));
+    if (value)
+        *value = (struct unbound_value){NULL, statement->args[0], statement->origin};
+    else
+        map->draft->err = ERR_NO_MEMORY;
+    return value;
+}
+
+/* ---- one key, one value ---- */
+
+void map_none(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    map_note(map, statement, statement->word->note);
+}
+
+void map_flag(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    bool yes;
+    if (map_has_row(map, statement) && map_take_flag(map, statement, &yes))
+        draft_set(map->draft, statement->word->path, yes ? "yes" : "no", statement->origin);
+}
+
+static void set_number(struct unbound_map_state *map, const struct unbound_statement *statement,
+                       const char *unit)
+{
+    uint64_t number;
+    if (map_has_row(map, statement) && map_take_number(map, statement, &number))
+        draft_set(map->draft, statement->word->path,
+                  draft_format(map->draft, "%" PRIu64 "%s", number, unit), statement->origin);
+}
+
+void map_number(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    set_number(map, statement, "");
+}
+
+void map_seconds(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    set_number(map, statement, "s");
+}
+
+void map_millis(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    set_number(map, statement, "ms");
+}
+
+void map_file(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    const char *name = statement->args[0];
+    if (*name && *name != '/')
+        name = draft_format(map->draft, "%s/%s", map->source->directory, name);
+    const char *word = map_word(map, statement, name);
+    if (word && map_has_row(map, statement))
+        draft_set(map->draft, statement->word->path, word, statement->origin);
+}
+
+void map_directory(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    if (*statement->args[0] == '/')
+        map->source->directory = statement->args[0];
+    map_note(map, statement,
+             "Not needed: names of files are absolute, and here they have been made so.");
+}
+
+void map_keepalive(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    const char *word = map_word(map, statement, statement->args[0]);
+    if (word)
+        draft_add(map->draft, statement->word->path, word, statement->origin);
+}
+
+void map_verbosity(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    uint64_t number;
+    if (map_take_number(map, statement, &number))
+        draft_set(map->draft, statement->word->path,
+                  number == 0   ? "warning"
+                  : number == 1 ? "info"
+                                : "debug",
+                  statement->origin);
+}
+
+/* Yes is the rule here. */
+void map_control_enable(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    bool yes;
+    if (!map_take_flag(map, statement, &yes))
+        return;
+    if (!yes)
+        draft_set(map->draft, statement->word->path, "\"\"", statement->origin);
+    else
+        map_note(map, statement,
+                 "Always so; the socket is control.socket, and nailupctl talks to it.");
+}

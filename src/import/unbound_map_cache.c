@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* The cache, and how upstreams are asked in general. */
+#include "import/unbound_map.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/addr.h"
+
+enum { SIZE_DEFAULT = 4 << 20, STALE_MAX_S = 3 * 86400, STALE_DEFAULT_S = 86400 };
+
+#define SIZE_LIMIT ((uint64_t)1 << 40)
+
+/* ---- size ---- */
+
+/* Bytes; 0 when the text is no size. k, m and g count in powers of 1024. */
+static uint64_t size_of(const char *text)
+{
+    static const char units[] = "kmg";
+    uint64_t size = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9' && size < SIZE_LIMIT; at++)
+        size = size * 10 + (uint64_t)(*at - '0');
+    if (at == text || (*at >= '0' && *at <= '9'))
+        return 0;
+    const char *unit = *at ? strchr(units, *at | 0x20) : NULL;
+    if (unit) {
+        for (const char *step = units; step <= unit && size <= SIZE_LIMIT; step++)
+            size *= 1024;
+        at++;
+    }
+    if (*at == 'b' || *at == 'B')
+        at++;
+    return *at ? 0 : size;
+}
+
+void map_cache_size(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    uint64_t size = size_of(statement->args[0]);
+    if (!size) {
+        map_note(map, statement, "Not taken over: it takes a size such as 50m.");
+        return;
+    }
+    *(*statement->word->name == 'm' ? &map->message_bytes : &map->rrset_bytes) = size;
+    map->size_origin = statement->origin;
+}
+
+/* Of two caches of Unbound's, messages and records, one here. */
+static void end_size(struct unbound_map_state *map)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+    size_t unit = 0;
+    if (!map->size_origin)
+        return;
+    uint64_t size = (map->message_bytes ? map->message_bytes : SIZE_DEFAULT) +
+                    (map->rrset_bytes ? map->rrset_bytes : SIZE_DEFAULT);
+    for (; unit < 3 && size % 1024 == 0; unit++)
+        size /= 1024;
+    draft_set(map->draft, "cache.size",
+              draft_format(map->draft, "%" PRIu64 "%s", size, units[unit]), map->size_origin);
+}
+
+/* ---- stale answers ---- */
+
+void map_serve_expired(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    struct unbound_value value = {NULL, statement->args[0], statement->origin};
+    bool yes;
+    uint64_t number;
+    if (strcmp(statement->word->name, "serve-expired") == 0) {
+        if (map_take_flag(map, statement, &yes))
+            map->expired = value;
+    } else if (map_take_number(map, statement, &number)) {
+        map->expired_ttl = value;
+    }
+}
+
+void map_stale_timeout(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    uint64_t number;
+    if (!map_take_number(map, statement, &number))
+        return;
+    if (number == 0)
+        map_note(map, statement,
+                 "Servers always get their chance before a stale answer is given; 1800 ms is the "
+                 "default.");
+    else
+        map_millis(map, statement);
+}
+
+static uint64_t stale_seconds(struct unbound_map_state *map)
+{
+    uint64_t seconds = 0;
+    if (!map->expired_ttl.origin)
+        return STALE_DEFAULT_S;
+    for (const char *at = map->expired_ttl.text; *at; at++)
+        seconds = seconds * 10 + (uint64_t)(*at - '0');
+    if (seconds && seconds <= STALE_MAX_S)
+        return seconds;
+    draft_note(map->draft, map->expired_ttl.origin, "Taken as three days, the longest there is.");
+    return STALE_MAX_S;
+}
+
+static void end_stale(struct unbound_map_state *map)
+{
+    const char *path = "cache.serve-stale";
+    if (!map->expired.origin && map->expired_ttl.origin)
+        draft_note(map->draft, map->expired_ttl.origin,
+                   "Without serve-expired: yes it means nothing to Unbound. cache.serve-stale is "
+                   "one day by default.");
+    if (!map->expired.origin)
+        return;
+    if (strcmp(map->expired.text, "yes") == 0)
+        draft_set(map->draft, path, draft_format(map->draft, "%" PRIu64 "s", stale_seconds(map)),
+                  map->expired.origin);
+    else
+        draft_set(map->draft, path, "0s", map->expired.origin);
+}
+
+/* ---- upstreams ---- */
+
+void map_outgoing(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    struct addr addr;
+    char text[ADDR_TEXT_MAX];
+    if (addr_parse(&addr, statement->args[0], 0) != ERR_OK || addr_port(&addr) != 0) {
+        map_note(map, statement, "Not taken over: server.outgoing takes addresses.");
+        return;
+    }
+    bool *has = addr_family(&addr) == AF_INET ? &map->has_source_v4 : &map->has_source_v6;
+    if (*has) {
+        map_note(map, statement, "Not taken over: server.outgoing has one address of each family.");
+        return;
+    }
+    *has = true;
+    const char *word = draft_word(map->draft, addr_format_ip(&addr, text));
+    if (word)
+        draft_add(map->draft, "server.outgoing", word, statement->origin);
+}
+
+void map_tcp_upstream(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    bool yes;
+    if (map_take_flag(map, statement, &yes))
+        map->tcp_origin = yes ? statement->origin : NULL;
+}
+
+void map_tls_upstream(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    bool yes;
+    if (map_take_flag(map, statement, &yes))
+        map->tls_origin = yes ? statement->origin : NULL;
+}
+
+/* Unbound has no way back to UDP from either. */
+static void end_transport(struct unbound_map_state *map)
+{
+    if (map->tls_origin)
+        draft_set(map->draft, "upstream.transport", "tls", map->tls_origin);
+    else if (map->tcp_origin)
+        draft_set(map->draft, "upstream.transport", "tcp", map->tcp_origin);
+    if (map->tcp_origin)
+        draft_set(map->draft, "upstream.fallback", "none", map->tcp_origin);
+}
+
+void map_end_cache(struct unbound_map_state *map)
+{
+    end_size(map);
+    end_stale(map);
+    end_transport(map);
+}

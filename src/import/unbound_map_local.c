@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Names answered here: local-zone, local-data and the reverse zones of private addresses. */
+#include "import/unbound_map.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/addr.h"
+#include "base/check.h"
+#include "dns/name.h"
+
+/* ---- zones ---- */
+
+static const struct {
+    const char *unbound, *nailup, *note;
+} types[] = {
+    {"static", "nxdomain", NULL},
+    {"refuse", "refuse", NULL},
+    {"redirect", "redirect", NULL},
+    {"transparent", "transparent", NULL},
+    {"nodefault", "transparent", NULL},
+    {"always_nxdomain", "nxdomain", NULL},
+    {"always_nodata", "nodata", NULL},
+    {"always_refuse", "refuse", NULL},
+    {"always_transparent", "transparent", NULL},
+    {"deny", "refuse", "Answered with REFUSED: a name never gets silence."},
+    {"always_deny", "refuse", "Answered with REFUSED: a name never gets silence."},
+    {"inform", "transparent", "Queries for it are not logged."},
+    {"inform_deny", "refuse", "Answered with REFUSED, and not logged."},
+    {"inform_redirect", "redirect", "Queries for it are not logged."},
+    {"typetransparent", "transparent",
+     "Of a name in local-data, types that have no record here are denied, not asked for."},
+};
+
+static void add_zone(struct unbound_map_state *map, const char *word, const char *action,
+                     const struct draft_origin *origin)
+{
+    draft_add_local(map->draft, "local-zones",
+                    draft_format(map->draft, "{name: %s, action: %s}", word, action), origin);
+}
+
+static void add_null_record(struct unbound_map_state *map,
+                            const struct unbound_statement *statement, const char *record)
+{
+    const char *text = draft_format(map->draft, "%s %s", statement->args[0], record);
+    const char *word = draft_word(map->draft, text);
+    if (word)
+        draft_add_local(map->draft, "local-data", word, statement->origin);
+}
+
+static bool is_name(const char *text)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name name;
+    return name_parse(&name, wire, text, strlen(text)) == ERR_OK;
+}
+
+void map_local_zone(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    const char *word = map_word(map, statement, statement->args[0]), *type = statement->args[1];
+    if (!word)
+        return;
+    if (!is_name(statement->args[0])) {
+        map_note(map, statement, "Not taken over: it is no name of a zone.");
+        return;
+    }
+    if (strcmp(type, "always_null") == 0) {
+        add_zone(map, word, "redirect", statement->origin);
+        add_null_record(map, statement, "A 0.0.0.0");
+        add_null_record(map, statement, "AAAA ::");
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        if (strcmp(types[i].unbound, type) != 0)
+            continue;
+        add_zone(map, word, types[i].nailup, statement->origin);
+        if (types[i].note)
+            map_note(map, statement, types[i].note);
+        return;
+    }
+    map_note(map, statement,
+             "Not taken over: the actions are refuse, nxdomain, nodata, redirect and transparent.");
+}
+
+/* ---- records ---- */
+
+void map_local_data(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    const char *word = map_word(map, statement, statement->args[0]);
+    if (word)
+        draft_add_local(map->draft, "local-data", word, statement->origin);
+}
+
+enum { REVERSE_MAX = 80 };
+
+/* The name of an address in in-addr.arpa or ip6.arpa (RFC 1035 section 3.5, RFC 3596 section 2.5).
+ */
+static const char *reverse_name(const struct addr *addr, char out[REVERSE_MAX])
+{
+    size_t len, at = 0;
+    const uint8_t *bytes = addr_bytes(addr, &len);
+    for (size_t i = len; i-- > 0;) {
+        if (len == 4)
+            at += (size_t)snprintf(out + at, REVERSE_MAX - at, "%u.", bytes[i]);
+        else
+            at += (size_t)snprintf(out + at, REVERSE_MAX - at, "%x.%x.", bytes[i] & 15,
+                                   bytes[i] >> 4);
+    }
+    snprintf(out + at, REVERSE_MAX - at, "%s.arpa.", len == 4 ? "in-addr" : "ip6");
+    return out;
+}
+
+/* "192.0.2.3 www.example", perhaps with a TTL between. */
+void map_local_data_ptr(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    char ip[ADDR_TEXT_MAX], reverse[REVERSE_MAX];
+    const char *text = statement->args[0];
+    struct addr addr;
+    text += strspn(text, " \t");
+    size_t len = strcspn(text, " \t");
+    snprintf(ip, sizeof(ip), "%.*s", len < sizeof(ip) ? (int)len : 0, text);
+    text += len + strspn(text + len, " \t");
+    bool has_ttl = *text >= '0' && *text <= '9' && strcspn(text, " \t") < strlen(text) &&
+                   strspn(text, "0123456789") == strcspn(text, " \t");
+    size_t ttl_len = has_ttl ? strcspn(text, " \t") : 0;
+    if (addr_parse(&addr, ip, 0) != ERR_OK || strchr(ip, '@') || !*text) {
+        map_note(map, statement, "Not taken over: it takes an address and a name.");
+        return;
+    }
+    const char *record =
+        draft_format(map->draft, "%s %.*s IN PTR %s", reverse_name(&addr, reverse), (int)ttl_len,
+                     text, text + ttl_len + strspn(text + ttl_len, " \t"));
+    const char *word = map_word(map, statement, record);
+    if (word)
+        draft_add_local(map->draft, "local-data", word, statement->origin);
+}
+
+/* ---- reverse names of private addresses ---- */
+
+/* RFC 1918, RFC 3927 and RFC 4193; 16 to 31 of 172 besides. */
+static const char *const lan_zones[] = {
+    "10.in-addr.arpa", "168.192.in-addr.arpa", "254.169.in-addr.arpa", "d.f.ip6.arpa",
+    "8.e.f.ip6.arpa",  "9.e.f.ip6.arpa",       "a.e.f.ip6.arpa",       "b.e.f.ip6.arpa",
+};
+
+void map_unblock_lan(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    bool yes;
+    if (!map_take_flag(map, statement, &yes) || !yes)
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(lan_zones); i++)
+        add_zone(map, lan_zones[i], "transparent", statement->origin);
+    for (unsigned second = 16; second < 32; second++)
+        add_zone(map, draft_format(map->draft, "%u.172.in-addr.arpa", second), "transparent",
+                 statement->origin);
+    map_note(map, statement,
+             "Done by zones with the action transparent; take out those whose names your servers "
+             "do not know.");
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Clients: where they are served, who may ask, and how many. */
+#include "import/unbound_map.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/addr.h"
+#include "base/check.h"
+#include "base/prefix.h"
+
+enum { LISTENERS_MAX = 256, HTTPS_PORT = 443, PLAIN_PORT = 53 };
+
+/* ---- listeners ---- */
+
+void map_interface(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    struct unbound_value *value = map_keep(map, statement);
+    if (!value)
+        return;
+    *map->last_interface = value;
+    map->last_interface = &value->next;
+}
+
+void map_interface_automatic(struct unbound_map_state *map,
+                             const struct unbound_statement *statement)
+{
+    bool yes;
+    if (map_take_flag(map, statement, &yes))
+        map->automatic = (struct unbound_value){NULL, yes ? "yes" : NULL, statement->origin};
+}
+
+/* port is that of all listeners, the others say which ports have TLS. */
+void map_port(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    uint64_t port;
+    if (!map_take_number(map, statement, &port))
+        return;
+    if (port == 0 || port >= UNBOUND_PORTS) {
+        map_note(map, statement, "Not taken over: it takes a port from 1 to 65535.");
+        return;
+    }
+    if (strcmp(statement->word->name, "port") == 0) {
+        map->port = (struct unbound_value){NULL, statement->args[0], statement->origin};
+        return;
+    }
+    if (strstr(statement->word->name, "additional") == NULL)
+        map->tls_ports[853 / 8] &= (uint8_t) ~(1 << 853 % 8);
+    map->tls_ports[port / 8] |= (uint8_t)(1 << port % 8);
+}
+
+void map_family(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    bool yes;
+    if (!map_take_flag(map, statement, &yes))
+        return;
+    if (strcmp(statement->word->name, "do-ip4") == 0)
+        map->no_ip4 = !yes;
+    else
+        map->no_ip6 = !yes;
+    map->family = (struct unbound_value){NULL, statement->args[0], statement->origin};
+}
+
+/* Yes is the rule, and says nothing. */
+void map_protocol(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    bool yes;
+    if (map_take_flag(map, statement, &yes) && !yes)
+        map_note(map, statement, statement->word->note);
+}
+
+static uint16_t plain_port(const struct unbound_map_state *map)
+{
+    uint16_t port = 0;
+    for (const char *at = map->port.text; at && *at; at++)
+        port = (uint16_t)(port * 10 + (*at - '0'));
+    return map->port.text ? port : PLAIN_PORT;
+}
+
+static void add_listener(struct unbound_map_state *map, const struct addr *addr,
+                         const struct draft_origin *origin)
+{
+    char text[ADDR_TEXT_MAX];
+    uint16_t port = addr_port(addr);
+    bool is_tls = map->tls_ports[port / 8] & 1 << port % 8;
+    const char *word = draft_word(map->draft, addr_format(addr, text));
+    if (word)
+        draft_add(map->draft, is_tls ? "server.listen-tls" : "server.listen", word, origin);
+}
+
+/* NULL: it can be served. */
+static const char *why_not(const struct unbound_map_state *map, const struct addr *addr)
+{
+    if (addr_family(addr) == AF_INET ? map->no_ip4 : map->no_ip6)
+        return "Not taken over: do-ip4 or do-ip6 excludes it.";
+    if (addr_port(addr) == 0)
+        return "Port 0 serves nobody.";
+    if (addr_port(addr) == HTTPS_PORT)
+        return "DNS over HTTPS is not served; server.listen-tls serves DNS over TLS.";
+    return NULL;
+}
+
+static void end_interface(struct unbound_map_state *map, const struct unbound_value *value)
+{
+    struct addr addr;
+    if (addr_parse(&addr, value->text, plain_port(map)) != ERR_OK) {
+        draft_note(map->draft, value->origin,
+                   "Not taken over: it is no address. Of an interface, write its addresses.");
+        return;
+    }
+    const char *reason = why_not(map, &addr);
+    if (reason)
+        draft_note(map->draft, value->origin, reason);
+    else
+        add_listener(map, &addr, value->origin);
+}
+
+/* What Unbound serves without being told. */
+static void add_default_listeners(struct unbound_map_state *map, const char *v4, const char *v6,
+                                  const struct draft_origin *origin)
+{
+    struct addr addr;
+    const char *const texts[] = {v4, v6};
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        if (addr_parse(&addr, texts[i], plain_port(map)) == ERR_OK && !why_not(map, &addr))
+            add_listener(map, &addr, origin);
+}
+
+static void end_listeners(struct unbound_map_state *map)
+{
+    size_t count = 0;
+    const struct draft_origin *origin = map->port.origin ? map->port.origin : map->family.origin;
+    if (map->automatic.text)
+        add_default_listeners(map, "0.0.0.0", "::", map->automatic.origin);
+    for (struct unbound_value *at = map->interfaces; at; at = at->next) {
+        if (map->automatic.text)
+            draft_note(map->draft, at->origin, "interface-automatic serves all addresses.");
+        else if (count++ >= LISTENERS_MAX)
+            draft_note(map->draft, at->origin, "Not taken over: server.listen takes 256.");
+        else
+            end_interface(map, at);
+    }
+    if (!map->automatic.text && !map->interfaces && origin)
+        add_default_listeners(map, "127.0.0.1", "::1", origin);
+}
+
+/* ---- who may ask ---- */
+
+static const struct {
+    const char *unbound, *nailup, *note;
+} actions[] = {
+    {"allow", "allow", NULL},
+    {"deny", "drop", NULL},
+    {"refuse", "refuse", NULL},
+    {"allow_snoop", "allow",
+     "Taken as allow: whether a client wants recursion makes no difference."},
+    {"allow_setrd", "allow",
+     "Taken as allow: whether a client wants recursion makes no difference."},
+    {"allow_cookie", "allow",
+     "Taken as allow: cookies are not demanded. With server.rate-limit only queries without a "
+     "valid "
+     "one are limited."},
+    {"deny_non_local", "drop", "Taken as drop, for names answered here too."},
+    {"refuse_non_local", "refuse", "Taken as refuse, for names answered here too."},
+};
+
+static void mark_local(struct unbound_map_state *map, const char *text)
+{
+    struct prefix prefix, local;
+    if (prefix_parse(&prefix, text) != ERR_OK)
+        return;
+    if (prefix_parse(&local, "127.0.0.0/8") == ERR_OK && prefix_equal(&prefix, &local))
+        map->has_local_v4 = true;
+    if (prefix_parse(&local, "::1") == ERR_OK && prefix_equal(&prefix, &local))
+        map->has_local_v6 = true;
+}
+
+void map_access(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    const char *word = map_word(map, statement, statement->args[0]);
+    for (size_t i = 0; word && i < ARRAY_LEN(actions); i++) {
+        if (strcmp(actions[i].unbound, statement->args[1]) != 0)
+            continue;
+        if (actions[i].note)
+            map_note(map, statement, actions[i].note);
+        mark_local(map, statement->args[0]);
+        map->access_origin = statement->origin;
+        draft_add(map->draft, "server.access",
+                  draft_format(map->draft, "{prefix: %s, action: %s}", word, actions[i].nailup),
+                  statement->origin);
+        return;
+    }
+    if (word)
+        map_note(map, statement, "Not taken over: such an action is not known.");
+}
+
+/* Unbound always lets this machine ask; a list of nailup's stands for itself. */
+static void end_access(struct unbound_map_state *map)
+{
+    if (map->access_origin && !map->has_local_v4)
+        draft_add(map->draft, "server.access", "{prefix: 127.0.0.0/8, action: allow}",
+                  map->access_origin);
+    if (map->access_origin && !map->has_local_v6)
+        draft_add(map->draft, "server.access", "{prefix: \"::1\", action: allow}",
+                  map->access_origin);
+}
+
+/* ---- the rest ---- */
+
+void map_incoming_tcp(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    uint64_t number;
+    if (map_take_number(map, statement, &number))
+        map->incoming_tcp = (struct unbound_value){NULL, statement->args[0], statement->origin};
+}
+
+static uint64_t number_of(const char *text)
+{
+    uint64_t number = 0;
+    for (; text && *text >= '0' && *text <= '9'; text++)
+        number = number * 10 + (uint64_t)(*text - '0');
+    return number;
+}
+
+/* Unbound counts for each thread. */
+static void end_incoming_tcp(struct unbound_map_state *map)
+{
+    const struct unbound_value *value = &map->incoming_tcp;
+    uint64_t threads = number_of(draft_get(map->draft, "server.workers"));
+    if (!value->origin)
+        return;
+    if (number_of(value->text) == 0)
+        draft_note(map->draft, value->origin, "TCP cannot be turned off.");
+    else if (threads > 1000 || number_of(value->text) > 1000000)
+        draft_note(map->draft, value->origin, "Not taken over: server.max-clients takes 1000000.");
+    else
+        draft_set(
+            map->draft, "server.max-clients",
+            draft_format(map->draft, "%" PRIu64, number_of(value->text) * (threads ? threads : 1)),
+            value->origin);
+}
+
+void map_ciphers(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    bool is_suites = strcmp(statement->word->name, "tls-ciphersuites") == 0;
+    *(is_suites ? &map->suites : &map->ciphers) =
+        (struct unbound_value){NULL, statement->args[0], statement->origin};
+}
+
+static void end_ciphers(struct unbound_map_state *map)
+{
+    const char *ciphers = map->ciphers.text ? map->ciphers.text : "";
+    const char *suites = map->suites.text ? map->suites.text : "";
+    const struct draft_origin *origin =
+        map->ciphers.origin ? map->ciphers.origin : map->suites.origin;
+    const char *text =
+        draft_format(map->draft, "%s%s%s", ciphers, *ciphers && *suites ? ":" : "", suites);
+    const char *word = draft_word(map->draft, text);
+    if (*text && word)
+        draft_set(map->draft, "server.tls-ciphers", word, origin);
+}
+
+static bool is_version(const struct unbound_statement *statement)
+{
+    return strcmp(statement->word->path, "server.version") == 0;
+}
+
+void map_identity(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    *(is_version(statement) ? &map->version : &map->identity) =
+        (struct unbound_value){NULL, statement->args[0], statement->origin};
+}
+
+void map_hide(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    bool yes;
+    if (!map_take_flag(map, statement, &yes))
+        return;
+    *(is_version(statement) ? &map->hides_version : &map->hides_identity) = yes;
+    *(is_version(statement) ? &map->shown_version : &map->shown_identity) =
+        yes ? NULL : statement->origin;
+}
+
+static void end_identity(struct unbound_map_state *map, const struct unbound_value *value,
+                         const char *path, bool is_hidden, const struct draft_origin *shown)
+{
+    const char *word = value->text && *value->text ? draft_word(map->draft, value->text) : NULL;
+    if (word && !is_hidden)
+        draft_set(map->draft, path, word, value->origin);
+    else if (value->origin)
+        draft_note(map->draft, value->origin,
+                   is_hidden ? "Hidden by hide-version or hide-identity."
+                             : "Not taken over: it is no text.");
+    else if (shown)
+        draft_note(map->draft, shown,
+                   "Queries in class CHAOS are answered with the texts of server.version and "
+                   "server.identity; without one the answer is REFUSED.");
+}
+
+void map_end_server(struct unbound_map_state *map)
+{
+    end_listeners(map);
+    end_access(map);
+    end_incoming_tcp(map);
+    end_ciphers(map);
+    end_identity(map, &map->version, "server.version", map->hides_version, map->shown_version);
+    end_identity(map, &map->identity, "server.identity", map->hides_identity, map->shown_identity);
+}

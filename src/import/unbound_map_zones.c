@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Zones with servers: forward-zone becomes a zone of forward-zones. The names of a stub-zone, or of
+ * an auth-zone that nobody else has, are refused: their queries shall not go to the servers of a
+ * larger zone, who have no business with them.
+ */
+#include "import/unbound_map.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/addr.h"
+#include "dns/name.h"
+
+enum { UPSTREAMS_MAX = 64 };
+
+/* ---- what a clause says ---- */
+
+void map_begin_zone(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    map->zone = NULL;
+    if (statement->clause != UNBOUND_CLAUSE_FORWARD && statement->clause != UNBOUND_CLAUSE_STUB &&
+        statement->clause != UNBOUND_CLAUSE_AUTH)
+        return;
+    struct unbound_zone *zone = arena_take(&map->draft->arena, sizeof(*zone));
+    if (!zone) {
+        map->draft->err = ERR_NO_MEMORY;
+        return;
+    }
+    *zone = (struct unbound_zone){.clause = statement->clause, .origin = statement->origin};
+    *map->last_zone = map->zone = zone;
+    map->last_zone = &zone->next;
+}
+
+void map_zone_name(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    if (!map->zone)
+        return;
+    if (map->zone->name)
+        map_note(map, statement, "Not taken over: the zone has a name already.");
+    else {
+        map->zone->name = statement->args[0];
+        map->zone->origin = statement->origin;
+    }
+}
+
+void map_zone_addr(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    struct unbound_value *value = map->zone ? map_keep(map, statement) : NULL;
+    if (!value)
+        return;
+    value->next = map->zone->addresses; /* the newest first */
+    map->zone->addresses = value;
+}
+
+void map_stub_addr(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    map_note(map, statement, "An authoritative server; see what is said of the zone's name.");
+}
+
+static void take(struct unbound_map_state *map, const struct unbound_statement *statement,
+                 bool *field, const struct draft_origin **origin)
+{
+    bool yes;
+    if (!map_take_flag(map, statement, &yes))
+        return;
+    *field = yes;
+    *origin = statement->origin;
+}
+
+void map_zone_tls(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    if (map->zone)
+        take(map, statement, &map->zone->tls, &map->zone->tls_origin);
+}
+
+void map_zone_tcp(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    if (map->zone)
+        take(map, statement, &map->zone->tcp, &map->zone->tcp_origin);
+}
+
+void map_zone_no_cache(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    if (map->zone)
+        take(map, statement, &map->zone->no_cache, &map->zone->cache_origin);
+}
+
+void map_zone_first(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    bool yes;
+    if (map_take_flag(map, statement, &yes) && yes)
+        map_note(
+            map, statement,
+            "When all servers of the zone fail the answer is SERVFAIL; there is no recursion.");
+}
+
+void map_zone_fallback(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    const struct draft_origin *origin;
+    if (map->zone)
+        take(map, statement, &map->zone->fallback, &origin);
+    map_note(map, statement,
+             "Zones are not served from files or transfers; the names of this one are asked of the "
+             "servers of forward-zones.");
+}
+
+/* ---- what a zone is ---- */
+
+/* The zone's name as text of ours, the same for the same name. NULL: it is none. */
+static const char *zone_name(struct unbound_map_state *map, const struct unbound_zone *zone)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    char text[NAME_TEXT_MAX];
+    struct name name;
+    if (!zone->name || name_parse(&name, wire, zone->name, strlen(zone->name)) != ERR_OK)
+        return NULL;
+    name_format(name_fold(name, wire), text);
+    size_t len = strlen(text);
+    return draft_format(map->draft, "%.*s", (int)(len > 1 ? len - 1 : len), text);
+}
+
+static bool is_forwarded(const struct unbound_map_state *map, const char *word)
+{
+    for (const struct draft_item *item = map->draft->first; item; item = item->next)
+        if (item->zone && strcmp(item->zone, word) == 0)
+            return true;
+    return false;
+}
+
+static void end_address(struct unbound_map_state *map, struct draft_item *item, bool is_tls,
+                        const struct unbound_value *value)
+{
+    struct addr addr;
+    bool has_port;
+    char name[ADDR_NAME_MAX], ip[ADDR_TEXT_MAX], port[16] = "";
+    if (addr_parse_named(&addr, &has_port, name, value->text, 0) != ERR_OK) {
+        draft_note(map->draft, value->origin, "Not taken over: it is no address.");
+        return;
+    }
+    if (addr_family(&addr) == AF_INET ? map->no_ip4 : map->no_ip6) {
+        draft_note(map->draft, value->origin, "Not taken over: do-ip4 or do-ip6 excludes it.");
+        return;
+    }
+    if (*name && !is_tls)
+        draft_note(map->draft, value->origin,
+                   "The name behind the # matters over TLS only, and is left out.");
+    if (!*name && is_tls)
+        draft_note(map->draft, value->origin,
+                   "Unbound believes whoever answers at an address without a #name. Here the "
+                   "certificate must be for the address; else add the name, or pin-sha256.");
+    if (has_port)
+        snprintf(port, sizeof(port), "@%u", addr_port(&addr));
+    const char *word =
+        draft_word(map->draft, draft_format(map->draft, "%s%s%s%s", addr_format_ip(&addr, ip), port,
+                                            *name && is_tls ? "#" : "", is_tls ? name : ""));
+    if (word)
+        draft_add_upstream(map->draft, item, word, value->origin);
+}
+
+/* From the newest to the oldest, as they were given. */
+static struct unbound_value *reversed(struct unbound_value *list)
+{
+    struct unbound_value *out = NULL, *next;
+    for (; list; list = next) {
+        next = list->next;
+        list->next = out;
+        out = list;
+    }
+    return out;
+}
+
+static void end_forward(struct unbound_map_state *map, const struct unbound_zone *zone,
+                        const char *name)
+{
+    bool is_tls = zone->tls || map->tls_origin;
+    size_t count = 0;
+    struct draft_item *item = draft_add_zone(map->draft, name, zone->origin);
+    if (!item)
+        return;
+    for (struct unbound_value *at = reversed(zone->addresses); at; at = at->next) {
+        if (count++ < UPSTREAMS_MAX)
+            end_address(map, item, is_tls, at);
+        else
+            draft_note(map->draft, at->origin, "Not taken over: a zone has 64 servers at most.");
+    }
+    if (zone->tls)
+        draft_add_key(map->draft, item, "transport: tls", zone->tls_origin);
+    else if (zone->tcp && !is_tls)
+        draft_add_key(map->draft, item, "transport: tcp", zone->tcp_origin);
+    else if (zone->tls_origin && is_tls)
+        draft_note(map->draft, zone->tls_origin, "tls-upstream: yes is for all zones.");
+    if (zone->no_cache)
+        draft_add_key(map->draft, item, "cache: no", zone->cache_origin);
+}
+
+static void end_refused(struct unbound_map_state *map, const struct unbound_zone *zone,
+                        const char *name)
+{
+    const char *word = draft_word(map->draft, name);
+    bool is_stub = zone->clause == UNBOUND_CLAUSE_STUB;
+    bool is_refused = word && strcmp(name, ".") != 0 && !zone->fallback && !is_forwarded(map, word);
+    draft_note(map->draft, zone->origin,
+               !is_refused ? "Zones of this kind come with recursion."
+               : is_stub   ? "Stub zones come with recursion. Until then local-zones refuses its "
+                             "names, so that they do not reach servers of another zone. Where its "
+                             "servers answer for all names in it, a zone of forward-zones with "
+                             "their addresses does as well; then take it out of local-zones."
+                         : "Zones are not served from files or transfers. local-zones refuses its "
+                           "names, so that they do not reach servers of another zone. If an "
+                           "authoritative server has it, a zone of forward-zones can ask it; "
+                           "then take it out of local-zones.");
+    if (is_refused)
+        draft_refuse(map->draft, word, zone->origin);
+}
+
+static void end_zone(struct unbound_map_state *map, const struct unbound_zone *zone, bool forwards)
+{
+    if ((zone->clause == UNBOUND_CLAUSE_FORWARD) != forwards)
+        return;
+    const char *name = zone_name(map, zone);
+    const char *word = name ? draft_word(map->draft, name) : NULL;
+    if (!word)
+        draft_note(map->draft, zone->origin,
+                   "Not taken over: the zone has no name, or one that is none.");
+    else if (!forwards)
+        end_refused(map, zone, name);
+    else if (is_forwarded(map, word))
+        draft_note(map->draft, zone->origin,
+                   "Not taken over: the zone was there before, and Unbound uses the first.");
+    else
+        end_forward(map, zone, name);
+}
+
+/* Zones that are forwarded first: a name is not refused that they have. */
+void map_end_zones(struct unbound_map_state *map)
+{
+    for (const struct unbound_zone *zone = map->zones; zone; zone = zone->next)
+        end_zone(map, zone, true);
+    for (const struct unbound_zone *zone = map->zones; zone; zone = zone->next)
+        end_zone(map, zone, false);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_IMPORT_UNBOUND_WORDS_H
+#define NAILUP_IMPORT_UNBOUND_WORDS_H
+
+/* The rows of unbound_words.def as a table. */
+
+#include <stddef.h>
+
+#include "base/span.h"
+
+enum unbound_clause {
+    UNBOUND_NO_CLAUSE,
+#define CLAUSE(id, name) UNBOUND_CLAUSE_##id,
+#include "import/unbound_words.def"
+    UNBOUND_CLAUSES
+};
+
+/* What becomes of an option. */
+#define UNBOUND_MAPS(MAP)                                                                          \
+    MAP(none)                                                                                      \
+    MAP(flag)                                                                                      \
+    MAP(number)                                                                                    \
+    MAP(seconds)                                                                                   \
+    MAP(millis)                                                                                    \
+    MAP(file)                                                                                      \
+    MAP(keepalive)                                                                                 \
+    MAP(port)                                                                                      \
+    MAP(interface)                                                                                 \
+    MAP(interface_automatic)                                                                       \
+    MAP(family)                                                                                    \
+    MAP(protocol)                                                                                  \
+    MAP(ciphers)                                                                                   \
+    MAP(incoming_tcp)                                                                              \
+    MAP(identity)                                                                                  \
+    MAP(hide)                                                                                      \
+    MAP(access)                                                                                    \
+    MAP(cache_size)                                                                                \
+    MAP(serve_expired)                                                                             \
+    MAP(stale_timeout)                                                                             \
+    MAP(outgoing)                                                                                  \
+    MAP(tcp_upstream)                                                                              \
+    MAP(tls_upstream)                                                                              \
+    MAP(local_zone)                                                                                \
+    MAP(local_data)                                                                                \
+    MAP(local_data_ptr)                                                                            \
+    MAP(unblock_lan)                                                                               \
+    MAP(verbosity)                                                                                 \
+    MAP(directory)                                                                                 \
+    MAP(zone_name)                                                                                 \
+    MAP(zone_addr)                                                                                 \
+    MAP(zone_first)                                                                                \
+    MAP(zone_no_cache)                                                                             \
+    MAP(zone_tls)                                                                                  \
+    MAP(zone_tcp)                                                                                  \
+    MAP(zone_fallback)                                                                             \
+    MAP(stub_addr)                                                                                 \
+    MAP(control_enable)
+
+enum unbound_map {
+#define MAP(name) UNBOUND_MAP_##name,
+    UNBOUND_MAPS(MAP)
+#undef MAP
+};
+
+struct unbound_word {
+    enum unbound_clause clause;
+    const char *name;
+    size_t args;
+    enum unbound_map map;
+    const char *path; /* of options.def, or "" */
+    const char *note;
+};
+
+/* NULL: the clause has no such option. */
+const struct unbound_word *unbound_word_find(enum unbound_clause clause, struct span name);
+
+/* UNBOUND_NO_CLAUSE: the word begins none. */
+enum unbound_clause unbound_clause_find(struct span name);
+
+/* "server". */
+const char *unbound_clause_name(enum unbound_clause clause);
+
+/* The first clause that has such an option, or UNBOUND_NO_CLAUSE. */
+enum unbound_clause unbound_word_home(struct span name);
+
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "unit/import/import_text.h"
+
+#include <stdio.h>
+
+#include "config/options.h"
+#include "import/unbound_words.h"
+
+/* ---- clients ---- */
+
+static void test_interfaces_become_listeners_by_their_ports(void **state)
+{
+    (void)state;
+    EXPECT("server:\n interface: 192.0.2.7\n interface: ::0@5300\n port: 5353\n"
+           " do-udp: yes\n" ROOT,
+           "listen:\n    - 192.0.2.7@5353\n    - \"::@5300\"\n");
+    EXPECT("server: port: 5353\n" ROOT, "- 127.0.0.1@5353\n    - \"::1@5353\"\n");
+    EXPECT("server: do-ip6: no\n" ROOT, "listen:\n    - 127.0.0.1@53\n", "forward-zones");
+    EXPECT("server: interface-automatic: yes\n interface: 192.0.2.7\n" ROOT,
+           "- 0.0.0.0@53\n    - \"::@53\"\n", "interface: 192.0.2.7\n");
+}
+
+static void test_what_cannot_be_served_is_told(void **state)
+{
+    (void)state;
+    EXPECT("server:\n interface: eth0\n interface: 192.0.2.7@443\n do-tcp: no\n"
+           " interface: 192.0.2.7@853\n" ROOT,
+           "# u.conf:2: interface: eth0\n#     Not taken over: it is no address",
+           "# u.conf:3: interface: 192.0.2.7@443\n#     DNS over HTTPS", "# u.conf:4: do-tcp: no\n",
+           "# u.conf:5: interface: 192.0.2.7@853\n", "needs tls-certificate and tls-key");
+    expect_missing("listen:");
+    expect_missing("listen-tls:\n");
+}
+
+static void test_tls_has_its_port_and_its_files(void **state)
+{
+    (void)state;
+    EXPECT("server:\n interface: 192.0.2.7@8853\n tls-port: 8853\n"
+           " tls-service-key: /etc/x/k.pem\n tls-service-pem: \"/etc/x/c.pem\"\n" ROOT,
+           "listen-tls:\n    - 192.0.2.7@8853\n", "tls-certificate: /etc/x/c.pem\n",
+           "tls-key: /etc/x/k.pem\n");
+}
+
+static void test_access_keeps_this_machine_in(void **state)
+{
+    (void)state;
+    EXPECT("server:\n access-control: 10.0.0.0/8 allow\n access-control: 10.6.0.0/16 deny\n"
+           " access-control: 10.7.0.0/16 refuse\n access-control: 10.8.0.0/16 allow_cookie\n" ROOT,
+           "{prefix: 10.0.0.0/8, action: allow}", "{prefix: 10.6.0.0/16, action: drop}",
+           "{prefix: 10.7.0.0/16, action: refuse}", "{prefix: 10.8.0.0/16, action: allow}",
+           "{prefix: 127.0.0.0/8, action: allow}", "{prefix: \"::1\", action: allow}",
+           "u.conf:5: access-control: 10.8.0.0/16 allow_cookie\n");
+    EXPECT("server: access-control: 127.0.0.0/8 refuse\n" ROOT,
+           "{prefix: 127.0.0.0/8, action: refuse}\n    - {prefix: \"::1\"");
+}
+
+static void test_numbers_of_threads_multiply(void **state)
+{
+    (void)state;
+    struct config *config = imported("server: num-threads: 4 incoming-num-tcp: 200\n"
+                                     "tcp-idle-timeout: 12000 ip-ratelimit: 77\n" ROOT);
+    assert_int_equal(config->workers, 4);
+    assert_int_equal(config->server.max_clients, 800);
+    assert_int_equal(config->server.client_idle_timeout_us, 12000000);
+    assert_int_equal(config->server.rate_limit_qps, 77);
+    config_free(config);
+}
+
+static void test_versions_are_told_when_they_are_texts_and_not_hidden(void **state)
+{
+    (void)state;
+    EXPECT("server: version: \"a: b # c\" identity: me\n" ROOT, "version: \"a: b # c\"\n",
+           "identity: me\n");
+    EXPECT("server: version: \"1\" hide-version: yes\n" ROOT, "u.conf:1: version: 1\n");
+    expect_missing("  version:");
+}
+
+/* ---- cache ---- */
+
+static void test_two_caches_become_one(void **state)
+{
+    (void)state;
+    struct config *config = imported("server: msg-cache-size: 50m rrset-cache-size: 100m\n"
+                                     "cache-min-ttl: 60 cache-max-ttl: 3600\n"
+                                     "cache-max-negative-ttl: 30 prefetch: no\n" ROOT);
+    assert_int_equal(config->cache.size_bytes, 150 << 20);
+    assert_int_equal(config->cache.min_ttl_s, 60);
+    assert_int_equal(config->cache.max_ttl_s, 3600);
+    assert_int_equal(config->cache.max_negative_ttl_s, 30);
+    assert_false(config->cache.prefetch);
+    config_free(config);
+    EXPECT("server: rrset-cache-size: 60KB msg-cache-size: 2097152\n" ROOT, "size: 2108KiB\n");
+    EXPECT("server: rrset-cache-size: 60X\n" ROOT, "takes a size");
+}
+
+static void test_expired_answers_become_stale_ones(void **state)
+{
+    (void)state;
+    EXPECT("server: serve-expired-ttl: 3600 serve-expired: yes\n" ROOT, "serve-stale: 3600s\n");
+    EXPECT("server: serve-expired: yes serve-expired-ttl: 0\n" ROOT, "serve-stale: 259200s\n",
+           "three days");
+    EXPECT("server: serve-expired: no\n" ROOT, "serve-stale: 0s\n");
+    EXPECT("server: serve-expired: yes serve-expired-client-timeout: 500\n" ROOT,
+           "serve-stale: 86400s\n", "stale-answer-timeout: 500ms\n");
+    EXPECT("server: serve-expired-ttl: 5\n" ROOT, "means nothing to Unbound");
+}
+
+/* ---- upstreams ---- */
+
+static void test_the_proposal_of_2016_is_taken_by_its_words(void **state)
+{
+    (void)state;
+    EXPECT("server:\n tcp-upstream-keepalive: 10.1.1.1\n"
+           " tcp-upstream-keepalive: 10.50.1.64/27\n"
+           " tcp-upstream-keepalive-maxrequests: 5000\n" ROOT,
+           "tcp-upstream-keepalive:\n  - 10.1.1.1\n  - 10.50.1.64/27\n",
+           "tcp-upstream-keepalive-maxrequests: 5000\n", "Every line has a counterpart above.");
+}
+
+static void test_zones_have_their_servers_and_transport(void **state)
+{
+    (void)state;
+    EXPECT("forward-zone:\n name: \"Corp.Example.\"\n forward-addr: 10.50.1.65\n"
+           " forward-addr: 2001:db8::1@5300\n forward-tcp-upstream: yes\n forward-no-cache: yes\n"
+           "forward-zone:\n name: .\n forward-tls-upstream: yes\n"
+           " forward-addr: 9.9.9.9@853#dns.quad9.net\n",
+           "  - name: corp.example\n    upstreams:\n      - 10.50.1.65\n"
+           "      - \"2001:db8::1@5300\"\n    transport: tcp\n    cache: no\n",
+           "  - name: .\n    upstreams:\n      - 9.9.9.9@853#dns.quad9.net\n    transport: tls\n");
+    assert_string_equal(said, "");
+}
+
+static void test_a_transport_for_all_is_one_without_a_way_back(void **state)
+{
+    (void)state;
+    EXPECT("server: tcp-upstream: yes\n" ROOT, "upstream:\n  transport: tcp\n  fallback: none\n");
+    EXPECT("server: tls-upstream: yes tls-cert-bundle: /etc/x.pem\nforward-zone: name: .\n"
+           "forward-addr: 192.0.2.1#a.example\nforward-tls-upstream: no\n",
+           "transport: tls\n  ca-bundle: /etc/x.pem\n", "192.0.2.1#a.example\n",
+           "tls-upstream: yes is for all zones");
+}
+
+static void test_names_of_servers_that_are_not_asked_over_tls_are_left_out(void **state)
+{
+    (void)state;
+    EXPECT("forward-zone: name: .\nforward-addr: 192.0.2.1#a.example\n", "- 192.0.2.1\n",
+           "matters over TLS only");
+}
+
+static void test_a_zone_stands_once(void **state)
+{
+    (void)state;
+    EXPECT(ROOT "forward-zone: name: x.example forward-addr: 192.0.2.2\n"
+                "forward-zone: name: X.example. forward-addr: 192.0.2.3\n",
+           "- 192.0.2.2\n", "Unbound uses the first");
+    expect_missing("- 192.0.2.3");
+    expect_missing("refuse");
+}
+
+static void test_names_never_wander_to_a_larger_zone(void **state)
+{
+    (void)state;
+    EXPECT(ROOT "stub-zone: name: in.example stub-addr: 192.0.2.2\n", "forward-zones",
+           "{name: in.example, action: refuse}", "u.conf:4: name: in.example\n");
+    EXPECT(ROOT "forward-zone: name: in.example forward-host: ns.example\n",
+           "{name: in.example, action: refuse}", "Names of servers are not looked up");
+    EXPECT(ROOT "auth-zone: name: in.example zonefile: z\n", "{name: in.example, action: refuse}");
+    EXPECT("server: interface: 192.0.2.1\n" ROOT "forward-zone: name: in.example\n"
+           "forward-addr: 192.0.2.1\n",
+           "{name: in.example, action: refuse}", "in a circle");
+    EXPECT(ROOT "auth-zone: name: . fallback-enabled: yes\n", "u.conf:4: name: .\n");
+    expect_missing("refuse");
+}
+
+static void test_without_servers_a_zone_stands_there_to_be_replaced(void **state)
+{
+    (void)state;
+    EXPECT("server: verbosity: 2\n", "NO SERVERS WERE NAMED", "REPLACE THIS", "level: debug\n");
+    assert_non_null(strstr(said, "u.conf:1:1: warning: names no server to ask"));
+    EXPECT("forward-zone: name: x.example forward-addr: 192.0.2.1\n", "x.example");
+    assert_non_null(strstr(said, "warning: has no forward-zone for the name"));
+}
+
+/* ---- names answered here ---- */
+
+static void test_local_zones_have_their_actions(void **state)
+{
+    (void)state;
+    EXPECT("server:\n local-zone: a.example static\n local-zone: \"b.example\" always_nodata\n"
+           " local-zone: c.example deny\n local-zone: d.example always_null\n"
+           " local-zone: e.example nodefault\n local-zone: f.example ipset\n" ROOT,
+           "{name: a.example, action: nxdomain}", "{name: b.example, action: nodata}",
+           "{name: c.example, action: refuse}", "{name: d.example, action: redirect}",
+           "{name: e.example, action: transparent}", "d.example A 0.0.0.0",
+           "d.example AAAA ::", "c.example deny\n", "never gets silence", "f.example ipset\n");
+}
+
+static void test_records_keep_their_quotes(void **state)
+{
+    (void)state;
+    struct config *config = imported("server: local-data: 'x.example TXT \"a \\\"b\\\" c\"'\n"
+                                     "local-data-ptr: \"192.0.2.3 60 www.example\"\n"
+                                     "local-data-ptr: \"2001:db8::f www.example\"\n" ROOT);
+    assert_int_equal(config->record_count, 3);
+    assert_string_equal(config->records[0].text, "x.example TXT \"a \\\"b\\\" c\"");
+    assert_string_equal(config->records[1].text, "3.2.0.192.in-addr.arpa. 60 IN PTR www.example");
+    assert_non_null(strstr(config->records[2].text, "f.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0."
+                                                    "0.0.8.b.d.0.1.0.0.2.ip6.arpa.  IN PTR"));
+    config_free(config);
+}
+
+static void test_private_addresses_can_be_asked_for(void **state)
+{
+    (void)state;
+    EXPECT("server: unblock-lan-zones: yes\n" ROOT, "{name: 10.in-addr.arpa, action: transparent}",
+           "{name: 31.172.in-addr.arpa, action: transparent}");
+    EXPECT("server: unblock-lan-zones: no\n" ROOT, "forward-zones");
+    expect_missing("transparent");
+}
+
+/* ---- what is not taken ---- */
+
+static void test_a_line_without_a_counterpart_is_told_with_its_place_and_reason(void **state)
+{
+    (void)state;
+    EXPECT("server:\n harden-glue: yes\n private-address: 10.0.0.0/8\n"
+           " private-address: 192.168.0.0/16\n outgoing-num-tcp: 10\n" ROOT,
+           "# u.conf:2: harden-glue: yes\n#     Not needed:",
+           "# u.conf:3: private-address: 10.0.0.0/8\n# u.conf:4: private-address: 192.168.0.0/16\n"
+           "#     Addresses of the inside",
+           "# u.conf:5: outgoing-num-tcp: 10\n#     The nearest is upstream.max-connections");
+}
+
+static void test_what_the_loader_refuses_becomes_a_comment_with_its_words(void **state)
+{
+    (void)state;
+    EXPECT("server:\n num-threads: 5000\n cache-max-ttl: 99999999999\n"
+           " local-data: \"no record\"\n interface: 192.0.2.7\n interface: 192.0.2.7@53\n" ROOT,
+           "# u.conf:2: num-threads: 5000\n#     Not taken over: server.workers: 5000 is out of",
+           "# u.conf:3: cache-max-ttl: 99999999999\n", "out of range",
+           "# u.conf:4: local-data: no record\n", "is no record",
+           "# u.conf:6: interface: 192.0.2.7@53\n", "stands twice");
+}
+
+static void test_the_last_of_several_values_counts(void **state)
+{
+    (void)state;
+    EXPECT("server: num-threads: 1\n num-threads: 3\n num-threads: 3\n" ROOT, "workers: 3\n",
+           "# u.conf:1: num-threads: 1\n#     Said again, otherwise, in line 2 of u.conf.");
+}
+
+static void test_unknown_words_are_told_to_the_end_of_their_line(void **state)
+{
+    (void)state;
+    EXPECT("server:\n what-is-this: a \"b c\" d e f # g\n forward-addr: 192.0.2.1\n" ROOT,
+           "# u.conf:2: what-is-this: a b c d\n#     Not known",
+           "# u.conf:3: forward-addr:", "it is an option of forward-zone:");
+    EXPECT("view:\n name: v\n local-zone: x refuse\n" ROOT, "# u.conf:2: name: v\n",
+           "nailup has no views");
+}
+
+static void test_text_that_is_no_conf_is_refused_with_its_place(void **state)
+{
+    (void)state;
+    expect_refused("server:\n  verbosity\n", "u.conf:2:3: error: what stands here is no option: "
+                                             "there is no colon right behind it\n");
+    expect_refused("server: port: \"53\n",
+                   "u.conf:1:15: error: what stands here has a quote that is not closed in its "
+                   "line\n");
+    expect_refused("server:\n access-control: 10.0.0.0/8",
+                   "u.conf:2:2: error: access-control takes 2 values, and 1 stand here\n");
+}
+
+static void test_foreign_text_stays_within_its_quotes_and_comments(void **state)
+{
+    (void)state;
+    EXPECT("server:\n identity: \"x\\\", access: [{prefix: 0.0.0.0/0\"\n version: 'a\tb'\n"
+           " harden-glue: \"a\rb\"\n" ROOT,
+           "identity: \"x\\\\\\\", access: [", "version: a?b", "harden-glue: a?b\n");
+    struct config *config = imported("server: identity: '\"}'\n" ROOT);
+    assert_string_equal(config->server.identity, "\"}");
+    assert_int_equal(config->access_count, 2);
+    config_free(config);
+}
+
+static void test_secrets_are_not_shown(void **state)
+{
+    (void)state;
+    EXPECT("server: cookie-secret: 000102030405060708090a0b0c0d0e0f\n"
+           "cachedb:\n redis-server-password: tiger\n secret-seed: \"lion\"\n" ROOT,
+           "cookie-secret: (not shown)\n", "redis-server-password: (not shown)\n",
+           "secret-seed: (not shown)\n");
+    expect_missing("0001");
+    expect_missing("tiger");
+    expect_missing("lion");
+}
+
+/* ---- bounds ---- */
+
+static char *repeated(const char *format, unsigned count)
+{
+    char *text = malloc((size_t)count * 64 + 256), *at = text;
+    assert_non_null(text);
+    at += sprintf(at, "server:\n");
+    for (unsigned i = 0; i < count; i++)
+        at += sprintf(at, format, i);
+    sprintf(at, ROOT);
+    return text;
+}
+
+static void test_a_list_of_names_too_long_is_cut_and_told(void **state)
+{
+    (void)state;
+    char *text = repeated("local-zone: name-%u.example refuse\n", 20000);
+    strcat(text, "stub-zone: name: inside.example stub-addr: 192.0.2.2\n");
+    config_free(imported(text));
+    assert_non_null(strstr(printed, "{name: inside.example, action: refuse}"));
+    assert_non_null(strstr(printed, "further names answered here are LEFT OUT"));
+    assert_non_null(strstr(said, "warning: has more local-zone and local-data than fits"));
+    assert_non_null(strstr(printed, "{name: name-0.example, action: refuse}"));
+    free(text);
+}
+
+static void test_a_list_of_clients_too_long_is_refused_as_a_whole(void **state)
+{
+    (void)state;
+    char *text = repeated("access-control: 2001:db8:%x::/48 refuse\n", 20000);
+    expect_refused(text, "u.conf:1:1: error: has more than a nailup.yaml of 1 MiB can hold, or too "
+                         "many values that nailup does not take; shorten it\n");
+    free(text);
+}
+
+static void test_comments_have_a_bound(void **state)
+{
+    (void)state;
+    char *text = repeated("harden-glue: %u\n", 20000);
+    config_free(imported(text));
+    assert_non_null(strstr(printed, "further lines have none and are not shown."));
+    free(text);
+}
+
+static void test_a_value_said_often_stands_once(void **state)
+{
+    (void)state;
+    char *text = repeated("num-threads: %u\n", 100);
+    EXPECT(text, "workers: 99\n");
+    free(text);
+}
+
+/* ---- the table ---- */
+
+static void test_rows_that_copy_name_rows_of_options(void **state)
+{
+    (void)state;
+    static const char later[] = "server.rotate-answers log.queries server.freebind";
+#define WORD(clause, name, args, map, path, note)                                                  \
+    if (!options_find(path) && !strstr(later, path))                                               \
+        fail_msg("%s: there is no %s in options.def", name, path);                                 \
+    assert_true(*(note) || UNBOUND_MAP_##map != UNBOUND_MAP_none);                                 \
+    assert_true((args) >= 1 && (args) <= 3);
+#include "import/unbound_words.def"
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_interfaces_become_listeners_by_their_ports),
+        cmocka_unit_test(test_what_cannot_be_served_is_told),
+        cmocka_unit_test(test_tls_has_its_port_and_its_files),
+        cmocka_unit_test(test_access_keeps_this_machine_in),
+        cmocka_unit_test(test_numbers_of_threads_multiply),
+        cmocka_unit_test(test_versions_are_told_when_they_are_texts_and_not_hidden),
+        cmocka_unit_test(test_two_caches_become_one),
+        cmocka_unit_test(test_expired_answers_become_stale_ones),
+        cmocka_unit_test(test_the_proposal_of_2016_is_taken_by_its_words),
+        cmocka_unit_test(test_zones_have_their_servers_and_transport),
+        cmocka_unit_test(test_a_transport_for_all_is_one_without_a_way_back),
+        cmocka_unit_test(test_names_of_servers_that_are_not_asked_over_tls_are_left_out),
+        cmocka_unit_test(test_a_zone_stands_once),
+        cmocka_unit_test(test_names_never_wander_to_a_larger_zone),
+        cmocka_unit_test(test_without_servers_a_zone_stands_there_to_be_replaced),
+        cmocka_unit_test(test_local_zones_have_their_actions),
+        cmocka_unit_test(test_records_keep_their_quotes),
+        cmocka_unit_test(test_private_addresses_can_be_asked_for),
+        cmocka_unit_test(test_a_line_without_a_counterpart_is_told_with_its_place_and_reason),
+        cmocka_unit_test(test_what_the_loader_refuses_becomes_a_comment_with_its_words),
+        cmocka_unit_test(test_the_last_of_several_values_counts),
+        cmocka_unit_test(test_unknown_words_are_told_to_the_end_of_their_line),
+        cmocka_unit_test(test_text_that_is_no_conf_is_refused_with_its_place),
+        cmocka_unit_test(test_foreign_text_stays_within_its_quotes_and_comments),
+        cmocka_unit_test(test_secrets_are_not_shown),
+        cmocka_unit_test(test_a_list_of_names_too_long_is_cut_and_told),
+        cmocka_unit_test(test_a_list_of_clients_too_long_is_refused_as_a_whole),
+        cmocka_unit_test(test_comments_have_a_bound),
+        cmocka_unit_test(test_a_value_said_often_stands_once),
+        cmocka_unit_test(test_rows_that_copy_name_rows_of_options),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
