@@ -24,7 +24,7 @@ targets_of() {
     [ "$what" = test ] || { echo nailupd nailupctl nailup-bench man; return; }
     case $1 in
     fuzz) echo fuzz_targets ;;
-    tsan) echo unit_tests ;;
+    tsan) echo thread_tests ;;
     *) echo all ;;
     esac
 }

@@ -30,6 +30,7 @@
 #include "support/fake_loop.h"
 #include "support/fake_net.h"
 #include "unit/serve/canned.h"
+#include "upstream/upstreams.h"
 
 /* ---- two workers ---- */
 
@@ -37,6 +38,8 @@ struct worker {
     struct loop *loop;
     struct fake_net *net;
     struct stats stats;
+    struct nail_quota nails;
+    struct upstreams *upstreams;
     struct resolver *resolver;
     struct server *server;
     struct fake_conn *stream;
@@ -81,7 +84,9 @@ static void worker_begin(struct worker *worker)
 {
     *worker = (struct worker){.loop = loop_new()};
     worker->net = fake_net_of(worker->loop);
-    worker->resolver = resolver_new(worker->loop, cache, NULL, routes, 100, &worker->stats);
+    worker->upstreams = upstreams_new(worker->loop, &worker->stats, &worker->nails);
+    worker->resolver =
+        resolver_new(worker->loop, cache, worker->upstreams, routes, 100, &worker->stats);
     assert_non_null(worker->resolver);
     struct listen_share *share = listen_sockets_take(sockets, (size_t)(worker - workers));
     assert_int_equal(server_open(&worker->server, worker->loop, options, &share, worker->resolver,
@@ -119,6 +124,7 @@ static int tear_down(void **state)
     for (size_t i = 0; i < WORKERS; i++) {
         server_free(workers[i].server);
         resolver_free(workers[i].resolver);
+        upstreams_free(workers[i].upstreams);
         fake_loop_settle(workers[i].loop);
         loop_free(workers[i].loop);
     }
