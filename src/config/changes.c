@@ -115,15 +115,28 @@ static bool is_string(enum kind kind)
     return strings[kind];
 }
 
+/* Bytes of a field that is all there is of its value: 0 for a list that stands in the arena. */
+static size_t whole_size(enum kind kind)
+{
+    static const size_t sizes[] = {
+#define SCALAR(name, type, takes) [KIND_##name] = sizeof(type),
+#define LIST(name, type, takes)                                                                    \
+    [KIND_##name] = __builtin_types_compatible_p(type, uint32_t) ? sizeof(uint32_t) : 0,
+#include "config/kinds.def"
+    };
+    return sizes[kind];
+}
+
 static enum err hold_back(const struct option *option, const struct config *running,
                           struct config *fresh)
 {
     /* The running one is only read from: the cast spares a second look-up for const. */
     const void *from = option_field(option, option_owner_of(option, (struct config *)running));
     void *to = option_field(option, option_owner_of(option, fresh));
-    MUST(!kind_is_list(option->kind));
+    size_t size = whole_size(option->kind);
+    MUST(size > 0);
     if (!is_string(option->kind)) {
-        memcpy(to, from, kind_size(option->kind));
+        memcpy(to, from, size);
         return ERR_OK;
     }
     const char *text = *(char *const *)from;

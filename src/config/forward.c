@@ -17,7 +17,8 @@ static bool is_server(const struct addr *addr)
 {
     size_t len;
     const uint8_t *bytes = addr_bytes(addr, &len);
-    return !addr_is_any(addr) && (len == 4 ? bytes[0] < 224 : bytes[0] != 0xff);
+    return !addr_is_any(addr) && !addr_lacks_zone(addr) &&
+           (len == 4 ? bytes[0] < 224 : bytes[0] != 0xff);
 }
 
 /* A name is in lower case afterwards. */
@@ -68,9 +69,9 @@ enum err forward_parse(struct forward *out, const char *zone, size_t count,
         if (parse_upstream(&out->upstreams[i], upstreams[i]))
             continue;
         snprintf(why, FORWARD_WHY_MAX,
-                 "'%.64s' is no server; write it as 192.0.2.53, 192.0.2.53@5353, ::1 or "
-                 "192.0.2.53#dns.example.net",
-                 upstreams[i]);
+                 "'%.64s' is no server; write it as 192.0.2.53, 192.0.2.53@5353, ::1, "
+                 "fe80::1%%eth0 or 192.0.2.53#dns.example.net%s",
+                 upstreams[i], addr_zone_hint(upstreams[i]));
         return ERR_INVALID;
     }
     out->upstream_count = (uint8_t)count;

@@ -74,21 +74,33 @@ static void test_a_zone_and_its_servers_are_read(void **state)
     assert_true(forward.upstreams[1].has_port);
     assert_int_equal(addr_port(&forward.upstreams[1].addr), 5353);
     assert_string_equal(forward.upstreams[2].auth_name, "dns.example");
+    forward = forward_of(".", WORDS("fe80::1%lo@5353"));
+    assert_int_equal(addr_port(&forward.upstreams[0].addr), 5353);
 }
 
 static void test_what_is_no_zone_or_server_is_told(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"dns.example.net",   "192.0.2.256",     "192.0.2.1@",
-                                      "192.0.2.1@0",       "0.0.0.0",         "::",
-                                      "224.0.0.1",         "ff02::1",         "192.0.2.1#bad name",
-                                      "192.0.2.1#1.2.3.4", "192.0.2.1@70000", ""};
+    static const char *const bad[] = {"dns.example.net",
+                                      "192.0.2.256",
+                                      "192.0.2.1@",
+                                      "192.0.2.1@0",
+                                      "0.0.0.0",
+                                      "::",
+                                      "224.0.0.1",
+                                      "fe80::1",
+                                      "fe80::1%nothere",
+                                      "ff02::1",
+                                      "192.0.2.1#bad name",
+                                      "192.0.2.1#1.2.3.4",
+                                      "192.0.2.1@70000",
+                                      ""};
     struct forward forward;
     expect_no_forward("a..b", WORDS("192.0.2.1"),
                       "'a..b' is no zone; write it as corp.example, or a dot for all names");
     expect_no_forward("corp.example", WORDS("192.0.2.1", "off"),
-                      "'off' is no server; write it as 192.0.2.53, 192.0.2.53@5353, ::1 or "
-                      "192.0.2.53#dns.example.net");
+                      "'off' is no server; write it as 192.0.2.53, 192.0.2.53@5353, ::1, "
+                      "fe80::1%eth0 or 192.0.2.53#dns.example.net");
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         if (forward_parse(&forward, ".", 1, &bad[i], why) != ERR_INVALID)
             fail_msg("%s is taken", bad[i]);

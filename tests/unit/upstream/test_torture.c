@@ -300,12 +300,6 @@ static void hurt_ourselves(struct torture *torture)
     case 2:
         upstreams_recycle(world->upstreams, NULL);
         break;
-    case 4:
-        if (draw(torture, 2) == 0)
-            fake_net_lose_address(world->net);
-        upstreams_network_changed(world->upstreams,
-                                  draw(torture, 4) ? NETWORK_CHANGED : NETWORK_RESUMED);
-        break;
     case 3:
         if (draw(torture, 8) == 0) {
             fake_loop_jump(world->loop, draw(torture, 20 * S));
@@ -318,6 +312,12 @@ static void hurt_ourselves(struct torture *torture)
         break;
     case 6:
         upstreams_read_files(world->upstreams);
+        break;
+    case 7:
+        if (draw(torture, 2) == 0)
+            fake_net_lose_address(world->net);
+        upstreams_network_changed(world->upstreams,
+                                  draw(torture, 4) ? NETWORK_CHANGED : NETWORK_RESUMED);
         break;
     }
 }

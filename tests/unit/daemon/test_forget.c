@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "daemon/forget.h"
+#include "loop/loop.h"
+#include "support/fake_loop.h"
+#include "unit/cache/made_answers.h"
+
+enum { ANSWERS = 5000 };
+
+static struct loop *loop;
+static struct cache *cache;
+static struct forget forget;
+static int done;
+
+static void on_done(void *context)
+{
+    (void)context;
+    done++;
+}
+
+static int open_all(void **state)
+{
+    static const struct cache_options options = {.size_bytes = 16 << 20, .max_ttl_s = 86400};
+    (void)state;
+    done = 0;
+    loop = loop_new();
+    cache_thread_begin();
+    cache = cache_new(&options);
+    forget_init(&forget, loop, cache, on_done, NULL);
+    for (int i = 0; i < ANSWERS; i++)
+        assert_true(store_number(cache, (uint64_t)i, loop_now(loop)));
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    loop_free(loop);
+    cache_thread_end();
+    cache_free(cache);
+    return 0;
+}
+
+static uint64_t entries(void)
+{
+    struct cache_usage usage;
+    cache_usage(cache, &usage);
+    return usage.entries;
+}
+
+static void list_zone(const char *text)
+{
+    struct name name;
+    uint8_t wire[NAME_WIRE_MAX];
+    assert_int_equal(name_parse(&name, wire, text, strlen(text)), ERR_OK);
+    forget_zone(&forget, name);
+}
+
+static void run(void)
+{
+    forget_begin(&forget);
+    while (fake_loop_step(loop))
+        ;
+    assert_int_equal(done, 1);
+    assert_false(forget.running);
+}
+
+static void test_an_empty_list_is_done_at_once(void **state)
+{
+    (void)state;
+    forget_clear(&forget);
+    forget_begin(&forget);
+    assert_int_equal(done, 1);
+    assert_int_equal(entries(), ANSWERS);
+}
+
+static void test_listed_zones_go_and_no_other(void **state)
+{
+    (void)state;
+    forget_clear(&forget);
+    list_zone("n7.example");
+    list_zone("N8.Example");
+    list_zone("other.example");
+    run();
+    assert_int_equal(forget.count, 2);
+    assert_int_equal(entries(), ANSWERS - 2);
+}
+
+static void test_it_takes_many_turns(void **state)
+{
+    (void)state;
+    forget_clear(&forget);
+    list_zone("example");
+    uint64_t before = fake_loop_turns(loop);
+    run();
+    assert_true(fake_loop_turns(loop) > before + 1);
+    assert_int_equal(entries(), 0);
+}
+
+static void test_more_zones_than_there_is_room_for_take_all(void **state)
+{
+    (void)state;
+    forget_clear(&forget);
+    for (int i = 0; i <= FORWARDS_MAX; i++) {
+        char zone[32];
+        snprintf(zone, sizeof(zone), "z%d.test", i);
+        list_zone(zone);
+        list_zone(zone);
+    }
+    run();
+    assert_int_equal(entries(), 0);
+}
+
+int main(void)
+{
+#define WITH_ALL(test) cmocka_unit_test_setup_teardown(test, open_all, close_all)
+    const struct CMUnitTest tests[] = {
+        WITH_ALL(test_an_empty_list_is_done_at_once),
+        WITH_ALL(test_listed_zones_go_and_no_other),
+        WITH_ALL(test_it_takes_many_turns),
+        WITH_ALL(test_more_zones_than_there_is_room_for_take_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "config/config.h"
+#include "config/forwards.h"
+#include "daemon/generation.h"
+#include "loop/loop.h"
+#include "support/fake_loop.h"
+
+static struct loop *loop;
+static struct generations all;
+static const struct forwards no_forwards;
+static int freed;
+
+static void on_freed(void *context)
+{
+    assert_ptr_equal(context, &all);
+    freed++;
+}
+
+static int open_all(void **state)
+{
+    (void)state;
+    freed = 0;
+    loop = loop_new();
+    generations_init(&all, loop, on_freed, &all);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    loop_free(loop);
+    generations_deinit(&all);
+    return 0;
+}
+
+static struct config *load(void)
+{
+    static const char text[] = "forward-zones: [{name: ., upstreams: [192.0.2.53]}]\n";
+    struct config *config;
+    struct buf errors;
+    buf_init(&errors, CONFIG_ERRORS_BYTES);
+    assert_int_equal(config_parse("f", text, sizeof(text) - 1, &config, &errors), ERR_OK);
+    buf_deinit(&errors);
+    return config;
+}
+
+static struct generation *new_of_file(const struct generation *before)
+{
+    struct config *config = load();
+    struct generation *made = generation_new(&all, &config, before, NULL, &no_forwards);
+    assert_null(config);
+    assert_non_null(made);
+    return made;
+}
+
+static void test_it_is_freed_on_main_when_the_last_lets_go(void **state)
+{
+    (void)state;
+    struct generation *made = new_of_file(NULL);
+    assert_int_equal(generation_config(made)->zone_count, 1);
+    assert_non_null(generation_quota(made));
+    assert_null(generation_certificate(made));
+    assert_ptr_equal(generation_ref(made), made);
+    generation_unref(made);
+    fake_loop_settle(loop);
+    assert_int_equal(freed, 0);
+    generation_unref(made);
+    assert_int_equal(all.count, 1);
+    fake_loop_settle(loop);
+    assert_int_equal(freed, 1);
+    assert_int_equal(all.count, 0);
+    assert_int_equal(all.configs, 0);
+}
+
+static void test_those_of_one_file_share_its_configuration(void **state)
+{
+    (void)state;
+    struct forwards forwards = {0};
+    struct forward forward;
+    char why[FORWARD_WHY_MAX];
+    const char *server = "192.0.2.1";
+    struct generation *first = new_of_file(NULL);
+    assert_int_equal(forward_parse(&forward, "corp.example", 1, &server, why), ERR_OK);
+    assert_int_equal(forwards_put(&forwards, &forward), ERR_OK);
+    struct generation *second = generation_new_forwards(first, &forwards);
+    forwards_deinit(&forwards);
+    assert_ptr_equal(generation_config(first), generation_config(second));
+    assert_ptr_equal(generation_quota(first), generation_quota(second));
+    assert_int_equal(generation_route(first)->zone_count, 1);
+    assert_int_equal(generation_route(second)->zone_count, 2);
+    generation_unref(first);
+    fake_loop_settle(loop);
+    assert_int_equal(all.configs, 1);
+    assert_memory_equal(generation_route(second)->zones[1].wire, "\4corp\7example", 14);
+    generation_unref(second);
+    fake_loop_settle(loop);
+    assert_int_equal(all.configs, 0);
+}
+
+static void test_there_is_a_bound_on_files_and_on_all(void **state)
+{
+    (void)state;
+    struct generation *last = NULL;
+    for (int i = 0; i < GENERATION_CONFIGS_MAX; i++) {
+        assert_true(generations_have_room(&all, true));
+        last = new_of_file(last);
+    }
+    assert_false(generations_have_room(&all, true));
+    for (int i = GENERATION_CONFIGS_MAX; i < GENERATIONS_MAX; i++) {
+        assert_true(generations_have_room(&all, false));
+        assert_non_null(generation_new_forwards(last, &no_forwards));
+    }
+    assert_false(generations_have_room(&all, false));
+}
+
+int main(void)
+{
+#define WITH_ALL(test) cmocka_unit_test_setup_teardown(test, open_all, close_all)
+    const struct CMUnitTest tests[] = {
+        WITH_ALL(test_it_is_freed_on_main_when_the_last_lets_go),
+        WITH_ALL(test_those_of_one_file_share_its_configuration),
+        WITH_ALL(test_there_is_a_bound_on_files_and_on_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
