@@ -119,7 +119,7 @@ static void test_what_needs_a_restart_keeps_its_running_value(void **state)
     config_free(fresh);
 }
 
-static void test_no_list_needs_a_restart(void **state)
+static void test_no_list_but_that_of_dnstap_needs_a_restart(void **state)
 {
     (void)state;
     size_t count;
@@ -139,7 +139,7 @@ int main(void)
         cmocka_unit_test(test_a_long_value_is_cut),
         cmocka_unit_test(test_a_key_that_leaves_the_choice_is_told_from_its_default),
         cmocka_unit_test(test_what_needs_a_restart_keeps_its_running_value),
-        cmocka_unit_test(test_no_list_needs_a_restart),
+        cmocka_unit_test(test_no_list_but_that_of_dnstap_needs_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
