@@ -54,9 +54,8 @@ static void test_ours_share_an_address_and_a_second_instance_is_noticed(void **s
         assert_int_equal(open_beside(&first, false), ERR_ADDRESS_IN_USE);
         listen_socket_close(&first);
         assert_int_equal(first.fd, -1);
-        assert_int_equal(open_beside(&(struct listen_socket){.local = first.local, .type = i},
-                                     false),
-                         ERR_OK);
+        assert_int_equal(
+            open_beside(&(struct listen_socket){.local = first.local, .type = i}, false), ERR_OK);
     }
 }
 
