@@ -93,7 +93,7 @@ static void rotate_set(const struct answer *answer, uint8_t *copy, size_t at, si
 void rotate_addresses(const struct answer *answer, uint8_t *copy, size_t len, size_t names_at,
                       uint32_t turn)
 {
-    struct record first;
+    struct record first = {0};
     size_t count = MIN(header_count(answer->message.data, SECTION_ANSWER), answer->ttl_count);
     size_t owner_at = names_at, end_at, records;
     for (size_t at = 0; at < count; at += records, owner_at = end_at) {
