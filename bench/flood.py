@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""What a flood of random names from one client does to the others: their p99 for cached names.
+"""What a flood of random names from one prefix does to the others: their p99 for cached names.
 
 Usage: bench/flood.py --build BUILD [--rounds 7] [--seconds 3] [--flood-rate 30000] [--realtime] [--quick]
 
-An honest client at 127.0.0.2 asks for names that are cached, at a fixed rate. Another at 127.0.0.66
-asks for names never asked before, as fast as --flood-rate says. Three cases take turns, round after
+An honest client at 127.0.0.2 asks for names that are cached, at a fixed rate. Four of 127.0.66.0/24
+ask for names never asked before, as fast as --flood-rate says together. Three cases take turns, round after
 round, so that what disturbs the machine disturbs them alike; the median of the rounds counts:
 
   elsewhere   the flood goes to a socket that nobody reads, so that it costs this machine what it costs
@@ -33,12 +33,12 @@ import tempfile
 import stage_common as stage
 
 GOAL = 1.5
-HONEST, FLOODER = "127.0.0.2", "127.0.0.66"
+HONEST, FLOODERS = "127.0.0.2", [f"127.0.66.{i}" for i in range(1, 5)]  # one /24
 NAMES = ["--zipf", "0", "--names", "1000", "--suffix", "honest.example"]
 CASES = ("elsewhere", "unlimited", "limited")
 
 # A limit that the honest client is well below, and a tenth of the places for what waits.
-LIMITED = {"rate-limit": {"queries-per-second": 2000}, "max-waiting-per-client": 1000}
+LIMITED = {"rate-limit": {"queries-per-second": 2000}, "max-waiting-per-client": 1000, "client-prefix-v4": 24}
 UNLIMITED = {"max-waiting-per-client": 1000000}
 
 
@@ -60,13 +60,12 @@ class Sink:
 
 
 class Flood(stage.Process):
-    """Random names at port, until it is left."""
+    """Random names of one client at port, until it is left."""
 
-    def __init__(self, args, programs, port):
-        self.args = args
+    def __init__(self, args, programs, port, source):
         self.command = [*on_cpu(1), programs.bench, "load", "--server", f"127.0.0.1@{port}", "--source",
-                        FLOODER, "--rate", str(args.flood_rate), "--unique", "--duration",
-                        str(args.seconds + 2), "--connections", "32", "--in-flight", "8192",
+                        source, "--rate", str(args.flood_rate / len(FLOODERS)), "--unique", "--duration",
+                        str(args.seconds + 2), "--connections", "8", "--in-flight", "2048",
                         "--timeout", "200", "--json", "--quiet"]
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, text=True)
 
@@ -94,7 +93,9 @@ class Stage:
     def measure(self, case):
         daemon = self.daemons["unlimited" if case == "unlimited" else "limited"]
         port = self.sink.port if case == "elsewhere" else daemon.port
-        with Flood(self.args, self.programs, port):
+        with contextlib.ExitStack() as stack:
+            for source in FLOODERS:
+                stack.enter_context(Flood(self.args, self.programs, port, source))
             return self.honest(daemon, self.args.seconds)
 
 

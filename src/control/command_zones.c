@@ -47,11 +47,18 @@ static void add_word(char *out, size_t size, const char *word)
     snprintf(out + len, size - len, "%s%s", len ? " " : "", word);
 }
 
+/* Not ill enough to be asked last, but nobody has heard of it: its connections are refused, and
+ * over UDP it has never answered. */
+static bool is_mute(const struct upstream_view *view)
+{
+    return view->ready == 0 && view->resting > 0 && view->udp_rtt_us == 0;
+}
+
 static void see_upstream(struct zone_seen *seen, const struct upstream_view *view)
 {
     char text[ADDR_TEXT_MAX];
 
-    if (!view->ill)
+    if (!view->ill && !is_mute(view))
         seen->good |= UINT64_C(1) << seen->upstreams;
     seen->upstreams++;
     if (!strstr(seen->transports, view->transport))
