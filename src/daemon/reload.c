@@ -185,8 +185,14 @@ void reload_next(struct reload *reload)
         return;
     if (reload->wants_file && !reload->loading && generations_have_room(all, true))
         begin_loading(reload);
-    if (reload->state != RELOAD_IDLE || !generations_have_room(all, false))
+    if (reload->state != RELOAD_IDLE)
         return;
+    if (!generations_have_room(all, false)) {
+        if (reload->is_read || reload->wants_routes)
+            LOG_LIMITED(LOG_WARNING, "daemon",
+                        "a change waits: some workers still serve with former configurations");
+        return;
+    }
     if (reload->is_read)
         begin_file(reload);
     else if (reload->wants_routes)

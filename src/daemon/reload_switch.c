@@ -39,7 +39,8 @@ static void become_idle(struct reload *reload)
     reload->state = RELOAD_IDLE;
     if (reload->is_of_file) {
         warn_of_certificate(reload);
-        readiness_ready();
+        if (!reload->ending)
+            readiness_ready();
         loading_free(&reload->loading);
         reload->report = (struct reload_report){.config_file = reload->host.config_file};
     }

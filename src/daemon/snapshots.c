@@ -147,12 +147,12 @@ static void deinit(struct snapshots *snapshots)
     free(snapshots);
 }
 
-bool snapshots_await_reading(struct snapshots *snapshots)
+bool snapshots_are_read(struct snapshots *snapshots)
 {
     if (!snapshots)
         return true;
     pthread_mutex_lock(&snapshots->lock);
-    bool is_read = wait_for(snapshots, &snapshots->is_read, SNAPSHOTS_START_US);
+    bool is_read = snapshots->is_read;
     pthread_mutex_unlock(&snapshots->lock);
     return is_read;
 }
@@ -179,7 +179,9 @@ struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct c
         return NULL;
     }
     pthread_setname_np(snapshots->thread, "snapshot");
-    (void)!snapshots_await_reading(snapshots);
+    pthread_mutex_lock(&snapshots->lock);
+    (void)wait_for(snapshots, &snapshots->is_read, SNAPSHOTS_START_US);
+    pthread_mutex_unlock(&snapshots->lock);
     return snapshots;
 }
 

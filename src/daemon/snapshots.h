@@ -18,15 +18,14 @@ struct snapshots;
 /* What a start waits for the reading; what is left of it then goes on beside the first queries. */
 enum { SNAPSHOTS_START_US = 2 * 1000 * 1000 };
 
-/* Begins to read the file; Answers that the filter does not take are left out;
- * it is called on another thread, until snapshots_await_reading() is true. NULL when path is NULL
+/* Begins to read the file; answers that the filter does not take are left out;
+ * it is called on another thread, until snapshots_are_read(). NULL when path is NULL
  * or "", or no thread can be had. The caller is no worker. */
 struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct cache *cache,
                                  struct cache_filter filter);
 
-/* Waits until the reading is over, seldom more than a second after the start. False: it takes
- * longer than SNAPSHOTS_START_US from now. NULL is fine. */
-MUST_USE bool snapshots_await_reading(struct snapshots *snapshots);
+/* Whether the reading is over, as it is a moment after the start, seldom later. NULL is fine. */
+bool snapshots_are_read(struct snapshots *snapshots);
 
 /* Ends the thread; with save the cache is written first, unless the reading was not done yet, as
  * the file then has more than the cache. NULL is fine. */

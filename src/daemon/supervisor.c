@@ -42,17 +42,21 @@
 #include "daemon/watchers.h"
 #include "daemon/worker.h"
 #include "loop/loop.h"
+#include "loop/timer.h"
 #include "net/tls_ticket_keys.h"
 #include "resolve/local_names.h"
 #include "serve/listen_sockets.h"
 
-enum { SOCKETS_MAX = 1024 }; /* of the service manager: two for each address */
+enum {
+    SOCKETS_MAX = 1024, /* of the service manager: two for each address */
+    SNAPSHOT_LOOK_US = 50000,
+};
 
 struct supervisor {
     const struct config *config; /* of the start: a reload may free it */
     const char *config_file;
     struct config *unused;           /* the same, until reload has it */
-    struct certificate *certificate; /* of the start; NULL: there are no TLS clients */
+    struct certificate *certificate; /* of the start, until reload has it; NULL: no TLS clients */
     struct reload *reload;
     struct loop *loop;
     struct signals *signals;
@@ -69,6 +73,7 @@ struct supervisor {
     struct control_hooks hooks;
     struct listening *listening; /* of the start, until reload has it */
     struct turn_end stop;        /* a command's, when its answer has left */
+    struct timer look;           /* whether a reload may begin that a signal asked for */
     struct vitals *vitals;       /* NULL: nobody wants to hear of them */
     bool stopping;
     bool ran; /* it has served: what the cache holds is worth keeping */
@@ -109,8 +114,22 @@ static void stop(struct supervisor *supervisor, int number)
     drain(supervisor);
 }
 
-/* What is read must not come into the cache after a reload that forbids it. */
-static const char still_reading[] = "cache.snapshot is still being read; try again later";
+/* What is read must not come into the cache after a change that forbids it. A signal waits. */
+static void reload_when_read(struct supervisor *supervisor)
+{
+    if (supervisor->stopping)
+        return;
+    if (snapshots_are_read(supervisor->snapshots))
+        reload_by_signal(supervisor->reload);
+    else
+        timer_start(supervisor->loop, &supervisor->look,
+                    loop_now(supervisor->loop) + SNAPSHOT_LOOK_US);
+}
+
+static void on_look(struct timer *timer)
+{
+    reload_when_read(CONTAINER_OF(timer, struct supervisor, look));
+}
 
 static void on_network_changed(void *context, enum network_change change)
 {
@@ -128,30 +147,36 @@ static void on_signal(void *context, int number)
 
     if (number != SIGHUP)
         stop(supervisor, number);
-    else if (snapshots_await_reading(supervisor->snapshots))
-        reload_by_signal(supervisor->reload);
     else
-        LOG(LOG_ERROR, "daemon", "SIGHUP: no reload: %s", still_reading);
+        reload_when_read(supervisor);
 }
 
 /* ---- commands ---- */
+
+/* False, and the call is done: refused. */
+static bool is_read(struct supervisor *supervisor, struct call *call)
+{
+    if (snapshots_are_read(supervisor->snapshots))
+        return true;
+    reply_refuse(&call->reply, "cache.snapshot is still being read; try again in a moment");
+    call_done(call);
+    return false;
+}
 
 static void on_reload(void *daemon, struct call *call)
 {
     struct supervisor *supervisor = daemon;
 
-    if (snapshots_await_reading(supervisor->snapshots)) {
+    if (is_read(supervisor, call))
         reload_by_call(supervisor->reload, call);
-        return;
-    }
-    reply_refuse(&call->reply, "%s", still_reading);
-    call_done(call);
 }
 
 static void on_forward(void *daemon, struct call *call)
 {
     struct supervisor *supervisor = daemon;
-    reload_forward(supervisor->reload, call);
+
+    if (call->argc == 0 || is_read(supervisor, call))
+        reload_forward(supervisor->reload, call);
 }
 
 static void on_stop(struct turn_end *end)
@@ -263,6 +288,8 @@ static bool make_reload(struct supervisor *supervisor)
     };
 
     supervisor->reload = reload_new(&host, &supervisor->unused, supervisor->certificate);
+    certificate_unref(supervisor->certificate); /* what is in effect has it */
+    supervisor->certificate = NULL;
     return supervisor->reload;
 }
 
@@ -467,13 +494,15 @@ static void end(struct supervisor *supervisor)
     control_close(&supervisor->control);
     signals_close(&supervisor->signals);
     turn_end_cancel(&supervisor->stop);
+    timer_stop(&supervisor->look);
     if (supervisor->workers)
         workers_free(supervisor->workers);
     vitals_free(&supervisor->vitals);
     watchers_close(supervisor->share.watchers);
+    /* Its thread may still look at the configuration. */
+    snapshots_close(&supervisor->snapshots, supervisor->ran);
     end_shared(supervisor);
     if (supervisor->cache) {
-        snapshots_close(&supervisor->snapshots, supervisor->ran);
         cache_thread_end();
         cache_free(supervisor->cache);
     }
@@ -487,6 +516,7 @@ int supervisor_run(struct config **config, const char *config_file)
 
     *config = NULL;
     turn_end_init(&supervisor.stop, on_stop);
+    timer_init(&supervisor.look, on_look);
     int code = start(&supervisor);
     if (!code) {
         report_start(&supervisor.view);

@@ -40,7 +40,6 @@ static enum err open_tls(struct worker *worker)
     return err;
 }
 
-/* Again when log.queries has changed. */
 static enum err open_layers(struct worker *worker)
 {
     struct worker_share *share = worker->all->share;

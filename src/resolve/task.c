@@ -372,9 +372,8 @@ static void on_due(struct timer *timer)
 static void on_late(struct task *task)
 {
     struct tasks *tasks = task->tasks;
-    uint64_t patience_us = cache_stale_timeout_us(tasks->cache);
     task->is_late = true;
-    timer_start(tasks->loop, &task->wall, task->wall.due_at + TASK_WALL_US - patience_us);
+    timer_start(tasks->loop, &task->wall, task->ends_at);
     finish_stale(task);
 }
 
@@ -427,7 +426,8 @@ static void start_with(struct task *task, const struct event *event, const struc
     struct loop *loop = task->tasks->loop;
     uint64_t patience_us = cache_stale_timeout_us(task->tasks->cache);
     task->is_late = patience_us == 0 || patience_us >= TASK_WALL_US;
-    timer_start(loop, &task->wall, loop_now(loop) + (task->is_late ? TASK_WALL_US : patience_us));
+    task->ends_at = loop_now(loop) + TASK_WALL_US;
+    timer_start(loop, &task->wall, task->is_late ? task->ends_at : loop_now(loop) + patience_us);
     feed_event(task, event, answer);
     check_under_way(task);
 }

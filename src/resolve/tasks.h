@@ -67,7 +67,8 @@ struct task {
     struct failure failure;   /* TASK_FAILED */
     struct tap_source source; /* who answered last, useful or not */
     struct timer wait;
-    struct timer wall; /* TASK_WALL_US after its start; before it is late, when it will be */
+    uint64_t ends_at;  /* TASK_WALL_US after its start */
+    struct timer wall; /* then; before it is late, when it will be */
     struct subtask sub[TASK_SUBS_MAX];
     struct exchange exchange;
     struct question question; /* borrows its name from key */

@@ -32,6 +32,13 @@ struct place {
     uint32_t count;
 };
 
+/* Connections of the process, which quotas that follow each other share: while workers move from
+ * one to the next, each sees a part of them only. */
+struct client_count {
+    unsigned quotas; /* that share it; who makes and frees quotas is one thread */
+    _Alignas(64) atomic_uint_fast32_t taken;
+};
+
 struct server_quota {
     /* Immutable. */
     uint32_t max_waiting, max_waiting_per_client, max_clients, max_clients_per_address;
@@ -40,6 +47,7 @@ struct server_quota {
     uint64_t seed;                 /* clients choose their addresses */
     struct rate_limit *rate_limit; /* NULL: none */
     _Atomic uint32_t *counters;    /* of clients' waiting queries */
+    struct client_count *all;
     _Alignas(64) atomic_uint_fast32_t waiting;
     _Alignas(64) pthread_mutex_t mutex; /* of everything below */
     uint32_t clients;
@@ -88,6 +96,25 @@ static bool make_tables(struct server_quota *quota)
     return quota->counters && quota->buckets && quota->places;
 }
 
+/* NULL out of memory. */
+static struct client_count *share_count(const struct server_quota *before)
+{
+    struct client_count *all =
+        before ? before->all : aligned_alloc(64, sizeof(struct client_count));
+    if (!all)
+        return NULL;
+    if (!before)
+        *all = (struct client_count){0};
+    all->quotas++;
+    return all;
+}
+
+static void leave_count(struct client_count *all)
+{
+    if (all && --all->quotas == 0)
+        free(all);
+}
+
 struct server_quota *server_quota_new(const struct server_options *options,
                                       const struct server_quota *before)
 {
@@ -106,9 +133,10 @@ struct server_quota *server_quota_new(const struct server_options *options,
         .bucket_mask = bucket_count(places) - 1,
         .seed = before ? before->seed : rand_u64(),
         .place_count = places,
+        .all = share_count(before),
     };
     MUST(pthread_mutex_init(&quota->mutex, NULL) == 0);
-    if (!make_tables(quota) || !limit_rate(quota, options, before)) {
+    if (!quota->all || !make_tables(quota) || !limit_rate(quota, options, before)) {
         server_quota_free(quota);
         return NULL;
     }
@@ -121,6 +149,7 @@ void server_quota_free(struct server_quota *quota)
         return;
     pthread_mutex_destroy(&quota->mutex);
     rate_limit_free(quota->rate_limit);
+    leave_count(quota->all);
     free((void *)quota->counters);
     free(quota->buckets);
     free(quota->places);
@@ -209,7 +238,8 @@ static uint32_t *find_link(struct server_quota *quota, const struct addr *addr)
     return link;
 }
 
-/* A place with no connection yet; there is one for each client that may be taken or moves here. */
+/* A place with no connection yet. There is one for each client that may be taken or moves here: all
+ * quotas together never have more connections than the highest of their bounds. */
 static uint32_t new_place(struct server_quota *quota, const struct addr *addr)
 {
     uint32_t at = quota->free_place;
@@ -237,14 +267,24 @@ static void count_client(struct server_quota *quota, struct place *place)
     quota->clients++;
 }
 
+/* The client's place has room: a place that is new has. */
+static bool has_room(struct server_quota *quota, const struct addr *prefix)
+{
+    uint32_t at = *find_link(quota, prefix);
+    uint32_t count = at == PLACE_NONE ? 0 : quota->places[at].count;
+    return count < quota->max_clients_per_address;
+}
+
 static bool take_client(struct server_quota *quota, const struct addr *prefix)
 {
-    if (quota->clients >= quota->max_clients || quota->max_clients_per_address == 0)
+    if (!has_room(quota, prefix))
         return false;
-    struct place *place = place_of(quota, prefix);
-    if (place->count >= quota->max_clients_per_address)
+    if (atomic_fetch_add_explicit(&quota->all->taken, 1, memory_order_relaxed) >=
+        quota->max_clients) {
+        atomic_fetch_sub_explicit(&quota->all->taken, 1, memory_order_relaxed);
         return false;
-    count_client(quota, place);
+    }
+    count_client(quota, place_of(quota, prefix));
     return true;
 }
 
@@ -277,6 +317,7 @@ void server_quota_give_client(struct server_quota *quota, const struct addr *cli
     pthread_mutex_lock(&quota->mutex);
     give_client(quota, &prefix);
     pthread_mutex_unlock(&quota->mutex);
+    atomic_fetch_sub_explicit(&quota->all->taken, 1, memory_order_relaxed);
 }
 
 void server_quota_move_client(struct server_quota *to, struct server_quota *from,
@@ -286,7 +327,10 @@ void server_quota_move_client(struct server_quota *to, struct server_quota *from
     pthread_mutex_lock(&to->mutex);
     count_client(to, place_of(to, &prefix));
     pthread_mutex_unlock(&to->mutex);
-    server_quota_give_client(from, client);
+    prefix = client_prefix(&from->masks, client);
+    pthread_mutex_lock(&from->mutex);
+    give_client(from, &prefix);
+    pthread_mutex_unlock(&from->mutex);
 }
 
 uint32_t server_quota_clients(struct server_quota *quota)

@@ -10,10 +10,12 @@
 /* Takes queries, or might later for nobody. */
 static struct conn *find_unneeded(const struct pool *pool)
 {
+    if (pool->waiting_count > 0) /* they need what there is, and no more of them come */
+        return NULL;
     LIST_EACH(node, &pool->conns)
     {
         struct conn *conn = LIST_ITEM(node, struct conn, node);
-        bool is_idle = pool->waiting_count == 0 && conn_in_flight(conn) == 0;
+        bool is_idle = conn_in_flight(conn) == 0;
         if (conn->state == CONN_READY || (conn->state != CONN_DRAINING && is_idle))
             return conn;
     }

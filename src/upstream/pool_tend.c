@@ -144,6 +144,8 @@ void pool_tend_for(struct pool *pool, const struct conn *taking)
     uint32_t dials = plan_dials(&facts);
     if (pool->retiring || backoff_is_resting(&pool->backoff, pool_now(pool)))
         dials = facts.coming == 0 ? MIN(dials, 1u) : 0;
+    if (pool->retiring && pool->waiting_count == 0)
+        dials = 0;
     for (uint32_t i = 0; i < dials && !pool->closing; i++)
         pool_add_conn(pool, pool->backoff.until_at);
     pool->tending = false;

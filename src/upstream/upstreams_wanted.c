@@ -74,11 +74,20 @@ static void retire(struct upstreams *upstreams, struct upstream *upstream,
         retire(upstreams, plain, keeper); /* which has no sibling */
 }
 
+/* With files that were read meanwhile, if they changed. */
+static void renew(struct upstream *upstream)
+{
+    if (upstream->options.transport == UPSTREAM_TLS &&
+        secure_renew(&upstream->secure, upstream->env))
+        (void)pool_recycle(&upstream->pool);
+}
+
 void upstreams_revive(struct upstream *upstream)
 {
     upstream->retiring = false;
     list_remove(&upstream->retire);
     pool_revive(&upstream->pool);
+    renew(upstream);
     if (!upstream->plain)
         return;
     upstream->plain->wanted++;
@@ -143,8 +152,7 @@ void upstreams_read_files(struct upstreams *upstreams)
     LIST_EACH(node, &upstreams->all)
     {
         struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
-        if (upstream->options.transport == UPSTREAM_TLS && !upstream->retiring &&
-            secure_renew(&upstream->secure, &upstreams->env))
-            (void)pool_recycle(&upstream->pool);
+        if (!upstream->retiring)
+            renew(upstream);
     }
 }

@@ -207,6 +207,24 @@ static void test_an_alias_gets_its_own_stale_answer_when_its_target_fails(void *
                         "an www.example. 30 CNAME a.test.\nan a.test. 30 A 192.0.2.7\n");
 }
 
+/* A reload changes the option while a question is under way. */
+static void test_more_patience_than_before_ends_no_question_early(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    client_ask(&client, WWW, 0);
+    cache_set_options(cache, &(struct cache_options){.size_bytes = CACHE_SIZE_MIN,
+                                                     .max_ttl_s = 86400,
+                                                     .serve_stale_s = 86400,
+                                                     .stale_answer_timeout_us = 60 * SECOND});
+    fake_loop_advance(loop, PATIENCE_US + 2000);
+    assert_int_equal(client.answers, 0);
+    fake_loop_advance(loop, TASK_WALL_US - PATIENCE_US - 10000);
+    assert_int_equal(client.answers, 0);
+    answer(0, 0, WWW_A);
+    assert_int_equal(client.rcode, RCODE_NOERROR);
+}
+
 static void test_a_client_called_with_a_stale_answer_may_ask_again(void **state)
 {
     (void)state;
@@ -246,6 +264,7 @@ int main(void)
         SENTENCE(test_a_stale_answer_does_not_hide_that_dnssec_failed),
         SENTENCE(test_nothing_fresh_is_made_of_a_stale_target),
         SENTENCE(test_an_alias_gets_its_own_stale_answer_when_its_target_fails),
+        SENTENCE(test_more_patience_than_before_ends_no_question_early),
         SENTENCE(test_a_client_called_with_a_stale_answer_may_ask_again),
         SENTENCE(test_the_end_of_the_resolver_is_no_reason_for_stale_answers),
     };

@@ -280,6 +280,50 @@ static void test_threads_share_the_bounds(void **state)
     assert_int_equal(server_quota_waiting(quota), 0);
 }
 
+/* Workers move one after the other, and those that have and those that have not go on accepting. */
+static void test_two_quotas_that_follow_each_other_keep_one_bound(void **state)
+{
+    (void)state;
+    enum { BOUND = 60 };
+    const struct server_options options = {.max_clients = BOUND,
+                                           .max_clients_per_address = 1,
+                                           .max_waiting = 1,
+                                           .max_waiting_per_client = 1,
+                                           .client_prefix_v4 = 32,
+                                           .client_prefix_v6 = 56};
+    quota_with(&options);
+    struct server_quota *before = quota, *after = server_quota_new(&options, before);
+    assert_non_null(after);
+    for (uint32_t i = 0; i < BOUND; i++)
+        assert_true(take(i));
+    for (uint32_t i = 0; i < BOUND / 2; i++) {
+        struct addr addr = client(i);
+        server_quota_move_client(after, before, &addr);
+    }
+    assert_false(take(100));
+    quota = after;
+    assert_false(take(101));
+    quota = before;
+    give(BOUND / 2);
+    assert_true(take(102));
+    quota = after;
+    assert_false(take(103));
+    give(0);
+    assert_true(take(104));
+    for (uint32_t i = BOUND / 2 + 1; i < BOUND; i++) {
+        struct addr addr = client(i);
+        server_quota_move_client(after, before, &addr);
+    }
+    struct addr addr = client(102);
+    server_quota_move_client(after, before, &addr);
+    assert_int_equal(server_quota_clients(before), 0);
+    assert_int_equal(server_quota_clients(after), BOUND);
+    server_quota_free(before);
+    assert_false(take(105));
+    give(104);
+    assert_true(take(105));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
@@ -291,6 +335,7 @@ int main(void)
         TEST(test_both_families_are_counted_apart),
         TEST(test_places_do_not_leak),
         TEST(test_threads_share_the_bounds),
+        TEST(test_two_quotas_that_follow_each_other_keep_one_bound),
         TEST(test_waiting_queries_of_one_client_are_bounded),
         TEST(test_clients_that_share_counters_hardly_hurt_each_other),
         TEST(test_waiting_places_do_not_leak),

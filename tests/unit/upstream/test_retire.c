@@ -277,6 +277,35 @@ static void test_retire_a_load_on_one_that_goes_dials_no_spares(void **state)
     world_close(&world);
 }
 
+/* They had a connection when they began to wait, and keep it. */
+static void test_retire_queries_that_wait_for_room_lose_no_connection(void **state)
+{
+    (void)state;
+    enum { ASKERS = 16 };
+    static struct asker askers[ASKERS];
+    struct world world;
+    uint64_t delay_us = 200 * MS;
+    struct upstream_options options = nailed_only();
+    options.max_in_flight = 4;
+    options.max_connections = 1;
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, AT, answer_slowly, &delay_us);
+    struct upstream *upstream = change(&world, NULL, AT, &options);
+    fake_loop_advance(world.loop, 100 * MS);
+    for (int i = 0; i < ASKERS; i++)
+        ask(&askers[i], &world, "www.example", upstream);
+    fake_loop_advance(world.loop, 20 * MS);
+    change(&world, upstream, NULL, NULL);
+    fake_loop_advance(world.loop, 2 * S);
+    for (int i = 0; i < ASKERS; i++)
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+    assert_int_equal(peer_dials(peer), 1);
+    upstreams_drop(upstream);
+    fake_loop_advance(world.loop, S);
+    assert_int_equal(count(&world), 0);
+    world_close(&world);
+}
+
 /* ---- hostile, and at the wrong moment ---- */
 
 static void be_silent(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
@@ -699,6 +728,7 @@ int main(void)
         cmocka_unit_test(test_retire_its_places_are_there_for_those_that_come),
         cmocka_unit_test(test_retire_who_still_holds_it_is_answered),
         cmocka_unit_test(test_retire_a_load_on_one_that_goes_dials_no_spares),
+        cmocka_unit_test(test_retire_queries_that_wait_for_room_lose_no_connection),
         cmocka_unit_test(
             test_retire_a_peer_that_never_answers_delays_the_end_no_longer_than_its_bound),
         cmocka_unit_test(test_retire_while_it_is_dialled_gives_the_dial_up),
