@@ -117,9 +117,7 @@ static void stop(struct supervisor *supervisor, int number)
 /* What is read must not come into the cache after a change that forbids it. A signal waits. */
 static void reload_when_read(struct supervisor *supervisor)
 {
-    if (supervisor->stopping)
-        return;
-    if (snapshots_are_read(supervisor->snapshots))
+    if (supervisor->stopping || snapshots_are_read(supervisor->snapshots))
         reload_by_signal(supervisor->reload);
     else
         timer_start(supervisor->loop, &supervisor->look,
