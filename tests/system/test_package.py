@@ -60,8 +60,20 @@ def test_lintian_accepts_the_package_and_nothing_is_missing(package):
                  "./usr/share/man/man5/nailup.yaml.5.gz", "./usr/share/man/man7/nailup-metrics.7.gz",
                  "./usr/share/doc/nailup/examples/prometheus/nailup.rules.yml",
                  "./usr/share/doc/nailup/examples/grafana/nailup.json",
-                 "./usr/share/doc/nailup/examples/nailup.yaml"):
+                 "./usr/share/doc/nailup/examples/nailup.yaml.reference",
+                 "./usr/share/doc/nailup/host.md", "./usr/share/doc/nailup/operating.md",
+                 "./usr/share/doc/nailup/examples/host/nailup-host",
+                 "./usr/share/doc/nailup/examples/host/resolv.conf",
+                 "./usr/share/doc/nailup/examples/host/dhclient/zz-nailup",
+                 "./usr/share/doc/nailup/examples/host/networkmanager/90-nailup",
+                 "./usr/share/doc/nailup/examples/host/networkmanager/nailup.conf",
+                 "./usr/share/doc/nailup/examples/host/resolvconf/nailup.conf",
+                 "./usr/share/doc/nailup/examples/host/systemd/nailup-host.conf",
+                 "./usr/share/doc/nailup/examples/host/systemd-resolved/nailup.conf"):
         assert f" {path}\n" in listed, path
+    assert "/examples/nailup.yaml\n" not in listed  # nailupd does not take it
+    for script in ("nailup-host", "networkmanager/90-nailup"):
+        assert re.search(f"^-rwxr-xr-x .*/examples/host/{script}$", listed, re.M), script
     assert run("dpkg-deb", "--ctrl-tarfile", package, errors="replace").stdout
     assert "/etc/nailup/nailup.yaml" in run("dpkg-deb", "-I", package, "conffiles").stdout
     if not shutil.which("lintian"):
