@@ -106,6 +106,10 @@ def test_what_is_no_zone_and_no_address_is_left_out(told):
                       VPN_IP4_DOMAINS="-s $(id) `id` a;b * ok.example",
                       VPN_IP4_NAMESERVERS="1.2.3.4;id --json * $(id) 10.0.0.1") == [
         "forward ok.example 10.0.0.1"]
+    assert dispatcher(told, "x", "vpn-up", VPN_IP_IFACE="tun0",
+                      VPN_IP4_DOMAINS="LocalHost a.localhost. onion 127.in-addr.arpa notlocalhost",
+                      VPN_IP4_NAMESERVERS="10.0.0.1") == [
+        "forward notlocalhost 10.0.0.1", "forward ok.example off"]
     assert dispatcher(told, "../../etc/x", "vpn-up", VPN_IP4_DOMAINS="a.example",
                       VPN_IP4_NAMESERVERS="10.0.0.1") == []
     assert dispatcher(told, "eth0", "up", NETWORK_ZONES=".") == []
