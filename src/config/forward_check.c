@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "config/loader.h"
-#include "dns/rrtype.h"
 #include "resolve/local_names.h"
 
 struct check {
@@ -127,12 +126,11 @@ static enum err check_upstreams(struct check *check)
 
 static bool is_answered_here(const struct config *config, struct name name)
 {
-    struct local_result result;
-    struct question question = {.name = name, .type = RRTYPE_A, .cls = RRCLASS_IN};
-    return config->local && local_names_find(config->local, &question, &result) != LOCAL_NOT;
+    return config->local && local_names_has_own(config->local, name);
 }
 
-/* Records of the zone's own name alone leave the names below it to upstreams. */
+/* Records of the zone's own name alone leave the names below it to upstreams. Names of special use
+ * make way for the zone, as they do for one of the file. */
 static bool is_zone_answered_here(const struct config *config, const struct forward *forward)
 {
     static const char label[] = "\1-"; /* which nobody has */
@@ -156,8 +154,8 @@ enum err forward_check(const struct config *config, const struct forward *forwar
     name_format(forward_name(forward), check.text);
     if (is_zone_answered_here(config, forward))
         return refuse(&check,
-                      "%.100s is answered here, by local-zones, block-lists or "
-                      "default-local-zones; write it into local-zones with action: transparent",
+                      "%.100s is answered here, by local-zones, local-data or block-lists; write "
+                      "it into local-zones with action: transparent",
                       check.text);
     return check_upstreams(&check);
 }

@@ -105,3 +105,22 @@ enum err forwards_lay_over(const struct forwards *forwards, const struct config 
     }
     return ERR_OK;
 }
+
+enum err forwards_spare(const struct forwards *forwards, const struct config *config,
+                        struct local_names **out)
+{
+    enum err err = ERR_OK;
+    *out = NULL;
+    if (forwards->count == 0 || !config->local)
+        return ERR_OK;
+    struct local_names *names = local_names_new_over(config->local);
+    if (!names)
+        return ERR_NO_MEMORY;
+    for (size_t i = 0; i < forwards->count && !err; i++)
+        err = local_names_spare(names, forward_name(forwards->list[i]));
+    if (err)
+        local_names_free(names);
+    else
+        *out = names;
+    return err;
+}

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "config/forward.h"
+#include "resolve/local_names.h"
 
 enum { FORWARDS_MAX = 256 };
 
@@ -37,5 +38,10 @@ bool forwards_remove(struct forwards *forwards, struct name name);
  * and the arena. ERR_NO_MEMORY also at the arena's bound. */
 MUST_USE enum err forwards_lay_over(const struct forwards *forwards, const struct config *config,
                                     struct arena *arena, struct route_options *out);
+
+/* The configuration's names answered here, in which names of special use make way for these zones,
+ * as they do for those of a file. *out borrows from the configuration; NULL: its own will do. */
+MUST_USE enum err forwards_spare(const struct forwards *forwards, const struct config *config,
+                                 struct local_names **out);
 
 #endif

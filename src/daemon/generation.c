@@ -19,6 +19,7 @@
 #include "config/forwards.h"
 #include "daemon/certificate.h"
 #include "loop/loop.h"
+#include "resolve/local_names.h"
 #include "serve/server_quota.h"
 
 enum { ROUTES_BYTES_MAX = 64 * 1024 * 1024 }; /* of laid over zones; more than there can be */
@@ -39,6 +40,7 @@ struct generation {
     struct certificate *certificate;
     struct arena arena; /* of the route */
     struct route_options route;
+    struct local_names *local; /* NULL: the configuration's */
 };
 
 void generations_init(struct generations *all, struct loop *loop, void (*on_freed)(void *context),
@@ -78,6 +80,7 @@ static void generation_free(struct generation *generation)
     all->count--;
     certificate_unref(generation->certificate);
     arena_deinit(&generation->arena);
+    local_names_free(generation->local);
     shared_leave(generation->shared, all);
     free(generation);
 }
@@ -108,7 +111,8 @@ static struct generation *make(struct generations *all, struct shared *shared,
     if (!generation)
         return NULL;
     arena_init(&generation->arena, ROUTES_BYTES_MAX);
-    if (forwards_lay_over(forwards, shared->config, &generation->arena, &generation->route)) {
+    if (forwards_lay_over(forwards, shared->config, &generation->arena, &generation->route) ||
+        forwards_spare(forwards, shared->config, &generation->local)) {
         arena_deinit(&generation->arena);
         free(generation);
         return NULL;
@@ -183,6 +187,11 @@ const struct config *generation_config(const struct generation *generation)
 const struct route_options *generation_route(const struct generation *generation)
 {
     return &generation->route;
+}
+
+const struct local_names *generation_local(const struct generation *generation)
+{
+    return generation->local ? generation->local : generation->shared->config->local;
 }
 
 struct server_quota *generation_quota(const struct generation *generation)

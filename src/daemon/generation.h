@@ -4,9 +4,9 @@
 #define NAILUP_DAEMON_GENERATION_H
 
 /*
- * What is in effect at one time: a configuration, the routes that it and the forwards set at run
- * time make together, a certificate, the bounds of clients. Immutable, made by main, shared by all
- * workers. It is freed on main when nobody refers to it any more.
+ * What is in effect at one time: a configuration, the routes and the names answered here that it
+ * and the forwards set at run time make together, a certificate, the bounds of clients. Immutable,
+ * made by main, shared by all workers. It is freed on main when nobody refers to it any more.
  *
  * Generations of one file share its configuration. The main thread's, but for generation_ref() and
  * generation_unref().
@@ -23,6 +23,7 @@ struct certificate;
 struct config;
 struct forwards;
 struct generation;
+struct local_names;
 struct loop;
 struct server_quota;
 
@@ -66,6 +67,7 @@ void generation_unref(struct generation *generation);
 /* As long as the generation is referred to. */
 const struct config *generation_config(const struct generation *generation);
 const struct route_options *generation_route(const struct generation *generation);
+const struct local_names *generation_local(const struct generation *generation); /* NULL: none */
 struct server_quota *generation_quota(const struct generation *generation);
 struct certificate *generation_certificate(const struct generation *generation); /* NULL: none */
 

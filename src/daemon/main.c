@@ -21,6 +21,7 @@
 #include "daemon/supervisor.h"
 #include "import/import_unbound.h"
 #include "nailup/version.h"
+#include "tap/dnstap.h"
 
 static const char default_file[] = "/etc/nailup/nailup.yaml";
 
@@ -213,6 +214,7 @@ int main(int argc, char **argv)
     case ACTION_VERSION:
         puts("nailupd " NAILUP_VERSION);
         printf("%s: libsystemd\n", readiness_is_built() ? "with" : "without");
+        printf("%s: dnstap\n", dnstap_is_built_in() ? "with" : "without");
         return EXIT_STOPPED;
     case ACTION_HELP:
         fputs(usage, stdout);

@@ -145,7 +145,7 @@ static void take_file(struct reload *reload)
     reload->next_listening = NULL;
     listening_show(reload->listening, view);
     if (may_have_new_names(reload))
-        forget_local(&reload->forget, config->local);
+        forget_local(&reload->forget, generation_local(reload->current));
 }
 
 static void on_switched(void *context, size_t failed, enum err err)

@@ -57,7 +57,7 @@ static enum err open_layers(struct worker *worker)
                      generation_route(worker->answers), config->server.max_waiting, &worker->stats);
     if (!worker->resolver)
         return ERR_NO_MEMORY;
-    resolver_set_local(worker->resolver, config->local);
+    resolver_set_local(worker->resolver, generation_local(worker->answers));
     enum err err = server_open(&worker->server, worker->loop, &config->server, &worker->sockets,
                                worker->resolver, generation_quota(worker->serves), &worker->stats);
     if (err)

@@ -49,8 +49,8 @@ static void hold(struct generation **held, struct generation *next)
 static enum err switch_resolver(struct worker *worker, struct letter *letter)
 {
     const struct config *config = generation_config(letter->next);
-    enum err err = resolver_reload(worker->resolver, generation_route(letter->next), config->local,
-                                   config->server.max_waiting);
+    enum err err = resolver_reload(worker->resolver, generation_route(letter->next),
+                                   generation_local(letter->next), config->server.max_waiting);
 
     if (err)
         LOG(LOG_ERROR, "daemon", "worker %zu keeps its zones and upstreams: %s", worker->number,

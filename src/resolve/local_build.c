@@ -29,7 +29,7 @@ static void add_rules(struct local_build *build)
 {
     struct local_names *names = build->names;
     add_rule(names, (struct local_rule){.action = LOCAL_TRANSPARENT, .ede = EDE_NONE});
-    build->forward_rule =
+    names->forward_rule =
         add_rule(names, (struct local_rule){.origin = LOCAL_OF_FORWARD, .ede = EDE_NONE});
     for (unsigned action = 0; action <= LOCAL_REDIRECT; action++) {
         struct local_rule rule = {.action = (enum local_action)action,
@@ -198,6 +198,8 @@ enum err local_build_spare(struct local_build *build, struct name zone)
 enum err local_build_special(struct local_build *build, struct name name, enum local_action action,
                              bool is_delegated, bool *taken)
 {
+    if (!build->names->special_from)
+        build->names->special_from = (uint32_t)build->names->rrset_count + 1;
     *taken = own_rule(build, name) || name_map_find(build->spared, name);
     return *taken ? ERR_OK : set_rule(build, name, build->special_rules[is_delegated][action]);
 }
@@ -221,7 +223,7 @@ static void spare(void *context, struct name zone, uint32_t *unused)
         return;
     bool is_operators = own_rule(build, zone) && rule->origin == LOCAL_OF_ZONES;
     if (!is_operators)
-        walk->err = set_rule(build, zone, build->forward_rule);
+        walk->err = set_rule(build, zone, build->names->forward_rule);
 }
 
 /* The rule that holds for a node: of the longest name above it that has one. */

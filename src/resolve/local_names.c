@@ -23,6 +23,7 @@ struct sight {
     struct name apex;              /* the name that this rule was given for */
     uint32_t rrsets;               /* its records, or those that a wildcard or redirect gives */
     bool is_there;                 /* it has records, or names below that do */
+    bool is_spared;                /* names of special use do not count here */
     bool is_apex;
     bool is_redirected;
 };
@@ -59,6 +60,14 @@ static void redirect(const struct local_names *names, struct sight *sight)
     sight->is_redirected = sight->is_there = sight->rrsets != 0;
 }
 
+/* Those of special use stand first, as they were the last to come. */
+static uint32_t own_rrsets(const struct local_names *names, uint32_t chain)
+{
+    while (names->special_from && chain >= names->special_from)
+        chain = local_rrset_at(names, chain)->next;
+    return chain;
+}
+
 /* closest is the name of the table that was found, which `node` is of. */
 static void see_records(const struct local_names *names, struct sight *sight, struct name closest,
                         const struct local_node *node)
@@ -66,8 +75,8 @@ static void see_records(const struct local_names *names, struct sight *sight, st
     bool is_exact = closest.len == sight->name.len;
     if (node && is_exact) {
         sight->node = node;
-        sight->rrsets = node->rrsets;
-        sight->is_there = node->rrsets || node->has_below;
+        sight->rrsets = sight->is_spared ? own_rrsets(names, node->rrsets) : node->rrsets;
+        sight->is_there = sight->rrsets || node->has_below;
     } else if (node && node->has_wildcard) {
         sight->rrsets = wildcard_rrsets(names, closest);
         sight->is_there = sight->rrsets != 0;
@@ -76,8 +85,24 @@ static void see_records(const struct local_names *names, struct sight *sight, st
         redirect(names, sight);
 }
 
-/* False: the table has nothing to do with the name. */
-static bool see(const struct local_names *names, struct name name, struct sight *sight)
+/* The name is of special use, and lies in a zone that got upstreams, as long as its own or longer.
+ */
+static bool is_spared(const struct local_names *names, const struct sight *sight, uint8_t *len)
+{
+    return sight->rule->origin == LOCAL_OF_SPECIAL && names->spared &&
+           name_map_find_suffix(names->spared, sight->name, len) && *len >= sight->apex.len;
+}
+
+static void spare(const struct local_names *names, struct sight *sight, uint8_t len)
+{
+    sight->is_spared = true;
+    sight->rule = &names->rules[names->forward_rule];
+    sight->apex = end_of(sight->name, len);
+}
+
+/* False: the table has nothing to do with the name. all_spared: as if all zones were. */
+static bool see_as(const struct local_names *names, struct name name, bool all_spared,
+                   struct sight *sight)
 {
     uint8_t len;
     const uint32_t *number = name_map_find_suffix(names->map, name, &len);
@@ -87,9 +112,18 @@ static bool see(const struct local_names *names, struct name name, struct sight 
     *sight = (struct sight){.name = name};
     sight->rule = &names->rules[node ? node->rule : *number];
     sight->apex = end_of(name, node ? node->apex_len : len);
+    uint8_t zone_len = sight->apex.len;
+    if (is_spared(names, sight, &zone_len) ||
+        (all_spared && sight->rule->origin == LOCAL_OF_SPECIAL))
+        spare(names, sight, zone_len);
     sight->is_apex = sight->apex.len == name.len;
     see_records(names, sight, end_of(name, len), node);
     return true;
+}
+
+static bool see(const struct local_names *names, struct name name, struct sight *sight)
+{
+    return see_as(names, name, false, sight);
 }
 
 /* ---- one question ---- */
@@ -228,6 +262,13 @@ bool local_names_has(const struct local_names *names, struct name name)
     return see(names, name, &sight) && (sight.rrsets || sight.rule->action != LOCAL_TRANSPARENT);
 }
 
+bool local_names_has_own(const struct local_names *names, struct name name)
+{
+    struct sight sight;
+    return see_as(names, name, true, &sight) &&
+           (sight.rrsets || sight.rule->action != LOCAL_TRANSPARENT);
+}
+
 /* ---- reading ---- */
 
 uint16_t local_rrset_type(const struct local_rrset *rrset)
@@ -299,10 +340,34 @@ void local_names_free(struct local_names *names)
 {
     if (!names)
         return;
-    name_map_free(names->map);
-    free(names->nodes);
-    free(names->rrsets);
-    free(names->records);
-    free(names->rdata);
+    name_map_free(names->spared);
+    if (!names->base) {
+        name_map_free(names->map);
+        free(names->nodes);
+        free(names->rrsets);
+        free(names->records);
+        free(names->rdata);
+    }
     free(names);
+}
+
+struct local_names *local_names_new_over(const struct local_names *base)
+{
+    struct local_names *names = malloc(sizeof(*names));
+    if (!names)
+        return NULL;
+    *names = *base;
+    names->base = base;
+    names->spared = name_map_new();
+    if (names->spared)
+        return names;
+    free(names);
+    return NULL;
+}
+
+enum err local_names_spare(struct local_names *names, struct name zone)
+{
+    uint32_t *number;
+    MUST(names->base);
+    return name_is_root(zone) ? ERR_OK : name_map_put(names->spared, zone, 0, &number);
 }

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "base/span.h"
 #include "dns/question.h"
 #include "resolve/local_action.h"
@@ -24,6 +25,15 @@ struct local_names;
 struct local_rrset;
 
 void local_names_free(struct local_names *names);
+
+/* The same names, for zones that get upstreams while the table is in use. Borrows from base, which
+ * nobody frees before. NULL: out of memory. */
+struct local_names *local_names_new_over(const struct local_names *base);
+
+/* Only for one of local_names_new_over(), before anybody else has it. What the table has for names
+ * of special use in the zone (lower case) counts no more; what the operator says does.
+ * ERR_NO_MEMORY, ERR_LIMIT. */
+MUST_USE enum err local_names_spare(struct local_names *names, struct name zone);
 
 enum local_verdict {
     LOCAL_NOT,       /* an upstream is to be asked */
@@ -61,6 +71,9 @@ enum local_verdict local_names_find(const struct local_names *names,
 /* Whether a question for some type of the name (lower case) is answered here. What a cache keeps of
  * such a name from before must not be used any more. */
 bool local_names_has(const struct local_names *names, struct name name);
+
+/* As local_names_has(), if no name were of special use. */
+bool local_names_has_own(const struct local_names *names, struct name name);
 
 /* What the table says of a name, for people. */
 struct local_view {

@@ -64,9 +64,13 @@ struct local_record {
 };
 
 struct local_names {
+    const struct local_names *base; /* whose all arrays are, and the map; NULL: they are its own */
+    struct name_map *spared; /* zones that got upstreams later, or NULL: local_names_spare() */
     struct name_map *map;
     struct local_rule rules[LOCAL_RULES_MAX];
     unsigned rule_count; /* rule 0 counted */
+    uint32_t forward_rule;
+    uint32_t special_from; /* the first RRset of a name of special use, all later ones too */
     struct local_node *nodes;
     struct local_rrset *rrsets;
     struct local_record *records;

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The hooks of conf/host with what NetworkManager and dhclient give them, and a nailupctl that only
-writes down what it was told."""
+"""The hooks of conf/host with what NetworkManager and dhclient give them: first with a nailupctl that
+only writes down what it was told, then with a daemon."""
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from conftest import program
+
 HOST = Path(__file__).parents[2] / "conf/host"
+SHARED = HOST / "nailup-host"
 DISPATCHER = HOST / "networkmanager/90-nailup"
 DHCLIENT = HOST / "dhclient/zz-nailup"
 
@@ -16,26 +19,49 @@ SCRIPT = """set -e
 make_resolv_conf() { echo "the file was written"; }
 reason=$1
 . "$2"
-case $reason in BOUND | RENEW) make_resolv_conf ;; esac
+case $reason in BOUND* | RENEW*) make_resolv_conf ;; esac
 """
+
+
+CTL = """#!/bin/sh
+echo "$@" >>{log}
+[ -z "$DOWN" ] || exit 3
+case "$* " in *" ${{REFUSED-none}} "*) echo "$REFUSED is refused" >&2; exit 1 ;; esac
+"""
+
+
+class Host:
+    """Plays hooks with a nailupctl of its own, or that of a daemon."""
+
+    def __init__(self, folder, ctl):
+        self.folder, self.ctl, self.log, self.logged = folder, ctl, folder / "log", folder / "logged"
+        bin_folder = folder / "bin"
+        bin_folder.mkdir()
+        self.log.touch()
+        logger = bin_folder / "logger"
+        logger.write_text(f'#!/bin/sh\nshift 3\necho "$*" >>{self.logged}\n')
+        logger.chmod(0o755)
+
+    def __call__(self, command, *words, **environment):
+        """What nailupctl was told, line by line."""
+        self.log.write_text("")
+        self.logged.write_text("")
+        done = subprocess.run([*command, *words], text=True, capture_output=True, timeout=60,
+                              cwd=self.folder, env={
+                                  "PATH": f"{self.folder}/bin:/usr/bin:/bin",
+                                  "NAILUPCTL": str(self.ctl), "NAILUP_HOST": str(SHARED),
+                                  "STATE": str(self.folder / "state"), **environment})
+        assert done.returncode == 0 and done.stderr == "" and done.stdout == "", done
+        return self.log.read_text().splitlines()
 
 
 @pytest.fixture
 def told(tmp_path):
     """told(command, *words, **environment): what nailupctl was told, line by line."""
-    ctl, log = tmp_path / "nailupctl", tmp_path / "log"
-    ctl.write_text(f'#!/bin/sh\necho "$@" >>{log}\n')
+    ctl = tmp_path / "nailupctl"
+    ctl.write_text(CTL.format(log=tmp_path / "log"))
     ctl.chmod(0o755)
-
-    def run(command, *words, **environment):
-        log.write_text("")
-        done = subprocess.run([*command, *words], text=True, capture_output=True, timeout=30,
-                              cwd=tmp_path, env={"PATH": "/usr/bin:/bin", "NAILUPCTL": str(ctl),
-                                                 "STATE": str(tmp_path / "state"), **environment})
-        assert done.returncode == 0 and done.stderr == "" and done.stdout == "", done
-        return log.read_text().splitlines()
-
-    return run
+    return Host(tmp_path, ctl)
 
 
 def dispatcher(told, *words, **environment):
@@ -43,7 +69,15 @@ def dispatcher(told, *words, **environment):
 
 
 def dhclient(told, reason, **environment):
-    return told(["sh", "-c", SCRIPT, "sh", reason, str(DHCLIENT)], **environment)
+    return told(["sh", "-c", SCRIPT, "sh", reason, str(DHCLIENT)],
+                **{"interface": "eth0"} | environment)
+
+
+def replay(told, **environment):
+    return told([str(SHARED)], "replay", **environment)
+
+
+VPN = {"VPN_IP_IFACE": "tun0", "VPN_IP4_DOMAINS": "corp.example", "VPN_IP4_NAMESERVERS": "10.8.0.1"}
 
 
 def test_a_vpn_has_its_zones_as_long_as_it_is_there(told):
@@ -63,7 +97,7 @@ def test_a_network_claims_only_what_it_was_allowed(told):
     assert dispatcher(told, "eth0", "up", NETWORK_ZONES="office.example", **network) == [
         "forward office.example 192.168.1.1"]
     assert dispatcher(told, "eth0", "dhcp4-change", NETWORK_ZONES=".", **network) == [
-        "forward office.example off", "forward . 192.168.1.1"]
+        "forward . 192.168.1.1", "forward office.example off"]
     assert dispatcher(told, "eth0", "down") == ["forward . off"]
 
 
@@ -72,6 +106,10 @@ def test_what_is_no_zone_and_no_address_is_left_out(told):
                       VPN_IP4_DOMAINS="-s $(id) `id` a;b * ok.example",
                       VPN_IP4_NAMESERVERS="1.2.3.4;id --json * $(id) 10.0.0.1") == [
         "forward ok.example 10.0.0.1"]
+    assert dispatcher(told, "x", "vpn-up", VPN_IP_IFACE="tun0",
+                      VPN_IP4_DOMAINS="LocalHost a.localhost. onion 127.in-addr.arpa notlocalhost",
+                      VPN_IP4_NAMESERVERS="10.0.0.1") == [
+        "forward notlocalhost 10.0.0.1", "forward ok.example off"]
     assert dispatcher(told, "../../etc/x", "vpn-up", VPN_IP4_DOMAINS="a.example",
                       VPN_IP4_NAMESERVERS="10.0.0.1") == []
     assert dispatcher(told, "eth0", "up", NETWORK_ZONES=".") == []
@@ -85,9 +123,119 @@ def test_dhclient_writes_no_file_and_asks_the_network_for_allowed_zones(told):
         "forward office.example 192.168.1.1", "forward . 192.168.1.1"]
     assert dhclient(told, "RENEW", NETWORK_ZONES=".") == []
     assert dhclient(told, "RELEASE", NETWORK_ZONES="office.example") == [
-        "forward office.example off"]
+        "forward office.example off", "forward . off"]
+    assert dhclient(told, "RELEASE", NETWORK_ZONES="office.example") == []
+
+
+def test_an_address_of_the_link_gets_its_interface(told):
+    assert dispatcher(told, "wlan0", "vpn-up", **VPN, VPN_IP6_NAMESERVERS="fe80::1 FEB0::2%br-1") == [
+        "forward corp.example 10.8.0.1 fe80::1%tun0 FEB0::2%br-1"]
+    assert dispatcher(told, "eth0", "up", NETWORK_ZONES=".", IP6_NAMESERVERS="fe80::1 fec0::1") == [
+        "forward . fe80::1%eth0 fec0::1"]
+    assert dhclient(told, "BOUND6", NETWORK_ZONES=".", new_dhcp6_name_servers="fe80::1") == [
+        "forward . fe80::1%eth0"]
+    assert dispatcher(told, "e;id", "up", NETWORK_ZONES=".", IP6_NAMESERVERS="fe80::1 ::1%") == []
+    assert dispatcher(told, "eth1", "up", NETWORK_ZONES=".",
+                      IP6_NAMESERVERS="%eth1 fe80::1%$(id) fe80::1%a/b ::1%") == []
+
+
+def test_one_bad_server_is_left_out_and_told(told):
+    network = {"IP4_DOMAINS": "a.example", "NETWORK_ZONES": "a.example",
+               "IP4_NAMESERVERS": "192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.1"}
+    assert dispatcher(told, "eth0", "up", **network, REFUSED="192.0.2.2") == [
+        "forward a.example 192.0.2.1 192.0.2.2 192.0.2.3", "forward a.example 192.0.2.1",
+        "forward a.example 192.0.2.2", "forward a.example 192.0.2.3",
+        "forward a.example 192.0.2.1 192.0.2.3"]
+    assert told.logged.read_text() == ("a.example: 192.0.2.2 is left out: 192.0.2.2 is refused\n")
+    # When none is left the zone loses those it had.
+    network["IP4_NAMESERVERS"] = "192.0.2.9"
+    assert dispatcher(told, "eth0", "dhcp4-change", **network, REFUSED="192.0.2.9") == [
+        "forward a.example 192.0.2.9", "forward a.example off"]
+    assert "192.0.2.9 is left out" in told.logged.read_text()
+
+
+def test_more_servers_than_nailupctl_takes_are_not_given(told):
+    many = " ".join(f"192.0.2.{number}" for number in range(1, 30))
+    said = dispatcher(told, "eth0", "up", NETWORK_ZONES=".", IP4_NAMESERVERS=many)
+    assert said == ["forward . " + " ".join(many.split()[:14])]
+
+
+def test_a_zone_of_two_networks_stays_until_both_are_gone(told):
+    dispatcher(told, "wlan0", "vpn-up", **VPN)
+    other = {"VPN_IP_IFACE": "tun1", "VPN_IP4_DOMAINS": "Corp.Example. lab.example",
+             "VPN_IP4_NAMESERVERS": "10.9.0.1"}
+    dispatcher(told, "wlan0", "vpn-up", **other)
+    assert dispatcher(told, "wlan0", "vpn-down", VPN_IP_IFACE="tun1") == [
+        "forward corp.example 10.8.0.1", "forward lab.example off"]
+    dispatcher(told, "wlan0", "vpn-up", **other)
+    assert dispatcher(told, "wlan0", "vpn-down", VPN_IP_IFACE="tun0") == [
+        "forward corp.example 10.9.0.1"]
+    assert dispatcher(told, "wlan0", "vpn-down", VPN_IP_IFACE="tun1") == [
+        "forward corp.example off", "forward lab.example off"]
+
+
+def test_a_zone_of_both_families_stays_until_both_leases_end(told):
+    zones = {"NETWORK_ZONES": "office.example"}
+    dhclient(told, "BOUND", **zones, new_domain_name_servers="192.168.1.1")
+    dhclient(told, "BOUND6", **zones, new_dhcp6_name_servers="fd00::1")
+    assert dhclient(told, "EXPIRE6", **zones) == ["forward office.example 192.168.1.1"]
+    assert dhclient(told, "STOP", **zones) == ["forward office.example off"]
+
+
+def test_what_was_set_is_set_again_when_the_daemon_starts(told):
+    assert replay(told) == []
+    dispatcher(told, "wlan0", "vpn-up", **VPN)
+    dispatcher(told, "eth0", "up", NETWORK_ZONES=".", IP4_NAMESERVERS="192.0.2.1", DOWN="yes")
+    assert ". is set when nailupd starts" in told.logged.read_text()
+    assert replay(told) == ["forward corp.example 10.8.0.1", "forward . 192.0.2.1"]
+    dispatcher(told, "wlan0", "vpn-down", VPN_IP_IFACE="tun0", DOWN="yes")
+    assert replay(told) == ["forward . 192.0.2.1"]
+
+
+# ---- with a daemon ----
+
+
+@pytest.fixture
+def daemon_told(tmp_path, nailupd, responder):
+    """(a daemon, told() that tells it)."""
+    daemon = nailupd({"server": {"default-local-zones": "yes"}}, upstreams=[responder()])
+    ctl = tmp_path / "nailupctl"
+    ctl.write_text(f'#!/bin/sh\nexec {program("nailupctl")} -s {daemon.socket_path} "$@"\n')
+    ctl.chmod(0o755)
+    return daemon, Host(tmp_path, ctl)
+
+
+def forwards(daemon):
+    return [(row["zone"], row["server"]) for row in daemon.ask("forward")["forwards"]]
+
+
+def test_the_dispatcher_tells_a_daemon(daemon_told):
+    daemon, told = daemon_told
+    network = {"NETWORK_ZONES": "home.arpa", "IP4_DOMAINS": "home.arpa",
+               "IP4_NAMESERVERS": "192.0.2.1 0.0.0.0", "IP6_NAMESERVERS": "fe80::1"}
+    dispatcher(told, "lo", "up", **network)
+    assert forwards(daemon) == [("home.arpa.", "192.0.2.1@53"), ("home.arpa.", "fe80::1%lo@53")]
+    assert "home.arpa: 0.0.0.0 is left out: " in told.logged.read_text()
+    daemon.ask("forward", "home.arpa", "off")
+    replay(told)
+    assert len(forwards(daemon)) == 2
+    dispatcher(told, "lo", "down")
+    assert forwards(daemon) == []
+
+
+def test_dhclient_tells_a_daemon(daemon_told):
+    daemon, told = daemon_told
+    lease = {"NETWORK_ZONES": "home.arpa", "interface": "lo"}
+    dhclient(told, "BOUND", **lease, new_domain_name_servers="192.0.2.1")
+    dhclient(told, "BOUND6", **lease, new_dhcp6_name_servers="fe80::1 224.0.0.1")
+    assert forwards(daemon) == [("home.arpa.", "fe80::1%lo@53")]
+    dhclient(told, "RELEASE6", **lease)
+    assert forwards(daemon) == [("home.arpa.", "192.0.2.1@53")]
+    dhclient(told, "EXPIRE", **lease)
+    assert forwards(daemon) == []
 
 
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
 def test_the_hooks_are_clean(told):
-    assert told([shutil.which("shellcheck"), "-s", "sh", str(DISPATCHER), str(DHCLIENT)]) == []
+    assert told([shutil.which("shellcheck"), "-s", "sh", str(SHARED), str(DISPATCHER),
+                 str(DHCLIENT)]) == []

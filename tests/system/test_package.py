@@ -60,8 +60,20 @@ def test_lintian_accepts_the_package_and_nothing_is_missing(package):
                  "./usr/share/man/man5/nailup.yaml.5.gz", "./usr/share/man/man7/nailup-metrics.7.gz",
                  "./usr/share/doc/nailup/examples/prometheus/nailup.rules.yml",
                  "./usr/share/doc/nailup/examples/grafana/nailup.json",
-                 "./usr/share/doc/nailup/examples/nailup.yaml"):
+                 "./usr/share/doc/nailup/examples/nailup.yaml.reference",
+                 "./usr/share/doc/nailup/host.md", "./usr/share/doc/nailup/operating.md",
+                 "./usr/share/doc/nailup/examples/host/nailup-host",
+                 "./usr/share/doc/nailup/examples/host/resolv.conf",
+                 "./usr/share/doc/nailup/examples/host/dhclient/zz-nailup",
+                 "./usr/share/doc/nailup/examples/host/networkmanager/90-nailup",
+                 "./usr/share/doc/nailup/examples/host/networkmanager/nailup.conf",
+                 "./usr/share/doc/nailup/examples/host/resolvconf/nailup.conf",
+                 "./usr/share/doc/nailup/examples/host/systemd/nailup-host.conf",
+                 "./usr/share/doc/nailup/examples/host/systemd-resolved/nailup.conf"):
         assert f" {path}\n" in listed, path
+    assert "/examples/nailup.yaml\n" not in listed  # nailupd does not take it
+    for script in ("nailup-host", "networkmanager/90-nailup"):
+        assert re.search(f"^-rwxr-xr-x .*/examples/host/{script}$", listed, re.M), script
     assert run("dpkg-deb", "--ctrl-tarfile", package, errors="replace").stdout
     assert "/etc/nailup/nailup.yaml" in run("dpkg-deb", "-I", package, "conffiles").stdout
     if not shutil.which("lintian"):
@@ -210,6 +222,9 @@ ln -s pts/ptmx "$root/dev/ptmx"
 mkdir "$root/dev/shm" "$root/dev/pts"
 unshare -mC sh -c 'mount -t cgroup2 none "$0/sys" && mount -t sysfs -o ro none "$0/sys"' "$root" ||
     { say no control groups of its own; exit 0; }
+rm -f "$root/usr/sbin/policy-rc.d" # containers have one, so that packages start nothing
+cp "$work/../ours.sh" "$root/"
+in_root sh /ours.sh >"$root/before" || true
 in_root dpkg --no-triggers -i /tmp/old.deb >/dev/null 2>&1
 etc=$root/etc/systemd/system
 rm -rf "$root"/usr/lib/systemd/system/*.wants "$etc"/*.wants
@@ -219,6 +234,7 @@ printf '%s\n' '[Socket]' ListenStream= ListenDatagram= ListenStream=127.0.0.1:53
     ListenDatagram=127.0.0.1:53 >"$etc/nailupd.socket.d/test.conf"
 sed -i 's/^  listen: .*/  listen: [127.0.0.1]\n  user: nailup/' "$root/etc/nailup/nailup.yaml"
 cp "$work/../probe.sh" "$root/"
+cp -r "$work/../host" "$root/"
 printf '%s\n' '[Unit]' After=nailupd.service DefaultDependencies=no '[Service]' Type=oneshot \
     StandardOutput=file:/probe.out 'ExecStart=/bin/sh /probe.sh' \
     'ExecStopPost=/bin/touch /probe.end' >"$etc/probe.service"
@@ -238,7 +254,7 @@ unshare -mpC --fork --kill-child --propagation private sh -ec '
         --bounding-set -sys_module,-sys_time,-sys_boot,-sys_rawio \
         /lib/systemd/systemd --unit=probe.target --log-target=journal --show-status=no
     ' "$root" >/dev/null 2>&1 &
-for _ in $(seq 900); do
+for _ in $(seq 1800); do
     [ ! -e "$root/probe.end" ] && kill -0 $! 2>/dev/null || break
     sleep 0.1
 done
@@ -250,6 +266,7 @@ PROBE = r"""
 say() { echo "== $*"; }
 show() { systemctl show -p "$1" --value nailupd; }
 ask() { dig @127.0.0.1 localhost A +short +tries=1 +timeout=10 "$@"; }
+other() { dig @127.0.0.1 www.example.org A +short +tries=1 +timeout=10; }
 say active "$(show ActiveState)" "$(ask)"
 say status "$(show StatusText)"
 systemctl reload nailupd && say reload "$(show ActiveState)"
@@ -268,13 +285,46 @@ say sockets "$(ask)" "$(ask +tcp)"
 systemctl restart nailupd
 wait
 say restart "$(grep -c '^127.0.0.1$' /answers)"
+
+cp /host/nailup-host /usr/local/sbin/
+cp /host/systemd/nailup-host.conf /etc/systemd/system/nailupd.service.d/
+systemctl daemon-reload
+nailup-host set vpn0 vpn0 corp.example 192.0.2.1
+nailup-bench responder --listen 127.0.0.1@5300 >/dev/null &
+sed -i -e 's/^    upstreams: .*/    upstreams: [127.0.0.1@5300]/' -e 's/^    transport: tls/    trust-ad: no/' \
+    /etc/nailup/nailup.yaml
+systemctl restart nailupd
+say replayed "$(nailupctl forward | grep -c corp.example)"
+for _ in $(seq 100); do answer=$(other); [ -z "$answer" ] || break; sleep 0.1; done
+say answer "$answer"
+kill $!
+wait $!
+systemctl enable nailupd.socket
+before=$(show MainPID)
+dpkg --no-triggers -i /tmp/new.deb </dev/null
+say upgraded "$(dpkg-query -W -f '${Version}' nailup)" "$(show ActiveState)"
+[ "$before" = "$(show MainPID)" ] || say another process
+[ "$(other)" = "$answer" ] && say cached "$(nailupctl forward | grep -c corp.example)"
+dpkg --no-triggers -r nailup
+say gone "$(show ActiveState)" "$(systemctl show -p ActiveState --value nailupd.socket)"
+rm -r /usr/local/sbin/nailup-host /etc/systemd/system/nailupd.service.d /etc/systemd/system/nailupd.socket.d
+dpkg --no-triggers -P nailup
+sh /ours.sh | diff /before - && say purged
 journalctl -u nailupd --no-pager -o cat | tail -n 60
+"""
+
+OURS = """
+find /etc /usr /var -xdev -name '*nailup*' | sort
+getent passwd nailup
+getent group nailup
 """
 
 
 @needs_root
 def test_the_hardened_unit_does_its_work_under_systemd(package, tmp_path):
     (tmp_path / "probe.sh").write_text(PROBE)
+    (tmp_path / "ours.sh").write_text(OURS)
+    shutil.copytree(ROOT / "conf/host", tmp_path / "host")
     said, everything = play(BOOT, "-mnpui", package, tmp_path)
     if "status=226/NAMESPACE" in everything:
         pytest.skip("systemd cannot make the unit's namespaces here")
@@ -286,3 +336,10 @@ def test_the_hardened_unit_does_its_work_under_systemd(package, tmp_path):
     assert said["stopped"] == "success cache.snapshot sessions ", everything
     assert said["sockets"] == "127.0.0.1 127.0.0.1", everything
     assert said["restart"] == "20", everything  # not one was lost
+    assert said["replayed"] == "1", everything
+    assert re.fullmatch(r"[\d.]+", said["answer"]), everything
+    assert re.fullmatch(r"\S+-2 active", said["upgraded"]), everything
+    assert said["another"] == "process", everything
+    assert said["cached"] == "1", everything  # though nobody can be asked
+    assert said["gone"] == "inactive inactive", everything
+    assert "purged" in said, everything  # with the link of a socket that the user enabled

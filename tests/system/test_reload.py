@@ -350,6 +350,40 @@ def test_a_zone_gets_other_servers_and_loses_them_again(nailupd, responder, dig)
     assert (normal.stats()["udp_queries"], vpn.stats()["udp_queries"]) == (3, 2)
 
 
+@pytest.mark.parametrize("name", ["home.arpa", "10.in-addr.arpa", "168.192.in-addr.arpa", "local"])
+def test_names_of_special_use_make_way_for_a_zone_that_is_set(nailupd, responder, dig, name):
+    normal, vpn = responder(), responder()
+    daemon = nailupd({"server": {"default-local-zones": "yes"},
+                      "local-data": [f"mine.{name} A 192.0.2.9"]}, upstreams=[normal], workers=2)
+    assert dig(daemon, f"a.{name}").status == "NXDOMAIN"
+    assert daemon.ask("forward", name, vpn.server)["forward"]["changed"]
+    for number in range(4):  # on every worker
+        assert dig(daemon, f"a{number}.{name}").status == "NOERROR"
+    assert vpn.stats()["udp_queries"] == 4
+    assert "192.0.2.9" in dig(daemon, f"mine.{name}").data
+    write(daemon, {"cache": {"min-ttl": "1s"}})
+    reload(daemon)
+    assert dig(daemon, f"a0.{name}").status == "NOERROR"
+    assert vpn.stats()["udp_queries"] == 4  # it is in the cache still
+    assert daemon.ask("forward", name, "off")["forward"]["changed"]
+    for _ in range(4):
+        assert dig(daemon, f"a0.{name}").status == "NXDOMAIN"
+    assert (normal.stats()["udp_queries"], vpn.stats()["udp_queries"]) == (0, 4)
+
+
+def test_what_the_operator_answers_makes_no_way(nailupd, responder, dig, tmp_path):
+    (tmp_path / "blocked").write_text("ads.home.arpa\n")
+    daemon = nailupd({"server": {"default-local-zones": "yes"},
+                      "local-zones": [{"name": "mine.home.arpa", "action": "nxdomain"}],
+                      "block-lists": [{"file": str(tmp_path / "blocked"), "action": "nxdomain"}]},
+                     upstreams=[responder()])
+    for name in ("mine.home.arpa", "x.mine.home.arpa", "ads.home.arpa"):
+        assert "is answered here, by local-zones" in refused(daemon, "forward", name, "192.0.2.1")
+    daemon.ask("forward", "home.arpa", "192.0.2.1")
+    assert dig(daemon, "x.mine.home.arpa").status == "NXDOMAIN"
+    assert dig(daemon, "ads.home.arpa").status == "NXDOMAIN"
+
+
 def test_all_names_get_other_servers_and_the_cache_stays(nailupd, responder, dig):
     first, second = responder(), responder()
     daemon = nailupd(upstreams=[first])

@@ -7,10 +7,12 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "config/forward_check.h"
 #include "config/forwards.h"
+#include "dns/rrtype.h"
 #include "unit/config/config_text.h"
 
 static char why[FORWARD_WHY_MAX];
@@ -189,15 +191,58 @@ static void test_contradictions_are_refused(void **state)
 static void test_names_answered_here_have_no_use_for_servers(void **state)
 {
     (void)state;
-    expect_refused(ZONE, "10.in-addr.arpa", "192.0.2.1",
-                   "10.in-addr.arpa. is answered here, by local-zones, block-lists or "
-                   "default-local-zones; write it into local-zones with action: transparent");
-    expect_refused(ZONE, "a.b.test", "192.0.2.1",
-                   "a.b.test. is answered here, by local-zones, block-lists or "
-                   "default-local-zones; write it into local-zones with action: transparent");
-    expect_fine("local-zones: [{name: 10.in-addr.arpa, action: transparent}]\n" ZONE,
-                "10.in-addr.arpa", "192.0.2.1");
+    expect_refused("local-zones: [{name: 10.in-addr.arpa, action: nxdomain}]\n" ZONE,
+                   "8.10.in-addr.arpa", "192.0.2.1",
+                   "8.10.in-addr.arpa. is answered here, by local-zones, local-data or "
+                   "block-lists; write it into local-zones with action: transparent");
+    expect_refused("local-data: [home.arpa A 192.0.2.9, \"*.home.arpa A 192.0.2.9\"]\n" ZONE,
+                   "home.arpa", "192.0.2.1",
+                   "home.arpa. is answered here, by local-zones, local-data or block-lists; write "
+                   "it into local-zones with action: transparent");
+    expect_fine("local-zones: [{name: corp.example, action: transparent}]\n" ZONE, "a.corp.example",
+                "192.0.2.1");
     expect_fine("local-data: [corp.example A 192.0.2.9]\n" ZONE, "corp.example", "192.0.2.1");
+}
+
+static void test_a_zone_of_special_use_may_have_servers(void **state)
+{
+    (void)state;
+    static const char *const zones[] = {"home.arpa", "10.in-addr.arpa", "8.10.in-addr.arpa",
+                                        "local",     "a.b.test",        "168.192.in-addr.arpa",
+                                        "localhost"};
+    for (size_t i = 0; i < ARRAY_LEN(zones); i++)
+        expect_fine(ZONE, zones[i], "192.0.2.1");
+    expect_fine("local-data: [nas.home.arpa A 192.0.2.9]\n" ZONE, "home.arpa", "192.0.2.1");
+}
+
+static enum local_verdict verdict_of(const struct local_names *names, const char *text)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct local_result result;
+    struct question question = {.type = RRTYPE_A, .cls = RRCLASS_IN};
+    assert_int_equal(name_parse(&question.name, wire, text, strlen(text)), ERR_OK);
+    return local_names_find(names, &question, &result);
+}
+
+static void test_names_of_special_use_make_way_for_the_list(void **state)
+{
+    (void)state;
+    struct config *config = load_fine(ZONE);
+    struct forwards forwards = {0};
+    struct local_names *names;
+    assert_int_equal(forwards_spare(&forwards, config, &names), ERR_OK);
+    assert_null(names);
+    struct forward home = forward_of("home.arpa", WORDS("192.0.2.1"));
+    struct forward all = forward_of(".", WORDS("192.0.2.1"));
+    assert_int_equal(forwards_put(&forwards, &home), ERR_OK);
+    assert_int_equal(forwards_put(&forwards, &all), ERR_OK);
+    assert_int_equal(forwards_spare(&forwards, config, &names), ERR_OK);
+    assert_int_equal(verdict_of(names, "nas.home.arpa"), LOCAL_NOT);
+    assert_int_equal(verdict_of(names, "nas.local"), LOCAL_ANSWERED);
+    assert_int_equal(verdict_of(config->local, "nas.home.arpa"), LOCAL_ANSWERED);
+    local_names_free(names);
+    forwards_deinit(&forwards);
+    config_free(config);
 }
 
 /* ---- the list ---- */
@@ -295,6 +340,8 @@ int main(void)
         cmocka_unit_test(test_a_zone_of_the_file_keeps_its_options),
         cmocka_unit_test(test_strict_tls_is_never_weakened),
         cmocka_unit_test(test_contradictions_are_refused),
+        cmocka_unit_test(test_a_zone_of_special_use_may_have_servers),
+        cmocka_unit_test(test_names_of_special_use_make_way_for_the_list),
         cmocka_unit_test(test_names_answered_here_have_no_use_for_servers),
         cmocka_unit_test(test_one_is_set_replaced_and_removed),
         cmocka_unit_test(test_there_is_a_bound),

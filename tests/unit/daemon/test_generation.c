@@ -97,6 +97,8 @@ static void test_those_of_one_file_share_its_configuration(void **state)
     assert_ptr_equal(generation_quota(first), generation_quota(second));
     assert_int_equal(generation_route(first)->zone_count, 1);
     assert_int_equal(generation_route(second)->zone_count, 2);
+    assert_ptr_equal(generation_local(first), generation_config(first)->local);
+    assert_ptr_not_equal(generation_local(second), generation_local(first));
     generation_unref(first);
     fake_loop_settle(loop);
     assert_int_equal(all.configs, 1);

@@ -540,6 +540,90 @@ static void test_what_the_operator_says_of_special_names_goes_before(void **stat
     assert_string_equal(ASKED("localhost", A), "NOERROR\nan localhost. 3600 A 127.0.0.2\n");
 }
 
+/* The table as it is while these zones have upstreams, too. */
+static void spare_later(struct local_names **over, const char *first, const char *second)
+{
+    *over = local_names_new_over(names);
+    assert_non_null(*over);
+    assert_int_equal(local_names_spare(*over, NAME(first)), ERR_OK);
+    assert_int_equal(local_names_spare(*over, NAME(second)), ERR_OK);
+}
+
+static void test_zones_that_get_upstreams_later_are_as_those_that_had_them(void **state)
+{
+    (void)state;
+    static const char *const sure[] = {"home.arpa", "x.home.arpa", "1.0.0.127.in-addr.arpa",
+                                       "127.in-addr.arpa", "0.0.127.in-addr.arpa"};
+    uint32_t list;
+    record(build, "nas.home.arpa A 192.0.2.1");
+    zone(build, "mine.home.arpa", LOCAL_REFUSE);
+    assert_int_equal(local_build_list(build, LOCAL_NXDOMAIN, NULL, 0, &list), ERR_OK);
+    assert_int_equal(local_build_listed(build, list, NAME("ads.home.arpa")), ERR_OK);
+    assert_int_equal(local_special_add(build), ERR_OK);
+    done();
+    struct local_names *over, *plain = names;
+    spare_later(&over, "home.arpa", "127.in-addr.arpa");
+    names = over;
+    for (size_t i = 0; i < ARRAY_LEN(sure); i++) {
+        assert_string_equal(ASKED(sure[i], A), "not");
+        assert_string_equal(ASKED(sure[i], PTR), "not");
+        assert_string_equal(ASKED(sure[i], SOA), "not");
+        assert_string_equal(ASKED(sure[i], DS), "not");
+        assert_false(local_names_has(over, NAME(sure[i])));
+        assert_true(local_names_has(plain, NAME(sure[i])));
+    }
+    assert_string_equal(ASKED("nas.home.arpa", A), "NOERROR\nan nas.home.arpa. 3600 A 192.0.2.1\n");
+    assert_string_equal(ASKED("x.nas.home.arpa", A), "not");
+    assert_memory_equal(ASKED("x.mine.home.arpa", A), "REFUSED", 7);
+    assert_memory_equal(ASKED("ads.home.arpa", A), "NXDOMAIN", 8);
+    assert_memory_equal(ASKED("x.local", A), "NXDOMAIN", 8);
+    assert_string_equal(viewed("x.home.arpa"), "home.arpa. transparent forward-zones");
+    names = plain;
+    local_names_free(over);
+    assert_memory_equal(ASKED("x.home.arpa", A), "NXDOMAIN", 8);
+}
+
+static void test_part_of_a_special_zone_or_more_than_it_may_get_upstreams(void **state)
+{
+    (void)state;
+    assert_int_equal(local_special_add(build), ERR_OK);
+    done();
+    struct local_names *over, *plain = names;
+    spare_later(&over, "8.10.in-addr.arpa", "localhost");
+    assert_int_equal(local_names_spare(over, NAME("ip6.arpa")), ERR_OK);
+    assert_int_equal(local_names_spare(over, name_root()), ERR_OK);
+    names = over;
+    assert_string_equal(ASKED("1.8.10.in-addr.arpa", PTR), "not");
+    assert_memory_equal(ASKED("1.9.10.in-addr.arpa", PTR), "NXDOMAIN", 8);
+    assert_memory_equal(ASKED("10.in-addr.arpa", SOA), "NOERROR", 7);
+    assert_memory_equal(ASKED("x.d.f.ip6.arpa", PTR), "NXDOMAIN", 8);
+    assert_string_equal(ASKED("localhost", A), "not");
+    assert_string_equal(ASKED("x.localhost", AAAA), "not");
+    assert_memory_equal(ASKED("x.invalid", A), "NXDOMAIN", 8);
+    names = plain;
+    local_names_free(over);
+}
+
+static void test_the_operators_own_word_is_told_from_special_use(void **state)
+{
+    (void)state;
+    record(build, "nas.home.arpa A 192.0.2.1");
+    record(build, "localhost TXT mine");
+    zone(build, "mine.test", LOCAL_NXDOMAIN);
+    zone(build, "open.test", LOCAL_TRANSPARENT);
+    assert_int_equal(local_special_add(build), ERR_OK);
+    done();
+    assert_true(local_names_has_own(names, NAME("nas.home.arpa")));
+    assert_true(local_names_has_own(names, NAME("localhost")));
+    assert_true(local_names_has_own(names, NAME("x.mine.test")));
+    assert_false(local_names_has_own(names, NAME("x.open.test")));
+    assert_false(local_names_has_own(names, NAME("x.localhost")));
+    assert_false(local_names_has_own(names, NAME("home.arpa")));
+    assert_false(local_names_has_own(names, NAME("x.test")));
+    assert_false(local_names_has_own(names, NAME("1.0.0.127.in-addr.arpa")));
+    assert_false(local_names_has_own(names, NAME("example.org")));
+}
+
 /* ---- hosts ---- */
 
 static void test_hosts_have_addresses_and_addresses_their_first_name(void **state)
@@ -589,6 +673,9 @@ int main(void)
         TEST(test_names_of_special_use_are_answered_here),
         TEST(test_ds_of_special_zones_below_arpa_is_asked_of_the_parent),
         TEST(test_what_the_operator_says_of_special_names_goes_before),
+        TEST(test_zones_that_get_upstreams_later_are_as_those_that_had_them),
+        TEST(test_part_of_a_special_zone_or_more_than_it_may_get_upstreams),
+        TEST(test_the_operators_own_word_is_told_from_special_use),
         TEST(test_hosts_have_addresses_and_addresses_their_first_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
