@@ -21,7 +21,7 @@ shift
 
 # targets_of PRESET: of the tests, a preset builds those that are played with it.
 targets_of() {
-    [ "$what" = test ] || { echo nailupd nailupctl nailup-bench man; return; }
+    [ "$what" = test ] || { echo nailupd nailupctl nailup-bench man completion; return; }
     case $1 in
     fuzz) echo fuzz_targets ;;
     tsan) echo thread_tests ;;
