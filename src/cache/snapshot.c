@@ -122,10 +122,17 @@ static enum err write_all(struct saving *saving, struct cache *cache, uint64_t w
     return err ? err : write_end(saving);
 }
 
+bool snapshot_is_foreign(const char *path)
+{
+    return private_file_is_foreign(path, snapshot_magic());
+}
+
 enum err snapshot_save(struct cache *cache, const char *path, struct snapshot_now now,
                        const bool *stop, uint64_t *count)
 {
     struct saving saving = {.now_us = now.us};
+    if (snapshot_is_foreign(path))
+        return ERR_FOREIGN;
     enum err err = private_file_begin(&saving.file, path);
     if (err)
         return err;

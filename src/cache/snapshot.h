@@ -29,8 +29,12 @@ struct snapshot_now {
  * not believed, as nobody knows how old it is. */
 enum { SNAPSHOT_AHEAD_MAX_S = 60 };
 
+/* Whether there is a file at path that is no snapshot of any version: it is never written over. */
+bool snapshot_is_foreign(const char *path);
+
 /* Writes all live answers to the file at path, as in base/private_file.h, whose errors it has;
- * ERR_CLOSED when *stop became true meanwhile (any thread may set it): then the old file stays.
+ * ERR_FOREIGN as snapshot_is_foreign(), ERR_CLOSED when *stop became true meanwhile (any thread may
+ * set it): then the old file stays.
  * *count: how many. */
 MUST_USE enum err snapshot_save(struct cache *cache, const char *path, struct snapshot_now now,
                                 const bool *stop, uint64_t *count);

@@ -22,6 +22,11 @@ static uint64_t get_u64(const uint8_t *from)
     return (uint64_t)get_u32(from) << 32 | get_u32(from + 4);
 }
 
+struct span snapshot_magic(void)
+{
+    return span_of(magic, sizeof(magic));
+}
+
 void snapshot_put_head(uint8_t out[SNAPSHOT_HEAD], uint64_t written_s, uint64_t *chain)
 {
     memcpy(out, magic, sizeof(magic));

@@ -47,6 +47,9 @@ struct snapshot_item {
     struct span message;
 };
 
+/* What a snapshot of any version begins with. */
+struct span snapshot_magic(void);
+
 void snapshot_put_head(uint8_t out[SNAPSHOT_HEAD], uint64_t written_s, uint64_t *chain);
 
 /* False: not a snapshot of this version. */

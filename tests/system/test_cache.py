@@ -143,6 +143,21 @@ def test_a_torn_snapshot_is_one_line_and_no_harm(nailupd, responder, dig, tmp_pa
     assert misses(third) == 0
 
 
+def test_a_file_of_something_else_is_left_alone(nailupd, responder, dig, tmp_path):
+    upstream, config = responder(), {"cache": {}, "upstream": {}}
+    files = [tmp_path / "letters", tmp_path / "diary"]
+    for path in files:
+        path.write_text("mine")
+        path.chmod(0o600)
+    config["cache"]["snapshot"], config["upstream"]["session-file"] = map(str, files)
+    daemon = nailupd(config, upstreams=[upstream])
+    fill(daemon, dig)
+    assert daemon.stop() == 0
+    assert [path.read_text() for path in files] == ["mine", "mine"]
+    for path in files:
+        assert daemon.log().count(str(path)) == 1
+
+
 def test_a_daemon_that_is_killed_has_its_last_snapshot(nailupd, responder, dig, tmp_path):
     upstream, path = responder(), tmp_path / "cache.snapshot"
     config = {"cache": {"snapshot": str(path), "snapshot-interval": "10s"}}

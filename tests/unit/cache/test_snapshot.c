@@ -251,6 +251,31 @@ static void test_the_file_is_its_owners_alone(void **state)
     assert_int_equal(entries(other), 0);
 }
 
+static void test_a_file_of_something_else_is_never_written_over(void **state)
+{
+    (void)state;
+    static const char text[] = "nailup-answers of my own making";
+    char left[sizeof(text) + 8] = "";
+    struct snapshot_now now = {100 * SECOND, WRITTEN_S};
+    uint64_t count;
+    keep(1);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    fclose(file);
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_true(snapshot_is_foreign(path));
+    assert_int_equal(snapshot_save(cache, path, now, &never, &count), ERR_FOREIGN);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fread(left, 1, sizeof(left), file), sizeof(text) - 1);
+    fclose(file);
+    assert_string_equal(left, text);
+    assert_int_equal(unlink(path), 0);
+    saved(100 * SECOND);
+    assert_false(snapshot_is_foreign(path));
+}
+
 static void test_a_stop_leaves_the_old_file(void **state)
 {
     (void)state;
@@ -419,6 +444,7 @@ int main(void)
         SENTENCE(test_that_it_was_asked_for_again_comes_back),
         SENTENCE(test_a_file_larger_than_the_cache_fills_it_and_no_more),
         SENTENCE(test_the_file_is_its_owners_alone),
+        SENTENCE(test_a_file_of_something_else_is_never_written_over),
         SENTENCE(test_a_stop_leaves_the_old_file),
         SENTENCE(test_a_snapshot_from_the_future_is_refused),
         SENTENCE(test_a_torn_file_is_refused_wherever_it_was_torn),
