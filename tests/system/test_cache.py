@@ -126,6 +126,25 @@ def test_a_restart_keeps_the_cache_and_its_answers_are_older(nailupd, responder,
     assert "20 answers read from" in second.log()
 
 
+def test_a_restart_during_an_outage_keeps_stale_answers(nailupd, responder, dig, tmp_path):
+    upstream, path = responder("--ttl", "1"), tmp_path / "cache.snapshot"
+    config = {"cache": {"snapshot": str(path)}}
+    daemon = nailupd(config, upstreams=[upstream])
+    data = dig(daemon, "www.example.org").data
+    dig(daemon, "other.example.org")
+    upstream.stop()
+    for _ in range(2):  # what was stale once is so again
+        assert eventually(lambda: dig(daemon, "www.example.org").ede, 20)
+        assert daemon.stop() == 0
+        daemon = nailupd(config, upstreams=[upstream])
+        assert "2 answers read from" in daemon.log()
+        answer = dig(daemon, "www.example.org")
+        assert (answer.status, answer.data, answer.ede[0]) == ("NOERROR", data, 3), answer.text
+        assert answer.rows[0][1] == 30
+    assert dig(daemon, "www.example.org", "A", "+cd").ede[0] == 3
+    assert dig(daemon, "other.example.org").ede[0] == 3
+
+
 def test_a_torn_snapshot_is_one_line_and_no_harm(nailupd, responder, dig, tmp_path):
     upstream, path = responder(), tmp_path / "cache.snapshot"
     config = {"cache": {"snapshot": str(path)}}
