@@ -32,8 +32,7 @@ struct snapshots {
     pthread_cond_t changed;
     bool is_read;    /* under the lock: the reading is over */
     bool stop;       /* under the lock, but for who looks in between */
-    bool is_foreign; /* that the file is no snapshot was said; of the thread, and later of who ends
-                        it */
+    bool is_foreign; /* that the file is no snapshot was said; of who reads and writes the file */
 };
 
 static struct snapshot_now read_clocks(void)

@@ -358,8 +358,8 @@ struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_la
         return NULL;
     }
     keepalive_query(&pool->keepalive);
-    if (pool->trouble.is_told && conn->answers > 0)
-        note_well(pool);
+    if (pool->trouble.is_told && conn->answers > 0 && conn->dialed_at > pool->trouble.told_at)
+        note_well(pool); /* not for one that stood all the time, while no further one can be had */
     /* Nearly filled, or near its end: see to the next one now. */
     if (pool_choice_is_filled(conn) || conn->silence.doubted || conn->ending != CONN_END_NONE ||
         conn_requests_left(conn) <= pool_rate_lead(&pool->rate, pool->dial_us) + 1)
