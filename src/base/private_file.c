@@ -122,3 +122,32 @@ enum err private_file_open(int *fd, const char *path)
         close(*fd);
     return err;
 }
+
+static bool begins_with(int fd, struct span magic)
+{
+    uint8_t byte;
+    for (size_t i = 0; i < magic.len; i++)
+        if (pread(fd, &byte, 1, (off_t)i) != 1 || byte != magic.data[i])
+            return false;
+    return true;
+}
+
+/* Looked at twice, as opening a device may be an act of its own. */
+bool private_file_is_foreign(const char *path, struct span magic)
+{
+    struct stat found;
+    if (lstat(path, &found) < 0)
+        return false; /* who writes will be told */
+    if (S_ISLNK(found.st_mode) || S_ISDIR(found.st_mode))
+        return false;
+    if (!S_ISREG(found.st_mode))
+        return true;
+    if (found.st_size == 0)
+        return false;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return errno != ENOENT;
+    bool is_foreign = !begins_with(fd, magic);
+    close(fd);
+    return is_foreign;
+}

@@ -9,6 +9,7 @@
  * the old or the new one. The calls block.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -23,6 +24,11 @@ struct private_file {
 /* Begins a new file; what an earlier crash left beside the old one is removed. Not for two callers
  * at once. ERR_NOT_FOUND (no such folder), ERR_PERMISSION, ERR_NO_FILES, ERR_NO_MEMORY, ERR_IO. */
 MUST_USE enum err private_file_begin(struct private_file *file, const char *path);
+
+/* Whether what is at path may be somebody's who would miss it: a file that does not begin with
+ * these bytes, or that cannot be read. No file, an empty one and a symbolic link, whose target
+ * stays as it is, are not, nor is a folder, which nothing is put in the place of. */
+bool private_file_is_foreign(const char *path, struct span magic);
 
 /* ERR_IO: the disk is full, say. */
 MUST_USE enum err private_file_write(struct private_file *file, struct span bytes);

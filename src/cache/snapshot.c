@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/check.h"
 #include "base/private_file.h"
+#include "base/units.h"
 #include "cache/cache.h"
 #include "cache/revive.h"
 #include "cache/snapshot_format.h"
@@ -22,6 +23,7 @@
 
 enum {
     PART_BUCKETS = 4,         /* walked over in one read section: four megabytes at the very most */
+    OVER_S = 5,               /* an answer that is over has been for so long at least */
     BLOCK_BYTES = 256 * 1024, /* a block is written as soon as it has so many */
 };
 
@@ -36,7 +38,8 @@ struct saving {
     struct private_file file;
     struct buf block;
     uint64_t now_us, chain, count;
-    bool is_full; /* no memory */
+    uint32_t past_max_s; /* the option: whose end is past by so much serves nobody */
+    bool is_full;        /* no memory */
 };
 
 static bool put(struct saving *saving, const struct snapshot_item *item,
@@ -56,10 +59,12 @@ static enum cache_verdict on_item(void *context, const struct cache_item *found)
     struct saving *saving = context;
     const struct answer *answer = &found->answer;
     uint32_t age_s = answer_age(answer, saving->now_us);
-    if (age_s >= answer->ttl_s || answer->kind == ANSWER_FAILURE || answer->stale_s)
+    uint32_t past_s = answer_staleness(answer, age_s);
+    if (answer->kind == ANSWER_FAILURE || (past_s && past_s >= saving->past_max_s))
         return CACHE_KEEP;
     struct snapshot_item item = {
-        .left_s = answer->ttl_s - age_s,
+        .left_s = past_s ? 0 : answer->ttl_s - age_s,
+        .past_s = past_s,
         .kind = answer->kind,
         .flags = found->flags,
         .view = found->view,
@@ -122,10 +127,18 @@ static enum err write_all(struct saving *saving, struct cache *cache, uint64_t w
     return err ? err : write_end(saving);
 }
 
+bool snapshot_is_foreign(const char *path)
+{
+    return private_file_is_foreign(path, snapshot_magic());
+}
+
 enum err snapshot_save(struct cache *cache, const char *path, struct snapshot_now now,
                        const bool *stop, uint64_t *count)
 {
-    struct saving saving = {.now_us = now.us};
+    struct saving saving = {.now_us = now.us,
+                            .past_max_s = MIN(cache_serves_stale_s(cache), (uint32_t)INT32_MAX)};
+    if (snapshot_is_foreign(path))
+        return ERR_FOREIGN;
     enum err err = private_file_begin(&saving.file, path);
     if (err)
         return err;
@@ -157,14 +170,34 @@ struct loading {
     uint8_t message[MESSAGE_MAX];
 };
 
-static bool is_known(struct loading *loading, const struct cache_key *key)
+/* Whether the cache has something that is as good: for one that is over, any that may serve. */
+static bool is_known(struct loading *loading, const struct cache_key *key, bool is_over)
 {
     struct answer found;
     cache_read_begin();
-    bool is_there = cache_find(loading->cache, key, loading->now.us, &found) &&
-                    found.kind != ANSWER_FAILURE && !found.stale_s;
+    bool is_there = is_over ? cache_find_stale(loading->cache, key, loading->now.us, &found)
+                            : cache_find(loading->cache, key, loading->now.us, &found) &&
+                                  found.kind != ANSWER_FAILURE && !found.stale_s;
     cache_read_end();
     return is_there;
+}
+
+/* Finding it at the instant it was stored, when even one that is over had its second, marks it. */
+static void mark(struct loading *loading, const struct cache_key *key)
+{
+    struct answer found;
+    cache_read_begin();
+    (void)cache_find(loading->cache, key, loading->revived.answer.stored_at, &found);
+    cache_read_end();
+}
+
+/* For how long it has been over, now; 0 for one that lives. */
+static uint32_t past_now(const struct loading *loading, const struct snapshot_item *item)
+{
+    if (item->left_s > loading->passed_s)
+        return 0;
+    uint64_t past_s = (uint64_t)item->past_s + loading->passed_s - item->left_s;
+    return (uint32_t)MAX(MIN(past_s, (uint64_t)UINT32_MAX), 1u);
 }
 
 /* The bounds may have changed since; none of them makes an answer live longer. */
@@ -173,32 +206,55 @@ static void set_life(struct loading *loading, const struct snapshot_item *item)
     struct answer *answer = &loading->revived.answer;
     uint32_t left_s = item->left_s - loading->passed_s;
     uint32_t most_s = cache_ttl(loading->cache, answer->kind, left_s);
-    ttl_age(loading->message, answer->ttl_offsets, answer->ttl_count, loading->passed_s,
-            ANSWER_TTL_FLOOR_S);
     answer->ttl_s = MIN(left_s, most_s);
     answer->stored_at = loading->now.us;
+    answer->ede_count = item->ede_count;
+    memcpy(answer->ede, item->ede, sizeof(item->ede));
+}
+
+/* As a stale answer that had a second to live and had it, since its true end may be before the
+ * clock began. Some seconds ago: the loops of workers may be behind, and it must not look live. */
+static void set_end(struct loading *loading, uint32_t past_s)
+{
+    struct answer *answer = &loading->revived.answer;
+    answer->ttl_s = 1;
+    answer->stale_s = MAX(past_s, (uint32_t)OVER_S) - OVER_S;
+    answer->stored_at = loading->now.us - OVER_S * US_PER_S;
+}
+
+static bool may_keep(const struct loading *loading, const struct snapshot_item *item,
+                     uint32_t past_s)
+{
+    if (item->flags & ~(CACHE_KEY_DO | CACHE_KEY_CD))
+        return false;
+    return past_s == 0 ||
+           (past_s < cache_serves_stale_s(loading->cache) && loading->now.us >= OVER_S * US_PER_S);
 }
 
 static void keep(struct loading *loading, const struct snapshot_item *item)
 {
     struct revived *revived = &loading->revived;
     struct cache_key key;
-    if (item->left_s <= loading->passed_s || item->flags & ~(CACHE_KEY_DO | CACHE_KEY_CD))
+    uint32_t past_s = past_now(loading, item);
+    if (!may_keep(loading, item, past_s))
         return;
     memcpy(loading->message, item->message.data, item->message.len);
     if (!revive(revived, span_of(loading->message, item->message.len), item->kind))
         return;
-    set_life(loading, item);
-    revived->answer.ede_count = item->ede_count;
-    memcpy(revived->answer.ede, item->ede, sizeof(item->ede));
+    ttl_age(loading->message, revived->answer.ttl_offsets, revived->answer.ttl_count,
+            loading->passed_s, ANSWER_TTL_FLOOR_S);
+    if (past_s)
+        set_end(loading, past_s);
+    else
+        set_life(loading, item);
     cache_key_init(&key, loading->cache, &revived->question, item->flags, item->view);
     if (!cache_filter_takes(&loading->filter, (struct name){key.name, key.name_len}))
         return;
-    if (is_known(loading, &key) || !cache_store(loading->cache, &key, &revived->answer))
+    if (is_known(loading, &key, past_s > 0) || !cache_store(loading->cache, &key, &revived->answer))
         return;
     loading->kept++;
     if (item->marked)
-        (void)is_known(loading, &key); /* finding it marks it */
+        mark(loading, &key);
 }
 
 static bool read_bytes(struct loading *loading, void *out, size_t len)

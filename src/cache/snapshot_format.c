@@ -11,6 +11,8 @@ static const uint8_t magic[12] = "nailup-ans\n";
 
 enum { CHECKED = SNAPSHOT_HEAD - 8, MARKED = 0x80 };
 
+#define OVER (UINT32_C(1) << 31)
+
 static void put_u64(uint8_t *out, uint64_t value)
 {
     put_u32(out, (uint32_t)(value >> 32));
@@ -20,6 +22,11 @@ static void put_u64(uint8_t *out, uint64_t value)
 static uint64_t get_u64(const uint8_t *from)
 {
     return (uint64_t)get_u32(from) << 32 | get_u32(from + 4);
+}
+
+struct span snapshot_magic(void)
+{
+    return span_of(magic, sizeof(magic));
 }
 
 void snapshot_put_head(uint8_t out[SNAPSHOT_HEAD], uint64_t written_s, uint64_t *chain)
@@ -35,8 +42,9 @@ bool snapshot_take_head(const uint8_t head[SNAPSHOT_HEAD], uint64_t *written_s, 
 {
     *written_s = get_u64(head + 16);
     *chain = hash_bytes(head, CHECKED, 0);
-    return memcmp(head, magic, sizeof(magic)) == 0 && get_u32(head + 12) == SNAPSHOT_VERSION &&
-           get_u64(head + CHECKED) == *chain;
+    uint32_t version = get_u32(head + 12);
+    return memcmp(head, magic, sizeof(magic)) == 0 && version >= SNAPSHOT_VERSION_OLDEST &&
+           version <= SNAPSHOT_VERSION && get_u64(head + CHECKED) == *chain;
 }
 
 void snapshot_put_block_head(uint8_t out[SNAPSHOT_BLOCK_HEAD], struct span block, uint64_t *chain)
@@ -56,7 +64,7 @@ bool snapshot_check_block(const uint8_t head[SNAPSHOT_BLOCK_HEAD], struct span b
 void snapshot_put_item(uint8_t out[SNAPSHOT_ITEM_FIXED], const struct snapshot_item *item)
 {
     put_u16(out, (uint16_t)item->message.len);
-    put_u32(out + 2, item->left_s);
+    put_u32(out + 2, item->left_s ? item->left_s : OVER | item->past_s);
     out[6] = item->kind;
     out[7] = item->flags;
     out[8] = item->view;
@@ -71,8 +79,10 @@ bool snapshot_take_item(struct span *block, struct snapshot_item *item)
     if (!span_take(block, SNAPSHOT_ITEM_FIXED, &fixed))
         return false;
     const uint8_t *at = fixed.data;
+    uint32_t end = get_u32(at + 2);
     *item = (struct snapshot_item){
-        .left_s = get_u32(at + 2),
+        .left_s = end & OVER ? 0 : end,
+        .past_s = end & OVER ? end & ~OVER : 0,
         .kind = at[6],
         .flags = at[7],
         .view = at[8],

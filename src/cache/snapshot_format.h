@@ -14,10 +14,10 @@
  *             blocks, each:
  *    4          length of what follows behind the checksum, 1 to SNAPSHOT_BLOCK_MAX
  *    8          XXH3 of that, seeded with the checksum before
- *               answers, each SNAPSHOT_ITEM_FIXED bytes and a message
- *    4        0
- *    8        XXH3 of the number of answers, seeded likewise
- *    8        that number
+ *               answers, each SNAPSHOT_ITEM_FIXED bytes and a message; they begin with the
+ * message's length and what the answer has left of its life, in seconds: the highest bit says that
+ * its end was so long past instead, which version 1 had not 4        0 8        XXH3 of the number
+ * of answers, seeded likewise 8        that number
  *
  * Checksums depend on all before them: blocks of two snapshots do not mix, and what was cut off is
  * missed at the end. They find what a disk or a crash did, no more.
@@ -30,7 +30,8 @@
 #include "base/span.h"
 
 enum {
-    SNAPSHOT_VERSION = 1,
+    SNAPSHOT_VERSION = 2,
+    SNAPSHOT_VERSION_OLDEST = 1, /* that is read */
     SNAPSHOT_HEAD = 32,
     SNAPSHOT_BLOCK_HEAD = 12,
     SNAPSHOT_BLOCK_MAX = 8 * 1024 * 1024,
@@ -39,7 +40,8 @@ enum {
 
 /* One answer. */
 struct snapshot_item {
-    uint32_t left_s; /* of its life, when the snapshot was written */
+    uint32_t left_s; /* of its life, when the snapshot was written; 0: it was over */
+    uint32_t past_s; /* since then; 0 for one that lives. Both have 31 bits */
     uint8_t kind, flags, view;
     uint8_t ede_count; /* at most 2 */
     uint16_t ede[2];
@@ -47,9 +49,12 @@ struct snapshot_item {
     struct span message;
 };
 
+/* What a snapshot of any version begins with. */
+struct span snapshot_magic(void);
+
 void snapshot_put_head(uint8_t out[SNAPSHOT_HEAD], uint64_t written_s, uint64_t *chain);
 
-/* False: not a snapshot of this version. */
+/* False: not a snapshot of a version that is read. */
 bool snapshot_take_head(const uint8_t head[SNAPSHOT_HEAD], uint64_t *written_s, uint64_t *chain);
 
 /* For a block, and for the end with its count as eight bytes. */

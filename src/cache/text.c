@@ -19,6 +19,7 @@
 #include "dns/copy.h"
 #include "dns/message.h"
 #include "dns/present.h"
+#include "dns/record_text.h"
 #include "dns/rrtype.h"
 
 static const char *const section_lines[] = {"", "", ";authority", ";additional"};
@@ -116,7 +117,7 @@ enum state { BETWEEN, IN_ANSWER, PASSED_OVER /* to the end of an answer that can
 struct text_reader {
     struct cache *cache;
     struct cache_filter filter;
-    uint64_t now_us, count;
+    uint64_t now_us, count, passed_over;
     enum state state;
 
     /* The answer that is being read. */
@@ -148,6 +149,11 @@ struct text_reader *text_reader_new(struct cache *cache, struct cache_filter fil
 uint64_t text_reader_count(const struct text_reader *reader)
 {
     return reader->count;
+}
+
+uint64_t text_reader_passed_over(const struct text_reader *reader)
+{
+    return reader->passed_over;
 }
 
 PRINTF_LIKE(3, 4)
@@ -287,6 +293,9 @@ static bool read_record(struct text_reader *reader, const char *line, char why[T
     struct copy copy;
     struct rr rr;
     size_t len;
+    const char *fault = record_text_fault(line);
+    if (fault)
+        return refuse(reader, why, "this is no record: it %s", fault);
     memset(reader->record, 0, HEADER_LEN);
     header_set_flags(reader->record, HEADER_QR);
     header_set_count(reader->record, SECTION_ANSWER, 1);
@@ -316,13 +325,17 @@ static bool store(struct text_reader *reader)
            cache_store(reader->cache, &key, &revived->answer);
 }
 
-/* An answer that has ended is none any more, and so is a failure: neither is worth a word. */
+/* An answer that has ended is none any more, and so is a failure: neither is worth a word of its
+ * own.
+ */
 static bool read_last(struct text_reader *reader, char why[TEXT_WHY_MAX])
 {
     size_t len = build_finish(&reader->build);
     reader->state = BETWEEN;
-    if (reader->ttl_s == 0 || reader->kind == ANSWER_FAILURE)
+    if (reader->ttl_s == 0 || reader->kind == ANSWER_FAILURE) {
+        reader->passed_over++;
         return true;
+    }
     if (len == 0) {
         snprintf(why, TEXT_WHY_MAX, "the answer that ends here is larger than a message may be");
         return false;
@@ -333,7 +346,10 @@ static bool read_last(struct text_reader *reader, char why[TEXT_WHY_MAX])
             "the answer that ends here contradicts itself: its rcode, kind and records do not fit");
         return false;
     }
-    reader->count += store(reader);
+    if (store(reader))
+        reader->count++;
+    else
+        reader->passed_over++;
     return true;
 }
 

@@ -59,4 +59,7 @@ MUST_USE bool text_read_end(struct text_reader *reader, char why[TEXT_WHY_MAX]);
 /* Answers stored so far. */
 uint64_t text_reader_count(const struct text_reader *reader);
 
+/* Sound answers that were not stored: ended, failures, not taken by the filter or by the cache. */
+uint64_t text_reader_passed_over(const struct text_reader *reader);
+
 #endif

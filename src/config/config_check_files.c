@@ -289,4 +289,5 @@ void config_check_files(struct loader *loader)
     check_directory(loader, &upstream, "session-file", loader->config->session_file);
     check_directory(loader, &cache, "snapshot", loader->config->snapshot_file);
     check_directory(loader, &log, "tls-keys", loader->config->tls_key_log);
+    config_check_written(loader);
 }

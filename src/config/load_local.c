@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "dns/present.h"
+#include "dns/record_text.h"
 
 /* ---- items ---- */
 
@@ -98,7 +99,11 @@ static void load_record(struct loader *loader, const struct yaml_tree_node *node
     struct config_record record = {.position = node->position};
     if (node->broken)
         return;
-    if (node->kind == TREE_SCALAR && is_line(node) && parse_record(loader, node, &record))
+    bool may_be = node->kind == TREE_SCALAR && is_line(node);
+    const char *fault = may_be ? record_text_fault(node->text) : NULL;
+    if (fault)
+        loader_error(loader, node, "%s", fault);
+    else if (may_be && parse_record(loader, node, &record))
         config->records[config->record_count++] = record;
     else if (!loader->problems->no_memory)
         loader_error_takes(loader, node, record_takes, "");

@@ -144,6 +144,8 @@ const char *config_circle(const struct config *config, const struct route_upstre
 bool config_is_trustworthy(const struct route_upstream *upstream);
 /* config_check_files.c: whether TLS could be spoken with the files that are named. */
 void config_check_files(struct loader *loader);
+/* config_check_written.c: whether a file that is written is also one that is read. */
+void config_check_written(struct loader *loader);
 
 /* config_local.c: makes config->local, of files too if they are to be read. */
 void config_local(struct loader *loader, bool with_files);

@@ -6,9 +6,11 @@
  * are not held up.
  */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "cache/cache.h"
 #include "cache/pattern.h"
 #include "cache/text.h"
@@ -153,10 +155,16 @@ void command_dump_cache(struct call *call)
 
 enum { LOAD_TOLD_MAX = 100 }; /* lines that cannot be used of which the reply tells */
 
+struct told {
+    uint64_t line;
+    char why[TEXT_WHY_MAX];
+};
+
 struct load {
     struct text_reader *reader;
     uint64_t lines, refused;
-    size_t len; /* of a line that is not whole */
+    struct told told[LOAD_TOLD_MAX]; /* of those refused */
+    size_t len;                      /* of a line that is not whole */
     char line[TEXT_LINE_MAX + 1];
 };
 
@@ -169,41 +177,74 @@ static void load_free(void *state)
     free(load);
 }
 
-static void tell(struct call *call, struct load *load, const char *why)
+static void note_refused(struct load *load, const char *why)
 {
-    if (load->refused++ >= LOAD_TOLD_MAX)
-        return;
-    reply_row(&call->reply);
-    reply_count(&call->reply, load->lines);
-    reply_text(&call->reply, why);
-    reply_row_end(&call->reply);
+    if (load->refused < LOAD_TOLD_MAX) {
+        struct told *told = &load->told[load->refused];
+        told->line = load->lines;
+        snprintf(told->why, sizeof(told->why), "%s", why);
+    }
+    load->refused++;
 }
 
-static void load_line(struct call *call, struct load *load)
+static void load_line(struct load *load)
 {
     char why[TEXT_WHY_MAX];
 
     load->lines++;
     if (!text_read(load->reader, span_of(load->line, load->len), why))
-        tell(call, load, why);
+        note_refused(load, why);
     load->len = 0;
+}
+
+static void put_loaded(struct reply *reply, const struct load *load)
+{
+    reply_table(reply, "refused", "line:count\twhy:text");
+    for (size_t i = 0; i < MIN(load->refused, (uint64_t)LOAD_TOLD_MAX); i++) {
+        reply_row(reply);
+        reply_count(reply, load->told[i].line);
+        reply_text(reply, load->told[i].why);
+        reply_row_end(reply);
+    }
+    reply_record(reply, "loaded", "answers:count\tlines:count\tpassed_over:count\trefused:count");
+    reply_row(reply);
+    reply_count(reply, text_reader_count(load->reader));
+    reply_count(reply, load->lines);
+    reply_count(reply, text_reader_passed_over(load->reader));
+    reply_count(reply, load->refused);
+    reply_row_end(reply);
+}
+
+/* What had no use at all is an error, for scripts. */
+static void refuse_all(struct reply *reply, const struct load *load)
+{
+    char error[TEXT_WHY_MAX + 32];
+
+    reply_refuse(reply,
+                 "no answer could be taken: of %llu lines %llu are wrong, and %llu answers have "
+                 "ended, failed or are of names answered here",
+                 (unsigned long long)load->lines, (unsigned long long)load->refused,
+                 (unsigned long long)text_reader_passed_over(load->reader));
+    reply_errors_begin(reply);
+    for (size_t i = 0; i < MIN(load->refused, (uint64_t)LOAD_TOLD_MAX); i++) {
+        snprintf(error, sizeof(error), "line %llu: %s", (unsigned long long)load->told[i].line,
+                 load->told[i].why);
+        reply_error(reply, error);
+    }
 }
 
 static void load_end(struct call *call, struct load *load)
 {
-    struct reply *reply = &call->reply;
     char why[TEXT_WHY_MAX];
 
     if (load->len > 0)
-        load_line(call, load);
+        load_line(load);
     if (!text_read_end(load->reader, why))
-        tell(call, load, why);
-    reply_record(reply, "loaded", "answers:count\tlines:count\trefused:count");
-    reply_row(reply);
-    reply_count(reply, text_reader_count(load->reader));
-    reply_count(reply, load->lines);
-    reply_count(reply, load->refused);
-    reply_row_end(reply);
+        note_refused(load, why);
+    if (load->refused > 0 && text_reader_count(load->reader) == 0)
+        refuse_all(&call->reply, load);
+    else
+        put_loaded(&call->reply, load);
     call_end(call);
 }
 
@@ -218,7 +259,7 @@ static void load_feed(struct call *call, struct span piece)
     }
     for (size_t i = 0; i < piece.len; i++) {
         if (piece.data[i] == '\n')
-            load_line(call, load);
+            load_line(load);
         else if (load->len < sizeof(load->line))
             load->line[load->len++] = (char)piece.data[i];
     }
@@ -245,6 +286,5 @@ void command_load_cache(struct call *call)
         call_done(call);
         return;
     }
-    reply_table(&call->reply, "refused", "line:count\twhy:text");
     call_feed(call, load_feed, load, load_free);
 }

@@ -21,6 +21,14 @@ static bool is_wanted(const char *path)
 static void load(struct tls_tickets *tickets, const char *path)
 {
     size_t count = 0;
+
+    if (tls_tickets_is_foreign(path)) {
+        LOG(LOG_WARNING, "daemon",
+            "session-file %s is no file of TLS sessions: it is neither read nor written over; name "
+            "another file, or take this one away",
+            path);
+        return;
+    }
     enum err err = tls_tickets_load(tickets, path, time(NULL), &count);
 
     if (err == ERR_NOT_FOUND)
@@ -72,7 +80,7 @@ void sessions_close(struct tls_tickets *tickets, const char *path)
         return;
     if (is_wanted(path)) {
         enum err err = tls_tickets_save(tickets, path, time(NULL));
-        if (err)
+        if (err && err != ERR_FOREIGN) /* said at the start */
             LOG(LOG_WARNING, "daemon", "TLS sessions cannot be saved to session-file %s: %s", path,
                 err_str(err));
     }

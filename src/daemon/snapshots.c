@@ -30,8 +30,9 @@ struct snapshots {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool is_read; /* under the lock: the reading is over */
-    bool stop;    /* under the lock, but for who looks in between */
+    bool is_read;    /* under the lock: the reading is over */
+    bool stop;       /* under the lock, but for who looks in between */
+    bool is_foreign; /* that the file is no snapshot was said; of who reads and writes the file */
 };
 
 static struct snapshot_now read_clocks(void)
@@ -44,10 +45,25 @@ static struct snapshot_now read_clocks(void)
     };
 }
 
+static void tell_foreign(struct snapshots *snapshots)
+{
+    if (!snapshots->is_foreign)
+        LOG(LOG_WARNING, "daemon",
+            "cache.snapshot %s is no snapshot of a cache: it is neither read nor written over; "
+            "name "
+            "another file, or take this one away",
+            snapshots->path);
+    snapshots->is_foreign = true;
+}
+
 static void load(struct snapshots *snapshots)
 {
     const char *path = snapshots->path;
     uint64_t count;
+    if (snapshot_is_foreign(path)) {
+        tell_foreign(snapshots);
+        return;
+    }
     enum err err = snapshot_load(snapshots->cache, path, read_clocks(), snapshots->filter,
                                  &snapshots->stop, &count);
 
@@ -73,6 +89,8 @@ static void save(struct snapshots *snapshots, const bool *stop)
     if (!err)
         LOG(LOG_DEBUG, "daemon", "%llu answers saved to %s", (unsigned long long)count,
             snapshots->path);
+    else if (err == ERR_FOREIGN)
+        tell_foreign(snapshots);
     else if (err != ERR_CLOSED)
         LOG(LOG_WARNING, "daemon", "the cache cannot be saved to cache.snapshot %s: %s",
             snapshots->path, err_str(err));

@@ -24,6 +24,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/private_file.h"
 #include "base/rand.h"
 #include "net/tls_ticket_life.h"
 #include "net/tls_tickets_file.h"
@@ -269,11 +270,18 @@ static enum err write_file(struct tls_tickets *tickets, struct tls_tickets_write
     return tls_tickets_file_replace(path, tls_tickets_write_end(writer));
 }
 
+bool tls_tickets_is_foreign(const char *path)
+{
+    return private_file_is_foreign(path, tls_tickets_magic());
+}
+
 enum err tls_tickets_save(struct tls_tickets *tickets, const char *path, int64_t now_s)
 {
     struct tls_tickets_writer writer;
     enum err err;
 
+    if (tls_tickets_is_foreign(path))
+        return ERR_FOREIGN;
     if (!tls_tickets_writer_init(&writer))
         return ERR_NO_MEMORY;
     pthread_mutex_lock(&tickets->saving);

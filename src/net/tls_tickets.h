@@ -46,9 +46,13 @@ struct ssl_session_st *tls_rack_take(struct tls_rack *rack, int64_t now_s);
 
 size_t tls_rack_count(const struct tls_rack *rack);
 
+/* Whether there is a file at path that is no session file of any version: it is never written over.
+ */
+bool tls_tickets_is_foreign(const char *path);
+
 /* Writes all good tickets to a file with mode 0600, beside it first (path with ".new" at its end)
  * and then in its place, so that a crash leaves the old or the new one. What does not fit
- * TLS_TICKETS_FILE_MAX is left out. ERR_IO,
+ * TLS_TICKETS_FILE_MAX is left out. ERR_FOREIGN as tls_tickets_is_foreign(), ERR_IO,
  * ERR_NOT_FOUND (no such folder), ERR_PERMISSION, ERR_NO_FILES, ERR_NO_MEMORY. The file holds
  * secrets: who reads it can impersonate us to these upstreams, and read early data. */
 MUST_USE enum err tls_tickets_save(struct tls_tickets *tickets, const char *path, int64_t now_s);

@@ -14,6 +14,11 @@
 
 static const char MAGIC[12] = "nailup-tls\n";
 
+struct span tls_tickets_magic(void)
+{
+    return span_of(MAGIC, sizeof(MAGIC));
+}
+
 enum {
     LENGTH_AT = sizeof(MAGIC) + 4,
     RACKS_AT = LENGTH_AT + 4,

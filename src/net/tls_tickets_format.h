@@ -31,6 +31,9 @@
 
 enum { TLS_TICKETS_VERSION = 1, TLS_TICKETS_CHECKSUM_BYTES = 8 };
 
+/* What a file of any version begins with. */
+struct span tls_tickets_magic(void);
+
 /* Asked for each ticket, in the file's order; false: stop. Spans are borrowed until the return. */
 typedef bool (*tls_tickets_fn)(void *owner, struct span key, struct span ticket);
 

@@ -16,10 +16,11 @@
 enum { STALE_TTL_S = 30 };
 
 /*
- * A copy for free() of what the cache has for the task's question, or NULL. If it is live (another
- * worker stored it) it is as it was; else it has stale_s, TTLs of STALE_TTL_S that do not age, the
- * extended error 3 or 19 with the reason of the failure behind it, and a life of STALE_TTL_S from
- * now. failure: what the task ended with; NULL: it is slow.
+ * A copy for free() of what the cache has for the task's question, or NULL; who sent CD may get
+ * what others asked for without. If it is live (another worker stored it) it is as it was; else it
+ * has stale_s, TTLs of STALE_TTL_S that do not age, the extended error 3 or 19 with the reason of
+ * the failure behind it, and a life of STALE_TTL_S from now. failure: what the task ended with;
+ * NULL: it is slow.
  *
  * It never has AD: signatures may have ended too, and whoever validates looks at them. Not when the
  * failure is one of DNSSEC, which old data must not hide, and not at the end of the resolver.

@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "base/stats.h"
 #include "upstream/dialer.h"
+#include "upstream/trouble.h"
 
 struct loop;
 struct tap;
@@ -30,6 +31,7 @@ struct upstream_env {
     struct tap *taps; /* NULL: nobody watches */
     struct nail_quota *quota;
     struct dialer dialer;
+    struct trouble_lines trouble_lines;
     struct list free_attempts;
     unsigned free_attempt_count;
     struct list probes; /* struct probe, under way */

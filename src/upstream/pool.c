@@ -10,6 +10,8 @@
 
 #include "upstream/pool.h"
 
+#include <stdio.h>
+
 #include "base/check.h"
 #include "base/log.h"
 #include "base/rand.h"
@@ -124,14 +126,21 @@ static void retire_replaced(struct pool *pool, const struct conn *fresh)
     }
 }
 
+static void note_well(struct pool *pool)
+{
+    char text[ADDR_TEXT_MAX];
+    if (trouble_end(&pool->trouble))
+        LOG(LOG_NOTICE, "upstream", "%s: connected again", addr_format(pool->addr, text));
+}
+
+/* Where connections opened and broke before, another one that opens proves nothing. */
 static void on_ready(struct conn *conn)
 {
     struct pool *pool = conn->holder;
     uint64_t took = MAX(pool_now(pool) - conn->dialed_at, 1u);
-    char text[ADDR_TEXT_MAX];
 
-    if (pool->backoff.failures > 0)
-        LOG_LIMITED(LOG_NOTICE, "upstream", "%s: connected again", addr_format(pool->addr, text));
+    if (pool->useless == 0)
+        note_well(pool);
     pool->last_error = ERR_OK;
     pool->dial_us = pool->dial_us ? (3 * pool->dial_us + took) / 4 : took;
     backoff_reset(&pool->backoff);
@@ -214,15 +223,20 @@ static uint64_t redial_at(struct pool *pool, const struct conn *conn, enum conn_
 }
 
 /* With what to do about it, where that can be said. */
-static void log_rest(const struct pool *pool, const struct conn *conn, enum conn_end why)
+static void log_rest(struct pool *pool, const struct conn *conn, enum conn_end why)
 {
-    char text[ADDR_TEXT_MAX];
+    char text[ADDR_TEXT_MAX], more[48] = "";
+    uint32_t untold;
+    if (!trouble_fail(&pool->trouble, &pool->env->trouble_lines, pool_now(pool), &untold))
+        return;
+    if (untold)
+        snprintf(more, sizeof(more), "; so did %u more since", untold);
     bool tls = conn->error >= ERR_TLS_NOT_SPOKEN;
     const char *error = tls ? err_str(conn->error) : "", *detail = tls ? conn->detail : "";
 
-    LOG_LIMITED(LOG_WARNING, "upstream", "%s: connection rests: %s%s%s%s%s%s%s",
-                addr_format(pool->addr, text), conn_end_name(why), *error ? ": " : "", error,
-                *detail ? " (" : "", detail, *detail ? ")" : "", secure_advice(conn->error));
+    LOG(LOG_WARNING, "upstream", "%s: connection rests: %s%s%s%s%s%s%s%s",
+        addr_format(pool->addr, text), conn_end_name(why), *error ? ": " : "", error,
+        *detail ? " (" : "", detail, *detail ? ")" : "", secure_advice(conn->error), more);
 }
 
 /* A successor was there before the connection ended: it learns now why. */
@@ -344,6 +358,8 @@ struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_la
         return NULL;
     }
     keepalive_query(&pool->keepalive);
+    if (pool->trouble.is_told && conn->answers > 0 && conn->dialed_at > pool->trouble.told_at)
+        note_well(pool); /* not for one that stood all the time, while no further one can be had */
     /* Nearly filled, or near its end: see to the next one now. */
     if (pool_choice_is_filled(conn) || conn->silence.doubted || conn->ending != CONN_END_NONE ||
         conn_requests_left(conn) <= pool_rate_lead(&pool->rate, pool->dial_us) + 1)

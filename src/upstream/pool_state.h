@@ -18,6 +18,7 @@
 #include "upstream/pace.h"
 #include "upstream/pool_rate.h"
 #include "upstream/single_use.h"
+#include "upstream/trouble.h"
 #include "upstream/upstream_options.h"
 
 struct pool {
@@ -35,6 +36,7 @@ struct pool {
     bool retiring; /* nobody wants it: dials for none but those who wait */
     bool tending;
     struct backoff backoff;
+    struct trouble trouble;
     uint32_t useless; /* connections in a row that broke before an answer came */
     struct keepalive keepalive;
     struct timer tend_later; /* a nailed place could not be had: try again */

@@ -184,7 +184,7 @@ def check_text(document, text):
 def check_command(daemon, verb, words):
     def ask(*options):
         return subprocess.run([program("nailupctl"), "-s", daemon.socket_path, *options, verb, *words],
-                              input="nonsense\n" if verb == "load-cache" else "", text=True,
+                              input="; a comment\n" if verb == "load-cache" else "", text=True,
                               capture_output=True, timeout=20)
     done = ask("--json")
     assert (done.returncode, done.stderr) == (0, "")

@@ -109,6 +109,37 @@ static void test_only_a_plain_file_of_its_owners_is_read(void **state)
     assert_int_equal(private_file_open(&fd, path), ERR_PERMISSION);
 }
 
+static void put_plain(const char *text, mode_t mode)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    fclose(file);
+    assert_int_equal(chmod(path, mode), 0);
+}
+
+static void test_what_others_would_miss_is_foreign(void **state)
+{
+    (void)state;
+    struct span magic = span_of("ours\n", 5);
+    assert_false(private_file_is_foreign(path, magic));
+    put_plain("", 0644);
+    assert_false(private_file_is_foreign(path, magic));
+    put_plain("ours\nof another version", 0600);
+    assert_false(private_file_is_foreign(path, magic));
+    put_plain("our", 0600);
+    assert_true(private_file_is_foreign(path, magic));
+    put_plain("letters of a friend", 0600);
+    assert_true(private_file_is_foreign(path, magic));
+    assert_int_equal(rename(path, beside), 0);
+    assert_int_equal(symlink(beside, path), 0);
+    assert_false(private_file_is_foreign(path, magic));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_true(private_file_is_foreign(path, magic));
+    assert_true(private_file_is_foreign("/dev/null", magic));
+}
+
 static void test_a_folder_that_is_not_there_is_told(void **state)
 {
     (void)state;
@@ -125,6 +156,7 @@ int main(void)
         SENTENCE(test_an_abandoned_file_leaves_the_old_one),
         SENTENCE(test_what_a_crash_or_a_stranger_left_beside_it_is_not_followed),
         SENTENCE(test_only_a_plain_file_of_its_owners_is_read),
+        SENTENCE(test_what_others_would_miss_is_foreign),
         SENTENCE(test_a_folder_that_is_not_there_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "cache/snapshot_format.h"
 #include "dns/header.h"
 #include "unit/cache/made_answers.h"
@@ -91,6 +92,15 @@ static bool find(uint64_t number, uint8_t flags, uint64_t now_us, struct answer 
     return cache_find(other, &key, now_us, out);
 }
 
+/* What may serve when nothing better can be had. */
+static bool find_stale(uint64_t number, uint64_t now_us, struct answer *out)
+{
+    struct cache_key key;
+    make_question(&made, number);
+    cache_key_init(&key, other, &made.question, 0, 0);
+    return cache_find_stale(other, &key, now_us, out);
+}
+
 static uint64_t entries(const struct cache *of)
 {
     struct cache_usage usage;
@@ -141,22 +151,79 @@ static void test_all_of_an_answer_comes_back(void **state)
     cache_read_end();
 }
 
-static void test_what_is_over_a_failure_or_stale_stays_away(void **state)
+static void test_a_failure_stays_away(void **state)
 {
     (void)state;
-    keep(1);
     make(2, 1, 2);
     made.answer.kind = ANSWER_FAILURE;
     assert_true(store_made(cache, &made, 0));
+    assert_int_equal(saved(101 * SECOND), 0);
+}
+
+static void test_what_is_over_comes_back_over(void **state)
+{
+    (void)state;
+    struct answer found;
+    uint8_t out[512];
     make(3, 1, 0);
-    made.answer.stale_s = 10;
+    made.answer.stale_s = 10; /* kept at hand as a stale one */
     assert_true(store_made(cache, &made, 0));
     make(4, 1, 0);
     made.answer.ttl_s = 50;
     assert_true(store_made(cache, &made, 0));
-    assert_int_equal(saved(150 * SECOND), 1);
-    assert_int_equal(loaded(SECOND, 249), 1);
-    assert_int_equal(loaded(SECOND, 250), 0); /* the file stays, and its answers end */
+    assert_int_equal(saved(150 * SECOND), 2);
+    assert_int_equal(loaded(9 * SECOND, 30), 2);
+    cache_read_begin();
+    assert_false(find(3, 0, 9 * SECOND, &found));
+    assert_false(find(4, 0, 9 * SECOND, &found));
+    assert_false(find(4, 0, 6 * SECOND, &found)); /* a worker that is behind */
+    assert_true(find_stale(3, 9 * SECOND, &found));
+    assert_int_equal(found.stale_s, 10 + 50 + 30);
+    assert_true(find_stale(4, 19 * SECOND, &found));
+    assert_int_equal(found.stale_s, 1 + 30 + 10);
+    assert_int_equal(found.ttl_count, 1);
+    answer_copy(&found, found.message.len, 19 * SECOND, out);
+    assert_int_equal(get_u32(out + found.ttl_offsets[0]), MADE_TTL - 50 - 30 - 15);
+    assert_false(find_stale(4, (9 + MADE_STALE) * (uint64_t)SECOND, &found));
+    cache_read_end();
+}
+
+static void test_what_ends_between_comes_back_over(void **state)
+{
+    (void)state;
+    struct answer found;
+    keep(1);
+    assert_int_equal(saved(150 * SECOND), 1); /* 250 seconds are left */
+    assert_int_equal(loaded(9 * SECOND, 250 + MADE_STALE), 0);
+    assert_int_equal(loaded(4 * SECOND, 350), 0); /* the clock is too young to say so */
+    assert_int_equal(loaded(9 * SECOND, 350), 1);
+    cache_read_begin();
+    assert_false(find(1, 0, 9 * SECOND, &found));
+    assert_true(find_stale(1, 9 * SECOND, &found));
+    assert_int_equal(found.stale_s, 100);
+    cache_read_end();
+    assert_int_equal(loaded(9 * SECOND, 360), 0); /* the better one is there */
+    assert_int_equal(loaded(9 * SECOND, 249), 1);
+    assert_int_equal(loaded(9 * SECOND, 350), 0);
+    cache_read_begin();
+    assert_true(find(1, 0, 9 * SECOND, &found));
+    cache_read_end();
+}
+
+static void test_what_is_over_for_too_long_or_unwanted_stays_away(void **state)
+{
+    (void)state;
+    static const struct cache_options options = {.max_ttl_s = 86400};
+    keep(1);
+    assert_int_equal(saved((100 + MADE_TTL + MADE_STALE - 1) * (uint64_t)SECOND), 1);
+    assert_int_equal(loaded(9 * SECOND, 0), 1);
+    assert_int_equal(loaded(9 * SECOND, 1), 0);
+    assert_int_equal(saved((100 + MADE_TTL + MADE_STALE) * (uint64_t)SECOND), 0);
+    cache_set_options(cache, &options);
+    assert_int_equal(saved(500 * SECOND), 0);
+    assert_int_equal(saved(101 * SECOND), 1);
+    cache_set_options(other, &options);
+    assert_int_equal(loaded(9 * SECOND, 1000), 0);
 }
 
 static void test_what_is_there_already_stays(void **state)
@@ -251,6 +318,31 @@ static void test_the_file_is_its_owners_alone(void **state)
     assert_int_equal(entries(other), 0);
 }
 
+static void test_a_file_of_something_else_is_never_written_over(void **state)
+{
+    (void)state;
+    static const char text[] = "nailup-answers of my own making";
+    char left[sizeof(text) + 8] = "";
+    struct snapshot_now now = {100 * SECOND, WRITTEN_S};
+    uint64_t count;
+    keep(1);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    fclose(file);
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_true(snapshot_is_foreign(path));
+    assert_int_equal(snapshot_save(cache, path, now, &never, &count), ERR_FOREIGN);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fread(left, 1, sizeof(left), file), sizeof(text) - 1);
+    fclose(file);
+    assert_string_equal(left, text);
+    assert_int_equal(unlink(path), 0);
+    saved(100 * SECOND);
+    assert_false(snapshot_is_foreign(path));
+}
+
 static void test_a_stop_leaves_the_old_file(void **state)
 {
     (void)state;
@@ -333,6 +425,30 @@ static void test_no_bit_may_be_turned(void **state)
     assert_int_equal(entries(other), 0);
 }
 
+static void test_a_file_of_the_first_version_is_read(void **state)
+{
+    (void)state;
+    keep(1);
+    assert_int_equal(saved(150 * SECOND), 1);
+    read_back();
+    assert_int_equal(bytes[15], SNAPSHOT_VERSION);
+    uint64_t chain, first;
+    snapshot_put_head(bytes, WRITTEN_S, &chain);
+    struct span block =
+        span_of(bytes + SNAPSHOT_HEAD + SNAPSHOT_BLOCK_HEAD, get_u32(bytes + SNAPSHOT_HEAD));
+    bytes[15] = SNAPSHOT_VERSION_OLDEST;
+    first = hash_bytes(bytes, SNAPSHOT_HEAD - 8, 0);
+    put_u32(bytes + SNAPSHOT_HEAD - 8, (uint32_t)(first >> 32));
+    put_u32(bytes + SNAPSHOT_HEAD - 4, (uint32_t)first);
+    uint8_t *at = bytes + SNAPSHOT_HEAD;
+    snapshot_put_block_head(at, block, &first);
+    at += SNAPSHOT_BLOCK_HEAD + block.len;
+    snapshot_put_block_head(at, span_of(at + SNAPSHOT_BLOCK_HEAD, 8), &first);
+    put_u32(at, 0);
+    assert_int_equal(load_bytes(bytes, bytes_len), ERR_OK);
+    assert_int_equal(entries(other), 1);
+}
+
 /* One answer with right checksums around it. */
 static enum err load_item(const struct snapshot_item *item)
 {
@@ -413,12 +529,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SENTENCE(test_answers_come_back_older_by_the_time_between),
         SENTENCE(test_all_of_an_answer_comes_back),
-        SENTENCE(test_what_is_over_a_failure_or_stale_stays_away),
+        SENTENCE(test_a_failure_stays_away),
+        SENTENCE(test_what_is_over_comes_back_over),
+        SENTENCE(test_what_ends_between_comes_back_over),
+        SENTENCE(test_what_is_over_for_too_long_or_unwanted_stays_away),
+        SENTENCE(test_a_file_of_the_first_version_is_read),
         SENTENCE(test_what_is_there_already_stays),
         SENTENCE(test_what_the_filter_does_not_take_stays_away),
         SENTENCE(test_that_it_was_asked_for_again_comes_back),
         SENTENCE(test_a_file_larger_than_the_cache_fills_it_and_no_more),
         SENTENCE(test_the_file_is_its_owners_alone),
+        SENTENCE(test_a_file_of_something_else_is_never_written_over),
         SENTENCE(test_a_stop_leaves_the_old_file),
         SENTENCE(test_a_snapshot_from_the_future_is_refused),
         SENTENCE(test_a_torn_file_is_refused_wherever_it_was_torn),

@@ -297,6 +297,96 @@ static void test_directories_of_files_that_are_written_must_exist(void **state)
     expect_fine("upstream: {session-file: /nailup-sessions}\n" ZONE);
 }
 
+static void test_no_file_is_written_that_is_read(void **state)
+{
+    (void)state;
+    char text[4096], line[4096];
+    char *list = tls_certs_file("ads.example\n");
+    expect_file_errors(format(text, "cache: {snapshot: %s}\nhosts-file: %s\n" ZONE, list, list),
+                       format(line,
+                              "1:9: error: cache.snapshot: %s is the file of hosts-file too, and "
+                              "would be written over; name another file\n",
+                              list));
+    expect_file_errors(
+        format(text, "log: {tls-keys: %s}\nblock-lists: [{file: %s}]\n" ZONE, list, list),
+        format(line,
+               "1:7: error: log.tls-keys: %s is the file of block-lists too, and would be written "
+               "over; name another file\n",
+               list));
+    expect_file_errors(
+        format(text, "upstream: {session-file: %s, ca-bundle: %s}\n" ZONE, files.ca, files.ca),
+        format(line,
+               "1:12: error: upstream.session-file: %s is the file of ca-bundle too, and would be "
+               "written over; name another file\n",
+               files.ca));
+    remove_file(list);
+}
+
+static void test_a_file_is_the_same_by_another_name(void **state)
+{
+    (void)state;
+    char text[4096], line[4096], alias[256];
+    char *list = tls_certs_file("ads.example\n");
+    snprintf(alias, sizeof(alias), "%s/alias", files.directory);
+    for (int is_hard = 0; is_hard < 2; is_hard++) {
+        assert_int_equal(is_hard ? link(list, alias) : symlink(list, alias), 0);
+        expect_file_errors(
+            format(text, "cache: {snapshot: %s}\nhosts-file: %s\n" ZONE, alias, list),
+            format(line,
+                   "1:9: error: cache.snapshot: %s is the file of hosts-file too, and would be "
+                   "written over; name another file\n",
+                   alias));
+        assert_int_equal(unlink(alias), 0);
+    }
+    expect_fine(format(text, "cache: {snapshot: %s}\nhosts-file: %s\n" ZONE, alias, list));
+    remove_file(list);
+}
+
+static void test_no_file_is_written_twice(void **state)
+{
+    (void)state;
+    char text[4096], line[4096];
+    expect_file_errors(
+        format(text, "cache: {snapshot: %s/a}\nupstream: {session-file: %s/../%s/a}\n" ZONE,
+               files.directory, files.directory, strrchr(files.directory, '/') + 1),
+        format(line,
+               "1:9: error: cache.snapshot: %s/a is the file of upstream.session-file too, and "
+               "would be written over; name another file\n",
+               files.directory));
+    expect_file_errors(
+        format(text, "cache: {snapshot: %s/a}\nlog: {tls-keys: %s/a.new}\n" ZONE, files.directory,
+               files.directory),
+        format(line,
+               "1:9: error: cache.snapshot: %s/a.new is the file of log.tls-keys too, and would be "
+               "written over; name another file\n",
+               files.directory));
+    expect_fine(format(text, "cache: {snapshot: %s/a}\nlog: {tls-keys: %s/b}\n" ZONE,
+                       files.directory, files.directory));
+}
+
+static void test_the_configuration_itself_is_not_written_over(void **state)
+{
+    (void)state;
+    char path[256], line[4096];
+    struct config *config;
+    struct buf errors;
+    snprintf(path, sizeof(path), "%s/conf", files.directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "cache: {snapshot: %s}\n" ZONE, path);
+    fclose(file);
+    buf_init(&errors, CONFIG_ERRORS_BYTES);
+    assert_int_equal(config_load(path, &config, &errors), ERR_INVALID);
+    format(line,
+           "%s:1:9: error: cache.snapshot: %s is the file of the configuration too, and would be "
+           "written over; name another file\n",
+           path, path);
+    assert_int_equal(buf_len(&errors), strlen(line));
+    assert_memory_equal(buf_span(&errors).data, line, strlen(line));
+    buf_deinit(&errors);
+    unlink(path);
+}
+
 static void test_secrets_of_cookies_are_read(void **state)
 {
     (void)state;
@@ -417,6 +507,10 @@ int main(void)
         cmocka_unit_test(test_the_certificate_of_the_listener),
         cmocka_unit_test(test_a_certificate_that_nobody_serves_is_not_read),
         cmocka_unit_test(test_directories_of_files_that_are_written_must_exist),
+        cmocka_unit_test(test_no_file_is_written_that_is_read),
+        cmocka_unit_test(test_a_file_is_the_same_by_another_name),
+        cmocka_unit_test(test_no_file_is_written_twice),
+        cmocka_unit_test(test_the_configuration_itself_is_not_written_over),
         cmocka_unit_test(test_secrets_of_cookies_are_read),
         cmocka_unit_test(test_files_of_secrets_that_cannot_be_used_are_told),
         cmocka_unit_test(test_files_are_looked_at_beside_other_errors),

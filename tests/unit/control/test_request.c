@@ -330,8 +330,9 @@ static void test_what_was_dumped_can_be_loaded(void **state)
     const char *reply = ask(asked, "load-cache");
     assert_string_equal(reply, "ok\ntable\trefused\ncolumns\tline:count\twhy:text\n"
                                "record\tloaded\n"
-                               "columns\tanswers:count\tlines:count\trefused:count\n"
-                               "row\t1\t3\t0\nend\n");
+                               "columns\tanswers:count\tlines:count\t"
+                               "passed_over:count\trefused:count\n"
+                               "row\t1\t3\t0\t0\nend\n");
     assert_int_equal(kept(asked), 1);
     assert_string_equal(ask(asked, "dump-cache"), "ok\ntext\n" WWW_TEXT "end\n");
     ask(asked, "flush-zone\t.");
@@ -346,7 +347,7 @@ static void test_lines_that_cannot_be_loaded_are_told_by_their_numbers(void **st
     const char *reply = ask(asked, "load-cache");
     assert_non_null(strstr(reply, "\nrow\t1\ta record outside"));
     assert_non_null(strstr(reply, "\nrow\t6\tthis is no record\n"));
-    assert_non_null(strstr(reply, "\nrow\t1\t7\t2\nend\n"));
+    assert_non_null(strstr(reply, "\nrow\t1\t7\t0\t2\nend\n"));
     assert_int_equal(kept(asked), 1);
 }
 
@@ -359,12 +360,32 @@ static void test_no_more_lines_are_told_than_can_be_read(void **state)
     text[10000] = '\0';
     asked->fed = text;
     const char *reply = ask(asked, "load-cache");
-    const char *last = strstr(reply, "\nrecord\tloaded");
     size_t rows = 0;
-    for (const char *row = reply; (row = strstr(row, "\nrow\t")) && row < last; row++)
+    for (const char *row = reply; (row = strstr(row, "\nrow\t")); row++)
         rows++;
     assert_int_equal(rows, 100);
-    assert_non_null(strstr(last, "\t2000\nend"));
+    assert_non_null(strstr(reply, "of 2000 lines 2000 are wrong"));
+}
+
+static void test_what_is_passed_over_is_counted(void **state)
+{
+    struct asked *asked = *state;
+    asked->fed = ";answer a.example. A ttl 0\na.example. 0 IN A 192.0.2.1\n;end\n"
+                 ";answer b.example. A ttl 5 rcode SERVFAIL kind failure\n;end\n" WWW_TEXT;
+    assert_non_null(strstr(ask(asked, "load-cache"), "\nrow\t1\t8\t2\t0\nend\n"));
+}
+
+static void test_what_is_no_dump_at_all_is_refused(void **state)
+{
+    struct asked *asked = *state;
+    asked->fed = "<html>\n;answer b.example. A ttl 5 rcode SERVFAIL kind failure\n;end\n";
+    const char *reply = ask(asked, "load-cache");
+    assert_string_equal(reply, "refused\tno answer could be taken: of 3 lines 1 are wrong, and 1 "
+                               "answers have ended, failed or are of names answered here\n"
+                               "table\terrors\ncolumns\terror:text\nrow\tline 1: a record outside "
+                               "of an answer; begin one with ;answer NAME TYPE\nend\n");
+    asked->fed = "; nothing at all\n";
+    assert_non_null(strstr(ask(asked, "load-cache"), "\nrow\t0\t1\t0\t0\nend\n"));
 }
 
 #define WITH_DESK(test) cmocka_unit_test_setup_teardown(test, open_all, close_all)
@@ -393,6 +414,8 @@ int main(void)
         WITH_DESK(test_what_was_dumped_can_be_loaded),
         WITH_DESK(test_lines_that_cannot_be_loaded_are_told_by_their_numbers),
         WITH_DESK(test_no_more_lines_are_told_than_can_be_read),
+        WITH_DESK(test_what_is_passed_over_is_counted),
+        WITH_DESK(test_what_is_no_dump_at_all_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -358,6 +358,25 @@ static void test_saving_replaces_a_symbolic_link_and_not_its_target(void **state
     assert_int_equal(load_alone(place->path, &(size_t){0}), ERR_OK);
 }
 
+static void test_a_file_of_something_else_is_never_written_over(void **state)
+{
+    struct place *place = *state;
+    uint8_t bytes[16];
+
+    write_file(place->path, text("mine"), 0600);
+    assert_true(tls_tickets_is_foreign(place->path));
+    put(place->tickets, "one", 1);
+    assert_int_equal(save(place), ERR_FOREIGN);
+    assert_int_equal(read_file(place->path, bytes, sizeof(bytes)), 4);
+    assert_memory_equal(bytes, "mine", 4);
+    assert_false(exists(place->beside));
+    write_file(place->path, text("nailup-tls\n\0of version 9"), 0600);
+    assert_true(tls_tickets_is_foreign(place->path)); /* text() ends at the NUL */
+    unlink(place->path);
+    save_some(place);
+    assert_false(tls_tickets_is_foreign(place->path));
+}
+
 static void test_what_is_no_file_is_not_read(void **state)
 {
     struct place *place = *state;
@@ -632,6 +651,7 @@ int main(void)
         TEST(test_a_file_of_another_user_is_not_taken),
         TEST(test_a_symbolic_link_is_not_followed),
         TEST(test_saving_replaces_a_symbolic_link_and_not_its_target),
+        TEST(test_a_file_of_something_else_is_never_written_over),
         TEST(test_what_is_no_file_is_not_read),
         TEST(test_a_missing_file_is_not_found),
         TEST(test_a_file_torn_at_any_length_is_refused),

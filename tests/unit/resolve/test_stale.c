@@ -153,6 +153,39 @@ static void test_a_stale_answer_for_who_validates_is_not_called_authentic(void *
     assert_false(header_has(found.message.data, HEADER_AD));
 }
 
+static void test_who_checks_for_himself_gets_the_stale_answer_of_others(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    struct answer found;
+    keep_over(WWW, "www.example. 300 IN A 192.0.2.1", 1000 * SECOND);
+    client_ask(&client, WWW, CACHE_KEY_CD);
+    exchange_fails(1, unreachable);
+    assert_int_equal(client.rcode, RCODE_NOERROR);
+    assert_string_equal(client.text, WWW_STALE_TEXT);
+    assert_int_equal(client.stale_s, 1000);
+    assert_int_equal(client.ede[0], EDE_STALE_ANSWER);
+    assert_true(find_with(WWW, CACHE_KEY_CD, &found)); /* nobody is asked for a while */
+    client_ask(&client, WWW, CACHE_KEY_DO | CACHE_KEY_CD);
+    exchange_fails(2, unreachable);
+    assert_int_equal(client.rcode, RCODE_SERVFAIL); /* signatures were never there */
+}
+
+static void test_what_was_asked_for_unchecked_is_for_nobody_else(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    client_ask(&client, WWW, CACHE_KEY_CD);
+    answer(0, 0, WWW_A);
+    fake_loop_advance(loop, 301 * SECOND);
+    client_ask(&client, WWW, CACHE_KEY_CD);
+    exchange_fails(1, unreachable);
+    assert_int_equal(client.rcode, RCODE_NOERROR);
+    client_ask(&client, WWW, 0);
+    exchange_fails(2, unreachable);
+    assert_int_equal(client.rcode, RCODE_SERVFAIL);
+}
+
 static void test_a_stale_answer_does_not_hide_that_dnssec_failed(void **state)
 {
     (void)state;
@@ -261,6 +294,8 @@ int main(void)
         SENTENCE(test_without_a_stale_answer_a_slow_question_goes_on_to_its_end),
         SENTENCE(test_that_a_name_does_not_exist_is_stale_with_its_own_code),
         SENTENCE(test_a_stale_answer_for_who_validates_is_not_called_authentic),
+        SENTENCE(test_who_checks_for_himself_gets_the_stale_answer_of_others),
+        SENTENCE(test_what_was_asked_for_unchecked_is_for_nobody_else),
         SENTENCE(test_a_stale_answer_does_not_hide_that_dnssec_failed),
         SENTENCE(test_nothing_fresh_is_made_of_a_stale_target),
         SENTENCE(test_an_alias_gets_its_own_stale_answer_when_its_target_fails),

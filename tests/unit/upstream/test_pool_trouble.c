@@ -4,6 +4,8 @@
  * room, connections that are to be replaced, idle limits. */
 
 #include "unit/upstream/world.h"
+
+#include "base/log.h"
 #include "upstream/attempt.h"
 
 /* Names that begin with l are never answered, with s after 900 ms, with v after 2.5 s. */
@@ -243,6 +245,109 @@ static void test_pool_in_doubt_dials_for_what_must_go_by_stream(void **state)
     world_close(&world);
 }
 
+static unsigned warnings, notices;
+static char last_line[512];
+
+static void count_lines(enum log_level level, const char *line)
+{
+    warnings += level == LOG_WARNING;
+    notices += level == LOG_NOTICE;
+    snprintf(last_line, sizeof(last_line), "%s", line);
+}
+
+static void test_pool_a_dead_upstream_is_told_at_once_once_a_minute_and_at_its_end(void **state)
+{
+    (void)state;
+    struct world world;
+    struct upstream_options options = world_nailed();
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct fake_server *server = fake_peer_server(peer);
+    warnings = notices = 0;
+    log_set_sink(count_lines);
+    world_upstream(&world, "10.1.1.1@53", &options);
+    fake_loop_advance(world.loop, 5 * S);
+    assert_int_equal(warnings + notices, 0);
+    fake_server_set_dial(server, FAKE_DIAL_REFUSE);
+    fake_server_close_all(server);
+    fake_loop_advance(world.loop, 30 * S);
+    assert_int_equal(warnings, 1);
+    assert_null(strstr(last_line, "more"));
+    size_t dials = peer_dials(peer);
+    fake_loop_advance(world.loop, 45 * S);
+    assert_int_equal(warnings, 2);
+    assert_non_null(strstr(last_line, "; so did "));
+    assert_non_null(strstr(last_line, " more since"));
+    fake_loop_advance(world.loop, 3600 * S);
+    assert_in_range(warnings, 55, 62);
+    assert_true(peer_dials(peer) > dials + 900); /* it goes on */
+    assert_int_equal(notices, 0);
+    unsigned before = warnings;
+    fake_server_set_dial(server, FAKE_DIAL_ACCEPT);
+    fake_loop_advance(world.loop, 10 * S);
+    assert_int_equal(notices, 1);
+    fake_loop_advance(world.loop, 300 * S);
+    assert_int_equal(notices, 1);
+    fake_server_set_dial(server, FAKE_DIAL_REFUSE);
+    fake_server_close_all(server);
+    for (int i = 0; warnings == before && i < 55; i++)
+        fake_loop_advance(world.loop, S);
+    assert_int_equal(warnings, before + 1); /* the first after it was well */
+    log_set_sink(NULL);
+    world_close(&world);
+}
+
+/* Accepts, and breaks what it accepted. */
+static void test_pool_an_upstream_that_hangs_up_is_told_no_more_often(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    static struct asker askers[300];
+    struct upstream_options options = world_nailed();
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    warnings = notices = 0;
+    log_set_sink(count_lines);
+    for (int i = 0; i < 600; i++) {
+        if (i % 2 == 0)
+            ask(&askers[i / 2], &world, "lost.example", upstream);
+        fake_loop_advance(world.loop, 100 * MS);
+        fake_server_reset_all(fake_peer_server(peer));
+        fake_loop_advance(world.loop, 200 * MS);
+    }
+    assert_in_range(warnings, 2, 4); /* in three minutes */
+    assert_int_equal(notices, 0);
+    fake_loop_advance(world.loop, 10 * S);
+    ask_and_wait(&asker, &world, "www.example", upstream);
+    ask_and_wait(&asker, &world, "www2.example", upstream);
+    assert_int_equal(notices, 1);
+    log_set_sink(NULL);
+    world_close(&world);
+}
+
+static void test_pool_hundreds_of_dead_upstreams_take_turns_in_the_log(void **state)
+{
+    (void)state;
+    struct world world;
+    char text[32];
+    struct upstream_options options = no_fallback();
+    world_open(&world);
+    world.quota.max = 10000;
+    warnings = notices = 0;
+    log_set_sink(count_lines);
+    for (int i = 0; i < 400; i++) {
+        snprintf(text, sizeof(text), "10.2.%d.%d@53", i / 256, i % 256);
+        world_blackhole(&world, text);
+        world_upstream(&world, text, &options);
+    }
+    fake_loop_advance(world.loop, 120 * S);
+    assert_in_range(warnings, 60, 120 + 20);
+    log_set_sink(NULL);
+    world_close(&world);
+}
+
 /* Many dead upstreams retried for ever do not stand in the way of one that was well. */
 static void test_pool_dead_upstreams_do_not_delay_the_dials_of_others(void **state)
 {
@@ -281,6 +386,9 @@ int main(void)
         cmocka_unit_test(test_pool_idle_timeout_is_not_for_kept_connections),
         cmocka_unit_test(test_pool_recycled_ones_beyond_the_kept_leave),
         cmocka_unit_test(test_pool_in_doubt_dials_for_what_must_go_by_stream),
+        cmocka_unit_test(test_pool_a_dead_upstream_is_told_at_once_once_a_minute_and_at_its_end),
+        cmocka_unit_test(test_pool_an_upstream_that_hangs_up_is_told_no_more_often),
+        cmocka_unit_test(test_pool_hundreds_of_dead_upstreams_take_turns_in_the_log),
         cmocka_unit_test(test_pool_dead_upstreams_do_not_delay_the_dials_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Counts failures that are not told. What is a failure, and what a proof of health, is pool.c's. */
+#include "upstream/trouble.h"
+
+#include "base/check.h"
+
+static bool take_line(struct trouble_lines *lines, uint64_t now)
+{
+    if (lines->paid_at > now + (TROUBLE_LINES_MAX - 1) * US_PER_S)
+        return false;
+    lines->paid_at = MAX(lines->paid_at, now) + US_PER_S;
+    return true;
+}
+
+bool trouble_fail(struct trouble *trouble, struct trouble_lines *lines, uint64_t now,
+                  uint32_t *untold)
+{
+    bool is_known = trouble->is_told && now < trouble->told_at + TROUBLE_AGAIN_US;
+    if (is_known || !take_line(lines, now)) {
+        trouble->untold++;
+        return false;
+    }
+    *untold = trouble->untold;
+    *trouble = (struct trouble){.is_told = true, .told_at = now};
+    return true;
+}
+
+bool trouble_end(struct trouble *trouble)
+{
+    bool was_told = trouble->is_told;
+    *trouble = (struct trouble){0};
+    return was_told;
+}
