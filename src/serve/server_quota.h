@@ -22,8 +22,9 @@ struct server_quota;
  *
  * before is NULL, or the quota that servers will leave for this one (server_reload()), each with
  * all that it has taken: what they bring is taken even where the new bounds are lower, and then
- * nothing more until there is less; connections of both together keep to the bounds. Clients' queries a second go on counting, unless the number of
- * clients that are counted or what makes a client has changed.
+ * nothing more until there is less; connections of both together keep to the bounds. Clients'
+ * queries a second go on counting, unless the number of clients that are counted or what makes a
+ * client has changed.
  */
 struct server_quota *server_quota_new(const struct server_options *options,
                                       const struct server_quota *before);
