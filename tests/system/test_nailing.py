@@ -576,11 +576,12 @@ def test_nsd_that_closes_idle_connections_costs_no_query(server_of, nailupd, tmp
     assert counted(daemon, "answers_total", rcode="servfail") == 0
 
 
-def test_nsd_that_closes_after_a_few_queries_costs_no_query(server_of, nailupd, tmp_path):
+def test_nsd_that_closes_after_a_few_queries_costs_no_query(server_of, nailupd, tmp_path, transport):
     server = server_of({"limits.test": ZONE}, **{"tcp-query-count": 5})
     daemon = nailupd(upstreams=[server], nailed=True)
     await_ready(daemon)
     ask_all(daemon, 60, tmp_path, "limits.test")
-    load(daemon, "--rate", 400, "--duration", 1.5, "--suffix", "limits.test")
+    rate = 400 if transport == "tcp" else 100  # each fifth query is a handshake, of sanitized code
+    load(daemon, "--rate", rate, "--duration", 1.5, "--suffix", "limits.test")
     assert counted(daemon, "answers_total", rcode="servfail") == 0
     assert counted(daemon, "upstream_dials_total", result="ok") >= 5
