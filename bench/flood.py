@@ -60,13 +60,13 @@ class Sink:
 
 
 class Flood(stage.Process):
-    """Random names of one client at port, until it is left."""
+    """Random names at port, until it is left."""
 
-    def __init__(self, args, programs, port, source):
-        self.command = [*on_cpu(1), programs.bench, "load", "--server", f"127.0.0.1@{port}", "--source",
-                        source, "--rate", str(args.flood_rate / len(FLOODERS)), "--unique", "--duration",
-                        str(args.seconds + 2), "--connections", "8", "--in-flight", "2048",
-                        "--timeout", "200", "--json", "--quiet"]
+    def __init__(self, args, programs, port):
+        sources = [word for source in FLOODERS for word in ("--source", source)]
+        self.command = [*on_cpu(1), programs.bench, "load", "--server", f"127.0.0.1@{port}", *sources,
+                        "--rate", str(args.flood_rate), "--unique", "--duration", str(args.seconds + 2),
+                        "--connections", "32", "--in-flight", "8192", "--timeout", "200", "--json", "--quiet"]
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, text=True)
 
 
@@ -93,9 +93,7 @@ class Stage:
     def measure(self, case):
         daemon = self.daemons["unlimited" if case == "unlimited" else "limited"]
         port = self.sink.port if case == "elsewhere" else daemon.port
-        with contextlib.ExitStack() as stack:
-            for source in FLOODERS:
-                stack.enter_context(Flood(self.args, self.programs, port, source))
+        with Flood(self.args, self.programs, port):
             return self.honest(daemon, self.args.seconds)
 
 

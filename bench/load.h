@@ -35,15 +35,17 @@ enum {
     LOAD_RCODES = 16,
     LOAD_RETRY_NS = 100000000, /* until a closed connection is opened again */
     LOAD_IDLE_MAX = 60000,
+    LOAD_SOURCES_MAX = 64,
 };
 
 struct load_options {
     struct addr server;
-    struct addr source;     /* of all sockets, port 0; family 0: the kernel chooses */
-    bool is_stream, is_tls; /* TLS is a stream too */
-    bool is_closed_loop;    /* --max */
-    bool is_hold;           /* idle connections and no queries */
-    bool resume;            /* tickets are used */
+    struct addr sources[LOAD_SOURCES_MAX]; /* of sockets, in turn; port 0 */
+    size_t source_count;                   /* 0: the kernel chooses */
+    bool is_stream, is_tls;                /* TLS is a stream too */
+    bool is_closed_loop;                   /* --max */
+    bool is_hold;                          /* idle connections and no queries */
+    bool resume;                           /* tickets are used */
     struct tls_client_options tls;
     uint64_t idle;
     double rate, duration_s, warmup_s;
@@ -111,8 +113,8 @@ struct load {
 void load_options_parse(struct load *load, int argc, char **argv);
 
 /* load_socket.c */
-/* Gives a new socket options.source, if there is one. */
-MUST_USE enum err load_bind_source(const struct load *load, int fd);
+/* Gives the socket with this number one of options.sources, if there are any. */
+MUST_USE enum err load_bind_source(const struct load *load, int fd, size_t number);
 MUST_USE enum err load_sockets_open(struct load *load);
 void load_sockets_close(struct load *load);
 /* Sends count queries at most, of which number i is due at due_ns + i * gap_ns; how many left. */

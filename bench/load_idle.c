@@ -160,7 +160,7 @@ static bool start_dial(struct idle_conn *conn)
     struct load *load = conn->load;
     const struct addr *server = &load->options.server;
     int on = 1, fd = conn->watch.fd;
-    if (fd < 0 || load_bind_source(load, fd))
+    if (fd < 0 || load_bind_source(load, fd, (size_t)(conn - load->idle->conns)))
         return false;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     if (load->tls && !(conn->tls = tls_client_open(load->tls, server, load->options.resume)))

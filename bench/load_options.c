@@ -25,7 +25,7 @@ static const char usage[] =
     "  --duration S (10)  --warmup S (0): not counted, before it\n"
     "  --transport udp|tcp|tls (udp)  --connections C (8)\n"
     "  --in-flight K        unanswered queries per socket at most (16 with --max, else 4096)\n"
-    "  --source IP          where queries come from (the kernel chooses)\n"
+    "  --source IP          where queries come from, in turn if several (the kernel chooses)\n"
     "  --timeout MS         an answer later than that is lost (2000)\n"
     "  --idle-connections N more connections that ask once and are then held; without --rate and\n"
     "                       --max nothing else is done for --duration\n"
@@ -120,12 +120,19 @@ static bool take_tls_option(struct load_options *options, int option, const char
     }
 }
 
+static void add_source(struct load_options *options, const char *value)
+{
+    if (options->source_count == LOAD_SOURCES_MAX)
+        option_wrong("load", "--source can be given %d times", LOAD_SOURCES_MAX);
+    options->sources[options->source_count++] = option_addr_port("load", "source", value, 0);
+}
+
 /* Options of the schedule, the sockets and the report; false: it is none of these. */
 static bool take_load_option(struct load_options *options, int option, const char *value)
 {
     switch (option) {
     case 'i':
-        options->source = option_addr_port("load", "source", value, 0);
+        add_source(options, value);
         return true;
     case 'I':
         options->idle = option_u64("load", "idle-connections", value, 1, LOAD_IDLE_MAX);
@@ -299,9 +306,9 @@ void load_options_parse(struct load *load, int argc, char **argv)
     check(&load->options, &source);
     load->options.server =
         option_addr_port("load", "server", source.server, load->options.is_tls ? 853 : 53);
-    if (addr_family(&load->options.source) &&
-        addr_family(&load->options.source) != addr_family(&load->options.server))
-        option_wrong("load", "--source and --server are not of one family");
+    for (size_t i = 0; i < load->options.source_count; i++)
+        if (addr_family(&load->options.sources[i]) != addr_family(&load->options.server))
+            option_wrong("load", "--source and --server are not of one family");
     load->options.is_hold = load->options.idle && !source.has_rate && !load->options.is_closed_loop;
     if (load->options.is_hold)
         load->options.connections = 0;

@@ -156,12 +156,13 @@ static void on_datagrams(struct watch *watch, uint32_t events)
     }
 }
 
-enum err load_bind_source(const struct load *load, int fd)
+enum err load_bind_source(const struct load *load, int fd, size_t number)
 {
-    const struct addr *source = &load->options.source;
+    const struct load_options *options = &load->options;
     int on = 1;
-    if (addr_family(source) == 0)
+    if (options->source_count == 0)
         return ERR_OK;
+    const struct addr *source = &options->sources[number % options->source_count];
     setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
     return bind(fd, &source->sa, addr_len(source)) ? err_from_errno(errno) : ERR_OK;
 }
@@ -186,7 +187,7 @@ static enum err socket_open(struct load_socket *socket_)
         return err_from_errno(errno);
     socket_->watch = (struct watch){
         .fd = fd, .on_ready = options->is_stream ? load_stream_on_ready : on_datagrams};
-    enum err err = load_bind_source(socket_->load, fd);
+    enum err err = load_bind_source(socket_->load, fd, (size_t)(socket_ - socket_->load->sockets));
     if (!err)
         err = options->is_stream ? load_stream_connect(socket_) : datagrams_connect(socket_);
     if (err) {
