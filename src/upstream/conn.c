@@ -5,7 +5,8 @@
  * through conn_end(). Queries and answers are conn_traffic.c's; what queries mean, whether another
  * connection is wanted and where lost queries go is decided elsewhere.
  *
- * Invariants: any byte received clears every suspicion; a query's timeout never ends the connection.
+ * Invariants: any byte received clears every suspicion; a query's timeout never ends the
+ * connection.
  */
 
 #include "upstream/conn.h"

@@ -36,6 +36,8 @@ struct upstream_env {
     unsigned probe_count;
     struct tls_contexts *contexts; /* made with the first upstream that needs it */
     struct tls_tickets *tickets;   /* the process's; NULL: nothing is resumed */
+    struct list met_idle; /* struct upstream: met, held by nobody; the least recently used first */
+    size_t met_count;     /* of all that are met */
 };
 
 /* One more nailed connection, if the quota has room; given back with nail_quota_give(). */

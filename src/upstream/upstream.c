@@ -20,6 +20,7 @@ struct upstream *upstream_new(struct upstream_env *env, const struct addr *addr,
         return NULL;
     list_init(&upstream->node);
     list_init(&upstream->retire);
+    list_init(&upstream->idle);
     upstream->env = env;
     upstream->addr = *addr;
     upstream->options = *options;
@@ -44,6 +45,7 @@ void upstream_free(struct upstream *upstream)
     secure_deinit(&upstream->secure, upstream->env);
     list_remove(&upstream->node);
     list_remove(&upstream->retire);
+    list_remove(&upstream->idle);
     free(upstream->tls_memory);
     free(upstream);
 }
