@@ -120,7 +120,7 @@ static bool send_by(struct exchange *exchange, struct attempt *attempt, enum way
 
 static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
 {
-    if (exchange->attempts_made >= EXCHANGE_ATTEMPTS_MAX)
+    if (exchange->attempts_made >= exchange->attempts_max)
         return NULL;
     struct attempt *attempt = attempt_new(env_of(exchange), exchange->group[index],
                                           &exchange->asked, &attempt_handler, exchange);
@@ -134,6 +134,13 @@ static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
     return attempt;
 }
 
+/* It was not sent: what costs nothing is not counted. */
+static void unmake(struct exchange *exchange, struct attempt *attempt)
+{
+    attempt_free(attempt);
+    exchange->attempts_made--;
+}
+
 /* A connection that has fallen silent is asked too, beside the way taken: if that stays unanswered
  * as well, the connection is dead. */
 static void probe_silent_conn(struct exchange *exchange, unsigned index)
@@ -144,7 +151,7 @@ static void probe_silent_conn(struct exchange *exchange, unsigned index)
         return;
     attempt->extra = true;
     if (!attempt_send_stream(attempt, conn))
-        attempt_free(attempt);
+        unmake(exchange, attempt);
 }
 
 static bool ask(struct exchange *exchange, unsigned index, enum way way, const struct conn *avoid)
@@ -157,7 +164,7 @@ static bool ask(struct exchange *exchange, unsigned index, enum way way, const s
         probe_silent_conn(exchange, index);
     if (send_by(exchange, attempt, way, avoid))
         return true;
-    attempt_free(attempt);
+    unmake(exchange, attempt);
     return false;
 }
 
@@ -173,6 +180,8 @@ static int choose(const struct exchange *exchange)
         facts[i] = upstream_facts(exchange->group[i]);
         facts[i].tried = exchange->tried[i];
         facts[i].bad = exchange->useless >> i & 1;
+        facts[i].second = exchange->asked.prefer_family &&
+                          addr_family(&exchange->group[i]->addr) != exchange->asked.prefer_family;
     }
     return select_next(facts, exchange->group_len, rand_u64());
 }
@@ -199,7 +208,7 @@ static void advance(struct exchange *exchange, enum way way, const struct conn *
 {
     for (unsigned i = 0; i < exchange->group_len; i++) {
         int index = choose(exchange);
-        if (index < 0 || exchange->attempts_made >= EXCHANGE_ATTEMPTS_MAX)
+        if (index < 0 || exchange->attempts_made >= exchange->attempts_max)
             break;
         if (ask(exchange, (unsigned)index, way, avoid))
             return;
@@ -224,6 +233,12 @@ static void probe_ill(struct exchange *exchange)
     }
 }
 
+/* Of a bound of the question's, 0 for none, and ours. */
+static uint64_t least(uint64_t wished, uint64_t most)
+{
+    return wished ? MIN(wished, most) : most;
+}
+
 void exchange_start(struct exchange *exchange, const struct exchange_question *question,
                     struct upstream *const *group, size_t group_len)
 {
@@ -236,11 +251,13 @@ void exchange_start(struct exchange *exchange, const struct exchange_question *q
     exchange->group = group;
     exchange->group_len = (uint16_t)MIN(group_len, (size_t)EXCHANGE_GROUP_MAX);
     exchange->attempts_made = 0;
+    exchange->attempts_max = (uint8_t)least(question->attempts_max, EXCHANGE_ATTEMPTS_MAX);
     exchange->useless = exchange->plain = 0;
     exchange->failure = (struct exchange_failure){0};
     for (unsigned i = 0; i < exchange->group_len; i++)
         exchange->tried[i] = 0;
-    timer_start(env->loop, &exchange->wall, loop_now(env->loop) + EXCHANGE_WALL_US);
+    timer_start(env->loop, &exchange->wall,
+                loop_now(env->loop) + least(question->wall_us, EXCHANGE_WALL_US));
     advance(exchange, WAY_ANY, NULL);
     if (exchange->group_len > 1)
         probe_ill(exchange);

@@ -51,6 +51,7 @@ struct upstream {
     uint8_t cookie[UPSTREAM_COOKIE_MAX];    /* ours, then what the server gave */
     uint8_t cookie_len;                     /* EDNS_COOKIE_CLIENT until the server gave one */
     uint8_t old_cookie[EDNS_COOKIE_CLIENT]; /* ours before: of queries under way */
+    uint64_t no_route_until_at;             /* over UDP: it could not even be sent to */
     uint64_t no_edns_until_at;
     uint64_t no_case_until_at;
     uint32_t case_losses; /* in a row over UDP, while no stream could be had */

@@ -240,6 +240,7 @@ size_t upstreams_recycle(struct upstreams *upstreams, const struct prefix *prefi
 
 void upstreams_network_changed(struct upstreams *upstreams, enum network_change change)
 {
+    upstreams->env.reach = (struct reach){0};
     LIST_EACH(node, &upstreams->all)
     upstream_forget_path(LIST_ITEM(node, struct upstream, node));
     LIST_EACH(node, &upstreams->all)
