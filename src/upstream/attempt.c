@@ -134,7 +134,13 @@ static void sent(struct attempt *attempt, uint64_t slow_after_us)
     timer_start(attempt->env->loop, &attempt->due, MIN(now + slow_after_us, attempt->ends_at));
 }
 
-/* Whether there is a way at all; other errors say nothing of that. */
+/* No route, no source address, or a route or filter that says no. Others say nothing of the way. */
+static bool is_no_route(enum err err)
+{
+    return err == ERR_UNREACHABLE || err == ERR_ADDRESS_UNKNOWN || err == ERR_PERMISSION ||
+           err == ERR_INVALID;
+}
+
 static void note_route(struct attempt *attempt, enum err err)
 {
     struct upstream *upstream = attempt->upstream;
@@ -142,10 +148,11 @@ static void note_route(struct attempt *attempt, enum err err)
     if (err == ERR_OK) {
         reach_worked(&attempt->env->reach, family);
         upstream->no_route_until_at = 0;
-    } else if (err == ERR_UNREACHABLE || err == ERR_ADDRESS_UNKNOWN) {
+    } else if (is_no_route(err)) {
         uint64_t now = loop_now(attempt->env->loop);
         reach_failed(&attempt->env->reach, family, now);
         upstream->no_route_until_at = now + REACH_REST_US;
+        attempt->no_route = true;
     }
 }
 

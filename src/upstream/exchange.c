@@ -134,11 +134,12 @@ static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
     return attempt;
 }
 
-/* It was not sent: what costs nothing is not counted. */
+/* It was not sent. Where that is for lack of a route it cost next to nothing, and is not counted.
+ */
 static void unmake(struct exchange *exchange, struct attempt *attempt)
 {
+    exchange->attempts_made -= attempt->no_route;
     attempt_free(attempt);
-    exchange->attempts_made--;
 }
 
 /* A connection that has fallen silent is asked too, beside the way taken: if that stays unanswered
@@ -151,7 +152,7 @@ static void probe_silent_conn(struct exchange *exchange, unsigned index)
         return;
     attempt->extra = true;
     if (!attempt_send_stream(attempt, conn))
-        unmake(exchange, attempt);
+        attempt_free(attempt);
 }
 
 static bool ask(struct exchange *exchange, unsigned index, enum way way, const struct conn *avoid)

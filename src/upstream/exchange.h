@@ -11,7 +11,7 @@
  * question: the owner judges.
  *
  * Bounds: EXCHANGE_ATTEMPTS_MAX queries sent, EXCHANGE_WALL_US in all, or what the question says if
- * that is less. What cannot be sent at all does not count.
+ * that is less. What has no route to its server does not count.
  */
 
 #include <stdbool.h>

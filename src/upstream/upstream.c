@@ -115,7 +115,10 @@ static uint64_t expected_us(const struct upstream *upstream)
 static bool lacks_route(const struct upstream *upstream)
 {
     uint64_t now = loop_now(upstream->env->loop);
-    if (upstream_prefers_stream(upstream)) /* its dials rest by themselves */
+    const struct health *health = next_health(upstream);
+    if (!health)
+        return lacks_route(upstream->plain);
+    if (health != &upstream->udp) /* dials rest by themselves */
         return false;
     return now < upstream->no_route_until_at ||
            (upstream->udp.srtt_us == 0 &&

@@ -330,8 +330,10 @@ static void test_who_must_not_be_asked_is_not(void **state)
     struct config *config = load_fine("recursion: {do-not-query: [10.0.0.0/8, \"fd00::/8\"]}\n"
                                       "server: {listen: [192.0.2.7, \"2001:db8::7@5353\"]}\n");
     static const char *const never[] = {
-        "10.1.1.1",  "fd00::1",  "0.0.0.0", "0.1.2.3", "224.0.0.251", "255.255.255.255",
-        "240.0.0.1", "ff02::fb", "::",      "fe80::1", "192.0.2.7", /* our own: in a circle */
+        "10.1.1.1",        "fd00::1",   "0.0.0.0",  "0.1.2.3", "224.0.0.251",
+        "255.255.255.255", "240.0.0.1", "ff02::fb", "::",      "fe80::1",
+        "::ffff:10.1.1.1", "192.0.2.7", /* our own: in a circle
+                                         */
     };
     for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
         assert_false(is_met(config, never[i]));
