@@ -105,7 +105,7 @@ static void put_summary(const struct reload_report *report, struct reply *reply)
     reply_duration(reply, report->took_us);
     reply_count(reply, count_changes(report->changes, false));
     reply_count(reply, count_changes(report->changes, true));
-    reply_count(reply, config->route.zone_count);
+    reply_count(reply, config->zone_count);
     reply_count(reply, local_names_count(config->local));
     reply_count(reply, report->forgotten);
     reply_row_end(reply);

@@ -48,7 +48,7 @@ void report_start(const struct control_view *view)
     char text[ADDR_TEXT_MAX];
 
     LOG(LOG_NOTICE, "daemon", "nailupd %s, process %d; workers: %zu, forward zones: %zu",
-        NAILUP_VERSION, (int)getpid(), view->worker_count, view->config->route.zone_count);
+        NAILUP_VERSION, (int)getpid(), view->worker_count, view->config->zone_count);
     for (size_t i = 0; i < view->listening_count; i++)
         LOG(LOG_NOTICE, "daemon", "listening on %s, UDP and TCP",
             addr_format(&view->listening[i], text));

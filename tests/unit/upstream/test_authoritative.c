@@ -203,6 +203,37 @@ static void test_authoritative_servers_without_a_way_use_up_no_attempts(void **s
     world_close(&zone.world);
 }
 
+/* A plant behind a network that is gone, with a server elsewhere. */
+static void test_authoritative_nailed_server_without_a_way_goes_last_too(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    struct upstream_options nailed = world_nailed();
+    open_zone(&zone);
+    struct fake_peer *plant = world_peer(&zone.world, "10.1.1.1@53", NULL, NULL);
+    fake_server_set_udp(fake_peer_server(plant), FAKE_UDP_FAIL_NOW);
+    fake_server_set_dial(fake_peer_server(plant), FAKE_DIAL_FAIL_NOW);
+    zone.group[zone.count] = world_meet(&zone.world, "10.1.1.1@53", &nailed);
+    zone.peers[zone.count++] = plant;
+    struct fake_peer *peer = add(&zone, "192.0.2.1@53", FAKE_UDP_DELIVER);
+    fake_loop_advance(zone.world.loop, S);
+    for (int i = 0; i < 200; i++) {
+        ask_zone(&zone, &asker);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        assert_in_range(asker.took_us, 0, 50 * MS);
+    }
+    assert_int_equal(fake_peer_udp_queries(peer), 200);
+    assert_in_range(failed_sends(&zone), 0, 3);
+    fake_server_set_udp(fake_peer_server(plant), FAKE_UDP_DELIVER);
+    fake_server_set_dial(fake_peer_server(plant), FAKE_DIAL_ACCEPT);
+    fake_loop_advance(zone.world.loop, 10 * S);
+    for (int i = 0; i < 20; i++)
+        ask_zone(&zone, &asker);
+    assert_true(fake_peer_queries(plant) > 0);
+    world_close(&zone.world);
+}
+
 static void test_authoritative_all_without_a_way_fails_at_once(void **state)
 {
     (void)state;
@@ -285,6 +316,7 @@ int main(void)
             test_authoritative_family_without_a_route_costs_nothing_but_a_try_now_and_then),
         cmocka_unit_test(test_authoritative_family_that_gets_a_route_is_used_again),
         cmocka_unit_test(test_authoritative_servers_without_a_way_use_up_no_attempts),
+        cmocka_unit_test(test_authoritative_nailed_server_without_a_way_goes_last_too),
         cmocka_unit_test(test_authoritative_all_without_a_way_fails_at_once),
         cmocka_unit_test(test_authoritative_preferred_family_goes_first_and_the_other_helps_out),
         cmocka_unit_test(test_authoritative_question_may_have_less_time_and_fewer_attempts),
