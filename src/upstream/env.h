@@ -40,6 +40,7 @@ struct upstream_env {
     struct reach reach;            /* of queries over UDP */
     struct list met_idle; /* struct upstream: met, held by nobody; the least recently used first */
     size_t met_count;     /* of all that are met */
+    size_t met_max;       /* UPSTREAMS_MET_MAX; tests are content with fewer */
 };
 
 /* One more nailed connection, if the quota has room; given back with nail_quota_give(). */

@@ -26,7 +26,8 @@ struct upstream *upstreams_meet(struct upstreams *upstreams, const struct addr *
                                 const struct upstream_options *options)
 {
     struct upstream_env *env = &upstreams->env;
-    if (env->met_count >= UPSTREAMS_MET_MOST && !is_met(upstreams, addr, options))
+    if (env->met_count >= env->met_max * (UPSTREAMS_MET_MOST / UPSTREAMS_MET_MAX) &&
+        !is_met(upstreams, addr, options))
         return NULL;
     struct upstream *upstream = upstreams_get(upstreams, addr, options);
     if (!upstream)
@@ -34,7 +35,7 @@ struct upstream *upstreams_meet(struct upstreams *upstreams, const struct addr *
     upstream_hold(upstream);
     env->met_count += !upstream->met;
     upstream->met = true;
-    if (env->met_count > UPSTREAMS_MET_MAX)
+    if (env->met_count > env->met_max)
         loop_at_turn_end(env->loop, &upstreams->trim);
     return upstream;
 }
@@ -68,7 +69,7 @@ void upstreams_on_trim(struct turn_end *end)
     struct list nailed;
 
     list_init(&nailed);
-    while (env->met_count > UPSTREAMS_MET_MAX && !list_is_empty(&env->met_idle)) {
+    while (env->met_count > env->met_max && !list_is_empty(&env->met_idle)) {
         struct list *node = list_take_first(&env->met_idle);
         struct upstream *upstream = LIST_ITEM(node, struct upstream, idle);
         if (upstream->pool.places > 0)

@@ -278,6 +278,93 @@ static void test_met_again_while_it_retires_it_is_back(void **state)
     world_close(&world);
 }
 
+/* ---- all at once ---- */
+
+enum { CHURN_SERVERS = 40, CHURN_ASKERS = 12, CHURN_MAX = 8 };
+
+struct churn {
+    struct world world;
+    struct asker askers[CHURN_ASKERS];
+    struct upstream *asked[CHURN_ASKERS]; /* held while it is asked; NULL: nobody */
+};
+
+static bool keeps_some(void *context, const struct addr *addr,
+                       const struct upstream_options *options)
+{
+    (void)context;
+    (void)addr;
+    (void)options;
+    return rand_below(2);
+}
+
+/* Of three kinds by its number: plain, over TCP, nailed. */
+static struct upstream *meet_any(struct churn *churn)
+{
+    unsigned n = rand_below(CHURN_SERVERS);
+    struct addr addr = nth(n);
+    struct upstream_options options = n % 3 == 2 ? world_nailed() : upstream_options_default;
+    if (n % 3 == 1)
+        options.transport = UPSTREAM_TCP;
+    return upstreams_meet(churn->world.upstreams, &addr, &options);
+}
+
+static void churn_once(struct churn *churn, unsigned n)
+{
+    struct asker *asker = &churn->askers[n];
+    if (churn->asked[n] && asker->result == ASKER_WAITING && rand_below(3))
+        return;
+    if (churn->asked[n]) {
+        exchange_stop(&asker->exchange);
+        upstreams_drop(churn->asked[n]);
+    }
+    churn->asked[n] = meet_any(churn);
+    if (churn->asked[n])
+        ask(asker, &churn->world, "www.example", churn->asked[n]);
+}
+
+static void open_churn(struct churn *churn)
+{
+    memset(churn->asked, 0, sizeof(churn->asked));
+    world_open(&churn->world);
+    churn->world.quota.max = 4;
+    upstreams_env(churn->world.upstreams)->met_max = CHURN_MAX;
+    for (unsigned n = 0; n < CHURN_SERVERS; n++) {
+        struct addr addr = nth(n);
+        struct fake_peer *peer = fake_peer_new(churn->world.net, &addr, NULL, NULL);
+        if (n % 5 == 4)
+            fake_server_set_udp(fake_peer_server(peer), FAKE_UDP_DROP);
+        if (n % 7 == 6)
+            fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_BLACKHOLE);
+    }
+}
+
+static void test_met_and_dropped_in_any_order_nothing_is_lost(void **state)
+{
+    (void)state;
+    static struct churn churn;
+    open_churn(&churn);
+    for (unsigned round = 0; round < 20000; round++) {
+        churn_once(&churn, rand_below(CHURN_ASKERS));
+        if (rand_below(200) == 0)
+            upstreams_settle(churn.world.upstreams, keeps_some, NULL);
+        if (rand_below(3) == 0)
+            fake_loop_advance(churn.world.loop, rand_below(20) * MS);
+        assert_in_range(upstreams_met(churn.world.upstreams), 0, 2 * CHURN_MAX);
+    }
+    for (unsigned n = 0; n < CHURN_ASKERS; n++) {
+        exchange_stop(&churn.askers[n].exchange);
+        if (churn.asked[n])
+            upstreams_drop(churn.asked[n]);
+    }
+    upstreams_drop(meet_any(&churn)); /* lets go who is too many */
+    fake_loop_advance(churn.world.loop, 100 * S);
+    assert_in_range(count(&churn.world), 1, CHURN_MAX);
+    upstreams_settle(churn.world.upstreams, NULL, NULL);
+    fake_loop_advance(churn.world.loop, 100 * S);
+    assert_int_equal(count(&churn.world), 0);
+    world_close(&churn.world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_met_and_let_go_inside_its_own_answer_it_outlives_the_call),
         cmocka_unit_test(test_met_is_not_who_was_only_listed),
         cmocka_unit_test(test_met_again_while_it_retires_it_is_back),
+        cmocka_unit_test(test_met_and_dropped_in_any_order_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
