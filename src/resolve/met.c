@@ -4,6 +4,8 @@
  * by upstreams. */
 #include "resolve/met.h"
 
+#include <sys/socket.h>
+
 #include "resolve/route_options.h"
 #include "upstream/upstreams.h"
 
@@ -42,6 +44,18 @@ void met_drop(struct upstream *const *group, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         upstreams_drop(group[i]);
+}
+
+int met_prefer_family(const struct recursion_options *recursion)
+{
+    switch (recursion->prefer_ip) {
+    case RECURSION_PREFER_IPV4:
+        return AF_INET;
+    case RECURSION_PREFER_IPV6:
+        return AF_INET6;
+    default:
+        return AF_UNSPEC;
+    }
 }
 
 bool met_keeps(void *context, const struct addr *addr, const struct upstream_options *options)

@@ -25,6 +25,9 @@ size_t met_hold(const struct recursion_options *recursion, struct upstreams *ups
 
 void met_drop(struct upstream *const *group, size_t count);
 
+/* What exchange_question.prefer_family is to be: AF_INET, AF_INET6 or 0. */
+int met_prefer_family(const struct recursion_options *recursion);
+
 /* For upstreams_settle(): whether one that was met would be met so under these options (struct
  * recursion_options). */
 bool met_keeps(void *recursion, const struct addr *addr, const struct upstream_options *options);

@@ -110,6 +110,17 @@ static void test_a_reload_keeps_who_would_be_met_so_again(void **state)
     assert_false(met_keeps(&now, &addr, &options));
 }
 
+static void test_what_is_preferred_is_a_family_or_none(void **state)
+{
+    (void)state;
+    struct recursion_options options = {0};
+    assert_int_equal(met_prefer_family(&options), 0);
+    options.prefer_ip = RECURSION_PREFER_IPV4;
+    assert_int_equal(met_prefer_family(&options), AF_INET);
+    options.prefer_ip = RECURSION_PREFER_IPV6;
+    assert_int_equal(met_prefer_family(&options), AF_INET6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +128,7 @@ int main(void)
         cmocka_unit_test(test_a_group_has_a_bound),
         cmocka_unit_test(test_who_has_no_room_is_left_out),
         cmocka_unit_test(test_options_made_by_hand_meet_nobody),
+        cmocka_unit_test(test_what_is_preferred_is_a_family_or_none),
         cmocka_unit_test(test_a_reload_keeps_who_would_be_met_so_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
