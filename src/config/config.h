@@ -87,16 +87,25 @@ struct config_upstream {
     char *auth_name; /* "": none */
 };
 
-/* A zone of forward-zones as the file has it; route.zones has the same with every rule applied. */
+/* A zone of forward-zones or stub-zones as the file has it; route.zones has the same with every
+ * rule applied. */
 struct config_zone {
     struct config_position position;
     uint8_t wire[NAME_WIRE_MAX]; /* lower case */
     uint8_t name_len;
-    bool trust_ad;
+    bool is_stub;
+    bool first;
+    bool trust_ad; /* of forward-zones only */
     bool cache;
     struct config_upstream *upstreams;
     size_t upstream_count;
     struct config_layer layer;
+};
+
+/* A list of prefixes as the file has it. */
+struct config_prefixes {
+    struct prefix *list;
+    size_t count;
 };
 
 /* A zone of local-zones. */
@@ -158,8 +167,12 @@ struct config {
     struct config_entry *entries;
     size_t entry_count;
     struct prefix_set *entry_set; /* frozen; values are indices of entries */
-    struct config_zone *zones;
+    struct config_zone *zones;    /* forward-zones; the first of route.zones */
     size_t zone_count;
+    struct config_zone *stub_zones; /* they follow in route.zones */
+    size_t stub_count;
+    struct config_prefixes do_not_query;
+    struct prefix_set *do_not_query_set; /* frozen */
 
     /* Names answered here: as the file has them, and the table they make. */
     bool default_local_zones;
@@ -215,6 +228,16 @@ void config_zone_upstream(const struct config *config, const struct config_zone 
  */
 void config_upstream_options(const struct config *config, const struct config_zone *zone,
                              const struct addr *addr, struct upstream_options *out);
+
+/* As recursion_meet() (resolve/recursion_options.h) of this configuration; route.recursion has it.
+ */
+bool config_meet(const void *config, const struct addr *ip, struct route_upstream *out);
+
+/* Whether the keys of recursion (RECURSION rows of options.def) mean something in this version.
+ * Where not, they are refused unless they say so, and are not printed. For tests, which see both
+ * sides: set before anything is loaded, and back afterwards. */
+bool config_has_recursion(void);
+void config_set_recursion(bool has_recursion);
 
 /* Appends the effective configuration as YAML that loads back to the same (--print-config).
  * ERR_LIMIT when it does not fit out; four times CONFIG_FILE_MAX always suffices. */

@@ -30,10 +30,13 @@ static void check_has_zone(struct loader *loader)
 {
     const struct yaml_tree_node *zones =
         loader->root ? yaml_tree_find(loader->root, "forward-zones") : NULL;
+    const struct config *config = loader->config;
+    if (config->route.recursion.enabled || config->stub_count)
+        return;
     if (zones && (zones->count || zones->broken || !yaml_tree_is_empty(zones)) &&
         (zones->kind != TREE_LIST || zones->count))
         return;
-    problems_add(loader->problems, position_of(loader->config, "forward-zones"), "forward-zones",
+    problems_add(loader->problems, position_of(config, "forward-zones"), "forward-zones",
                  "names no zone, so nothing could be answered; add the servers to ask, for example "
                  "forward-zones: [{name: ., upstreams: [192.0.2.53]}]");
 }

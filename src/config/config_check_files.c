@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "net/tls_context.h"
 #include "net/tls_contexts.h"
@@ -178,10 +179,11 @@ static void check_entry(struct loader *loader, struct tried *tried, size_t index
         try_upstream(loader, tried, place, &entry->layer, &options.tls);
 }
 
-static void check_zone(struct loader *loader, struct tried *tried, size_t index)
+static void check_zone(struct loader *loader, struct tried *tried, const struct config_zone *zone,
+                       size_t index)
 {
-    const struct config_zone *zone = &loader->config->zones[index];
-    const struct place place = {"forward-zones", true, zone->position, index};
+    const struct place place = {zone->is_stub ? "stub-zones" : "forward-zones", true,
+                                zone->position, index};
     for (size_t i = 0; i < zone->upstream_count; i++) {
         struct route_upstream upstream;
         config_zone_upstream(loader->config, zone, &zone->upstreams[i], &upstream);
@@ -202,7 +204,9 @@ static void check_upstreams(struct loader *loader)
     for (size_t i = 0; i < config->entry_count; i++)
         check_entry(loader, tried, i);
     for (size_t i = 0; i < config->zone_count; i++)
-        check_zone(loader, tried, i);
+        check_zone(loader, tried, &config->zones[i], i);
+    for (size_t i = 0; i < config->stub_count; i++)
+        check_zone(loader, tried, &config->stub_zones[i], i);
 }
 
 /* ---- the listener ---- */
@@ -278,6 +282,21 @@ static void check_directory(struct loader *loader, const struct place *place, co
         place_error(loader, place, key, "%.200s is no regular file", path);
 }
 
+/* What stands in it is looked at where it is used. */
+static void check_hints(struct loader *loader)
+{
+    static const struct place recursion = {.key = "recursion"};
+    const char *path = loader->config->route.recursion.root_hints;
+    struct stat status;
+    if (!is_given(path))
+        return;
+    if (stat(path, &status) || access(path, R_OK))
+        place_error(loader, &recursion, "root-hints", "%.200s cannot be read: %s", path,
+                    strerror(errno));
+    else if (!S_ISREG(status.st_mode))
+        place_error(loader, &recursion, "root-hints", "%.200s is no regular file", path);
+}
+
 void config_check_files(struct loader *loader)
 {
     static const struct place upstream = {.key = "upstream"}, log = {.key = "log"};
@@ -286,6 +305,7 @@ void config_check_files(struct loader *loader)
     check_upstreams(loader);
     config_read_cookie_secrets(loader);
     config_find_accounts(loader);
+    check_hints(loader);
     check_directory(loader, &upstream, "session-file", loader->config->session_file);
     check_directory(loader, &cache, "snapshot", loader->config->snapshot_file);
     check_directory(loader, &log, "tls-keys", loader->config->tls_key_log);

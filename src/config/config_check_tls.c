@@ -200,7 +200,8 @@ static void check_use(struct loader *loader, const struct place *place,
 
 static void check_zone(struct loader *loader, const struct config_zone *zone, size_t index)
 {
-    struct place place = {"forward-zones", true, zone->position, index};
+    struct place place = {zone->is_stub ? "stub-zones" : "forward-zones", true, zone->position,
+                          index};
     bool has_tls = false;
     for (size_t i = 0; i < zone->upstream_count; i++) {
         struct route_upstream upstream;
@@ -244,5 +245,7 @@ void config_check_tls(struct loader *loader)
     }
     for (size_t i = 0; i < config->zone_count; i++)
         check_zone(loader, &config->zones[i], i);
+    for (size_t i = 0; i < config->stub_count; i++)
+        check_zone(loader, &config->stub_zones[i], i);
     check_files_differ(loader);
 }

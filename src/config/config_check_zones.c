@@ -127,11 +127,21 @@ static void check_trust(struct loader *loader, const struct place *place,
                     addr_format(&upstream->addr, text));
 }
 
+static void check_first(struct loader *loader, const struct config_zone *zone,
+                        const struct place *place)
+{
+    if (zone->first && !loader->config->route.recursion.enabled)
+        place_error(loader, place, "first",
+                    "falls back to recursion, which recursion.enabled: no turns off; leave one of "
+                    "them out");
+}
+
 /* Each upstream with its rules applied; the one error about connections is said once. */
 static void check_zone(struct loader *loader, const struct config_zone *zone,
                        const struct place *place)
 {
     bool is_fine = true;
+    check_first(loader, zone, place);
     for (size_t i = 0; i < zone->upstream_count; i++) {
         struct route_upstream upstream;
         config_zone_upstream(loader->config, zone, &zone->upstreams[i], &upstream);
@@ -155,4 +165,9 @@ void config_check_zones(struct loader *loader)
         struct place place = {"forward-zones", true, config->zones[i].position, i};
         check_zone(loader, &config->zones[i], &place);
     }
+    for (size_t i = 0; i < config->stub_count; i++) {
+        struct place place = {"stub-zones", true, config->stub_zones[i].position, i};
+        check_zone(loader, &config->stub_zones[i], &place);
+    }
+    config_check_zone_names(loader);
 }

@@ -180,6 +180,10 @@ static void add_rest(struct loader *loader, struct local_build *build)
         const struct config_zone *zone = &config->zones[i];
         err = local_build_spare(build, (struct name){zone->wire, zone->name_len});
     }
+    for (size_t i = 0; i < config->stub_count && !err; i++) {
+        const struct config_zone *zone = &config->stub_zones[i];
+        err = local_build_spare(build, (struct name){zone->wire, zone->name_len});
+    }
     if (!err && config->default_local_zones)
         err = local_special_add(build);
     report(loader, (struct config_position){1, 1, 0}, "server.default-local-zones", err);

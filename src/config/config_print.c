@@ -186,18 +186,30 @@ static void put_zone(struct printer *printer, const struct config_zone *zone,
     char text[KIND_TEXT_MAX];
     put(printer, "  - {name: %s, upstreams: ", kind_format(KIND_ZONE_NAME, zone->wire, text));
     put_upstreams(printer, zone, route->upstreams);
-    put(printer, ", trust-ad: %s", kind_format(KIND_BOOL, &zone->trust_ad, text));
+    if (config_has_recursion())
+        put(printer, ", first: %s", kind_format(KIND_BOOL, &zone->first, text));
+    if (!zone->is_stub)
+        put(printer, ", trust-ad: %s", kind_format(KIND_BOOL, &zone->trust_ad, text));
     put(printer, ", cache: %s", kind_format(KIND_BOOL, &zone->cache, text));
     put_layer(printer, &zone->layer);
     put(printer, "}\n");
 }
 
-static void put_zones(struct printer *printer)
+static void put_zones(struct printer *printer, const struct config_zone *zones, size_t count,
+                      const struct route_zone *routes)
 {
-    const struct config *config = printer->config;
-    put(printer, config->zone_count ? "\n" : " []\n");
-    for (size_t i = 0; i < config->zone_count; i++)
-        put_zone(printer, &config->zones[i], &config->route.zones[i]);
+    put(printer, count ? "\n" : " []\n");
+    for (size_t i = 0; i < count; i++)
+        put_zone(printer, &zones[i], &routes[i]);
+}
+
+static void put_prefixes(struct printer *printer, const struct config_prefixes *prefixes)
+{
+    char text[KIND_TEXT_MAX];
+    put(printer, " [");
+    for (size_t i = 0; i < prefixes->count; i++)
+        put(printer, "%s%s", i ? ", " : "", kind_format(KIND_PREFIX, &prefixes->list[i], text));
+    put(printer, "]\n");
 }
 
 static void put_local_zones(struct printer *printer)
@@ -249,10 +261,11 @@ static void put_dnstap_messages(struct printer *printer)
     put(printer, "]\n");
 }
 
-static void put_list(struct printer *printer, enum kind kind)
+static void put_list(struct printer *printer, const struct option *option)
 {
-    const struct server_options *server = &printer->config->server;
-    switch (kind) {
+    const struct config *config = printer->config;
+    const struct server_options *server = &config->server;
+    switch (option->kind) {
     case KIND_FILES: /* what they have is printed */
         put(printer, " []\n");
         break;
@@ -293,9 +306,16 @@ static void put_list(struct printer *printer, enum kind kind)
     case KIND_DNSTAP_MESSAGES:
         put_dnstap_messages(printer);
         break;
+    case KIND_PREFIXES:
+        put_prefixes(printer, &config->do_not_query);
+        break;
     default:
-        MUST(kind == KIND_ZONES);
-        put_zones(printer);
+        MUST(option->kind == KIND_ZONES);
+        if (option->offset == offsetof(struct config, stub_zones))
+            put_zones(printer, config->stub_zones, config->stub_count,
+                      config->route.zones + config->zone_count);
+        else
+            put_zones(printer, config->zones, config->zone_count, config->route.zones);
     }
 }
 
@@ -333,7 +353,7 @@ static void put_value(struct printer *printer, const struct option *option)
 {
     char text[KIND_TEXT_MAX];
     if (kind_is_list(option->kind)) {
-        put_list(printer, option->kind);
+        put_list(printer, option);
         return;
     }
     /* The configuration is only read from: the cast spares a second look-up for const. */
@@ -367,7 +387,7 @@ enum err config_print(const struct config *config, struct buf *out)
     size_t count;
     const struct option *rows = options_all(&count);
     for (size_t i = 0; i < count; i++)
-        if (!option_is_of_item(&rows[i]))
+        if (!option_is_of_item(&rows[i]) && !option_is_later(&rows[i]))
             put_row(&printer, &rows[i]);
     return printer.err;
 }

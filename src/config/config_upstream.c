@@ -128,13 +128,52 @@ static uint16_t port_of(enum upstream_transport transport)
     return transport == UPSTREAM_TLS ? DNS_TLS_PORT : DNS_PORT;
 }
 
+/* Of a server that is no recursive one. */
+static uint16_t authoritative_port(const struct config *config, enum upstream_transport transport)
+{
+    return transport == UPSTREAM_TLS ? DNS_TLS_PORT : config->route.recursion.port;
+}
+
 void config_zone_upstream(const struct config *config, const struct config_zone *zone,
                           const struct config_upstream *upstream, struct route_upstream *out)
 {
     out->addr = upstream->addr;
     choose(config, zone, upstream->auth_name, &upstream->addr, &out->options);
-    if (!upstream->has_port)
-        addr_set_port(&out->addr, port_of(out->options.transport));
+    if (upstream->has_port)
+        return;
+    enum upstream_transport transport = out->options.transport;
+    addr_set_port(&out->addr, zone && zone->is_stub ? authoritative_port(config, transport)
+                                                    : port_of(transport));
+}
+
+/* ---- servers that recursion meets ---- */
+
+/* Addresses that no single server of the world can have: ours, everybody's, or, with 0 in front and
+ * from 240 on, nobody's. A link-local one has no interface there. */
+static bool is_of_no_server(const struct addr *ip)
+{
+    size_t len;
+    const uint8_t *bytes = addr_bytes(ip, &len);
+    if (addr_is_any(ip) || addr_lacks_zone(ip))
+        return true;
+    return len == 4 ? bytes[0] == 0 || bytes[0] >= 224 : bytes[0] == 0xff;
+}
+
+bool config_meet(const void *context, const struct addr *ip, struct route_upstream *out)
+{
+    const struct config *config = context;
+    const struct option *fallback_port = ROW(fallback_port);
+    struct addr own;
+    char none[] = "";
+    if (is_of_no_server(ip) || prefix_set_find(config->do_not_query_set, ip) >= 0)
+        return false;
+    out->addr = *ip;
+    choose(config, NULL, none, ip, &out->options);
+    addr_set_port(&out->addr, authoritative_port(config, out->options.transport));
+    /* Plain text of opportunistic TLS goes where all other queries go. */
+    if (!is_written(config, fallback_port))
+        out->options.fallback_port = config->route.recursion.port;
+    return !config_circle(config, out, &own);
 }
 
 /* ---- routes ---- */
@@ -144,6 +183,8 @@ static bool route_zone(struct loader *loader, const struct config_zone *zone,
 {
     memcpy(out->wire, zone->wire, sizeof(out->wire));
     out->name_len = zone->name_len;
+    out->kind = zone->is_stub ? ROUTE_STUB : ROUTE_FORWARD;
+    out->first = zone->first;
     out->trust_ad = zone->trust_ad;
     out->cache = zone->cache;
     out->upstreams = loader_take(loader, zone->upstream_count, sizeof(*out->upstreams));
@@ -155,13 +196,23 @@ static bool route_zone(struct loader *loader, const struct config_zone *zone,
     return true;
 }
 
+/* Behind those that are there. */
+static bool route_zones(struct loader *loader, const struct config_zone *zones, size_t count)
+{
+    struct route_options *route = &loader->config->route;
+    for (size_t i = 0; route->zones && i < count; i++, route->zone_count++)
+        if (!route_zone(loader, &zones[i], &route->zones[route->zone_count]))
+            return false;
+    return route->zones != NULL;
+}
+
 /* The addresses of all zone upstreams, whatever their ports. NULL: memory is out. */
-static struct prefix_set *zone_addresses(const struct config *config)
+static struct prefix_set *zone_addresses(const struct route_options *route)
 {
     struct prefix_set *set = prefix_set_new();
-    for (size_t i = 0; set && i < config->zone_count; i++) {
-        for (size_t j = 0; j < config->zones[i].upstream_count; j++) {
-            struct prefix prefix = {.addr = config->zones[i].upstreams[j].addr};
+    for (size_t i = 0; set && i < route->zone_count; i++) {
+        for (size_t j = 0; j < route->zones[i].upstream_count; j++) {
+            struct prefix prefix = {.addr = route->zones[i].upstreams[j].addr};
             prefix.length = addr_family(&prefix.addr) == AF_INET6 ? 128 : 32;
             if (prefix_set_add(set, &prefix, 0) == ERR_NO_MEMORY) {
                 prefix_set_free(set);
@@ -197,13 +248,15 @@ bool config_route(struct loader *loader)
 {
     struct config *config = loader->config;
     struct route_options *route = &config->route;
-    route->zones = loader_take(loader, config->zone_count, sizeof(*route->zones));
-    for (; route->zones && route->zone_count < config->zone_count; route->zone_count++)
-        if (!route_zone(loader, &config->zones[route->zone_count],
-                        &route->zones[route->zone_count]))
-            return false;
+    route->zones =
+        loader_take(loader, config->zone_count + config->stub_count, sizeof(*route->zones));
+    if (!route_zones(loader, config->zones, config->zone_count) ||
+        !route_zones(loader, config->stub_zones, config->stub_count))
+        return false;
+    route->recursion.meet = config_meet;
+    route->recursion.meet_context = config;
     route->prewarmed = loader_take(loader, config->entry_count, sizeof(*route->prewarmed));
-    struct prefix_set *named = zone_addresses(config);
+    struct prefix_set *named = zone_addresses(route);
     if (!named)
         problems_no_memory(loader->problems);
     if (named && route->zones && route->prewarmed)

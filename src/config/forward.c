@@ -96,10 +96,11 @@ bool forward_is_same(const struct forward *a, const struct forward *b)
 
 size_t forward_place(const struct config *config, const struct forward *forward)
 {
+    const struct route_options *route = &config->route;
     size_t i = 0;
-    while (i < config->zone_count &&
-           (config->zones[i].name_len != forward->name_len ||
-            memcmp(config->zones[i].wire, forward->wire, forward->name_len) != 0))
+    while (i < route->zone_count &&
+           (route->zones[i].name_len != forward->name_len ||
+            memcmp(route->zones[i].wire, forward->wire, forward->name_len) != 0))
         i++;
     return i;
 }
@@ -110,6 +111,9 @@ void forward_zone(const struct config *config, size_t place, const struct forwar
     *out = (struct config_zone){.cache = true};
     if (place < config->zone_count)
         *out = config->zones[place];
+    else if (place < config->route.zone_count)
+        *out = config->stub_zones[place - config->zone_count];
+    out->is_stub = false; /* who is named at run time is a recursive server */
     memcpy(out->wire, forward->wire, sizeof(out->wire));
     out->name_len = forward->name_len;
     out->upstreams = NULL;

@@ -54,7 +54,8 @@ void forward_upstream(const struct config *config, struct forward *forward, size
 
 /* ---- as a zone of the file; used inside config only ---- */
 
-/* The file's zone with the forward's name; config->zone_count: there is none. */
+/* The place in the routes of the file's zone with the forward's name, be it one of forward-zones
+ * or stub-zones; route.zone_count: there is none. */
 size_t forward_place(const struct config *config, const struct forward *forward);
 
 /* That zone, or one with nothing of its own, without its upstreams. */

@@ -72,6 +72,8 @@ static enum err lay_zone(const struct config *config, size_t place, const struct
     forward_zone(config, place, forward, &zone);
     memcpy(out->wire, zone.wire, sizeof(out->wire));
     out->name_len = zone.name_len;
+    out->kind = ROUTE_FORWARD;
+    out->first = zone.first;
     out->trust_ad = zone.trust_ad;
     out->cache = zone.cache;
     out->upstream_count = count;
@@ -98,7 +100,7 @@ enum err forwards_lay_over(const struct forwards *forwards, const struct config 
     memcpy(out->zones, config->route.zones, config->route.zone_count * sizeof(*out->zones));
     for (size_t i = 0; i < forwards->count; i++) {
         size_t of_file = forward_place(config, forwards->list[i]);
-        size_t place = of_file < config->zone_count ? of_file : out->zone_count++;
+        size_t place = of_file < config->route.zone_count ? of_file : out->zone_count++;
         enum err err = lay_zone(config, of_file, forwards->list[i], arena, &out->zones[place]);
         if (err)
             return err;

@@ -205,6 +205,9 @@ _Static_assert(sizeof(enum local_action) == sizeof(unsigned), "words are stored 
 _Static_assert(sizeof(enum tls_profile) == sizeof(unsigned), "words are stored as unsigned");
 _Static_assert(sizeof(enum log_level) == sizeof(unsigned), "words are stored as unsigned");
 
+_Static_assert(sizeof(enum recursion_prefer_ip) == sizeof(unsigned),
+               "words are stored as unsigned");
+
 static bool parse_zone_name(const char *text, uint8_t field[NAME_WIRE_MAX])
 {
     struct name name;
@@ -299,6 +302,7 @@ bool kind_parse(enum kind kind, const char *text, struct arena *arena, void *fie
     case KIND_LISTEN_METRICS:
         return parse_listen_metrics(text, field);
     case KIND_TEXT:
+    case KIND_FILE:
         return is_printable(text) && store_string(text, arena, field);
     case KIND_LINE:
         return is_printable(text) && strlen(text) <= TXT_MAX && store_string(text, arena, field);

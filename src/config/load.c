@@ -115,6 +115,9 @@ void load_value(struct loader *loader, const struct option *option,
     case KIND_ENTRIES:
         load_entries(loader, option, node);
         break;
+    case KIND_PREFIXES:
+        load_prefixes(loader, option, node);
+        break;
     case KIND_ZONES:
         load_zones(loader, option, node);
         break;
@@ -144,7 +147,7 @@ void load_value(struct loader *loader, const struct option *option,
     }
 }
 
-static bool is_off(const struct option_future *future, const struct yaml_tree_node *node)
+static bool is_off(const char *off, const struct yaml_tree_node *node)
 {
     static const char *const off_words[] = {"no", "never", "0s", ""};
     if (node->kind == TREE_LIST)
@@ -154,16 +157,16 @@ static bool is_off(const struct option_future *future, const struct yaml_tree_no
     for (size_t i = 0; i < ARRAY_LEN(off_words); i++)
         if (strcmp(node->text, off_words[i]) == 0)
             return true;
-    return strcmp(node->text, future->off) == 0;
+    return strcmp(node->text, off) == 0;
 }
 
-static void load_future(struct loader *loader, const struct option_future *future,
-                        const struct yaml_tree_node *node)
+/* A key of a later version: what it says must be what this one does anyway. */
+static void load_later(struct loader *loader, const char *off, const struct yaml_tree_node *node)
 {
-    if (node->broken || is_off(future, node))
+    if (node->broken || is_off(off, node))
         return;
     loader_error(loader, node->key, "is not supported yet by this version; leave it out%s%s",
-                 *future->off ? " or write " : "", future->off);
+                 *off ? " or write " : "", off);
 }
 
 /* The key's part of a row's path below the prefix, up to the next '.', for suggestions. */
@@ -189,7 +192,7 @@ static void suggest_key(struct suggestion *suggestion, const char *prefix, bool 
     size_t count;
     const struct option *rows = options_all(&count);
     for (size_t i = 0; i < count; i++)
-        if (!layered_only || option_is_layered(&rows[i]))
+        if (!option_is_later(&rows[i]) && (!layered_only || option_is_layered(&rows[i])))
             offer_key(suggestion, rows[i].path, prefix, key);
 }
 
@@ -222,13 +225,15 @@ static bool load_key(struct loader *loader, const struct yaml_tree_node *node,
         return false;
     const struct option *option = options_find(path);
     const struct option_future *future = options_find_future(path);
-    if (option) {
+    if (option && option_is_later(option)) {
+        load_later(loader, option->off, node);
+    } else if (option) {
         if (!place->owner)
             loader->config->written[option_index(option)] = node->key->position;
         load_value(loader, option, node,
                    place->owner ? place->owner : option_owner_of(option, loader->config));
     } else if (future) {
-        load_future(loader, future, node);
+        load_later(loader, future->off, node);
     } else if (options_is_section(path)) {
         struct loader_place inside = *place;
         strcat(path, ".");
@@ -257,7 +262,7 @@ static bool load_layered_key(struct loader *loader, const struct yaml_tree_node 
         loader_error(loader, node->key,
                      "concerns the whole process; move it to the section upstream");
     } else if (future) {
-        load_future(loader, future, node);
+        load_later(loader, future->off, node);
     } else if (options_is_section(path)) {
         strcat(path, ".");
         load_mapping(loader, node,
@@ -309,7 +314,7 @@ void load_mapping(struct loader *loader, const struct yaml_tree_node *map,
 /* Defaults are read like the file itself, so that a row says them as a user would. */
 static void load_default(struct loader *loader, const struct option *option)
 {
-    const char *text = option->default_text;
+    const char *text = option_default(option);
     struct yaml_tree *tree = yaml_tree_parse(text, strlen(text), loader->problems);
     if (!tree)
         return;
@@ -349,6 +354,7 @@ void config_free(struct config *config)
         return;
     prefix_set_free(config->entry_set);
     prefix_set_free(config->server.access);
+    prefix_set_free(config->do_not_query_set);
     local_names_free(config->local);
     buf_deinit(&config->warnings);
     arena_deinit(&config->arena);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Entries of tcp-upstream-keepalive and forward-zones: mappings with keys of their own and those
- * of the section upstream, which go to a layer. What layers mean together is config_upstream.c's.
+ * Entries of tcp-upstream-keepalive, forward-zones and stub-zones: mappings with keys of their own
+ * and those of the section upstream, which go to a layer. What layers mean together is
+ * config_upstream.c's.
  */
-#include "config/loader.h"
+#include "config/place.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 
 static void load_row_default(struct loader *loader, const struct option *option, void *owner)
 {
-    MUST(kind_parse(option->kind, option->default_text, &loader->config->arena,
+    MUST(kind_parse(option->kind, option_default(option), &loader->config->arena,
                     option_field(option, owner)));
 }
 
@@ -37,7 +38,7 @@ bool load_has_required(struct loader *loader, const char *prefix, const struct y
     const struct option *rows = options_all(&count);
     for (size_t i = 0; i < count; i++) {
         const char *key = rows[i].path + strlen(prefix);
-        if (strncmp(rows[i].path, prefix, strlen(prefix)) != 0 || rows[i].default_text ||
+        if (strncmp(rows[i].path, prefix, strlen(prefix)) != 0 || option_default(&rows[i]) ||
             yaml_tree_find(map, key))
             continue;
         missing++;
@@ -125,14 +126,15 @@ void load_entries(struct loader *loader, const struct option *option,
 
 /* ---- zones ---- */
 
-static const char zone_prefix[] = "forward-zones[].";
+static const char forward_prefix[] = "forward-zones[].", stub_prefix[] = "stub-zones[].";
 
 static bool load_zone(struct loader *loader, const struct yaml_tree_node *node,
                       struct config_zone *zone)
 {
+    const char *prefix = zone->is_stub ? stub_prefix : forward_prefix;
     size_t before = loader->problems->count;
     struct name name;
-    struct loader_place place = {zone_prefix, zone, &zone->layer};
+    struct loader_place place = {prefix, zone, &zone->layer};
     zone->position = node->position;
     if (node->broken)
         return false;
@@ -141,59 +143,76 @@ static bool load_zone(struct loader *loader, const struct yaml_tree_node *node,
                            "");
         return false;
     }
-    load_row_defaults(loader, zone_prefix, zone);
+    load_row_defaults(loader, prefix, zone);
     load_mapping(loader, node, &place);
-    if (!load_has_required(loader, zone_prefix, node) || loader->problems->count != before)
+    if (!load_has_required(loader, prefix, node) || loader->problems->count != before)
         return false;
     MUST(name_view(span_of(zone->wire, NAME_WIRE_MAX), 0, &name) != 0);
     zone->name_len = name.len;
     return true;
 }
 
-/* Zones by name: a table of their places, 0 where none is. */
+/* Zones by name: open addressing, NULL where none is. */
 struct zone_index {
-    uint32_t *slots;
+    const struct config_zone **slots;
     size_t mask;
 };
 
-/* True and stored when no zone before has the name. */
-static bool index_zone(struct zone_index *index, const struct config *config, uint32_t place)
+static bool open_index(struct zone_index *index, size_t count)
 {
-    const struct config_zone *zone = &config->zones[place];
-    size_t at = hash_bytes(zone->wire, zone->name_len, 0) & index->mask;
-    for (; index->slots[at]; at = (at + 1) & index->mask) {
-        const struct config_zone *other = &config->zones[index->slots[at] - 1];
-        if (other->name_len == zone->name_len &&
-            memcmp(other->wire, zone->wire, zone->name_len) == 0)
-            return false;
-    }
-    index->slots[at] = place + 1;
-    return true;
+    index->mask = 1;
+    while (index->mask + 1 < 2 * count + 2)
+        index->mask = index->mask * 2 + 1;
+    index->slots = calloc(index->mask + 1, sizeof(*index->slots));
+    return index->slots != NULL;
 }
 
-static void add_zone(struct loader *loader, const struct yaml_tree_node *node,
-                     const struct config_zone *zone, struct zone_index *index)
+/* Where the zone with this name is, or would be. */
+static const struct config_zone **slot_of(const struct zone_index *index,
+                                          const struct config_zone *zone)
 {
-    struct config *config = loader->config;
+    size_t at = hash_bytes(zone->wire, zone->name_len, 0) & index->mask;
+    for (; index->slots[at]; at = (at + 1) & index->mask) {
+        const struct config_zone *other = index->slots[at];
+        if (other->name_len == zone->name_len &&
+            memcmp(other->wire, zone->wire, zone->name_len) == 0)
+            break;
+    }
+    return &index->slots[at];
+}
+
+/* One of the two lists while it is read. */
+struct zone_list {
+    struct config_zone *zones;
+    size_t *count;
+    bool is_stub;
+    struct zone_index index;
+};
+
+static void add_zone(struct loader *loader, const struct yaml_tree_node *node,
+                     const struct config_zone *zone, struct zone_list *list)
+{
     char text[KIND_TEXT_MAX];
-    config->zones[config->zone_count] = *zone;
-    if (index_zone(index, config, (uint32_t)config->zone_count))
-        config->zone_count++;
-    else
+    const struct config_zone **slot = slot_of(&list->index, zone);
+    if (*slot) {
         loader_error(loader, node,
                      "zone %.100s stands twice; write all of its upstreams into one of them",
                      kind_format(KIND_ZONE_NAME, zone->wire, text));
+        return;
+    }
+    *slot = &list->zones[*list->count];
+    list->zones[(*list->count)++] = *zone;
 }
 
 static void load_zone_items(struct loader *loader, const struct yaml_tree_node *node,
-                            struct zone_index *index)
+                            struct zone_list *list)
 {
     size_t number = 0;
     for (const struct yaml_tree_node *item = node->first; item; item = item->next) {
-        struct config_zone zone = {0};
+        struct config_zone zone = {.is_stub = list->is_stub};
         size_t mark = loader_enter_item(loader, number++);
         if (load_zone(loader, item, &zone))
-            add_zone(loader, item, &zone, index);
+            add_zone(loader, item, &zone, list);
         loader_leave(loader, mark);
     }
 }
@@ -202,16 +221,44 @@ void load_zones(struct loader *loader, const struct option *option,
                 const struct yaml_tree_node *node)
 {
     struct config *config = loader->config;
-    struct zone_index index = {.mask = 1};
+    bool is_stub = option->offset == offsetof(struct config, stub_zones);
+    struct config_zone **zones = option_field(option, config);
+    struct zone_list list = {.count = is_stub ? &config->stub_count : &config->zone_count,
+                             .is_stub = is_stub};
     if (!load_list_fits(loader, option, node))
         return;
-    while (index.mask + 1 < 2 * node->count + 2)
-        index.mask = index.mask * 2 + 1;
-    index.slots = calloc(index.mask + 1, sizeof(*index.slots));
-    config->zones = loader_take(loader, node->count, sizeof(*config->zones));
-    if (index.slots && config->zones)
-        load_zone_items(loader, node, &index);
+    *zones = list.zones = loader_take(loader, node->count, sizeof(**zones));
+    if (open_index(&list.index, node->count) && list.zones)
+        load_zone_items(loader, node, &list);
     else
         problems_no_memory(loader->problems);
+    free(list.index.slots);
+}
+
+static void report_both(struct loader *loader, const struct config_zone *stub, size_t number)
+{
+    struct place place = {"stub-zones", true, stub->position, number};
+    char text[KIND_TEXT_MAX];
+    place_error(loader, &place, "name",
+                "%.100s stands in forward-zones too: its servers are recursive ones or "
+                "authoritative ones; keep one of them",
+                kind_format(KIND_ZONE_NAME, stub->wire, text));
+}
+
+void config_check_zone_names(struct loader *loader)
+{
+    const struct config *config = loader->config;
+    struct zone_index index;
+    if (config->stub_count == 0)
+        return;
+    if (!open_index(&index, config->zone_count)) {
+        problems_no_memory(loader->problems);
+        return;
+    }
+    for (size_t i = 0; i < config->zone_count; i++)
+        *slot_of(&index, &config->zones[i]) = &config->zones[i];
+    for (size_t i = 0; i < config->stub_count; i++)
+        if (*slot_of(&index, &config->stub_zones[i]))
+            report_both(loader, &config->stub_zones[i], i);
     free(index.slots);
 }

@@ -81,6 +81,8 @@ void load_outgoing(struct loader *loader, const struct option *option,
                    const struct yaml_tree_node *node);
 void load_access(struct loader *loader, const struct option *option,
                  const struct yaml_tree_node *node);
+void load_prefixes(struct loader *loader, const struct option *option,
+                   const struct yaml_tree_node *node);
 /* What an address is for: its port when none is given, whether a name may stand behind it, and
  * which addresses it may be. */
 struct load_address_use {
@@ -130,6 +132,9 @@ void includes_free(struct includes *includes);
 void load_dnstap_messages(struct loader *loader, const struct option *option,
                           const struct yaml_tree_node *node, uint32_t *field);
 void config_check_dnstap(struct loader *loader);
+
+/* Errors about names that stand in forward-zones and in stub-zones. */
+void config_check_zone_names(struct loader *loader);
 
 /* config_check.c: what only shows when all is loaded. */
 void config_check(struct loader *loader);

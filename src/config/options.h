@@ -18,6 +18,7 @@ enum option_owner {
     OWNER_server_options,
     OWNER_cache_options,
     OWNER_route_options,
+    OWNER_recursion_options,
     OWNER_upstream_options,
     OWNER_config_entry,
     OWNER_config_zone,
@@ -37,6 +38,7 @@ struct option {
     const char *min, *max;    /* "": no bound */
     const char *unit;
     enum option_apply apply;
+    const char *off; /* of recursion: what is accepted and holds where that is not there yet */
     const char *sentence;
 };
 
@@ -66,6 +68,12 @@ size_t option_index(const struct option *option);
 
 /* Whether the row stands in the items of a list, each of which has its own struct. */
 bool option_is_of_item(const struct option *option);
+
+/* Whether the row is known but means nothing in this version, as one of a later version. */
+bool option_is_later(const struct option *option);
+
+/* What holds where nothing is given; NULL: it must be. */
+const char *option_default(const struct option *option);
 
 /* Whether the row may also stand in entries and zones. */
 bool option_is_layered(const struct option *option);

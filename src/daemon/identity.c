@@ -43,6 +43,8 @@ static int check_upstreams(const struct config *config)
         code = check_tls(&config->entries[i].layer.values.tls);
     for (size_t i = 0; !code && i < config->zone_count; i++)
         code = check_tls(&config->zones[i].layer.values.tls);
+    for (size_t i = 0; !code && i < config->stub_count; i++)
+        code = check_tls(&config->stub_zones[i].layer.values.tls);
     return code;
 }
 

@@ -15,6 +15,7 @@
 #include "resolve/forward.h"
 #include "resolve/local_answer.h"
 #include "resolve/local_names.h"
+#include "resolve/met.h"
 #include "resolve/outlook.h"
 #include "resolve/task.h"
 #include "resolve/tasks.h"
@@ -34,6 +35,11 @@ static void on_turn_end(struct turn_end *end)
     finish_deliver(CONTAINER_OF(end, struct tasks, deliver));
 }
 
+static void settle(struct tasks *tasks)
+{
+    upstreams_settle(tasks->upstreams, met_keeps, &tasks->recursion);
+}
+
 static bool init(struct resolver *resolver, const struct route_options *options, size_t max_tasks)
 {
     struct tasks *tasks = &resolver->tasks;
@@ -42,7 +48,7 @@ static bool init(struct resolver *resolver, const struct route_options *options,
         return false;
     resolver->routes = routes_new(options, tasks->upstreams, &forward_strategy);
     tasks->routes = resolver->routes;
-    upstreams_settle(tasks->upstreams, NULL, NULL);
+    settle(tasks);
     return resolver->routes != NULL;
 }
 
@@ -63,6 +69,7 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
     resolver->tasks.stats = stats;
     resolver->tasks.upstreams = upstreams;
     resolver->tasks.minimal_responses = routes->minimal_responses;
+    resolver->tasks.recursion = routes->recursion;
     if (init(resolver, routes, max_tasks))
         return resolver;
     tasks_deinit(&resolver->tasks);
@@ -104,11 +111,12 @@ enum err resolver_reload(struct resolver *resolver, const struct route_options *
         struct routes *former = resolver->routes;
         tasks->routes = resolver->routes = unused;
         tasks->minimal_responses = options->minimal_responses;
+        tasks->recursion = options->recursion;
         resolver_set_local(resolver, local);
         unused = former;
     }
     routes_free(unused);
-    upstreams_settle(tasks->upstreams, NULL, NULL);
+    settle(tasks);
     return err;
 }
 

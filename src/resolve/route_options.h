@@ -11,6 +11,7 @@
 
 #include "base/addr.h"
 #include "dns/name.h"
+#include "resolve/recursion_options.h"
 #include "upstream/upstream_options.h"
 
 struct route_upstream {
@@ -18,9 +19,17 @@ struct route_upstream {
     struct upstream_options options;
 };
 
+/* What the servers of a zone are. */
+enum route_kind {
+    ROUTE_FORWARD, /* recursive ones, asked with RD */
+    ROUTE_STUB,    /* authoritative ones, where recursion begins */
+};
+
 struct route_zone {
     uint8_t wire[NAME_WIRE_MAX]; /* the zone's name in lower case */
     uint8_t name_len;
+    enum route_kind kind;
+    bool first;    /* recursion where they fail */
     bool trust_ad; /* AD of these upstreams may go to clients */
     bool cache;    /* answers of this zone are kept */
     struct route_upstream *upstreams;
@@ -34,6 +43,7 @@ struct route_options {
     struct route_upstream *prewarmed;
     size_t prewarmed_count;
     bool minimal_responses;
+    struct recursion_options recursion;
 };
 
 #endif

@@ -84,6 +84,8 @@ struct tasks {
     const struct local_names *local; /* names answered here; NULL: none */
     uint32_t local_changes;          /* how often they were changed */
     bool minimal_responses;
+    struct recursion_options
+        recursion; /* that hold now; what they point to is the configuration's */
 
     struct task **buckets;
     size_t bucket_mask;

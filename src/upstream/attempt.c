@@ -134,6 +134,28 @@ static void sent(struct attempt *attempt, uint64_t slow_after_us)
     timer_start(attempt->env->loop, &attempt->due, MIN(now + slow_after_us, attempt->ends_at));
 }
 
+/* No route, no source address, or a route or filter that says no. Others say nothing of the way. */
+static bool is_no_route(enum err err)
+{
+    return err == ERR_UNREACHABLE || err == ERR_ADDRESS_UNKNOWN || err == ERR_PERMISSION ||
+           err == ERR_INVALID;
+}
+
+static void note_route(struct attempt *attempt, enum err err)
+{
+    struct upstream *upstream = attempt->upstream;
+    int family = addr_family(&upstream->addr);
+    if (err == ERR_OK) {
+        reach_worked(&attempt->env->reach, family);
+        upstream->no_route_until_at = 0;
+    } else if (is_no_route(err)) {
+        uint64_t now = loop_now(attempt->env->loop);
+        reach_failed(&attempt->env->reach, family, now);
+        upstream->no_route_until_at = now + REACH_REST_US;
+        attempt->no_route = true;
+    }
+}
+
 bool attempt_send_udp(struct attempt *attempt)
 {
     struct upstream *upstream = attempt->upstream;
@@ -146,6 +168,7 @@ bool attempt_send_udp(struct attempt *attempt)
     enum err err =
         udp_query_open(&attempt->udp, attempt->env->loop, &upstream->addr,
                        &upstream->options.source, span_of(query, len), &udp_handler, attempt);
+    note_route(attempt, err);
     if (err)
         return false;
     STATS_INC(attempt->env->stats, upstream_queries_udp);

@@ -61,6 +61,7 @@ struct attempt {
     bool with_edns, with_case, with_cookie;
     bool plain;     /* without EDNS, as the same question with it was not understood */
     bool extra;     /* a probe beside the real attempt: its failure changes nothing */
+    bool no_route;  /* it could not leave this machine */
     bool cold;      /* waited for a dial or was diverted by one, and is counted */
     uint8_t strays; /* datagrams that were not the answer */
     uint16_t id;

@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "base/stats.h"
 #include "upstream/dialer.h"
+#include "upstream/reach.h"
 #include "upstream/trouble.h"
 
 struct loop;
@@ -38,6 +39,10 @@ struct upstream_env {
     unsigned probe_count;
     struct tls_contexts *contexts; /* made with the first upstream that needs it */
     struct tls_tickets *tickets;   /* the process's; NULL: nothing is resumed */
+    struct reach reach;            /* of queries over UDP */
+    struct list met_idle; /* struct upstream: met, held by nobody; the least recently used first */
+    size_t met_count;     /* of all that are met */
+    size_t met_max;       /* UPSTREAMS_MET_MAX; tests are content with fewer */
 };
 
 /* One more nailed connection, if the quota has room; given back with nail_quota_give(). */

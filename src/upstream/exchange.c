@@ -120,7 +120,7 @@ static bool send_by(struct exchange *exchange, struct attempt *attempt, enum way
 
 static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
 {
-    if (exchange->attempts_made >= EXCHANGE_ATTEMPTS_MAX)
+    if (exchange->attempts_made >= exchange->attempts_max)
         return NULL;
     struct attempt *attempt = attempt_new(env_of(exchange), exchange->group[index],
                                           &exchange->asked, &attempt_handler, exchange);
@@ -132,6 +132,14 @@ static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
     exchange->attempts_made++;
     list_append(&exchange->attempts, &attempt->node);
     return attempt;
+}
+
+/* It was not sent. Where that is for lack of a route it cost next to nothing, and is not counted.
+ */
+static void unmake(struct exchange *exchange, struct attempt *attempt)
+{
+    exchange->attempts_made -= attempt->no_route;
+    attempt_free(attempt);
 }
 
 /* A connection that has fallen silent is asked too, beside the way taken: if that stays unanswered
@@ -157,7 +165,7 @@ static bool ask(struct exchange *exchange, unsigned index, enum way way, const s
         probe_silent_conn(exchange, index);
     if (send_by(exchange, attempt, way, avoid))
         return true;
-    attempt_free(attempt);
+    unmake(exchange, attempt);
     return false;
 }
 
@@ -173,6 +181,8 @@ static int choose(const struct exchange *exchange)
         facts[i] = upstream_facts(exchange->group[i]);
         facts[i].tried = exchange->tried[i];
         facts[i].bad = exchange->useless >> i & 1;
+        facts[i].second = exchange->asked.prefer_family &&
+                          addr_family(&exchange->group[i]->addr) != exchange->asked.prefer_family;
     }
     return select_next(facts, exchange->group_len, rand_u64());
 }
@@ -199,7 +209,7 @@ static void advance(struct exchange *exchange, enum way way, const struct conn *
 {
     for (unsigned i = 0; i < exchange->group_len; i++) {
         int index = choose(exchange);
-        if (index < 0 || exchange->attempts_made >= EXCHANGE_ATTEMPTS_MAX)
+        if (index < 0 || exchange->attempts_made >= exchange->attempts_max)
             break;
         if (ask(exchange, (unsigned)index, way, avoid))
             return;
@@ -224,6 +234,12 @@ static void probe_ill(struct exchange *exchange)
     }
 }
 
+/* Of a bound of the question's, 0 for none, and ours. */
+static uint64_t least(uint64_t wished, uint64_t most)
+{
+    return wished ? MIN(wished, most) : most;
+}
+
 void exchange_start(struct exchange *exchange, const struct exchange_question *question,
                     struct upstream *const *group, size_t group_len)
 {
@@ -236,11 +252,13 @@ void exchange_start(struct exchange *exchange, const struct exchange_question *q
     exchange->group = group;
     exchange->group_len = (uint16_t)MIN(group_len, (size_t)EXCHANGE_GROUP_MAX);
     exchange->attempts_made = 0;
+    exchange->attempts_max = (uint8_t)least(question->attempts_max, EXCHANGE_ATTEMPTS_MAX);
     exchange->useless = exchange->plain = 0;
     exchange->failure = (struct exchange_failure){0};
     for (unsigned i = 0; i < exchange->group_len; i++)
         exchange->tried[i] = 0;
-    timer_start(env->loop, &exchange->wall, loop_now(env->loop) + EXCHANGE_WALL_US);
+    timer_start(env->loop, &exchange->wall,
+                loop_now(env->loop) + least(question->wall_us, EXCHANGE_WALL_US));
     advance(exchange, WAY_ANY, NULL);
     if (exchange->group_len > 1)
         probe_ill(exchange);

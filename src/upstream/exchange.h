@@ -10,7 +10,8 @@
  * when a connection dies. It knows nothing of what an answer means beyond belonging to the
  * question: the owner judges.
  *
- * Bounds: EXCHANGE_ATTEMPTS_MAX attempts, EXCHANGE_WALL_US in all.
+ * Bounds: EXCHANGE_ATTEMPTS_MAX queries sent, EXCHANGE_WALL_US in all, or what the question says if
+ * that is less. What has no route to its server does not count.
  */
 
 #include <stdbool.h>
@@ -75,7 +76,7 @@ struct exchange {
     uint16_t group_len;
     bool active;
     bool *stopped; /* on_answer runs: set when the exchange is stopped inside it */
-    uint8_t attempts_made;
+    uint8_t attempts_made, attempts_max;
     struct exchange_failure failure;
     struct exchange_question asked;
     const struct exchange_handler *handler;

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include <stdint.h>
+
 #include "dns/question.h"
 
 /* What is asked; the name is borrowed until the exchange ends. */
@@ -13,7 +15,11 @@ struct exchange_question {
     bool recursion_desired;
     bool checking_disabled;
     bool dnssec_ok;
-    bool authentic_data; /* AD: whether it is validated is to be told also without DO */
+    bool authentic_data;  /* AD: whether it is validated is to be told also without DO */
+    uint8_t attempts_max; /* 0, or fewer than EXCHANGE_ATTEMPTS_MAX */
+    uint64_t wall_us;     /* 0, or less than EXCHANGE_WALL_US */
+    int prefer_family;    /* AF_INET, AF_INET6: servers of the other are asked where these fail;
+                             0: whichever answers fastest */
 };
 
 #endif

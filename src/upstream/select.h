@@ -23,6 +23,7 @@ struct select_facts {
     uint64_t srtt_us; /* 0: not measured yet: asked before those that are */
     uint32_t tried;   /* attempts at it for this question */
     bool ill;         /* silent lately, or nothing listens */
+    bool second;      /* asked where the others fail: of another IP version than is preferred */
     bool bad;         /* answered this question, and was of no use */
 };
 

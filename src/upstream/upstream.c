@@ -20,6 +20,7 @@ struct upstream *upstream_new(struct upstream_env *env, const struct addr *addr,
         return NULL;
     list_init(&upstream->node);
     list_init(&upstream->retire);
+    list_init(&upstream->idle);
     upstream->env = env;
     upstream->addr = *addr;
     upstream->options = *options;
@@ -44,6 +45,7 @@ void upstream_free(struct upstream *upstream)
     secure_deinit(&upstream->secure, upstream->env);
     list_remove(&upstream->node);
     list_remove(&upstream->retire);
+    list_remove(&upstream->idle);
     free(upstream->tls_memory);
     free(upstream);
 }
@@ -80,21 +82,54 @@ bool upstream_is_ill(const struct upstream *upstream)
     return no_stream && health_is_ill(&upstream->udp);
 }
 
+/* Over the transport that the next query would take; NULL: over its sibling. */
+static const struct health *next_health(const struct upstream *upstream)
+{
+    bool no_stream = upstream->pool.backoff.failures > 0;
+    if (upstream->plain)
+        return no_stream ? NULL : &upstream->stream;
+    bool by_udp =
+        !upstream_prefers_stream(upstream) || (upstream_falls_back_to_udp(upstream) && no_stream);
+    return by_udp ? &upstream->udp : &upstream->stream;
+}
+
 uint64_t upstream_srtt_us(const struct upstream *upstream)
 {
-    if (upstream->plain)
-        return upstream->pool.backoff.failures > 0 ? upstream_srtt_us(upstream->plain)
-                                                   : upstream->stream.srtt_us;
-    bool by_udp = !upstream_prefers_stream(upstream) ||
-                  (upstream_falls_back_to_udp(upstream) && upstream->pool.backoff.failures > 0);
-    return by_udp ? upstream->udp.srtt_us : upstream->stream.srtt_us;
+    const struct health *health = next_health(upstream);
+    return health ? health->srtt_us : upstream_srtt_us(upstream->plain);
+}
+
+/* Of one that was never heard of, and was silent when it was asked, the worst is expected: else it
+ * would go before all others as one not measured, and each question would wait for it. */
+static uint64_t expected_us(const struct upstream *upstream)
+{
+    const struct health *health = next_health(upstream);
+    if (!health)
+        return expected_us(upstream->plain);
+    if (health->srtt_us == 0 && health->silences > 0)
+        return HEALTH_RTO_FIRST_US << MIN(health->silences, 3u);
+    return health->srtt_us;
+}
+
+/* A query over UDP would not leave this machine. */
+static bool lacks_route(const struct upstream *upstream)
+{
+    uint64_t now = loop_now(upstream->env->loop);
+    const struct health *health = next_health(upstream);
+    if (!health)
+        return lacks_route(upstream->plain);
+    if (health != &upstream->udp) /* dials rest by themselves */
+        return false;
+    return now < upstream->no_route_until_at ||
+           (upstream->udp.srtt_us == 0 &&
+            reach_is_missing(&upstream->env->reach, addr_family(&upstream->addr), now));
 }
 
 struct select_facts upstream_facts(const struct upstream *upstream)
 {
     return (struct select_facts){
-        .srtt_us = upstream_srtt_us(upstream),
-        .ill = upstream_is_ill(upstream),
+        .srtt_us = expected_us(upstream),
+        .ill = upstream_is_ill(upstream) || lacks_route(upstream),
     };
 }
 
@@ -139,6 +174,7 @@ void upstream_forget_path(struct upstream *upstream)
     upstream->path_at = loop_now(upstream->env->loop);
     upstream->udp = (struct health){0};
     upstream->stream = (struct health){0};
+    upstream->no_route_until_at = 0;
     upstream->no_edns_until_at = 0;
     upstream->no_case_until_at = 0;
     upstream->case_losses = 0;

@@ -37,8 +37,10 @@ struct upstream {
     void *tls_memory;
     uint32_t wanted; /* by so many: routes that hold, and opportunistic ones whose sibling it is */
     uint32_t held;   /* pointers to it that stay: those who want it, former routes, probes */
+    bool met;        /* by recursion, and not given up since: upstreams_met.c */
     bool retiring; /* nobody wants it: it goes when its connections are closed and none holds it */
     struct list retire;     /* struct upstreams: while retiring */
+    struct list idle;       /* upstream_env.met_idle: while met and not held */
     struct secure secure;   /* with UPSTREAM_TLS */
     struct upstream *plain; /* opportunistic TLS: where queries go in plain text while TLS cannot be
                                had; NULL: nowhere */
@@ -49,6 +51,7 @@ struct upstream {
     uint8_t cookie[UPSTREAM_COOKIE_MAX];    /* ours, then what the server gave */
     uint8_t cookie_len;                     /* EDNS_COOKIE_CLIENT until the server gave one */
     uint8_t old_cookie[EDNS_COOKIE_CLIENT]; /* ours before: of queries under way */
+    uint64_t no_route_until_at;             /* over UDP: it could not even be sent to */
     uint64_t no_edns_until_at;
     uint64_t no_case_until_at;
     uint32_t case_losses; /* in a row over UDP, while no stream could be had */
@@ -64,12 +67,14 @@ void upstream_free(struct upstream *upstream);
 /* It stays in memory until as many drops. */
 static inline void upstream_hold(struct upstream *upstream)
 {
-    upstream->held++;
+    if (upstream->held++ == 0)
+        list_remove(&upstream->idle);
 }
 
 static inline void upstream_drop(struct upstream *upstream)
 {
-    upstream->held--;
+    if (--upstream->held == 0 && upstream->met)
+        list_append(&upstream->env->met_idle, &upstream->idle);
 }
 
 /* Whether queries go by a stream at first: asked for, and not forbidden by RFC 7828 where UDP may

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The defaults of nailup.yaml(5), in one place for tests and for upstreams made by hand. */
+/* The defaults of nailup.yaml(5), in one place for tests and for upstreams made by hand; and
+ * whether two upstreams are asked alike. */
 
 #include "upstream/upstream_options.h"
+
+#include <sys/socket.h>
 
 #include "base/units.h"
 
@@ -27,3 +30,24 @@ const struct upstream_options upstream_options_default = {
     .max_handshakes = 200,
     .fallback_port = 53,
 };
+
+/* Field by field: padding bytes have no meaning. */
+bool upstream_options_equal(const struct upstream_options *a, const struct upstream_options *b)
+{
+    return a->transport == b->transport && a->fallback == b->fallback && a->nailed == b->nailed &&
+           a->prewarm == b->prewarm && a->case_randomisation == b->case_randomisation &&
+           a->cookies == b->cookies && a->connections == b->connections &&
+           a->max_connections == b->max_connections && a->max_in_flight == b->max_in_flight &&
+           a->max_requests == b->max_requests && a->max_age_us == b->max_age_us &&
+           a->idle_timeout_us == b->idle_timeout_us &&
+           a->connect_timeout_us == b->connect_timeout_us &&
+           a->query_timeout_us == b->query_timeout_us &&
+           a->stall_timeout_us == b->stall_timeout_us &&
+           a->keepalive_idle_s == b->keepalive_idle_s &&
+           a->keepalive_interval_s == b->keepalive_interval_s &&
+           a->keepalive_count == b->keepalive_count && a->tcp_fast_open == b->tcp_fast_open &&
+           a->max_handshakes == b->max_handshakes && a->fallback_port == b->fallback_port &&
+           tls_peer_options_equal(&a->tls, &b->tls) &&
+           addr_family(&a->source) == addr_family(&b->source) &&
+           (addr_family(&a->source) == AF_UNSPEC || addr_equal(&a->source, &b->source));
+}

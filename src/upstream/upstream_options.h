@@ -50,4 +50,7 @@ struct upstream_options {
 /* The defaults of the manual, for a plain UDP upstream. */
 extern const struct upstream_options upstream_options_default;
 
+/* Every value is the same, with all that is pointed to. */
+bool upstream_options_equal(const struct upstream_options *a, const struct upstream_options *b);
+
 #endif

@@ -45,13 +45,17 @@ struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct n
     list_init(&upstreams->env.probes);
     list_init(&upstreams->all);
     list_init(&upstreams->retiring);
+    list_init(&upstreams->env.met_idle);
+    upstreams->env.met_max = UPSTREAMS_MET_MAX;
     timer_init(&upstreams->look, upstreams_on_look);
+    turn_end_init(&upstreams->trim, upstreams_on_trim);
     return upstreams;
 }
 
 void upstreams_free(struct upstreams *upstreams)
 {
     timer_stop(&upstreams->look);
+    turn_end_cancel(&upstreams->trim);
     probe_stop_all(&upstreams->env);
     for (struct list *node; (node = list_first(&upstreams->all));)
         upstream_free(LIST_ITEM(node, struct upstream, node));
@@ -76,27 +80,6 @@ void upstreams_set_taps(struct upstreams *upstreams, struct tap *taps)
 struct upstream_env *upstreams_env(struct upstreams *upstreams)
 {
     return &upstreams->env;
-}
-
-/* Field by field: padding bytes have no meaning. */
-static bool options_equal(const struct upstream_options *a, const struct upstream_options *b)
-{
-    return a->transport == b->transport && a->fallback == b->fallback && a->nailed == b->nailed &&
-           a->prewarm == b->prewarm && a->case_randomisation == b->case_randomisation &&
-           a->cookies == b->cookies && a->connections == b->connections &&
-           a->max_connections == b->max_connections && a->max_in_flight == b->max_in_flight &&
-           a->max_requests == b->max_requests && a->max_age_us == b->max_age_us &&
-           a->idle_timeout_us == b->idle_timeout_us &&
-           a->connect_timeout_us == b->connect_timeout_us &&
-           a->query_timeout_us == b->query_timeout_us &&
-           a->stall_timeout_us == b->stall_timeout_us &&
-           a->keepalive_idle_s == b->keepalive_idle_s &&
-           a->keepalive_interval_s == b->keepalive_interval_s &&
-           a->keepalive_count == b->keepalive_count && a->tcp_fast_open == b->tcp_fast_open &&
-           a->max_handshakes == b->max_handshakes && a->fallback_port == b->fallback_port &&
-           tls_peer_options_equal(&a->tls, &b->tls) &&
-           addr_family(&a->source) == addr_family(&b->source) &&
-           (addr_family(&a->source) == AF_UNSPEC || addr_equal(&a->source, &b->source));
 }
 
 static size_t home_of(const struct upstreams *upstreams, const struct addr *addr)
@@ -126,13 +109,14 @@ static enum err grow(struct upstreams *upstreams)
     return ERR_OK;
 }
 
-static struct upstream *find(const struct upstreams *upstreams, const struct addr *addr,
-                             const struct upstream_options *options)
+struct upstream *upstreams_find(const struct upstreams *upstreams, const struct addr *addr,
+                                const struct upstream_options *options)
 {
     size_t at = home_of(upstreams, addr);
     for (; upstreams->table[at]; at = (at + 1) & upstreams->mask) {
         struct upstream *upstream = upstreams->table[at];
-        if (addr_equal(&upstream->addr, addr) && options_equal(&upstream->options, options))
+        if (addr_equal(&upstream->addr, addr) &&
+            upstream_options_equal(&upstream->options, options))
             return upstream;
     }
     return NULL;
@@ -161,7 +145,7 @@ static bool is_opportunistic(const struct upstream_options *options)
 struct upstream *upstreams_make(struct upstreams *upstreams, const struct addr *addr,
                                 const struct upstream_options *options)
 {
-    struct upstream *upstream = find(upstreams, addr, options);
+    struct upstream *upstream = upstreams_find(upstreams, addr, options);
     if (upstream && upstream->retiring)
         upstreams_revive(upstream);
     if (upstream)
@@ -182,7 +166,7 @@ struct upstream *upstreams_make(struct upstreams *upstreams, const struct addr *
 struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *addr,
                                const struct upstream_options *options)
 {
-    struct upstream *upstream = find(upstreams, addr, options);
+    struct upstream *upstream = upstreams_find(upstreams, addr, options);
     if (upstream && !upstream->retiring)
         return upstream;
     upstream = upstreams_make(upstreams, addr, options);
@@ -233,6 +217,7 @@ static void hand_down_counts(struct upstream *heir, const struct upstream *gone)
 
 void upstreams_remove(struct upstreams *upstreams, struct upstream *upstream)
 {
+    upstreams_unmeet(upstream);
     take_out(upstreams, upstream);
     struct upstream *heir = find_heir(upstreams, upstream);
     if (heir)
@@ -256,6 +241,7 @@ size_t upstreams_recycle(struct upstreams *upstreams, const struct prefix *prefi
 
 void upstreams_network_changed(struct upstreams *upstreams, enum network_change change)
 {
+    upstreams->env.reach = (struct reach){0};
     LIST_EACH(node, &upstreams->all)
     upstream_forget_path(LIST_ITEM(node, struct upstream, node));
     LIST_EACH(node, &upstreams->all)

@@ -60,8 +60,26 @@ struct upstream *upstreams_want(struct upstreams *upstreams, const struct addr *
 void upstreams_unwant(struct upstream *upstream);
 void upstreams_drop(struct upstream *upstream);
 
-/* Whether an upstream that nobody wants is kept all the same: one that was made at first sight and
- * would have these options today. Borrowed for the call. */
+/*
+ * For servers that recursion meets: as upstreams_get(), and the caller holds it until
+ * upstreams_drop(), whatever becomes of the configuration. UPSTREAMS_MET_MAX of them are kept; when
+ * there are more, those go at the end of the turn that nobody has held for longest, but none that
+ * has a nailed connection (upstream.max-nailed bounds these). NULL out of memory, or when
+ * UPSTREAMS_MET_MOST are there, most of them held: the caller does without this server. One that is
+ * also wanted is the same object.
+ */
+enum {
+    UPSTREAMS_MET_MAX = 20000, /* with about 0.9 KB each */
+    UPSTREAMS_MET_MOST = 2 * UPSTREAMS_MET_MAX,
+};
+struct upstream *upstreams_meet(struct upstreams *upstreams, const struct addr *addr,
+                                const struct upstream_options *options);
+
+/* How many are there that were met. */
+size_t upstreams_met(const struct upstreams *upstreams);
+
+/* Whether an upstream that was met (upstreams_meet()) and that nobody wants is kept: that it would
+ * have these options today. Borrowed for the call. */
 typedef bool (*upstreams_keeps)(void *context, const struct addr *addr,
                                 const struct upstream_options *options);
 

@@ -3,12 +3,14 @@
 #ifndef NAILUP_UPSTREAM_UPSTREAMS_INSIDE_H
 #define NAILUP_UPSTREAM_UPSTREAMS_INSIDE_H
 
-/* What upstreams.c (the table) and upstreams_wanted.c (who stays) share. Nobody else looks here. */
+/* What upstreams.c (the table), upstreams_wanted.c and upstreams_met.c (who stays) share. Nobody
+ * else looks here. */
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/list.h"
+#include "loop/loop.h"
 #include "loop/timer.h"
 #include "upstream/env.h"
 
@@ -23,8 +25,13 @@ struct upstreams {
     struct upstream **table; /* open addressing by address, a power of two */
     size_t mask, count;
     struct list retiring;
-    struct timer look; /* at those that retire */
+    struct timer look;    /* at those that retire */
+    struct turn_end trim; /* of those that were met */
 };
+
+/* upstreams.c: the one with this address and these options, retiring or not; may be NULL. */
+struct upstream *upstreams_find(const struct upstreams *upstreams, const struct addr *addr,
+                                const struct upstream_options *options);
 
 /* upstreams.c: as upstreams_get(), but nothing is dialled. */
 struct upstream *upstreams_make(struct upstreams *upstreams, const struct addr *addr,
@@ -36,6 +43,15 @@ void upstreams_remove(struct upstreams *upstreams, struct upstream *upstream);
 
 /* upstreams_wanted.c: one that retires is in use again; nothing is dialled. */
 void upstreams_revive(struct upstream *upstream);
+
+/* upstreams_wanted.c: retires whatever it may be kept for otherwise; nobody wants it. */
+void upstreams_retire(struct upstreams *upstreams, struct upstream *upstream);
+
+/* upstreams_met.c: it is not counted among those that were met any more. */
+void upstreams_unmeet(struct upstream *upstream);
+
+/* upstreams_met.c: the turn's end. */
+void upstreams_on_trim(struct turn_end *end);
 
 /* upstreams_wanted.c: the timer's. */
 void upstreams_on_look(struct timer *timer);

@@ -54,7 +54,8 @@ struct keeper {
 static bool is_kept(const struct upstream *upstream, const struct keeper *keeper)
 {
     return upstream->wanted > 0 ||
-           (keeper->keeps && keeper->keeps(keeper->context, &upstream->addr, &upstream->options));
+           (upstream->met && keeper->keeps &&
+            keeper->keeps(keeper->context, &upstream->addr, &upstream->options));
 }
 
 static void retire(struct upstreams *upstreams, struct upstream *upstream,
@@ -65,6 +66,7 @@ static void retire(struct upstreams *upstreams, struct upstream *upstream,
 
     LOG(LOG_DEBUG, "upstream", "%s: retires", addr_format(&upstream->addr, text));
     upstream->retiring = true;
+    upstreams_unmeet(upstream);
     list_append(&upstreams->retiring, &upstream->retire);
     pool_retire(&upstream->pool);
     if (!plain)
@@ -99,6 +101,14 @@ static void look_later(struct upstreams *upstreams)
 {
     if (!list_is_empty(&upstreams->retiring) && !timer_is_armed(&upstreams->look))
         timer_start(upstreams->env.loop, &upstreams->look, loop_now(upstreams->env.loop) + LOOK_US);
+}
+
+void upstreams_retire(struct upstreams *upstreams, struct upstream *upstream)
+{
+    static const struct keeper none;
+    MUST(upstream->wanted == 0);
+    retire(upstreams, upstream, &none);
+    look_later(upstreams);
 }
 
 /* One at a time, as an end may revive any of them. */

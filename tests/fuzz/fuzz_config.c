@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Any bytes as a configuration file: errors or a configuration, never both and never neither; and
- * what loads also prints, loads back and prints to the same.
+ * what loads also prints, loads back and prints to the same. With recursion and without.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -26,8 +26,13 @@ static struct config *load(struct span text)
 static void ask_for_options(const struct config *config)
 {
     struct upstream_options options;
-    for (size_t i = 0; i < config->entry_count; i++)
+    struct route_upstream met;
+    for (size_t i = 0; i < config->entry_count; i++) {
         config_upstream_options(config, NULL, &config->entries[i].prefix.addr, &options);
+        (void)config_meet(config, &config->entries[i].prefix.addr, &met);
+    }
+    for (size_t i = 0; i < config->do_not_query.count; i++)
+        MUST(!config_meet(config, &config->do_not_query.list[i].addr, &met));
     for (size_t i = 0; i < config->route.zone_count; i++)
         MUST(config->route.zones[i].upstream_count > 0);
 }
@@ -47,13 +52,22 @@ static void print_twice(const struct config *config)
     buf_deinit(&second);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void try(struct span text)
 {
-    struct config *config = load(span_of(data, size));
+    struct config *config = load(text);
     if (config) {
         ask_for_options(config);
         print_twice(config);
     }
     config_free(config);
+}
+
+/* As this version is, and as one with recursion. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    for (int has_recursion = 0; has_recursion < 2; has_recursion++) {
+        config_set_recursion(has_recursion);
+        try(span_of(data, size));
+    }
     return 0;
 }

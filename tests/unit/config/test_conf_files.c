@@ -99,7 +99,7 @@ static void test_the_shipped_file_has_every_key_with_its_default(void **state)
     size_t count;
     const struct option *rows = options_all(&count);
     for (size_t i = 0; i < count; i++)
-        if (!strchr(rows[i].path, '['))
+        if (!strchr(rows[i].path, '[') && !option_is_later(&rows[i]))
             expect_default(yaml_tree_root(tree), &rows[i]);
     yaml_tree_free(tree);
     free(text);

@@ -126,10 +126,12 @@ test_retire_who_is_met_at_first_sight_stays_as_long_as_it_would_be_met_so_again(
     struct upstream_options options = nailed_only();
     world_open(&world);
     world_peer(&world, AT, NULL, NULL);
-    struct upstream *met = world_upstream(&world, AT, &options);
+    struct upstream *met = world_meet(&world, AT, &options);
     options.max_requests = 5;
-    struct upstream *other = world_upstream(&world, AT, &options);
+    struct upstream *other = world_meet(&world, AT, &options);
     struct keeper keeper = {.expected = met};
+    upstreams_drop(met);
+    upstreams_drop(other);
     fake_loop_advance(world.loop, 100 * MS);
     upstreams_settle(world.upstreams, keeps, &keeper);
     assert_int_equal(keeper.asked, 2);

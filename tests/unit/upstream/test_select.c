@@ -91,6 +91,25 @@ static void test_select_measures_the_unknown_first(void **state)
     assert_true(hits[1] > hits[0]);
 }
 
+static void test_select_takes_the_second_only_when_no_first_is_well(void **state)
+{
+    (void)state;
+    struct select_facts facts[] = {{.srtt_us = 100, .second = true}, {.srtt_us = 90000}};
+    unsigned hits[2] = {0};
+    draw(facts, 2, hits);
+    assert_int_equal(hits[0], 0);
+    facts[1].ill = true;
+    draw(facts, 2, hits);
+    assert_int_equal(hits[0], DRAWS);
+    facts[0].ill = true; /* all are: the preferred one again */
+    hits[0] = 0;
+    draw(facts, 2, hits);
+    assert_int_equal(hits[0], 0);
+    facts[1].tried = 1;
+    draw(facts, 2, hits);
+    assert_int_equal(hits[0], DRAWS);
+}
+
 static void test_select_never_takes_the_bad(void **state)
 {
     (void)state;
@@ -111,6 +130,7 @@ int main(void)
         cmocka_unit_test(test_select_asks_the_ill_when_the_well_have_been_tried),
         cmocka_unit_test(test_select_tries_the_least_tried_first),
         cmocka_unit_test(test_select_measures_the_unknown_first),
+        cmocka_unit_test(test_select_takes_the_second_only_when_no_first_is_well),
         cmocka_unit_test(test_select_never_takes_the_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,6 +170,17 @@ static inline struct upstream *world_upstream(struct world *world, const char *a
     return upstream;
 }
 
+/* Held until upstreams_drop(). */
+static inline struct upstream *world_meet(struct world *world, const char *addr,
+                                          const struct upstream_options *options)
+{
+    struct addr at = fake_addr(addr);
+    struct upstream_options wanted = world_options(options);
+    struct upstream *upstream = upstreams_meet(world->upstreams, &at, &wanted);
+    assert_non_null(upstream);
+    return upstream;
+}
+
 static inline struct fake_peer *world_peer(struct world *world, const char *addr, fake_peer_fn fn,
                                            void *owner)
 {

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * A pair is known by a hash of 64 bits under a random seed: a stranger cannot prepare two that have
+ * the same, and by chance that is no matter. A row of places for each value of its last bits.
+ */
+#include "resolve/lame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/rand.h"
+
+enum { ROWS = LAME_MAX / LAME_WAYS };
+
+struct place {
+    uint64_t pair;
+    uint64_t ends_at; /* 0: free */
+};
+
+struct lame {
+    uint64_t seed;
+    struct place rows[ROWS][LAME_WAYS];
+};
+
+struct lame *lame_new(void)
+{
+    struct lame *lame = calloc(1, sizeof(*lame));
+    if (lame)
+        lame->seed = rand_u64();
+    return lame;
+}
+
+void lame_free(struct lame *lame)
+{
+    free(lame);
+}
+
+static uint64_t pair_of(const struct lame *lame, struct name zone, const struct addr *ip)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name folded = name_fold(zone, wire);
+    return hash_bytes(folded.wire, folded.len, addr_hash_ip(ip, lame->seed));
+}
+
+static struct place *find(const struct lame *lame, uint64_t pair)
+{
+    /* The table is the caller's: the cast spares a second function for const. */
+    struct place *row = (struct place *)lame->rows[pair % ROWS];
+    for (size_t i = 0; i < LAME_WAYS; i++)
+        if (row[i].ends_at && row[i].pair == pair)
+            return &row[i];
+    return NULL;
+}
+
+static struct place *soonest(struct lame *lame, uint64_t pair)
+{
+    struct place *row = lame->rows[pair % ROWS], *place = row;
+    for (size_t i = 1; i < LAME_WAYS; i++)
+        if (row[i].ends_at < place->ends_at)
+            place = &row[i];
+    return place;
+}
+
+void lame_note(struct lame *lame, struct name zone, const struct addr *ip, uint64_t now)
+{
+    uint64_t pair = pair_of(lame, zone, ip);
+    struct place *place = find(lame, pair);
+    if (!place)
+        place = soonest(lame, pair);
+    *place = (struct place){.pair = pair, .ends_at = now + LAME_US};
+}
+
+void lame_forget(struct lame *lame, struct name zone, const struct addr *ip)
+{
+    struct place *place = find(lame, pair_of(lame, zone, ip));
+    if (place)
+        *place = (struct place){0};
+}
+
+bool lame_is(const struct lame *lame, struct name zone, const struct addr *ip, uint64_t now)
+{
+    const struct place *place = find(lame, pair_of(lame, zone, ip));
+    return place && now < place->ends_at;
+}
+
+/* One at a time to its place: there are few. */
+size_t lame_last(const struct lame *lame, struct name zone, struct addr *ips, size_t count,
+                 uint64_t now)
+{
+    size_t sound = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (lame_is(lame, zone, &ips[i], now))
+            continue;
+        struct addr ip = ips[i];
+        memmove(&ips[sound + 1], &ips[sound], (i - sound) * sizeof(ips[0]));
+        ips[sound++] = ip;
+    }
+    return sound;
+}

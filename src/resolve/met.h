@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_RESOLVE_MET_H
+#define NAILUP_RESOLVE_MET_H
+
+/* Servers that recursion meets become upstreams: options by address, then held as long as somebody
+ * asks them. On the worker's thread. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "resolve/recursion_options.h"
+
+struct upstream;
+struct upstream_options;
+struct upstreams;
+
+/*
+ * The upstreams with these addresses, at most `most`, in the order of the addresses, each once:
+ * without those that must not be asked and those that there is no room for. Each is held until
+ * met_drop(). Returns how many; 0 when nobody may be asked.
+ */
+size_t met_hold(const struct recursion_options *recursion, struct upstreams *upstreams,
+                const struct addr *ips, size_t count, struct upstream **out, size_t most);
+
+void met_drop(struct upstream *const *group, size_t count);
+
+/* What exchange_question.prefer_family is to be: AF_INET, AF_INET6 or 0. */
+int met_prefer_family(const struct recursion_options *recursion);
+
+/* For upstreams_settle(): whether one that was met would be met so under these options (struct
+ * recursion_options). */
+bool met_keeps(void *recursion, const struct addr *addr, const struct upstream_options *options);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Several failures in a row are asked for, as single destinations may have no route of their own.
+ */
+
+#include "upstream/reach.h"
+
+#include <sys/socket.h>
+
+static struct reach_family *find(struct reach *reach, int family)
+{
+    return family == AF_INET6 ? &reach->v6 : &reach->v4;
+}
+
+void reach_failed(struct reach *reach, int family, uint64_t now)
+{
+    struct reach_family *at = find(reach, family);
+    if (at->failures < REACH_STRIKES)
+        at->failures++;
+    if (at->failures >= REACH_STRIKES)
+        at->until_at = now + REACH_REST_US;
+}
+
+void reach_worked(struct reach *reach, int family)
+{
+    struct reach_family *at = find(reach, family);
+    if (at->failures)
+        *at = (struct reach_family){0};
+}
+
+bool reach_is_missing(const struct reach *reach, int family, uint64_t now)
+{
+    const struct reach_family *at = family == AF_INET6 ? &reach->v6 : &reach->v4;
+    return now < at->until_at;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Upstreams that recursion meets: how many there may be, and who goes. What a hostile zone can
+ * make us meet is without end, so they are a cache: bounded, the least recently used goes first.
+ *
+ * Invariant: met_idle has those that are met and that nobody holds, so whoever is taken from its
+ * head may go at once.
+ */
+
+#include "upstream/upstreams.h"
+
+#include "base/check.h"
+#include "upstream/pool_retire.h"
+#include "upstream/upstream.h"
+#include "upstream/upstreams_inside.h"
+
+static bool is_met(const struct upstreams *upstreams, const struct addr *addr,
+                   const struct upstream_options *options)
+{
+    const struct upstream *upstream = upstreams_find(upstreams, addr, options);
+    return upstream && upstream->met;
+}
+
+struct upstream *upstreams_meet(struct upstreams *upstreams, const struct addr *addr,
+                                const struct upstream_options *options)
+{
+    struct upstream_env *env = &upstreams->env;
+    if (env->met_count >= env->met_max * (UPSTREAMS_MET_MOST / UPSTREAMS_MET_MAX) &&
+        !is_met(upstreams, addr, options))
+        return NULL;
+    struct upstream *upstream = upstreams_get(upstreams, addr, options);
+    if (!upstream)
+        return NULL;
+    upstream_hold(upstream);
+    env->met_count += !upstream->met;
+    upstream->met = true;
+    if (env->met_count > env->met_max)
+        loop_at_turn_end(env->loop, &upstreams->trim);
+    return upstream;
+}
+
+size_t upstreams_met(const struct upstreams *upstreams)
+{
+    return upstreams->env.met_count;
+}
+
+void upstreams_unmeet(struct upstream *upstream)
+{
+    list_remove(&upstream->idle);
+    upstream->env->met_count -= upstream->met;
+    upstream->met = false;
+}
+
+/* Nobody holds it. One with connections drains first; a sibling is let go on that way too. */
+static void give_up(struct upstreams *upstreams, struct upstream *upstream)
+{
+    if (pool_is_empty(&upstream->pool) && !upstream->plain)
+        upstreams_remove(upstreams, upstream);
+    else
+        upstreams_retire(upstreams, upstream);
+}
+
+/* At the end of a turn, when no call of an upstream's is under way. */
+void upstreams_on_trim(struct turn_end *end)
+{
+    struct upstreams *upstreams = CONTAINER_OF(end, struct upstreams, trim);
+    struct upstream_env *env = &upstreams->env;
+    struct list nailed;
+
+    list_init(&nailed);
+    while (env->met_count > env->met_max && !list_is_empty(&env->met_idle)) {
+        struct list *node = list_take_first(&env->met_idle);
+        struct upstream *upstream = LIST_ITEM(node, struct upstream, idle);
+        if (upstream->pool.places > 0)
+            list_append(&nailed, node);
+        else
+            give_up(upstreams, upstream);
+    }
+    list_splice(&env->met_idle, &nailed); /* looked at again when all others have been */
+}

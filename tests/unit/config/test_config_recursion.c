@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* The keys of recursion, in a version that has it and in one that does not. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "config/forwards.h"
+#include "config/options.h"
+#include "unit/config/config_text.h"
+
+static bool as_built;
+
+static int with_recursion(void **state)
+{
+    (void)state;
+    as_built = config_has_recursion();
+    config_set_recursion(true);
+    return 0;
+}
+
+static int without_recursion(void **state)
+{
+    (void)state;
+    as_built = config_has_recursion();
+    config_set_recursion(false);
+    return 0;
+}
+
+static int as_before(void **state)
+{
+    (void)state;
+    config_set_recursion(as_built);
+    return 0;
+}
+
+/* ---- not there yet ---- */
+
+static void test_each_key_is_refused_where_recursion_is_not_there(void **state)
+{
+    (void)state;
+    static const char *const given[] = {
+        "recursion: {enabled: yes}",
+        "recursion: {root-hints: /etc/nailup/root.hints}",
+        "recursion: {priming: yes}",
+        "recursion: {port: 5353}",
+        "recursion: {qname-minimisation: yes}",
+        "recursion: {do-not-query: [10.0.0.0/8]}",
+        "recursion: {prefer-ip: 6}",
+        "stub-zones: [{name: a, upstreams: [192.0.2.1]}]",
+    };
+    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+        char text[256];
+        snprintf(text, sizeof(text), ZONE "%s\n", given[i]);
+        assert_null(load_text(text));
+        assert_non_null(
+            strstr(errors_text, ": is not supported yet by this version; leave it out"));
+        assert_ptr_equal(strchr(errors_text, '\n'), errors_text + strlen(errors_text) - 1);
+    }
+    expect_errors("forward-zones: [{name: ., upstreams: [192.0.2.53], first: yes}]",
+                  "f:1:52: error: forward-zones[0].first: is not supported yet by this version; "
+                  "leave it out or write no\n");
+}
+
+static void test_what_this_version_does_anyway_is_taken(void **state)
+{
+    (void)state;
+    struct config *config = load_fine(
+        "forward-zones: [{name: ., upstreams: [192.0.2.53], first: no}]\n"
+        "stub-zones: []\n"
+        "recursion: {enabled: no, root-hints: \"\", priming: no, port: 53, qname-minimisation: no, "
+        "do-not-query: [], prefer-ip: any}\n");
+    assert_false(config->route.recursion.enabled);
+    assert_false(config->route.zones[0].first);
+    assert_int_equal(config->stub_count, 0);
+    assert_int_equal(config->do_not_query.count, 0);
+    char *printed = print_text(config);
+    assert_null(strstr(printed, "priming"));
+    assert_null(strstr(printed, "stub-zones"));
+    assert_null(strstr(printed, "first"));
+    free(printed);
+    config_free(config);
+}
+
+static void test_a_zone_must_exist_where_there_is_no_recursion(void **state)
+{
+    (void)state;
+    assert_null(load_text("server: {workers: 1}"));
+    assert_non_null(strstr(errors_text, "names no zone, so nothing could be answered"));
+}
+
+/* ---- values ---- */
+
+static void test_an_empty_file_is_a_resolver_of_the_whole_world(void **state)
+{
+    (void)state;
+    struct config *config = load_fine("");
+    const struct recursion_options *recursion = &config->route.recursion;
+    assert_true(recursion->enabled && recursion->priming && recursion->qname_minimisation);
+    assert_string_equal(recursion->root_hints, "");
+    assert_int_equal(recursion->port, 53);
+    assert_int_equal(recursion->prefer_ip, RECURSION_PREFER_ANY);
+    assert_int_equal(config->do_not_query.count, 2);
+    assert_int_equal(config->route.zone_count, 0);
+    assert_ptr_equal(recursion->meet_context, config);
+    config_free(config);
+}
+
+static void test_values_are_read(void **state)
+{
+    (void)state;
+    struct config *config = load_fine(
+        "recursion: {enabled: no, root-hints: hints/root, priming: no, port: 5353, "
+        "qname-minimisation: no, do-not-query: [10.1.1.1, 192.0.2.0/24], prefer-ip: 6}\n"
+        "forward-zones: [{name: b.example, upstreams: [192.0.2.53]}]\n"
+        "stub-zones: [{name: A.Example, upstreams: [10.50.1.65, 10.50.1.66@54], cache: no, "
+        "max-in-flight: 7}]\n");
+    const struct recursion_options *recursion = &config->route.recursion;
+    assert_false(recursion->enabled || recursion->priming || recursion->qname_minimisation);
+    assert_string_equal(recursion->root_hints, "hints/root");
+    assert_int_equal(recursion->prefer_ip, RECURSION_PREFER_IPV6);
+    assert_int_equal(config->do_not_query.count, 2);
+    assert_int_equal(config->route.zone_count, 2);
+    assert_int_equal(config->route.zones[0].kind, ROUTE_FORWARD);
+    assert_true(config->route.zones[0].cache);
+    const struct route_zone *stub = &config->route.zones[1];
+    assert_int_equal(stub->kind, ROUTE_STUB);
+    assert_memory_equal(stub->wire, "\1a\7example", 11);
+    assert_false(stub->cache || stub->first || stub->trust_ad);
+    assert_int_equal(stub->upstream_count, 2);
+    assert_int_equal(stub->upstreams[0].options.max_in_flight, 7);
+    assert_int_equal(addr_port(&stub->upstreams[0].addr), 5353);
+    assert_int_equal(addr_port(&stub->upstreams[1].addr), 54);
+    assert_int_equal(addr_port(&config->route.zones[0].upstreams[0].addr), 53);
+    config_free(config);
+}
+
+static void test_zones_may_fall_back_to_recursion(void **state)
+{
+    (void)state;
+    struct config *config =
+        load_fine("forward-zones: [{name: ., upstreams: [192.0.2.53], first: yes}]\n"
+                  "stub-zones: [{name: a, upstreams: [192.0.2.1], first: yes}]\n");
+    assert_true(config->route.zones[0].first && config->route.zones[1].first);
+    config_free(config);
+}
+
+static void test_everything_prints_and_loads_back(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "recursion: {enabled: yes, root-hints: root.hints, priming: no, port: 5353, "
+        "qname-minimisation: no, do-not-query: [10.1.1.1, \"fd00::/8\"], prefer-ip: 4}\n"
+        "forward-zones: [{name: b.example, upstreams: [192.0.2.53], first: yes}]\n"
+        "stub-zones: [{name: a.example, upstreams: [10.50.1.65, \"2001:db8::1@54\"], first: yes, "
+        "cache: no, transport: tcp, tcp-keepalive: {idle: 3s}}, {name: c, upstreams: "
+        "[10.1.1.1]}]\n";
+    for (int empty = 0; empty < 2; empty++) {
+        struct config *config = load_fine(empty ? "" : text);
+        char *printed = print_text(config);
+        struct config *again = load_fine(printed);
+        char *printed_again = print_text(again);
+        assert_string_equal(printed, printed_again);
+        if (!empty) {
+            assert_non_null(strstr(printed, "do-not-query: [10.1.1.1, \"fd00::/8\"]\n"));
+            assert_non_null(strstr(printed, "  prefer-ip: 4\n"));
+            assert_non_null(strstr(printed, "  root-hints: \"root.hints\"\n"));
+            assert_non_null(strstr(
+                printed, "stub-zones:\n"
+                         "  - {name: a.example., upstreams: [10.50.1.65@5353, \"2001:db8::1@54\"], "
+                         "first: yes, cache: no, transport: tcp, tcp-keepalive: {idle: 3s}}\n"));
+        }
+        free(printed);
+        free(printed_again);
+        config_free(config);
+        config_free(again);
+    }
+}
+
+/* ---- errors ---- */
+
+static void test_contradictions_say_what_to_do(void **state)
+{
+    (void)state;
+    expect_errors("recursion: {enabled: no}",
+                  "f:1:1: error: forward-zones: names no zone, so nothing could be answered; add "
+                  "the servers to ask, for example forward-zones: [{name: ., upstreams: "
+                  "[192.0.2.53]}]\n");
+    config_free(load_fine("recursion: {enabled: no}\n"
+                          "stub-zones: [{name: a, upstreams: [192.0.2.1]}]\n"));
+    expect_errors("recursion: {enabled: no}\n"
+                  "forward-zones: [{name: ., upstreams: [192.0.2.53], first: yes}]\n"
+                  "stub-zones: [{name: a, upstreams: [192.0.2.1], first: yes}]\n",
+                  "f:2:52: error: forward-zones[0].first: falls back to recursion, which "
+                  "recursion.enabled: no turns off; leave one of them out\n"
+                  "f:3:48: error: stub-zones[0].first: falls back to recursion, which "
+                  "recursion.enabled: no turns off; leave one of them out\n");
+    expect_errors("forward-zones: [{name: A.example, upstreams: [192.0.2.53]}]\n"
+                  "stub-zones: [{name: b, upstreams: [192.0.2.1]}, {name: a.Example, upstreams: "
+                  "[192.0.2.1]}]\n",
+                  "f:2:50: error: stub-zones[1].name: a.example. stands in forward-zones too: its "
+                  "servers are recursive ones or authoritative ones; keep one of them\n");
+}
+
+static void test_values_that_cannot_be(void **state)
+{
+    (void)state;
+    static const char takes_prefix[] = "takes an address or a prefix such as 10.1.1.1, "
+                                       "10.50.1.64/27 or \"2001:db8::/32\", without a port, not";
+    char errors[1024];
+    expect_errors(
+        "recursion: {port: 0, prefer-ip: 5, priming: 1}",
+        "f:1:19: error: recursion.port: 0 is out of range; takes 1 to 65535\n"
+        "f:1:33: error: recursion.prefer-ip: takes any, 4 or 6, not \"5\"; did you mean "
+        "4?\n"
+        "f:1:45: error: recursion.priming: takes yes or no, not \"1\"; did you mean yes?\n");
+    snprintf(errors, sizeof(errors),
+             "f:1:40: error: recursion.do-not-query[1]: 10.1.0.0/8 stands twice; keep one of them\n"
+             "f:1:52: error: recursion.do-not-query[2]: %s \"x\"\n"
+             "f:1:55: error: recursion.do-not-query[3]: %s \"1.2.3.4@53\"\n"
+             "f:1:67: error: recursion.do-not-query[4]: %s a list\n",
+             takes_prefix, takes_prefix, takes_prefix);
+    expect_errors("recursion: {do-not-query: [10.0.0.0/8, 10.1.0.0/8, x, 1.2.3.4@53, [a]]}",
+                  errors);
+    expect_errors("recursion: {root-hints: \"a\\nb\", prming: no}",
+                  "f:1:25: error: recursion.root-hints: takes a path, or \"\" for none, not "
+                  "\"a?b\"\n"
+                  "f:1:33: error: recursion.prming: is not known; did you mean priming?\n");
+}
+
+static void test_stub_zones_that_cannot_be(void **state)
+{
+    (void)state;
+    expect_errors("stub-zones: [{name: a, upstreams: [192.0.2.1], trust-ad: yes}]",
+                  "f:1:48: error: stub-zones[0].trust-ad: is not known; nailup.yaml(5) lists what "
+                  "is\n");
+    expect_errors("stub-zones: [{name: a}, {upstreams: [192.0.2.1]}, b]",
+                  "f:1:14: error: stub-zones[0]: has no upstreams; takes a list of addresses such "
+                  "as [192.0.2.53, \"2001:db8::53@5353\"]\n"
+                  "f:1:25: error: stub-zones[1]: has no name; takes a domain name such as "
+                  "corp.example, or a single dot for everything\n"
+                  "f:1:51: error: stub-zones[2]: takes a mapping such as {name: ., upstreams: "
+                  "[192.0.2.53]}, not \"b\"\n");
+    expect_errors("stub-zones: [{name: a, upstreams: [192.0.2.1]}, {name: A, upstreams: "
+                  "[192.0.2.2]}]",
+                  "f:1:49: error: stub-zones[1]: zone a. stands twice; write all of its upstreams "
+                  "into one of them\n");
+    expect_errors("stub-zones: [{name: a, upstreams: [127.0.0.1, 192.0.2.1#ns.example], "
+                  "connections: 5}]",
+                  "f:1:14: error: stub-zones[0]: connections 5 is above max-connections 4; lower "
+                  "the one or raise the other\n"
+                  "f:1:14: error: stub-zones[0]: 127.0.0.1@53 is an address of server.listen: "
+                  "queries would go round in a circle\n"
+                  "f:1:47: error: stub-zones[0].upstreams[1]: names a server for TLS "
+                  "(#ns.example), but is asked over udp; write transport: tls in the zone, or "
+                  "leave the name out\n");
+}
+
+/* ---- servers that are met ---- */
+
+static struct route_upstream meet(const struct config *config, const char *address)
+{
+    const struct recursion_options *recursion = &config->route.recursion;
+    struct route_upstream met;
+    struct addr addr = addr_of(address);
+    assert_true(recursion->meet(recursion->meet_context, &addr, &met));
+    assert_true(addr_equal_ip(&met.addr, &addr));
+    return met;
+}
+
+static bool is_met(const struct config *config, const char *address)
+{
+    const struct recursion_options *recursion = &config->route.recursion;
+    struct route_upstream met;
+    struct addr addr = addr_of(address);
+    return recursion->meet(recursion->meet_context, &addr, &met);
+}
+
+static void test_a_server_in_a_prefix_is_nailed_wherever_it_is_met(void **state)
+{
+    (void)state;
+    struct config *config =
+        load_fine("tcp-upstream-keepalive: [10.50.1.64/27]\n"
+                  "server: {outgoing: [192.0.2.7, \"2001:db8::7\"]}\n"
+                  "stub-zones: [{name: a, upstreams: [10.50.1.65], max-in-flight: 7}]\n"
+                  "recursion: {port: 5353}\n");
+    struct route_upstream met = meet(config, "10.50.1.65@99");
+    assert_true(met.options.nailed);
+    assert_int_equal(met.options.transport, UPSTREAM_TCP);
+    assert_int_equal(met.options.max_in_flight, 256); /* a zone's options are the zone's */
+    assert_int_equal(addr_port(&met.addr), 5353);
+    config_free(config);
+}
+
+static void test_others_are_asked_over_udp_from_the_source_of_their_family(void **state)
+{
+    (void)state;
+    struct config *config = load_fine("server: {outgoing: [192.0.2.7, \"2001:db8::7\"]}\n"
+                                      "tcp-upstream-keepalive: [10.50.1.64/27]\n");
+    struct route_upstream met = meet(config, "10.50.1.63");
+    assert_false(met.options.nailed);
+    assert_int_equal(met.options.transport, UPSTREAM_UDP);
+    assert_int_equal(addr_family(&met.options.source), AF_INET);
+    met = meet(config, "2001:db8::1");
+    assert_int_equal(addr_family(&met.options.source), AF_INET6);
+    assert_int_equal(addr_port(&met.addr), 53);
+    config_free(config);
+}
+
+static void test_tls_of_an_entry_has_its_own_port_and_plain_text_that_of_recursion(void **state)
+{
+    (void)state;
+    struct config *config = load_fine(
+        "tcp-upstream-keepalive: [{prefix: 10.1.0.0/16, transport: tls, profile: opportunistic}]\n"
+        "recursion: {port: 5353}\n");
+    struct route_upstream met = meet(config, "10.1.2.3");
+    assert_int_equal(addr_port(&met.addr), 853);
+    assert_int_equal(met.options.fallback_port, 5353);
+    config_free(config);
+}
+
+static void test_who_must_not_be_asked_is_not(void **state)
+{
+    (void)state;
+    struct config *config = load_fine("recursion: {do-not-query: [10.0.0.0/8, \"fd00::/8\"]}\n"
+                                      "server: {listen: [192.0.2.7, \"2001:db8::7@5353\"]}\n");
+    static const char *const never[] = {
+        "10.1.1.1",        "fd00::1",   "0.0.0.0",  "0.1.2.3", "224.0.0.251",
+        "255.255.255.255", "240.0.0.1", "ff02::fb", "::",      "fe80::1",
+        "::ffff:10.1.1.1", "192.0.2.7", /* our own: in a circle
+                                         */
+    };
+    for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+        assert_false(is_met(config, never[i]));
+    assert_true(is_met(config, "192.0.2.8"));
+    assert_true(is_met(config, "2001:db8::7")); /* another port */
+    assert_true(is_met(config, "127.0.0.1"));   /* the list is the operator's */
+    config_free(config);
+    config = load_fine("");
+    assert_false(is_met(config, "127.0.0.2"));
+    assert_false(is_met(config, "::1"));
+    config_free(config);
+}
+
+/* ---- zones set at run time ---- */
+
+static void test_a_forward_takes_the_place_of_a_stub_zone(void **state)
+{
+    (void)state;
+    struct config *config =
+        load_fine("forward-zones: [{name: b, upstreams: [192.0.2.53]}]\n"
+                  "stub-zones: [{name: c, upstreams: [10.1.1.1]}, {name: a, upstreams: [10.1.1.1], "
+                  "max-in-flight: 7}]\n");
+    struct forward forward;
+    struct forwards forwards = {0};
+    struct arena arena;
+    struct route_options out;
+    char why[FORWARD_WHY_MAX];
+    const char *const upstreams[] = {"192.0.2.1"};
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(forward_parse(&forward, "a", 1, upstreams, why), ERR_OK);
+    assert_int_equal(forwards_put(&forwards, &forward), ERR_OK);
+    assert_int_equal(forwards_lay_over(&forwards, config, &arena, &out), ERR_OK);
+    assert_int_equal(out.zone_count, 3);
+    assert_int_equal(out.zones[2].kind, ROUTE_FORWARD);
+    assert_int_equal(out.zones[2].upstreams[0].options.max_in_flight, 7);
+    assert_int_equal(addr_port(&out.zones[2].upstreams[0].addr), 53);
+    assert_int_equal(out.zones[1].kind, ROUTE_STUB);
+    assert_ptr_equal(out.recursion.meet_context, config);
+    forwards_deinit(&forwards);
+    arena_deinit(&arena);
+    config_free(config);
+}
+
+#define WITH(test) cmocka_unit_test_setup_teardown(test, with_recursion, as_before)
+#define WITHOUT(test) cmocka_unit_test_setup_teardown(test, without_recursion, as_before)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITHOUT(test_each_key_is_refused_where_recursion_is_not_there),
+        WITHOUT(test_what_this_version_does_anyway_is_taken),
+        WITHOUT(test_a_zone_must_exist_where_there_is_no_recursion),
+        WITH(test_an_empty_file_is_a_resolver_of_the_whole_world),
+        WITH(test_values_are_read),
+        WITH(test_zones_may_fall_back_to_recursion),
+        WITH(test_everything_prints_and_loads_back),
+        WITH(test_contradictions_say_what_to_do),
+        WITH(test_values_that_cannot_be),
+        WITH(test_stub_zones_that_cannot_be),
+        WITH(test_a_server_in_a_prefix_is_nailed_wherever_it_is_met),
+        WITH(test_others_are_asked_over_udp_from_the_source_of_their_family),
+        WITH(test_tls_of_an_entry_has_its_own_port_and_plain_text_that_of_recursion),
+        WITH(test_who_must_not_be_asked_is_not),
+        WITH(test_a_forward_takes_the_place_of_a_stub_zone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

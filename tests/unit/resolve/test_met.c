@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Addresses that recursion meets, as upstreams that are held. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <limits.h>
+#include <string.h>
+
+#include "resolve/met.h"
+#include "resolve/route_options.h"
+#include "upstream/upstreams.h"
+#include "unit/resolve/fake_upstreams.h"
+
+enum { GROUP = 4 };
+
+static struct addr ip(const char *text)
+{
+    struct addr addr;
+    assert_int_equal(addr_parse(&addr, text, 0), ERR_OK);
+    return addr;
+}
+
+/* As config does it: 10.0.0.0/8 is nailed, 127.0.0.0/8 must not be asked; the port is the last
+ * byte, by which the upstreams are told apart. */
+static bool meet(const void *context, const struct addr *addr, struct route_upstream *out)
+{
+    size_t len;
+    const uint8_t *bytes = addr_bytes(addr, &len);
+    assert_ptr_equal(context, meet);
+    out->addr = *addr;
+    addr_set_port(&out->addr, bytes[len - 1]);
+    out->options = upstream_options_default;
+    out->options.nailed = bytes[0] == 10;
+    return bytes[0] != 127;
+}
+
+static const struct recursion_options recursion = {.meet = meet,
+                                                   .meet_context = (const void *)meet};
+
+static void test_a_group_is_who_may_be_asked_each_once(void **state)
+{
+    (void)state;
+    struct upstream *group[GROUP];
+    const struct addr ips[] = {ip("192.0.2.1"), ip("127.0.0.2"), ip("192.0.2.3@99"),
+                               ip("192.0.2.1@7"), ip("192.0.2.5")};
+    assert_int_equal(met_hold(&recursion, NULL, ips, 5, group, GROUP), 3);
+    assert_int_equal((uintptr_t)group[0], 2);
+    assert_int_equal((uintptr_t)group[1], 4);
+    assert_int_equal((uintptr_t)group[2], 6);
+    assert_int_equal(upstreams_held, 3);
+    met_drop(group, 3);
+    assert_int_equal(upstreams_held, 0);
+}
+
+static void test_a_group_has_a_bound(void **state)
+{
+    (void)state;
+    struct upstream *group[GROUP];
+    struct addr ips[100];
+    for (size_t i = 0; i < 100; i++) {
+        char text[32];
+        snprintf(text, sizeof(text), "192.0.2.%zu", i + 1);
+        ips[i] = ip(text);
+    }
+    assert_int_equal(met_hold(&recursion, NULL, ips, 100, group, GROUP), GROUP);
+    met_drop(group, GROUP);
+    assert_int_equal(upstreams_held, 0);
+}
+
+static void test_who_has_no_room_is_left_out(void **state)
+{
+    (void)state;
+    struct upstream *group[GROUP];
+    const struct addr ips[] = {ip("192.0.2.1"), ip("192.0.2.2")};
+    upstreams_left = 1;
+    assert_int_equal(met_hold(&recursion, NULL, ips, 2, group, GROUP), 1);
+    met_drop(group, 1);
+    assert_int_equal(met_hold(&recursion, NULL, ips, 2, group, GROUP), 0);
+    upstreams_left = UINT_MAX;
+}
+
+static void test_options_made_by_hand_meet_nobody(void **state)
+{
+    (void)state;
+    static const struct recursion_options none;
+    struct upstream *group[GROUP];
+    const struct addr ips[] = {ip("192.0.2.1")};
+    assert_int_equal(met_hold(&none, NULL, ips, 1, group, GROUP), 0);
+    assert_false(met_keeps((void *)&none, &ips[0], &upstream_options_default));
+}
+
+static void test_a_reload_keeps_who_would_be_met_so_again(void **state)
+{
+    (void)state;
+    struct recursion_options now = recursion;
+    struct upstream_options options = upstream_options_default;
+    struct addr addr = ip("192.0.2.7@7"), plant = ip("10.1.1.7@7"), never = ip("127.0.0.7@7");
+    assert_true(met_keeps(&now, &addr, &options));
+    assert_false(met_keeps(&now, &plant, &options)); /* now it is nailed */
+    assert_false(met_keeps(&now, &never, &options));
+    options.nailed = true;
+    assert_true(met_keeps(&now, &plant, &options));
+    assert_false(met_keeps(&now, &addr, &options));
+    options.nailed = false;
+    addr_set_port(&addr, 8); /* another port for all */
+    assert_false(met_keeps(&now, &addr, &options));
+}
+
+static void test_what_is_preferred_is_a_family_or_none(void **state)
+{
+    (void)state;
+    struct recursion_options options = {0};
+    assert_int_equal(met_prefer_family(&options), 0);
+    options.prefer_ip = RECURSION_PREFER_IPV4;
+    assert_int_equal(met_prefer_family(&options), AF_INET);
+    options.prefer_ip = RECURSION_PREFER_IPV6;
+    assert_int_equal(met_prefer_family(&options), AF_INET6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_group_is_who_may_be_asked_each_once),
+        cmocka_unit_test(test_a_group_has_a_bound),
+        cmocka_unit_test(test_who_has_no_room_is_left_out),
+        cmocka_unit_test(test_options_made_by_hand_meet_nobody),
+        cmocka_unit_test(test_what_is_preferred_is_a_family_or_none),
+        cmocka_unit_test(test_a_reload_keeps_who_would_be_met_so_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

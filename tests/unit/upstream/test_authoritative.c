@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Groups as recursion has them: a zone's servers of both IP versions, seen for the first time, some
+ * of them dead, some without a way to them.
+ */
+
+#include "unit/upstream/world.h"
+
+enum { MANY = 24 };
+
+struct zone {
+    struct world world;
+    struct upstream *group[EXCHANGE_GROUP_MAX];
+    struct fake_peer *peers[EXCHANGE_GROUP_MAX];
+    size_t count;
+};
+
+static void open_zone(struct zone *zone)
+{
+    zone->count = 0;
+    world_open(&zone->world);
+}
+
+/* One more server of the zone. */
+static struct fake_peer *add(struct zone *zone, const char *addr, enum fake_udp how)
+{
+    struct fake_peer *peer = world_peer(&zone->world, addr, NULL, NULL);
+    fake_server_set_udp(fake_peer_server(peer), how);
+    zone->group[zone->count] = world_meet(&zone->world, addr, &upstream_options_default);
+    return zone->peers[zone->count++] = peer;
+}
+
+static void add_v6(struct zone *zone, unsigned count, enum fake_udp how)
+{
+    char text[64];
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(text, sizeof(text), "2001:db8::%x@53", (unsigned)zone->count + 1);
+        add(zone, text, how);
+    }
+}
+
+/* Asks as recursion does, and waits for the end. */
+static void ask_as(struct zone *zone, struct asker *asker, struct exchange_question question)
+{
+    struct world *world = &zone->world;
+    memset(asker, 0, sizeof(*asker));
+    asker->world = world;
+    asker->asked_at = loop_now(world->loop);
+    assert_int_equal(name_parse(&question.question.name, asker->wire, "www.example", 11), ERR_OK);
+    question.question.type = RRTYPE_A;
+    question.question.cls = RRCLASS_IN;
+    exchange_init(&asker->exchange, world->upstreams, &asker_handler, asker);
+    exchange_start(&asker->exchange, &question, zone->group, zone->count);
+    for (int i = 0; i < 10000 && asker->result == ASKER_WAITING; i++)
+        fake_loop_advance(world->loop, MS);
+    assert_int_not_equal(asker->result, ASKER_WAITING);
+}
+
+static void ask_zone(struct zone *zone, struct asker *asker)
+{
+    ask_as(zone, asker, (struct exchange_question){0});
+}
+
+static uint64_t failed_sends(const struct zone *zone)
+{
+    return fake_net_counts(zone->world.net).udp_errors;
+}
+
+static void see_flags(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    uint8_t *flags = owner;
+    *flags = ask->query.data[2];
+    fake_answer_a(answer, ask->query, "192.0.2.1", 300);
+}
+
+static void test_authoritative_servers_are_not_asked_for_recursion(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    uint8_t flags = 0xff;
+    open_zone(&zone);
+    fake_peer_set(add(&zone, "192.0.2.1@53", FAKE_UDP_DELIVER), see_flags, &flags);
+    ask_zone(&zone, &asker);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_int_equal(flags & 1, 0);
+    world_close(&zone.world);
+}
+
+/* Whichever is drawn first. */
+static void test_authoritative_zone_with_one_dead_server_answers_at_first_contact(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        struct zone zone;
+        struct asker asker;
+        open_zone(&zone);
+        add(&zone, "192.0.2.1@53", FAKE_UDP_DROP);
+        add(&zone, "192.0.2.2@53", FAKE_UDP_DELIVER);
+        for (int i = 0; i < round; i++)
+            (void)rand_u64();
+        ask_zone(&zone, &asker);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        assert_in_range(asker.took_us, 0, HEALTH_RTO_FIRST_US + 50 * MS);
+        world_close(&zone.world);
+    }
+}
+
+/* The wait is paid once, not by each question until the server counts as ill; save when one of
+ * twenty looks whether it has come back. */
+static void test_authoritative_server_that_was_silent_once_does_not_go_first_again(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    unsigned late = 0;
+    open_zone(&zone);
+    add(&zone, "192.0.2.1@53", FAKE_UDP_DROP);
+    add(&zone, "192.0.2.2@53", FAKE_UDP_DELIVER);
+    for (int i = 0; i < 100; i++) {
+        ask_zone(&zone, &asker);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        late += asker.took_us >= HEALTH_RTO_FIRST_US;
+    }
+    assert_in_range(late, 1, HEALTH_ILL_SILENCES);
+    world_close(&zone.world);
+}
+
+static void
+test_authoritative_half_of_the_servers_dead_is_answered_within_its_attempts(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    open_zone(&zone);
+    add_v6(&zone, 4, FAKE_UDP_DROP);
+    add_v6(&zone, 4, FAKE_UDP_REFUSE);
+    add(&zone, "192.0.2.1@53", FAKE_UDP_DELIVER);
+    ask_zone(&zone, &asker);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_in_range(asker.took_us, 0, 4 * HEALTH_RTO_FIRST_US + 100 * MS);
+    world_close(&zone.world);
+}
+
+/* A host without IPv6, and a zone that has little else. */
+static void
+test_authoritative_family_without_a_route_costs_nothing_but_a_try_now_and_then(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    open_zone(&zone);
+    add_v6(&zone, MANY, FAKE_UDP_FAIL_NOW);
+    struct fake_peer *peer = add(&zone, "192.0.2.1@53", FAKE_UDP_DELIVER);
+    ask_zone(&zone, &asker);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_in_range(asker.took_us, 0, 50 * MS);
+    assert_in_range(failed_sends(&zone), 0, REACH_STRIKES);
+    for (int i = 0; i < 200; i++)
+        ask_zone(&zone, &asker);
+    assert_in_range(failed_sends(&zone), 0, REACH_STRIKES);
+    assert_int_equal(fake_peer_udp_queries(peer), 201);
+    fake_loop_advance(zone.world.loop, 2 * REACH_REST_US);
+    for (int i = 0; i < 10; i++)
+        ask_zone(&zone, &asker);
+    assert_in_range(failed_sends(&zone), 0, 2 * REACH_STRIKES);
+    world_close(&zone.world);
+}
+
+static void test_authoritative_family_that_gets_a_route_is_used_again(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    size_t asked = 0;
+    open_zone(&zone);
+    add_v6(&zone, 6, FAKE_UDP_FAIL_NOW);
+    add(&zone, "192.0.2.1@53", FAKE_UDP_DELIVER);
+    ask_zone(&zone, &asker);
+    for (size_t i = 0; i < 6; i++)
+        fake_server_set_udp(fake_peer_server(zone.peers[i]), FAKE_UDP_DELIVER);
+    upstreams_network_changed(zone.world.upstreams, NETWORK_CHANGED);
+    for (int i = 0; i < 50; i++)
+        ask_zone(&zone, &asker);
+    for (size_t i = 0; i < 6; i++)
+        asked += fake_peer_udp_queries(zone.peers[i]) > 0;
+    assert_int_equal(asked, 6);
+    world_close(&zone.world);
+}
+
+/* What cannot be sent is no attempt: the only one that can be comes last of very many. */
+static void test_authoritative_servers_without_a_way_use_up_no_attempts(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    open_zone(&zone);
+    add_v6(&zone, EXCHANGE_GROUP_MAX - 1, FAKE_UDP_FAIL_NOW);
+    add_v6(&zone, 1, FAKE_UDP_DELIVER); /* of the same family, which is thought missing by then */
+    ask_zone(&zone, &asker);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    world_close(&zone.world);
+}
+
+/* A plant behind a network that is gone, with a server elsewhere. */
+static void test_authoritative_nailed_server_without_a_way_goes_last_too(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    struct upstream_options nailed = world_nailed();
+    open_zone(&zone);
+    struct fake_peer *plant = world_peer(&zone.world, "10.1.1.1@53", NULL, NULL);
+    fake_server_set_udp(fake_peer_server(plant), FAKE_UDP_FAIL_NOW);
+    fake_server_set_dial(fake_peer_server(plant), FAKE_DIAL_FAIL_NOW);
+    zone.group[zone.count] = world_meet(&zone.world, "10.1.1.1@53", &nailed);
+    zone.peers[zone.count++] = plant;
+    struct fake_peer *peer = add(&zone, "192.0.2.1@53", FAKE_UDP_DELIVER);
+    fake_loop_advance(zone.world.loop, S);
+    for (int i = 0; i < 200; i++) {
+        ask_zone(&zone, &asker);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        assert_in_range(asker.took_us, 0, 50 * MS);
+    }
+    assert_int_equal(fake_peer_udp_queries(peer), 200);
+    assert_in_range(failed_sends(&zone), 0, 3);
+    fake_server_set_udp(fake_peer_server(plant), FAKE_UDP_DELIVER);
+    fake_server_set_dial(fake_peer_server(plant), FAKE_DIAL_ACCEPT);
+    fake_loop_advance(zone.world.loop, 10 * S);
+    for (int i = 0; i < 20; i++)
+        ask_zone(&zone, &asker);
+    assert_true(fake_peer_queries(plant) > 0);
+    world_close(&zone.world);
+}
+
+static void test_authoritative_all_without_a_way_fails_at_once(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    open_zone(&zone);
+    add_v6(&zone, MANY, FAKE_UDP_FAIL_NOW);
+    ask_zone(&zone, &asker);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_true(asker.failure.any_network);
+    assert_in_range(asker.took_us, 0, MS);
+    world_close(&zone.world);
+}
+
+static void test_authoritative_preferred_family_goes_first_and_the_other_helps_out(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    const struct exchange_question question = {.prefer_family = AF_INET6};
+    open_zone(&zone);
+    struct fake_peer *v4 = add(&zone, "192.0.2.1@53", FAKE_UDP_DELIVER);
+    add_v6(&zone, 1, FAKE_UDP_DELIVER);
+    fake_server_set_latency(fake_peer_server(zone.peers[1]), 90 * MS);
+    for (int i = 0; i < 50; i++) {
+        ask_as(&zone, &asker, question);
+        assert_ptr_equal(asker.from, zone.group[1]);
+    }
+    assert_int_equal(fake_peer_udp_queries(v4), 0);
+    fake_server_set_udp(fake_peer_server(zone.peers[1]), FAKE_UDP_DROP);
+    for (int i = 0; i < 10; i++) {
+        ask_as(&zone, &asker, question);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        assert_ptr_equal(asker.from, zone.group[0]);
+    }
+    assert_in_range(asker.took_us, 0, 10 * MS); /* by now it is known to be ill */
+    world_close(&zone.world);
+}
+
+static void test_authoritative_question_may_have_less_time_and_fewer_attempts(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    size_t sent = 0;
+    open_zone(&zone);
+    add_v6(&zone, 8, FAKE_UDP_DROP);
+    ask_as(&zone, &asker, (struct exchange_question){.wall_us = 1500 * MS});
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_in_range(asker.took_us, 1500 * MS, 1501 * MS);
+    world_close(&zone.world);
+
+    open_zone(&zone);
+    add_v6(&zone, 8, FAKE_UDP_DROP);
+    ask_as(&zone, &asker, (struct exchange_question){.attempts_max = 3});
+    for (size_t i = 0; i < zone.count; i++)
+        sent += fake_peer_udp_queries(zone.peers[i]);
+    assert_int_equal(zone.world.stats.upstream_queries_udp, 3);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_int_equal(sent, 0);
+    world_close(&zone.world);
+
+    open_zone(&zone); /* but never more than all others have */
+    add_v6(&zone, 20, FAKE_UDP_DROP);
+    ask_as(&zone, &asker, (struct exchange_question){.attempts_max = 200, .wall_us = 3600 * S});
+    assert_in_range(asker.took_us, 0, EXCHANGE_WALL_US + MS);
+    assert_in_range(zone.world.stats.upstream_queries_udp, 1, EXCHANGE_ATTEMPTS_MAX);
+    world_close(&zone.world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_authoritative_servers_are_not_asked_for_recursion),
+        cmocka_unit_test(test_authoritative_zone_with_one_dead_server_answers_at_first_contact),
+        cmocka_unit_test(test_authoritative_server_that_was_silent_once_does_not_go_first_again),
+        cmocka_unit_test(
+            test_authoritative_half_of_the_servers_dead_is_answered_within_its_attempts),
+        cmocka_unit_test(
+            test_authoritative_family_without_a_route_costs_nothing_but_a_try_now_and_then),
+        cmocka_unit_test(test_authoritative_family_that_gets_a_route_is_used_again),
+        cmocka_unit_test(test_authoritative_servers_without_a_way_use_up_no_attempts),
+        cmocka_unit_test(test_authoritative_nailed_server_without_a_way_goes_last_too),
+        cmocka_unit_test(test_authoritative_all_without_a_way_fails_at_once),
+        cmocka_unit_test(test_authoritative_preferred_family_goes_first_and_the_other_helps_out),
+        cmocka_unit_test(test_authoritative_question_may_have_less_time_and_fewer_attempts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Upstreams that recursion meets: as many as there is room for, those that are used and those that
+ * are nailed before all others.
+ */
+
+#include "unit/upstream/world.h"
+
+/* The n-th server of somebody who has very many. */
+static struct addr nth(unsigned n)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "100.%u.%u.%u@53", 64 + n / 65536, n / 256 % 256, n % 256);
+    return fake_addr(text);
+}
+
+static struct upstream *meet_nth(struct world *world, unsigned n)
+{
+    struct addr addr = nth(n);
+    return upstreams_meet(world->upstreams, &addr, &upstream_options_default);
+}
+
+/* Meets so many from the first-th on, each for an instant. */
+static void meet_many(struct world *world, unsigned first, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        struct upstream *upstream = meet_nth(world, first + i);
+        assert_non_null(upstream);
+        upstreams_drop(upstream);
+        if (i % 100 == 99)
+            fake_loop_settle(world->loop);
+    }
+    fake_loop_settle(world->loop);
+}
+
+static void see_nothing(void *context, const struct upstream_view *view)
+{
+    (void)context;
+    (void)view;
+}
+
+static size_t count(const struct world *world)
+{
+    return upstreams_first(world->upstreams, 0, see_nothing, NULL);
+}
+
+static void test_met_again_it_is_the_same_with_what_was_learned(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    world_open(&world);
+    world_peer(&world, "192.0.2.1@53", NULL, NULL);
+    struct upstream *met = world_meet(&world, "192.0.2.1@53", &upstream_options_default);
+    ask_and_wait(&asker, &world, "www.example", met);
+    uint64_t srtt_us = met->udp.srtt_us;
+    assert_int_not_equal(srtt_us, 0);
+    upstreams_drop(met);
+    fake_loop_advance(world.loop, 100 * S);
+    assert_ptr_equal(world_meet(&world, "192.0.2.1@53", &upstream_options_default), met);
+    assert_int_equal(met->udp.srtt_us, srtt_us);
+    assert_int_equal(upstreams_met(world.upstreams), 1);
+    world_close(&world);
+}
+
+static void test_met_in_a_prefix_it_is_dialled_at_first_sight_and_kept(void **state)
+{
+    (void)state;
+    struct world world;
+    struct upstream_options options = world_nailed();
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", NULL, NULL);
+    upstreams_drop(world_meet(&world, "10.1.1.1@53", &options));
+    fake_loop_advance(world.loop, 1000 * S);
+    assert_int_equal(world.stats.upstream_ready, 1);
+    assert_int_equal(peer_dials(peer), 1);
+    world_close(&world);
+}
+
+static void test_met_without_end_they_stay_bounded_and_the_last_used_stay(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    meet_many(&world, 0, UPSTREAMS_MET_MAX);
+    assert_int_equal(count(&world), UPSTREAMS_MET_MAX);
+    struct upstream *first = meet_nth(&world, 0); /* in use again */
+    first->queries = 1;
+    upstreams_drop(first);
+    meet_many(&world, UPSTREAMS_MET_MAX, UPSTREAMS_MET_MAX - 1);
+    assert_int_equal(count(&world), UPSTREAMS_MET_MAX);
+    assert_ptr_equal(meet_nth(&world, 0), first);
+    upstreams_drop(first);
+    meet_many(&world, 2 * UPSTREAMS_MET_MAX, UPSTREAMS_MET_MAX);
+    assert_int_equal(count(&world), UPSTREAMS_MET_MAX);
+    assert_int_equal(meet_nth(&world, 0)->queries, 0); /* another with its address */
+    world_close(&world);
+}
+
+static void test_met_in_a_flood_nailed_wanted_and_held_ones_stay(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    struct upstream_options nailed = world_nailed();
+    struct addr wanted_at = fake_addr("192.0.2.2@53");
+    world_open(&world);
+    struct fake_peer *plant = world_peer(&world, "10.1.1.1@53", NULL, NULL);
+    world_peer(&world, "192.0.2.1@53", NULL, NULL);
+    struct upstream *met = world_meet(&world, "10.1.1.1@53", &nailed);
+    upstreams_drop(met);
+    struct upstream *held = world_meet(&world, "192.0.2.1@53", &upstream_options_default);
+    struct upstream *wanted =
+        upstreams_want(world.upstreams, &wanted_at, &upstream_options_default);
+    assert_ptr_equal(world_meet(&world, "192.0.2.2@53", &upstream_options_default), wanted);
+    upstreams_drop(wanted);
+    fake_loop_advance(world.loop, 100 * MS);
+    meet_many(&world, 0, 2 * UPSTREAMS_MET_MAX);
+    assert_int_equal(count(&world), UPSTREAMS_MET_MAX);
+    assert_int_equal(world.stats.upstream_ready, 1);
+    assert_ptr_equal(world_meet(&world, "10.1.1.1@53", &nailed), met);
+    ask_and_wait(&asker, &world, "www.example", met);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_int_equal(peer_dials(plant), 1);
+    ask_and_wait(&asker, &world, "www.example", held);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_ptr_equal(world_meet(&world, "192.0.2.2@53", &upstream_options_default), wanted);
+    world_close(&world);
+}
+
+/* Each of them would be nailed, which max-nailed bounds; the rest goes as any other. */
+static void test_met_in_a_prefix_of_the_whole_world_they_stay_bounded(void **state)
+{
+    (void)state;
+    struct world world;
+    struct upstream_options nailed = world_nailed();
+    world_open(&world);
+    world.quota.max = 5;
+    for (unsigned n = 0; n < UPSTREAMS_MET_MAX + 2000; n++) {
+        struct addr addr = nth(n);
+        struct upstream *upstream = upstreams_meet(world.upstreams, &addr, &nailed);
+        assert_non_null(upstream);
+        upstreams_drop(upstream);
+        if (n % 100 == 99)
+            fake_loop_advance(world.loop, MS);
+    }
+    fake_loop_advance(world.loop, 10 * S);
+    assert_int_equal(upstreams_met(world.upstreams), UPSTREAMS_MET_MAX);
+    assert_int_equal(count(&world), UPSTREAMS_MET_MAX);
+    assert_int_equal(world.quota.used, 5);
+    struct addr addr = nth(0);
+    assert_int_equal(upstreams_meet(world.upstreams, &addr, &nailed)->pool.places, 1);
+    world_close(&world);
+}
+
+static void test_met_and_all_held_there_is_an_end_too(void **state)
+{
+    (void)state;
+    struct world world;
+    static struct upstream *held[UPSTREAMS_MET_MOST];
+    world_open(&world);
+    for (unsigned i = 0; i < UPSTREAMS_MET_MOST; i++)
+        assert_non_null(held[i] = meet_nth(&world, i));
+    fake_loop_settle(world.loop);
+    assert_int_equal(count(&world), UPSTREAMS_MET_MOST);
+    assert_null(meet_nth(&world, UPSTREAMS_MET_MOST));
+    assert_ptr_equal(meet_nth(&world, 7), held[7]); /* who is there may be asked */
+    upstreams_drop(held[7]);
+    for (unsigned i = 0; i < UPSTREAMS_MET_MOST; i++)
+        upstreams_drop(held[i]);
+    assert_null(meet_nth(&world, UPSTREAMS_MET_MOST));
+    upstreams_drop(meet_nth(&world, 7)); /* the next one lets those go that are too many */
+    fake_loop_settle(world.loop);
+    assert_int_equal(count(&world), UPSTREAMS_MET_MAX);
+    assert_non_null(meet_nth(&world, UPSTREAMS_MET_MOST));
+    world_close(&world);
+}
+
+/* While its own answer is handed out, the server that gave it is let go, and a flood follows. */
+struct letting_go {
+    struct world *world;
+    struct upstream *from;
+    bool done;
+};
+
+static enum exchange_verdict let_go(void *owner, const struct exchange_answer *answer)
+{
+    struct letting_go *letting = owner;
+    (void)answer;
+    upstreams_drop(letting->from);
+    for (unsigned i = 0; i < UPSTREAMS_MET_MAX + 1; i++)
+        upstreams_drop(meet_nth(letting->world, i));
+    letting->done = true;
+    return EXCHANGE_TAKEN;
+}
+
+static void never(void *owner, const struct exchange_failure *failure)
+{
+    (void)owner;
+    (void)failure;
+    fail();
+}
+
+static void test_met_and_let_go_inside_its_own_answer_it_outlives_the_call(void **state)
+{
+    (void)state;
+    static const struct exchange_handler handler = {.on_answer = let_go, .on_failed = never};
+    for (int over_stream = 0; over_stream < 2; over_stream++) {
+        struct world world;
+        struct exchange exchange;
+        uint8_t wire[NAME_WIRE_MAX];
+        struct exchange_question question = {.question = {.type = RRTYPE_A, .cls = RRCLASS_IN}};
+        struct upstream_options options = upstream_options_default;
+        options.transport = over_stream ? UPSTREAM_TCP : UPSTREAM_UDP;
+        options.fallback = over_stream ? UPSTREAM_FALLBACK_NONE : UPSTREAM_FALLBACK_UDP;
+        world_open(&world);
+        world_peer(&world, "192.0.2.1@53", NULL, NULL);
+        struct letting_go letting = {.world = &world,
+                                     .from = world_meet(&world, "192.0.2.1@53", &options)};
+        assert_int_equal(name_parse(&question.question.name, wire, "a.example", 9), ERR_OK);
+        exchange_init(&exchange, world.upstreams, &handler, &letting);
+        exchange_start(&exchange, &question, &letting.from, 1);
+        fake_loop_advance(world.loop, S);
+        assert_true(letting.done);
+        assert_int_equal(count(&world), UPSTREAMS_MET_MAX);
+        assert_int_equal(world.stats.upstream_ready, 0); /* its connection went with it */
+        world_close(&world);
+    }
+}
+
+/* A former forwarder is no server that was met, though it would be asked alike. */
+static bool keeps_all(void *context, const struct addr *addr,
+                      const struct upstream_options *options)
+{
+    (void)context;
+    (void)addr;
+    (void)options;
+    return true;
+}
+
+static void test_met_is_not_who_was_only_listed(void **state)
+{
+    (void)state;
+    struct world world;
+    struct addr at = fake_addr("192.0.2.1@53");
+    world_open(&world);
+    struct upstream *listed = upstreams_want(world.upstreams, &at, &upstream_options_default);
+    upstreams_unwant(listed);
+    upstreams_drop(listed);
+    upstreams_drop(meet_nth(&world, 1));
+    upstreams_settle(world.upstreams, keeps_all, NULL);
+    fake_loop_advance(world.loop, S);
+    assert_int_equal(count(&world), 1);
+    upstreams_settle(world.upstreams, NULL, NULL);
+    fake_loop_advance(world.loop, S);
+    assert_int_equal(count(&world), 0);
+    assert_int_equal(upstreams_met(world.upstreams), 0);
+    world_close(&world);
+}
+
+static void test_met_again_while_it_retires_it_is_back(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    struct upstream *met = meet_nth(&world, 1);
+    upstreams_settle(world.upstreams, NULL, NULL);
+    assert_true(met->retiring);
+    assert_int_equal(upstreams_met(world.upstreams), 0);
+    assert_ptr_equal(meet_nth(&world, 1), met);
+    assert_false(met->retiring);
+    assert_int_equal(upstreams_met(world.upstreams), 1);
+    upstreams_drop(met);
+    upstreams_drop(met);
+    fake_loop_advance(world.loop, S);
+    assert_ptr_equal(meet_nth(&world, 1), met);
+    world_close(&world);
+}
+
+/* ---- all at once ---- */
+
+enum { CHURN_SERVERS = 40, CHURN_ASKERS = 12, CHURN_MAX = 8 };
+
+struct churn {
+    struct world world;
+    struct asker askers[CHURN_ASKERS];
+    struct upstream *asked[CHURN_ASKERS]; /* held while it is asked; NULL: nobody */
+};
+
+static bool keeps_some(void *context, const struct addr *addr,
+                       const struct upstream_options *options)
+{
+    (void)context;
+    (void)addr;
+    (void)options;
+    return rand_below(2);
+}
+
+/* Of three kinds by its number: plain, over TCP, nailed. */
+static struct upstream *meet_any(struct churn *churn)
+{
+    unsigned n = rand_below(CHURN_SERVERS);
+    struct addr addr = nth(n);
+    struct upstream_options options = n % 3 == 2 ? world_nailed() : upstream_options_default;
+    if (n % 3 == 1)
+        options.transport = UPSTREAM_TCP;
+    return upstreams_meet(churn->world.upstreams, &addr, &options);
+}
+
+static void churn_once(struct churn *churn, unsigned n)
+{
+    struct asker *asker = &churn->askers[n];
+    if (churn->asked[n] && asker->result == ASKER_WAITING && rand_below(3))
+        return;
+    if (churn->asked[n]) {
+        exchange_stop(&asker->exchange);
+        upstreams_drop(churn->asked[n]);
+    }
+    churn->asked[n] = meet_any(churn);
+    if (churn->asked[n])
+        ask(asker, &churn->world, "www.example", churn->asked[n]);
+}
+
+static void open_churn(struct churn *churn)
+{
+    memset(churn->asked, 0, sizeof(churn->asked));
+    world_open(&churn->world);
+    churn->world.quota.max = 4;
+    upstreams_env(churn->world.upstreams)->met_max = CHURN_MAX;
+    for (unsigned n = 0; n < CHURN_SERVERS; n++) {
+        struct addr addr = nth(n);
+        struct fake_peer *peer = fake_peer_new(churn->world.net, &addr, NULL, NULL);
+        if (n % 5 == 4)
+            fake_server_set_udp(fake_peer_server(peer), FAKE_UDP_DROP);
+        if (n % 7 == 6)
+            fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_BLACKHOLE);
+    }
+}
+
+static void test_met_and_dropped_in_any_order_nothing_is_lost(void **state)
+{
+    (void)state;
+    static struct churn churn;
+    open_churn(&churn);
+    for (unsigned round = 0; round < 20000; round++) {
+        churn_once(&churn, rand_below(CHURN_ASKERS));
+        if (rand_below(200) == 0)
+            upstreams_settle(churn.world.upstreams, keeps_some, NULL);
+        if (rand_below(3) == 0)
+            fake_loop_advance(churn.world.loop, rand_below(20) * MS);
+        assert_in_range(upstreams_met(churn.world.upstreams), 0, 2 * CHURN_MAX);
+    }
+    for (unsigned n = 0; n < CHURN_ASKERS; n++) {
+        exchange_stop(&churn.askers[n].exchange);
+        if (churn.asked[n])
+            upstreams_drop(churn.asked[n]);
+    }
+    upstreams_drop(meet_any(&churn)); /* lets go who is too many */
+    fake_loop_advance(churn.world.loop, 100 * S);
+    assert_in_range(count(&churn.world), 1, CHURN_MAX);
+    upstreams_settle(churn.world.upstreams, NULL, NULL);
+    fake_loop_advance(churn.world.loop, 100 * S);
+    assert_int_equal(count(&churn.world), 0);
+    world_close(&churn.world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_met_again_it_is_the_same_with_what_was_learned),
+        cmocka_unit_test(test_met_in_a_prefix_it_is_dialled_at_first_sight_and_kept),
+        cmocka_unit_test(test_met_without_end_they_stay_bounded_and_the_last_used_stay),
+        cmocka_unit_test(test_met_in_a_flood_nailed_wanted_and_held_ones_stay),
+        cmocka_unit_test(test_met_in_a_prefix_of_the_whole_world_they_stay_bounded),
+        cmocka_unit_test(test_met_and_all_held_there_is_an_end_too),
+        cmocka_unit_test(test_met_and_let_go_inside_its_own_answer_it_outlives_the_call),
+        cmocka_unit_test(test_met_is_not_who_was_only_listed),
+        cmocka_unit_test(test_met_again_while_it_retires_it_is_back),
+        cmocka_unit_test(test_met_and_dropped_in_any_order_nothing_is_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
