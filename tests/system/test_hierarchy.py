@@ -12,6 +12,7 @@ import pytest
 from conftest import ROOT, eventually
 from hierarchy import compare, run
 from hierarchy.truth import judge, questions, truth
+from hierarchy.wire import AD
 from hierarchy.zones import BADS, FAILS, GOOD, PLANTS, ZONES, records_of
 
 SAMPLE = ["good.one.", "away.one.", "chain.one.", "plant.one.", "zero.one.", "wild.two.", "big.one.", "six.one.",
@@ -154,7 +155,7 @@ def test_a_resolver_finds_every_name_or_differs_for_a_known_reason(tree, name):
         differ, answers = compare.compare(tree, name, other.address, asked)
     assert not [one for one in differ if one.reason is None]
     assert len(differ) < len(asked) / 50
-    assert not any(answer["flags"] & 0x20 for answer in answers), "nothing is signed, so nothing is authentic"
+    assert not any(answer["flags"] & AD for answer in answers), "nothing is signed, so nothing is authentic"
 
 
 @pytest.mark.parametrize("name", run.RESOLVERS)
@@ -164,6 +165,14 @@ def test_what_a_server_says_about_other_zones_is_not_believed(tree, name):
     with resolver(tree, name) as other:
         for asked in (poison, good):
             assert not compare.compare(tree, name, other.address, asked)[0]
+
+
+def test_another_port_will_do_for_those_who_can_ask_it(tmp_path):
+    try:
+        with run.Place() as place, run.Hierarchy(tmp_path, place, port=5399) as other, run.start_named(other) as named:
+            assert other.ask(named.address, [("www.away.one.", "A")])[0]["rows"]
+    except run.CannotRun as error:
+        pytest.skip(str(error))
 
 
 # ---- the soak of tests/soak ----

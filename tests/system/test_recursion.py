@@ -7,9 +7,10 @@ import json
 import subprocess
 
 import pytest
-from conftest import Daemon, eventually, program
+from conftest import Daemon, eventually, merge, program
 from hierarchy import compare, run
 from hierarchy.truth import questions, truth
+from hierarchy.wire import AD
 from hierarchy.zones import GOOD
 
 TRANSPORT = "upstream_queries_total{transport=\"%s\"}"
@@ -36,13 +37,12 @@ def tree(can_recurse, tmp_path_factory):
 
 @pytest.fixture
 def recursive(tree, tmp_path):
-    """recursive({...}): nailupd in the place of the hierarchy, with more configuration; address: where to ask."""
+    """recursive(recursion={...}): nailupd in the place of the hierarchy, with more configuration. address: where to
+    ask it."""
     started = []
 
-    def start(**more):
-        config = run.nailupd_config(tree, tmp_path / "control.sock")
-        for key, value in more.items():
-            config[key] = {**config.get(key, {}), **value} if isinstance(value, dict) else value
+    def start(tree=tree, **more):
+        config = merge(run.nailupd_config(tree, tmp_path / "control.sock"), more)
         daemon = Daemon(tmp_path, config, inside=tree.place.enter)
         daemon.address = daemon.ip, daemon.port
         started.append(daemon)
@@ -59,7 +59,7 @@ def recursive(tree, tmp_path):
 def check(tree, daemon, asked):
     differ, answers = compare.compare(tree, "nailupd", daemon.address, asked)
     assert not differ, "\n".join(f"{' '.join(one.question)}: {one.wrong}" for one in differ[:20])
-    assert not any(answer["flags"] & 0x20 for answer in answers)
+    assert not any(answer["flags"] & AD for answer in answers)
     return answers
 
 
@@ -100,7 +100,14 @@ def test_answers_are_those_of_another_resolver(tree, recursive, name):
 @pytest.mark.parametrize("switch", ["qname-minimisation", "case-randomisation", "cookies", "priming"])
 def test_answers_are_right_without(tree, recursive, switch):
     asked = are_good(tree, questions(["good.one.", "minbreak.one.", "a.b.deep.two.", "tcponly.one.", "lowers.one."]))
-    check(tree, recursive(recursion={**run.nailupd_config(tree, "")["recursion"], switch: "no"}), asked)
+    check(tree, recursive(recursion={switch: "no"}), asked)
+
+
+def test_the_servers_may_be_at_another_port(recursive, tmp_path):
+    with run.Place() as place, run.Hierarchy(tmp_path, place, port=5399) as other:
+        daemon = recursive(other)
+        check(other, daemon, are_good(other, questions(["good.one.", "away.one."])))
+        assert daemon.stop() == 0
 
 
 def test_the_plant_in_a_nailed_prefix_is_asked_over_tcp_and_kept(tree, recursive):

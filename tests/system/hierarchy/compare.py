@@ -15,7 +15,8 @@ from collections import namedtuple
 
 from .run import RESOLVERS, CannotRun, Hierarchy, Place
 from .truth import judge, questions, truth
-from .zones import FAILS, GOOD
+from .wire import AD
+from .zones import FAILS, GOOD, ZONES
 
 TIMEOUT_S = 12  # more than named gives a question, less than Unbound gives a dead zone
 
@@ -78,11 +79,12 @@ def main(names):
     asked, found = questions(), []
     with tempfile.TemporaryDirectory(prefix="hierarchy.") as folder, contextlib.ExitStack() as stack:
         tree = stack.enter_context(Hierarchy(folder, stack.enter_context(Place())))
+        print(f"{len(ZONES)} zones, ready in {tree.start_seconds:.1f} s")
         for name in names:
             resolver, began = stack.enter_context(RESOLVERS[name](tree)), time.monotonic()
             differ, answers = compare(tree, name, resolver.address, asked)
             found += differ
-            authentic = sum(answer["flags"] & 0x20 > 0 for answer in answers)
+            authentic = sum(answer["flags"] & AD > 0 for answer in answers)
             print(f"{name}: {len(asked)} questions in {time.monotonic() - began:.1f} s, {len(differ)} differ, "
                   f"{authentic} with AD")
     print_table(found)

@@ -12,7 +12,7 @@ TYPES = {"A": 1, "NS": 2, "CNAME": 5, "SOA": 6, "PTR": 12, "MX": 15, "TXT": 16, 
          "DNAME": 39, "OPT": 41}
 TYPE_NAMES = {number: name for name, number in TYPES.items()}
 RCODES = ["NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED"]
-QR, AA, TC, RD, RA, AD = 0x8000, 0x400, 0x200, 0x100, 0x80, 0x20
+QR, AA, TC, RD, AD = 0x8000, 0x400, 0x200, 0x100, 0x20
 
 # kinds of field in data: name, 16 or 32 bits, strings to the end
 FIELDS = {"NS": "n", "CNAME": "n", "PTR": "n", "DNAME": "n", "MX": "hn", "SRV": "hhhn", "SOA": "nniiiii",
