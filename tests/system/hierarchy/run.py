@@ -154,7 +154,7 @@ server:
   database: ""
   server-count: 1
   rrl-ratelimit: 0
-  hide-version: yes
+  answer-cookie: yes
 {listen}
 remote-control:
   control-enable: no
@@ -180,6 +180,7 @@ template:
     journal-content: none
     zonefile-sync: -1
     semantic-checks: off
+    global-module: mod-cookies
 zone:
 {zones}
 """
