@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""A DNS hierarchy of real servers on loopback, and what is right in it; see README.md."""

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Servers that no real one can be: a program that serves each address of zones.BADS with its behaviour.
+
+    python3 -m hierarchy.bad PORT
+
+It says "ready" when it listens. A line "ADDRESS BEHAVIOUR" on its input changes one; it ends with its input."""
+
+import asyncio
+import struct
+import sys
+
+from .truth import NODES
+from .wire import AA, TC, Message, Record, is_at_or_below, pack_reply
+from .zones import BADS, records_of, ZONES
+
+SLOW_S = 0.3
+FORMERR, SERVFAIL, NXDOMAIN, NOTIMP, REFUSED = 1, 2, 3, 4, 5
+ROOT_NS = [one for one in records_of(ZONES["."]) if one.name == "." and one.type == "NS"]
+ELSEWHERE = Record("elsewhere.one.", "SOA", 300, "ns.elsewhere.one. hostmaster.elsewhere.one. 1 3600 600 86400 60")
+POISON = [Record("www.good.one.", "A", 3600, "203.0.113.66"), Record("good.one.", "NS", 3600, "ns.poison.one.")]
+
+
+def as_it_should(zones, query, flags=AA, **more):
+    """The answer of an honest server for these zones."""
+    name, kind = query.question[0].lower(), query.question[1]
+    zone = max((zone for zone in zones if is_at_or_below(name, zone)), key=len, default=None)
+    if zone is None:
+        return pack_reply(query, 0, REFUSED, **more)
+    found = NODES[zone].records_at(name)
+    rows = [one for one in found or () if one.type in (kind, "CNAME")]
+    soa = [] if rows else [one for one in NODES[zone].records[zone] if one.type == "SOA"]
+    return pack_reply(query, flags, NXDOMAIN if found is None else 0, rows, [*soa, *more.pop("authority", [])], **more)
+
+
+# ---- behaviours: (zones, query, whether over TCP) -> bytes, or None for silence ----
+
+
+def refuses(zones, query, is_tcp):
+    return pack_reply(query, 0, REFUSED)
+
+
+def fails(zones, query, is_tcp):
+    return pack_reply(query, 0, SERVFAIL)
+
+
+def silent(zones, query, is_tcp):
+    return None
+
+
+def other_zone(zones, query, is_tcp):
+    """With authority for a zone that nobody asked for."""
+    return pack_reply(query, AA, 0, authority=[ELSEWHERE])
+
+
+def upward(zones, query, is_tcp):
+    """As servers did that had root hints: "ask the root"."""
+    return pack_reply(query, 0, 0, authority=ROOT_NS)
+
+
+def formerr_edns(zones, query, is_tcp):
+    if query.edns:
+        return pack_reply(query, 0, FORMERR, edns=False)
+    return as_it_should(zones, query)
+
+
+def drops_edns(zones, query, is_tcp):
+    return None if query.edns else as_it_should(zones, query)
+
+
+def truncates(zones, query, is_tcp):
+    return as_it_should(zones, query) if is_tcp else pack_reply(query, AA | TC, 0)
+
+
+def nxdomain_at_ent(zones, query, is_tcp):
+    """Denies a name that has others below it, against RFC 8020."""
+    name = query.question[0].lower()
+    for zone in zones:
+        if name in NODES[zone].names and not NODES[zone].records.get(name):
+            return pack_reply(query, AA, NXDOMAIN, authority=NODES[zone].records[zone][:1])
+    return as_it_should(zones, query)
+
+
+def knows_no_ns(zones, query, is_tcp):
+    return pack_reply(query, 0, NOTIMP) if query.question[1] == "NS" else as_it_should(zones, query)
+
+
+def lowers(zones, query, is_tcp):
+    """Forgets the case of the question."""
+    query.question = query.question[0].lower(), query.question[1]
+    return as_it_should(zones, query)
+
+
+def adds_poison(zones, query, is_tcp):
+    """Right, and wrong about other zones besides. Not an NS with a negative answer: named takes that for broken."""
+    name, kind = query.question
+    is_positive = any(one.type == kind for one in NODES[zones[0]].records.get(name.lower(), ()))
+    return as_it_should(zones, query, authority=POISON[1:] if is_positive else [], additional=POISON[:1])
+
+
+def good(zones, query, is_tcp):
+    return as_it_should(zones, query)
+
+
+slow = good
+BEHAVIOURS = {one.__name__.replace("_", "-"): one for one in (
+    refuses, fails, silent, other_zone, upward, formerr_edns, drops_edns, truncates, nxdomain_at_ent, knows_no_ns,
+    lowers, adds_poison, good)} | {"slow": slow}
+
+
+class Server(asyncio.DatagramProtocol):
+    """One address over UDP and TCP."""
+
+    def __init__(self, behaviour, zones):
+        self.behaviour, self.zones = behaviour, zones
+
+    def connection_made(self, transport):
+        self.transport = transport
+
+    async def answer(self, data, is_tcp):
+        if self.behaviour == "slow":
+            await asyncio.sleep(SLOW_S)
+        try:
+            query = Message(data)
+            reply = BEHAVIOURS[self.behaviour](self.zones, query, is_tcp) if query.question else None
+        except (ValueError, IndexError, struct.error):
+            return None
+        if reply and not is_tcp and len(reply) > (query.size_bytes if query.edns else 512):
+            return pack_reply(query, AA | TC, 0)
+        return reply
+
+    def datagram_received(self, data, address):
+        asyncio.get_running_loop().create_task(self.answer_datagram(data, address))
+
+    async def answer_datagram(self, data, address):
+        reply = await self.answer(data, False)
+        if reply:
+            self.transport.sendto(reply, address)
+
+    async def serve_stream(self, reader, writer):
+        try:
+            while True:
+                length = struct.unpack(">H", await reader.readexactly(2))[0]
+                reply = await self.answer(await reader.readexactly(length), True)
+                if reply:
+                    writer.write(struct.pack(">H", len(reply)) + reply)
+                    await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+
+async def main(port):
+    loop, servers = asyncio.get_running_loop(), {}
+    for address, bad in BADS.items():
+        server = servers[address] = Server(bad.behaviour, bad.zones)
+        await loop.create_datagram_endpoint(lambda server=server: server, local_addr=(address, port))
+        await asyncio.start_server(server.serve_stream, address, port)
+    print("ready", flush=True)
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        address, behaviour = line.split()
+        assert behaviour in BEHAVIOURS
+        servers[address].behaviour = behaviour
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1])))

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Asks resolvers every name and type of the hierarchy and shows where they differ from what is right, and so
+from each other, with the reasons that are known.
+
+    tests/system$ python3 -m hierarchy.compare [unbound] [named]
+    tests/system$ python3 -m hierarchy.compare --names      the questions, as dnsperf and nailup-bench load take them
+"""
+
+import contextlib
+import sys
+import tempfile
+import time
+from collections import namedtuple
+
+from .run import RESOLVERS, CannotRun, Hierarchy, Place
+from .truth import judge, questions, truth
+from .wire import AD
+from .zones import FAILS, GOOD, ZONES
+
+TIMEOUT_S = 12  # more than named gives a question, less than Unbound gives a dead zone
+
+Difference = namedtuple("Difference", "resolver question wrong reason")
+
+
+def is_answer_of_other_zone(question, right, answer):
+    return {"other.one.", "otherhalf.one."} & set(right.zones)
+
+
+def is_late_failure(question, right, answer):
+    return right.state != GOOD and answer["rcode"] is None
+
+
+def is_cname_by_dname(question, right, answer):
+    return question[1] == "CNAME" and any(kind == "DNAME" for _, kind, _ in right.rows)
+
+
+def is_dname_left_out(question, right, answer):
+    return {kind for _, kind, _ in right.rows ^ answer["rows"]} == {"DNAME"} and answer["rows"] < right.rows
+
+
+# (resolver, whether it covers a difference, why that is so)
+REASONS = [
+    ("unbound", is_late_failure, "retries dead servers for longer than the client waits"),
+    ("named", is_late_failure, "waits for circles of glueless delegations until the question's time is over"),
+    ("unbound", is_answer_of_other_zone, "takes an answer with the SOA of another zone for one without data"),
+    ("unbound", is_cname_by_dname, "follows the CNAME that a DNAME made, though a CNAME was asked for"),
+    ("unbound", is_dname_left_out, "leaves a DNAME out of a chain whose parts were met at different times"),
+]
+
+
+def reason_for(resolver, question, right, answer):
+    """None if a difference is not explained."""
+    return next((why for who, covers, why in REASONS if who == resolver and covers(question, right, answer)), None)
+
+
+def differences(tree, resolver, asked, answers):
+    """A Difference for each answer that is not right."""
+    for question, answer in zip(asked, answers):
+        right = truth(*question, tree.has_ipv6)
+        wrong = judge(right, answer["rcode"], answer["rows"])
+        if wrong:
+            yield Difference(resolver, question, wrong, reason_for(resolver, question, right, answer))
+
+
+def compare(tree, resolver, address, asked):
+    """([Difference, ...], answers)."""
+    answers = tree.ask(address, asked, parallel=64, timeout=TIMEOUT_S)
+    return list(differences(tree, resolver, asked, answers)), answers
+
+
+def print_table(found):
+    print("| question | resolver | what is different | why |\n|---|---|---|---|")
+    for one in sorted(found, key=lambda one: (one.question, one.resolver)):
+        print(f"| {' '.join(one.question)} | {one.resolver} | {one.wrong} | {one.reason or 'NOT EXPLAINED'} |")
+
+
+def main(names):
+    asked, found = questions(), []
+    with tempfile.TemporaryDirectory(prefix="hierarchy.") as folder, contextlib.ExitStack() as stack:
+        tree = stack.enter_context(Hierarchy(folder, stack.enter_context(Place())))
+        print(f"{len(ZONES)} zones, ready in {tree.start_seconds:.1f} s")
+        for name in names:
+            resolver, began = stack.enter_context(RESOLVERS[name](tree)), time.monotonic()
+            differ, answers = compare(tree, name, resolver.address, asked)
+            found += differ
+            authentic = sum(answer["flags"] & AD > 0 for answer in answers)
+            print(f"{name}: {len(asked)} questions in {time.monotonic() - began:.1f} s, {len(differ)} differ, "
+                  f"{authentic} with AD")
+    print_table(found)
+    return 1 if any(one.reason is None for one in found) else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--names"]:
+        print("".join(f"{name} {kind}\n" for name, kind in questions() if truth(name, kind).state != FAILS), end="")
+        sys.exit(0)
+    try:
+        sys.exit(main(sys.argv[1:] or list(RESOLVERS)))
+    except CannotRun as error:
+        sys.exit(f"cannot compare: {error}")

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""nailupd resolves from the root of a hierarchy of real servers: is every answer right, name by name and type by
+type, and is it that of Unbound and BIND? Skipped where this build does not recurse."""
+
+import json
+import subprocess
+
+import pytest
+from conftest import Daemon, eventually, merge, program
+from hierarchy import compare, run
+from hierarchy.truth import questions, truth
+from hierarchy.wire import AD
+from hierarchy.zones import GOOD
+
+TRANSPORT = "upstream_queries_total{transport=\"%s\"}"
+
+
+@pytest.fixture(scope="module")
+def can_recurse(tmp_path_factory):
+    path = tmp_path_factory.mktemp("can-recurse") / "nailup.yaml"
+    path.write_text(json.dumps({"recursion": {"enabled": "yes"}}))
+    done = subprocess.run([program("nailupd"), "-t", "-c", str(path)], capture_output=True, text=True, timeout=60)
+    if "recursion.enabled: is not supported" in done.stderr:
+        pytest.skip("recursion is not enabled in this version")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def tree(can_recurse, tmp_path_factory):
+    try:
+        with run.Place() as place, run.Hierarchy(tmp_path_factory.mktemp("hierarchy"), place) as tree:
+            yield tree
+    except run.CannotRun as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def recursive(tree, tmp_path):
+    """recursive(recursion={...}): nailupd in the place of the hierarchy, with more configuration. address: where to
+    ask it."""
+    started = []
+
+    def start(tree=tree, **more):
+        config = merge(run.nailupd_config(tree, tmp_path / "control.sock"), more)
+        daemon = Daemon(tmp_path, config, inside=tree.place.enter)
+        daemon.address = daemon.ip, daemon.port
+        started.append(daemon)
+        daemon.wait_until_ready(30)
+        return daemon
+
+    yield start
+    for daemon in started:
+        code = daemon.stop()
+        daemon.check_clean()
+        assert code == 0, daemon.log()
+
+
+def check(tree, daemon, asked):
+    differ, answers = compare.compare(tree, "nailupd", daemon.address, asked)
+    assert not differ, "\n".join(f"{' '.join(one.question)}: {one.wrong}" for one in differ[:20])
+    assert not any(answer["flags"] & AD for answer in answers)
+    return answers
+
+
+def are_good(tree, asked):
+    return [one for one in asked if truth(*one, tree.has_ipv6).state == GOOD]
+
+
+def test_every_name_and_type_is_answered_rightly_cold_and_warm(tree, recursive):
+    asked = are_good(tree, questions())
+    daemon = recursive()
+    check(tree, daemon, asked)
+    check(tree, daemon, asked)
+
+
+def test_names_that_nobody_can_answer_fail(tree, recursive):
+    asked = [one for one in questions() if truth(*one, tree.has_ipv6).state != GOOD]
+    check(tree, recursive(), asked)
+
+
+@pytest.mark.parametrize("name", run.RESOLVERS)
+def test_answers_are_those_of_another_resolver(tree, recursive, name):
+    """Where they differ, the other one is wrong for a reason that hierarchy/compare.py names."""
+    asked = are_good(tree, questions())
+    daemon = recursive()
+    try:
+        other = run.RESOLVERS[name](tree)
+    except run.CannotRun as error:
+        pytest.skip(str(error))
+    with other:
+        theirs = tree.ask(other.address, asked, parallel=64, timeout=compare.TIMEOUT_S)
+    ours = tree.ask(daemon.address, asked, parallel=64, timeout=compare.TIMEOUT_S)
+    known = {one.question for one in compare.differences(tree, name, asked, theirs) if one.reason}
+    for question, their, our in zip(asked, theirs, ours):
+        circle = truth(*question).is_circle
+        assert question in known or circle or (our["rcode"], our["rows"]) == (their["rcode"], their["rows"]), question
+
+
+@pytest.mark.parametrize("switch", ["qname-minimisation", "case-randomisation", "cookies", "priming"])
+def test_answers_are_right_without(tree, recursive, switch):
+    asked = are_good(tree, questions(["good.one.", "minbreak.one.", "a.b.deep.two.", "tcponly.one.", "lowers.one."]))
+    check(tree, recursive(recursion={switch: "no"}), asked)
+
+
+def test_the_servers_may_be_at_another_port(recursive, tmp_path):
+    with run.Place() as place, run.Hierarchy(tmp_path, place, port=5399) as other:
+        daemon = recursive(other)
+        check(other, daemon, are_good(other, questions(["good.one.", "away.one."])))
+        assert daemon.stop() == 0
+
+
+def test_the_plant_in_a_nailed_prefix_is_asked_over_tcp_and_kept(tree, recursive):
+    daemon = recursive()
+    check(tree, daemon, questions(["plant.one."]))
+    nailed = eventually(lambda: [one for one in daemon.connections() if one["state"] == "ready"], within=20)
+    assert all(one["upstream"].startswith(("127.50.1.65", "127.50.1.66")) for one in nailed), nailed
+    assert daemon.metrics()[TRANSPORT % "tcp"] > 0
+
+
+def test_what_a_server_says_about_other_zones_is_not_believed(tree, recursive):
+    daemon = recursive()
+    check(tree, daemon, questions(["poison.one."]))
+    check(tree, daemon, [("www.good.one.", "A"), ("good.one.", "NS")])
+
+
+def test_zones_are_resolved_while_one_of_their_servers_is_dead(tree, recursive):
+    daemon, asked = recursive(), are_good(tree, questions(["good.one.", "away.one.", "wild.two.", "zero.one."]))
+    for name in ("nsd-leaf", "knot-root", "nsd-tld"):
+        tree.kill(name)
+    try:
+        check(tree, daemon, asked)
+    finally:
+        for name in ("nsd-leaf", "knot-root", "nsd-tld"):
+            tree.start(name)
+        tree.wait_until_ready(run.PLANTS)
+    check(tree, daemon, asked)
