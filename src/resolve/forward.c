@@ -68,6 +68,7 @@ static void on_answered(const struct strategy_view *view, const struct response 
     case RESPONSE_OTHER:
     case RESPONSE_TRUNCATED:
     case RESPONSE_UNSOUND:
+    case RESPONSE_LAME:
         if (response->ede != EDE_NONE)
             view->memory->forward.ede = response->ede;
         steps_add(out, STEP_ANOTHER);
