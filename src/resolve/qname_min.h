@@ -47,9 +47,9 @@ void qname_min_passed(struct qname_min *min, const struct question *asked);
 /* From now on the whole question is asked. */
 void qname_min_stop(struct qname_min *min);
 
-static inline bool qname_min_is_whole(const struct question *question, const struct question *asked)
+static inline bool qname_min_is_whole(const struct question *question, const struct question *shown)
 {
-    return asked->name.len == question->name.len && asked->type == question->type;
+    return shown->name.len == question->name.len && shown->type == question->type;
 }
 
 #endif

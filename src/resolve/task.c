@@ -249,6 +249,12 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
     case STEP_SUBTASK:
         start_sub(task, &step->question);
         break;
+    case STEP_CUT: /* of recursion, which no zone has yet */
+    case STEP_ASK_CUT:
+    case STEP_LEARN:
+    case STEP_ABSENT:
+    case STEP_LEAVE:
+        break;
     case STEP_WAIT:
         timer_start(task->tasks->loop, &task->wait, step->until);
         break;
