@@ -155,13 +155,14 @@ uint64_t descent_mark(const struct delegation *cut)
 }
 
 /* All servers of the cut failed. When it was known before, the parent may know of others by now;
- * once. */
+ * once, and not when nobody could be asked: zones that need each other would send everyone who asks
+ * for them to their parents again (TsuNAME). */
 static void go_back(const struct strategy_view *view, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
     struct name zone = delegation_zone(&memory->cut);
-    bool may_help = memory->from_cache && !memory->revisited && !name_is_root(zone) &&
-                    zone.len > view->zone->name.len;
+    bool may_help = memory->from_cache && memory->cut.addr_count && !memory->revisited &&
+                    !name_is_root(zone) && zone.len > view->zone->name.len;
     if (!may_help || !descent_draw(view, BUDGET_RESTARTS)) {
         descent_fail_unreachable(view, out);
         return;

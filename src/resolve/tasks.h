@@ -35,6 +35,7 @@ enum {
  * many fast ones. Clients give up soon after. */
 #define TASK_WALL_US (2 * EXCHANGE_WALL_US)
 
+struct iterate_world;
 struct task;
 struct tasks;
 
@@ -42,6 +43,7 @@ struct tasks;
 struct subtask {
     struct waiter waiter; /* in the child's list */
     struct task *parent, *child;
+    uint16_t tag; /* of the step */
 };
 
 enum task_state { TASK_FREE, TASK_RUNNING, TASK_ANSWERED, TASK_FAILED };
@@ -61,6 +63,12 @@ struct task {
     uint16_t events_left;
     uint32_t local_changes; /* of the tasks when it began */
     union strategy_memory memory;
+    struct budget *budget; /* of the client's question; a reference, NULL where nothing needs one */
+    struct question asked; /* the last question to servers; its name borrows from key */
+    struct name asked_zone; /* whose servers these were; of the zone, or in the memory */
+    struct upstream *met[DELEGATION_ADDRS_MAX]; /* held while they are asked */
+    uint8_t met_count;
+    bool nobody;              /* wait is for the end of an exchange that had nobody to ask */
     struct answer *head;      /* kept by STEP_KEEP; ours, for free() */
     struct answer answer;     /* TASK_ANSWERED; borrows from the scrub space or from owned */
     struct answer *owned;     /* what answer borrows from; ours, for free(), or NULL */
@@ -83,6 +91,7 @@ struct tasks {
     const struct local_names *local; /* names answered here; NULL: none */
     uint32_t local_changes;          /* how often they were changed */
     bool minimal_responses;
+    const struct iterate_world *world; /* of recursion (task_cut.h); NULL: there is none */
 
     struct task **buckets;
     size_t bucket_mask;
@@ -98,6 +107,7 @@ struct tasks {
 
     struct compose_space scrubbed; /* of the answer that came last */
     struct compose_space stitched;
+    struct delegation cut; /* that came last */
 };
 
 /* Buckets for max tasks; the shared members above the blank line are the caller's to fill in. False
@@ -128,6 +138,9 @@ void tasks_unlink(struct tasks *tasks, struct task *task);
 
 /* Ends the life of a task that was unlinked; frees what it owns. */
 void tasks_give(struct tasks *tasks, struct task *task);
+
+/* It waits for none of its subtasks any more; these go on. */
+void tasks_leave_subs(struct task *task);
 
 /* Whether one more refresh has room. */
 bool tasks_may_refresh(const struct tasks *tasks);

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "unit/resolve/fake_exchange.h"
+#include "unit/resolve/sample.h"
+
+#include "base/units.h"
+#include "dns/edns.h"
+#include "resolve/finish.h"
+#include "resolve/iterate.h"
+#include "resolve/task.h"
+#include "resolve/task_cut.h"
+#include "support/fake_loop.h"
+
+/*
+ * Tasks that recurse, above servers written as a table: the last byte of an address is the server's
+ * number, "1:com. A" in the log a question to server 1. IPv6 addresses are met by nobody.
+ */
+enum { MAX_TASKS = 60, DEAD = 0x10000 };
+
+struct served {
+    unsigned server;
+    const char *name; /* it and all below */
+    uint16_t type;    /* 0: any */
+    unsigned flags;   /* and rcode, or DEAD */
+    struct sections sections;
+};
+
+#define SOA_OF(zone) zone " 900 SOA ns." zone " x. 1 2 3 4 60"
+
+/* The first row that fits answers. */
+static const struct served internet[] = {
+    {1,
+     ".",
+     RRTYPE_NS,
+     HEADER_AA,
+     {.answer = {". 900 NS a.root."}, .additional = {"a.root. 900 A 192.0.0.1"}}},
+    {1,
+     "com",
+     0,
+     0,
+     {.authority = {"com. 900 NS a.com."}, .additional = {"a.com. 900 A 192.0.0.2"}}},
+    {1,
+     "net",
+     0,
+     0,
+     {.authority = {"net. 900 NS a.net."}, .additional = {"a.net. 900 A 192.0.0.3"}}},
+    {1, ".", 0, HEADER_AA | RCODE_NXDOMAIN, {.authority = {". 900 SOA a.root. x. 1 2 3 4 60"}}},
+
+    {2,
+     "example.com",
+     0,
+     0,
+     {.authority = {"example.com. 600 NS ns.example.com."},
+      .additional = {"ns.example.com. 600 A 192.0.0.4", "ns.example.com. 600 AAAA 2001:db8::4"}}},
+    {2, "glueless.com", 0, 0, {.authority = {"glueless.com. 600 NS dns.host.net."}}},
+    {2, "itself.com", 0, 0, {.authority = {"itself.com. 600 NS ns.itself.com."}}},
+    {2, "tsuname.com", 0, 0, {.authority = {"tsuname.com. 600 NS ns.tsuname.net."}}},
+    {2,
+     "moved.com",
+     0,
+     0,
+     {.authority = {"moved.com. 600 NS ns.moved.com."},
+      .additional = {"ns.moved.com. 600 A 192.0.0.4"}}},
+    {2,
+     "lame.com",
+     0,
+     0,
+     {.authority = {"lame.com. 600 NS a.lame.com.", "lame.com. 600 NS b.lame.com."},
+      .additional = {"a.lame.com. 600 A 192.0.0.8", "b.lame.com. 600 A 192.0.0.4"}}},
+    {2,
+     "dead.com",
+     0,
+     0,
+     {.authority = {"dead.com. 600 NS ns.dead.com."},
+      .additional = {"ns.dead.com. 600 A 192.0.0.9"}}},
+    {2,
+     "alone6.com",
+     0,
+     0,
+     {.authority = {"alone6.com. 600 NS ns.alone6.com."},
+      .additional = {"ns.alone6.com. 600 AAAA 2001:db8::9"}}},
+    {2,
+     "victim.com",
+     0,
+     0,
+     {.authority = {"victim.com. 600 NS a.no.net.", "victim.com. 600 NS b.no.net.",
+                    "victim.com. 600 NS c.no.net.", "victim.com. 600 NS d.no.net.",
+                    "victim.com. 600 NS e.no.net.", "victim.com. 600 NS f.no.net.",
+                    "victim.com. 600 NS g.no.net.", "victim.com. 600 NS h.no.net.",
+                    "victim.com. 600 NS i.no.net."}}},
+
+    {3,
+     "host.net",
+     0,
+     0,
+     {.authority = {"host.net. 600 NS ns.host.net."},
+      .additional = {"ns.host.net. 600 A 192.0.0.5"}}},
+    {3, "tsuname.net", 0, 0, {.authority = {"tsuname.net. 600 NS ns.tsuname.com."}}},
+    {3, "net", 0, HEADER_AA | RCODE_NXDOMAIN, {.authority = {SOA_OF("net.")}}},
+
+    {4, "www.example.com", RRTYPE_A, HEADER_AA, {.answer = {"www.example.com. 300 A 192.0.2.80"}}},
+    {4, "a.b.example.com", RRTYPE_A, HEADER_AA, {.answer = {"a.b.example.com. 300 A 192.0.2.81"}}},
+    {4, "b.example.com", 0, HEADER_AA, {.authority = {SOA_OF("example.com.")}}},
+    {4,
+     "alias.example.com",
+     0,
+     HEADER_AA,
+     {.answer = {"alias.example.com. 300 CNAME www.glueless.com.",
+                 "www.glueless.com. 300 A 6.6.6.6"}}},
+    {4,
+     "round.example.com",
+     0,
+     HEADER_AA,
+     {.answer = {"round.example.com. 300 CNAME round.host.net."}}},
+    {4,
+     "child.example.com",
+     RRTYPE_A,
+     HEADER_AA,
+     {.answer = {"child.example.com. 300 A 192.0.2.82"},
+      .authority = {"example.com. 9000 NS new.example.com."},
+      .additional = {"new.example.com. 9000 A 192.0.0.7"}}},
+    {4, "www.lame.com", 0, HEADER_AA, {.answer = {"www.lame.com. 300 A 192.0.2.84"}}},
+    {4, "moved.com", 0, HEADER_AA, {.answer = {"moved.com. 300 A 192.0.2.85"}}},
+    {4, "example.com", 0, HEADER_AA | RCODE_NXDOMAIN, {.authority = {SOA_OF("example.com.")}}},
+
+    {5, "dns.host.net", RRTYPE_A, HEADER_AA, {.answer = {"dns.host.net. 300 A 192.0.0.6"}}},
+    {5,
+     "round.host.net",
+     0,
+     HEADER_AA,
+     {.answer = {"round.host.net. 300 CNAME round.example.com."}}},
+    {5, "host.net", 0, HEADER_AA, {.authority = {SOA_OF("host.net.")}}},
+
+    {6,
+     "www.glueless.com",
+     RRTYPE_A,
+     HEADER_AA,
+     {.answer = {"www.glueless.com. 300 A 192.0.2.83"}}},
+    {7, "www.example.com", RRTYPE_A, HEADER_AA, {.answer = {"www.example.com. 300 A 192.0.2.90"}}},
+    {8, ".", 0, 0, {.authority = {". 900 NS a.root."}}},
+    {9, ".", 0, DEAD, {.answer = {NULL}}},
+};
+
+static struct loop *loop;
+static struct cache *cache;
+static struct stats stats;
+static struct zone_set zones;
+static struct tasks tasks;
+static struct waiter waiter;
+static struct iterate_world world;
+static unsigned answers, answered_count; /* to the client; exchanges */
+static int held;
+static uint8_t rcode, ede_count;
+static uint16_t ede[2];
+static char text[4096], questions[16384];
+
+/* ---- the servers ---- */
+
+static size_t hold(void *context, const struct addr *ips, size_t count, struct upstream **out,
+                   size_t most)
+{
+    size_t taken = 0;
+    (void)context;
+    for (size_t i = 0; i < count && taken < most; i++) {
+        size_t len;
+        const uint8_t *bytes = addr_bytes(&ips[i], &len);
+        if (len == 4)
+            out[taken++] = upstream_number(bytes[3]);
+    }
+    held += (int)taken;
+    return taken;
+}
+
+static void drop(void *context, struct upstream *const *group, size_t count)
+{
+    (void)context;
+    for (size_t i = 0; i < count; i++)
+        assert_non_null(group[i]);
+    held -= (int)count;
+}
+
+static const struct served *find_served(uintptr_t server, const struct question *question)
+{
+    for (size_t i = 0; i < ARRAY_LEN(internet); i++)
+        if (internet[i].server == server && name_is_below(question->name, NAME(internet[i].name)) &&
+            (!internet[i].type || internet[i].type == question->type))
+            return &internet[i];
+    return NULL;
+}
+
+static void log_question(uintptr_t server, const struct question *question)
+{
+    char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX];
+    size_t len = strlen(questions);
+    snprintf(questions + len, sizeof(questions) - len, "%s%u:%s %s", len ? ", " : "",
+             (unsigned)server, name_format(question->name, name),
+             rrtype_name(question->type, type));
+}
+
+static enum exchange_verdict say(unsigned number, const struct served *served)
+{
+    static struct response_text sent;
+    struct question question = asked[number]->asked.question;
+    uint16_t flags = served ? (uint16_t)served->flags : RCODE_REFUSED;
+    static const struct sections none;
+    response_make(&sent, flags, &question, served ? &served->sections : &none);
+    header_put(sent.bytes, HEADER_RA, false);
+    return answer_with(number, response_parse(&sent));
+}
+
+/* One exchange from its start to its end: one server of the group after the other. */
+static void serve(unsigned number)
+{
+    struct exchange *exchange = asked[number];
+    struct exchange_failure failure = {0};
+    struct question question = exchange->asked.question;
+    assert_false(exchange->asked.recursion_desired);
+    for (unsigned i = 0; i < exchange->group_len; i++) {
+        uintptr_t server = (uintptr_t)exchange->group[i];
+        const struct served *served = find_served(server, &question);
+        log_question(server, &question);
+        if (served && served->flags == DEAD) {
+            failure.any_network = true;
+            continue;
+        }
+        if (say(number, served) == EXCHANGE_TAKEN)
+            return;
+        failure.any_answer = true;
+    }
+    exchange_fails(number, failure);
+}
+
+/* Serves until nothing is under way. */
+static void run(void)
+{
+    for (;;) {
+        fake_loop_advance(loop, US_PER_MS);
+        if (answered_count == asked_count)
+            return;
+        unsigned number = answered_count++;
+        if (asked[number]->active)
+            serve(number);
+    }
+}
+
+/* ---- the client ---- */
+
+static void on_client_answer(struct waiter *client, const struct answer *got)
+{
+    (void)client;
+    answers++;
+    rcode = header_rcode(got->message.data);
+    ede_count = got->ede_count;
+    memcpy(ede, got->ede, sizeof(ede));
+    snprintf(text, sizeof(text), "%.4095s", answer_show(got));
+}
+
+static const char *resolve_with(const char *name, uint16_t type, uint8_t flags)
+{
+    struct cache_key key;
+    struct answer found;
+    cache_key_init(&key, cache, &(struct question){NAME(name), type, RRCLASS_IN}, flags,
+                   CACHE_VIEW_ANSWERS);
+    questions[0] = 0;
+    answers = 0;
+    asked_count = answered_count = 0;
+    cache_read_begin();
+    bool is_cached = cache_find(cache, &key, loop_now(loop), &found);
+    if (is_cached)
+        on_client_answer(&waiter, &found);
+    cache_read_end();
+    if (!is_cached)
+        assert_int_equal(task_join(&tasks, &key, &waiter), RESOLVER_WAITING);
+    run();
+    assert_int_equal(answers, 1);
+    assert_int_equal(held, 0);
+    assert_int_equal(tasks.count, 0);
+    return text;
+}
+
+static const char *resolve(const char *name)
+{
+    return resolve_with(name, RRTYPE_A, 0);
+}
+
+static void on_turn_end(struct turn_end *end)
+{
+    finish_deliver(CONTAINER_OF(end, struct tasks, deliver));
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    static const struct cache_options options = {
+        .size_bytes = CACHE_SIZE_MIN, .max_ttl_s = 86400, .max_negative_ttl_s = 900};
+    memset(&stats, 0, sizeof(stats));
+    loop = loop_new();
+    cache = cache_new(&options);
+    cache_thread_begin();
+    tasks.loop = loop;
+    tasks.cache = cache;
+    tasks.stats = &stats;
+    tasks.minimal_responses = true;
+    tasks.routes = routes_new(ZONES(&zones, "."), NULL, &iterate_strategy);
+    struct zone *root = (struct zone *)(uintptr_t)route_find(tasks.routes, name_root(), RRTYPE_A);
+    root->is_authoritative = true;
+    root->group_len = 0;
+    world = (struct iterate_world){
+        .rules = {.minimise = true, .ipv4 = true}, .hold = hold, .drop = drop};
+    delegation_init(&world.hints, name_root(), DELEGATION_HINTS, UINT64_MAX);
+    delegation_add(&world.hints, NAME("a.root"));
+    delegation_add_addr(&world.hints, 0, span_of("\300\0\0\1", 4));
+    tasks.world = &world;
+    turn_end_init(&tasks.deliver, on_turn_end);
+    list_init(&waiter.node);
+    waiter.on_answer = on_client_answer;
+    return !tasks_init(&tasks, MAX_TASKS);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    tasks_deinit(&tasks);
+    routes_free((struct routes *)(uintptr_t)tasks.routes);
+    cache_thread_end();
+    cache_free(cache);
+    loop_free(loop);
+    return 0;
+}
+
+/* ---- down ---- */
+
+static void test_three_levels_are_gone_down_and_remembered(void **state)
+{
+    (void)state;
+    assert_string_equal(resolve("www.example.com"), "an www.example.com. 300 A 192.0.2.80\n");
+    assert_string_equal(questions, "1:com. A, 2:example.com. A, 4:www.example.com. A");
+    assert_string_equal(resolve("a.b.example.com"), "an a.b.example.com. 300 A 192.0.2.81\n");
+    assert_string_equal(questions, "4:b.example.com. A, 4:a.b.example.com. A");
+    resolve("www.example.com");
+    assert_string_equal(questions, "");
+}
+
+static void test_the_root_is_primed_once(void **state)
+{
+    (void)state;
+    world.rules.priming = true;
+    resolve("www.example.com");
+    assert_string_equal(questions, "1:. NS, 1:com. A, 2:example.com. A, 4:www.example.com. A");
+    resolve("www.host.net");
+    assert_string_equal(questions, "1:net. A, 3:host.net. A, 5:www.host.net. A");
+}
+
+static void test_addresses_that_are_missing_are_looked_up(void **state)
+{
+    (void)state;
+    assert_string_equal(resolve("www.glueless.com"), "an www.glueless.com. 300 A 192.0.2.83\n");
+    assert_string_equal(questions, "1:com. A, 2:glueless.com. A, 1:net. A, 3:host.net. A, "
+                                   "5:dns.host.net. A, 6:www.glueless.com. A");
+}
+
+static void test_an_alias_out_of_the_zone_is_resolved_by_its_own_and_not_believed(void **state)
+{
+    (void)state;
+    assert_string_equal(resolve("alias.example.com"),
+                        "an alias.example.com. 300 CNAME www.glueless.com.\n"
+                        "an www.glueless.com. 300 A 192.0.2.83\n");
+}
+
+static void test_a_cut_ends_and_the_parent_is_asked_again(void **state)
+{
+    (void)state;
+    resolve("www.example.com");
+    fake_loop_advance(loop, 599 * US_PER_S);
+    resolve("www.example.com");
+    assert_string_equal(questions, "4:www.example.com. A");
+    fake_loop_advance(loop, 302 * US_PER_S);
+    resolve("www.example.com");
+    assert_string_equal(questions, "1:com. A, 2:example.com. A, 4:www.example.com. A");
+}
+
+/* Ghost domains: the child says nine thousand seconds, the parent said six hundred. */
+static void test_the_childs_servers_are_preferred_as_long_as_the_parent_allows(void **state)
+{
+    (void)state;
+    resolve("child.example.com");
+    assert_string_equal(resolve("www.example.com"), "an www.example.com. 300 A 192.0.2.90\n");
+    assert_string_equal(questions, "7:www.example.com. A");
+    fake_loop_advance(loop, 601 * US_PER_S);
+    resolve("www.example.com");
+    assert_string_equal(questions, "2:example.com. A, 4:www.example.com. A");
+}
+
+/* ---- absence ---- */
+
+static void test_below_a_name_that_is_not_there_nothing_is_asked(void **state)
+{
+    (void)state;
+    resolve("a.no.example.com");
+    assert_int_equal(rcode, RCODE_NXDOMAIN);
+    assert_string_equal(questions, "1:com. A, 2:example.com. A, 4:no.example.com. A, "
+                                   "4:a.no.example.com. A");
+    assert_string_equal(resolve("x.y.no.example.com"), "ns example.com. 60 SOA ns.example.com.\n");
+    assert_int_equal(rcode, RCODE_NXDOMAIN);
+    assert_string_equal(questions, "");
+    resolve_with("z.no.example.com", RRTYPE_A, CACHE_KEY_DO); /* who wants proofs asks */
+    assert_string_equal(questions, "4:no.example.com. A, 4:z.no.example.com. A");
+    fake_loop_advance(loop, 61 * US_PER_S);
+    resolve("x.no.example.com");
+    assert_string_equal(questions, "4:no.example.com. A, 4:x.no.example.com. A");
+}
+
+static void test_an_empty_non_terminal_is_no_end(void **state)
+{
+    (void)state;
+    assert_string_equal(resolve("b.example.com"), "ns example.com. 60 SOA ns.example.com.\n");
+    assert_int_equal(rcode, RCODE_NOERROR);
+    assert_string_equal(resolve("a.b.example.com"), "an a.b.example.com. 300 A 192.0.2.81\n");
+}
+
+/* ---- servers that fail ---- */
+
+static void test_a_lame_server_is_passed_over(void **state)
+{
+    (void)state;
+    assert_string_equal(resolve("www.lame.com"), "an www.lame.com. 300 A 192.0.2.84\n");
+    assert_string_equal(questions, "1:com. A, 2:lame.com. A, 8:www.lame.com. A, 4:www.lame.com. A");
+}
+
+static void fails(const char *name, uint16_t first, uint16_t second)
+{
+    resolve(name);
+    assert_int_equal(rcode, RCODE_SERVFAIL);
+    assert_int_equal(ede_count, second == EDE_NONE ? 1 : 2);
+    assert_int_equal(ede[0], first);
+    if (second != EDE_NONE)
+        assert_int_equal(ede[1], second);
+}
+
+static void test_a_dead_zone_fails_with_its_reasons(void **state)
+{
+    (void)state;
+    fails("www.dead.com", EDE_NO_REACHABLE_AUTHORITY, EDE_NETWORK_ERROR);
+    assert_string_equal(questions, "1:com. A, 2:dead.com. A, 9:www.dead.com. A");
+    fails("ftp.dead.com", EDE_NO_REACHABLE_AUTHORITY, EDE_NETWORK_ERROR); /* the parent again */
+    assert_string_equal(questions, "9:ftp.dead.com. A, 2:dead.com. A");
+}
+
+static void test_a_zone_of_which_no_address_may_be_asked_fails(void **state)
+{
+    (void)state;
+    fails("www.alone6.com", EDE_NO_REACHABLE_AUTHORITY, EDE_NONE);
+}
+
+/* ---- attacks ---- */
+
+static void test_a_zone_inside_itself_fails_at_once(void **state)
+{
+    (void)state;
+    fails("www.itself.com", EDE_NO_REACHABLE_AUTHORITY, EDE_NONE);
+    assert_string_equal(questions, "1:com. A, 2:itself.com. A");
+}
+
+/* TsuNAME: two zones each of which has its server in the other. */
+static void test_zones_that_depend_on_each_other_fail(void **state)
+{
+    (void)state;
+    fails("www.tsuname.com", EDE_NO_REACHABLE_AUTHORITY, EDE_NONE);
+    assert_string_equal(questions, "1:com. A, 2:tsuname.com. A, 1:net. A, 3:tsuname.net. A");
+}
+
+static void test_aliases_in_a_circle_of_zones_fail(void **state)
+{
+    (void)state;
+    fails("round.example.com", EDE_INVALID_DATA, EDE_NONE);
+}
+
+static void test_nxns_costs_its_victim_few_questions(void **state)
+{
+    (void)state;
+    unsigned count = 0;
+    fails("www.victim.com", EDE_NO_REACHABLE_AUTHORITY, EDE_NONE);
+    for (const char *at = questions; (at = strstr(at, "3:")); at++)
+        count++;
+    assert_in_range(count, 1, 2 * 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_three_levels_are_gone_down_and_remembered, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_the_root_is_primed_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_addresses_that_are_missing_are_looked_up, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_an_alias_out_of_the_zone_is_resolved_by_its_own_and_not_believed, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(test_a_cut_ends_and_the_parent_is_asked_again, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_the_childs_servers_are_preferred_as_long_as_the_parent_allows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_below_a_name_that_is_not_there_nothing_is_asked,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_an_empty_non_terminal_is_no_end, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_lame_server_is_passed_over, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_dead_zone_fails_with_its_reasons, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_zone_of_which_no_address_may_be_asked_fails, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_zone_inside_itself_fails_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_zones_that_depend_on_each_other_fail, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_aliases_in_a_circle_of_zones_fail, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_nxns_costs_its_victim_few_questions, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
