@@ -56,6 +56,7 @@ static void on_cut(const struct strategy_view *view, const struct event *event, 
         prime(view, out);
         return;
     }
+    memory->min.passed = event->passed;
     memory->from_cache = cut->origin == DELEGATION_PARENT || cut->origin == DELEGATION_CHILD;
     descent_enter(view, cut, out);
 }
@@ -121,6 +122,7 @@ static void on_part(const struct strategy_view *view, const struct event *event,
     learn(event, out);
     if (response->kind == RESPONSE_ANSWER || response->kind == RESPONSE_NODATA) {
         qname_min_passed(&memory->min, &memory->asked);
+        steps_add(out, STEP_PASSED)->name = memory->asked.name;
     } else {
         if (response->kind == RESPONSE_NXDOMAIN && !response->chain.hops)
             memory->absent_labels = (uint8_t)name_label_count(memory->asked.name);

@@ -102,7 +102,9 @@ enum event_kind {
 /* Borrowed for the call. */
 struct event {
     enum event_kind kind;
-    uint16_t tag; /* of the subtask's step */
+    uint16_t tag;   /* of the subtask's step */
+    uint8_t passed; /* CUT: so many labels of the question's name are known to be there, in the
+                       cut's own zone */
     /* CUT; ANSWERED by who has a zone: the cut that a referral gives, or what a useful response
      * says of the zone that was asked. NULL: nothing that is believed. */
     const struct delegation *delegation;
@@ -126,6 +128,7 @@ enum step_kind {
     STEP_ASK_CUT, /* cut: a question to its addresses; EVENT_FAILED, later, when none may be asked
                    */
     STEP_LEARN,   /* after ANSWERED: the delegation that came with it is kept */
+    STEP_PASSED,  /* after ANSWERED: name is there and is no cut, as this response says */
     STEP_ABSENT,  /* after ANSWERED with NXDOMAIN: it holds for name and all below (RFC 8020) */
     STEP_LEAVE,   /* no subtask is waited for any more */
     STEP_WAIT,    /* until: EVENT_TIME then; a later one replaces it */

@@ -27,6 +27,7 @@ struct at_hand {
     const struct event *event;
     const struct answer *answer; /* to be kept, or to end with; NULL with most events */
     bool another;                /* STEP_ANOTHER was among the steps */
+    uint32_t part_ttl_s;         /* how long a response to a part of the question holds */
 };
 
 static void feed(struct task *task, struct at_hand *at_hand);
@@ -153,14 +154,14 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
     return true;
 }
 
-/* What is about to end is of no use to who refreshes: the whole would end with it. Of what is stale
- * nothing fresh can be made. */
-static bool is_good_for(const struct task *task, const struct answer *found)
+/* What is about to end is of no use to who refreshes: the whole would end with it, unless it is
+ * only needed on the way (a tag). Of what is stale nothing fresh can be made. */
+static bool is_good_for(const struct task *task, const struct answer *found, uint16_t tag)
 {
     uint64_t now = loop_now(task->tasks->loop);
     if (found->stale_s)
         return false;
-    return !task->is_refresh || !answer_is_ending(found, answer_age(found, now));
+    return !task->is_refresh || tag || !answer_is_ending(found, answer_age(found, now));
 }
 
 /* From the cache, or by a task of its own. What recursion itself wants to know (a tag) is asked for
@@ -173,7 +174,8 @@ static void start_sub(struct task *task, const struct question *question, uint16
     uint16_t ede;
     cache_key_init(&key, tasks->cache, question, tag ? 0 : task->key.flags, task->key.view);
     cache_read_begin();
-    if (cache_find(tasks->cache, &key, loop_now(tasks->loop), &found) && is_good_for(task, &found))
+    if (cache_find(tasks->cache, &key, loop_now(tasks->loop), &found) &&
+        is_good_for(task, &found, tag))
         feed_sub_answer(task, tag, &found);
     else if (!join_sub(task, &key, tag, &ede))
         feed_sub_refusal(task, tag, ede);
@@ -219,12 +221,13 @@ static void find_cut(struct task *task, struct name name)
 {
     struct event event = {.kind = EVENT_CUT};
     struct answer absent;
-    bool is_absent;
-    bool found = task_cut_find(task, name, &task->tasks->cut, &absent, &is_absent);
-    if (found && is_absent)
+    struct task_cut_found found = {.cut = &task->tasks->cut, .absent = &absent};
+    task_cut_find(task, name, &found);
+    if (found.is_absent)
         event.answer = &absent;
-    else if (found)
+    else if (found.is_cut)
         event.delegation = &task->tasks->cut;
+    event.passed = found.passed;
     feed_event(task, &event, event.answer);
 }
 
@@ -297,6 +300,10 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
     case STEP_LEARN:
         MUST(at_hand->event->delegation);
         task_cut_learn(task, at_hand->event->delegation);
+        break;
+    case STEP_PASSED:
+        MUST(at_hand->event->kind == EVENT_ANSWERED);
+        task_cut_learn_passed(task, step->name, at_hand->part_ttl_s);
         break;
     case STEP_ABSENT:
         MUST(at_hand->answer);
@@ -394,6 +401,8 @@ static enum exchange_verdict on_answer(void *owner, const struct exchange_answer
     if (task->zone->is_authoritative && task_cut_read(task, &response, from->message, &tasks->cut))
         event.delegation = &tasks->cut;
     at_hand.event = &event;
+    if (task->zone->is_authoritative)
+        at_hand.part_ttl_s = task_cut_ttl(&response, from->message);
     feed(task, &at_hand);
     if (!at_hand.another)
         check_under_way(task);

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "dns/rrtype.h"
+#include "dns/ttl.h"
 #include "resolve/iterate.h"
 
 static void cut_key(const struct task *task, struct name name, struct cache_key *key)
@@ -65,60 +66,118 @@ void task_cut_learn_absent(struct task *task, struct name name, const struct ans
     (void)cache_store(tasks->cache, &key, &absent);
 }
 
-/* ---- finding and keeping cuts ---- */
+/* ---- names that are there and are no cut ---- */
 
-enum found { FOUND_NOTHING, FOUND_CUT, FOUND_ABSENT };
+uint32_t task_cut_ttl(const struct response *response, const struct message *message)
+{
+    if (response->kind == RESPONSE_NODATA)
+        return response->has_soa ? response->soa_ttl : 0;
+    return response->kind == RESPONSE_ANSWER ? ttl_of_answer(message) : 0;
+}
 
-/* Whoever wants proofs is not told by what has none. */
-static enum found look(struct task *task, struct name name, struct delegation *cut,
-                       struct answer *absent)
+/* Kept as a NODATA with an NS record of the zone that it is in: should a cut between them end, the
+ * zone above must not be shown the name because of it. */
+void task_cut_learn_passed(struct task *task, struct name name, uint32_t ttl_s)
 {
     struct tasks *tasks = task->tasks;
-    uint64_t now = loop_now(tasks->loop);
+    struct question question = {.name = name, .type = RRTYPE_NS, .cls = RRCLASS_IN};
+    struct name nobody = name_root();
+    struct compose compose;
+    struct answer passed;
+    struct cache_key key;
+    compose_begin(&compose, &tasks->stitched, &question, 0);
+    build_section(&compose.build, SECTION_AUTHORITY);
+    compose_rr(&compose, task->asked_zone, RRTYPE_NS, cache_ttl(tasks->cache, ANSWER_NODATA, ttl_s),
+               span_of(nobody.wire, nobody.len));
+    if (!ttl_s || !task_is_current(task) || !compose_end(&compose, &passed))
+        return;
+    passed.kind = ANSWER_NODATA;
+    passed.stored_at = loop_now(tasks->loop);
+    cut_key(task, name, &key);
+    (void)cache_store(tasks->cache, &key, &passed);
+}
+
+/* The labels of the zone that such an entry was made for. */
+static bool read_passed(const struct answer *found, unsigned *zone_labels)
+{
+    struct message message;
+    uint8_t wire[NAME_WIRE_MAX];
+    struct rr rr;
+    if (found->kind != ANSWER_NODATA || message_parse(&message, found->message) != MESSAGE_OK)
+        return false;
+    struct rr_iter iter = message_rrs(&message, SECTION_AUTHORITY);
+    if (!message_rr_next(&iter, &rr))
+        return false;
+    *zone_labels = name_label_count(message_owner(&message, &rr, wire));
+    return true;
+}
+
+/* ---- finding and keeping cuts ---- */
+
+struct climb {
+    struct task *task;
+    struct task_cut_found *out;
+    unsigned passed, passed_zone; /* labels of the first name that is there, and of its zone */
+};
+
+/* Whoever wants proofs is not told by what has none. True: it is found. */
+static bool look(struct climb *climb, struct name name)
+{
+    struct task *task = climb->task;
+    struct task_cut_found *out = climb->out;
+    uint64_t now = loop_now(task->tasks->loop);
     struct cache_key key;
     struct answer found;
     cut_key(task, name, &key);
-    if (!cache_find(tasks->cache, &key, now, &found) || found.stale_s)
-        return FOUND_NOTHING;
-    if (delegation_from_answer(cut, &found))
-        return FOUND_CUT;
-    bool wants_proof = task->key.flags & CACHE_KEY_DO;
-    return !wants_proof && write_absent(absent, &tasks->stitched, &task->question, &found, now)
-               ? FOUND_ABSENT
-               : FOUND_NOTHING;
+    if (!cache_find(task->tasks->cache, &key, now, &found) || found.stale_s)
+        return false;
+    out->is_cut = delegation_from_answer(out->cut, &found);
+    if (!out->is_cut && !(task->key.flags & CACHE_KEY_DO))
+        out->is_absent =
+            write_absent(out->absent, &task->tasks->stitched, &task->question, &found, now);
+    if (!out->is_cut && !climb->passed && read_passed(&found, &climb->passed_zone))
+        climb->passed = name_label_count(name);
+    return out->is_cut || out->is_absent;
 }
 
 /* One look for each label, from the longest name up; those at or above a configured zone belong to
  * others. */
-static enum found climb(struct task *task, struct name name, struct delegation *cut,
-                        struct answer *absent)
+static bool climb_up(struct climb *climb, struct name name)
 {
-    struct name zone = task->zone->name;
-    enum found found = FOUND_NOTHING;
+    struct name zone = climb->task->zone->name;
+    bool is_found = false;
     cache_read_begin();
-    for (; found == FOUND_NOTHING && name.len > zone.len; name = name_parent(name))
-        found = look(task, name, cut, absent);
-    if (found == FOUND_NOTHING && !is_configured(task))
-        found = look(task, zone, cut, absent);
+    for (; !is_found && name.len > zone.len; name = name_parent(name))
+        is_found = look(climb, name);
+    if (!is_found && !is_configured(climb->task))
+        is_found = look(climb, zone);
     cache_read_end();
-    return found;
+    return is_found;
 }
 
-bool task_cut_find(struct task *task, struct name name, struct delegation *cut,
-                   struct answer *absent, bool *is_absent)
+/* Where nothing is known. */
+static void begin_above(const struct task *task, struct task_cut_found *out)
 {
-    enum found found = climb(task, name, cut, absent);
-    *is_absent = found == FOUND_ABSENT;
-    if (found != FOUND_NOTHING)
-        return true;
-    if (is_configured(task)) {
-        delegation_init(cut, task->zone->name, DELEGATION_CONFIGURED, UINT64_MAX);
-        return true;
-    }
-    if (!task->tasks->world)
-        return false;
-    *cut = task->tasks->world->hints;
-    return true;
+    const struct iterate_world *world = task->tasks->world;
+    out->is_cut = true;
+    if (is_configured(task))
+        delegation_init(out->cut, task->zone->name, DELEGATION_CONFIGURED, UINT64_MAX);
+    else if (world)
+        *out->cut = world->hints;
+    else
+        out->is_cut = false;
+}
+
+void task_cut_find(struct task *task, struct name name, struct task_cut_found *out)
+{
+    struct climb climb = {.task = task, .out = out};
+    out->is_cut = out->is_absent = false;
+    out->passed = 0;
+    if (!climb_up(&climb, name))
+        begin_above(task, out);
+    if (out->is_cut && climb.passed &&
+        climb.passed_zone == name_label_count(delegation_zone(out->cut)))
+        out->passed = (uint8_t)climb.passed;
 }
 
 void task_cut_learn(struct task *task, const struct delegation *cut)

@@ -26,11 +26,18 @@ struct iterate_world {
     void *context;
 };
 
+/* What is known on the way up from a name. */
+struct task_cut_found {
+    struct delegation *cut; /* the caller's, filled in when is_cut */
+    struct answer *absent;  /* the caller's, when is_absent; borrows from the tasks' space */
+    bool is_cut, is_absent;
+    uint8_t
+        passed; /* labels of the longest name that is known to be there, in the cut's zone; or 0 */
+};
+
 /* The closest cut at or above name, below the task's zone; or that zone's own servers, or the
- * hints, into *cut. *absent, borrowed from the tasks' space, is set instead when nothing is known
- * to be below a name nearer. Returns false when there is none of all that. */
-bool task_cut_find(struct task *task, struct name name, struct delegation *cut,
-                   struct answer *absent, bool *is_absent);
+ * hints; or that nothing is below a name nearer. */
+void task_cut_find(struct task *task, struct name name, struct task_cut_found *out);
 
 /* Asks; false when none of the addresses may be asked. */
 bool task_cut_ask(struct task *task, const struct step_ask_cut *ask,
@@ -48,6 +55,12 @@ bool task_cut_read(const struct task *task, const struct response *response,
                    const struct message *message, struct delegation *out);
 
 void task_cut_learn(struct task *task, const struct delegation *cut);
+
+/* How long a response to a part of the question holds; 0: nobody says. */
+uint32_t task_cut_ttl(const struct response *response, const struct message *message);
+
+/* Name is there, in the zone asked, and is no cut. */
+void task_cut_learn_passed(struct task *task, struct name name, uint32_t ttl_s);
 
 /* Nothing is below name: the NXDOMAIN of the task's question says so. */
 void task_cut_learn_absent(struct task *task, struct name name, const struct answer *answer);

@@ -71,6 +71,9 @@ static void put_step(const struct step *step)
     case STEP_ABSENT:
         put("absent %s", name_format(step->name, name));
         break;
+    case STEP_PASSED:
+        put("passed %s", name_format(step->name, name));
+        break;
     case STEP_FAIL:
         put_failure(&step->failure);
         break;
@@ -248,8 +251,16 @@ static void test_a_name_within_the_zone_is_passed(void **state)
     start(QUESTION("a.b.example.com", TXT));
     assert_string_equal(found(EXAMPLE), "ask b.example.com. A @example.com. 0-2");
     assert_string_equal(answered(RESPONSE_NODATA, NULL),
-                        "ask a.b.example.com. TXT @example.com. 0-2");
+                        "passed b.example.com.; ask a.b.example.com. TXT @example.com. 0-2");
     assert_string_equal(answered(RESPONSE_ANSWER, NULL), "done");
+}
+
+static void test_a_name_that_is_known_to_be_there_is_not_asked_for(void **state)
+{
+    (void)state;
+    start(QUESTION("a.b.example.com", TXT));
+    assert_string_equal(feed((struct event){.kind = EVENT_CUT, .delegation = EXAMPLE, .passed = 3}),
+                        "ask a.b.example.com. TXT @example.com. 0-2");
 }
 
 static void test_what_the_zone_says_of_itself_is_learned(void **state)
@@ -259,7 +270,7 @@ static void test_what_the_zone_says_of_itself_is_learned(void **state)
     found(EXAMPLE);
     const struct delegation *child = CUT(CHILD, "example.com", "new.example.com 192.0.2.9");
     assert_string_equal(answered(RESPONSE_NODATA, child),
-                        "learn; ask a.b.example.com. TXT @example.com. 0-2");
+                        "learn; passed b.example.com.; ask a.b.example.com. TXT @example.com. 0-2");
     assert_string_equal(answered(RESPONSE_ANSWER, child), "learn; done");
 }
 
@@ -674,6 +685,7 @@ int main(void)
         cmocka_unit_test_setup(test_it_begins_at_the_closest_cut, set_up),
         cmocka_unit_test_setup(test_without_minimisation_the_whole_question_goes_down, set_up),
         cmocka_unit_test_setup(test_a_name_within_the_zone_is_passed, set_up),
+        cmocka_unit_test_setup(test_a_name_that_is_known_to_be_there_is_not_asked_for, set_up),
         cmocka_unit_test_setup(test_what_the_zone_says_of_itself_is_learned, set_up),
         cmocka_unit_test_setup(test_a_ds_record_is_asked_of_the_zone_above, set_up),
         cmocka_unit_test_setup(test_the_root_is_asked_for_its_servers_first, set_up),

@@ -162,6 +162,20 @@ static void test_three_levels_are_gone_down_and_remembered(void **state)
     assert_string_equal(questions, "");
 }
 
+/* b.example.com is there: known as long as its zone is what was asked. */
+static void test_what_is_known_to_be_no_cut_is_not_asked_for_again(void **state)
+{
+    (void)state;
+    resolve("a.b.example.com");
+    assert_string_equal(questions, "1:com. A, 2:example.com. A, 4:b.example.com. A, "
+                                   "4:a.b.example.com. A");
+    resolve("x.b.example.com");
+    assert_string_equal(questions, "4:x.b.example.com. A");
+    fake_loop_advance(loop, 601 * US_PER_S);
+    resolve("c.b.example.com");
+    assert_string_equal(questions, "2:example.com. A, 4:b.example.com. A, 4:c.b.example.com. A");
+}
+
 static void test_the_root_is_primed_once(void **state)
 {
     (void)state;
@@ -311,6 +325,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_three_levels_are_gone_down_and_remembered, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_what_is_known_to_be_no_cut_is_not_asked_for_again,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_root_is_primed_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_addresses_that_are_missing_are_looked_up, set_up,
                                         tear_down),
