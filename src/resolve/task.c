@@ -437,7 +437,7 @@ static void on_due(struct timer *timer)
 {
     struct task *task = CONTAINER_OF(timer, struct task, wait);
     struct tasks *tasks = task->tasks;
-    const struct exchange_failure nobody = {0};
+    const struct exchange_failure nobody = {.full = task->zone_full};
     struct event event = {.kind = EVENT_TIME};
     if (task->nobody)
         event = (struct event){.kind = EVENT_FAILED, .exchange = &nobody};

@@ -195,6 +195,19 @@ void task_cut_learn(struct task *task, const struct delegation *cut)
 
 /* ---- asking ---- */
 
+/* Draws from the share of all tasks that one zone may have. */
+static bool may_ask_zone(struct task *task)
+{
+    struct tasks *tasks = task->tasks;
+    uint32_t most = (uint32_t)MAX(tasks->max / TASK_ZONE_SHARE, (size_t)1);
+    task->zone_full = !zone_load_take(&tasks->load, task->asked_zone, most, &task->load_place);
+    if (task->zone_full) {
+        tasks->world->drop(tasks->world->context, task->met, task->met_count);
+        task->met_count = 0;
+    }
+    return !task->zone_full;
+}
+
 bool task_cut_ask(struct task *task, const struct step_ask_cut *ask,
                   const struct exchange_question *question)
 {
@@ -209,7 +222,7 @@ bool task_cut_ask(struct task *task, const struct step_ask_cut *ask,
     if (world && count)
         task->met_count =
             (uint8_t)world->hold(world->context, ips, count, task->met, ARRAY_LEN(task->met));
-    if (!task->met_count)
+    if (!task->met_count || !may_ask_zone(task))
         return false;
     exchange_start(&task->exchange, question, task->met, task->met_count);
     return true;
@@ -218,8 +231,10 @@ bool task_cut_ask(struct task *task, const struct step_ask_cut *ask,
 void task_cut_drop(struct task *task)
 {
     const struct iterate_world *world = task->tasks->world;
-    if (task->met_count)
-        world->drop(world->context, task->met, task->met_count);
+    if (!task->met_count)
+        return;
+    world->drop(world->context, task->met, task->met_count);
+    zone_load_give(&task->tasks->load, task->load_place);
     task->met_count = 0;
 }
 

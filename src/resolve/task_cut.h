@@ -39,7 +39,7 @@ struct task_cut_found {
  * hints; or that nothing is below a name nearer. */
 void task_cut_find(struct task *task, struct name name, struct task_cut_found *out);
 
-/* Asks; false when none of the addresses may be asked. */
+/* Asks; false when none of the addresses may be asked, or too many ask that zone (zone_full). */
 bool task_cut_ask(struct task *task, const struct step_ask_cut *ask,
                   const struct exchange_question *question);
 

@@ -37,6 +37,7 @@ bool tasks_init(struct tasks *tasks, size_t max)
     tasks->count = tasks->refreshing = 0;
     tasks->max = max;
     tasks->delivering = tasks->closing = false;
+    zone_load_init(&tasks->load);
     list_init(&tasks->idle);
     list_init(&tasks->slabs);
     list_init(&tasks->finished);
@@ -141,7 +142,7 @@ static void reset(struct task *task, struct tasks *tasks, const struct cache_key
     task->head = NULL;
     task->budget = NULL;
     task->met_count = 0;
-    task->nobody = false;
+    task->nobody = task->zone_full = false;
     task->owned = NULL;
     for (unsigned i = 0; i < TASK_SUBS_MAX; i++)
         task->sub[i].child = NULL;

@@ -21,6 +21,7 @@
 #include "resolve/route.h"
 #include "resolve/strategy.h"
 #include "resolve/waiter.h"
+#include "resolve/zone_load.h"
 #include "upstream/exchange.h"
 
 enum {
@@ -29,6 +30,7 @@ enum {
     TASK_EVENTS_MAX = 200,  /* events of one task: a strategy that never ends is stopped */
     TASKS_SLAB = 32,        /* tasks allocated at once */
     TASK_REFRESH_SHARE = 4, /* of all tasks, the part that may be refreshes: clients come first */
+    TASK_ZONE_SHARE = 4, /* of all tasks, the part that may ask one zone met in recursion at once */
 };
 
 /* All that a question may take: its own exchange and that of one more zone at their slowest, or
@@ -68,7 +70,9 @@ struct task {
     struct name asked_zone; /* whose servers these were; of the zone, or in the memory */
     struct upstream *met[DELEGATION_ADDRS_MAX]; /* held while they are asked */
     uint8_t met_count;
+    uint16_t load_place;      /* of the zone asked, while met_count is set */
     bool nobody;              /* wait is for the end of an exchange that had nobody to ask */
+    bool zone_full;           /* and why: too many ask that zone */
     struct answer *head;      /* kept by STEP_KEEP; ours, for free() */
     struct answer answer;     /* TASK_ANSWERED; borrows from the scrub space or from owned */
     struct answer *owned;     /* what answer borrows from; ours, for free(), or NULL */
@@ -108,6 +112,7 @@ struct tasks {
     struct compose_space scrubbed; /* of the answer that came last */
     struct compose_space stitched;
     struct delegation cut; /* that came last */
+    struct zone_load load; /* of the zones that are asked */
 };
 
 /* Buckets for max tasks; the shared members above the blank line are the caller's to fill in. False

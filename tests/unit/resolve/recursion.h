@@ -145,6 +145,8 @@ static inline const char *resolve_with(const char *name, uint16_t type, uint8_t 
     assert_int_equal(answers, 1);
     assert_int_equal(held, 0);
     assert_int_equal(tasks.count, 0);
+    for (unsigned i = 0; i < ZONE_LOAD_PLACES; i++)
+        assert_int_equal(tasks.load.counts[i], 0);
     return text;
 }
 

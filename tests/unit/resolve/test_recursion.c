@@ -289,6 +289,38 @@ static void test_a_zone_of_which_no_address_may_be_asked_fails(void **state)
 
 /* ---- attacks ---- */
 
+/* Water torture: all that is asked of one zone leaves room for others. */
+static void test_one_zone_does_not_take_all_tasks(void **state)
+{
+    (void)state;
+    struct waiter waiters[MAX_TASKS];
+    unsigned failed = 0;
+    resolve("www.example.com");
+    resolve("www.host.net");
+    answers = 0;
+    asked_count = answered_count = 0;
+    for (unsigned i = 0; i < MAX_TASKS / 2; i++) {
+        char name[32];
+        struct cache_key key;
+        snprintf(name, sizeof(name), "r%u.example.com", i);
+        cache_key_init(&key, cache, &(struct question){NAME(name), RRTYPE_A, RRCLASS_IN}, 0,
+                       CACHE_VIEW_ANSWERS);
+        waiters[i] = (struct waiter){.on_answer = on_client_answer};
+        list_init(&waiters[i].node);
+        assert_int_equal(task_join(&tasks, &key, &waiters[i]), RESOLVER_WAITING);
+    }
+    assert_int_equal(asked_count, MAX_TASKS / TASK_ZONE_SHARE);
+    fake_loop_advance(loop, 2 * US_PER_MS);
+    failed = answers;
+    assert_int_equal(failed, MAX_TASKS / 2 - MAX_TASKS / TASK_ZONE_SHARE);
+    assert_int_equal(rcode, RCODE_SERVFAIL);
+    assert_int_equal(ede[0], EDE_OTHER);
+    run();
+    assert_int_equal(answers, MAX_TASKS / 2);
+    resolve("ftp.example.com");
+    assert_int_equal(rcode, RCODE_NXDOMAIN);
+}
+
 static void test_a_zone_inside_itself_fails_at_once(void **state)
 {
     (void)state;
@@ -344,6 +376,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_dead_zone_fails_with_its_reasons, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_zone_of_which_no_address_may_be_asked_fails, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_one_zone_does_not_take_all_tasks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_zone_inside_itself_fails_at_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_zones_that_depend_on_each_other_fail, set_up,
                                         tear_down),
