@@ -51,6 +51,14 @@ bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now)
     return true;
 }
 
+bool budget_is_drained(const struct budget *budget, uint64_t now)
+{
+    for (unsigned kind = 0; kind < BUDGET_KINDS; kind++)
+        if (budget->used[kind] == bounds[kind])
+            return true;
+    return now >= budget->ends_at;
+}
+
 unsigned budget_left(const struct budget *budget, enum budget_kind kind)
 {
     return (unsigned)(bounds[kind] - budget->used[kind]);

@@ -52,6 +52,9 @@ void budget_init(struct budget *budget, uint64_t now);
 /* Draws one. False, and nothing is drawn: it is used up, or its time is over. */
 MUST_USE bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now);
 
+/* Whether some kind is used up, or its time over: what fails now may fail because of that. */
+bool budget_is_drained(const struct budget *budget, uint64_t now);
+
 /* How many are left of the kind, however late it is. */
 unsigned budget_left(const struct budget *budget, enum budget_kind kind);
 

@@ -32,10 +32,15 @@ void descent_fail(struct steps *out, uint16_t rcode, uint16_t ede)
     failure_add_ede(failure, ede);
 }
 
+/* A subtask that fails because others have used up the budget says nothing of its question: were it
+ * remembered, a question that costs too much could make others fail. */
 void descent_fail_unreachable(const struct strategy_view *view, struct steps *out)
 {
     const struct iterate_memory *memory = descent_memory(view);
-    steps_add(out, STEP_FAIL)->failure = failure_of_exchange(&memory->failed, memory->ede);
+    struct failure *failure = &steps_add(out, STEP_FAIL)->failure;
+    *failure = failure_of_exchange(&memory->failed, memory->ede);
+    if (view->is_sub && budget_is_drained(view->budget, view->now))
+        failure->cache = false;
 }
 
 void descent_fail_exhausted(const struct strategy_view *view, struct steps *out)

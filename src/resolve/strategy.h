@@ -83,6 +83,7 @@ struct strategy_view {
     uint64_t now;
     union strategy_memory *memory;     /* the strategy's own; set up by it when STARTED */
     const struct iterate_rules *rules; /* of recursion */
+    bool is_sub;                       /* another task's question: its budget is not its own */
     struct budget *budget;             /* of the client's question: drawn from by the strategy */
 };
 

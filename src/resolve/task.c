@@ -337,13 +337,15 @@ static void feed(struct task *task, struct at_hand *at_hand)
     task->events_left--;
     struct steps steps;
     steps.count = 0;
+    static const struct iterate_rules no_rules = {.ipv4 = true, .ipv6 = true};
     struct strategy_view view = {
         .question = &task->question,
         .zone = task->zone,
         .now = loop_now(task->tasks->loop),
         .memory = &task->memory,
-        .rules = task->tasks->world ? &task->tasks->world->rules : NULL,
+        .rules = task->tasks->world ? &task->tasks->world->rules : &no_rules,
         .budget = task->budget,
+        .is_sub = task->depth > 0,
     };
     task->zone->strategy->next(&view, at_hand->event, &steps);
     for (size_t i = 0; i < steps.count && task->state == TASK_RUNNING; i++)

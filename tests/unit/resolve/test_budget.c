@@ -17,6 +17,7 @@ static void test_a_kind_is_used_up_at_its_bound_and_others_are_not(void **state)
         assert_true(budget_take(&budget, BUDGET_LOOKUPS, 5));
     assert_false(budget_take(&budget, BUDGET_LOOKUPS, 5));
     assert_int_equal(budget_left(&budget, BUDGET_LOOKUPS), 0);
+    assert_true(budget_is_drained(&budget, 5));
     assert_true(budget_take(&budget, BUDGET_QUERIES, 5));
     assert_int_equal(budget_left(&budget, BUDGET_QUERIES), BUDGET_QUERIES_MAX - 1);
 }
@@ -26,6 +27,8 @@ static void test_nothing_can_be_had_when_its_time_is_over(void **state)
     (void)state;
     struct budget budget;
     budget_init(&budget, 5);
+    assert_false(budget_is_drained(&budget, 5));
+    assert_true(budget_is_drained(&budget, 5 + BUDGET_WALL_US));
     assert_true(budget_take(&budget, BUDGET_QUERIES, 4 + BUDGET_WALL_US));
     assert_false(budget_take(&budget, BUDGET_QUERIES, 5 + BUDGET_WALL_US));
 }

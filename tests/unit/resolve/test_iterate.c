@@ -19,6 +19,7 @@ static struct delegation cut;
 static struct iterate_rules rules;
 static struct budget budget;
 static const struct strategy *strategy;
+static bool is_sub;
 static char text[8192];
 
 /* ---- steps as text ---- */
@@ -105,6 +106,7 @@ static const char *feed(struct event event)
                                  .memory = &memory,
                                  .rules = &rules,
                                  .budget = &budget,
+                                 .is_sub = is_sub,
                                  .now = 1};
     steps.count = 0;
     text[0] = 0;
@@ -200,6 +202,7 @@ static int set_up(void **state)
     (void)state;
     static struct upstream *group[1];
     strategy = &iterate_strategy;
+    is_sub = false;
     memset(&memory, 0xa5, sizeof(memory)); /* of another task */
     zone =
         (struct zone){.name = name_root(), .group = group, .cache = true, .is_authoritative = true};
@@ -670,6 +673,23 @@ static void test_questions_of_all_tasks_are_bounded_and_so_is_the_time(void **st
     assert_string_equal(found(EXAMPLE), "fail 2: 22");
 }
 
+static void test_what_fails_by_anothers_budget_is_not_remembered(void **state)
+{
+    (void)state;
+    while (budget_take(&budget, BUDGET_LOOKUPS, 1))
+        ;
+    is_sub = true;
+    start(WWW);
+    found(COM);
+    assert_string_equal(referred(CUT(PARENT, "example.com", "ns.one.net")),
+                        "learn; fail 2: 22 once");
+    budget_init(&budget, 0);
+    start(WWW);
+    found(COM);
+    assert_string_equal(referred(CUT(PARENT, "example.com", "ns.example.com")),
+                        "learn; fail 2: 22");
+}
+
 static void test_without_any_cut_nobody_is_reachable(void **state)
 {
     (void)state;
@@ -727,6 +747,7 @@ int main(void)
                                set_up),
         cmocka_unit_test_setup(test_going_down_for_ever_ends_with_the_budget, set_up),
         cmocka_unit_test_setup(test_questions_of_all_tasks_are_bounded_and_so_is_the_time, set_up),
+        cmocka_unit_test_setup(test_what_fails_by_anothers_budget_is_not_remembered, set_up),
         cmocka_unit_test_setup(test_without_any_cut_nobody_is_reachable, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
