@@ -5,8 +5,8 @@
 
 /*
  * Tasks that recurse, in virtual time, above servers that the test writes. The last byte of an
- * address is the server's number; the one of the root is 1. IPv6 addresses are met by nobody.
- * Included by one file of a program.
+ * address is the server's number; the one of the root is 1, and 1001 that of the stub zone
+ * corp.com. IPv6 addresses are met by nobody. Included by one file of a program.
  */
 
 #include "unit/resolve/fake_exchange.h"
@@ -173,10 +173,14 @@ static inline int set_up(void **state)
     tasks.cache = cache;
     tasks.stats = &stats;
     tasks.minimal_responses = true;
-    tasks.routes = routes_new(ZONES(&zones, "."), NULL, &iterate_strategy);
+    tasks.routes = routes_new(ZONES(&zones, ".", "corp.com"), NULL, &iterate_strategy);
     struct zone *root = (struct zone *)(uintptr_t)route_find(tasks.routes, name_root(), RRTYPE_A);
     root->is_authoritative = true;
     root->group_len = 0;
+    struct zone *corp =
+        (struct zone *)(uintptr_t)route_find(tasks.routes, NAME("corp.com"), RRTYPE_A);
+    corp->is_authoritative = true;
+    corp->strategy = &stub_strategy;
     world = (struct iterate_world){
         .rules = {.minimise = true, .ipv4 = true}, .hold = hold, .drop = drop};
     delegation_init(&world.hints, name_root(), DELEGATION_HINTS, UINT64_MAX);

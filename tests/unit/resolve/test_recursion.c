@@ -124,6 +124,25 @@ static const struct served internet[] = {
      RRTYPE_A,
      HEADER_AA,
      {.answer = {"www.glueless.com. 300 A 192.0.2.83"}}},
+    {1001,
+     "www.corp.com",
+     RRTYPE_A,
+     HEADER_AA,
+     {.answer = {"www.corp.com. 300 A 192.0.2.86"},
+      .authority = {"corp.com. 900 NS dead.corp.com."},
+      .additional = {"dead.corp.com. 900 A 192.0.0.9"}}},
+    {1001,
+     "sub.corp.com",
+     0,
+     0,
+     {.authority = {"sub.corp.com. 900 NS ns.sub.corp.com."},
+      .additional = {"ns.sub.corp.com. 900 A 192.0.0.7"}}},
+    {1001, "corp.com", 0, HEADER_AA, {.authority = {SOA_OF("corp.com.")}}},
+    {7,
+     "www.sub.corp.com",
+     RRTYPE_A,
+     HEADER_AA,
+     {.answer = {"www.sub.corp.com. 300 A 192.0.2.87"}}},
     {7, "www.example.com", RRTYPE_A, HEADER_AA, {.answer = {"www.example.com. 300 A 192.0.2.90"}}},
     {8, ".", 0, 0, {.authority = {". 900 NS a.root."}}},
     {9, ".", 0, DEAD, {.answer = {NULL}}},
@@ -224,6 +243,33 @@ static void test_the_childs_servers_are_preferred_as_long_as_the_parent_allows(v
     fake_loop_advance(loop, 601 * US_PER_S);
     resolve("www.example.com");
     assert_string_equal(questions, "2:example.com. A, 4:www.example.com. A");
+}
+
+/* ---- stub zones ---- */
+
+static void test_a_stub_zone_is_asked_of_its_own_servers_whatever_they_say_of_others(void **state)
+{
+    (void)state;
+    assert_string_equal(resolve("www.corp.com"), "an www.corp.com. 300 A 192.0.2.86\n");
+    assert_string_equal(questions, "1001:www.corp.com. A");
+    resolve("ftp.corp.com");
+    assert_string_equal(questions, "1001:ftp.corp.com. A");
+}
+
+static void test_referrals_of_a_stub_zone_are_followed(void **state)
+{
+    (void)state;
+    assert_string_equal(resolve("www.sub.corp.com"), "an www.sub.corp.com. 300 A 192.0.2.87\n");
+    assert_string_equal(questions, "1001:sub.corp.com. A, 7:www.sub.corp.com. A");
+}
+
+static void test_without_recursion_a_stub_zone_has_its_own_servers_alone(void **state)
+{
+    (void)state;
+    tasks.world = NULL;
+    assert_string_equal(resolve("www.corp.com"), "an www.corp.com. 300 A 192.0.2.86\n");
+    resolve("www.sub.corp.com");
+    assert_int_equal(rcode, RCODE_SERVFAIL);
 }
 
 /* ---- absence ---- */
@@ -369,6 +415,13 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             test_the_childs_servers_are_preferred_as_long_as_the_parent_allows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_a_stub_zone_is_asked_of_its_own_servers_whatever_they_say_of_others, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(test_referrals_of_a_stub_zone_are_followed, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_without_recursion_a_stub_zone_has_its_own_servers_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_below_a_name_that_is_not_there_nothing_is_asked,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_an_empty_non_terminal_is_no_end, set_up, tear_down),
