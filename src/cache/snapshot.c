@@ -51,12 +51,15 @@ static bool put(struct saving *saving, const struct snapshot_item *item,
     return true;
 }
 
+/* Answers alone: zone cuts are found again with a few questions, and what a parent said long ago is
+ * nothing to begin with. */
 static enum cache_verdict on_item(void *context, const struct cache_item *found)
 {
     struct saving *saving = context;
     const struct answer *answer = &found->answer;
     uint32_t age_s = answer_age(answer, saving->now_us);
-    if (age_s >= answer->ttl_s || answer->kind == ANSWER_FAILURE || answer->stale_s)
+    if (age_s >= answer->ttl_s || answer->kind == ANSWER_FAILURE || answer->stale_s ||
+        found->view != CACHE_VIEW_ANSWERS)
         return CACHE_KEEP;
     struct snapshot_item item = {
         .left_s = answer->ttl_s - age_s,
@@ -183,7 +186,8 @@ static void keep(struct loading *loading, const struct snapshot_item *item)
 {
     struct revived *revived = &loading->revived;
     struct cache_key key;
-    if (item->left_s <= loading->passed_s || item->flags & ~(CACHE_KEY_DO | CACHE_KEY_CD))
+    if (item->left_s <= loading->passed_s || item->flags & ~(CACHE_KEY_DO | CACHE_KEY_CD) ||
+        item->view != CACHE_VIEW_ANSWERS)
         return;
     memcpy(loading->message, item->message.data, item->message.len);
     if (!revive(revived, span_of(loading->message, item->message.len), item->kind))

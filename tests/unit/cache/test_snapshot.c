@@ -159,6 +159,17 @@ static void test_what_is_over_a_failure_or_stale_stays_away(void **state)
     assert_int_equal(loaded(SECOND, 250), 0); /* the file stays, and its answers end */
 }
 
+static void test_zone_cuts_are_found_anew(void **state)
+{
+    (void)state;
+    struct cache_key key;
+    keep(1);
+    make(2, 1, 0);
+    cache_key_init(&key, cache, &made.question, 0, CACHE_VIEW_CUTS);
+    assert_true(cache_store(cache, &key, &made.answer));
+    assert_int_equal(saved(150 * SECOND), 1);
+}
+
 static void test_what_is_there_already_stays(void **state)
 {
     (void)state;
@@ -414,6 +425,7 @@ int main(void)
         SENTENCE(test_answers_come_back_older_by_the_time_between),
         SENTENCE(test_all_of_an_answer_comes_back),
         SENTENCE(test_what_is_over_a_failure_or_stale_stays_away),
+        SENTENCE(test_zone_cuts_are_found_anew),
         SENTENCE(test_what_is_there_already_stays),
         SENTENCE(test_what_the_filter_does_not_take_stays_away),
         SENTENCE(test_that_it_was_asked_for_again_comes_back),
