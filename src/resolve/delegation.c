@@ -143,6 +143,24 @@ bool delegation_needs_glue(const struct delegation *delegation, unsigned server)
     return name_is_below(delegation_server(delegation, server), delegation_zone(delegation));
 }
 
+void delegation_inherit(struct delegation *delegation, const struct delegation *from)
+{
+    for (unsigned i = 0; i < from->addr_count; i++) {
+        const struct delegation_addr *addr = &from->addrs[i];
+        int server = delegation_find(delegation, delegation_server(from, addr->server));
+        if (server != DELEGATION_NONE)
+            (void)delegation_add_addr(delegation, (unsigned)server, bytes_of(addr));
+    }
+}
+
+bool delegation_is_reachable(const struct delegation *delegation)
+{
+    bool is_reachable = delegation->addr_count > 0;
+    for (unsigned i = 0; i < delegation->server_count && !is_reachable; i++)
+        is_reachable = !delegation_needs_glue(delegation, i);
+    return is_reachable;
+}
+
 uint64_t delegation_addrs_mark(const struct delegation *delegation)
 {
     uint64_t mark = delegation->addr_count;

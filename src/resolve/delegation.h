@@ -95,6 +95,12 @@ void delegation_addr(const struct delegation *delegation, unsigned at, uint16_t 
  * could have helped: it lies in the zone. */
 bool delegation_needs_glue(const struct delegation *delegation, unsigned server);
 
+/* Takes the addresses that `from` knows of servers of the same names. */
+void delegation_inherit(struct delegation *delegation, const struct delegation *from);
+
+/* Whether somebody can be asked: an address is known, or some server can be looked up. */
+bool delegation_is_reachable(const struct delegation *delegation);
+
 /* Tells sets of addresses apart, whatever their order. 0: none. */
 uint64_t delegation_addrs_mark(const struct delegation *delegation);
 

@@ -247,9 +247,11 @@ void task_cut_zone(const struct task *task, struct zone *out)
     out->name = task->asked_zone;
 }
 
-static bool is_believed_of_itself(const struct message *message, const struct delegation *asked)
+/* What a zone said of itself holds until it ends: hearing it again adds nothing. */
+static bool is_new_of_itself(const struct message *message, const struct delegation *asked)
 {
-    return message->flags & HEADER_AA && asked->origin != DELEGATION_CONFIGURED;
+    return message->flags & HEADER_AA &&
+           (asked->origin == DELEGATION_PARENT || asked->origin == DELEGATION_HINTS);
 }
 
 bool task_cut_read(const struct task *task, const struct response *response,
@@ -260,7 +262,10 @@ bool task_cut_read(const struct task *task, const struct response *response,
     if (response->kind == RESPONSE_REFERRAL)
         return delegation_from_referral(out, message, response->referral, task->asked_zone,
                                         &task->asked, now);
-    if (!response_is_useful(response->kind) || !is_believed_of_itself(message, asked))
+    if (!response_is_useful(response->kind) || !is_new_of_itself(message, asked))
         return false;
-    return delegation_from_child(out, message, task->asked_zone, asked->ends_at, now);
+    if (!delegation_from_child(out, message, task->asked_zone, asked->ends_at, now))
+        return false;
+    delegation_inherit(out, asked); /* many servers name themselves without their addresses */
+    return delegation_is_reachable(out);
 }

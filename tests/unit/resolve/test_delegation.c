@@ -215,6 +215,28 @@ static void test_hints_and_what_has_ended_are_not_kept(void **state)
     assert_false(delegation_to_answer(&cut, &answer, &space, 86400, NOW));
 }
 
+static void test_servers_that_come_without_addresses_inherit_those_that_are_known(void **state)
+{
+    (void)state;
+    static const uint8_t first[4] = {192, 0, 2, 1}, second[4] = {192, 0, 2, 2};
+    delegation_init(&cut, NAME("example.com"), DELEGATION_PARENT, 0);
+    delegation_add(&cut, NAME("a.example.com"));
+    delegation_add(&cut, NAME("b.example.com"));
+    delegation_add_addr(&cut, 0, span_of(first, 4));
+    delegation_add_addr(&cut, 1, span_of(second, 4));
+    delegation_init(&copy, NAME("example.com"), DELEGATION_CHILD, 0);
+    delegation_add(&copy, NAME("new.example.com"));
+    assert_false(delegation_is_reachable(&copy));
+    delegation_add(&copy, NAME("B.example.com"));
+    delegation_inherit(&copy, &cut);
+    assert_string_equal(show(&copy),
+                        "example.com. CHILD new.example.com. b.example.com. 192.0.2.2");
+    assert_true(delegation_is_reachable(&copy));
+    delegation_init(&copy, NAME("example.com"), DELEGATION_CHILD, 0);
+    delegation_add(&copy, NAME("ns.example.net"));
+    assert_true(delegation_is_reachable(&copy));
+}
+
 static void test_sets_of_addresses_are_told_apart_whatever_their_order(void **state)
 {
     (void)state;
@@ -247,6 +269,7 @@ int main(void)
         cmocka_unit_test(test_a_server_in_its_own_zone_needs_glue),
         cmocka_unit_test(test_the_cache_gives_back_what_it_got),
         cmocka_unit_test(test_hints_and_what_has_ended_are_not_kept),
+        cmocka_unit_test(test_servers_that_come_without_addresses_inherit_those_that_are_known),
         cmocka_unit_test(test_sets_of_addresses_are_told_apart_whatever_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,6 +107,19 @@ static const struct served internet[] = {
      {.answer = {"child.example.com. 300 A 192.0.2.82"},
       .authority = {"example.com. 9000 NS new.example.com."},
       .additional = {"new.example.com. 9000 A 192.0.0.7"}}},
+    {4,
+     "bare.example.com",
+     RRTYPE_A,
+     HEADER_AA,
+     {.answer = {"bare.example.com. 300 A 192.0.2.88"},
+      .authority = {"example.com. 300 NS ns.example.com.",
+                    "example.com. 300 NS more.example.com."}}},
+    {4,
+     "bad.example.com",
+     RRTYPE_A,
+     HEADER_AA,
+     {.answer = {"bad.example.com. 300 A 192.0.2.89"},
+      .authority = {"example.com. 300 NS new.example.com."}}},
     {4, "www.lame.com", 0, HEADER_AA, {.answer = {"www.lame.com. 300 A 192.0.2.84"}}},
     {4, "moved.com", 0, HEADER_AA, {.answer = {"moved.com. 300 A 192.0.2.85"}}},
     {4, "example.com", 0, HEADER_AA | RCODE_NXDOMAIN, {.authority = {SOA_OF("example.com.")}}},
@@ -243,6 +256,17 @@ static void test_the_childs_servers_are_preferred_as_long_as_the_parent_allows(v
     fake_loop_advance(loop, 601 * US_PER_S);
     resolve("www.example.com");
     assert_string_equal(questions, "2:example.com. A, 4:www.example.com. A");
+}
+
+static void test_servers_that_name_themselves_without_addresses_stay_reachable(void **state)
+{
+    (void)state;
+    resolve("bare.example.com");
+    resolve("www.example.com");
+    assert_string_equal(questions, "4:www.example.com. A");
+    resolve("bad.example.com");
+    assert_string_equal(resolve("a.b.example.com"), "an a.b.example.com. 300 A 192.0.2.81\n");
+    assert_string_equal(questions, "4:b.example.com. A, 4:a.b.example.com. A");
 }
 
 /* ---- stub zones ---- */
@@ -415,6 +439,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             test_the_childs_servers_are_preferred_as_long_as_the_parent_allows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_servers_that_name_themselves_without_addresses_stay_reachable, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             test_a_stub_zone_is_asked_of_its_own_servers_whatever_they_say_of_others, set_up,
             tear_down),
