@@ -16,6 +16,12 @@
 /* Flags of a key: answers differ by them. */
 enum { CACHE_KEY_DO = 1, CACHE_KEY_CD = 2 };
 
+/* Views: kinds of knowledge that do not displace each other (RFC 2181 section 5.4.1). */
+enum cache_view {
+    CACHE_VIEW_ANSWERS, /* what clients are told */
+    CACHE_VIEW_CUTS,    /* zone cuts met in recursion (resolve/delegation.h), under (zone, NS) */
+};
+
 /* Name (case folded), type, class, DO, CD, view. The fields from type on lie side by side without
  * padding: they are hashed and compared as one run of bytes. */
 struct cache_key {

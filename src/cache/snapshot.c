@@ -54,13 +54,16 @@ static bool put(struct saving *saving, const struct snapshot_item *item,
     return true;
 }
 
+/* Answers alone: zone cuts are found again with a few questions, and what a parent said long ago is
+ * nothing to begin with. */
 static enum cache_verdict on_item(void *context, const struct cache_item *found)
 {
     struct saving *saving = context;
     const struct answer *answer = &found->answer;
     uint32_t age_s = answer_age(answer, saving->now_us);
     uint32_t past_s = answer_staleness(answer, age_s);
-    if (answer->kind == ANSWER_FAILURE || (past_s && past_s >= saving->past_max_s))
+    if (answer->kind == ANSWER_FAILURE || found->view != CACHE_VIEW_ANSWERS ||
+        (past_s && past_s >= saving->past_max_s))
         return CACHE_KEEP;
     struct snapshot_item item = {
         .left_s = past_s ? 0 : answer->ttl_s - age_s,
@@ -236,7 +239,7 @@ static void keep(struct loading *loading, const struct snapshot_item *item)
     struct revived *revived = &loading->revived;
     struct cache_key key;
     uint32_t past_s = past_now(loading, item);
-    if (!may_keep(loading, item, past_s))
+    if (item->view != CACHE_VIEW_ANSWERS || !may_keep(loading, item, past_s))
         return;
     memcpy(loading->message, item->message.data, item->message.len);
     if (!revive(revived, span_of(loading->message, item->message.len), item->kind))

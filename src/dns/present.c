@@ -213,6 +213,18 @@ enum err present_message(struct span bytes, char *out, size_t size)
 
 /* ---- from text ---- */
 
+/* The record uncompressed in wire form. */
+static enum err put_wire(uint8_t *out, size_t size, size_t *len, const ldns_rr *rr)
+{
+    uint8_t *wire = NULL;
+    ldns_status status = ldns_rr2wire(&wire, rr, LDNS_SECTION_ANSWER, len);
+    enum err err = status != LDNS_STATUS_OK ? ERR_INVALID : *len > size ? ERR_LIMIT : ERR_OK;
+    if (err == ERR_OK)
+        memcpy(out, wire, *len);
+    LDNS_FREE(wire);
+    return err;
+}
+
 enum err present_rr_from_text(uint8_t *out, size_t size, size_t *len, const char *text,
                               struct name origin, uint32_t default_ttl)
 {
@@ -224,12 +236,74 @@ enum err present_rr_from_text(uint8_t *out, size_t size, size_t *len, const char
     ldns_rdf_deep_free(origin_rdf);
     if (status != LDNS_STATUS_OK)
         return ERR_INVALID;
-    uint8_t *wire = NULL;
-    status = ldns_rr2wire(&wire, rr, LDNS_SECTION_ANSWER, len);
+    enum err err = put_wire(out, size, len, rr);
     ldns_rr_free(rr);
-    enum err err = status != LDNS_STATUS_OK ? ERR_INVALID : *len > size ? ERR_LIMIT : ERR_OK;
-    if (err == ERR_OK)
-        memcpy(out, wire, *len);
-    LDNS_FREE(wire);
+    return err;
+}
+
+/* ---- from a file ---- */
+
+struct zone_reader {
+    FILE *file;
+    ldns_rdf *origin, *owner; /* ldns changes them as it reads */
+    uint32_t ttl;
+    int line, begun; /* where the next begins, and where the last did */
+};
+
+/* Lines that hold no record. */
+static bool is_no_record(ldns_status status)
+{
+    return status == LDNS_STATUS_SYNTAX_TTL || status == LDNS_STATUS_SYNTAX_ORIGIN ||
+           status == LDNS_STATUS_SYNTAX_EMPTY;
+}
+
+static enum err next_record(struct zone_reader *reader, uint8_t *out, size_t *len)
+{
+    ldns_rr *rr = NULL;
+    reader->begun = reader->line;
+    ldns_status status = ldns_rr_new_frm_fp_l(&rr, reader->file, &reader->ttl, &reader->origin,
+                                              &reader->owner, &reader->line);
+    *len = 0;
+    if (is_no_record(status))
+        return ERR_OK;
+    if (status != LDNS_STATUS_OK)
+        return status == LDNS_STATUS_MEM_ERR ? ERR_NO_MEMORY : ERR_INVALID;
+    enum err err = put_wire(out, PRESENT_RR_MAX, len, rr);
+    ldns_rr_free(rr);
+    return err;
+}
+
+static enum err read_zone(struct zone_reader *reader, uint8_t *record, present_on_record on_record,
+                          void *context)
+{
+    while (!feof(reader->file)) {
+        size_t len;
+        enum err err = next_record(reader, record, &len);
+        if (err != ERR_OK)
+            return err;
+        if (len && !on_record(context, span_of(record, len), (size_t)reader->begun))
+            break;
+    }
+    return ERR_OK;
+}
+
+enum err present_zone(struct span text, present_on_record on_record, void *context, size_t *line)
+{
+    *line = 1;
+    if (text.len == 0)
+        return ERR_OK;
+    struct zone_reader reader = {.ttl = LDNS_DEFAULT_TTL, .line = 1, .begun = 1};
+    uint8_t *record = malloc(PRESENT_RR_MAX);
+    reader.file = fmemopen((void *)(uintptr_t)text.data, text.len, "r");
+    reader.origin = ldns_dname_new_frm_str(".");
+    enum err err = ERR_NO_MEMORY;
+    if (record && reader.file && reader.origin)
+        err = read_zone(&reader, record, on_record, context);
+    *line = (size_t)reader.begun;
+    if (reader.file)
+        fclose(reader.file);
+    ldns_rdf_deep_free(reader.origin);
+    ldns_rdf_deep_free(reader.owner);
+    free(record);
     return err;
 }

@@ -10,6 +10,7 @@
  * of pointers and doubled TSIG records hurt it. Any thread.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,5 +39,14 @@ size_t present_rr(const struct message *message, const struct rr *rr, char *out,
  * Operator's text only. ERR_INVALID: not a record; ERR_LIMIT: size too small. */
 MUST_USE enum err present_rr_from_text(uint8_t *out, size_t size, size_t *len, const char *text,
                                        struct name origin, uint32_t default_ttl);
+
+/* Takes a record, uncompressed and in wire form, of the line; false ends the reading. */
+typedef bool (*present_on_record)(void *context, struct span record, size_t line);
+
+/* A whole file in the format of RFC 1035 section 5: $ORIGIN, $TTL, comments, records over several
+ * lines; no $INCLUDE. Each record goes to on_record. *line is where the reading ended. Operator's
+ * text only. ERR_INVALID: that line is no record; ERR_LIMIT: a record is too long. */
+MUST_USE enum err present_zone(struct span text, present_on_record on_record, void *context,
+                               size_t *line);
 
 #endif

@@ -26,6 +26,7 @@ const char *response_kind_name(enum response_kind kind)
         [RESPONSE_REFUSED] = "refused",     [RESPONSE_NOTIMP] = "notimp",
         [RESPONSE_FORMERR] = "formerr",     [RESPONSE_OTHER] = "other rcode",
         [RESPONSE_TRUNCATED] = "truncated", [RESPONSE_UNSOUND] = "unsound",
+        [RESPONSE_LAME] = "lame",
     };
     MUST((size_t)kind < ARRAY_LEN(names));
     return names[kind];
@@ -67,6 +68,69 @@ static bool has_ns(const struct message *message)
             return true;
     return false;
 }
+
+/* ---- servers that should have the zone ---- */
+
+/* Where an NS record in authority leads. */
+static enum response_kind kind_of_ns(const struct message *message, struct name owner,
+                                     struct name asked, const struct zone *zone)
+{
+    bool is_below = owner.len > zone->name.len && name_is_below(owner, zone->name);
+    if (is_below && name_is_below(asked, owner))
+        return RESPONSE_REFERRAL;
+    return message->flags & HEADER_AA ? RESPONSE_NODATA : RESPONSE_LAME;
+}
+
+/* Neither data nor SOA: a referral downwards if there is one, and if not, what the NS records make
+ * of it; without any it is a bare NODATA. */
+static enum response_kind kind_of_authority(const struct message *message,
+                                            const struct question *question,
+                                            const struct zone *zone)
+{
+    enum response_kind kind = RESPONSE_NODATA;
+    struct rr_iter iter = message_rrs(message, SECTION_AUTHORITY);
+    for (struct rr rr; kind != RESPONSE_REFERRAL && message_rr_next(&iter, &rr);) {
+        uint8_t wire[NAME_WIRE_MAX];
+        if (rr.type == RRTYPE_NS && rr.cls == question->cls)
+            kind = kind_of_ns(message, message_owner(message, &rr, wire), question->name, zone);
+    }
+    return kind;
+}
+
+/* The NS records of a zone below, asked for by name: a parent that puts them into the answer means
+ * a referral all the same. */
+static bool is_referral_in_answer(const struct response *out, const struct message *message,
+                                  const struct question *question, const struct zone *zone)
+{
+    return out->chain.end == ALIAS_DATA && out->chain.hops == 0 && question->type == RRTYPE_NS &&
+           !(message->flags & HEADER_AA) && question->name.len > zone->name.len;
+}
+
+/* It asks others itself: what it says may be old, or another's. */
+static bool is_recursive(const struct message *message)
+{
+    return message->flags & HEADER_RA && !(message->flags & HEADER_AA);
+}
+
+/* What is said by who should have the zone. */
+static enum response_kind kind_of_authoritative(struct response *out, enum response_kind kind,
+                                                const struct message *message,
+                                                const struct question *question,
+                                                const struct zone *zone)
+{
+    if (is_referral_in_answer(out, message, question, zone)) {
+        out->referral = SECTION_ANSWER;
+        return RESPONSE_REFERRAL;
+    }
+    bool is_bare = out->chain.end == ALIAS_NOTHING && !out->has_soa && !out->chain.hops &&
+                   out->rcode == RCODE_NOERROR;
+    if (is_bare)
+        kind = kind_of_authority(message, question, zone);
+    bool is_claim = response_is_useful(kind) || kind == RESPONSE_CIRCULAR;
+    return is_claim && is_recursive(message) ? RESPONSE_LAME : kind;
+}
+
+/* ---- all ---- */
 
 /* NOERROR, and the chain ends without the records asked for. */
 static enum response_kind kind_of_nothing(const struct response *out, const struct message *message)
@@ -138,6 +202,7 @@ void classify(struct response *out, const struct message *message, const struct 
     out->rcode = message_rcode(message);
     out->ede = EDE_NONE;
     out->has_soa = out->soa_is_above = false;
+    out->referral = SECTION_AUTHORITY;
     out->chain.hops = 0;
     out->chain.name = question->name;
     if (message->edns.present)
@@ -153,5 +218,7 @@ void classify(struct response *out, const struct message *message, const struct 
     else {
         alias_follow(&out->chain, message, question, zone);
         out->kind = kind_of_chain(out, message, question, zone);
+        if (zone->is_authoritative)
+            out->kind = kind_of_authoritative(out, out->kind, message, question, zone);
     }
 }

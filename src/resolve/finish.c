@@ -14,21 +14,16 @@
 #include "dns/rrtype.h"
 #include "resolve/local_names.h"
 #include "resolve/stale.h"
+#include "resolve/task_cut.h"
 
 /* Nothing that still runs for the task may call it back. */
 static void stop(struct task *task)
 {
     exchange_stop(&task->exchange);
+    task_cut_drop(task);
     timer_stop(&task->wait);
     timer_stop(&task->wall);
-    for (unsigned i = 0; task->subs && i < TASK_SUBS_MAX; i++) {
-        struct subtask *sub = &task->sub[i];
-        if (!sub->child)
-            continue;
-        list_remove(&sub->waiter.node);
-        sub->child = NULL;
-        task->subs--;
-    }
+    tasks_leave_subs(task);
 }
 
 static void finish(struct task *task, enum task_state state)

@@ -70,6 +70,7 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
     resolver->tasks.upstreams = upstreams;
     resolver->tasks.minimal_responses = routes->minimal_responses;
     resolver->tasks.recursion = routes->recursion;
+    resolver->tasks.world = NULL;
     if (init(resolver, routes, max_tasks))
         return resolver;
     tasks_deinit(&resolver->tasks);

@@ -101,6 +101,8 @@ bool route_owns(const struct zone *zone, struct name name)
         return false;
     if (!zone->has_inner)
         return true;
+    if (zone->within)
+        zone = zone->within;
     uint8_t folded[NAME_WIRE_MAX];
     return find_named(zone->routes, name_fold(name, folded), NAME_LABELS_MAX) == zone;
 }

@@ -22,7 +22,8 @@ struct strategy;
 struct upstream;
 struct upstreams;
 
-/* A zone of the configuration. Owned by its routes. */
+/* A zone of the configuration, owned by its routes; or a cut met in recursion inside of one, whose
+ * servers are asked, for as long as a call. */
 struct zone {
     struct name name; /* lower case */
     struct routes *routes;
@@ -32,6 +33,10 @@ struct zone {
     bool trust_ad;
     bool cache;     /* its answers are kept */
     bool has_inner; /* another zone lies below it */
+    /* Its servers hold zones instead of asking others: they refer, and say so of their data (AA).
+     */
+    bool is_authoritative;
+    const struct zone *within; /* of a cut: the zone of the configuration; NULL: it is one itself */
 };
 
 /* Wants every upstream (upstreams_want()), those to be prewarmed too; they are dialled by the next
@@ -58,7 +63,8 @@ const struct zone *route_find(const struct routes *routes, struct name name, uin
 /* The zone in this place of the options, or NULL behind the last. */
 const struct zone *route_at(const struct routes *routes, size_t place);
 
-/* Whether name (of any case) belongs to the zone: it is below it and no inner zone takes it. What
+/* Whether name (of any case) belongs to the zone: it is below it and no inner zone of the
+ * configuration takes it. What
  * the zone's servers say of other names is not believed. */
 bool route_owns(const struct zone *zone, struct name name);
 

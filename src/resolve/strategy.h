@@ -12,6 +12,12 @@
  *   event ANSWERED  -> step DONE, or ANOTHER, or KEEP and SUBTASK
  *   event SUB_DONE  -> step DONE
  *
+ * and down from the root:
+ *
+ *   event STARTED             -> step CUT
+ *   event CUT                 -> step ASK_CUT, or SUBTASK for each address that is missing
+ *   event ANSWERED (referral) -> steps LEARN, ASK_CUT
+ *
  * A task ends with DONE or FAIL; until then some ask, subtask or wait of it is under way.
  */
 
@@ -22,22 +28,16 @@
 #include "base/check.h"
 #include "cache/answer.h"
 #include "dns/question.h"
+#include "resolve/budget.h"
 #include "resolve/classify.h"
+#include "resolve/delegation.h"
+#include "resolve/failure.h"
+#include "resolve/qname_min.h"
 #include "resolve/route.h"
 #include "upstream/exchange.h"
 
 enum {
     STEPS_MAX = 8, /* of one decision */
-    FAILURE_EDE_MAX = 2,
-};
-
-/* What a failed question tells its client. */
-struct failure {
-    uint16_t rcode;
-    uint8_t ede_count;
-    bool cache; /* RFC 9520: remembered. Not what is our own lack of room. */
-    uint16_t ede[FAILURE_EDE_MAX];
-    enum err error; /* an ERR_TLS_* that an upstream failed with, or ERR_OK */
 };
 
 /* ---- what a strategy may know of its task ---- */
@@ -47,15 +47,44 @@ struct forward_memory {
     uint16_t ede; /* the last that an upstream gave with an answer not taken */
 };
 
+/* What the iterate and stub strategies remember. */
+struct iterate_memory {
+    struct delegation cut;          /* whose servers are asked */
+    struct qname_min min;           /* how much of the name they are shown */
+    struct question asked;          /* the last question to them */
+    struct exchange_failure failed; /* why that failed, if it did */
+    uint64_t failed_mark;  /* of the addresses that failed before the parent was revisited */
+    uint16_t ede;          /* the last that a server gave with an answer not taken */
+    uint16_t looked_up;    /* a bit for each server whose addresses were looked up */
+    uint8_t pending;       /* look-ups of addresses that are under way */
+    uint8_t addrs_asked;   /* so many of the cut's addresses were given to ask */
+    uint8_t absent_labels; /* of a minimised name that was said not to exist; 0: none */
+    bool asking;           /* servers are being asked */
+    bool from_cache;       /* the cut was known before */
+    bool primed;           /* the root was asked for its servers, or cannot be */
+    bool revisited;        /* the parent was asked again because the cut failed */
+};
+
 union strategy_memory {
     struct forward_memory forward;
+    struct iterate_memory iterate;
+};
+
+/* What the operator says of recursion. */
+struct iterate_rules {
+    bool priming;    /* RFC 9609 */
+    bool minimise;   /* RFC 9156 */
+    bool ipv4, ipv6; /* which addresses of servers are of use */
 };
 
 struct strategy_view {
     const struct question *question; /* in lower case */
     const struct zone *zone;
     uint64_t now;
-    union strategy_memory *memory; /* the strategy's own; set up by it when STARTED */
+    union strategy_memory *memory;     /* the strategy's own; set up by it when STARTED */
+    const struct iterate_rules *rules; /* of recursion */
+    bool is_sub;                       /* another task's question: its budget is not its own */
+    struct budget *budget;             /* of the client's question: drawn from by the strategy */
 };
 
 /* ---- events ---- */
@@ -68,11 +97,18 @@ enum event_kind {
     EVENT_SUB_DONE, /* answer: of the subtask, of any kind but a failure */
     EVENT_SUB_FAILED, /* failure: of the subtask */
     EVENT_TIME,       /* the instant of a WAIT came */
+    EVENT_CUT, /* delegation: the closest cut known, NULL: none; or answer: nothing is below it */
 };
 
 /* Borrowed for the call. */
 struct event {
     enum event_kind kind;
+    uint16_t tag;   /* of the subtask's step */
+    uint8_t passed; /* CUT: so many labels of the question's name are known to be there, in the
+                       cut's own zone */
+    /* CUT; ANSWERED by who has a zone: the cut that a referral gives, or what a useful response
+     * says of the zone that was asked. NULL: nothing that is believed. */
+    const struct delegation *delegation;
     union {
         const struct response *response;
         const struct exchange_failure *exchange;
@@ -89,6 +125,13 @@ enum step_kind {
     STEP_ANOTHER, /* after ANSWERED: the server was of no use, ask the next of the group */
     STEP_KEEP,    /* after ANSWERED, ALIAS: what it gave is the head of the answer, more comes */
     STEP_SUBTASK, /* question: resolve it by its own zone, joined with whoever asks it too */
+    STEP_CUT,     /* name: find the closest cut at or above it; EVENT_CUT comes at once */
+    STEP_ASK_CUT, /* cut: a question to its addresses; EVENT_FAILED, later, when none may be asked
+                   */
+    STEP_LEARN,   /* after ANSWERED: the delegation that came with it is kept */
+    STEP_PASSED,  /* after ANSWERED: name is there and is no cut, as this response says */
+    STEP_ABSENT,  /* after ANSWERED with NXDOMAIN: it holds for name and all below (RFC 8020) */
+    STEP_LEAVE,   /* no subtask is waited for any more */
     STEP_WAIT,    /* until: EVENT_TIME then; a later one replaces it */
     STEP_DONE,    /* the answer is what was kept, if anything, and the event's answer */
     STEP_FAIL,    /* failure */
@@ -101,10 +144,19 @@ struct step_ask {
     struct question question; /* its name lives as long as the task */
 };
 
+struct step_ask_cut {
+    const struct delegation *cut; /* in the strategy's memory, for as long as the task asks */
+    uint8_t first;                /* of its addresses: those before were asked */
+    struct question question;     /* its name lives as long as the task */
+};
+
 struct step {
     enum step_kind kind;
+    uint16_t tag; /* of a subtask, for its events */
     union {
         struct step_ask ask;
+        struct step_ask_cut ask_cut;
+        struct name name;         /* in the task's question, or the strategy's memory */
         struct question question; /* its name lives as long as the event */
         uint64_t until;
         struct failure failure;
@@ -123,6 +175,7 @@ static inline struct step *steps_add(struct steps *steps, enum step_kind kind)
     MUST(steps->count < STEPS_MAX);
     struct step *step = &steps->at[steps->count++];
     step->kind = kind;
+    step->tag = 0;
     return step;
 }
 

@@ -20,12 +20,14 @@
 #include "resolve/local_alias.h"
 #include "resolve/scrub.h"
 #include "resolve/stitch.h"
+#include "resolve/task_cut.h"
 
 /* What an event brought that the steps may use. */
 struct at_hand {
     const struct event *event;
     const struct answer *answer; /* to be kept, or to end with; NULL with most events */
     bool another;                /* STEP_ANOTHER was among the steps */
+    uint32_t part_ttl_s;         /* how long a response to a part of the question holds */
 };
 
 static void feed(struct task *task, struct at_hand *at_hand);
@@ -58,19 +60,19 @@ static void feed_event(struct task *task, const struct event *event, const struc
 
 /* ---- subtasks ---- */
 
-static void feed_sub_failure(struct task *task, const struct failure *failure)
+static void feed_sub_failure(struct task *task, uint16_t tag, const struct failure *failure)
 {
-    struct event event = {.kind = EVENT_SUB_FAILED, .failure = failure};
+    struct event event = {.kind = EVENT_SUB_FAILED, .tag = tag, .failure = failure};
     feed_event(task, &event, NULL);
 }
 
-static void feed_sub_refusal(struct task *task, uint16_t ede)
+static void feed_sub_refusal(struct task *task, uint16_t tag, uint16_t ede)
 {
     struct failure failure = {.rcode = RCODE_SERVFAIL, .ede_count = 1, .ede = {ede}};
-    feed_sub_failure(task, &failure);
+    feed_sub_failure(task, tag, &failure);
 }
 
-static void feed_sub_answer(struct task *task, const struct answer *answer)
+static void feed_sub_answer(struct task *task, uint16_t tag, const struct answer *answer)
 {
     if (answer->kind == ANSWER_FAILURE) {
         struct failure failure = {.rcode = header_rcode(answer->message.data),
@@ -79,10 +81,10 @@ static void feed_sub_answer(struct task *task, const struct answer *answer)
         for (unsigned i = 0; i < answer->ede_count; i++)
             failure.ede[i] = answer->ede[i];
         failure.error = answer->error;
-        feed_sub_failure(task, &failure);
+        feed_sub_failure(task, tag, &failure);
         return;
     }
-    struct event event = {.kind = EVENT_SUB_DONE, .answer = answer};
+    struct event event = {.kind = EVENT_SUB_DONE, .tag = tag, .answer = answer};
     feed_event(task, &event, answer);
 }
 
@@ -95,7 +97,7 @@ static void on_sub_answer(struct waiter *waiter, const struct answer *answer)
     task->subs--;
     if (waiter->source)
         task->source = *waiter->source;
-    feed_sub_answer(task, answer);
+    feed_sub_answer(task, sub->tag, answer);
     check_under_way(task);
 }
 
@@ -120,12 +122,14 @@ static void link_sub(struct task *task, struct subtask *sub, struct task *child)
 }
 
 /* False, with the reason, when the subtask cannot be had. */
-static bool join_sub(struct task *task, const struct cache_key *key, uint16_t *ede)
+static bool join_sub(struct task *task, const struct cache_key *key, uint16_t tag, uint16_t *ede)
 {
     struct tasks *tasks = task->tasks;
     struct task *running = tasks_find(tasks, key);
     struct subtask *sub = free_sub(task);
     *ede = EDE_OTHER;
+    if (sub)
+        sub->tag = tag;
     if (!sub || task->depth == TASK_DEPTH_MAX)
         return false;
     if (running) {
@@ -144,49 +148,87 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t *e
     link_sub(task, sub, child);
     if (task->is_refresh)
         tasks_set_refresh(child);
+    if (task->budget)
+        child->budget = budget_ref(task->budget);
     start(child);
     return true;
 }
 
-/* What is about to end is of no use to who refreshes: the whole would end with it. Of what is stale
- * nothing fresh can be made. */
-static bool is_good_for(const struct task *task, const struct answer *found)
+/* What is about to end is of no use to who refreshes: the whole would end with it, unless it is
+ * only needed on the way (a tag). Of what is stale nothing fresh can be made. */
+static bool is_good_for(const struct task *task, const struct answer *found, uint16_t tag)
 {
     uint64_t now = loop_now(task->tasks->loop);
     if (found->stale_s)
         return false;
-    return !task->is_refresh || !answer_is_ending(found, answer_age(found, now));
+    return !task->is_refresh || tag || !answer_is_ending(found, answer_age(found, now));
 }
 
-/* From the cache, or by a task of its own. */
-static void start_sub(struct task *task, const struct question *question)
+/* From the cache, or by a task of its own. What recursion itself wants to know (a tag) is asked for
+ * without the flags of the client's question, so that all clients' tasks share it. */
+static void start_sub(struct task *task, const struct question *question, uint16_t tag)
 {
     struct tasks *tasks = task->tasks;
     struct cache_key key;
     struct answer found;
     uint16_t ede;
-    cache_key_init(&key, tasks->cache, question, task->key.flags, task->key.view);
+    cache_key_init(&key, tasks->cache, question, tag ? 0 : task->key.flags, task->key.view);
     cache_read_begin();
-    if (cache_find(tasks->cache, &key, loop_now(tasks->loop), &found) && is_good_for(task, &found))
-        feed_sub_answer(task, &found);
-    else if (!join_sub(task, &key, &ede))
-        feed_sub_refusal(task, ede);
+    if (cache_find(tasks->cache, &key, loop_now(tasks->loop), &found) &&
+        is_good_for(task, &found, tag))
+        feed_sub_answer(task, tag, &found);
+    else if (!join_sub(task, &key, tag, &ede))
+        feed_sub_refusal(task, tag, ede);
     cache_read_end();
 }
 
 /* ---- steps ---- */
 
-static void ask(struct task *task, const struct step_ask *ask)
+static struct exchange_question
+exchange_question(struct task *task, const struct question *question, bool recursion_desired)
 {
-    exchange_stop(&task->exchange); /* it may be the one whose answer is being judged */
-    struct exchange_question question = {
-        .question = ask->question,
-        .recursion_desired = ask->recursion_desired,
-        .checking_disabled = task->key.flags & CACHE_KEY_CD,
+    task->asked = *question;
+    return (struct exchange_question){
+        .question = *question,
+        .recursion_desired = recursion_desired,
+        .checking_disabled = recursion_desired && task->key.flags & CACHE_KEY_CD,
         .dnssec_ok = task->key.flags & CACHE_KEY_DO,
         .authentic_data = task->zone->trust_ad, /* RFC 6840 section 5.7 */
     };
+}
+
+static void ask(struct task *task, const struct step_ask *ask)
+{
+    exchange_stop(&task->exchange); /* it may be the one whose answer is being judged */
+    task->asked_zone = task->zone->name;
+    struct exchange_question question =
+        exchange_question(task, &ask->question, ask->recursion_desired);
     exchange_start(&task->exchange, &question, ask->group, ask->group_len);
+}
+
+/* Where nobody may be asked it is over as soon as the stack is: the strategy may have more steps
+ * under way. */
+static void ask_cut(struct task *task, const struct step_ask_cut *ask)
+{
+    struct loop *loop = task->tasks->loop;
+    struct exchange_question question = exchange_question(task, &ask->question, false);
+    task->nobody = !task_cut_ask(task, ask, &question);
+    if (task->nobody)
+        timer_start(loop, &task->wait, loop_now(loop));
+}
+
+static void find_cut(struct task *task, struct name name)
+{
+    struct event event = {.kind = EVENT_CUT};
+    struct answer absent;
+    struct task_cut_found found = {.cut = &task->tasks->cut, .absent = &absent};
+    task_cut_find(task, name, &found);
+    if (found.is_absent)
+        event.answer = &absent;
+    else if (found.is_cut)
+        event.delegation = &task->tasks->cut;
+    event.passed = found.passed;
+    feed_event(task, &event, event.answer);
 }
 
 static void keep(struct task *task, const struct answer *answer)
@@ -247,7 +289,28 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
         keep(task, at_hand->answer);
         break;
     case STEP_SUBTASK:
-        start_sub(task, &step->question);
+        start_sub(task, &step->question, step->tag);
+        break;
+    case STEP_CUT:
+        find_cut(task, step->name);
+        break;
+    case STEP_ASK_CUT:
+        ask_cut(task, &step->ask_cut);
+        break;
+    case STEP_LEARN:
+        MUST(at_hand->event->delegation);
+        task_cut_learn(task, at_hand->event->delegation);
+        break;
+    case STEP_PASSED:
+        MUST(at_hand->event->kind == EVENT_ANSWERED);
+        task_cut_learn_passed(task, step->name, at_hand->part_ttl_s);
+        break;
+    case STEP_ABSENT:
+        MUST(at_hand->answer);
+        task_cut_learn_absent(task, step->name, at_hand->answer);
+        break;
+    case STEP_LEAVE:
+        tasks_leave_subs(task);
         break;
     case STEP_WAIT:
         timer_start(task->tasks->loop, &task->wait, step->until);
@@ -274,11 +337,15 @@ static void feed(struct task *task, struct at_hand *at_hand)
     task->events_left--;
     struct steps steps;
     steps.count = 0;
+    static const struct iterate_rules no_rules = {.ipv4 = true, .ipv6 = true};
     struct strategy_view view = {
         .question = &task->question,
         .zone = task->zone,
         .now = loop_now(task->tasks->loop),
         .memory = &task->memory,
+        .rules = task->tasks->world ? &task->tasks->world->rules : &no_rules,
+        .budget = task->budget,
+        .is_sub = task->depth > 0,
     };
     task->zone->strategy->next(&view, at_hand->event, &steps);
     for (size_t i = 0; i < steps.count && task->state == TASK_RUNNING; i++)
@@ -294,21 +361,28 @@ static void log_response(const struct task *task, enum response_kind kind)
         rrtype_name(task->question.type, type), response_kind_name(kind));
 }
 
-/* Scrubs what is useful. What does not come out whole is not believed. */
+/* Scrubs what is useful. What does not come out whole is not believed; the answer to a part of the
+ * question is nobody's. */
 static const struct answer *vet(struct task *task, struct response *response, struct answer *answer,
                                 const struct message *message)
 {
     struct tasks *tasks = task->tasks;
+    struct zone cut;
+    const struct zone *zone = task->zone;
+    if (zone->is_authoritative) {
+        task_cut_zone(task, &cut);
+        zone = &cut;
+    }
     struct scrub_rules rules = {
-        .zone = task->zone,
+        .zone = zone,
         .cache = tasks->cache,
         .dnssec_ok = task->key.flags & CACHE_KEY_DO,
         .minimal_responses = tasks->minimal_responses,
         .now = loop_now(tasks->loop),
     };
-    classify(response, message, &task->question, task->zone);
+    classify(response, message, &task->asked, zone);
     log_response(task, response->kind);
-    if (!response_is_useful(response->kind))
+    if (!response_is_useful(response->kind) || !question_equal(&task->asked, &task->question))
         return NULL;
     if (scrub(answer, &tasks->scrubbed, message, &task->question, response, &rules))
         return answer;
@@ -326,7 +400,11 @@ static enum exchange_verdict on_answer(void *owner, const struct exchange_answer
     task->source = from->source;
     struct at_hand at_hand = {.answer = vet(task, &response, &answer, from->message)};
     struct event event = {.kind = EVENT_ANSWERED, .response = &response};
+    if (task->zone->is_authoritative && task_cut_read(task, &response, from->message, &tasks->cut))
+        event.delegation = &tasks->cut;
     at_hand.event = &event;
+    if (task->zone->is_authoritative)
+        at_hand.part_ttl_s = task_cut_ttl(&response, from->message);
     feed(task, &at_hand);
     if (!at_hand.another)
         check_under_way(task);
@@ -361,7 +439,11 @@ static void on_due(struct timer *timer)
 {
     struct task *task = CONTAINER_OF(timer, struct task, wait);
     struct tasks *tasks = task->tasks;
+    const struct exchange_failure nobody = {.full = task->zone_full};
     struct event event = {.kind = EVENT_TIME};
+    if (task->nobody)
+        event = (struct event){.kind = EVENT_FAILED, .exchange = &nobody};
+    task->nobody = false;
     feed_event(task, &event, NULL);
     check_under_way(task);
     finish_deliver(tasks);
@@ -415,7 +497,7 @@ static enum resolver_result take(struct tasks *tasks, const struct cache_key *ke
 {
     struct name name = {key->name, key->name_len};
     const struct zone *zone = route_find(tasks->routes, name, key->type);
-    if (!zone || !zone->group_len)
+    if (!zone || (!zone->group_len && !(zone->is_authoritative && tasks->world)))
         return RESOLVER_NO_ROUTE;
     *out = take_in(tasks, key, zone, depth);
     return *out ? RESOLVER_WAITING : RESOLVER_FULL;
@@ -428,7 +510,12 @@ static void start_with(struct task *task, const struct event *event, const struc
     task->is_late = patience_us == 0 || patience_us >= TASK_WALL_US;
     task->ends_at = loop_now(loop) + TASK_WALL_US;
     timer_start(loop, &task->wall, task->is_late ? task->ends_at : loop_now(loop) + patience_us);
-    feed_event(task, event, answer);
+    if (task->zone->is_authoritative && !task->budget)
+        task->budget = budget_new(loop_now(loop));
+    if (task->zone->is_authoritative && !task->budget)
+        fail(task, stat_failures_other, EDE_OTHER, false);
+    else
+        feed_event(task, event, answer);
     check_under_way(task);
 }
 

@@ -37,6 +37,7 @@ bool tasks_init(struct tasks *tasks, size_t max)
     tasks->count = tasks->refreshing = 0;
     tasks->max = max;
     tasks->delivering = tasks->closing = false;
+    zone_load_init(&tasks->load);
     list_init(&tasks->idle);
     list_init(&tasks->slabs);
     list_init(&tasks->finished);
@@ -139,6 +140,9 @@ static void reset(struct task *task, struct tasks *tasks, const struct cache_key
     task->events_left = TASK_EVENTS_MAX;
     task->local_changes = tasks->local_changes;
     task->head = NULL;
+    task->budget = NULL;
+    task->met_count = 0;
+    task->nobody = task->zone_full = false;
     task->owned = NULL;
     for (unsigned i = 0; i < TASK_SUBS_MAX; i++)
         task->sub[i].child = NULL;
@@ -185,8 +189,22 @@ void tasks_give(struct tasks *tasks, struct task *task)
     free(task->head);
     free(task->owned);
     task->head = task->owned = NULL;
+    budget_unref(task->budget);
+    task->budget = NULL;
     task->state = TASK_FREE;
     list_prepend(&tasks->idle, &task->node);
+}
+
+void tasks_leave_subs(struct task *task)
+{
+    for (unsigned i = 0; task->subs && i < TASK_SUBS_MAX; i++) {
+        struct subtask *sub = &task->sub[i];
+        if (!sub->child)
+            continue;
+        list_remove(&sub->waiter.node);
+        sub->child = NULL;
+        task->subs--;
+    }
 }
 
 bool tasks_may_refresh(const struct tasks *tasks)

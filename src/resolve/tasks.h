@@ -21,6 +21,7 @@
 #include "resolve/route.h"
 #include "resolve/strategy.h"
 #include "resolve/waiter.h"
+#include "resolve/zone_load.h"
 #include "upstream/exchange.h"
 
 enum {
@@ -29,12 +30,14 @@ enum {
     TASK_EVENTS_MAX = 200,  /* events of one task: a strategy that never ends is stopped */
     TASKS_SLAB = 32,        /* tasks allocated at once */
     TASK_REFRESH_SHARE = 4, /* of all tasks, the part that may be refreshes: clients come first */
+    TASK_ZONE_SHARE = 4, /* of all tasks, the part that may ask one zone met in recursion at once */
 };
 
 /* All that a question may take: its own exchange and that of one more zone at their slowest, or
  * many fast ones. Clients give up soon after. */
 #define TASK_WALL_US (2 * EXCHANGE_WALL_US)
 
+struct iterate_world;
 struct task;
 struct tasks;
 
@@ -42,6 +45,7 @@ struct tasks;
 struct subtask {
     struct waiter waiter; /* in the child's list */
     struct task *parent, *child;
+    uint16_t tag; /* of the step */
 };
 
 enum task_state { TASK_FREE, TASK_RUNNING, TASK_ANSWERED, TASK_FAILED };
@@ -61,6 +65,14 @@ struct task {
     uint16_t events_left;
     uint32_t local_changes; /* of the tasks when it began */
     union strategy_memory memory;
+    struct budget *budget; /* of the client's question; a reference, NULL where nothing needs one */
+    struct question asked; /* the last question to servers; its name borrows from key */
+    struct name asked_zone; /* whose servers these were; of the zone, or in the memory */
+    struct upstream *met[DELEGATION_ADDRS_MAX]; /* held while they are asked */
+    uint8_t met_count;
+    uint16_t load_place;      /* of the zone asked, while met_count is set */
+    bool nobody;              /* wait is for the end of an exchange that had nobody to ask */
+    bool zone_full;           /* and why: too many ask that zone */
     struct answer *head;      /* kept by STEP_KEEP; ours, for free() */
     struct answer answer;     /* TASK_ANSWERED; borrows from the scrub space or from owned */
     struct answer *owned;     /* what answer borrows from; ours, for free(), or NULL */
@@ -86,6 +98,7 @@ struct tasks {
     bool minimal_responses;
     struct recursion_options
         recursion; /* that hold now; what they point to is the configuration's */
+    const struct iterate_world *world; /* of recursion (task_cut.h); NULL: there is none */
 
     struct task **buckets;
     size_t bucket_mask;
@@ -101,6 +114,8 @@ struct tasks {
 
     struct compose_space scrubbed; /* of the answer that came last */
     struct compose_space stitched;
+    struct delegation cut; /* that came last */
+    struct zone_load load; /* of the zones that are asked */
 };
 
 /* Buckets for max tasks; the shared members above the blank line are the caller's to fill in. False
@@ -131,6 +146,9 @@ void tasks_unlink(struct tasks *tasks, struct task *task);
 
 /* Ends the life of a task that was unlinked; frees what it owns. */
 void tasks_give(struct tasks *tasks, struct task *task);
+
+/* It waits for none of its subtasks any more; these go on. */
+void tasks_leave_subs(struct task *task);
 
 /* Whether one more refresh has room. */
 bool tasks_may_refresh(const struct tasks *tasks);

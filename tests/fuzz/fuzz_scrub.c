@@ -4,7 +4,7 @@
  * What an upstream sends, against the promises of scrub: what is kept is sound, belongs to the
  * question and is owned by names of the zone that was asked, with every TTL noted and within
  * bounds; the answer section is one chain of aliases and what stands at its end. The first byte
- * chooses DO, full answers and the zone; the rest is the message.
+ * chooses DO, full answers and whether the server has the zone itself; the rest is the message.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +127,11 @@ static void try_message(const struct message *message, unsigned how)
     struct question question = message->question;
     question.name = name_fold(question.name, wire);
     const struct zone *zone = route_find(routes, question.name, question.type);
+    struct zone cut = *zone;
+    cut.within = zone;
+    cut.is_authoritative = true;
+    if (how & 4)
+        zone = &cut;
     struct scrub_rules rules = {
         .zone = zone, .cache = cache, .dnssec_ok = how & 1, .minimal_responses = how & 2};
     classify(&response, message, &question, zone);

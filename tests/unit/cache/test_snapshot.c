@@ -226,6 +226,17 @@ static void test_what_is_over_for_too_long_or_unwanted_stays_away(void **state)
     assert_int_equal(loaded(9 * SECOND, 1000), 0);
 }
 
+static void test_zone_cuts_are_found_anew(void **state)
+{
+    (void)state;
+    struct cache_key key;
+    keep(1);
+    make(2, 1, 0);
+    cache_key_init(&key, cache, &made.question, 0, CACHE_VIEW_CUTS);
+    assert_true(cache_store(cache, &key, &made.answer));
+    assert_int_equal(saved(150 * SECOND), 1);
+}
+
 static void test_what_is_there_already_stays(void **state)
 {
     (void)state;
@@ -534,6 +545,7 @@ int main(void)
         SENTENCE(test_what_ends_between_comes_back_over),
         SENTENCE(test_what_is_over_for_too_long_or_unwanted_stays_away),
         SENTENCE(test_a_file_of_the_first_version_is_read),
+        SENTENCE(test_zone_cuts_are_found_anew),
         SENTENCE(test_what_is_there_already_stays),
         SENTENCE(test_what_the_filter_does_not_take_stays_away),
         SENTENCE(test_that_it_was_asked_for_again_comes_back),

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Counts. Invariant: no count exceeds its bound. */
+#include "resolve/budget.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+
+static const uint8_t bounds[] = {
+    [BUDGET_QUERIES] = BUDGET_QUERIES_MAX, [BUDGET_REFERRALS] = BUDGET_REFERRALS_MAX,
+    [BUDGET_LOOKUPS] = BUDGET_LOOKUPS_MAX, [BUDGET_RESTARTS] = BUDGET_RESTARTS_MAX,
+    [BUDGET_ALIASES] = BUDGET_ALIASES_MAX,
+};
+
+_Static_assert(ARRAY_LEN(bounds) == BUDGET_KINDS, "a kind has no bound");
+
+void budget_init(struct budget *budget, uint64_t now)
+{
+    *budget = (struct budget){.refs = 1, .ends_at = now + BUDGET_WALL_US};
+}
+
+struct budget *budget_new(uint64_t now)
+{
+    struct budget *budget = malloc(sizeof(*budget));
+    if (budget)
+        budget_init(budget, now);
+    return budget;
+}
+
+struct budget *budget_ref(struct budget *budget)
+{
+    budget->refs++;
+    return budget;
+}
+
+void budget_unref(struct budget *budget)
+{
+    if (!budget)
+        return;
+    MUST(budget->refs > 0);
+    if (--budget->refs == 0)
+        free(budget);
+}
+
+bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now)
+{
+    if (budget->used[kind] == bounds[kind] || now >= budget->ends_at)
+        return false;
+    budget->used[kind]++;
+    return true;
+}
+
+bool budget_is_drained(const struct budget *budget, uint64_t now)
+{
+    for (unsigned kind = 0; kind < BUDGET_KINDS; kind++)
+        if (budget->used[kind] == bounds[kind])
+            return true;
+    return now >= budget->ends_at;
+}
+
+unsigned budget_left(const struct budget *budget, enum budget_kind kind)
+{
+    return (unsigned)(bounds[kind] - budget->used[kind]);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_RESOLVE_BUDGET_H
+#define NAILUP_RESOLVE_BUDGET_H
+
+/*
+ * What one question of a client may cost in all: every task that runs for it draws from one budget,
+ * so that no arrangement of zones makes a question into many (NXNSAttack, chains of aliases through
+ * delegations without glue, TsuNAME). A task that several questions wait for draws from the one it
+ * was started for. Pure but for the memory; one thread.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/units.h"
+
+enum budget_kind {
+    BUDGET_QUERIES, /* questions to servers; one may take several attempts (upstream/exchange.h) */
+    BUDGET_REFERRALS, /* cuts that were gone down */
+    BUDGET_LOOKUPS,   /* addresses of name servers that were looked up */
+    BUDGET_RESTARTS,  /* begun anew from a zone above */
+    BUDGET_ALIASES,   /* aliases that led to another zone */
+    BUDGET_KINDS,
+};
+
+enum {
+    BUDGET_QUERIES_MAX = 100,
+    BUDGET_REFERRALS_MAX = 60,
+    BUDGET_LOOKUPS_MAX = 24,
+    BUDGET_RESTARTS_MAX = 6,
+    BUDGET_ALIASES_MAX = 12,
+};
+
+#define BUDGET_WALL_US (10 * US_PER_S)
+
+struct budget {
+    uint32_t refs;
+    uint64_t ends_at; /* us */
+    uint8_t used[BUDGET_KINDS];
+};
+
+/* One reference is the caller's; NULL out of memory. */
+struct budget *budget_new(uint64_t now);
+struct budget *budget_ref(struct budget *budget);
+void budget_unref(struct budget *budget); /* NULL is fine */
+
+/* In place, without memory of its own. */
+void budget_init(struct budget *budget, uint64_t now);
+
+/* Draws one. False, and nothing is drawn: it is used up, or its time is over. */
+MUST_USE bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now);
+
+/* Whether some kind is used up, or its time over: what fails now may fail because of that. */
+bool budget_is_drained(const struct budget *budget, uint64_t now);
+
+/* How many are left of the kind, however late it is. */
+unsigned budget_left(const struct budget *budget, enum budget_kind kind);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Down from one zone cut: pure. Which of the addresses is asked, and how, is the exchange's to
+ * choose; what answers mean is for iterate.
+ *
+ * Invariants: a cut is begun anew from above once at most. Everything that costs a message or a
+ * task is drawn from the budget first.
+ */
+#include "resolve/descent.h"
+
+#include "dns/edns.h"
+#include "dns/rrtype.h"
+
+struct iterate_memory *descent_memory(const struct strategy_view *view)
+{
+    return &view->memory->iterate;
+}
+
+bool descent_draw(const struct strategy_view *view, enum budget_kind kind)
+{
+    return budget_take(view->budget, kind, view->now);
+}
+
+/* ---- ends without an answer ---- */
+
+void descent_fail(struct steps *out, uint16_t rcode, uint16_t ede)
+{
+    struct failure *failure = &steps_add(out, STEP_FAIL)->failure;
+    *failure = failure_servfail();
+    failure->rcode = rcode;
+    failure_add_ede(failure, ede);
+}
+
+/* A subtask that fails because others have used up the budget says nothing of its question: were it
+ * remembered, a question that costs too much could make others fail. */
+void descent_fail_unreachable(const struct strategy_view *view, struct steps *out)
+{
+    const struct iterate_memory *memory = descent_memory(view);
+    struct failure *failure = &steps_add(out, STEP_FAIL)->failure;
+    *failure = failure_of_exchange(&memory->failed, memory->ede);
+    if (view->is_sub && budget_is_drained(view->budget, view->now))
+        failure->cache = false;
+}
+
+void descent_fail_exhausted(const struct strategy_view *view, struct steps *out)
+{
+    descent_memory(view)->failed.any_answer = false;
+    descent_fail_unreachable(view, out);
+}
+
+/* ---- asking the servers of the cut ---- */
+
+static void choose_question(const struct strategy_view *view)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    qname_min_next(&memory->min, view->question, delegation_zone(&memory->cut), &memory->asked);
+}
+
+static bool is_configured(const struct iterate_memory *memory)
+{
+    return memory->cut.origin == DELEGATION_CONFIGURED;
+}
+
+/* Asks the addresses from the first on. */
+static void ask_cut(const struct strategy_view *view, uint8_t first, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    if (!descent_draw(view, BUDGET_QUERIES)) {
+        descent_fail_exhausted(view, out);
+        return;
+    }
+    memory->asking = true;
+    memory->addrs_asked = memory->cut.addr_count;
+    if (is_configured(memory))
+        steps_add(out, STEP_ASK)->ask = (struct step_ask){
+            .group = view->zone->group,
+            .group_len = view->zone->group_len,
+            .question = memory->asked,
+        };
+    else
+        steps_add(out, STEP_ASK_CUT)->ask_cut =
+            (struct step_ask_cut){.cut = &memory->cut, .first = first, .question = memory->asked};
+}
+
+/* The question for the same servers after what they said of the one before. */
+void descent_ask_on(const struct strategy_view *view, struct steps *out)
+{
+    choose_question(view);
+    ask_cut(view, 0, out);
+}
+
+/* ---- addresses that are missing ---- */
+
+static void add_lookup(const struct strategy_view *view, unsigned server, uint16_t type,
+                       struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    if (!descent_draw(view, BUDGET_LOOKUPS))
+        return;
+    memory->pending++;
+    struct step *step = steps_add(out, STEP_SUBTASK);
+    step->tag = (uint16_t)(DESCENT_TAG_ADDRESS + server * 2 + (type == RRTYPE_AAAA));
+    step->question = (struct question){
+        .name = delegation_server(&memory->cut, server), .type = type, .cls = RRCLASS_IN};
+}
+
+/* A server inside of its own zone cannot be found without glue: looking it up leads back here. */
+static bool is_to_be_found(const struct iterate_memory *memory, unsigned server)
+{
+    return !memory->cut.servers[server].addr_count && !(memory->looked_up >> server & 1) &&
+           !delegation_needs_glue(&memory->cut, server);
+}
+
+static void go_back(const struct strategy_view *view, struct steps *out);
+
+/* A few servers at a time, and not all of a long list: a referral to many names would make one
+ * question into many for somebody else's servers (NXNSAttack). */
+static void look_up(const struct strategy_view *view, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    unsigned count = 0, before = (unsigned)__builtin_popcount(memory->looked_up);
+    for (unsigned i = 0; i < memory->cut.server_count; i++) {
+        if (!is_to_be_found(memory, i) || count == DESCENT_LOOKUPS_AT_ONCE ||
+            before + count == DESCENT_LOOKUPS_MAX)
+            continue;
+        count++;
+        memory->looked_up |= (uint16_t)(1u << i);
+        if (view->rules->ipv4)
+            add_lookup(view, i, RRTYPE_A, out);
+        if (view->rules->ipv6)
+            add_lookup(view, i, RRTYPE_AAAA, out);
+    }
+    if (!memory->pending)
+        go_back(view, out);
+}
+
+/* ---- cuts ---- */
+
+void descent_enter(const struct strategy_view *view, const struct delegation *cut,
+                   struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    if (memory->pending)
+        steps_add(out, STEP_LEAVE);
+    memory->cut = *cut;
+    memory->pending = memory->addrs_asked = 0;
+    memory->looked_up = 0;
+    memory->asking = false;
+    choose_question(view);
+    if (is_configured(memory) || memory->cut.addr_count)
+        ask_cut(view, 0, out);
+    else
+        look_up(view, out);
+}
+
+uint64_t descent_mark(const struct delegation *cut)
+{
+    return delegation_addrs_mark(cut) ^ name_hash(delegation_zone(cut), 0);
+}
+
+/* All servers of the cut failed. When it was known before, the parent may know of others by now;
+ * once, and not when nobody could be asked: zones that need each other would send everyone who asks
+ * for them to their parents again (TsuNAME). */
+static void go_back(const struct strategy_view *view, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    struct name zone = delegation_zone(&memory->cut);
+    bool may_help = memory->from_cache && memory->cut.addr_count && !memory->revisited &&
+                    !name_is_root(zone) && zone.len > view->zone->name.len;
+    if (!may_help || !descent_draw(view, BUDGET_RESTARTS)) {
+        descent_fail_unreachable(view, out);
+        return;
+    }
+    memory->revisited = true;
+    memory->failed_mark = descent_mark(&memory->cut);
+    qname_min_init(&memory->min, memory->min.on);
+    steps_add(out, STEP_CUT)->name = name_parent(zone);
+}
+
+/* Where the way down begins: a DS record is in the zone above (RFC 4035 section 3.1.4.1). */
+void descent_find_cut(const struct strategy_view *view, struct steps *out)
+{
+    struct name name = view->question->name;
+    bool is_above = view->question->type == RRTYPE_DS && name.len > view->zone->name.len;
+    steps_add(out, STEP_CUT)->name = is_above ? name_parent(name) : name;
+}
+
+/* Goes on with addresses that came while others were asked, or waits for those that are looked up,
+ * or looks up more. */
+void descent_try_more(const struct strategy_view *view, struct steps *out)
+{
+    const struct iterate_memory *memory = descent_memory(view);
+    if (memory->cut.addr_count > memory->addrs_asked)
+        ask_cut(view, memory->addrs_asked, out);
+    else if (!memory->pending)
+        look_up(view, out);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Zone cuts between strategies, cache and upstreams. What is believed of a cut is delegation's to
+ * say, what follows the strategy's.
+ *
+ * Invariant: a configured zone's servers are not replaced by what they say of themselves, as the
+ * operator knows better; so no cut at the zone's own name is kept or used.
+ */
+#include "resolve/task_cut.h"
+
+#include "base/check.h"
+#include "dns/rrtype.h"
+#include "dns/ttl.h"
+#include "resolve/iterate.h"
+
+static void cut_key(const struct task *task, struct name name, struct cache_key *key)
+{
+    struct question question = {.name = name, .type = RRTYPE_NS, .cls = RRCLASS_IN};
+    cache_key_init(key, task->tasks->cache, &question, 0, CACHE_VIEW_CUTS);
+}
+
+static bool is_configured(const struct task *task)
+{
+    return task->zone->group_len > 0;
+}
+
+/* ---- names below which nothing is (RFC 8020) ---- */
+
+/* The NXDOMAIN known, with its SOA, as an answer to the question; written to space. */
+static bool write_absent(struct answer *out, struct compose_space *space,
+                         const struct question *question, const struct answer *known, uint64_t now)
+{
+    struct message message;
+    struct compose compose;
+    struct copy copy;
+    uint32_t age = answer_age(known, now);
+    if (known->kind != ANSWER_NXDOMAIN || known->ttl_s <= age ||
+        message_parse(&message, known->message) != MESSAGE_OK)
+        return false;
+    compose_begin(&compose, space, question, RCODE_NXDOMAIN);
+    copy_init(&copy, &compose.build, &message);
+    build_section(&compose.build, SECTION_AUTHORITY);
+    struct rr_iter iter = message_rrs(&message, SECTION_AUTHORITY);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (rr.type == RRTYPE_SOA)
+            compose_copy(&compose, &copy, &rr, rr.ttl > age ? rr.ttl - age : 0);
+    if (!compose_end(&compose, out))
+        return false;
+    out->kind = ANSWER_NXDOMAIN;
+    out->ttl_s = known->ttl_s - age;
+    out->stored_at = now;
+    return true;
+}
+
+void task_cut_learn_absent(struct task *task, struct name name, const struct answer *answer)
+{
+    struct tasks *tasks = task->tasks;
+    struct question question = {.name = name, .type = RRTYPE_NS, .cls = RRCLASS_IN};
+    struct answer absent;
+    struct cache_key key;
+    if (!task_is_current(task) ||
+        !write_absent(&absent, &tasks->stitched, &question, answer, loop_now(tasks->loop)))
+        return;
+    cut_key(task, name, &key);
+    (void)cache_store(tasks->cache, &key, &absent);
+}
+
+/* ---- names that are there and are no cut ---- */
+
+uint32_t task_cut_ttl(const struct response *response, const struct message *message)
+{
+    if (response->kind == RESPONSE_NODATA)
+        return response->has_soa ? response->soa_ttl : 0;
+    return response->kind == RESPONSE_ANSWER ? ttl_of_answer(message) : 0;
+}
+
+/* Kept as a NODATA with an NS record of the zone that it is in: should a cut between them end, the
+ * zone above must not be shown the name because of it. */
+void task_cut_learn_passed(struct task *task, struct name name, uint32_t ttl_s)
+{
+    struct tasks *tasks = task->tasks;
+    struct question question = {.name = name, .type = RRTYPE_NS, .cls = RRCLASS_IN};
+    struct name nobody = name_root();
+    struct compose compose;
+    struct answer passed;
+    struct cache_key key;
+    compose_begin(&compose, &tasks->stitched, &question, 0);
+    build_section(&compose.build, SECTION_AUTHORITY);
+    compose_rr(&compose, task->asked_zone, RRTYPE_NS, cache_ttl(tasks->cache, ANSWER_NODATA, ttl_s),
+               span_of(nobody.wire, nobody.len));
+    if (!ttl_s || !task_is_current(task) || !compose_end(&compose, &passed))
+        return;
+    passed.kind = ANSWER_NODATA;
+    passed.stored_at = loop_now(tasks->loop);
+    cut_key(task, name, &key);
+    (void)cache_store(tasks->cache, &key, &passed);
+}
+
+/* The labels of the zone that such an entry was made for. */
+static bool read_passed(const struct answer *found, unsigned *zone_labels)
+{
+    struct message message;
+    uint8_t wire[NAME_WIRE_MAX];
+    struct rr rr;
+    if (found->kind != ANSWER_NODATA || message_parse(&message, found->message) != MESSAGE_OK)
+        return false;
+    struct rr_iter iter = message_rrs(&message, SECTION_AUTHORITY);
+    if (!message_rr_next(&iter, &rr))
+        return false;
+    *zone_labels = name_label_count(message_owner(&message, &rr, wire));
+    return true;
+}
+
+/* ---- finding and keeping cuts ---- */
+
+struct climb {
+    struct task *task;
+    struct task_cut_found *out;
+    unsigned passed, passed_zone; /* labels of the first name that is there, and of its zone */
+};
+
+/* Whoever wants proofs is not told by what has none. True: it is found. */
+static bool look(struct climb *climb, struct name name)
+{
+    struct task *task = climb->task;
+    struct task_cut_found *out = climb->out;
+    uint64_t now = loop_now(task->tasks->loop);
+    struct cache_key key;
+    struct answer found;
+    cut_key(task, name, &key);
+    if (!cache_find(task->tasks->cache, &key, now, &found) || found.stale_s)
+        return false;
+    out->is_cut = delegation_from_answer(out->cut, &found);
+    if (!out->is_cut && !(task->key.flags & CACHE_KEY_DO))
+        out->is_absent =
+            write_absent(out->absent, &task->tasks->stitched, &task->question, &found, now);
+    if (!out->is_cut && !climb->passed && read_passed(&found, &climb->passed_zone))
+        climb->passed = name_label_count(name);
+    return out->is_cut || out->is_absent;
+}
+
+/* One look for each label, from the longest name up; those at or above a configured zone belong to
+ * others. */
+static bool climb_up(struct climb *climb, struct name name)
+{
+    struct name zone = climb->task->zone->name;
+    bool is_found = false;
+    cache_read_begin();
+    for (; !is_found && name.len > zone.len; name = name_parent(name))
+        is_found = look(climb, name);
+    if (!is_found && !is_configured(climb->task))
+        is_found = look(climb, zone);
+    cache_read_end();
+    return is_found;
+}
+
+/* Where nothing is known. */
+static void begin_above(const struct task *task, struct task_cut_found *out)
+{
+    const struct iterate_world *world = task->tasks->world;
+    out->is_cut = true;
+    if (is_configured(task))
+        delegation_init(out->cut, task->zone->name, DELEGATION_CONFIGURED, UINT64_MAX);
+    else if (world)
+        *out->cut = world->hints;
+    else
+        out->is_cut = false;
+}
+
+void task_cut_find(struct task *task, struct name name, struct task_cut_found *out)
+{
+    struct climb climb = {.task = task, .out = out};
+    out->is_cut = out->is_absent = false;
+    out->passed = 0;
+    if (!climb_up(&climb, name))
+        begin_above(task, out);
+    if (out->is_cut && climb.passed &&
+        climb.passed_zone == name_label_count(delegation_zone(out->cut)))
+        out->passed = (uint8_t)climb.passed;
+}
+
+void task_cut_learn(struct task *task, const struct delegation *cut)
+{
+    struct tasks *tasks = task->tasks;
+    uint32_t most_s = cache_ttl(tasks->cache, ANSWER_POSITIVE, INT32_MAX);
+    struct answer answer;
+    struct cache_key key;
+    if (!task_is_current(task) ||
+        !delegation_to_answer(cut, &answer, &tasks->stitched, most_s, loop_now(tasks->loop)))
+        return;
+    cut_key(task, delegation_zone(cut), &key);
+    (void)cache_store(tasks->cache, &key, &answer);
+}
+
+/* ---- asking ---- */
+
+/* Draws from the share of all tasks that one zone may have. */
+static bool may_ask_zone(struct task *task)
+{
+    struct tasks *tasks = task->tasks;
+    uint32_t most = (uint32_t)MAX(tasks->max / TASK_ZONE_SHARE, (size_t)1);
+    task->zone_full = !zone_load_take(&tasks->load, task->asked_zone, most, &task->load_place);
+    if (task->zone_full) {
+        tasks->world->drop(tasks->world->context, task->met, task->met_count);
+        task->met_count = 0;
+    }
+    return !task->zone_full;
+}
+
+bool task_cut_ask(struct task *task, const struct step_ask_cut *ask,
+                  const struct exchange_question *question)
+{
+    const struct iterate_world *world = task->tasks->world;
+    struct addr ips[DELEGATION_ADDRS_MAX];
+    size_t count = 0;
+    exchange_stop(&task->exchange);
+    task_cut_drop(task);
+    task->asked_zone = delegation_zone(ask->cut);
+    for (unsigned i = ask->first; i < ask->cut->addr_count; i++)
+        delegation_addr(ask->cut, i, 0, &ips[count++]);
+    if (world && count)
+        task->met_count =
+            (uint8_t)world->hold(world->context, ips, count, task->met, ARRAY_LEN(task->met));
+    if (!task->met_count || !may_ask_zone(task))
+        return false;
+    exchange_start(&task->exchange, question, task->met, task->met_count);
+    return true;
+}
+
+void task_cut_drop(struct task *task)
+{
+    const struct iterate_world *world = task->tasks->world;
+    if (!task->met_count)
+        return;
+    world->drop(world->context, task->met, task->met_count);
+    zone_load_give(&task->tasks->load, task->load_place);
+    task->met_count = 0;
+}
+
+/* ---- judging ---- */
+
+void task_cut_zone(const struct task *task, struct zone *out)
+{
+    *out = *task->zone;
+    out->within = task->zone;
+    out->name = task->asked_zone;
+}
+
+/* What a zone said of itself holds until it ends: hearing it again adds nothing. */
+static bool is_new_of_itself(const struct message *message, const struct delegation *asked)
+{
+    return message->flags & HEADER_AA &&
+           (asked->origin == DELEGATION_PARENT || asked->origin == DELEGATION_HINTS);
+}
+
+bool task_cut_read(const struct task *task, const struct response *response,
+                   const struct message *message, struct delegation *out)
+{
+    const struct delegation *asked = &task->memory.iterate.cut;
+    uint64_t now = loop_now(task->tasks->loop);
+    if (response->kind == RESPONSE_REFERRAL)
+        return delegation_from_referral(out, message, response->referral, task->asked_zone,
+                                        &task->asked, now);
+    if (!response_is_useful(response->kind) || !is_new_of_itself(message, asked))
+        return false;
+    if (!delegation_from_child(out, message, task->asked_zone, asked->ends_at, now))
+        return false;
+    delegation_inherit(out, asked); /* many servers name themselves without their addresses */
+    return delegation_is_reachable(out);
+}

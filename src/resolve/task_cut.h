@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_RESOLVE_TASK_CUT_H
+#define NAILUP_RESOLVE_TASK_CUT_H
+
+/*
+ * What a task does for recursion: finds and keeps zone cuts in the cache, asks addresses, and takes
+ * from a response what it says of cuts. Of a task's own thread.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/addr.h"
+#include "resolve/tasks.h"
+
+/* What recursion stands on; borrowed by the tasks, which a NULL leaves without it. */
+struct iterate_world {
+    struct iterate_rules rules;
+    struct delegation hints;
+    /* The upstreams at these addresses, of which the ports have no meaning, at most `most`; without
+     * those that must not be asked. Each is held until drop(). Returns how many. */
+    size_t (*hold)(void *context, const struct addr *ips, size_t count, struct upstream **out,
+                   size_t most);
+    void (*drop)(void *context, struct upstream *const *group, size_t count);
+    void *context;
+};
+
+/* What is known on the way up from a name. */
+struct task_cut_found {
+    struct delegation *cut; /* the caller's, filled in when is_cut */
+    struct answer *absent;  /* the caller's, when is_absent; borrows from the tasks' space */
+    bool is_cut, is_absent;
+    uint8_t
+        passed; /* labels of the longest name that is known to be there, in the cut's zone; or 0 */
+};
+
+/* The closest cut at or above name, below the task's zone; or that zone's own servers, or the
+ * hints; or that nothing is below a name nearer. */
+void task_cut_find(struct task *task, struct name name, struct task_cut_found *out);
+
+/* Asks; false when none of the addresses may be asked, or too many ask that zone (zone_full). */
+bool task_cut_ask(struct task *task, const struct step_ask_cut *ask,
+                  const struct exchange_question *question);
+
+/* Those that were asked are held no longer; when the exchange has ended. */
+void task_cut_drop(struct task *task);
+
+/* The zone whose servers were asked, for judging what they say: *out borrows from the task. */
+void task_cut_zone(const struct task *task, struct zone *out);
+
+/* What the response says of a cut: of the one it refers to, or of the zone asked. False: nothing
+ * that is believed. */
+bool task_cut_read(const struct task *task, const struct response *response,
+                   const struct message *message, struct delegation *out);
+
+void task_cut_learn(struct task *task, const struct delegation *cut);
+
+/* How long a response to a part of the question holds; 0: nobody says. */
+uint32_t task_cut_ttl(const struct response *response, const struct message *message);
+
+/* Name is there, in the zone asked, and is no cut. */
+void task_cut_learn_passed(struct task *task, struct name name, uint32_t ttl_s);
+
+/* Nothing is below name: the NXDOMAIN of the task's question says so. */
+void task_cut_learn_absent(struct task *task, struct name name, const struct answer *answer);
+
+#endif

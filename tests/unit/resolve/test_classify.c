@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "unit/resolve/fake_upstreams.h"
+#include "unit/resolve/sample.h"
+
+#include "resolve/classify.h"
+#include "resolve/route.h"
+
+/*
+ * What servers of the cut example.com say, inside of the zone "." of the configuration, beside
+ * which stands a zone inner.example.com. Without AA and RA unless a test says so.
+ */
+static struct zone_set zones;
+static struct routes *routes;
+static struct response_text sent;
+static struct response response;
+
+static const char *classified(struct question question, uint16_t flags, struct sections sections)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct zone cut = *route_find(routes, name_root(), RRTYPE_A);
+    cut.within = route_find(routes, name_root(), RRTYPE_A);
+    cut.name = sample_name(wire, "example.com");
+    cut.is_authoritative = true;
+    response_make(&sent, flags, &question, &sections);
+    if (!(flags & HEADER_RA))
+        header_put(sent.bytes, HEADER_RA, false);
+    classify(&response, response_parse(&sent), &question, &cut);
+    return response_kind_name(response.kind);
+}
+
+#define WWW QUESTION("www.example.com", A)
+#define SOA "example.com. 900 SOA ns.example.com. x.example.com. 1 2 3 4 60"
+
+static void test_data_is_an_answer_with_aa_and_without(void **state)
+{
+    (void)state;
+    struct sections data = {.answer = {"www.example.com. A 192.0.2.1"}};
+    assert_string_equal(classified(WWW, HEADER_AA, data), "answer");
+    assert_string_equal(classified(WWW, HEADER_AA | HEADER_RA, data), "answer");
+    assert_string_equal(classified(WWW, 0, data), "answer");
+}
+
+static void test_a_server_that_asks_others_is_lame(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        classified(WWW, HEADER_RA, (struct sections){.answer = {"www.example.com. A 6.6.6.6"}}),
+        "lame");
+    assert_string_equal(
+        classified(WWW, HEADER_RA | RCODE_NXDOMAIN, (struct sections){.authority = {SOA}}), "lame");
+    assert_string_equal(classified(WWW, HEADER_RA, (struct sections){.authority = {SOA}}), "lame");
+    assert_string_equal(classified(WWW, HEADER_RA, (struct sections){.answer = {NULL}}), "lame");
+    assert_string_equal(
+        classified(WWW, HEADER_RA, (struct sections){.answer = {"www.example.com. CNAME a.org."}}),
+        "lame");
+}
+
+static void test_a_referral_leads_down_towards_the_name(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        classified(QUESTION("a.sub.example.com", A), 0,
+                   (struct sections){.authority = {"sub.example.com. NS ns.other.net."}}),
+        "referral");
+    assert_int_equal(response.referral, SECTION_AUTHORITY);
+    assert_string_equal(
+        classified(QUESTION("a.sub.example.com", A), HEADER_RA,
+                   (struct sections){.authority = {"other.example.com. NS ns.other.net.",
+                                                   "sub.example.com. NS ns.other.net."}}),
+        "referral");
+}
+
+static void test_referrals_upwards_sideways_and_to_itself_are_lame(void **state)
+{
+    (void)state;
+    static const char *const owners[] = {". NS a.root.",
+                                         "com. NS a.com.",
+                                         "example.com. NS ns.example.com.",
+                                         "example.org. NS ns.example.org.",
+                                         "other.example.com. NS ns.example.com.",
+                                         "a.www.example.com. NS ns.example.com."};
+    for (size_t i = 0; i < ARRAY_LEN(owners); i++)
+        assert_string_equal(classified(WWW, 0, (struct sections){.authority = {owners[i]}}),
+                            "lame");
+}
+
+static void test_with_aa_the_zones_own_ns_records_make_no_referral(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        classified(WWW, HEADER_AA,
+                   (struct sections){.authority = {"example.com. NS ns.example.com."}}),
+        "nodata");
+    assert_false(response.has_soa);
+}
+
+static void test_the_parents_ns_records_in_the_answer_are_a_referral(void **state)
+{
+    (void)state;
+    struct sections ns = {.answer = {"sub.example.com. NS ns.other.net."}};
+    assert_string_equal(classified(QUESTION("sub.example.com", NS), 0, ns), "referral");
+    assert_int_equal(response.referral, SECTION_ANSWER);
+    assert_string_equal(classified(QUESTION("sub.example.com", NS), HEADER_AA, ns), "answer");
+    assert_string_equal(classified(QUESTION("example.com", NS), 0,
+                                   (struct sections){.answer = {"example.com. NS ns.other.net."}}),
+                        "answer");
+}
+
+static void test_nothing_with_soa_and_without_is_nodata(void **state)
+{
+    (void)state;
+    assert_string_equal(classified(WWW, HEADER_AA, (struct sections){.authority = {SOA}}),
+                        "nodata");
+    assert_true(response.has_soa);
+    assert_int_equal(response.soa_ttl, 60);
+    assert_string_equal(classified(WWW, 0, (struct sections){.answer = {NULL}}), "nodata");
+    assert_false(response.has_soa);
+    assert_string_equal(
+        classified(WWW, HEADER_AA | RCODE_NXDOMAIN, (struct sections){.authority = {SOA}}),
+        "nxdomain");
+}
+
+static void test_aliases_end_where_the_zone_ends(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        classified(WWW, HEADER_AA,
+                   (struct sections){.answer = {"www.example.com. CNAME a.example.com.",
+                                                "a.example.com. A 192.0.2.1"}}),
+        "answer");
+    assert_string_equal(classified(WWW, HEADER_AA,
+                                   (struct sections){.answer = {"www.example.com. CNAME bank.com.",
+                                                                "bank.com. A 6.6.6.6"}}),
+                        "alias");
+    assert_true(name_equal(response.chain.name, NAME("bank.com")));
+    assert_string_equal(
+        classified(WWW, HEADER_AA,
+                   (struct sections){.answer = {"www.example.com. CNAME a.inner.example.com.",
+                                                "a.inner.example.com. A 6.6.6.6"}}),
+        "alias");
+    assert_string_equal(classified(WWW, HEADER_AA | RCODE_NXDOMAIN,
+                                   (struct sections){.answer = {"www.example.com. CNAME bank.com."},
+                                                     .authority = {"com. SOA a. b. 1 2 3 4 5"}}),
+                        "alias");
+    assert_string_equal(
+        classified(QUESTION("a.d.example.com", A), HEADER_AA,
+                   (struct sections){.answer = {"d.example.com. DNAME example.net.",
+                                                "a.d.example.com. CNAME a.example.net."}}),
+        "alias");
+    assert_true(name_equal(response.chain.name, NAME("a.example.net")));
+}
+
+static void test_an_alias_with_a_referral_for_its_target_is_an_alias(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        classified(WWW, HEADER_AA,
+                   (struct sections){.answer = {"www.example.com. CNAME a.sub.example.com."},
+                                     .authority = {"sub.example.com. NS ns.sub.example.com."}}),
+        "alias");
+}
+
+static void test_rcodes_that_say_no_are_what_they_are(void **state)
+{
+    (void)state;
+    assert_string_equal(classified(WWW, RCODE_REFUSED, (struct sections){.answer = {NULL}}),
+                        "refused");
+    assert_string_equal(
+        classified(WWW, HEADER_RA | RCODE_SERVFAIL, (struct sections){.answer = {NULL}}),
+        "servfail");
+}
+
+static void test_a_forwarders_referral_is_what_it_was(void **state)
+{
+    (void)state;
+    struct question question = WWW;
+    const struct message *message =
+        response_make(&sent, 0, &question, &(struct sections){.authority = {"com. NS a.com."}});
+    classify(&response, message, &question, route_find(routes, name_root(), RRTYPE_A));
+    assert_int_equal(response.kind, RESPONSE_REFERRAL);
+    message = response_make(&sent, 0, &question,
+                            &(struct sections){.answer = {"www.example.com. A 192.0.2.1"}});
+    classify(&response, message, &question, route_find(routes, name_root(), RRTYPE_A));
+    assert_int_equal(response.kind, RESPONSE_ANSWER);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    routes = routes_new(ZONES(&zones, ".", "inner.example.com"), NULL, NULL);
+    return routes ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    routes_free(routes);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_data_is_an_answer_with_aa_and_without),
+        cmocka_unit_test(test_a_server_that_asks_others_is_lame),
+        cmocka_unit_test(test_a_referral_leads_down_towards_the_name),
+        cmocka_unit_test(test_referrals_upwards_sideways_and_to_itself_are_lame),
+        cmocka_unit_test(test_with_aa_the_zones_own_ns_records_make_no_referral),
+        cmocka_unit_test(test_the_parents_ns_records_in_the_answer_are_a_referral),
+        cmocka_unit_test(test_nothing_with_soa_and_without_is_nodata),
+        cmocka_unit_test(test_aliases_end_where_the_zone_ends),
+        cmocka_unit_test(test_an_alias_with_a_referral_for_its_target_is_an_alias),
+        cmocka_unit_test(test_rcodes_that_say_no_are_what_they_are),
+        cmocka_unit_test(test_a_forwarders_referral_is_what_it_was),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,754 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "unit/resolve/sample.h"
+
+#include "dns/edns.h"
+#include "resolve/descent.h"
+#include "resolve/iterate.h"
+
+/*
+ * The strategy alone: events in, steps out, written as text. "ask example.com. A @com. 0-2" asks
+ * the addresses 0 and 1 that are known of com's servers.
+ */
+static union strategy_memory memory;
+static struct steps steps;
+static struct zone zone;
+static struct question question;
+static struct response response;
+static struct delegation cut;
+static struct iterate_rules rules;
+static struct budget budget;
+static const struct strategy *strategy;
+static bool is_sub;
+static char text[8192];
+
+/* ---- steps as text ---- */
+
+PRINTF_LIKE(1, 2) static void put(const char *format, ...)
+{
+    size_t len = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + len, sizeof(text) - len, format, args);
+    va_end(args);
+}
+
+static void put_question(const char *word, const struct question *asked)
+{
+    char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX];
+    put("%s %s %s", word, name_format(asked->name, name), rrtype_name(asked->type, type));
+}
+
+static void put_failure(const struct failure *failure)
+{
+    put("fail %u:", failure->rcode);
+    for (unsigned i = 0; i < failure->ede_count; i++)
+        put(" %u", failure->ede[i]);
+    if (!failure->cache)
+        put(" once");
+}
+
+static void put_step(const struct step *step)
+{
+    char name[NAME_TEXT_MAX];
+    switch (step->kind) {
+    case STEP_ASK:
+        assert_false(step->ask.recursion_desired);
+        put_question("ask", &step->ask.question);
+        break;
+    case STEP_ASK_CUT:
+        put_question("ask", &step->ask_cut.question);
+        put(" @%s %u-%u", name_format(delegation_zone(step->ask_cut.cut), name),
+            step->ask_cut.first, step->ask_cut.cut->addr_count);
+        break;
+    case STEP_SUBTASK:
+        put_question("sub", &step->question);
+        if (step->tag)
+            put(" #%x", step->tag);
+        break;
+    case STEP_CUT:
+        put("cut %s", name_format(step->name, name));
+        break;
+    case STEP_ABSENT:
+        put("absent %s", name_format(step->name, name));
+        break;
+    case STEP_PASSED:
+        put("passed %s", name_format(step->name, name));
+        break;
+    case STEP_FAIL:
+        put_failure(&step->failure);
+        break;
+    case STEP_LEARN:
+        put("learn");
+        break;
+    case STEP_LEAVE:
+        put("leave");
+        break;
+    case STEP_KEEP:
+        put("keep");
+        break;
+    case STEP_DONE:
+        put("done");
+        break;
+    case STEP_ANOTHER:
+        put("another");
+        break;
+    case STEP_WAIT:
+        put("wait");
+        break;
+    }
+}
+
+static const char *feed(struct event event)
+{
+    struct strategy_view view = {.question = &question,
+                                 .zone = &zone,
+                                 .memory = &memory,
+                                 .rules = &rules,
+                                 .budget = &budget,
+                                 .is_sub = is_sub,
+                                 .now = 1};
+    steps.count = 0;
+    text[0] = 0;
+    strategy->next(&view, &event, &steps);
+    for (size_t i = 0; i < steps.count; i++) {
+        put(i ? "; " : "");
+        put_step(&steps.at[i]);
+    }
+    return text;
+}
+
+/* ---- events ---- */
+
+static const char *start(struct question asked)
+{
+    static uint8_t wire[NAME_WIRE_MAX];
+    question = asked;
+    question.name = name_copy(asked.name, wire);
+    return feed((struct event){.kind = EVENT_STARTED});
+}
+
+/* Servers as "ns.example.com 192.0.2.1 2001:db8::1", the list ended by NULL. */
+static const struct delegation *make_cut(enum delegation_origin origin, const char *name,
+                                         const char *const *servers)
+{
+    delegation_init(&cut, NAME(name), origin, UINT64_MAX);
+    for (size_t i = 0; servers[i]; i++) {
+        char words[256], *rest = words;
+        snprintf(words, sizeof(words), "%s", servers[i]);
+        int server = delegation_add(&cut, NAME(strsep(&rest, " ")));
+        assert_int_not_equal(server, DELEGATION_NONE);
+        for (char *word; (word = strsep(&rest, " "));) {
+            struct addr addr;
+            size_t len;
+            assert_int_equal(addr_parse(&addr, word, 53), ERR_OK);
+            const uint8_t *bytes = addr_bytes(&addr, &len);
+            assert_true(delegation_add_addr(&cut, (unsigned)server, span_of(bytes, len)));
+        }
+    }
+    return &cut;
+}
+
+#define CUT(origin, name, ...)                                                                     \
+    make_cut(DELEGATION_##origin, name, (const char *const[]){__VA_ARGS__, NULL})
+
+static const char *found(const struct delegation *delegation)
+{
+    return feed((struct event){.kind = EVENT_CUT, .delegation = delegation});
+}
+
+static const char *answered(enum response_kind kind, const struct delegation *delegation)
+{
+    response.kind = kind;
+    return feed(
+        (struct event){.kind = EVENT_ANSWERED, .response = &response, .delegation = delegation});
+}
+
+static const char *referred(const struct delegation *delegation)
+{
+    return answered(RESPONSE_REFERRAL, delegation);
+}
+
+static const char *failed(struct exchange_failure exchange)
+{
+    return feed((struct event){.kind = EVENT_FAILED, .exchange = &exchange});
+}
+
+static const char *silent(void)
+{
+    return failed((struct exchange_failure){.any_network = true});
+}
+
+static const char *sub_failed(unsigned tag)
+{
+    struct failure failure = failure_servfail();
+    return feed(
+        (struct event){.kind = EVENT_SUB_FAILED, .tag = (uint16_t)tag, .failure = &failure});
+}
+
+/* The address of a name server was found. */
+static const char *found_addr(unsigned tag, struct question asked, const char *record)
+{
+    static struct response_text sent;
+    response_make(&sent, 0, &asked, &(struct sections){.answer = {record}});
+    struct answer answer = {.kind = ANSWER_POSITIVE, .message = span_of(sent.bytes, sent.len)};
+    return feed((struct event){.kind = EVENT_SUB_DONE, .tag = (uint16_t)tag, .answer = &answer});
+}
+
+enum { FIRST_A = DESCENT_TAG_ADDRESS, FIRST_AAAA, SECOND_A, SECOND_AAAA };
+
+static int set_up(void **state)
+{
+    (void)state;
+    static struct upstream *group[1];
+    strategy = &iterate_strategy;
+    is_sub = false;
+    memset(&memory, 0xa5, sizeof(memory)); /* of another task */
+    zone =
+        (struct zone){.name = name_root(), .group = group, .cache = true, .is_authoritative = true};
+    rules = (struct iterate_rules){.priming = false, .minimise = true, .ipv4 = true, .ipv6 = true};
+    response = (struct response){.ede = EDE_NONE};
+    budget_init(&budget, 0);
+    return 0;
+}
+
+#define WWW QUESTION("www.example.com", MX)
+#define ROOT CUT(HINTS, ".", "a.root 192.0.2.1", "b.root 192.0.2.2")
+#define COM CUT(PARENT, "com", "a.com 192.0.2.3")
+#define EXAMPLE CUT(PARENT, "example.com", "ns.example.com 192.0.2.4 2001:db8::4")
+
+/* ---- down ---- */
+
+static void test_from_the_hints_down_to_the_answer_each_server_sees_one_label_more(void **state)
+{
+    (void)state;
+    assert_string_equal(start(WWW), "cut www.example.com.");
+    assert_string_equal(found(ROOT), "ask com. A @. 0-2");
+    assert_string_equal(referred(COM), "learn; ask example.com. A @com. 0-1");
+    assert_string_equal(referred(EXAMPLE), "learn; ask www.example.com. MX @example.com. 0-2");
+    assert_string_equal(answered(RESPONSE_ANSWER, NULL), "done");
+    assert_int_equal(budget.used[BUDGET_QUERIES], 3);
+    assert_int_equal(budget.used[BUDGET_REFERRALS], 2);
+}
+
+static void test_it_begins_at_the_closest_cut(void **state)
+{
+    (void)state;
+    start(WWW);
+    assert_string_equal(found(EXAMPLE), "ask www.example.com. MX @example.com. 0-2");
+    assert_string_equal(answered(RESPONSE_NODATA, NULL), "done");
+}
+
+static void test_without_minimisation_the_whole_question_goes_down(void **state)
+{
+    (void)state;
+    rules.minimise = false;
+    start(WWW);
+    assert_string_equal(found(ROOT), "ask www.example.com. MX @. 0-2");
+    assert_string_equal(referred(EXAMPLE), "learn; ask www.example.com. MX @example.com. 0-2");
+}
+
+static void test_a_name_within_the_zone_is_passed(void **state)
+{
+    (void)state;
+    start(QUESTION("a.b.example.com", TXT));
+    assert_string_equal(found(EXAMPLE), "ask b.example.com. A @example.com. 0-2");
+    assert_string_equal(answered(RESPONSE_NODATA, NULL),
+                        "passed b.example.com.; ask a.b.example.com. TXT @example.com. 0-2");
+    assert_string_equal(answered(RESPONSE_ANSWER, NULL), "done");
+}
+
+static void test_a_name_that_is_known_to_be_there_is_not_asked_for(void **state)
+{
+    (void)state;
+    start(QUESTION("a.b.example.com", TXT));
+    assert_string_equal(feed((struct event){.kind = EVENT_CUT, .delegation = EXAMPLE, .passed = 3}),
+                        "ask a.b.example.com. TXT @example.com. 0-2");
+}
+
+static void test_what_the_zone_says_of_itself_is_learned(void **state)
+{
+    (void)state;
+    start(QUESTION("a.b.example.com", TXT));
+    found(EXAMPLE);
+    const struct delegation *child = CUT(CHILD, "example.com", "new.example.com 192.0.2.9");
+    assert_string_equal(answered(RESPONSE_NODATA, child),
+                        "learn; passed b.example.com.; ask a.b.example.com. TXT @example.com. 0-2");
+    assert_string_equal(answered(RESPONSE_ANSWER, child), "learn; done");
+}
+
+static void test_a_ds_record_is_asked_of_the_zone_above(void **state)
+{
+    (void)state;
+    assert_string_equal(start(QUESTION("example.com", DS)), "cut com.");
+    assert_string_equal(found(COM), "ask example.com. DS @com. 0-1");
+    assert_string_equal(start(QUESTION(".", DS)), "cut .");
+}
+
+static void test_the_root_is_asked_for_its_servers_first(void **state)
+{
+    (void)state;
+    rules.priming = true;
+    start(WWW);
+    assert_string_equal(found(ROOT), "sub . NS #1");
+    const struct answer answer = {.kind = ANSWER_POSITIVE};
+    assert_string_equal(feed((struct event){.kind = EVENT_SUB_DONE, .tag = 1, .answer = &answer}),
+                        "cut www.example.com.");
+    assert_string_equal(found(CUT(CHILD, ".", "x.root 192.0.2.8")), "ask com. A @. 0-1");
+}
+
+static void test_when_nobody_says_who_they_are_the_hints_serve(void **state)
+{
+    (void)state;
+    rules.priming = true;
+    start(WWW);
+    found(ROOT);
+    assert_string_equal(sub_failed(ITERATE_TAG_PRIMING), "cut www.example.com.");
+    assert_string_equal(found(ROOT), "ask com. A @. 0-2");
+    start(QUESTION(".", NS));
+    assert_string_equal(found(ROOT), "ask . NS @. 0-2");
+}
+
+static void test_a_stub_zone_begins_at_its_own_servers(void **state)
+{
+    (void)state;
+    strategy = &stub_strategy;
+    zone.name = NAME("example.com");
+    zone.group_len = 1;
+    assert_string_equal(start(QUESTION("a.sub.example.com", A)), "cut a.sub.example.com.");
+    assert_string_equal(found(CUT(CONFIGURED, "example.com", NULL)), "ask sub.example.com. A");
+    assert_string_equal(referred(CUT(PARENT, "sub.example.com", "ns.sub.example.com 192.0.2.7")),
+                        "learn; ask a.sub.example.com. A @sub.example.com. 0-1");
+    assert_string_equal(answered(RESPONSE_ANSWER, NULL), "done");
+    assert_string_equal(start(QUESTION("example.com", DS)), "cut example.com.");
+}
+
+static void test_other_classes_than_in_are_refused(void **state)
+{
+    (void)state;
+    assert_string_equal(start((struct question){NAME("version.bind"), RRTYPE_TXT, RRCLASS_CH}),
+                        "fail 5: 21");
+}
+
+/* ---- what minimised questions meet ---- */
+
+static void test_absent_by_part_and_whole_name_all_below_the_part_is_absent(void **state)
+{
+    (void)state;
+    start(QUESTION("a.b.c.example.com", A));
+    found(EXAMPLE);
+    assert_string_equal(answered(RESPONSE_NXDOMAIN, NULL),
+                        "ask a.b.c.example.com. A @example.com. 0-2");
+    assert_string_equal(answered(RESPONSE_NXDOMAIN, NULL), "absent c.example.com.; done");
+}
+
+static void test_a_server_that_denies_an_empty_non_terminal_is_asked_for_the_whole(void **state)
+{
+    (void)state;
+    start(QUESTION("a.b.example.com", A));
+    found(EXAMPLE);
+    answered(RESPONSE_NXDOMAIN, NULL);
+    assert_string_equal(answered(RESPONSE_ANSWER, NULL), "done");
+}
+
+static void test_nothing_is_known_below_a_name_whose_alias_leads_nowhere(void **state)
+{
+    (void)state;
+    start(QUESTION("a.b.example.com", A));
+    found(EXAMPLE);
+    response.chain.hops = 1;
+    answered(RESPONSE_NXDOMAIN, NULL);
+    assert_string_equal(answered(RESPONSE_NXDOMAIN, NULL), "done");
+}
+
+static void test_what_is_known_to_be_absent_ends_it(void **state)
+{
+    (void)state;
+    start(WWW);
+    const struct answer answer = {.kind = ANSWER_NXDOMAIN};
+    assert_string_equal(feed((struct event){.kind = EVENT_CUT, .answer = &answer}), "done");
+}
+
+static void test_an_alias_of_a_part_is_asked_for_with_the_whole_name(void **state)
+{
+    (void)state;
+    start(QUESTION("a.b.example.com", A));
+    found(EXAMPLE);
+    response.chain.name = NAME("elsewhere.net");
+    assert_string_equal(answered(RESPONSE_ALIAS, NULL), "ask a.b.example.com. A @example.com. 0-2");
+    response.chain.name = NAME("a.elsewhere.net"); /* by DNAME */
+    assert_string_equal(answered(RESPONSE_ALIAS, NULL), "keep; sub a.elsewhere.net. A");
+}
+
+static void test_servers_that_refuse_parts_are_shown_the_whole(void **state)
+{
+    (void)state;
+    start(QUESTION("a.b.example.com", A));
+    found(EXAMPLE);
+    assert_string_equal(answered(RESPONSE_REFUSED, NULL), "another");
+    assert_string_equal(
+        failed((struct exchange_failure){.any_answer = true, .rcode = RCODE_REFUSED}),
+        "ask a.b.example.com. A @example.com. 0-2");
+    assert_string_equal(
+        failed((struct exchange_failure){.any_answer = true, .rcode = RCODE_REFUSED}), "cut com.");
+}
+
+/* ---- addresses ---- */
+
+static void test_missing_addresses_are_looked_up_and_the_first_that_comes_is_asked(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(COM);
+    assert_string_equal(referred(CUT(PARENT, "example.com", "ns.one.net", "ns.two.net")),
+                        "learn; sub ns.one.net. A #100; sub ns.one.net. AAAA #101; "
+                        "sub ns.two.net. A #102; sub ns.two.net. AAAA #103");
+    assert_string_equal(sub_failed(FIRST_AAAA), "");
+    assert_string_equal(found_addr(SECOND_A, QUESTION("ns.two.net", A), "ns.two.net. A 192.0.2.20"),
+                        "ask www.example.com. MX @example.com. 0-1");
+    assert_string_equal(found_addr(FIRST_A, QUESTION("ns.one.net", A), "ns.one.net. A 192.0.2.10"),
+                        "");
+    assert_string_equal(silent(), "ask www.example.com. MX @example.com. 1-2");
+    assert_string_equal(answered(RESPONSE_ANSWER, NULL), "done");
+}
+
+static void test_a_host_of_one_version_looks_up_addresses_of_that_one(void **state)
+{
+    (void)state;
+    rules.ipv6 = false;
+    start(WWW);
+    found(COM);
+    assert_string_equal(referred(CUT(PARENT, "example.com", "ns.one.net")),
+                        "learn; sub ns.one.net. A #100");
+}
+
+static void test_known_addresses_come_first_and_others_when_they_are_of_no_use(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(COM);
+    assert_string_equal(
+        referred(CUT(PARENT, "example.com", "ns.one.net", "ns.example.com 192.0.2.4")),
+        "learn; ask www.example.com. MX @example.com. 0-1");
+    assert_string_equal(silent(), "sub ns.one.net. A #100; sub ns.one.net. AAAA #101");
+    assert_string_equal(found_addr(FIRST_A, QUESTION("ns.one.net", A), "ns.one.net. A 192.0.2.10"),
+                        "ask www.example.com. MX @example.com. 1-2");
+}
+
+static void test_addresses_of_another_name_than_the_servers_are_not_taken(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(COM);
+    referred(CUT(PARENT, "example.com", "ns.one.net"));
+    sub_failed(FIRST_AAAA);
+    assert_string_equal(found_addr(FIRST_A, QUESTION("ns.one.net", A), "evil.net. A 6.6.6.6"),
+                        "fail 2: 22");
+}
+
+static void test_lookups_of_a_cut_that_was_left_are_left(void **state)
+{
+    (void)state;
+    start(QUESTION("a.sub.example.com", A));
+    found(COM);
+    referred(CUT(PARENT, "example.com", "ns.one.net", "ns.two.net"));
+    found_addr(FIRST_A, QUESTION("ns.one.net", A), "ns.one.net. A 192.0.2.10");
+    assert_string_equal(referred(CUT(PARENT, "sub.example.com", "ns.sub.example.com 192.0.2.7")),
+                        "learn; leave; ask a.sub.example.com. A @sub.example.com. 0-1");
+}
+
+/* ---- servers of no use ---- */
+
+static void test_lame_servers_and_those_that_say_no_make_it_ask_another(void **state)
+{
+    (void)state;
+    static const enum response_kind kinds[] = {
+        RESPONSE_LAME,    RESPONSE_SERVFAIL, RESPONSE_REFUSED,   RESPONSE_NOTIMP,
+        RESPONSE_FORMERR, RESPONSE_OTHER,    RESPONSE_TRUNCATED, RESPONSE_UNSOUND};
+    start(WWW);
+    found(EXAMPLE);
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        assert_string_equal(answered(kinds[i], NULL), "another");
+    assert_string_equal(referred(NULL), "another"); /* of which nothing is believed */
+}
+
+static void test_a_failing_cut_that_was_just_given_fails_with_its_reasons(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(COM);
+    referred(EXAMPLE);
+    assert_string_equal(silent(), "fail 2: 22 23");
+}
+
+static void test_refusals_by_all_and_a_servers_own_reason_are_told(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(COM);
+    referred(EXAMPLE);
+    response.ede = EDE_NOT_AUTHORITATIVE;
+    answered(RESPONSE_REFUSED, NULL);
+    assert_string_equal(
+        failed((struct exchange_failure){.any_answer = true, .rcode = RCODE_REFUSED}),
+        "fail 2: 20 22");
+}
+
+static void test_our_own_lack_of_room_is_not_remembered(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(EXAMPLE);
+    assert_string_equal(failed((struct exchange_failure){.full = true}), "fail 2: 0 once");
+}
+
+static void test_when_a_known_cut_fails_the_parent_is_asked_anew(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(EXAMPLE);
+    assert_string_equal(silent(), "cut com.");
+    assert_string_equal(found(COM), "ask example.com. A @com. 0-1");
+    assert_string_equal(referred(CUT(PARENT, "example.com", "new.example.com 192.0.2.44")),
+                        "learn; ask www.example.com. MX @example.com. 0-1");
+    assert_string_equal(silent(), "fail 2: 22 23");
+}
+
+static void test_when_the_parent_says_the_same_it_is_over(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(EXAMPLE);
+    silent();
+    found(COM);
+    assert_string_equal(referred(EXAMPLE), "learn; fail 2: 22 23");
+}
+
+static void test_the_parent_is_asked_anew_once(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(EXAMPLE);
+    assert_string_equal(silent(), "cut com.");
+    found(COM);
+    assert_string_equal(silent(), "fail 2: 22 23");
+}
+
+static void test_the_zone_above_a_stub_zone_is_never_asked(void **state)
+{
+    (void)state;
+    strategy = &stub_strategy;
+    zone.name = NAME("example.com");
+    start(WWW);
+    found(CUT(CHILD, "example.com", "ns.example.com 192.0.2.4"));
+    assert_string_equal(silent(), "fail 2: 22 23");
+}
+
+/* ---- aliases ---- */
+
+static void test_an_alias_out_of_the_zone_is_resolved_from_its_own(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(EXAMPLE);
+    response.chain.name = NAME("www.cdn.net");
+    assert_string_equal(answered(RESPONSE_ALIAS, NULL), "keep; sub www.cdn.net. MX");
+    const struct answer answer = {.kind = ANSWER_POSITIVE};
+    assert_string_equal(feed((struct event){.kind = EVENT_SUB_DONE, .answer = &answer}), "done");
+    assert_string_equal(sub_failed(ITERATE_TAG_ALIAS), "fail 2:");
+}
+
+static void test_aliases_in_a_circle_fail(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(EXAMPLE);
+    assert_string_equal(answered(RESPONSE_CIRCULAR, NULL), "fail 2: 24");
+}
+
+static void test_aliases_from_zone_to_zone_end_with_the_budget(void **state)
+{
+    (void)state;
+    response.chain.name = NAME("next.net");
+    for (unsigned i = 0; i < BUDGET_ALIASES_MAX; i++) {
+        start(WWW); /* each a task of its own, with one budget */
+        found(EXAMPLE);
+        assert_string_equal(answered(RESPONSE_ALIAS, NULL), "keep; sub next.net. MX");
+    }
+    start(WWW);
+    found(EXAMPLE);
+    assert_string_equal(answered(RESPONSE_ALIAS, NULL), "fail 2: 22");
+}
+
+/* ---- attacks ---- */
+
+/* NXNSAttack: a referral to many names, none of which is there. */
+static void test_a_referral_to_many_names_costs_few_lookups(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a.victim.net",
+                                        "b.victim.net",
+                                        "c.victim.net",
+                                        "d.victim.net",
+                                        "e.victim.net",
+                                        "f.victim.net",
+                                        "g.victim.net",
+                                        "h.victim.net",
+                                        "i.victim.net",
+                                        "j.victim.net",
+                                        NULL};
+    start(WWW);
+    found(COM);
+    const char *now = referred(make_cut(DELEGATION_PARENT, "example.com", names));
+    unsigned lookups = 0;
+    while (!strstr(now, "fail")) {
+        unsigned count = 0, tags[STEPS_MAX];
+        for (size_t i = 0; i < steps.count; i++)
+            if (steps.at[i].kind == STEP_SUBTASK)
+                tags[count++] = steps.at[i].tag;
+        assert_true(count > 0 && count <= 2 * DESCENT_LOOKUPS_AT_ONCE);
+        lookups += count;
+        for (unsigned i = 0; i < count; i++)
+            now = sub_failed(tags[i]);
+    }
+    assert_int_equal(lookups, 2 * DESCENT_LOOKUPS_MAX);
+    assert_string_equal(now, "fail 2: 22");
+}
+
+static void test_lookups_of_all_tasks_of_a_question_are_bounded(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < BUDGET_LOOKUPS_MAX / 2; i++) {
+        start(WWW);
+        found(COM);
+        referred(CUT(PARENT, "example.com", "ns.one.net"));
+    }
+    start(WWW);
+    found(COM);
+    assert_string_equal(referred(CUT(PARENT, "example.com", "ns.one.net")), "learn; fail 2: 22");
+}
+
+static void test_a_zone_whose_servers_are_in_it_without_glue_fails_at_once(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(COM);
+    assert_string_equal(
+        referred(CUT(PARENT, "example.com", "ns.example.com", "a.b.example.com", "example.com")),
+        "learn; fail 2: 22");
+}
+
+static void test_going_down_for_ever_ends_with_the_budget(void **state)
+{
+    (void)state;
+    char name[2 * NAME_LABELS_MAX + 1] = "";
+    for (unsigned i = 0; i < NAME_LABELS_MAX; i++)
+        strcat(name, "a.");
+    start(QUESTION(name, A));
+    found(ROOT);
+    unsigned referrals = 0;
+    const char *now;
+    do {
+        struct name below = name_suffix(question.name, ++referrals);
+        make_cut(DELEGATION_PARENT, "com", (const char *const[]){"ns.com 192.0.2.1", NULL});
+        delegation_init(&cut, below, DELEGATION_PARENT, 0);
+        delegation_add(&cut, NAME("ns.com"));
+        delegation_add_addr(&cut, 0, span_of("\300\0\2\1", 4));
+        now = referred(&cut);
+    } while (!strstr(now, "fail"));
+    assert_int_equal(referrals, BUDGET_REFERRALS_MAX + 1);
+    assert_string_equal(now, "fail 2: 22");
+}
+
+static void test_questions_of_all_tasks_are_bounded_and_so_is_the_time(void **state)
+{
+    (void)state;
+    while (budget_take(&budget, BUDGET_QUERIES, 1))
+        ;
+    start(WWW);
+    assert_string_equal(found(EXAMPLE), "fail 2: 22");
+    budget_init(&budget, 0);
+    budget.ends_at = 1;
+    start(WWW);
+    assert_string_equal(found(EXAMPLE), "fail 2: 22");
+}
+
+static void test_what_fails_by_anothers_budget_is_not_remembered(void **state)
+{
+    (void)state;
+    while (budget_take(&budget, BUDGET_LOOKUPS, 1))
+        ;
+    is_sub = true;
+    start(WWW);
+    found(COM);
+    assert_string_equal(referred(CUT(PARENT, "example.com", "ns.one.net")),
+                        "learn; fail 2: 22 once");
+    budget_init(&budget, 0);
+    start(WWW);
+    found(COM);
+    assert_string_equal(referred(CUT(PARENT, "example.com", "ns.example.com")),
+                        "learn; fail 2: 22");
+}
+
+static void test_without_any_cut_nobody_is_reachable(void **state)
+{
+    (void)state;
+    start(WWW);
+    assert_string_equal(found(NULL), "fail 2: 22");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(
+            test_from_the_hints_down_to_the_answer_each_server_sees_one_label_more, set_up),
+        cmocka_unit_test_setup(test_it_begins_at_the_closest_cut, set_up),
+        cmocka_unit_test_setup(test_without_minimisation_the_whole_question_goes_down, set_up),
+        cmocka_unit_test_setup(test_a_name_within_the_zone_is_passed, set_up),
+        cmocka_unit_test_setup(test_a_name_that_is_known_to_be_there_is_not_asked_for, set_up),
+        cmocka_unit_test_setup(test_what_the_zone_says_of_itself_is_learned, set_up),
+        cmocka_unit_test_setup(test_a_ds_record_is_asked_of_the_zone_above, set_up),
+        cmocka_unit_test_setup(test_the_root_is_asked_for_its_servers_first, set_up),
+        cmocka_unit_test_setup(test_when_nobody_says_who_they_are_the_hints_serve, set_up),
+        cmocka_unit_test_setup(test_a_stub_zone_begins_at_its_own_servers, set_up),
+        cmocka_unit_test_setup(test_other_classes_than_in_are_refused, set_up),
+        cmocka_unit_test_setup(test_absent_by_part_and_whole_name_all_below_the_part_is_absent,
+                               set_up),
+        cmocka_unit_test_setup(
+            test_a_server_that_denies_an_empty_non_terminal_is_asked_for_the_whole, set_up),
+        cmocka_unit_test_setup(test_nothing_is_known_below_a_name_whose_alias_leads_nowhere,
+                               set_up),
+        cmocka_unit_test_setup(test_what_is_known_to_be_absent_ends_it, set_up),
+        cmocka_unit_test_setup(test_an_alias_of_a_part_is_asked_for_with_the_whole_name, set_up),
+        cmocka_unit_test_setup(test_servers_that_refuse_parts_are_shown_the_whole, set_up),
+        cmocka_unit_test_setup(
+            test_missing_addresses_are_looked_up_and_the_first_that_comes_is_asked, set_up),
+        cmocka_unit_test_setup(test_a_host_of_one_version_looks_up_addresses_of_that_one, set_up),
+        cmocka_unit_test_setup(test_known_addresses_come_first_and_others_when_they_are_of_no_use,
+                               set_up),
+        cmocka_unit_test_setup(test_addresses_of_another_name_than_the_servers_are_not_taken,
+                               set_up),
+        cmocka_unit_test_setup(test_lookups_of_a_cut_that_was_left_are_left, set_up),
+        cmocka_unit_test_setup(test_lame_servers_and_those_that_say_no_make_it_ask_another, set_up),
+        cmocka_unit_test_setup(test_a_failing_cut_that_was_just_given_fails_with_its_reasons,
+                               set_up),
+        cmocka_unit_test_setup(test_refusals_by_all_and_a_servers_own_reason_are_told, set_up),
+        cmocka_unit_test_setup(test_our_own_lack_of_room_is_not_remembered, set_up),
+        cmocka_unit_test_setup(test_when_a_known_cut_fails_the_parent_is_asked_anew, set_up),
+        cmocka_unit_test_setup(test_when_the_parent_says_the_same_it_is_over, set_up),
+        cmocka_unit_test_setup(test_the_parent_is_asked_anew_once, set_up),
+        cmocka_unit_test_setup(test_the_zone_above_a_stub_zone_is_never_asked, set_up),
+        cmocka_unit_test_setup(test_an_alias_out_of_the_zone_is_resolved_from_its_own, set_up),
+        cmocka_unit_test_setup(test_aliases_in_a_circle_fail, set_up),
+        cmocka_unit_test_setup(test_aliases_from_zone_to_zone_end_with_the_budget, set_up),
+        cmocka_unit_test_setup(test_a_referral_to_many_names_costs_few_lookups, set_up),
+        cmocka_unit_test_setup(test_lookups_of_all_tasks_of_a_question_are_bounded, set_up),
+        cmocka_unit_test_setup(test_a_zone_whose_servers_are_in_it_without_glue_fails_at_once,
+                               set_up),
+        cmocka_unit_test_setup(test_going_down_for_ever_ends_with_the_budget, set_up),
+        cmocka_unit_test_setup(test_questions_of_all_tasks_are_bounded_and_so_is_the_time, set_up),
+        cmocka_unit_test_setup(test_what_fails_by_anothers_budget_is_not_remembered, set_up),
+        cmocka_unit_test_setup(test_without_any_cut_nobody_is_reachable, set_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

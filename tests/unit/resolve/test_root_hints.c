@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "unit/resolve/sample.h"
+
+#include "resolve/root_hints.h"
+
+static struct delegation hints;
+static struct root_hints_problem problem;
+
+static enum err parse(const char *text)
+{
+    problem = (struct root_hints_problem){0};
+    return root_hints_parse(&hints, span_of(text, strlen(text)), &problem);
+}
+
+static void test_thirteen_servers_with_two_addresses_each_are_built_in(void **state)
+{
+    (void)state;
+    root_hints_builtin(&hints);
+    assert_int_equal(hints.server_count, 13);
+    assert_int_equal(hints.addr_count, 26);
+    assert_int_equal(hints.origin, DELEGATION_HINTS);
+    assert_true(name_is_root(delegation_zone(&hints)));
+    assert_int_equal(delegation_find(&hints, NAME("m.root-servers.net")), 12);
+    for (unsigned i = 0; i < 13; i++)
+        assert_int_equal(hints.servers[i].addr_count, 2);
+}
+
+static void test_a_file_with_one_server_of_any_name_is_fine(void **state)
+{
+    (void)state;
+    char text[ADDR_TEXT_MAX];
+    struct addr addr;
+    assert_int_equal(parse("; hints\n\n.  3600000 NS K.Example.\nk.example. A 127.1.2.3\n"),
+                     ERR_OK);
+    assert_int_equal(hints.server_count, 1);
+    assert_true(name_equal(delegation_server(&hints, 0), NAME("k.example")));
+    delegation_addr(&hints, 0, 5353, &addr);
+    assert_string_equal(addr_format(&addr, text), "127.1.2.3@5353");
+}
+
+static void test_a_zone_file_with_directives_and_any_order_is_read(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("$ORIGIN root-servers.net.\n"
+                           "$TTL 3600\n"
+                           "a IN A 192.0.2.1\n"
+                           "  IN AAAA ( 2001:db8::1 ) ; over\n"
+                           "b IN A 192.0.2.2\n"
+                           "@ IN TXT \"passed over\"\n"
+                           ". 518400 IN NS a\n"
+                           ". 518400 IN NS b\n"
+                           "stranger.example. A 192.0.2.66"),
+                     ERR_OK);
+    assert_int_equal(hints.server_count, 2);
+    assert_int_equal(hints.addr_count, 3);
+}
+
+static void test_more_servers_than_are_looked_at_are_passed_over(void **state)
+{
+    (void)state;
+    char text[8192] = "", line[96];
+    for (int i = 0; i < 40; i++) {
+        snprintf(line, sizeof(line), ". NS s%d.example.\ns%d.example. A 192.0.2.%d\n", i, i, i);
+        strcat(text, line);
+    }
+    assert_int_equal(parse(text), ERR_OK);
+    assert_int_equal(hints.server_count, DELEGATION_SERVERS_MAX);
+    assert_int_equal(hints.addr_count, DELEGATION_SERVERS_MAX);
+}
+
+static void test_what_is_wrong_is_told_with_its_line(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(". 3600 NS a.example.\nwhat is this\n"), ERR_INVALID);
+    assert_int_equal(problem.line, 2);
+    assert_non_null(strstr(problem.sentence, "no record"));
+}
+
+static void test_a_file_without_servers_or_addresses_is_refused(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"",
+                                        "; nothing\n",
+                                        "example. NS a.example.\na.example. A 192.0.2.1\n",
+                                        ". NS a.example.\n",
+                                        ". NS a.example.\nb.example. A 192.0.2.1\n",
+                                        ". CH NS a.example.\na.example. A 192.0.2.1\n"};
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        assert_int_equal(parse(files[i]), ERR_INVALID);
+        assert_int_equal(problem.line, 0);
+        assert_non_null(problem.sentence);
+    }
+}
+
+static void test_a_file_without_end_and_one_that_includes_another_are_refused(void **state)
+{
+    (void)state;
+    char *text = malloc(ROOT_HINTS_BYTES_MAX + 1);
+    assert_non_null(text);
+    memset(text, '\n', ROOT_HINTS_BYTES_MAX + 1);
+    assert_int_equal(root_hints_parse(&hints, span_of(text, ROOT_HINTS_BYTES_MAX + 1), &problem),
+                     ERR_LIMIT);
+    free(text);
+    assert_int_equal(parse("$INCLUDE /etc/passwd\n"), ERR_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_thirteen_servers_with_two_addresses_each_are_built_in),
+        cmocka_unit_test(test_a_file_with_one_server_of_any_name_is_fine),
+        cmocka_unit_test(test_a_zone_file_with_directives_and_any_order_is_read),
+        cmocka_unit_test(test_more_servers_than_are_looked_at_are_passed_over),
+        cmocka_unit_test(test_what_is_wrong_is_told_with_its_line),
+        cmocka_unit_test(test_a_file_without_servers_or_addresses_is_refused),
+        cmocka_unit_test(test_a_file_without_end_and_one_that_includes_another_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
