@@ -10,12 +10,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "net/tls_context.h"
 #include "net/tls_contexts.h"
+#include "resolve/root_hints.h"
 
 #define ROW(field)                                                                                 \
     options_find_field(OWNER_upstream_options, offsetof(struct upstream_options, field))
@@ -282,7 +284,26 @@ static void check_directory(struct loader *loader, const struct place *place, co
         place_error(loader, place, key, "%.200s is no regular file", path);
 }
 
-/* What stands in it is looked at where it is used. */
+/* NULL, and told: it is none. */
+static const struct delegation *read_hints(struct loader *loader, const char *path)
+{
+    static const struct place recursion = {.key = "recursion"};
+    struct root_hints_problem problem = {0};
+    struct delegation *hints = arena_take(&loader->config->arena, sizeof(*hints));
+    FILE *file = fopen(path, "r");
+    char *text = malloc(ROOT_HINTS_BYTES_MAX + 1);
+    size_t len = file && text ? fread(text, 1, ROOT_HINTS_BYTES_MAX + 1, file) : 0;
+    enum err err =
+        hints && text ? root_hints_parse(hints, span_of(text, len), &problem) : ERR_NO_MEMORY;
+    if (err)
+        place_error(loader, &recursion, "root-hints", "%.200s, line %zu: %s", path, problem.line,
+                    err == ERR_INVALID ? problem.sentence : err_str(err));
+    free(text);
+    if (file)
+        fclose(file);
+    return err ? NULL : hints;
+}
+
 static void check_hints(struct loader *loader)
 {
     static const struct place recursion = {.key = "recursion"};
@@ -295,6 +316,8 @@ static void check_hints(struct loader *loader)
                     strerror(errno));
     else if (!S_ISREG(status.st_mode))
         place_error(loader, &recursion, "root-hints", "%.200s is no regular file", path);
+    else
+        loader->config->route.recursion.hints = read_hints(loader, path);
 }
 
 void config_check_files(struct loader *loader)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct addr;
+struct delegation;
 struct route_upstream;
 
 /* Values as they stand in the words of the option. */
@@ -30,7 +31,8 @@ struct recursion_options {
     bool qname_minimisation;
     uint16_t port; /* of authoritative servers */
     enum recursion_prefer_ip prefer_ip;
-    char *root_hints; /* a file in zone format; "": built in */
+    char *root_hints;               /* a file in zone format; "": built in */
+    const struct delegation *hints; /* what it says; NULL: built in */
     /* Whom to ask, and how; NULL in options made by hand: nobody is met. The context lives as long
      * as the configuration: whoever keeps the two replaces them with each change of it. */
     recursion_meet meet;

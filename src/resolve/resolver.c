@@ -13,11 +13,14 @@
 #include "dns/rrtype.h"
 #include "resolve/finish.h"
 #include "resolve/forward.h"
+#include "resolve/iterate.h"
 #include "resolve/local_answer.h"
 #include "resolve/local_names.h"
 #include "resolve/met.h"
+#include "resolve/root_hints.h"
 #include "resolve/outlook.h"
 #include "resolve/task.h"
+#include "resolve/task_cut.h"
 #include "resolve/tasks.h"
 #include "upstream/upstreams.h"
 
@@ -26,9 +29,48 @@ struct resolver {
     uint64_t alias_hash; /* of the key that led elsewhere last; no more than a hint */
     bool has_alias;
     uint64_t network_at; /* when the network changed last: what failed before is asked again */
+    struct iterate_world world; /* the tasks' */
     struct tasks tasks;
     struct compose_space local;
 };
+
+static const struct route_strategies strategies = {
+    .forward = &forward_strategy, .stub = &stub_strategy, .iterate = &iterate_strategy};
+
+/* ---- servers that recursion meets ---- */
+
+static size_t hold_met(void *context, const struct addr *ips, size_t count, struct upstream **out,
+                       size_t most)
+{
+    const struct tasks *tasks = context;
+    return met_hold(&tasks->recursion, tasks->upstreams, ips, count, out, most);
+}
+
+static void drop_met(void *context, struct upstream *const *group, size_t count)
+{
+    (void)context;
+    met_drop(group, count);
+}
+
+/* What recursion stands on under these options. */
+static void set_world(struct resolver *resolver, const struct recursion_options *recursion)
+{
+    struct tasks *tasks = &resolver->tasks;
+    struct iterate_world *world = &resolver->world;
+    tasks->recursion = *recursion;
+    world->rules = (struct iterate_rules){.priming = recursion->priming,
+                                          .minimise = recursion->qname_minimisation,
+                                          .ipv4 = true,
+                                          .ipv6 = true};
+    world->hold = hold_met;
+    world->drop = drop_met;
+    world->context = tasks;
+    if (recursion->hints)
+        world->hints = *recursion->hints;
+    else
+        root_hints_builtin(&world->hints);
+    tasks->world = recursion->meet ? world : NULL;
+}
 
 static void on_turn_end(struct turn_end *end)
 {
@@ -46,7 +88,7 @@ static bool init(struct resolver *resolver, const struct route_options *options,
     turn_end_init(&tasks->deliver, on_turn_end);
     if (!tasks_init(tasks, max_tasks))
         return false;
-    resolver->routes = routes_new(options, tasks->upstreams, &forward_strategy);
+    resolver->routes = routes_new(options, tasks->upstreams, &strategies);
     tasks->routes = resolver->routes;
     settle(tasks);
     return resolver->routes != NULL;
@@ -69,8 +111,7 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
     resolver->tasks.stats = stats;
     resolver->tasks.upstreams = upstreams;
     resolver->tasks.minimal_responses = routes->minimal_responses;
-    resolver->tasks.recursion = routes->recursion;
-    resolver->tasks.world = NULL;
+    set_world(resolver, &routes->recursion);
     if (init(resolver, routes, max_tasks))
         return resolver;
     tasks_deinit(&resolver->tasks);
@@ -106,13 +147,13 @@ enum err resolver_reload(struct resolver *resolver, const struct route_options *
 {
     struct tasks *tasks = &resolver->tasks;
     MUST(!tasks->delivering && !tasks->closing);
-    struct routes *unused = routes_new(options, tasks->upstreams, &forward_strategy);
+    struct routes *unused = routes_new(options, tasks->upstreams, &strategies);
     enum err err = unused && tasks_set_max(tasks, max_tasks) ? ERR_OK : ERR_NO_MEMORY;
     if (!err) {
         struct routes *former = resolver->routes;
         tasks->routes = resolver->routes = unused;
         tasks->minimal_responses = options->minimal_responses;
-        tasks->recursion = options->recursion;
+        set_world(resolver, &options->recursion);
         resolver_set_local(resolver, local);
         unused = former;
     }

@@ -161,8 +161,29 @@ static void mark_inner(struct routes *routes, const struct zone *zone)
     }
 }
 
+static bool has_root(const struct route_options *options)
+{
+    for (size_t i = 0; i < options->zone_count; i++)
+        if (options->zones[i].name_len == 1)
+            return true;
+    return false;
+}
+
+/* Behind the zones of the configuration, which allocate() has left room for. */
+static void add_root(struct routes *routes, const struct strategy *iterate)
+{
+    struct zone *zone = &routes->zones[routes->zone_count++];
+    *zone = (struct zone){.name = name_root(),
+                          .routes = routes,
+                          .strategy = iterate,
+                          .cache = true,
+                          .is_authoritative = true,
+                          .has_inner = routes->has_named};
+    routes->root = zone;
+}
+
 static bool fill(struct routes *routes, const struct route_options *options,
-                 struct upstreams *upstreams, const struct strategy *forward)
+                 struct upstreams *upstreams, const struct route_strategies *strategies)
 {
     uint8_t *name = routes->names;
     for (size_t i = 0; i < options->zone_count; i++) {
@@ -171,7 +192,9 @@ static bool fill(struct routes *routes, const struct route_options *options,
         memcpy(name, from->wire, from->name_len);
         *zone = (struct zone){.name = {name, from->name_len},
                               .routes = routes,
-                              .strategy = forward,
+                              .strategy =
+                                  from->kind == ROUTE_STUB ? strategies->stub : strategies->forward,
+                              .is_authoritative = from->kind == ROUTE_STUB,
                               .trust_ad = from->trust_ad,
                               .cache = from->cache};
         if (!fill_group(zone, from, upstreams))
@@ -181,6 +204,8 @@ static bool fill(struct routes *routes, const struct route_options *options,
     }
     for (size_t i = 0; i < options->zone_count; i++)
         mark_inner(routes, &routes->zones[i]);
+    if (options->recursion.enabled && !has_root(options))
+        add_root(routes, strategies->iterate);
     for (size_t i = 0; i < options->prewarmed_count; i++)
         if (!want(routes, &options->prewarmed[i], upstreams))
             return false;
@@ -207,14 +232,14 @@ static bool allocate(struct routes *routes, const struct route_options *options)
 }
 
 struct routes *routes_new(const struct route_options *options, struct upstreams *upstreams,
-                          const struct strategy *forward)
+                          const struct route_strategies *strategies)
 {
     struct routes *routes = calloc(1, sizeof(*routes));
     if (!routes)
         return NULL;
     routes->seed = rand_u64();
     routes->holds = 1;
-    if (allocate(routes, options) && fill(routes, options, upstreams, forward))
+    if (allocate(routes, options) && fill(routes, options, upstreams, strategies))
         return routes;
     routes_free(routes);
     return NULL;

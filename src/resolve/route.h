@@ -39,12 +39,17 @@ struct zone {
     const struct zone *within; /* of a cut: the zone of the configuration; NULL: it is one itself */
 };
 
+/* By what kind of zone. */
+struct route_strategies {
+    const struct strategy *forward, *stub, *iterate;
+};
+
 /* Wants every upstream (upstreams_want()), those to be prewarmed too; they are dialled by the next
  * upstreams_settle(). options is borrowed for the call only, upstreams for the life of the routes.
- * forward is the strategy of forward zones. Of two zones with one name the first counts. NULL out
- * of memory. */
+ * Of two zones with one name the first counts. Where recursion is enabled and no zone is ".", there
+ * is one without servers that iterates. NULL out of memory. */
 struct routes *routes_new(const struct route_options *options, struct upstreams *upstreams,
-                          const struct strategy *forward);
+                          const struct route_strategies *strategies);
 
 /* No question is routed by them any more: their upstreams are wanted no longer. A zone that is held
  * stays as it is, and all that it refers to. NULL is fine. */

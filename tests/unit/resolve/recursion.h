@@ -173,7 +173,8 @@ static inline int set_up(void **state)
     tasks.cache = cache;
     tasks.stats = &stats;
     tasks.minimal_responses = true;
-    tasks.routes = routes_new(ZONES(&zones, ".", "corp.com"), NULL, &iterate_strategy);
+    tasks.routes = routes_new(ZONES(&zones, ".", "corp.com"), NULL,
+                              &(struct route_strategies){.forward = &iterate_strategy});
     struct zone *root = (struct zone *)(uintptr_t)route_find(tasks.routes, name_root(), RRTYPE_A);
     root->is_authoritative = true;
     root->group_len = 0;

@@ -15,8 +15,9 @@ static void test_the_longest_suffix_wins(void **state)
 {
     (void)state;
     struct zone_set set;
-    struct routes *routes = routes_new(
-        ZONES(&set, ".", "example", "corp.example", "a.b.corp.example"), NULL, &forward_strategy);
+    struct routes *routes =
+        routes_new(ZONES(&set, ".", "example", "corp.example", "a.b.corp.example"), NULL,
+                   &(struct route_strategies){.forward = &forward_strategy});
     assert_int_equal(found(routes, "www.com", RRTYPE_A), 1000);
     assert_int_equal(found(routes, ".", RRTYPE_NS), 1000);
     assert_int_equal(found(routes, "example", RRTYPE_A), 1001);
@@ -31,14 +32,15 @@ static void test_without_a_zone_that_fits_there_is_no_route(void **state)
 {
     (void)state;
     struct zone_set set;
-    struct routes *routes = routes_new(ZONES(&set, "example"), NULL, &forward_strategy);
+    struct routes *routes = routes_new(ZONES(&set, "example"), NULL,
+                                       &(struct route_strategies){.forward = &forward_strategy});
     assert_int_equal(found(routes, "com", RRTYPE_A), 0);
     assert_int_equal(found(routes, ".", RRTYPE_A), 0);
     assert_int_equal(found(routes, "notexample", RRTYPE_A), 0);
     assert_int_equal(found(routes, "a.example", RRTYPE_A), 1000);
     routes_free(routes);
     struct route_options none = {0};
-    routes = routes_new(&none, NULL, &forward_strategy);
+    routes = routes_new(&none, NULL, &(struct route_strategies){.forward = &forward_strategy});
     assert_int_equal(found(routes, "a.example", RRTYPE_A), 0);
     routes_free(routes);
 }
@@ -47,12 +49,14 @@ static void test_a_ds_record_is_asked_of_the_parent_zone(void **state)
 {
     (void)state;
     struct zone_set set;
-    struct routes *routes = routes_new(ZONES(&set, ".", "corp.example"), NULL, &forward_strategy);
+    struct routes *routes = routes_new(ZONES(&set, ".", "corp.example"), NULL,
+                                       &(struct route_strategies){.forward = &forward_strategy});
     assert_int_equal(found(routes, "corp.example", RRTYPE_DS), 1000);
     assert_int_equal(found(routes, "x.corp.example", RRTYPE_DS), 1001);
     assert_int_equal(found(routes, ".", RRTYPE_DS), 1000);
     routes_free(routes);
-    routes = routes_new(ZONES(&set, "corp.example"), NULL, &forward_strategy);
+    routes = routes_new(ZONES(&set, "corp.example"), NULL,
+                        &(struct route_strategies){.forward = &forward_strategy});
     assert_int_equal(found(routes, "corp.example", RRTYPE_DS), 1000);
     routes_free(routes);
 }
@@ -61,8 +65,8 @@ static void test_a_zone_owns_no_name_of_an_inner_zone(void **state)
 {
     (void)state;
     struct zone_set set;
-    struct routes *routes =
-        routes_new(ZONES(&set, "example", "corp.example"), NULL, &forward_strategy);
+    struct routes *routes = routes_new(ZONES(&set, "example", "corp.example"), NULL,
+                                       &(struct route_strategies){.forward = &forward_strategy});
     const struct zone *outer = route_find(routes, NAME("example"), RRTYPE_A);
     const struct zone *inner = route_find(routes, NAME("corp.example"), RRTYPE_A);
     assert_true(outer->has_inner);
@@ -79,8 +83,8 @@ static void test_the_first_of_two_equal_zones_counts(void **state)
 {
     (void)state;
     struct zone_set set;
-    struct routes *routes =
-        routes_new(ZONES(&set, "example", "example", ".", "."), NULL, &forward_strategy);
+    struct routes *routes = routes_new(ZONES(&set, "example", "example", ".", "."), NULL,
+                                       &(struct route_strategies){.forward = &forward_strategy});
     assert_int_equal(found(routes, "a.example", RRTYPE_A), 1000);
     assert_int_equal(found(routes, "a", RRTYPE_A), 1002);
     routes_free(routes);
@@ -94,13 +98,15 @@ static void test_every_upstream_is_looked_up_at_the_start_prewarmed_ones_too(voi
     options.prewarmed = set.upstreams;
     options.prewarmed_count = 2;
     upstreams_made = 0;
-    struct routes *routes = routes_new(&options, NULL, &forward_strategy);
+    struct routes *routes =
+        routes_new(&options, NULL, &(struct route_strategies){.forward = &forward_strategy});
     assert_int_equal(upstreams_made, 4);
     assert_int_equal(upstreams_wanted, 4);
     routes_free(routes);
     for (unsigned i = 0; i < 4; i++) {
         upstreams_left = i;
-        assert_null(routes_new(&options, NULL, &forward_strategy));
+        assert_null(
+            routes_new(&options, NULL, &(struct route_strategies){.forward = &forward_strategy}));
         assert_int_equal(upstreams_wanted + upstreams_held, 0);
     }
     upstreams_left = UINT_MAX;
@@ -117,7 +123,8 @@ static void test_a_group_is_cut_at_its_bound(void **state)
     set.zones[0].upstreams = many;
     set.zones[0].upstream_count = ARRAY_LEN(many);
     log_set_level(LOG_ERROR);
-    struct routes *routes = routes_new(&options, NULL, &forward_strategy);
+    struct routes *routes =
+        routes_new(&options, NULL, &(struct route_strategies){.forward = &forward_strategy});
     assert_int_equal(route_find(routes, NAME("a"), RRTYPE_A)->group_len, EXCHANGE_GROUP_MAX);
     routes_free(routes);
 }
@@ -136,7 +143,8 @@ static void test_thousands_of_zones_are_all_found(void **state)
         zones[i].name_len = sample_name(zones[i].wire, text).len;
     }
     struct route_options options = {.zones = zones, .zone_count = COUNT};
-    struct routes *routes = routes_new(&options, NULL, &forward_strategy);
+    struct routes *routes =
+        routes_new(&options, NULL, &(struct route_strategies){.forward = &forward_strategy});
     for (int i = 0; i < COUNT; i++) {
         char text[64];
         snprintf(text, sizeof(text), i % 3 ? "www.z%d.example" : "www.deep.z%d.in.example", i);

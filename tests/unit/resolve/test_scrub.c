@@ -613,7 +613,7 @@ static int set_up(void **state)
                                                  .failure_ttl_s = 5};
     cache_thread_begin();
     cache = cache_new(&options);
-    routes = routes_new(ZONES(&zones, ".", "example"), NULL, &forward_strategy);
+    routes = routes_new(ZONES(&zones, ".", "example"), NULL, &(struct route_strategies){.forward = &forward_strategy});
     return !cache || !routes;
 }
 
