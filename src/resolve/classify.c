@@ -102,8 +102,8 @@ static enum response_kind kind_of_authority(const struct message *message,
 static bool is_referral_in_answer(const struct response *out, const struct message *message,
                                   const struct question *question, const struct zone *zone)
 {
-    return out->chain.end == ALIAS_DATA && out->chain.hops == 0 && question->type == RRTYPE_NS &&
-           !(message->flags & HEADER_AA) && question->name.len > zone->name.len;
+    return out->chain.hops == 0 && question->type == RRTYPE_NS && !(message->flags & HEADER_AA) &&
+           question->name.len > zone->name.len;
 }
 
 /* It asks others itself: what it says may be old, or another's. */
@@ -118,7 +118,7 @@ static enum response_kind kind_of_authoritative(struct response *out, enum respo
                                                 const struct question *question,
                                                 const struct zone *zone)
 {
-    if (is_referral_in_answer(out, message, question, zone)) {
+    if (kind == RESPONSE_ANSWER && is_referral_in_answer(out, message, question, zone)) {
         out->referral = SECTION_ANSWER;
         return RESPONSE_REFERRAL;
     }

@@ -109,17 +109,13 @@ static bool is_address(const struct rr *rr)
                                      (rr->type == RRTYPE_AAAA && rr->rdata_len == 16));
 }
 
-unsigned delegation_add_addrs(struct delegation *delegation, unsigned server,
-                              const struct message *message, enum section section)
+void delegation_add_answer(struct delegation *delegation, unsigned server,
+                           const struct message *message)
 {
-    unsigned count = 0;
-    struct rr_iter iter = message_rrs(message, section);
+    struct rr_iter iter = message_rrs(message, SECTION_ANSWER);
     for (struct rr rr; message_rr_next(&iter, &rr);)
-        if (is_address(&rr) &&
-            message_owner_is(message, &rr, delegation_server(delegation, server)) &&
-            delegation_add_addr(delegation, server, message_rdata(message, &rr)))
-            count++;
-    return count;
+        if (is_address(&rr))
+            (void)delegation_add_addr(delegation, server, message_rdata(message, &rr));
 }
 
 void delegation_addr(const struct delegation *delegation, unsigned at, uint16_t port,

@@ -84,9 +84,11 @@ int delegation_find(const struct delegation *delegation, struct name server);
 /* An address of a server: 4 or 16 bytes (MUST). False without room; a known one is no second. */
 bool delegation_add_addr(struct delegation *delegation, unsigned server, struct span bytes);
 
-/* The addresses that records of the section give the server; returns how many were new. */
-unsigned delegation_add_addrs(struct delegation *delegation, unsigned server,
-                              const struct message *message, enum section section);
+/* The addresses in the answer section are the server's: of an answer of ours to a question for
+ * them, which has nothing else. So a server whose name is an alias is found, against RFC 2181
+ * section 10.3, as others find it. */
+void delegation_add_answer(struct delegation *delegation, unsigned server,
+                           const struct message *message);
 
 void delegation_addr(const struct delegation *delegation, unsigned at, uint16_t port,
                      struct addr *out);

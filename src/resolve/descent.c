@@ -144,7 +144,7 @@ void descent_enter(const struct strategy_view *view, const struct delegation *cu
     if (memory->pending)
         steps_add(out, STEP_LEAVE);
     memory->cut = *cut;
-    memory->pending = memory->addrs_asked = 0;
+    memory->pending = memory->addrs_asked = memory->absent_labels = 0;
     memory->looked_up = 0;
     memory->asking = false;
     choose_question(view);

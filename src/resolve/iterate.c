@@ -88,6 +88,7 @@ static void on_referral(const struct strategy_view *view, const struct event *ev
         return;
     }
     memory->from_cache = false;
+    memory->failed = (struct exchange_failure){0}; /* it was another zone's */
     descent_enter(view, cut, out);
 }
 
@@ -218,7 +219,7 @@ static void take_addrs(struct iterate_memory *memory, unsigned server, const str
     struct message message;
     if (server < memory->cut.server_count && answer->kind == ANSWER_POSITIVE &&
         message_parse(&message, answer->message) == MESSAGE_OK)
-        (void)delegation_add_addrs(&memory->cut, server, &message, SECTION_ANSWER);
+        delegation_add_answer(&memory->cut, server, &message);
 }
 
 /* answer is NULL when there is none. */

@@ -357,8 +357,8 @@ static void feed(struct task *task, struct at_hand *at_hand)
 static void log_response(const struct task *task, enum response_kind kind)
 {
     char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX];
-    LOG(LOG_DEBUG, "resolve", "%s %s: %s", name_format(task->question.name, name),
-        rrtype_name(task->question.type, type), response_kind_name(kind));
+    LOG(LOG_DEBUG, "resolve", "%s %s: %s", name_format(task->asked.name, name),
+        rrtype_name(task->asked.type, type), response_kind_name(kind));
 }
 
 /* Scrubs what is useful. What does not come out whole is not believed; the answer to a part of the

@@ -53,13 +53,29 @@ static bool write_absent(struct answer *out, struct compose_space *space,
     return true;
 }
 
+/* A zone at the name, or below it, shows that the name is there after all. */
+static bool is_zone_above(const struct answer *answer, struct name name)
+{
+    struct message message;
+    uint8_t wire[NAME_WIRE_MAX];
+    if (message_parse(&message, answer->message) != MESSAGE_OK)
+        return false;
+    struct rr_iter iter = message_rrs(&message, SECTION_AUTHORITY);
+    for (struct rr rr; message_rr_next(&iter, &rr);) {
+        struct name owner = message_owner(&message, &rr, wire);
+        if (rr.type == RRTYPE_SOA && (owner.len >= name.len || !name_is_below(name, owner)))
+            return false;
+    }
+    return true;
+}
+
 void task_cut_learn_absent(struct task *task, struct name name, const struct answer *answer)
 {
     struct tasks *tasks = task->tasks;
     struct question question = {.name = name, .type = RRTYPE_NS, .cls = RRCLASS_IN};
     struct answer absent;
     struct cache_key key;
-    if (!task_is_current(task) ||
+    if (!task_is_current(task) || !is_zone_above(answer, name) ||
         !write_absent(&absent, &tasks->stitched, &question, answer, loop_now(tasks->loop)))
         return;
     cut_key(task, name, &key);

@@ -14,7 +14,8 @@
 #include "base/addr.h"
 #include "resolve/tasks.h"
 
-/* What recursion stands on; borrowed by the tasks, which a NULL leaves without it. */
+/* What recursion stands on; borrowed by the tasks, which a NULL leaves without it. Once it is there
+ * it stays as long as they do: a reload changes what is in it, as tasks have something to drop. */
 struct iterate_world {
     struct iterate_rules rules;
     struct delegation hints;

@@ -102,6 +102,7 @@ static void test_the_parents_ns_records_in_the_answer_are_a_referral(void **stat
     assert_string_equal(classified(QUESTION("sub.example.com", NS), 0, ns), "referral");
     assert_int_equal(response.referral, SECTION_ANSWER);
     assert_string_equal(classified(QUESTION("sub.example.com", NS), HEADER_AA, ns), "answer");
+    assert_string_equal(classified(QUESTION("sub.example.com", NS), RCODE_NXDOMAIN, ns), "unsound");
     assert_string_equal(classified(QUESTION("example.com", NS), 0,
                                    (struct sections){.answer = {"example.com. NS ns.other.net."}}),
                         "answer");

@@ -435,15 +435,35 @@ static void test_known_addresses_come_first_and_others_when_they_are_of_no_use(v
                         "ask www.example.com. MX @example.com. 1-2");
 }
 
-static void test_addresses_of_another_name_than_the_servers_are_not_taken(void **state)
+static void test_an_answer_without_addresses_is_none(void **state)
 {
     (void)state;
     start(WWW);
     found(COM);
     referred(CUT(PARENT, "example.com", "ns.one.net"));
     sub_failed(FIRST_AAAA);
-    assert_string_equal(found_addr(FIRST_A, QUESTION("ns.one.net", A), "evil.net. A 6.6.6.6"),
+    assert_string_equal(found_addr(FIRST_A, QUESTION("ns.one.net", A), "ns.one.net. CNAME a.net."),
                         "fail 2: 22");
+}
+
+static void test_a_server_whose_name_is_an_alias_is_asked(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(COM);
+    referred(CUT(PARENT, "example.com", "ns.one.net"));
+    assert_string_equal(found_addr(FIRST_A, QUESTION("ns.one.net", A), "a.net. A 192.0.2.10"),
+                        "ask www.example.com. MX @example.com. 0-1");
+}
+
+static void test_absence_of_a_part_in_one_zone_says_nothing_of_another(void **state)
+{
+    (void)state;
+    start(QUESTION("a.example.com", A));
+    found(COM);
+    answered(RESPONSE_NXDOMAIN, NULL); /* example.com, which is there after all */
+    assert_string_equal(referred(EXAMPLE), "learn; ask a.example.com. A @example.com. 0-2");
+    assert_string_equal(answered(RESPONSE_NXDOMAIN, NULL), "done");
 }
 
 static void test_lookups_of_a_cut_that_was_left_are_left(void **state)
@@ -726,8 +746,9 @@ int main(void)
         cmocka_unit_test_setup(test_a_host_of_one_version_looks_up_addresses_of_that_one, set_up),
         cmocka_unit_test_setup(test_known_addresses_come_first_and_others_when_they_are_of_no_use,
                                set_up),
-        cmocka_unit_test_setup(test_addresses_of_another_name_than_the_servers_are_not_taken,
-                               set_up),
+        cmocka_unit_test_setup(test_an_answer_without_addresses_is_none, set_up),
+        cmocka_unit_test_setup(test_a_server_whose_name_is_an_alias_is_asked, set_up),
+        cmocka_unit_test_setup(test_absence_of_a_part_in_one_zone_says_nothing_of_another, set_up),
         cmocka_unit_test_setup(test_lookups_of_a_cut_that_was_left_are_left, set_up),
         cmocka_unit_test_setup(test_lame_servers_and_those_that_say_no_make_it_ask_another, set_up),
         cmocka_unit_test_setup(test_a_failing_cut_that_was_just_given_fails_with_its_reasons,

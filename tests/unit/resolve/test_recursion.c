@@ -17,6 +17,32 @@ struct served {
 
 /* The first row that fits answers. */
 static const struct served internet[] = {
+    {102,
+     "example.com",
+     0,
+     0,
+     {.authority = {"example.com. 600 NS new.example.com."},
+      .additional = {"new.example.com. 600 A 192.0.0.7"}}},
+    {2, "nsalias.com", 0, 0, {.authority = {"nsalias.com. 600 NS alias.host.net."}}},
+    {4,
+     "a.odd.example.com",
+     0,
+     HEADER_AA | RCODE_NXDOMAIN,
+     {.authority = {SOA_OF("odd.example.com.")}}},
+    {4, "b.odd.example.com", 0, HEADER_AA, {.answer = {"b.odd.example.com. 300 A 192.0.2.91"}}},
+    {4, "odd.example.com", 0, HEADER_AA | RCODE_NXDOMAIN, {.authority = {SOA_OF("example.com.")}}},
+    {4,
+     "d.example.com",
+     0,
+     HEADER_AA,
+     {.answer = {"d.example.com. 300 DNAME host.net.",
+                 "dns.d.example.com. 300 CNAME dns.host.net."}}},
+    {5,
+     "alias.host.net",
+     RRTYPE_A,
+     HEADER_AA,
+     {.answer = {"alias.host.net. 300 CNAME dns.host.net.", "dns.host.net. 300 A 192.0.0.6"}}},
+    {6, "www.nsalias.com", RRTYPE_A, HEADER_AA, {.answer = {"www.nsalias.com. 300 A 192.0.2.92"}}},
     {1,
      ".",
      RRTYPE_NS,
@@ -161,6 +187,9 @@ static const struct served internet[] = {
     {9, ".", 0, DEAD, {.answer = {NULL}}},
 };
 
+static unsigned dead; /* a server that does not answer any more; 0: none */
+static bool moved;    /* com knows of new servers, as server 102 */
+
 static const struct served *find_served(uintptr_t server, const struct question *question)
 {
     for (size_t i = 0; i < ARRAY_LEN(internet); i++)
@@ -173,7 +202,9 @@ static const struct served *find_served(uintptr_t server, const struct question 
 static bool respond(struct response_text *to, unsigned server, const struct question *question)
 {
     static const struct sections none;
-    const struct served *served = find_served(server, question);
+    if (server == dead)
+        return false;
+    const struct served *served = find_served(moved && server == 2 ? 102 : server, question);
     if (served && served->flags == DEAD)
         return false;
     response_make(to, served ? (uint16_t)served->flags : RCODE_REFUSED, question,
@@ -269,6 +300,42 @@ static void test_servers_that_name_themselves_without_addresses_stay_reachable(v
     assert_string_equal(questions, "4:b.example.com. A, 4:a.b.example.com. A");
 }
 
+static void test_when_a_zone_has_moved_its_parent_says_where(void **state)
+{
+    (void)state;
+    resolve("www.example.com");
+    fake_loop_advance(loop, 301 * US_PER_S);
+    dead = 4;
+    moved = true;
+    assert_string_equal(resolve("www.example.com"), "an www.example.com. 300 A 192.0.2.90\n");
+    assert_string_equal(questions, "4:www.example.com. A, 2:example.com. A, 7:www.example.com. A");
+}
+
+static void test_when_a_zone_is_dead_its_parent_is_asked_once_and_no_more(void **state)
+{
+    (void)state;
+    resolve("www.example.com");
+    dead = 4;
+    resolve("ftp.example.com");
+    assert_int_equal(rcode, RCODE_SERVFAIL);
+    assert_string_equal(questions, "4:ftp.example.com. A, 2:example.com. A");
+}
+
+static void test_a_dname_leads_to_another_zone(void **state)
+{
+    (void)state;
+    assert_string_equal(resolve("dns.d.example.com"), "an d.example.com. 300 DNAME host.net.\n"
+                                                      "an dns.d.example.com. 300 CNAME "
+                                                      "dns.host.net.\n"
+                                                      "an dns.host.net. 300 A 192.0.0.6\n");
+}
+
+static void test_a_name_server_that_is_an_alias_is_found(void **state)
+{
+    (void)state;
+    assert_string_equal(resolve("www.nsalias.com"), "an www.nsalias.com. 300 A 192.0.2.92\n");
+}
+
 /* ---- stub zones ---- */
 
 static void test_a_stub_zone_is_asked_of_its_own_servers_whatever_they_say_of_others(void **state)
@@ -313,6 +380,14 @@ static void test_below_a_name_that_is_not_there_nothing_is_asked(void **state)
     fake_loop_advance(loop, 61 * US_PER_S);
     resolve("x.no.example.com");
     assert_string_equal(questions, "4:no.example.com. A, 4:x.no.example.com. A");
+}
+
+static void test_a_zone_that_shows_itself_is_not_absent(void **state)
+{
+    (void)state;
+    resolve("a.odd.example.com");
+    assert_int_equal(rcode, RCODE_NXDOMAIN);
+    assert_string_equal(resolve("b.odd.example.com"), "an b.odd.example.com. 300 A 192.0.2.91\n");
 }
 
 static void test_an_empty_non_terminal_is_no_end(void **state)
@@ -422,45 +497,69 @@ static void test_nxns_costs_its_victim_few_questions(void **state)
     assert_in_range(count, 1, 2 * 6);
 }
 
+static int set_up_table(void **state)
+{
+    dead = 0;
+    moved = false;
+    return set_up(state);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_three_levels_are_gone_down_and_remembered, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_three_levels_are_gone_down_and_remembered,
+                                        set_up_table, tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_known_to_be_no_cut_is_not_asked_for_again,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_the_root_is_primed_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_addresses_that_are_missing_are_looked_up, set_up,
+                                        set_up_table, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_root_is_primed_once, set_up_table, tear_down),
+        cmocka_unit_test_setup_teardown(test_addresses_that_are_missing_are_looked_up, set_up_table,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
-            test_an_alias_out_of_the_zone_is_resolved_by_its_own_and_not_believed, set_up,
+            test_an_alias_out_of_the_zone_is_resolved_by_its_own_and_not_believed, set_up_table,
             tear_down),
-        cmocka_unit_test_setup_teardown(test_a_cut_ends_and_the_parent_is_asked_again, set_up,
+        cmocka_unit_test_setup_teardown(test_a_cut_ends_and_the_parent_is_asked_again, set_up_table,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
-            test_the_childs_servers_are_preferred_as_long_as_the_parent_allows, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            test_servers_that_name_themselves_without_addresses_stay_reachable, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            test_a_stub_zone_is_asked_of_its_own_servers_whatever_they_say_of_others, set_up,
+            test_the_childs_servers_are_preferred_as_long_as_the_parent_allows, set_up_table,
             tear_down),
-        cmocka_unit_test_setup_teardown(test_referrals_of_a_stub_zone_are_followed, set_up,
+        cmocka_unit_test_setup_teardown(
+            test_servers_that_name_themselves_without_addresses_stay_reachable, set_up_table,
+            tear_down),
+        cmocka_unit_test_setup_teardown(test_when_a_zone_has_moved_its_parent_says_where,
+                                        set_up_table, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_when_a_zone_is_dead_its_parent_is_asked_once_and_no_more, set_up_table, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_dname_leads_to_another_zone, set_up_table,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_name_server_that_is_an_alias_is_found, set_up_table,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
-            test_without_recursion_a_stub_zone_has_its_own_servers_alone, set_up, tear_down),
+            test_a_stub_zone_is_asked_of_its_own_servers_whatever_they_say_of_others, set_up_table,
+            tear_down),
+        cmocka_unit_test_setup_teardown(test_referrals_of_a_stub_zone_are_followed, set_up_table,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_without_recursion_a_stub_zone_has_its_own_servers_alone, set_up_table, tear_down),
         cmocka_unit_test_setup_teardown(test_below_a_name_that_is_not_there_nothing_is_asked,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_an_empty_non_terminal_is_no_end, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_lame_server_is_passed_over, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_dead_zone_fails_with_its_reasons, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_zone_of_which_no_address_may_be_asked_fails, set_up,
+                                        set_up_table, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_zone_that_shows_itself_is_not_absent, set_up_table,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_one_zone_does_not_take_all_tasks, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_zone_inside_itself_fails_at_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_zones_that_depend_on_each_other_fail, set_up,
+        cmocka_unit_test_setup_teardown(test_an_empty_non_terminal_is_no_end, set_up_table,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_aliases_in_a_circle_of_zones_fail, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_nxns_costs_its_victim_few_questions, set_up,
+        cmocka_unit_test_setup_teardown(test_a_lame_server_is_passed_over, set_up_table, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_dead_zone_fails_with_its_reasons, set_up_table,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_zone_of_which_no_address_may_be_asked_fails,
+                                        set_up_table, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_zone_does_not_take_all_tasks, set_up_table,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_zone_inside_itself_fails_at_once, set_up_table,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_zones_that_depend_on_each_other_fail, set_up_table,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_aliases_in_a_circle_of_zones_fail, set_up_table,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_nxns_costs_its_victim_few_questions, set_up_table,
                                         tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
