@@ -69,7 +69,8 @@ static void set_world(struct resolver *resolver, const struct recursion_options 
         world->hints = *recursion->hints;
     else
         root_hints_builtin(&world->hints);
-    tasks->world = recursion->meet ? world : NULL;
+    if (recursion->meet) /* once set it stays: tasks have upstreams to let go */
+        tasks->world = world;
 }
 
 static void on_turn_end(struct turn_end *end)
@@ -111,6 +112,7 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
     resolver->tasks.stats = stats;
     resolver->tasks.upstreams = upstreams;
     resolver->tasks.minimal_responses = routes->minimal_responses;
+    resolver->tasks.world = NULL;
     set_world(resolver, &routes->recursion);
     if (init(resolver, routes, max_tasks))
         return resolver;
