@@ -47,7 +47,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     };
     static struct route_options route_options = {.zones = zones, .zone_count = ARRAY_LEN(zones)};
     cache = cache_new(&options);
-    routes = routes_new(&route_options, NULL, NULL);
+    routes = routes_new(&route_options, NULL, &(struct route_strategies){0});
     MUST(cache && routes);
     atexit(clean_up); /* the leak check does not look into the cache's mapping */
     return 0;

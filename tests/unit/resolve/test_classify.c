@@ -189,7 +189,7 @@ static void test_a_forwarders_referral_is_what_it_was(void **state)
 static int set_up(void **state)
 {
     (void)state;
-    routes = routes_new(ZONES(&zones, ".", "inner.example.com"), NULL, NULL);
+    routes = routes_new(ZONES(&zones, ".", "inner.example.com"), NULL, &(struct route_strategies){0});
     return routes ? 0 : -1;
 }
 
