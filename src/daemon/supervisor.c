@@ -11,7 +11,6 @@
 
 #include "daemon/supervisor.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
@@ -38,6 +37,7 @@
 #include "daemon/sessions.h"
 #include "daemon/signals.h"
 #include "daemon/snapshots.h"
+#include "daemon/supervisor_inside.h"
 #include "daemon/vitals.h"
 #include "daemon/watchers.h"
 #include "daemon/worker.h"
@@ -47,37 +47,7 @@
 #include "resolve/local_names.h"
 #include "serve/listen_sockets.h"
 
-enum {
-    SOCKETS_MAX = 1024, /* of the service manager: two for each address */
-    SNAPSHOT_LOOK_US = 50000,
-};
-
-struct supervisor {
-    const struct config *config; /* of the start: a reload may free it */
-    const char *config_file;
-    struct config *unused;           /* the same, until reload has it */
-    struct certificate *certificate; /* of the start, until reload has it; NULL: no TLS clients */
-    struct reload *reload;
-    struct loop *loop;
-    struct signals *signals;
-    struct control *control;       /* NULL: none is wanted, or it is closed */
-    struct exporter *exporter;     /* likewise */
-    struct network_watch *network; /* NULL: not wanted, or it is closed */
-    struct cache *cache;
-    struct snapshots *snapshots; /* NULL: none are wanted */
-    struct listen_sockets *sockets;
-    struct worker_share share;
-    size_t worker_count;
-    struct workers *workers;
-    struct control_view view;
-    struct control_hooks hooks;
-    struct listening *listening; /* of the start, until reload has it */
-    struct turn_end stop;        /* a command's, when its answer has left */
-    struct timer look;           /* whether a reload may begin that a signal asked for */
-    struct vitals *vitals;       /* NULL: nobody wants to hear of them */
-    bool stopping;
-    bool ran; /* it has served: what the cache holds is worth keeping */
-};
+enum { SNAPSHOT_LOOK_US = 50000 };
 
 /* ---- events ---- */
 
@@ -203,78 +173,6 @@ static void on_drain(void *daemon, struct call *call)
 
 /* ---- start and end ---- */
 
-static size_t worker_count(const struct config *config)
-{
-    cpu_set_t cpus;
-
-    if (config->workers > 0)
-        return MIN(config->workers, (size_t)WORKERS_MAX);
-    if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0)
-        return 1;
-    return MIN((size_t)CPU_COUNT(&cpus), (size_t)WORKERS_MAX);
-}
-
-/* Those that the service manager opened, if any. */
-static int adopt_sockets(struct supervisor *supervisor)
-{
-    int fds[SOCKETS_MAX];
-    char why[LISTEN_SOCKETS_WHY_MAX];
-    size_t count = readiness_take_sockets(fds, SOCKETS_MAX);
-
-    if (count > SOCKETS_MAX)
-        return refusal("the service manager gave %zu sockets, %d are taken", count, SOCKETS_MAX);
-    if (count > 0 &&
-        listen_sockets_adopt(supervisor->sockets, fds, count, &supervisor->config->server, why))
-        return refusal("sockets of the service manager: %s", why);
-    return EXIT_STOPPED;
-}
-
-/* Early, as only root may be allowed to bind them. */
-static int make_sockets(struct supervisor *supervisor)
-{
-    char why[REFUSAL_TEXT_MAX];
-
-    supervisor->worker_count = worker_count(supervisor->config);
-    supervisor->sockets = listen_sockets_new(supervisor->worker_count);
-    if (!supervisor->sockets)
-        return refusal("out of memory");
-    if (adopt_sockets(supervisor))
-        return EXIT_CANNOT_START;
-    supervisor->listening =
-        listening_prepare(supervisor->sockets, &supervisor->config->server, why);
-    return supervisor->listening ? EXIT_STOPPED : refusal("%s", why);
-}
-
-/* Everything said over TLS from now on can be read by who has the file. */
-static int log_tls_keys(const struct config *config)
-{
-    char why[TLS_WHY_MAX];
-
-    if (!config->tls_key_log || !*config->tls_key_log)
-        return EXIT_STOPPED;
-    if (tls_log_keys_to(config->tls_key_log, why))
-        return refusal("log.tls-keys: %s", why);
-    LOG(LOG_WARNING, "daemon",
-        "the secrets of all TLS connections are written to %s: who reads it reads them; remove "
-        "log.tls-keys when you are done",
-        config->tls_key_log);
-    return EXIT_STOPPED;
-}
-
-/* Early, as only root may be allowed to read the key. */
-static int load_certificate(struct supervisor *supervisor)
-{
-    const struct server_options *options = &supervisor->config->server;
-    char why[TLS_WHY_MAX];
-
-    if (options->listen_tls_count == 0)
-        return EXIT_STOPPED;
-    if (certificate_load(&supervisor->certificate, options, why))
-        return refusal_certificate(why);
-    certificate_warn_over(supervisor->certificate, options, time(NULL));
-    return EXIT_STOPPED;
-}
-
 static bool make_reload(struct supervisor *supervisor)
 {
     const struct reload_host host = {
@@ -314,66 +212,6 @@ static int make_shared(struct supervisor *supervisor)
     if (!share->ticket_keys || !make_reload(supervisor))
         return refusal("out of memory; lower server.max-clients");
     share->generation = reload_current(supervisor->reload);
-    return EXIT_STOPPED;
-}
-
-static int open_control(struct supervisor *supervisor)
-{
-    const struct config *config = supervisor->config;
-    char why[CONTROL_WHY_MAX];
-    const struct local_place place = {
-        .path = config->control_socket,
-        .mode = config->control_mode,
-        .uid = config->control_account.uid,
-        .gid = config->control_account.gid,
-    };
-
-    if (!place.path || !*place.path)
-        return EXIT_STOPPED;
-    if (control_open(&supervisor->control, supervisor->loop, &place, &supervisor->view, why))
-        return refusal("control.socket: %s", why);
-    return EXIT_STOPPED;
-}
-
-static int open_exporter(struct supervisor *supervisor)
-{
-    const struct addr *listen = &supervisor->config->metrics_listen;
-
-    if (addr_family(listen) == AF_UNSPEC)
-        return EXIT_STOPPED;
-    enum err err =
-        exporter_open(&supervisor->exporter, supervisor->loop, listen, &supervisor->view);
-    return err ? refusal_metrics(listen, err) : EXIT_STOPPED;
-}
-
-/* They belong to the user who serves, and nobody else's are read. */
-static int open_sessions(struct supervisor *supervisor)
-{
-    supervisor->share.tickets = sessions_open(supervisor->config->session_file);
-    return supervisor->share.tickets ? EXIT_STOPPED : refusal("out of memory");
-}
-
-static int open_watchers(struct supervisor *supervisor)
-{
-    const struct config *config = supervisor->config;
-    enum err err = watchers_open(&supervisor->share.watchers, config, supervisor->worker_count);
-
-    if (err && err != ERR_NO_MEMORY && err != ERR_NO_FILES)
-        return refusal("dnstap.file: %s: %s", config->dnstap.file,
-                       err == ERR_INVALID ? "is no file" : err_str(err));
-    return err ? refusal("queries cannot be watched: %s; raise the limits", err_str(err))
-               : EXIT_STOPPED;
-}
-
-static int start_workers(struct supervisor *supervisor)
-{
-    size_t count = supervisor->worker_count;
-    enum err err =
-        workers_start(&supervisor->workers, &supervisor->share, count, supervisor->sockets);
-
-    if (err)
-        return refusal("cannot start %zu workers: %s; lower server.workers or raise the limits",
-                       count, err_str(err));
     return EXIT_STOPPED;
 }
 
@@ -432,26 +270,26 @@ static int open_network(struct supervisor *supervisor)
 
 static int start(struct supervisor *supervisor)
 {
-    int code = make_sockets(supervisor);
+    int code = supervisor_open_sockets(supervisor);
 
     if (!code)
-        code = log_tls_keys(supervisor->config);
+        code = supervisor_log_tls_keys(supervisor);
     if (!code)
-        code = load_certificate(supervisor);
+        code = supervisor_load_certificate(supervisor);
     if (!code)
         code = make_shared(supervisor);
     if (!code)
-        code = open_control(supervisor);
+        code = supervisor_open_control(supervisor);
     if (!code)
-        code = open_exporter(supervisor);
+        code = supervisor_open_exporter(supervisor);
     if (!code)
         code = identity_take(supervisor->config, supervisor->config_file, supervisor->sockets);
     if (!code)
-        code = open_sessions(supervisor);
+        code = supervisor_open_sessions(supervisor);
     if (!code)
-        code = open_watchers(supervisor);
+        code = supervisor_open_watchers(supervisor);
     if (!code)
-        code = start_workers(supervisor);
+        code = supervisor_start_workers(supervisor);
     if (!code)
         code = begin_reloads(supervisor);
     if (!code)
