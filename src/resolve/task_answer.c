@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * What servers say, on its way to the strategy: classified, and scrubbed where it is useful. What
+ * is left of a message is scrub's to say, what it says of cuts task_cut's.
+ */
+#include "base/check.h"
+#include "base/log.h"
+#include "dns/rrtype.h"
+#include "resolve/classify.h"
+#include "resolve/finish.h"
+#include "resolve/scrub.h"
+#include "resolve/task_cut.h"
+#include "resolve/task_inside.h"
+
+static void log_response(const struct task *task, enum response_kind kind)
+{
+    char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX];
+    LOG(LOG_DEBUG, "resolve", "%s %s: %s", name_format(task->asked.name, name),
+        rrtype_name(task->asked.type, type), response_kind_name(kind));
+}
+
+/* Scrubs what is useful. What does not come out whole is not believed; the answer to a part of the
+ * question is nobody's. */
+static const struct answer *vet(struct task *task, struct response *response, struct answer *answer,
+                                const struct message *message)
+{
+    struct tasks *tasks = task->tasks;
+    struct zone cut;
+    const struct zone *zone = task->zone;
+    if (zone->is_authoritative) {
+        task_cut_zone(task, &cut);
+        zone = &cut;
+    }
+    struct scrub_rules rules = {
+        .zone = zone,
+        .cache = tasks->cache,
+        .dnssec_ok = task->key.flags & CACHE_KEY_DO,
+        .minimal_responses = tasks->minimal_responses,
+        .now = loop_now(tasks->loop),
+    };
+    classify(response, message, &task->asked, zone);
+    log_response(task, response->kind);
+    if (!response_is_useful(response->kind) || !question_equal(&task->asked, &task->question))
+        return NULL;
+    if (scrub(answer, &tasks->scrubbed, message, &task->question, response, &rules))
+        return answer;
+    response->kind = RESPONSE_UNSOUND;
+    return NULL;
+}
+
+static enum exchange_verdict on_answer(void *owner, const struct exchange_answer *from)
+{
+    struct task *task = owner;
+    struct tasks *tasks = task->tasks;
+    struct response response;
+    struct answer answer;
+    MUST(!tasks->delivering);
+    task->source = from->source;
+    struct at_hand at_hand = {.answer = vet(task, &response, &answer, from->message)};
+    struct event event = {.kind = EVENT_ANSWERED, .response = &response};
+    if (task->zone->is_authoritative && task_cut_read(task, &response, from->message, &tasks->cut))
+        event.delegation = &tasks->cut;
+    at_hand.event = &event;
+    if (task->zone->is_authoritative)
+        at_hand.part_ttl_s = task_cut_ttl(&response, from->message);
+    task_feed(task, &at_hand);
+    if (!at_hand.another)
+        task_check_under_way(task);
+    finish_deliver(tasks);
+    return at_hand.another ? EXCHANGE_ANOTHER : EXCHANGE_TAKEN;
+}
+
+static void count_failure(struct stats *stats, const struct exchange_failure *failure)
+{
+    if (failure->full)
+        STATS_INC(stats, failures_full);
+    else if (failure->any_answer)
+        STATS_INC(stats, failures_badanswer);
+    else
+        STATS_INC(stats, failures_unreachable);
+}
+
+static void on_failed(void *owner, const struct exchange_failure *failure)
+{
+    struct task *task = owner;
+    struct tasks *tasks = task->tasks;
+    struct event event = {.kind = EVENT_FAILED, .exchange = failure};
+    count_failure(tasks->stats, failure);
+    task_feed_event(task, &event, NULL);
+    task_check_under_way(task);
+    finish_deliver(tasks);
+}
+
+const struct exchange_handler task_exchange_handler = {.on_answer = on_answer,
+                                                       .on_failed = on_failed};

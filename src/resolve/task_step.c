@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Events in, steps out, and each step done. What to do is the strategy's to decide, the end
+ * finish's.
+ *
+ * Invariant: a task that runs has an exchange, a subtask or a timer under way, or is on the stack.
+ */
+#include "base/check.h"
+#include "dns/edns.h"
+#include "resolve/finish.h"
+#include "resolve/stitch.h"
+#include "resolve/task_cut.h"
+#include "resolve/task_inside.h"
+
+void task_fail(struct task *task, enum stat reason, uint16_t ede, bool cache)
+{
+    struct failure failure = {
+        .rcode = RCODE_SERVFAIL, .cache = cache, .ede_count = 1, .ede = {ede}};
+    stats_add_at(task->tasks->stats, reason, 1);
+    finish_failed(task, &failure);
+}
+
+void task_check_under_way(const struct task *task)
+{
+    MUST(task->state != TASK_RUNNING || task->exchange.active || task->subs ||
+         timer_is_armed(&task->wait));
+}
+
+void task_feed_event(struct task *task, const struct event *event, const struct answer *answer)
+{
+    struct at_hand at_hand = {.event = event, .answer = answer};
+    task_feed(task, &at_hand);
+}
+
+static struct exchange_question
+exchange_question(struct task *task, const struct question *question, bool recursion_desired)
+{
+    task->asked = *question;
+    return (struct exchange_question){
+        .question = *question,
+        .recursion_desired = recursion_desired,
+        .checking_disabled = recursion_desired && task->key.flags & CACHE_KEY_CD,
+        .dnssec_ok = task->key.flags & CACHE_KEY_DO,
+        .authentic_data = task->zone->trust_ad, /* RFC 6840 section 5.7 */
+    };
+}
+
+static void ask(struct task *task, const struct step_ask *ask)
+{
+    exchange_stop(&task->exchange); /* it may be the one whose answer is being judged */
+    task->asked_zone = task->zone->name;
+    struct exchange_question question =
+        exchange_question(task, &ask->question, ask->recursion_desired);
+    exchange_start(&task->exchange, &question, ask->group, ask->group_len);
+}
+
+/* Where nobody may be asked it is over as soon as the stack is: the strategy may have more steps
+ * under way. */
+static void ask_cut(struct task *task, const struct step_ask_cut *ask)
+{
+    struct loop *loop = task->tasks->loop;
+    struct exchange_question question = exchange_question(task, &ask->question, false);
+    task->nobody = !task_cut_ask(task, ask, &question);
+    if (task->nobody)
+        timer_start(loop, &task->wait, loop_now(loop));
+}
+
+static void find_cut(struct task *task, struct name name)
+{
+    struct event event = {.kind = EVENT_CUT};
+    struct answer absent;
+    struct task_cut_found found = {.cut = &task->tasks->cut, .absent = &absent};
+    task_cut_find(task, name, &found);
+    if (found.is_absent)
+        event.answer = &absent;
+    else if (found.is_cut)
+        event.delegation = &task->tasks->cut;
+    event.passed = found.passed;
+    task_feed_event(task, &event, event.answer);
+}
+
+static void keep(struct task *task, const struct answer *answer)
+{
+    MUST(answer && !task->head);
+    task->head = compose_dup(answer);
+    if (!task->head)
+        task_fail(task, stat_failures_other, EDE_OTHER, false);
+}
+
+static void end_stitched(struct task *task, const struct answer *tail)
+{
+    struct tasks *tasks = task->tasks;
+    struct answer whole;
+    if (!stitch(&whole, &tasks->stitched, &task->question, task->head, tail,
+                loop_now(tasks->loop))) {
+        task_fail(task, stat_failures_badanswer, EDE_INVALID_DATA, true);
+        return;
+    }
+    struct answer *owned = compose_dup(&whole);
+    if (owned)
+        finish_answered(task, owned, owned);
+    else
+        task_fail(task, stat_failures_other, EDE_OTHER, false);
+}
+
+/* An answer of an event other than ANSWERED is borrowed from a cache or another task: it is copied,
+ * as it is delivered later. */
+static void end(struct task *task, const struct at_hand *at_hand)
+{
+    MUST(at_hand->answer);
+    if (task->head) {
+        end_stitched(task, at_hand->answer);
+        return;
+    }
+    if (at_hand->event->kind == EVENT_ANSWERED) {
+        finish_answered(task, at_hand->answer, NULL);
+        return;
+    }
+    struct answer *owned = compose_dup(at_hand->answer);
+    if (owned)
+        finish_answered(task, owned, owned);
+    else
+        task_fail(task, stat_failures_other, EDE_OTHER, false);
+}
+
+static void act(struct task *task, const struct step *step, struct at_hand *at_hand)
+{
+    switch (step->kind) {
+    case STEP_ASK:
+        ask(task, &step->ask);
+        break;
+    case STEP_ANOTHER:
+        MUST(at_hand->event->kind == EVENT_ANSWERED);
+        at_hand->another = true;
+        break;
+    case STEP_KEEP:
+        keep(task, at_hand->answer);
+        break;
+    case STEP_SUBTASK:
+        task_sub_start(task, &step->question, step->tag);
+        break;
+    case STEP_CUT:
+        find_cut(task, step->name);
+        break;
+    case STEP_ASK_CUT:
+        ask_cut(task, &step->ask_cut);
+        break;
+    case STEP_LEARN:
+        MUST(at_hand->event->delegation);
+        task_cut_learn(task, at_hand->event->delegation);
+        break;
+    case STEP_PASSED:
+        MUST(at_hand->event->kind == EVENT_ANSWERED);
+        task_cut_learn_passed(task, step->name, at_hand->part_ttl_s);
+        break;
+    case STEP_ABSENT:
+        MUST(at_hand->answer);
+        task_cut_learn_absent(task, step->name, at_hand->answer);
+        break;
+    case STEP_LEAVE:
+        tasks_leave_subs(task);
+        break;
+    case STEP_WAIT:
+        timer_start(task->tasks->loop, &task->wait, step->until);
+        break;
+    case STEP_DONE:
+        end(task, at_hand);
+        break;
+    case STEP_FAIL:
+        if (at_hand->event->kind == EVENT_ANSWERED) /* those of exchanges are counted there */
+            STATS_INC(task->tasks->stats, failures_badanswer);
+        finish_failed(task, &step->failure);
+        break;
+    }
+}
+
+void task_feed(struct task *task, struct at_hand *at_hand)
+{
+    if (!task->events_left) {
+        task_fail(task, stat_failures_full, EDE_OTHER, true);
+        return;
+    }
+    task->events_left--;
+    struct steps steps;
+    steps.count = 0;
+    static const struct iterate_rules no_rules = {.ipv4 = true, .ipv6 = true};
+    struct strategy_view view = {
+        .question = &task->question,
+        .zone = task->zone,
+        .now = loop_now(task->tasks->loop),
+        .memory = &task->memory,
+        .rules = task->tasks->world ? &task->tasks->world->rules : &no_rules,
+        .budget = task->budget,
+        .is_sub = task->depth > 0,
+    };
+    task->zone->strategy->next(&view, at_hand->event, &steps);
+    for (size_t i = 0; i < steps.count && task->state == TASK_RUNNING; i++)
+        act(task, &steps.at[i], at_hand);
+}
