@@ -161,25 +161,6 @@ static void put_options(FILE *out)
     fputs(".El\n", out);
 }
 
-static void put_future(FILE *out, const char *path, const char *off, const char *sentence)
-{
-    fputs(".It Ic ", out);
-    put_argument(out, path);
-    fputc('\n', out);
-    put_sentences(out, sentence);
-    fputs("Accepted:\n.Ql ", out);
-    put_argument(out, *off ? off : "\"\"");
-    fputs(" .\n", out);
-}
-
-static void put_futures(FILE *out)
-{
-    fputs(".Bl -tag -width Ds\n", out);
-#define FUTURE(path, off, sentence) put_future(out, path, off, sentence);
-#include "nailup/options.def"
-    fputs(".El\n", out);
-}
-
 /* ---- commands of nailupctl ---- */
 
 static void put_command(FILE *out, const char *verb, const char *arguments, const char *sentence)
@@ -355,10 +336,13 @@ static const struct {
     const char *mark;
     void (*put)(FILE *out);
 } marks[] = {
-    {"@OPTIONS@\n", put_options},   {"@FUTURES@\n", put_futures},
-    {"@COMMANDS@\n", put_commands}, {"@WATCHED@\n", put_watched},
-    {"@STATES@\n", put_states},     {"@ENDS@\n", put_ends},
-    {"@METRICS@\n", put_metrics},   {"@PER_UPSTREAM@\n", put_per_upstream},
+    {"@OPTIONS@\n", put_options},
+    {"@COMMANDS@\n", put_commands},
+    {"@WATCHED@\n", put_watched},
+    {"@STATES@\n", put_states},
+    {"@ENDS@\n", put_ends},
+    {"@METRICS@\n", put_metrics},
+    {"@PER_UPSTREAM@\n", put_per_upstream},
     {"@ALERTS@\n", put_alerts},
 };
 

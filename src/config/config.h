@@ -233,12 +233,6 @@ void config_upstream_options(const struct config *config, const struct config_zo
  */
 bool config_meet(const void *config, const struct addr *ip, struct route_upstream *out);
 
-/* Whether the keys of recursion (RECURSION rows of options.def) mean something in this version.
- * Where not, they are refused unless they say so, and are not printed. For tests, which see both
- * sides: set before anything is loaded, and back afterwards. */
-bool config_has_recursion(void);
-void config_set_recursion(bool has_recursion);
-
 /* Appends the effective configuration as YAML that loads back to the same (--print-config).
  * ERR_LIMIT when it does not fit out; four times CONFIG_FILE_MAX always suffices. */
 MUST_USE enum err config_print(const struct config *config, struct buf *out);

@@ -36,9 +36,10 @@ static void check_has_zone(struct loader *loader)
     if (zones && (zones->count || zones->broken || !yaml_tree_is_empty(zones)) &&
         (zones->kind != TREE_LIST || zones->count))
         return;
-    problems_add(loader->problems, position_of(config, "forward-zones"), "forward-zones",
-                 "names no zone, so nothing could be answered; add the servers to ask, for example "
-                 "forward-zones: [{name: ., upstreams: [192.0.2.53]}]");
+    problems_add(loader->problems, position_of(config, "recursion.enabled"), "recursion.enabled",
+                 "is no, and no zone has servers, so nothing could be answered; write yes, or add "
+                 "the servers to ask, for example forward-zones: [{name: ., upstreams: "
+                 "[192.0.2.53]}]");
 }
 
 static void check_ttls(struct loader *loader)

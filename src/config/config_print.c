@@ -186,8 +186,7 @@ static void put_zone(struct printer *printer, const struct config_zone *zone,
     char text[KIND_TEXT_MAX];
     put(printer, "  - {name: %s, upstreams: ", kind_format(KIND_ZONE_NAME, zone->wire, text));
     put_upstreams(printer, zone, route->upstreams);
-    if (config_has_recursion())
-        put(printer, ", first: %s", kind_format(KIND_BOOL, &zone->first, text));
+    put(printer, ", first: %s", kind_format(KIND_BOOL, &zone->first, text));
     if (!zone->is_stub)
         put(printer, ", trust-ad: %s", kind_format(KIND_BOOL, &zone->trust_ad, text));
     put(printer, ", cache: %s", kind_format(KIND_BOOL, &zone->cache, text));
@@ -387,7 +386,7 @@ enum err config_print(const struct config *config, struct buf *out)
     size_t count;
     const struct option *rows = options_all(&count);
     for (size_t i = 0; i < count; i++)
-        if (!option_is_of_item(&rows[i]) && !option_is_later(&rows[i]))
+        if (!option_is_of_item(&rows[i]))
             put_row(&printer, &rows[i]);
     return printer.err;
 }

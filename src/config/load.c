@@ -147,28 +147,6 @@ void load_value(struct loader *loader, const struct option *option,
     }
 }
 
-static bool is_off(const char *off, const struct yaml_tree_node *node)
-{
-    static const char *const off_words[] = {"no", "never", "0s", ""};
-    if (node->kind == TREE_LIST)
-        return node->count == 0;
-    if (node->kind != TREE_SCALAR)
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(off_words); i++)
-        if (strcmp(node->text, off_words[i]) == 0)
-            return true;
-    return strcmp(node->text, off) == 0;
-}
-
-/* A key of a later version: what it says must be what this one does anyway. */
-static void load_later(struct loader *loader, const char *off, const struct yaml_tree_node *node)
-{
-    if (node->broken || is_off(off, node))
-        return;
-    loader_error(loader, node->key, "is not supported yet by this version; leave it out%s%s",
-                 *off ? " or write " : "", off);
-}
-
 /* The key's part of a row's path below the prefix, up to the next '.', for suggestions. */
 static void offer_key(struct suggestion *suggestion, const char *row_path, const char *prefix,
                       char key[ROW_PATH_MAX])
@@ -192,7 +170,7 @@ static void suggest_key(struct suggestion *suggestion, const char *prefix, bool 
     size_t count;
     const struct option *rows = options_all(&count);
     for (size_t i = 0; i < count; i++)
-        if (!option_is_later(&rows[i]) && (!layered_only || option_is_layered(&rows[i])))
+        if (!layered_only || option_is_layered(&rows[i]))
             offer_key(suggestion, rows[i].path, prefix, key);
 }
 
@@ -215,7 +193,7 @@ static void report_unknown(struct loader *loader, const struct yaml_tree_node *k
         loader_error(loader, key, "is not known; nailup.yaml(5) lists what is");
 }
 
-/* Where the key leads: a row, a section, a later version, or nowhere. */
+/* Where the key leads: a row, a section, or nowhere. */
 static bool load_key(struct loader *loader, const struct yaml_tree_node *node,
                      const struct loader_place *place)
 {
@@ -224,16 +202,11 @@ static bool load_key(struct loader *loader, const struct yaml_tree_node *node,
     if (len >= (int)sizeof(path) - 1)
         return false;
     const struct option *option = options_find(path);
-    const struct option_future *future = options_find_future(path);
-    if (option && option_is_later(option)) {
-        load_later(loader, option->off, node);
-    } else if (option) {
+    if (option) {
         if (!place->owner)
             loader->config->written[option_index(option)] = node->key->position;
         load_value(loader, option, node,
                    place->owner ? place->owner : option_owner_of(option, loader->config));
-    } else if (future) {
-        load_later(loader, future->off, node);
     } else if (options_is_section(path)) {
         struct loader_place inside = *place;
         strcat(path, ".");
@@ -254,15 +227,12 @@ static bool load_layered_key(struct loader *loader, const struct yaml_tree_node 
     if (len >= (int)sizeof(path) - 1)
         return false;
     const struct option *option = options_find(path);
-    const struct option_future *future = options_find_future(path);
     if (option && option_is_layered(option)) {
         option_mark_layer(option, layer);
         load_value(loader, option, node, &layer->values);
     } else if (option) {
         loader_error(loader, node->key,
                      "concerns the whole process; move it to the section upstream");
-    } else if (future) {
-        load_later(loader, future->off, node);
     } else if (options_is_section(path)) {
         strcat(path, ".");
         load_mapping(loader, node,
@@ -314,7 +284,7 @@ void load_mapping(struct loader *loader, const struct yaml_tree_node *map,
 /* Defaults are read like the file itself, so that a row says them as a user would. */
 static void load_default(struct loader *loader, const struct option *option)
 {
-    const char *text = option_default(option);
+    const char *text = option->default_text;
     struct yaml_tree *tree = yaml_tree_parse(text, strlen(text), loader->problems);
     if (!tree)
         return;

@@ -17,7 +17,7 @@
 
 static void load_row_default(struct loader *loader, const struct option *option, void *owner)
 {
-    MUST(kind_parse(option->kind, option_default(option), &loader->config->arena,
+    MUST(kind_parse(option->kind, option->default_text, &loader->config->arena,
                     option_field(option, owner)));
 }
 
@@ -38,7 +38,7 @@ bool load_has_required(struct loader *loader, const char *prefix, const struct y
     const struct option *rows = options_all(&count);
     for (size_t i = 0; i < count; i++) {
         const char *key = rows[i].path + strlen(prefix);
-        if (strncmp(rows[i].path, prefix, strlen(prefix)) != 0 || option_default(&rows[i]) ||
+        if (strncmp(rows[i].path, prefix, strlen(prefix)) != 0 || rows[i].default_text ||
             yaml_tree_find(map, key))
             continue;
         missing++;

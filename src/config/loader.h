@@ -50,8 +50,8 @@ void loader_error_takes(struct loader *loader, const struct yaml_tree_node *node
 void *loader_take(struct loader *loader, size_t count, size_t size);
 
 /*
- * Reads a mapping: the row of a key is the one whose path is prefix + key. Unknown keys, keys of
- * later versions and wrong types are errors, worded here.
+ * Reads a mapping: the row of a key is the one whose path is prefix + key. Unknown keys and wrong
+ * types are errors, worded here.
  */
 struct loader_place {
     const char *prefix;         /* "server.", "forward-zones[].", or "" at the top */

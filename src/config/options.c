@@ -20,7 +20,6 @@
 #define OPTION(struct_tag, path, kind, field, ...)                                                 \
     _Static_assert(__builtin_types_compatible_p(type_of_##kind, FIELD_TYPE(struct_tag, field)),    \
                    path " has a field of another type than its kind");
-#define RECURSION(struct_tag, path, kind, field, ...) OPTION(struct_tag, path, kind, field, )
 #include "nailup/options.def"
 
 static const struct option rows[] = {
@@ -36,66 +35,17 @@ static const struct option rows[] = {
      .unit = (unit_text),                                                                          \
      .apply = APPLY_##apply_name,                                                                  \
      .sentence = (sentence_text)},
-#define RECURSION(struct_tag, path_text, kind_name, field, default_value, min_text, max_text,      \
-                  unit_text, apply_name, off_text, sentence_text)                                  \
-    {.path = (path_text),                                                                          \
-     .owner = OWNER_##struct_tag,                                                                  \
-     .kind = KIND_##kind_name,                                                                     \
-     .offset = offsetof(struct struct_tag, field),                                                 \
-     .default_text = (default_value),                                                              \
-     .min = (min_text),                                                                            \
-     .max = (max_text),                                                                            \
-     .unit = (unit_text),                                                                          \
-     .apply = APPLY_##apply_name,                                                                  \
-     .off = (off_text),                                                                            \
-     .sentence = (sentence_text)},
 #include "nailup/options.def"
-};
-
-static const struct option_future futures[] = {
-#define RECURSION(...) /* they are rows */
-#define FUTURE(path_text, off_text, sentence_text)                                                 \
-    {.path = (path_text), .off = (off_text), .sentence = (sentence_text)},
-#include "nailup/options.def"
-    {0}, /* the end: there may be none */
 };
 
 _Static_assert(ARRAY_LEN(rows) <= CONFIG_OPTIONS_MAX, "struct config counts its rows");
 
-static bool has_recursion = NAILUP_RECURSION;
-
 static const char layered_section[] = "upstream.";
-
-bool config_has_recursion(void)
-{
-    return has_recursion;
-}
-
-void config_set_recursion(bool value)
-{
-    has_recursion = value;
-}
-
-bool option_is_later(const struct option *option)
-{
-    return option->off && !has_recursion;
-}
-
-const char *option_default(const struct option *option)
-{
-    return option_is_later(option) ? option->off : option->default_text;
-}
 
 const struct option *options_all(size_t *count)
 {
     *count = ARRAY_LEN(rows);
     return rows;
-}
-
-const struct option_future *options_futures(size_t *count)
-{
-    *count = ARRAY_LEN(futures) - 1;
-    return futures;
 }
 
 const struct option *options_find(const char *path)
@@ -114,14 +64,6 @@ const struct option *options_find_field(enum option_owner owner, size_t offset)
     return &rows[i];
 }
 
-const struct option_future *options_find_future(const char *path)
-{
-    for (size_t i = 0; futures[i].path; i++)
-        if (strcmp(futures[i].path, path) == 0)
-            return &futures[i];
-    return NULL;
-}
-
 static bool is_below(const char *path, const char *section, size_t len)
 {
     return strncmp(path, section, len) == 0 && path[len] == '.';
@@ -132,9 +74,6 @@ bool options_is_section(const char *path)
     size_t len = strlen(path);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (is_below(rows[i].path, path, len))
-            return true;
-    for (size_t i = 0; futures[i].path; i++)
-        if (is_below(futures[i].path, path, len))
             return true;
     return false;
 }

@@ -38,24 +38,14 @@ struct option {
     const char *min, *max;    /* "": no bound */
     const char *unit;
     enum option_apply apply;
-    const char *off; /* of recursion: what is accepted and holds where that is not there yet */
-    const char *sentence;
-};
-
-/* A key of a later version. */
-struct option_future {
-    const char *path;
-    const char *off; /* the value that says what this version does anyway */
     const char *sentence;
 };
 
 /* All rows, in the order of options.def. */
 const struct option *options_all(size_t *count);
-const struct option_future *options_futures(size_t *count);
 
 /* NULL: no row has this path. */
 const struct option *options_find(const char *path);
-const struct option_future *options_find_future(const char *path);
 
 /* The row that fills this field; it exists. */
 const struct option *options_find_field(enum option_owner owner, size_t offset);
@@ -68,12 +58,6 @@ size_t option_index(const struct option *option);
 
 /* Whether the row stands in the items of a list, each of which has its own struct. */
 bool option_is_of_item(const struct option *option);
-
-/* Whether the row is known but means nothing in this version, as one of a later version. */
-bool option_is_later(const struct option *option);
-
-/* What holds where nothing is given; NULL: it must be. */
-const char *option_default(const struct option *option);
 
 /* Whether the row may also stand in entries and zones. */
 bool option_is_layered(const struct option *option);

@@ -62,12 +62,8 @@ static void try(struct span text)
     config_free(config);
 }
 
-/* As this version is, and as one with recursion. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    for (int has_recursion = 0; has_recursion < 2; has_recursion++) {
-        config_set_recursion(has_recursion);
-        try(span_of(data, size));
-    }
+    try(span_of(data, size));
     return 0;
 }

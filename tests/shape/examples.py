@@ -21,8 +21,6 @@ import tables
 # table, macro, argument that names the row, page, how the row is found there
 DOCUMENTED = [
     ("options.def", "OPTION", 1, "nailup.yaml.5", '.It Ic "{}"'),
-    ("options.def", "RECURSION", 1, "nailup.yaml.5", '.It Ic "{}"'),
-    ("options.def", "FUTURE", 0, "nailup.yaml.5", '.It Ic "{}"'),
     ("commands.def", "COMMAND", 0, "nailupctl.8", '.It Cm "{}"'),
     ("metrics.def", "METRIC", 1, "nailup-metrics.7", '.It Va "nailup_{}'),
     ("metrics.def", "HISTOGRAM", 1, "nailup-metrics.7", '.It Va "nailup_{}"'),

@@ -99,35 +99,30 @@ static void test_the_shipped_file_has_every_key_with_its_default(void **state)
     size_t count;
     const struct option *rows = options_all(&count);
     for (size_t i = 0; i < count; i++)
-        if (!strchr(rows[i].path, '[') && !option_is_later(&rows[i]))
+        if (!strchr(rows[i].path, '['))
             expect_default(yaml_tree_root(tree), &rows[i]);
     yaml_tree_free(tree);
     free(text);
 }
 
-static void test_the_shipped_file_lacks_nothing_but_a_zone(void **state)
+static void test_the_shipped_file_loads_with_every_key_written(void **state)
 {
     (void)state;
     char *text = uncommented();
-    assert_null(load_text(text));
-    assert_non_null(strstr(errors_text, "error: forward-zones: names no zone"));
-    assert_ptr_equal(strchr(errors_text, '\n'), errors_text + strlen(errors_text) - 1);
-    char *list = strstr(text, "forward-zones: []");
-    assert_non_null(list);
-    memmove(list, list + strlen("forward-zones: []"),
-            strlen(list + strlen("forward-zones: []")) + 1);
-    strncat(text, ZONE, TEXT_MAX - strlen(text) - 1);
     config_free(load_fine(text));
     free(text);
 }
 
-static void test_the_shipped_file_asks_for_a_zone(void **state)
+static void test_the_shipped_file_resolves_by_recursion(void **state)
 {
     (void)state;
     struct config *config;
     struct buf errors;
     buf_init(&errors, CONFIG_ERRORS_BYTES);
-    assert_int_equal(config_load(shipped, &config, &errors), ERR_INVALID);
+    assert_int_equal(config_load(shipped, &config, &errors), ERR_OK);
+    assert_true(config->route.recursion.enabled);
+    assert_int_equal(config->route.zone_count, 0);
+    config_free(config);
     buf_deinit(&errors);
 }
 
@@ -162,8 +157,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_shipped_file_has_every_key_with_its_default),
-        cmocka_unit_test(test_the_shipped_file_lacks_nothing_but_a_zone),
-        cmocka_unit_test(test_the_shipped_file_asks_for_a_zone),
+        cmocka_unit_test(test_the_shipped_file_loads_with_every_key_written),
+        cmocka_unit_test(test_the_shipped_file_resolves_by_recursion),
         cmocka_unit_test(test_every_example_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The keys of recursion, in a version that has it and in one that does not. */
+/* The keys of recursion. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,86 +13,6 @@
 #include "config/forwards.h"
 #include "config/options.h"
 #include "unit/config/config_text.h"
-
-static bool as_built;
-
-static int with_recursion(void **state)
-{
-    (void)state;
-    as_built = config_has_recursion();
-    config_set_recursion(true);
-    return 0;
-}
-
-static int without_recursion(void **state)
-{
-    (void)state;
-    as_built = config_has_recursion();
-    config_set_recursion(false);
-    return 0;
-}
-
-static int as_before(void **state)
-{
-    (void)state;
-    config_set_recursion(as_built);
-    return 0;
-}
-
-/* ---- not there yet ---- */
-
-static void test_each_key_is_refused_where_recursion_is_not_there(void **state)
-{
-    (void)state;
-    static const char *const given[] = {
-        "recursion: {enabled: yes}",
-        "recursion: {root-hints: /etc/nailup/root.hints}",
-        "recursion: {priming: yes}",
-        "recursion: {port: 5353}",
-        "recursion: {qname-minimisation: yes}",
-        "recursion: {do-not-query: [10.0.0.0/8]}",
-        "recursion: {prefer-ip: 6}",
-        "stub-zones: [{name: a, upstreams: [192.0.2.1]}]",
-    };
-    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
-        char text[256];
-        snprintf(text, sizeof(text), ZONE "%s\n", given[i]);
-        assert_null(load_text(text));
-        assert_non_null(
-            strstr(errors_text, ": is not supported yet by this version; leave it out"));
-        assert_ptr_equal(strchr(errors_text, '\n'), errors_text + strlen(errors_text) - 1);
-    }
-    expect_errors("forward-zones: [{name: ., upstreams: [192.0.2.53], first: yes}]",
-                  "f:1:52: error: forward-zones[0].first: is not supported yet by this version; "
-                  "leave it out or write no\n");
-}
-
-static void test_what_this_version_does_anyway_is_taken(void **state)
-{
-    (void)state;
-    struct config *config = load_fine(
-        "forward-zones: [{name: ., upstreams: [192.0.2.53], first: no}]\n"
-        "stub-zones: []\n"
-        "recursion: {enabled: no, root-hints: \"\", priming: no, port: 53, qname-minimisation: no, "
-        "do-not-query: [], prefer-ip: any}\n");
-    assert_false(config->route.recursion.enabled);
-    assert_false(config->route.zones[0].first);
-    assert_int_equal(config->stub_count, 0);
-    assert_int_equal(config->do_not_query.count, 0);
-    char *printed = print_text(config);
-    assert_null(strstr(printed, "priming"));
-    assert_null(strstr(printed, "stub-zones"));
-    assert_null(strstr(printed, "first"));
-    free(printed);
-    config_free(config);
-}
-
-static void test_a_zone_must_exist_where_there_is_no_recursion(void **state)
-{
-    (void)state;
-    assert_null(load_text("server: {workers: 1}"));
-    assert_non_null(strstr(errors_text, "names no zone, so nothing could be answered"));
-}
 
 /* ---- values ---- */
 
@@ -188,9 +108,9 @@ static void test_contradictions_say_what_to_do(void **state)
 {
     (void)state;
     expect_errors("recursion: {enabled: no}",
-                  "f:1:1: error: forward-zones: names no zone, so nothing could be answered; add "
-                  "the servers to ask, for example forward-zones: [{name: ., upstreams: "
-                  "[192.0.2.53]}]\n");
+                  "f:1:13: error: recursion.enabled: is no, and no zone has servers, so nothing "
+                  "could be answered; write yes, or add the servers to ask, for example "
+                  "forward-zones: [{name: ., upstreams: [192.0.2.53]}]\n");
     config_free(load_fine("recursion: {enabled: no}\n"
                           "stub-zones: [{name: a, upstreams: [192.0.2.1]}]\n"));
     expect_errors("recursion: {enabled: no}\n"
@@ -377,27 +297,21 @@ static void test_a_forward_takes_the_place_of_a_stub_zone(void **state)
     config_free(config);
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, with_recursion, as_before)
-#define WITHOUT(test) cmocka_unit_test_setup_teardown(test, without_recursion, as_before)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITHOUT(test_each_key_is_refused_where_recursion_is_not_there),
-        WITHOUT(test_what_this_version_does_anyway_is_taken),
-        WITHOUT(test_a_zone_must_exist_where_there_is_no_recursion),
-        WITH(test_an_empty_file_is_a_resolver_of_the_whole_world),
-        WITH(test_values_are_read),
-        WITH(test_zones_may_fall_back_to_recursion),
-        WITH(test_everything_prints_and_loads_back),
-        WITH(test_contradictions_say_what_to_do),
-        WITH(test_values_that_cannot_be),
-        WITH(test_stub_zones_that_cannot_be),
-        WITH(test_a_server_in_a_prefix_is_nailed_wherever_it_is_met),
-        WITH(test_others_are_asked_over_udp_from_the_source_of_their_family),
-        WITH(test_tls_of_an_entry_has_its_own_port_and_plain_text_that_of_recursion),
-        WITH(test_who_must_not_be_asked_is_not),
-        WITH(test_a_forward_takes_the_place_of_a_stub_zone),
+        cmocka_unit_test(test_an_empty_file_is_a_resolver_of_the_whole_world),
+        cmocka_unit_test(test_values_are_read),
+        cmocka_unit_test(test_zones_may_fall_back_to_recursion),
+        cmocka_unit_test(test_everything_prints_and_loads_back),
+        cmocka_unit_test(test_contradictions_say_what_to_do),
+        cmocka_unit_test(test_values_that_cannot_be),
+        cmocka_unit_test(test_stub_zones_that_cannot_be),
+        cmocka_unit_test(test_a_server_in_a_prefix_is_nailed_wherever_it_is_met),
+        cmocka_unit_test(test_others_are_asked_over_udp_from_the_source_of_their_family),
+        cmocka_unit_test(test_tls_of_an_entry_has_its_own_port_and_plain_text_that_of_recursion),
+        cmocka_unit_test(test_who_must_not_be_asked_is_not),
+        cmocka_unit_test(test_a_forward_takes_the_place_of_a_stub_zone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -272,19 +272,16 @@ static void test_zones(void **state)
         "the one or raise the other\n");
 }
 
-static void test_a_zone_must_exist(void **state)
+static void test_somebody_must_be_asked(void **state)
 {
     (void)state;
-    static const char text[] = "error: forward-zones: names no zone, so nothing could be answered; "
-                               "add the servers to ask, "
-                               "for example forward-zones: [{name: ., upstreams: [192.0.2.53]}]\n";
-    char line[512];
-    snprintf(line, sizeof(line), "f:1:1: %s", text);
-    expect_errors("", line);
-    expect_errors("# nothing\n", line);
-    snprintf(line, sizeof(line), "f:2:1: %s", text);
-    expect_errors("cache: {}\nforward-zones: []\n", line);
-    expect_errors("cache: {}\nforward-zones:\n", line);
+    static const char text[] =
+        "f:1:13: error: recursion.enabled: is no, and no zone has servers, so nothing could be "
+        "answered; write yes, or add the servers to ask, for example forward-zones: [{name: ., "
+        "upstreams: [192.0.2.53]}]\n";
+    expect_errors("recursion: {enabled: no}", text);
+    expect_errors("recursion: {enabled: no}\nforward-zones: []\n", text);
+    expect_errors("recursion: {enabled: no}\nforward-zones:\nstub-zones: []\n", text);
 }
 
 static void test_contradictions(void **state)
@@ -361,23 +358,6 @@ static void test_messages_of_dnstap(void **state)
                  "1:20: error: dnstap.messages: has 0 kinds; takes 1 to 6");
     expect_error("log: {queries: maybe}",
                  "1:16: error: log.queries: takes yes or no, not \"maybe\"");
-}
-
-static void test_keys_of_later_versions_are_known_and_refused(void **state)
-{
-    (void)state;
-    expect_error(
-        "recursion: {priming: yes}",
-        "1:13: error: recursion.priming: is not supported yet by this version; leave it out or "
-        "write no");
-    expect_error(
-        "stub-zones: [{name: a}]",
-        "1:1: error: stub-zones: is not supported yet by this version; leave it out or write "
-        "[]");
-    expect_error(
-        "recursion: {enabled: yes}",
-        "1:13: error: recursion.enabled: is not supported yet by this version; leave it out "
-        "or write no");
 }
 
 static void test_an_address_of_metrics_that_cannot_be(void **state)
@@ -524,10 +504,9 @@ int main(void)
         cmocka_unit_test(test_access_entries),
         cmocka_unit_test(test_entries_of_the_keepalive_list),
         cmocka_unit_test(test_zones),
-        cmocka_unit_test(test_a_zone_must_exist),
+        cmocka_unit_test(test_somebody_must_be_asked),
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_a_socket_path_must_fit_the_system),
-        cmocka_unit_test(test_keys_of_later_versions_are_known_and_refused),
         cmocka_unit_test(test_an_address_of_metrics_that_cannot_be),
         cmocka_unit_test(test_metrics_cannot_share_an_address_with_clients),
         cmocka_unit_test(test_all_errors_come_at_once_in_the_files_order),

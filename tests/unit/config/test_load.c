@@ -202,18 +202,6 @@ static void test_listeners_over_tls_arrive(void **state)
     config_free(config);
 }
 
-static void test_keys_of_later_versions_may_say_off(void **state)
-{
-    (void)state;
-    config_free(load_fine(
-        "server: {default-local-zones: no, user: \"\"}\n"
-        "stub-zones: []\n"
-        "recursion: {enabled: no, root-hints: \"\", priming: no, port: 53, qname-minimisation: no,"
-        " do-not-query: [], prefer-ip: any}\n"
-        "log: {queries: no}\n"
-        "forward-zones: [{name: ., upstreams: [192.0.2.53], first: no}]\n"));
-}
-
 /* ---- many entries ---- */
 
 static char *many_entries(size_t count)
@@ -334,7 +322,6 @@ int main(void)
         cmocka_unit_test(test_empty_sections_mean_their_defaults),
         cmocka_unit_test(test_keys_of_tls_may_be_empty),
         cmocka_unit_test(test_listeners_over_tls_arrive),
-        cmocka_unit_test(test_keys_of_later_versions_may_say_off),
         cmocka_unit_test(test_ten_thousand_entries_load),
         cmocka_unit_test(test_thousands_of_zones_load),
         cmocka_unit_test(test_a_file_loads),

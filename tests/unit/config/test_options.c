@@ -14,16 +14,12 @@
 static void test_paths_are_unique(void **state)
 {
     (void)state;
-    size_t count, future_count;
+    size_t count;
     const struct option *rows = options_all(&count);
-    const struct option_future *futures = options_futures(&future_count);
     for (size_t i = 0; i < count; i++) {
         assert_ptr_equal(options_find(rows[i].path), &rows[i]);
-        assert_null(options_find_future(rows[i].path));
         assert_int_equal(option_index(&rows[i]), i);
     }
-    for (size_t i = 0; i < future_count; i++)
-        assert_ptr_equal(options_find_future(futures[i].path), &futures[i]);
 }
 
 static void test_every_row_is_a_sentence(void **state)
