@@ -112,6 +112,19 @@ static bool is_recursive(const struct message *message)
     return message->flags & HEADER_RA && !(message->flags & HEADER_AA);
 }
 
+/* Nothing, as some other zone says, one beside it or below: the server has that and not this. */
+static bool is_of_other_zone(const struct response *out, enum response_kind kind,
+                             const struct message *message, const struct question *question)
+{
+    if (out->has_soa || out->chain.hops || (kind != RESPONSE_NODATA && kind != RESPONSE_NXDOMAIN))
+        return false;
+    struct rr_iter iter = message_rrs(message, SECTION_AUTHORITY);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (rr.type == RRTYPE_SOA && rr.cls == question->cls)
+            return true;
+    return false;
+}
+
 /* What is said by who should have the zone. */
 static enum response_kind kind_of_authoritative(struct response *out, enum response_kind kind,
                                                 const struct message *message,
@@ -126,6 +139,8 @@ static enum response_kind kind_of_authoritative(struct response *out, enum respo
                    out->rcode == RCODE_NOERROR;
     if (is_bare)
         kind = kind_of_authority(message, question, zone);
+    if (is_of_other_zone(out, kind, message, question))
+        return RESPONSE_LAME;
     bool is_claim = response_is_useful(kind) || kind == RESPONSE_CIRCULAR;
     return is_claim && is_recursive(message) ? RESPONSE_LAME : kind;
 }

@@ -31,6 +31,10 @@ def is_late_failure(question, right, answer):
     return right.state != GOOD and answer["rcode"] is None
 
 
+def is_late_beside_dead(question, right, answer):
+    return answer["rcode"] is None and {"halfdead.one.", "differs.one."} & set(right.zones)
+
+
 def is_cname_by_dname(question, right, answer):
     return question[1] == "CNAME" and any(kind == "DNAME" for _, kind, _ in right.rows)
 
@@ -43,6 +47,7 @@ def is_dname_left_out(question, right, answer):
 REASONS = [
     ("unbound", is_late_failure, "retries dead servers for longer than the client waits"),
     ("named", is_late_failure, "waits for circles of glueless delegations until the question's time is over"),
+    ("unbound", is_late_beside_dead, "now and then has only dead servers left to try when the client gives up"),
     ("unbound", is_answer_of_other_zone, "takes an answer with the SOA of another zone for one without data"),
     ("unbound", is_cname_by_dname, "follows the CNAME that a DNAME made, though a CNAME was asked for"),
     ("unbound", is_dname_left_out, "leaves a DNAME out of a chain whose parts were met at different times"),

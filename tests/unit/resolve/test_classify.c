@@ -85,6 +85,21 @@ static void test_referrals_upwards_sideways_and_to_itself_are_lame(void **state)
                             "lame");
 }
 
+static void test_nothing_by_the_word_of_another_zone_is_lame(void **state)
+{
+    (void)state;
+    static const char *const owners[] = {"example.org. 900 SOA ns. x. 1 2 3 4 60",
+                                         "other.example.com. 900 SOA ns. x. 1 2 3 4 60",
+                                         "a.www.example.com. 900 SOA ns. x. 1 2 3 4 60"};
+    for (size_t i = 0; i < ARRAY_LEN(owners); i++) {
+        struct sections soa = {.authority = {owners[i]}};
+        assert_string_equal(classified(WWW, HEADER_AA, soa), "lame");
+        assert_string_equal(classified(WWW, HEADER_AA | RCODE_NXDOMAIN, soa), "lame");
+        struct sections both = {.authority = {owners[i], SOA}};
+        assert_string_equal(classified(WWW, HEADER_AA, both), "nodata");
+    }
+}
+
 static void test_with_aa_the_zones_own_ns_records_make_no_referral(void **state)
 {
     (void)state;
@@ -189,7 +204,8 @@ static void test_a_forwarders_referral_is_what_it_was(void **state)
 static int set_up(void **state)
 {
     (void)state;
-    routes = routes_new(ZONES(&zones, ".", "inner.example.com"), NULL, &(struct route_strategies){0});
+    routes =
+        routes_new(ZONES(&zones, ".", "inner.example.com"), NULL, &(struct route_strategies){0});
     return routes ? 0 : -1;
 }
 
@@ -207,6 +223,7 @@ int main(void)
         cmocka_unit_test(test_a_server_that_asks_others_is_lame),
         cmocka_unit_test(test_a_referral_leads_down_towards_the_name),
         cmocka_unit_test(test_referrals_upwards_sideways_and_to_itself_are_lame),
+        cmocka_unit_test(test_nothing_by_the_word_of_another_zone_is_lame),
         cmocka_unit_test(test_with_aa_the_zones_own_ns_records_make_no_referral),
         cmocka_unit_test(test_the_parents_ns_records_in_the_answer_are_a_referral),
         cmocka_unit_test(test_nothing_with_soa_and_without_is_nodata),
