@@ -62,7 +62,7 @@ static const struct word_bit adjust_words[] = {
     {"close", ADJUST_CLOSE},         {"reset", ADJUST_RESET},
     {"silent", ADJUST_SILENT},       {"cookie", ADJUST_COOKIE},
     {"from_stranger", ADJUST_SPOOF}, {"icmp", ADJUST_ICMP},
-    {"answer_a", ADJUST_ANSWER_A},
+    {"answer_a", ADJUST_ANSWER_A},   {"wrong_cookie", ADJUST_WRONG_COOKIE},
 };
 
 static bool bit_of(const struct word_bit *table, size_t count, const char *word, uint32_t *bits)
@@ -116,6 +116,18 @@ static bool match_word(struct reading *work, const char *word)
     if ((value = reader_value(word, "size"))) {
         entry->match |= MATCH_SIZE;
         entry->size_max = strtoul(value, NULL, 10);
+        return true;
+    }
+    if ((value = reader_value(word, "offers"))) {
+        entry->match |= MATCH_OFFERS;
+        entry->offers_max = (uint16_t)strtoul(value, NULL, 10);
+        return true;
+    }
+    if ((value = reader_value(word, "cookie"))) {
+        entry->match |= MATCH_COOKIE;
+        entry->cookie = strcmp(value, "none") == 0     ? COOKIE_NONE
+                        : strcmp(value, "client") == 0 ? COOKIE_CLIENT
+                                                       : COOKIE_SERVER;
         return true;
     }
     return bit_of(match_words, ARRAY_LEN(match_words), word, &entry->match) ||

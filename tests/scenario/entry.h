@@ -41,6 +41,8 @@ enum entry_match {
     MATCH_SIZE = 1 << 23,
     MATCH_ID = 1 << 24,
     MATCH_SAYS = 1 << 25,
+    MATCH_COOKIE = 1 << 26,
+    MATCH_OFFERS = 1 << 27,
 };
 
 enum entry_adjust {
@@ -55,7 +57,11 @@ enum entry_adjust {
     ADJUST_SPOOF = 1 << 8,
     ADJUST_ICMP = 1 << 9,
     ADJUST_ANSWER_A = 1 << 10,
+    ADJUST_WRONG_COOKIE = 1 << 11,
 };
+
+/* MATCH cookie=none|client|server: of a query, the last with a part of the server's. */
+enum entry_cookie { COOKIE_NONE, COOKIE_CLIENT, COOKIE_SERVER };
 
 enum { EDE_ANY = -1, EDE_ABSENT = -2, ENTRY_EDE_MAX = 4, ENTRY_SAYS_MAX = 64 };
 
@@ -73,7 +79,9 @@ struct entry {
     unsigned ede_count;
     char says[ENTRY_SAYS_MAX]; /* what stands in an extended error's text: MATCH says=a_b */
     size_t size_max;           /* of MATCH size=N: bytes of the message at most */
-    uint16_t id;               /* of the message: REPLY id=N */
+    uint16_t offers_max; /* of MATCH offers=N: the size of datagrams in the OPT record at most */
+    enum entry_cookie cookie; /* of MATCH cookie=... */
+    uint16_t id;              /* of the message: REPLY id=N */
     uint64_t sleep_us, gap_us;
     unsigned copies, piece_bytes;
     struct entry_packet *packets;

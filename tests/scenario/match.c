@@ -169,6 +169,14 @@ static bool has_keepalive(const struct both *both)
     return both->got.edns.present && edns_find_keepalive(&both->got.edns, &keepalive) == EDNS_FOUND;
 }
 
+static enum entry_cookie cookie_of(const struct message *message)
+{
+    struct edns_cookie cookie;
+    if (!message->edns.present || edns_find_cookie(&message->edns, &cookie) != EDNS_FOUND)
+        return COOKIE_NONE;
+    return cookie.server.len ? COOKIE_SERVER : COOKIE_CLIENT;
+}
+
 static bool same_flags(const struct both *both)
 {
     return ((both->want.flags ^ both->got.flags) & ~HEADER_RCODE_MASK) == 0;
@@ -234,6 +242,10 @@ static bool differs(const struct both *both, enum entry_match bit)
         return want->id != got->id;
     case MATCH_SAYS:
         return !says(both);
+    case MATCH_COOKIE:
+        return cookie_of(got) != both->entry->cookie;
+    case MATCH_OFFERS:
+        return got->edns.present && got->edns.udp_size > both->entry->offers_max;
     case MATCH_TTL:
         break;
     }
@@ -241,9 +253,10 @@ static bool differs(const struct both *both, enum entry_match bit)
 }
 
 static const char *const names[] = {
-    "opcode",   "qtype",  "qname", "qclass",    "subdomain",   "all",      "ttl", "answer", "rcode",
-    "question", "serial", "DO",    "noedns",    "edns",        "ednsdata", "UDP", "TCP",    "rd",
-    "ede",      "case",   "flags", "keepalive", "nokeepalive", "size",     "id",  "says"};
+    "opcode",    "qtype",       "qname",    "qclass", "subdomain", "all",    "ttl",
+    "answer",    "rcode",       "question", "serial", "DO",        "noedns", "edns",
+    "ednsdata",  "UDP",         "TCP",      "rd",     "ede",       "case",   "flags",
+    "keepalive", "nokeepalive", "size",     "id",     "says",      "cookie", "offers"};
 
 bool match_message(const struct entry *entry, struct span bytes, bool over_tcp,
                    char why[MATCH_WHY_MAX])

@@ -221,7 +221,8 @@ static const struct play_verb verbs[] = {
 
 static const struct play_verb *find_verb(const char *name)
 {
-    const struct play_verb *const tables[] = {verbs, play_client_verbs, play_stream_verbs};
+    const struct play_verb *const tables[] = {verbs, play_client_verbs, play_ask_verbs,
+                                              play_stream_verbs};
     for (size_t i = 0; i < ARRAY_LEN(tables); i++)
         for (const struct play_verb *verb = tables[i]; verb->name; verb++)
             if (strcmp(verb->name, name) == 0)

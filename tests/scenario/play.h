@@ -46,5 +46,6 @@ struct play_verb {
 /* Ends with a row without a name. */
 extern const struct play_verb play_stream_verbs[];
 extern const struct play_verb play_client_verbs[];
+extern const struct play_verb play_ask_verbs[];
 
 #endif

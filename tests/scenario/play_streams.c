@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "dns/message.h"
+#include "dns/rrtype.h"
 #include "scenario/servers.h"
 #include "scenario/tls.h"
 #include "support/fake_tls.h"
@@ -176,7 +178,36 @@ static bool do_check_connections(struct play *play)
     return conn && is(play, "queries", fake_conn_messages(conn));
 }
 
-/* CHECK_QUERIES [ADDRESS a] [udp=N] [tcp=N] [tls=N] [all=N]: that came since the start. */
+/* Whether the query is for the name and type that the line says. */
+static bool is_counted(const struct play *play, const struct out *out)
+{
+    const char *at = play_arg(play, "name"), *below = play_arg(play, "below");
+    const char *type = play_arg(play, "type");
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name name;
+    struct message message;
+    uint16_t wanted;
+    if (!at && !below && !type)
+        return true;
+    if (message_parse(&message, out->bytes) != MESSAGE_OK ||
+        (type && (rrtype_parse(&wanted, type) != ERR_OK || wanted != message.question.type)))
+        return false;
+    const char *text = at ? at : below;
+    if (!text || name_parse(&name, wire, text, strlen(text)) != ERR_OK)
+        return !text;
+    return at ? name_equal(message.question.name, name)
+              : name_is_below(message.question.name, name);
+}
+
+static bool is_between(struct play *play, uint64_t count)
+{
+    if (count > play_number(play, "most", UINT64_MAX) || count < play_number(play, "least", 0))
+        return play_fail(play, "there are %llu", (unsigned long long)count);
+    return true;
+}
+
+/* CHECK_QUERIES [ADDRESS a] [name=N|below=N] [type=T] [udp=N] [tcp=N] [tls=N] [all=N] [most=N]
+ * [least=N]: that came since the start. */
 static bool do_check_queries(struct play *play)
 {
     uint64_t udp = 0, tcp = 0, tls = 0;
@@ -186,13 +217,15 @@ static bool do_check_queries(struct play *play)
         const struct out *out = LIST_ITEM(node, struct out, node);
         if (addr_family(addr) != AF_UNSPEC && !addr_equal(addr, &out->addr))
             continue;
+        if (!is_counted(play, out))
+            continue;
         bool over_tls = out->over_tcp && fake_conn_speaks_tls(out->conn);
         udp += !out->over_tcp;
         tcp += out->over_tcp && !over_tls;
         tls += over_tls;
     }
     return is(play, "udp", udp) && is(play, "tcp", tcp) && is(play, "tls", tls) &&
-           is(play, "all", udp + tcp + tls);
+           is(play, "all", udp + tcp + tls) && is_between(play, udp + tcp + tls);
 }
 
 static bool do_check_writes(struct play *play)

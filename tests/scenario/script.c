@@ -39,11 +39,11 @@ static char *take_text(struct script *script, const char *text, size_t len)
 
 /* ---- the file ---- */
 
-static char *read_file(struct script *script, size_t *len)
+static char *read_file(struct script *script, const char *path, size_t *len)
 {
-    FILE *file = fopen(script->path, "rb");
+    FILE *file = fopen(path, "rb");
     if (!file || fseek(file, 0, SEEK_END) != 0) {
-        snprintf(script->error, sizeof(script->error), "cannot be read");
+        snprintf(script->error, sizeof(script->error), "%.200s cannot be read", path);
         return NULL;
     }
     *len = (size_t)ftell(file);
@@ -72,7 +72,19 @@ static bool take_config(struct script *script, struct reader *reader)
     return wrong(script, reader, "no CONFIG_END");
 }
 
-/* ---- ranges and steps ---- */
+/* All up to HINTS_END, as it stands; the reader stands at HINTS_BEGIN. */
+static bool take_hints(struct script *script, struct reader *reader)
+{
+    const char *mark = strstr(reader->at, "HINTS_END");
+    if (!mark)
+        return wrong(script, reader, "no HINTS_END");
+    script->hints = take_text(script, reader->at, (size_t)(mark - reader->at));
+    while (reader_next(reader) && strcmp(reader->text, "HINTS_END") != 0)
+        continue;
+    return reader_next(reader);
+}
+
+/* ---- ranges, zones and steps ---- */
 
 static bool read_addr(struct script *script, const struct reader *reader, const char *text,
                       struct addr *addr)
@@ -158,28 +170,81 @@ static bool read_step_body(struct script *script, struct reader *reader, struct 
     return true;
 }
 
+static bool add_zone(struct script *script, struct reader *reader)
+{
+    struct script_zone *zone = zone_read(script, reader);
+    if (!zone)
+        return false;
+    zone->next = script->zones;
+    script->zones = zone;
+    return true;
+}
+
+static bool read_step(struct script *script, struct reader *reader)
+{
+    struct script_step *step = arena_take(&script->arena, sizeof(*step));
+    MUST(step);
+    *step = (struct script_step){0};
+    if (!read_step_line(script, reader, step) || !read_step_body(script, reader, step))
+        return false;
+    struct script_step **last = &script->steps;
+    while (*last)
+        last = &(*last)->next;
+    *last = step;
+    return true;
+}
+
+static bool read_included(struct script *script, struct reader *reader);
+
+/* One part of the body; the reader stands at its first line. */
+static bool read_part(struct script *script, struct reader *reader)
+{
+    const char *text = reader->text;
+    if (strncmp(text, "RANGE_BEGIN", 11) == 0)
+        return read_range(script, reader);
+    if (strncmp(text, "ZONE_BEGIN", 10) == 0)
+        return add_zone(script, reader);
+    if (strncmp(text, "ZONE_MORE", 9) == 0)
+        return zone_read_more(script, reader);
+    if (strncmp(text, "INCLUDE", 7) == 0)
+        return read_included(script, reader);
+    if (strncmp(text, "STEP", 4) == 0)
+        return read_step(script, reader);
+    if (strcmp(text, "RANGE_END") == 0) /* once too often, which does no harm */
+        return true;
+    return wrong(script, reader, "unexpected");
+}
+
+/* INCLUDE path: a file of zones and ranges, from the folder of this one; it includes no other. */
+static bool read_included(struct script *script, struct reader *reader)
+{
+    char word[SCRIPT_WORD_MAX], path[1024];
+    const char *at = reader->text + strlen("INCLUDE"), *slash = strrchr(script->path, '/');
+    size_t len;
+    reader_word(&at, word, sizeof(word), NULL);
+    snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - script->path) : 0,
+             script->path, word);
+    char *data = read_file(script, path, &len);
+    struct reader *inner = malloc(sizeof(*inner));
+    MUST(inner);
+    bool fine = data;
+    if (data)
+        reader_init(inner, data, len);
+    while (fine && reader_next(inner))
+        fine = strncmp(inner->text, "INCLUDE", 7) == 0 ? wrong(script, inner, "included twice")
+                                                       : read_part(script, inner);
+    free(inner);
+    free(data);
+    return fine;
+}
+
 static bool read_body(struct script *script, struct reader *reader)
 {
-    struct script_step **last = &script->steps;
     while (reader_next(reader)) {
         if (strcmp(reader->text, "SCENARIO_END") == 0)
             return true;
-        if (strncmp(reader->text, "RANGE_BEGIN", 11) == 0) {
-            if (!read_range(script, reader))
-                return false;
-            continue;
-        }
-        if (strcmp(reader->text, "RANGE_END") == 0) /* once too often, which does no harm */
-            continue;
-        if (strncmp(reader->text, "STEP", 4) != 0)
-            return wrong(script, reader, "unexpected");
-        struct script_step *step = arena_take(&script->arena, sizeof(*step));
-        MUST(step);
-        *step = (struct script_step){0};
-        if (!read_step_line(script, reader, step) || !read_step_body(script, reader, step))
+        if (!read_part(script, reader))
             return false;
-        *last = step;
-        last = &step->next;
     }
     return wrong(script, reader, "no SCENARIO_END");
 }
@@ -187,6 +252,8 @@ static bool read_body(struct script *script, struct reader *reader)
 static bool read_all(struct script *script, struct reader *reader)
 {
     if (!take_config(script, reader) || !reader_next(reader))
+        return wrong(script, reader, "no scenario");
+    if (strcmp(reader->text, "HINTS_BEGIN") == 0 && !take_hints(script, reader))
         return wrong(script, reader, "no scenario");
     if (strncmp(reader->text, "SCENARIO_BEGIN", 14) != 0)
         return wrong(script, reader, "no SCENARIO_BEGIN");
@@ -202,7 +269,7 @@ bool script_load(struct script *script, const char *path)
     script->path = path;
     script->title = "";
     size_t len;
-    char *data = read_file(script, &len);
+    char *data = read_file(script, path, &len);
     struct reader *reader = malloc(sizeof(*reader));
     MUST(reader);
     if (data) {

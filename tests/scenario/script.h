@@ -15,6 +15,7 @@
 #include "base/addr.h"
 #include "base/arena.h"
 #include "scenario/entry.h"
+#include "scenario/zone.h"
 
 enum { SCRIPT_ADDRS_MAX = 1024, SCRIPT_NEEDS_MAX = 256, SCRIPT_WORD_MAX = 256 };
 
@@ -40,7 +41,9 @@ struct script {
     const char *title;
     char *config; /* YAML, or Unbound's options */
     bool is_ours; /* config is YAML */
+    char *hints;  /* the text between HINTS_BEGIN and HINTS_END; NULL: none */
     struct script_range *ranges;
+    struct script_zone *zones; /* the last of the file first */
     struct script_step *steps;
     struct addr addrs[SCRIPT_ADDRS_MAX]; /* that may be asked: ADDRESS lines and address records */
     size_t addr_count;

@@ -69,11 +69,31 @@ static const struct entry *find_entry(struct world *world, const struct out *out
     return NULL;
 }
 
+static void send_stream(struct out *out, const struct entry *entry, const uint8_t *message,
+                        size_t len);
+
+static void ask_zones(struct world *world, struct out *out)
+{
+    static uint8_t message[MESSAGE_MAX];
+    static const struct entry plain = {0};
+    size_t len =
+        zone_answer(world->script, world->now, &out->addr, out->over_tcp, out->bytes, message);
+    if (!len)
+        return;
+    out->answered = true;
+    if (out->over_tcp)
+        send_stream(out, &plain, message, len);
+    else
+        fake_query_reply(&out->datagram, span_of(message, len), 0);
+}
+
 static void look(struct world *world, struct out *out)
 {
     const struct entry *entry = find_entry(world, out);
     if (entry)
         servers_answer(world, out, entry);
+    else
+        ask_zones(world, out);
 }
 
 static struct out *note(struct place *place, struct span bytes)
@@ -233,8 +253,10 @@ static size_t adjust(const struct world *world, const struct entry *entry, uint8
         flip_case(message, len);
     if (entry->adjust & ADJUST_ANSWER_A)
         len = add_a(message, len);
-    if (entry->adjust & ADJUST_COOKIE)
+    if (entry->adjust & (ADJUST_COOKIE | ADJUST_WRONG_COOKIE))
         len = add_cookie(message, len, query);
+    if (entry->adjust & ADJUST_WRONG_COOKIE)
+        message[len - 16] ^= 1; /* ours, which the server must give back */
     return len;
 }
 

@@ -14,8 +14,10 @@
 #include "base/rand.h"
 #include "cache/cache.h"
 #include "net/tls_tickets.h"
+#include "resolve/delegation.h"
 #include "resolve/resolver.h"
 #include "scenario/clients.h"
+#include "scenario/hints.h"
 #include "scenario/servers.h"
 #include "scenario/tls.h"
 #include "serve/server.h"
@@ -28,9 +30,12 @@ static bool load_config(struct world *world, const char *yaml, char *why)
 {
     struct buf errors;
     buf_init(&errors, CONFIG_ERRORS_BYTES);
-    char *whole = tls_config(yaml);
+    char *hints = NULL, *with_hints = hints_config(yaml, world->script->hints, &hints);
+    char *whole = tls_config(with_hints);
     enum err err = config_parse(world->script->path, whole, strlen(whole), &world->config, &errors);
     free(whole);
+    free(with_hints);
+    hints_remove(hints);
     struct span text = buf_span(&errors);
     if (err)
         snprintf(why, WORLD_WHY_MAX, "configuration: %.*s", (int)MIN(text.len, (size_t)400),
@@ -51,11 +56,22 @@ static void open_upstream(struct world *world, const struct route_upstream *upst
     servers_add(world, &addr);
 }
 
+static void open_hints(struct world *world)
+{
+    const struct recursion_options *recursion = &world->config->route.recursion;
+    struct addr addr;
+    for (unsigned i = 0; recursion->hints && i < recursion->hints->addr_count; i++) {
+        delegation_addr(recursion->hints, i, recursion->port, &addr);
+        servers_add(world, &addr);
+    }
+}
+
 static void open_servers(struct world *world)
 {
     const struct route_options *route = &world->config->route;
     for (size_t i = 0; i < world->script->addr_count; i++)
         servers_add(world, &world->script->addrs[i]);
+    open_hints(world);
     for (size_t i = 0; i < route->zone_count; i++)
         for (size_t j = 0; j < route->zones[i].upstream_count; j++)
             open_upstream(world, &route->zones[i].upstreams[j]);

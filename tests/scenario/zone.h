@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_SCENARIO_ZONE_H
+#define NAILUP_TESTS_SCENARIO_ZONE_H
+
+/*
+ * ZONE_BEGIN to ZONE_END: a zone that servers have, and what they say of it, as RFC 1034 section
+ * 4.3.2 has it. Ranges go before zones, so that a scenario writes only what is wrong.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/span.h"
+#include "dns/name.h"
+#include "scenario/reader.h"
+
+struct script;
+
+enum { ZONE_ADDRS_MAX = 16 };
+
+/* Manners: words behind the zone's name. */
+enum zone_manner {
+    ZONE_FULL = 1 << 0,        /* answers bring the zone's NS records along */
+    ZONE_NO_ENT = 1 << 1,      /* NXDOMAIN for empty non-terminals */
+    ZONE_LOWER_CASE = 1 << 2,  /* the question comes back in lower case */
+    ZONE_NO_EDNS = 1 << 3,     /* FORMERR for queries with EDNS */
+    ZONE_DROPS_EDNS = 1 << 4,  /* queries with EDNS are not answered */
+    ZONE_TRUNCATES = 1 << 5,   /* every answer over UDP */
+    ZONE_NOT_AA = 1 << 6,      /* never authoritative */
+    ZONE_OFFERS_RA = 1 << 7,   /* always with RA */
+    ZONE_REFUSES_RD0 = 1 << 8, /* as a resolver for others would */
+};
+
+/* In the order of the file. */
+struct zone_record {
+    struct zone_record *next;
+    struct name owner;
+    uint16_t type;
+    struct span rest; /* the record behind its owner */
+};
+
+struct script_zone {
+    struct script_zone *next;
+    int first, last; /* steps, as of ranges */
+    struct addr addrs[ZONE_ADDRS_MAX];
+    unsigned addr_count;
+    uint32_t manners;
+    struct name apex;
+    struct zone_record *records;
+};
+
+/* Reads up to ZONE_END; the reader stands at ZONE_BEGIN. Memory is the script's. NULL: its error
+ * says why. */
+struct script_zone *zone_read(struct script *script, struct reader *reader);
+
+/* ZONE_MORE name to ZONE_END: more records for the zone of that name that was read last. */
+bool zone_read_more(struct script *script, struct reader *reader);
+
+/* What the server at the address says to the query at this step, to message with room for
+ * MESSAGE_MAX: its length. 0: no zone is there, or it says nothing. */
+size_t zone_answer(const struct script *script, int now, const struct addr *addr, bool over_tcp,
+                   struct span query, uint8_t *message);
+
+#endif
