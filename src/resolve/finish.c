@@ -15,6 +15,7 @@
 #include "resolve/local_names.h"
 #include "resolve/stale.h"
 #include "resolve/task_cut.h"
+#include "resolve/task_trace.h"
 
 /* Nothing that still runs for the task may call it back. */
 static void stop(struct task *task)
@@ -32,6 +33,8 @@ static void finish(struct task *task, enum task_state state)
     MUST(task->state == TASK_RUNNING);
     stop(task);
     task->state = state;
+    if (task_is_traced(task))
+        task_trace_ended(task);
     tasks_unlink(tasks, task);
     list_append(&tasks->finished, &task->node);
     if (!tasks->delivering)

@@ -22,6 +22,7 @@
 #include "resolve/task.h"
 #include "resolve/task_cut.h"
 #include "resolve/tasks.h"
+#include "resolve/task_trace.h"
 #include "upstream/upstreams.h"
 
 struct resolver {
@@ -261,31 +262,70 @@ bool resolver_find(struct resolver *resolver, const struct cache_key *key, struc
 
 /* The aliases of a name answered here lead to one that is not. */
 static enum resolver_result ask_alias(struct resolver *resolver, const struct cache_key *key,
-                                      struct waiter *waiter)
+                                      struct waiter *waiter, struct trace *trace)
 {
     struct tasks *tasks = &resolver->tasks;
     struct local_result result;
     struct answer head;
     struct question question = question_of(key);
     if (local_names_find(tasks->local, &question, &result) != LOCAL_ELSEWHERE)
-        return task_join(tasks, key, waiter);
+        return task_join(tasks, key, waiter, trace);
     local_answer(&head, &resolver->local, tasks->local, &question, &result, loop_now(tasks->loop));
-    return task_join_alias(tasks, key, &head, result.target, waiter);
+    return task_join_alias(tasks, key, &head, result.target, waiter, trace);
 }
 
-enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_key *key,
-                                  struct waiter *waiter)
+static enum resolver_result ask(struct resolver *resolver, const struct cache_key *key,
+                                struct waiter *waiter, struct trace *trace)
 {
     struct stats *stats = resolver->tasks.stats;
     bool is_alias = resolver->has_alias && resolver->alias_hash == key->hash;
-    enum resolver_result result =
-        is_alias ? ask_alias(resolver, key, waiter) : task_join(&resolver->tasks, key, waiter);
+    enum resolver_result result = is_alias ? ask_alias(resolver, key, waiter, trace)
+                                           : task_join(&resolver->tasks, key, waiter, trace);
     if (result == RESOLVER_FULL)
         STATS_INC(stats, failures_full);
     else if (result == RESOLVER_NO_ROUTE)
         STATS_INC(stats, failures_prohibited);
     return result;
 }
+
+enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_key *key,
+                                  struct waiter *waiter)
+{
+    return ask(resolver, key, waiter, NULL);
+}
+
+/* ---- for who watches ---- */
+
+struct trace *resolver_trace_new(struct resolver *resolver, bool fresh)
+{
+    struct tasks *tasks = &resolver->tasks;
+    return tasks->closing ? NULL : trace_new(&tasks->traces, fresh, loop_now(tasks->loop));
+}
+
+bool resolver_trace_find(struct resolver *resolver, const struct cache_key *key,
+                         struct trace *trace, struct answer *out)
+{
+    uint64_t now = loop_now(resolver->tasks.loop);
+    struct question question = question_of(key);
+    if (!trace->fresh && cache_find(resolver->tasks.cache, key, now, out) &&
+        !(out->kind == ANSWER_FAILURE && out->stored_at < resolver->network_at)) {
+        const char *word = out->stale_s ? "stale" : answer_kind_name(out->kind);
+        trace_say(trace, TRACE_CACHE, 0, &question, word, now);
+        return true;
+    }
+    if (!may_be_local(resolver, key) || !find_local(resolver, key, out))
+        return false;
+    trace_say(trace, TRACE_LOCAL, 0, &question, answer_kind_name(out->kind), now);
+    return true;
+}
+
+enum resolver_result resolver_trace_ask(struct resolver *resolver, const struct cache_key *key,
+                                        struct trace *trace, struct waiter *waiter)
+{
+    return ask(resolver, key, waiter, trace);
+}
+
+/* ---- */
 
 void resolver_refresh(struct resolver *resolver, const struct cache_key *key)
 {

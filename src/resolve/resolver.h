@@ -31,6 +31,7 @@ struct loop;
 struct outlook;
 struct resolver;
 struct routes;
+struct trace;
 struct upstreams;
 
 /* cache, upstreams and stats are borrowed, routes for the call only. max_tasks bounds the questions
@@ -89,6 +90,18 @@ void resolver_network_changed(struct resolver *resolver);
 /* For an answer of resolver_find() that is due: asks for it anew, with nobody waiting, if that is
  * wanted, none of the workers does and there is room. In the same read section. */
 void resolver_refresh(struct resolver *resolver, const struct cache_key *key);
+
+/*
+ * As resolver_find() and resolver_ask(), for a person who wants to see what is done. The trace is
+ * ended by trace_close(), before the resolver is freed; NULL when TRACES_MAX of them are there or
+ * memory is out. fresh: of the cache only what is stored from now on is used, zone cuts included.
+ * A question that is being asked already is joined, which the trace says.
+ */
+struct trace *resolver_trace_new(struct resolver *resolver, bool fresh);
+bool resolver_trace_find(struct resolver *resolver, const struct cache_key *key,
+                         struct trace *trace, struct answer *out);
+enum resolver_result resolver_trace_ask(struct resolver *resolver, const struct cache_key *key,
+                                        struct trace *trace, struct waiter *waiter);
 
 /* What would be done with a question that is asked now. Nothing is, and nothing is counted or
  * marked. In a read section. */

@@ -11,6 +11,7 @@
 #include "resolve/finish.h"
 #include "resolve/local_alias.h"
 #include "resolve/task_inside.h"
+#include "resolve/task_trace.h"
 
 static void on_due(struct timer *timer)
 {
@@ -20,6 +21,8 @@ static void on_due(struct timer *timer)
     struct event event = {.kind = EVENT_TIME};
     if (task->nobody)
         event = (struct event){.kind = EVENT_FAILED, .exchange = &nobody};
+    if (task->nobody && task_is_traced(task))
+        task_trace_given_up(task, &nobody);
     task->nobody = false;
     task_feed_event(task, &event, NULL);
     task_check_under_way(task);
@@ -88,6 +91,8 @@ static void start_with(struct task *task, const struct event *event, const struc
     timer_start(loop, &task->wall, task->is_late ? task->ends_at : loop_now(loop) + patience_us);
     if (task->zone->is_authoritative && !task->budget)
         task->budget = budget_new(loop_now(loop));
+    if (task_is_traced(task))
+        task_trace_begun(task);
     if (task->zone->is_authoritative && !task->budget)
         task_fail(task, stat_failures_other, EDE_OTHER, false);
     else
@@ -100,25 +105,31 @@ void task_start(struct task *task)
     start_with(task, &(struct event){.kind = EVENT_STARTED}, NULL);
 }
 
-static bool join_running(struct tasks *tasks, const struct cache_key *key, struct waiter *waiter)
+/* A question that is being asked already is not asked a second time because somebody watches. */
+static bool join_running(struct tasks *tasks, const struct cache_key *key, struct waiter *waiter,
+                         struct trace *trace)
 {
     struct task *task = tasks_find(tasks, key);
     if (!task)
         return false;
+    if (trace)
+        trace_say(trace, TRACE_JOINED, 0, &task->question, "", loop_now(tasks->loop));
     list_append(&task->waiters, &waiter->node);
     STATS_INC(tasks->stats, joined);
     return true;
 }
 
 enum resolver_result task_join(struct tasks *tasks, const struct cache_key *key,
-                               struct waiter *waiter)
+                               struct waiter *waiter, struct trace *trace)
 {
-    if (join_running(tasks, key, waiter))
+    if (join_running(tasks, key, waiter, trace))
         return RESOLVER_WAITING;
     struct task *task;
     enum resolver_result result = task_take(tasks, key, 0, &task);
     if (result != RESOLVER_WAITING)
         return result;
+    if (trace)
+        task->trace = trace_ref(trace);
     list_append(&task->waiters, &waiter->node);
     task_start(task);
     return RESOLVER_WAITING;
@@ -126,15 +137,17 @@ enum resolver_result task_join(struct tasks *tasks, const struct cache_key *key,
 
 enum resolver_result task_join_alias(struct tasks *tasks, const struct cache_key *key,
                                      const struct answer *head, struct name target,
-                                     struct waiter *waiter)
+                                     struct waiter *waiter, struct trace *trace)
 {
     static const struct zone here = {.strategy = &local_alias_strategy}; /* nobody is asked */
     const struct event event = {.kind = EVENT_ALIAS, .target = target};
-    if (join_running(tasks, key, waiter))
+    if (join_running(tasks, key, waiter, trace))
         return RESOLVER_WAITING;
     struct task *task = take_in(tasks, key, &here, 0);
     if (!task)
         return RESOLVER_FULL;
+    if (trace)
+        task->trace = trace_ref(trace);
     list_append(&task->waiters, &waiter->node);
     start_with(task, &event, head);
     return RESOLVER_WAITING;

@@ -12,6 +12,7 @@
 #include "resolve/scrub.h"
 #include "resolve/task_cut.h"
 #include "resolve/task_inside.h"
+#include "resolve/task_trace.h"
 
 static void log_response(const struct task *task, enum response_kind kind)
 {
@@ -64,6 +65,8 @@ static enum exchange_verdict on_answer(void *owner, const struct exchange_answer
     at_hand.event = &event;
     if (task->zone->is_authoritative)
         at_hand.part_ttl_s = task_cut_ttl(&response, from->message);
+    if (task_is_traced(task))
+        task_trace_answered(task, from, &response, event.delegation);
     task_feed(task, &at_hand);
     if (!at_hand.another)
         task_check_under_way(task);
@@ -87,10 +90,19 @@ static void on_failed(void *owner, const struct exchange_failure *failure)
     struct tasks *tasks = task->tasks;
     struct event event = {.kind = EVENT_FAILED, .exchange = failure};
     count_failure(tasks->stats, failure);
+    if (task_is_traced(task))
+        task_trace_given_up(task, failure);
     task_feed_event(task, &event, NULL);
     task_check_under_way(task);
     finish_deliver(tasks);
 }
 
-const struct exchange_handler task_exchange_handler = {.on_answer = on_answer,
-                                                       .on_failed = on_failed};
+static void on_lost(void *owner, const struct exchange_loss *loss)
+{
+    const struct task *task = owner;
+    if (task_is_traced(task))
+        task_trace_unheard(task, loss);
+}
+
+const struct exchange_handler task_exchange_handler = {
+    .on_answer = on_answer, .on_failed = on_failed, .on_lost = on_lost};

@@ -13,6 +13,7 @@
 #include "dns/rrtype.h"
 #include "dns/ttl.h"
 #include "resolve/iterate.h"
+#include "resolve/trace.h"
 
 static void cut_key(const struct task *task, struct name name, struct cache_key *key)
 {
@@ -146,6 +147,8 @@ static bool look(struct climb *climb, struct name name)
     struct answer found;
     cut_key(task, name, &key);
     if (!cache_find(task->tasks->cache, &key, now, &found) || found.stale_s)
+        return false;
+    if (task->trace && !trace_allows(task->trace, found.stored_at))
         return false;
     out->is_cut = delegation_from_answer(out->cut, &found);
     if (!out->is_cut && !(task->key.flags & CACHE_KEY_DO))

@@ -12,6 +12,7 @@
 #include "resolve/stitch.h"
 #include "resolve/task_cut.h"
 #include "resolve/task_inside.h"
+#include "resolve/task_trace.h"
 
 void task_fail(struct task *task, enum stat reason, uint16_t ede, bool cache)
 {
@@ -72,6 +73,8 @@ static void find_cut(struct task *task, struct name name)
     struct answer absent;
     struct task_cut_found found = {.cut = &task->tasks->cut, .absent = &absent};
     task_cut_find(task, name, &found);
+    if (task_is_traced(task))
+        task_trace_cut(task, &found);
     if (found.is_absent)
         event.answer = &absent;
     else if (found.is_cut)

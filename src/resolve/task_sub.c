@@ -7,6 +7,7 @@
  */
 #include "dns/edns.h"
 #include "resolve/task_inside.h"
+#include "resolve/task_trace.h"
 #include "resolve/waiter.h"
 
 static void feed_sub_failure(struct task *task, uint16_t tag, const struct failure *failure)
@@ -86,6 +87,8 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
         if (task_depends_on(running, task))
             return false;
         link_sub(task, sub, running);
+        if (task_is_traced(task))
+            task_trace_sub_joined(task, &running->question);
         return true;
     }
     struct task *child;
@@ -99,6 +102,8 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
         tasks_set_refresh(child);
     if (task->budget)
         child->budget = budget_ref(task->budget);
+    if (task_is_traced(task))
+        child->trace = trace_ref(task->trace);
     task_start(child);
     return true;
 }
@@ -108,7 +113,7 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
 static bool is_good_for(const struct task *task, const struct answer *found, uint16_t tag)
 {
     uint64_t now = loop_now(task->tasks->loop);
-    if (found->stale_s)
+    if (found->stale_s || (task_is_traced(task) && !trace_allows(task->trace, found->stored_at)))
         return false;
     return !task->is_refresh || tag || !answer_is_ending(found, answer_age(found, now));
 }
@@ -122,9 +127,14 @@ void task_sub_start(struct task *task, const struct question *question, uint16_t
     cache_key_init(&key, tasks->cache, question, tag ? 0 : task->key.flags, task->key.view);
     cache_read_begin();
     if (cache_find(tasks->cache, &key, loop_now(tasks->loop), &found) &&
-        is_good_for(task, &found, tag))
+        is_good_for(task, &found, tag)) {
+        if (task_is_traced(task))
+            task_trace_sub_cached(task, question, &found);
         feed_sub_answer(task, tag, &found);
-    else if (!join_sub(task, &key, tag, &ede))
+    } else if (!join_sub(task, &key, tag, &ede)) {
+        if (task_is_traced(task))
+            task_trace_sub_refused(task, question, ede);
         feed_sub_refusal(task, tag, ede);
+    }
     cache_read_end();
 }

@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "dns/word.h"
+#include "resolve/trace.h"
 
 enum { DEPENDS_STEPS_MAX = 256 /* tasks looked at for one question of dependence */ };
 
@@ -35,6 +36,7 @@ bool tasks_init(struct tasks *tasks, size_t max)
     tasks->buckets = calloc(buckets, sizeof(struct task *));
     tasks->bucket_mask = buckets - 1;
     tasks->count = tasks->refreshing = 0;
+    tasks->traces = 0;
     tasks->max = max;
     tasks->delivering = tasks->closing = false;
     zone_load_init(&tasks->load);
@@ -46,7 +48,7 @@ bool tasks_init(struct tasks *tasks, size_t max)
 
 void tasks_deinit(struct tasks *tasks)
 {
-    MUST(tasks->count == 0);
+    MUST(tasks->count == 0 && tasks->traces == 0);
     MUST(list_is_empty(&tasks->finished));
     for (struct list *node; (node = list_take_first(&tasks->slabs));)
         free(LIST_ITEM(node, struct slab, node));
@@ -141,6 +143,7 @@ static void reset(struct task *task, struct tasks *tasks, const struct cache_key
     task->local_changes = tasks->local_changes;
     task->head = NULL;
     task->budget = NULL;
+    task->trace = NULL;
     task->met_count = 0;
     task->nobody = task->zone_full = false;
     task->owned = NULL;
@@ -190,7 +193,9 @@ void tasks_give(struct tasks *tasks, struct task *task)
     free(task->owned);
     task->head = task->owned = NULL;
     budget_unref(task->budget);
+    trace_unref(task->trace);
     task->budget = NULL;
+    task->trace = NULL;
     task->state = TASK_FREE;
     list_prepend(&tasks->idle, &task->node);
 }

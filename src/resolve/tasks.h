@@ -40,6 +40,7 @@ enum {
 struct iterate_world;
 struct task;
 struct tasks;
+struct trace;
 
 /* One question a task waits for. In use while child is set. */
 struct subtask {
@@ -66,6 +67,7 @@ struct task {
     uint32_t local_changes; /* of the tasks when it began */
     union strategy_memory memory;
     struct budget *budget; /* of the client's question; a reference, NULL where nothing needs one */
+    struct trace *trace;   /* who watches; a reference, NULL: nobody */
     struct question asked; /* the last question to servers; its name borrows from key */
     struct name asked_zone; /* whose servers these were; of the zone, or in the memory */
     struct upstream *met[DELEGATION_ADDRS_MAX]; /* held while they are asked */
@@ -104,6 +106,7 @@ struct tasks {
     size_t bucket_mask;
     size_t count, max;
     size_t refreshing; /* tasks that are refreshes */
+    unsigned traces;   /* that there are, held by tasks or their readers */
     struct list idle;  /* free tasks */
     struct list slabs; /* their memory */
 

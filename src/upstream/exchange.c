@@ -285,6 +285,26 @@ static void on_wall(struct timer *timer)
 
 /* ---- what attempts tell ---- */
 
+/* Over one of the connections that are kept to it. */
+static bool is_nailed(const struct attempt *attempt)
+{
+    return attempt->over_stream && attempt->upstream->options.nailed;
+}
+
+static void tell_loss(const struct attempt *attempt, const char *why)
+{
+    const struct exchange *exchange = attempt->owner;
+    if (!exchange->handler->on_lost)
+        return;
+    struct exchange_loss loss = {
+        .source = {attempt->upstream->addr, attempt_transport(attempt)},
+        .nailed = is_nailed(attempt),
+        .after_us = attempt->sent_at ? loop_now(attempt->env->loop) - attempt->sent_at : 0,
+        .why = why,
+    };
+    exchange->handler->on_lost(exchange->owner, &loss);
+}
+
 static void on_answer(struct attempt *attempt, const struct message *message, uint64_t rtt_us)
 {
     struct exchange *exchange = exchange_of(attempt);
@@ -292,6 +312,7 @@ static void on_answer(struct attempt *attempt, const struct message *message, ui
         .message = message,
         .upstream = attempt->upstream,
         .over_stream = attempt->over_stream,
+        .nailed = is_nailed(attempt),
         .source = {attempt->upstream->addr, attempt_transport(attempt)},
         .rtt_us = rtt_us,
     };
@@ -328,6 +349,21 @@ static void count_retry(const struct exchange *exchange, enum attempt_failure wh
         [ATTEMPT_MALFORMED] = stat_upstream_retries_badanswer,
     };
     stats_add_at(env_of(exchange)->stats, reasons[why], 1);
+}
+
+static const char *failure_word(enum attempt_failure why)
+{
+    static const char *const words[] = {
+        [ATTEMPT_TIMED_OUT] = "timeout",
+        [ATTEMPT_REFUSED] = "refused, or no route",
+        [ATTEMPT_CLOSED] = "connection closed",
+        [ATTEMPT_TRUNCATED] = "truncated, asks over a stream",
+        [ATTEMPT_UNTRUSTED] = "may be forged, asks over a stream",
+        [ATTEMPT_NO_EDNS] = "no EDNS, asks without",
+        [ATTEMPT_COOKIE] = "wants its cookie",
+        [ATTEMPT_MALFORMED] = "malformed",
+    };
+    return words[why];
 }
 
 /* With a prospect: not on a connection that is silent. */
@@ -370,6 +406,8 @@ static void on_failed(struct attempt *attempt, enum attempt_failure why)
     bool replaced = attempt->slow || attempt->extra;
     bool diverted = !attempt->over_stream || attempt->upstream != exchange->group[index];
 
+    if (exchange->active)
+        tell_loss(attempt, failure_word(why));
     attempt_free(attempt);
     if (!exchange->active) /* it is being stopped, and its other attempts fall with it */
         return;
@@ -391,6 +429,7 @@ static void on_slow(struct attempt *attempt)
     struct exchange *exchange = exchange_of(attempt);
     struct conn *silent = attempt->sent_on;
 
+    tell_loss(attempt, "silent, is still waited for");
     if (silent) {
         STATS_INC(env_of(exchange)->stats, upstream_retries_silent);
         pool_note_silent(&attempt->upstream->pool, silent);

@@ -44,8 +44,17 @@ struct exchange_answer {
     const struct message *message; /* parsed; message->bytes are its bytes */
     struct upstream *upstream;
     bool over_stream;
+    bool nailed; /* over a connection to one that is kept connected */
     struct tap_source source;
     uint64_t rtt_us;
+};
+
+/* A query that brought nothing to be judged, or not yet. */
+struct exchange_loss {
+    struct tap_source source;
+    bool nailed;
+    uint64_t after_us; /* since it was sent; 0: it was not */
+    const char *why;   /* static */
 };
 
 enum exchange_verdict {
@@ -68,6 +77,9 @@ struct exchange_handler {
     enum exchange_verdict (*on_answer)(void *owner, const struct exchange_answer *answer);
     /* No way is left. The exchange has ended; the last thing it does. */
     void (*on_failed)(void *owner, const struct exchange_failure *failure);
+    /* For who watches: a query was of no use, and what is to be done is being done. Must change
+     * nothing. NULL: nobody does. */
+    void (*on_lost)(void *owner, const struct exchange_loss *loss);
 };
 
 struct exchange {

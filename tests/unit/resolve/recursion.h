@@ -29,6 +29,7 @@ static struct zone_set zones;
 static struct tasks tasks;
 static struct waiter waiter;
 static struct iterate_world world;
+static struct trace *watching; /* by whom the next question is watched; NULL: nobody */
 static unsigned answers, answered_count; /* to the client; exchanges */
 static int held;
 static uint8_t rcode, ede_count;
@@ -140,7 +141,7 @@ static inline const char *resolve_with(const char *name, uint16_t type, uint8_t 
         on_client_answer(&waiter, &found);
     cache_read_end();
     if (!is_cached)
-        assert_int_equal(task_join(&tasks, &key, &waiter), RESOLVER_WAITING);
+        assert_int_equal(task_join(&tasks, &key, &waiter, watching), RESOLVER_WAITING);
     run();
     assert_int_equal(answers, 1);
     assert_int_equal(held, 0);

@@ -452,7 +452,7 @@ static void test_one_zone_does_not_take_all_tasks(void **state)
                        CACHE_VIEW_ANSWERS);
         waiters[i] = (struct waiter){.on_answer = on_client_answer};
         list_init(&waiters[i].node);
-        assert_int_equal(task_join(&tasks, &key, &waiters[i]), RESOLVER_WAITING);
+        assert_int_equal(task_join(&tasks, &key, &waiters[i], NULL), RESOLVER_WAITING);
     }
     assert_int_equal(asked_count, MAX_TASKS / TASK_ZONE_SHARE);
     fake_loop_advance(loop, 2 * US_PER_MS);

@@ -67,7 +67,7 @@ static void begin(void (*with)(const struct strategy_view *view, const struct ev
 {
     struct cache_key key = key_of("top");
     script = with;
-    assert_int_equal(task_join(&tasks, &key, &waiter), RESOLVER_WAITING);
+    assert_int_equal(task_join(&tasks, &key, &waiter, NULL), RESOLVER_WAITING);
 }
 
 static void sub(struct steps *out, const char *name)

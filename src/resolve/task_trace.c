@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Steps of tasks as rows of a trace. Invariant: changes nothing but the trace. */
+#include "resolve/task_trace.h"
+
+#include "dns/edns.h"
+#include "resolve/task_cut.h"
+
+static struct trace_step *add(const struct task *task, enum trace_kind kind)
+{
+    return trace_add(task->trace, kind, task->depth, loop_now(task->tasks->loop));
+}
+
+static struct trace_name keep(const struct task *task, struct name name)
+{
+    return name.len ? trace_keep(task->trace, name) : (struct trace_name){0};
+}
+
+void trace_say(struct trace *trace, enum trace_kind kind, unsigned depth,
+               const struct question *question, const char *word, uint64_t now)
+{
+    struct trace_step *step = trace_add(trace, kind, depth, now);
+    if (!step)
+        return;
+    trace_set_question(trace, step, question);
+    step->word = word;
+}
+
+/* ---- the way down ---- */
+
+void task_trace_begun(const struct task *task)
+{
+    struct trace_step *step = add(task, TRACE_BEGUN);
+    if (!step)
+        return;
+    trace_set_question(task->trace, step, &task->question);
+    step->zone = keep(task, task->zone->name);
+    step->word = task->zone->strategy->name;
+}
+
+static const char *origin_word(enum delegation_origin origin)
+{
+    static const char *const words[] = {
+        [DELEGATION_HINTS] = "the hints",
+        [DELEGATION_CONFIGURED] = "configured",
+        [DELEGATION_PARENT] = "known from the zone above",
+        [DELEGATION_CHILD] = "known from the zone itself",
+    };
+    return words[origin];
+}
+
+void task_trace_cut(const struct task *task, const struct task_cut_found *found)
+{
+    struct trace_step *step = add(task, TRACE_CUT);
+    if (!step)
+        return;
+    if (found->is_absent)
+        step->word = "nothing is below: it is known that the name above does not exist";
+    else if (!found->is_cut)
+        step->word = "none is known";
+    else
+        step->word = origin_word(found->cut->origin);
+    if (found->is_cut && !found->is_absent)
+        step->zone = keep(task, delegation_zone(found->cut));
+}
+
+/* ---- servers ---- */
+
+static bool is_same_ip(const struct addr *a, const struct addr *b)
+{
+    size_t a_len, b_len;
+    const uint8_t *a_bytes = addr_bytes(a, &a_len), *b_bytes = addr_bytes(b, &b_len);
+    return a_len == b_len && memcmp(a_bytes, b_bytes, a_len) == 0;
+}
+
+/* The name by which the cut knows it; those of the configuration have none. */
+static struct trace_name server_name(const struct task *task, const struct addr *addr)
+{
+    const struct delegation *cut = &task->memory.iterate.cut;
+    if (!task->zone->is_authoritative || cut->origin == DELEGATION_CONFIGURED)
+        return (struct trace_name){0};
+    for (unsigned i = 0; i < cut->addr_count; i++) {
+        struct addr known;
+        delegation_addr(cut, i, 0, &known);
+        if (is_same_ip(&known, addr))
+            return keep(task, delegation_server(cut, cut->addrs[i].server));
+    }
+    return (struct trace_name){0};
+}
+
+static const char *transport_word(enum tap_transport transport)
+{
+    static const char *const words[] = {[TAP_UDP] = "udp", [TAP_TCP] = "tcp", [TAP_TLS] = "tls"};
+    return words[transport];
+}
+
+static void set_server(const struct task *task, struct trace_step *step,
+                       const struct tap_source *source, bool nailed, uint64_t us)
+{
+    trace_set_question(task->trace, step, &task->asked);
+    step->zone = keep(task, task->asked_zone);
+    step->server = server_name(task, &source->addr);
+    step->addr = source->addr;
+    step->transport = transport_word(source->transport);
+    step->nailed = nailed;
+    step->us = us;
+}
+
+void task_trace_answered(const struct task *task, const struct exchange_answer *from,
+                         const struct response *response, const struct delegation *delegation)
+{
+    struct trace_step *step = add(task, TRACE_ANSWERED);
+    if (!step)
+        return;
+    set_server(task, step, &from->source, from->nailed, from->rtt_us);
+    step->has_rcode = true;
+    step->rcode = response->rcode;
+    step->ede = response->ede;
+    step->word = response_kind_name(response->kind);
+    if (response->kind == RESPONSE_REFERRAL && delegation)
+        step->leads_to = keep(task, delegation_zone(delegation));
+    else if (response->kind == RESPONSE_ALIAS)
+        step->leads_to = keep(task, response->chain.name);
+}
+
+void task_trace_unheard(const struct task *task, const struct exchange_loss *loss)
+{
+    struct trace_step *step = add(task, TRACE_UNHEARD);
+    if (!step)
+        return;
+    set_server(task, step, &loss->source, loss->nailed, loss->after_us);
+    step->word = loss->why;
+}
+
+static const char *failure_word(const struct task *task, const struct exchange_failure *failure)
+{
+    if (task->zone_full)
+        return "too many ask this zone";
+    if (failure->full)
+        return "every way is full";
+    if (failure->any_answer)
+        return "no server gave an answer that is of use";
+    return failure->any_network ? "no server answered" : "no address may be asked";
+}
+
+void task_trace_given_up(const struct task *task, const struct exchange_failure *failure)
+{
+    struct trace_step *step = add(task, TRACE_GIVEN_UP);
+    if (!step)
+        return;
+    trace_set_question(task->trace, step, &task->asked);
+    step->zone = keep(task, task->asked_zone);
+    step->word = failure_word(task, failure);
+}
+
+/* ---- other questions ---- */
+
+static void say_sub(const struct task *task, enum trace_kind kind, const struct question *question,
+                    const char *word)
+{
+    trace_say(task->trace, kind, task->depth + 1u, question, word, loop_now(task->tasks->loop));
+}
+
+void task_trace_sub_cached(const struct task *task, const struct question *question,
+                           const struct answer *answer)
+{
+    say_sub(task, TRACE_CACHE, question, answer_kind_name(answer->kind));
+}
+
+void task_trace_sub_joined(const struct task *task, const struct question *question)
+{
+    say_sub(task, TRACE_JOINED, question, "");
+}
+
+void task_trace_sub_refused(const struct task *task, const struct question *question, uint16_t ede)
+{
+    const char *word = "too many questions at once, or below each other";
+    if (ede == EDE_INVALID_DATA)
+        word = "questions that wait for each other";
+    else if (ede == EDE_NO_REACHABLE_AUTHORITY)
+        word = "no zone takes it";
+    say_sub(task, TRACE_REFUSED, question, word);
+}
+
+/* ---- the end ---- */
+
+static void set_failure(const struct task *task, struct trace_step *step)
+{
+    const struct failure *failure = &task->failure;
+    bool is_drained = task->budget && budget_is_drained(task->budget, loop_now(task->tasks->loop));
+    step->word = is_drained ? "failed, with the bounds of the work reached" : "failed";
+    step->rcode = failure->rcode;
+    step->ede = failure->ede_count ? failure->ede[0] : EDE_NONE;
+}
+
+void task_trace_ended(const struct task *task)
+{
+    struct trace_step *step = add(task, TRACE_ENDED);
+    if (!step)
+        return;
+    trace_set_question(task->trace, step, &task->question);
+    step->has_rcode = true;
+    if (task->state == TASK_FAILED) {
+        set_failure(task, step);
+        return;
+    }
+    step->rcode = header_rcode(task->answer.message.data);
+    step->word = answer_kind_name(task->answer.kind);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_RESOLVE_TASK_TRACE_H
+#define NAILUP_RESOLVE_TASK_TRACE_H
+
+/* What a task tells of itself to who watches it (trace.h). Only for tasks that are watched, which
+ * is asked first: else it costs no more than the question. Decides nothing. */
+
+#include <stdbool.h>
+
+#include "resolve/tasks.h"
+#include "resolve/trace.h"
+
+struct answer;
+struct delegation;
+struct exchange_answer;
+struct exchange_failure;
+struct exchange_loss;
+struct response;
+struct task_cut_found;
+
+static inline bool task_is_traced(const struct task *task)
+{
+    return __builtin_expect(task->trace != NULL, 0);
+}
+
+/* It has begun. */
+void task_trace_begun(const struct task *task);
+
+/* Where it goes down from. */
+void task_trace_cut(const struct task *task, const struct task_cut_found *found);
+
+/* Before the strategy is told. delegation: of a referral; or NULL. */
+void task_trace_answered(const struct task *task, const struct exchange_answer *from,
+                         const struct response *response, const struct delegation *delegation);
+void task_trace_unheard(const struct task *task, const struct exchange_loss *loss);
+void task_trace_given_up(const struct task *task, const struct exchange_failure *failure);
+
+/* A question that it needs: TRACE_CACHE with the answer, TRACE_JOINED, or TRACE_REFUSED because of
+ * ede. */
+void task_trace_sub_cached(const struct task *task, const struct question *question,
+                           const struct answer *answer);
+void task_trace_sub_joined(const struct task *task, const struct question *question);
+void task_trace_sub_refused(const struct task *task, const struct question *question, uint16_t ede);
+
+/* It was answered, or has failed. */
+void task_trace_ended(const struct task *task);
+
+/* For who is no task yet. word is static. */
+void trace_say(struct trace *trace, enum trace_kind kind, unsigned depth,
+               const struct question *question, const char *word, uint64_t now);
+
+#endif

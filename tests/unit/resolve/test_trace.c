@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "unit/resolve/recursion.h"
+
+#include "resolve/task_trace.h"
+#include "resolve/trace.h"
+
+/* What a watched question shows of itself, above a small hierarchy: 1 is the root, 2 com, 3
+ * example.com, 4 never answers, 5 is lame. */
+static bool respond(struct response_text *to, unsigned server, const struct question *question)
+{
+    static const struct sections none = {.answer = {NULL}};
+    static const struct sections root = {.answer = {". 900 NS a.root."},
+                                         .additional = {"a.root. 900 A 192.0.0.1"}};
+    static const struct sections com = {.authority = {"com. 900 NS a.com."},
+                                        .additional = {"a.com. 900 A 192.0.0.2"}};
+    static const struct sections example = {
+        .authority = {"example.com. 600 NS lame.example.com.",
+                      "example.com. 600 NS ns.example.com."},
+        .additional = {"lame.example.com. 600 A 192.0.0.5", "ns.example.com. 600 A 192.0.0.3"}};
+    static const struct sections dead = {.authority = {"dead.com. 600 NS ns.dead.com."},
+                                         .additional = {"ns.dead.com. 600 A 192.0.0.4"}};
+    static const struct sections bare = {.authority = {"bare.com. 600 NS ns.example.com."}};
+    static const struct sections www = {.answer = {"www.example.com. 300 A 192.0.2.80"}};
+    static const struct sections ns = {.answer = {"ns.example.com. 300 A 192.0.0.3"}};
+    static const struct sections away = {.answer = {"away.example.com. 2 CNAME www.bare.com."}};
+    static const struct sections there = {.answer = {"www.bare.com. 300 A 192.0.2.81"}};
+    const struct sections *said = NULL;
+    uint16_t flags = 0;
+
+    if (server == 4)
+        return false;
+    if (server == 1 && question->type == RRTYPE_NS) {
+        said = &root;
+        flags = HEADER_AA;
+    } else if (server == 1) {
+        said = &com;
+    } else if (server == 2) {
+        said = name_is_below(question->name, NAME("dead.com"))   ? &dead
+               : name_is_below(question->name, NAME("bare.com")) ? &bare
+                                                                 : &example;
+    } else if (server == 3) {
+        flags = HEADER_AA;
+        said = name_equal(question->name, NAME("www.example.com"))    ? &www
+               : name_equal(question->name, NAME("ns.example.com"))   ? &ns
+               : name_equal(question->name, NAME("away.example.com")) ? &away
+               : name_equal(question->name, NAME("www.bare.com"))     ? &there
+                                                                      : &none;
+    }
+    response_make(to, said ? flags : RCODE_REFUSED, question, said ? said : &none);
+    return true;
+}
+
+static char shown[64 * 1024];
+
+/* Without the last dot. */
+static const char *text_of(const struct trace *trace, struct trace_name at)
+{
+    static char texts[2][NAME_TEXT_MAX];
+    static unsigned next;
+    char *out = texts[next++ % 2];
+    name_format(trace_name(trace, at), out);
+    size_t len = strlen(out);
+    if (len > 1)
+        out[len - 1] = 0;
+    return out;
+}
+
+/* A line a step, as a person would read it. */
+static const char *show(const struct trace *trace)
+{
+    char type[RRTYPE_TEXT_MAX];
+    size_t len = 0;
+    shown[0] = 0;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_step *step = &trace->steps[i];
+        len += (size_t)snprintf(shown + len, sizeof(shown) - len, "%*s%s", 2 * step->depth, "",
+                                trace_kind_name(step->kind));
+        if (step->has_question)
+            len += (size_t)snprintf(shown + len, sizeof(shown) - len, " %s %s",
+                                    text_of(trace, step->asked), rrtype_name(step->type, type));
+        if (step->zone.len)
+            len += (size_t)snprintf(shown + len, sizeof(shown) - len, " of %s",
+                                    text_of(trace, step->zone));
+        if (step->leads_to.len)
+            len += (size_t)snprintf(shown + len, sizeof(shown) - len, " to %s",
+                                    text_of(trace, step->leads_to));
+        len += (size_t)snprintf(shown + len, sizeof(shown) - len, "%s%s\n", *step->word ? ": " : "",
+                                step->word);
+    }
+    return shown;
+}
+
+static const char *watch(const char *name, bool fresh)
+{
+    watching = trace_new(&tasks.traces, fresh, loop_now(loop));
+    assert_non_null(watching);
+    resolve(name);
+    show(watching);
+    trace_close(watching);
+    watching = NULL;
+    assert_int_equal(tasks.traces, 0);
+    return shown;
+}
+
+static void test_each_step_down_from_the_root_is_shown(void **state)
+{
+    (void)state;
+    world.rules.priming = true;
+    assert_string_equal(watch("www.example.com", false),
+                        "question www.example.com A of .: iterate\n"
+                        "zone cut of .: the hints\n"
+                        "  question . NS of .: iterate\n"
+                        "  zone cut of .: the hints\n"
+                        "  answer . NS of .: answer\n"
+                        "  end . NS: positive\n"
+                        "zone cut of .: known from the zone itself\n"
+                        "answer com A of . to com: referral\n"
+                        "answer example.com A of com to example.com: referral\n"
+                        "answer www.example.com A of example.com: refused\n"
+                        "answer www.example.com A of example.com: answer\n"
+                        "end www.example.com A: positive\n");
+}
+
+static void test_an_alias_and_the_addresses_of_servers_are_shown_one_step_in(void **state)
+{
+    (void)state;
+    resolve("www.example.com");
+    const char *said = watch("away.example.com", false);
+    assert_non_null(strstr(said, "zone cut of example.com: known from the zone above\n"));
+    assert_non_null(strstr(said, "answer away.example.com A of example.com to www.bare.com: alias\n"
+                                 "  question www.bare.com A of .: iterate\n"));
+    assert_non_null(strstr(said, "    question ns.example.com A of .: iterate\n"));
+    assert_non_null(strstr(said, "    end ns.example.com A: positive\n"));
+    assert_non_null(
+        strstr(said, "\n  end www.bare.com A: positive\nend away.example.com A: positive\n"));
+}
+
+static void test_what_is_known_is_used_unless_it_is_to_be_fresh(void **state)
+{
+    (void)state;
+    resolve("away.example.com");
+    fake_loop_advance(loop, 10 * US_PER_S);
+    assert_non_null(
+        strstr(watch("away.example.com", false), "  from the cache www.bare.com A: positive\n"));
+    fake_loop_advance(loop, 10 * US_PER_S);
+    const char *said = watch("away.example.com", true);
+    assert_null(strstr(said, "from the cache"));
+    assert_non_null(strstr(said, "question away.example.com A of .: iterate\n"
+                                 "zone cut of .: the hints\n"));
+    assert_non_null(strstr(said, "answer com A of . to com: referral\n"));
+}
+
+static void test_servers_that_fail_are_shown_with_the_end(void **state)
+{
+    (void)state;
+    const char *said = watch("www.dead.com", false);
+    assert_int_equal(rcode, RCODE_SERVFAIL);
+    assert_non_null(strstr(said, "given up www.dead.com A of dead.com: no server answered\n"));
+    assert_non_null(strstr(said, "end www.dead.com A: failed\n"));
+}
+
+static void test_who_comes_second_is_told_that_the_question_is_asked_already(void **state)
+{
+    (void)state;
+    struct trace *second = trace_new(&tasks.traces, false, loop_now(loop));
+    struct waiter other = {.on_answer = on_client_answer};
+    struct cache_key key;
+    list_init(&other.node);
+    cache_key_init(&key, cache, &(struct question){NAME("www.example.com"), RRTYPE_A, RRCLASS_IN},
+                   0, CACHE_VIEW_ANSWERS);
+    asked_count = answered_count = answers = 0;
+    assert_int_equal(task_join(&tasks, &key, &waiter, NULL), RESOLVER_WAITING);
+    assert_int_equal(task_join(&tasks, &key, &other, second), RESOLVER_WAITING);
+    run();
+    assert_int_equal(answers, 2);
+    assert_string_equal(show(second), "waits for another's question www.example.com A\n");
+    trace_close(second);
+}
+
+static void test_a_reader_who_leaves_early_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    struct trace *trace = trace_new(&tasks.traces, false, loop_now(loop));
+    struct cache_key key;
+    cache_key_init(&key, cache, &(struct question){NAME("www.example.com"), RRTYPE_A, RRCLASS_IN},
+                   0, CACHE_VIEW_ANSWERS);
+    asked_count = answered_count = 0;
+    assert_int_equal(task_join(&tasks, &key, &waiter, trace), RESOLVER_WAITING);
+    list_remove(&waiter.node);
+    trace_close(trace);
+    assert_int_equal(tasks.traces, 1); /* the task has it still */
+    run();
+    assert_int_equal(tasks.traces, 0);
+}
+
+static void test_no_more_than_a_few_watch_at_once(void **state)
+{
+    (void)state;
+    struct trace *traces[TRACES_MAX];
+    for (int i = 0; i < TRACES_MAX; i++)
+        assert_non_null(traces[i] = trace_new(&tasks.traces, false, 0));
+    for (int i = 0; i < 10000; i++)
+        assert_null(trace_new(&tasks.traces, false, 0));
+    for (int i = 0; i < TRACES_MAX; i++)
+        trace_close(traces[i]);
+    assert_int_equal(tasks.traces, 0);
+}
+
+static void test_steps_and_names_beyond_the_bound_are_counted_and_left_out(void **state)
+{
+    (void)state;
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name name;
+    unsigned running = 0;
+    struct trace *trace = trace_new(&running, false, 0);
+    assert_int_equal(name_parse(&name, wire, "a.long.name.that.takes.some.room.example.com", 44),
+                     0);
+    const struct question question = {name, RRTYPE_A, RRCLASS_IN};
+    for (int i = 0; i < 100000; i++)
+        trace_say(trace, TRACE_BEGUN, 0, &question, "", 0);
+    assert_int_equal(trace->count, TRACE_STEPS_MAX);
+    assert_int_equal(trace->missing, 100000 - TRACE_STEPS_MAX);
+    for (int i = 0; i < 100000; i++)
+        (void)trace_keep(trace, name);
+    assert_true(trace->bytes <= TRACE_NAME_BYTES);
+    assert_int_equal(trace_keep(trace, name).len, 0);
+    trace_close(trace);
+    assert_int_equal(running, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_each_step_down_from_the_root_is_shown, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_an_alias_and_the_addresses_of_servers_are_shown_one_step_in, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_is_known_is_used_unless_it_is_to_be_fresh, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_servers_that_fail_are_shown_with_the_end, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_who_comes_second_is_told_that_the_question_is_asked_already, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_reader_who_leaves_early_leaves_nothing_behind,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_more_than_a_few_watch_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_steps_and_names_beyond_the_bound_are_counted_and_left_out, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
