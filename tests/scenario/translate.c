@@ -11,34 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/check.h"
 #include "config/config.h"
 #include "scenario/reader.h"
-#include "scenario/translate_tables.h"
+#include "scenario/translate_inside.h"
 
-enum { WORD_MAX = 1024 };
-
-/* Where zones of these two kinds are collected. */
-struct zones {
-    const char *section; /* in Unbound's file and, with an s, in ours */
-    const char *prefix;
-    struct buf text;
-    bool open, has_addrs;
-};
-
-struct translating {
-    struct buf section[SECTIONS];
-    struct buf access;
-    struct zones zones[2];
-    struct zones *zone; /* that the next options belong to, or NULL */
-    bool elsewhere;     /* in a section without a counterpart */
-    bool has_loopback4, has_loopback6, has_caps, has_stale;
-    struct translation *out;
-};
-
-static void PRINTF_LIKE(2, 3) put(struct buf *buf, const char *format, ...)
+void translate_put(struct buf *buf, const char *format, ...)
 {
     char line[4 * WORD_MAX];
     va_list args;
@@ -48,7 +27,7 @@ static void PRINTF_LIKE(2, 3) put(struct buf *buf, const char *format, ...)
     MUST(buf_append(buf, line, MIN((size_t)len, sizeof(line) - 1)) == ERR_OK);
 }
 
-static void need(struct translating *work, const char *option)
+void translate_need(struct translating *work, const char *option)
 {
     char *needs = work->out->needs;
     size_t len = strlen(needs);
@@ -56,8 +35,7 @@ static void need(struct translating *work, const char *option)
         snprintf(needs + len, TRANSLATE_NEEDS_MAX - len, "%s%s", len ? " " : "", option);
 }
 
-/* Does our configuration offer this, whole or as one line of a section? */
-static bool is_offered(const char *text)
+bool translate_is_offered(const char *text)
 {
     static const char zone[] = "\nforward-zones: [{name: ., upstreams: [192.0.2.1]}]\n";
     char whole[4 * WORD_MAX];
@@ -71,142 +49,45 @@ static bool is_offered(const char *text)
     return fine;
 }
 
-/* ---- options ---- */
-
-static const char *const section_keys[SECTIONS] = {"server", "cache", "recursion"};
-
-static void put_counterpart(struct translating *work, const struct counterpart *row,
-                            const char *value)
-{
-    char line[2 * WORD_MAX], probe[3 * WORD_MAX];
-    if (row->off && strcasecmp(row->off, value) == 0)
-        return;
-    bool is_stale = strcmp(row->key, "serve-stale") == 0;
-    if (strcmp(row->option, "serve-expired") == 0)
-        value = "1d";
-    if (is_stale && work->has_stale)
-        return;
-    work->has_stale |= is_stale;
-    work->has_caps |= strcmp(row->option, "use-caps-for-id") == 0;
-    snprintf(line, sizeof(line), "  %s: %s%s\n", row->key, value, row->suffix);
-    snprintf(probe, sizeof(probe), "%s:\n%s", section_keys[row->section], line);
-    if (!is_offered(probe))
-        need(work, row->option);
-    else
-        put(&work->section[row->section], "%s", line);
-}
-
-static void put_access(struct translating *work, const char *prefix, const char *action)
-{
-    const char *ours = strncmp(action, "allow", 5) == 0    ? "allow"
-                       : strncmp(action, "refuse", 6) == 0 ? "refuse"
-                                                           : "drop";
-    if (strcmp(action, "allow_snoop") == 0) /* RD=0 is answered from the cache anyway */
-        ours = "allow";
-    work->has_loopback4 |= strcmp(prefix, "127.0.0.0/8") == 0;
-    work->has_loopback6 |= strncmp(prefix, "::1", 3) == 0;
-    put(&work->access, "    - {prefix: \"%s\", action: %s}\n", prefix, ours);
-}
-
-static void server_option(struct translating *work, const char *key, const char *value,
-                          const char *second)
-{
-    if (translate_is_harmless(key))
-        return;
-    const struct counterpart *row = translate_find(key);
-    if (row) {
-        put_counterpart(work, row, value);
-        return;
-    }
-    if (strcmp(key, "access-control") == 0)
-        put_access(work, value, second);
-    else if (strcmp(key, "module-config") != 0 || strcmp(value, "iterator") != 0)
-        need(work, key);
-}
-
-/* forward-addr and stub-addr: "IP@PORT", a name behind '#' left out. */
-static void put_zone_addr(struct zones *zones, char *value)
-{
-    value[strcspn(value, "#")] = '\0';
-    put(&zones->text, "%s\"%s\"", zones->has_addrs ? ", " : ", upstreams: [", value);
-    zones->has_addrs = true;
-}
-
-static void end_zone(struct translating *work)
-{
-    struct zones *zones = work->zone;
-    if (zones && zones->open)
-        put(&zones->text, "%s}\n", zones->has_addrs ? "]" : "");
-    if (zones)
-        zones->open = zones->has_addrs = false;
-    work->zone = NULL;
-}
-
-/* "forward-first: yes" is "first: yes" in ours. Addresses come last: Unbound lets them stand
- * anywhere, so options in between are put in front by ending the list early. */
-static void zone_option(struct translating *work, const char *key, char *value)
-{
-    struct zones *zones = work->zone;
-    size_t prefix = strlen(zones->prefix);
-    const char *own = strncmp(key, zones->prefix, prefix) == 0 ? key + prefix : key;
-    if (strcmp(key, "name") == 0) {
-        put(&zones->text, "  - {name: \"%s\"", *value ? value : ".");
-        zones->open = true;
-    } else if (strcmp(own, "addr") == 0) {
-        put_zone_addr(zones, value);
-    } else if (strcmp(value, "no") != 0 && strcmp(own, "prime") != 0) {
-        if (zones->has_addrs)
-            put(&zones->text, "]");
-        zones->has_addrs = false;
-        if (strcmp(own, "tcp-upstream") == 0)
-            put(&zones->text, ", transport: tcp");
-        else if (strcmp(own, "first") == 0)
-            put(&zones->text, ", first: yes");
-        else if (strcmp(own, "no-cache") == 0)
-            put(&zones->text, ", cache: no");
-        else
-            need(work, key);
-    }
-}
-
-static void begin_section(struct translating *work, const char *key)
-{
-    end_zone(work);
-    work->elsewhere = true;
-    if (strcmp(key, "server") == 0)
-        work->elsewhere = false;
-    for (unsigned i = 0; i < 2; i++) {
-        if (strcmp(key, work->zones[i].section) == 0) {
-            work->zone = &work->zones[i];
-            work->elsewhere = false;
-        }
-    }
-    if (work->elsewhere && strcmp(key, "remote-control") != 0)
-        need(work, key);
-}
-
-/* ---- text ---- */
+/* ---- sections ---- */
 
 static bool is_section(const char *key)
 {
     static const char *const sections[] = {"server",    "forward-zone", "stub-zone",      "view",
                                            "auth-zone", "rpz",          "remote-control", "python",
-                                           "dnscrypt",  "cachedb"};
+                                           "dnscrypt",  "cachedb",      "dnstap",         "dynlib"};
     for (size_t i = 0; i < ARRAY_LEN(sections); i++)
         if (strcmp(sections[i], key) == 0)
             return true;
     return false;
 }
 
-static void option(struct translating *work, const char *key, char *value, const char *second)
+static void begin_section(struct translating *work, const char *key)
+{
+    translate_zone_end(work);
+    work->elsewhere = strcmp(key, "server") != 0;
+    for (unsigned i = 0; i < ZONE_KINDS; i++) {
+        if (strcmp(key, work->zones[i].section) == 0) {
+            work->zone = &work->zones[i];
+            work->elsewhere = false;
+        }
+    }
+    if (work->elsewhere && strcmp(key, "remote-control") != 0)
+        translate_need(work, key);
+}
+
+static void option(struct translating *work, const char *key, char *value, const char *second,
+                   const char *line)
 {
     if (work->elsewhere)
         return;
     if (work->zone)
-        zone_option(work, key, value);
+        translate_zone(work, key, value);
     else
-        server_option(work, key, value, second);
+        translate_server(work, key, value, second, line);
 }
+
+/* ---- text ---- */
 
 /* True and the word without its colon for an unquoted "key:". */
 static bool take_key(const char **at, char *word)
@@ -224,26 +105,42 @@ static bool take_key(const char **at, char *word)
     return false;
 }
 
+/* Up to two words, which may be followed by the next option. */
+static void take_values(struct translating *work, const char *key, const char **at)
+{
+    char value[WORD_MAX] = "", second[WORD_MAX] = "", ignored[WORD_MAX];
+    const char *line = *at + strspn(*at, " \t");
+    reader_word(at, value, sizeof(value), NULL);
+    const char *before = *at;
+    if (take_key(at, ignored))
+        *at = before;
+    else
+        reader_word(at, second, sizeof(second), NULL);
+    option(work, key, value, second, line);
+    if (strcmp(key, "local-data") == 0) /* its quotes hold quotes */
+        *at += strlen(*at);
+}
+
 static void take_line(struct translating *work, const char *at)
 {
-    char key[WORD_MAX], value[WORD_MAX], second[WORD_MAX], ignored[WORD_MAX];
+    char key[WORD_MAX], ignored[WORD_MAX];
+    if (work->waiting[0] && strncmp(at, "TEMPFILE_NAME", 13) == 0) {
+        take_values(work, work->waiting, &at);
+        work->waiting[0] = '\0';
+        return;
+    }
     while (*(at += strspn(at, " \t"))) {
         if (!take_key(&at, key)) {
             reader_word(&at, ignored, sizeof(ignored), NULL);
             continue;
         }
-        if (is_section(key)) {
+        work->waiting[0] = '\0';
+        if (is_section(key))
             begin_section(work, key);
-            continue;
-        }
-        value[0] = second[0] = '\0';
-        reader_word(&at, value, sizeof(value), NULL);
-        const char *before = at;
-        if (take_key(&at, ignored))
-            at = before;
+        else if (at[strspn(at, " \t")])
+            take_values(work, key, &at);
         else
-            reader_word(&at, second, sizeof(second), NULL);
-        option(work, key, value, second);
+            snprintf(work->waiting, sizeof(work->waiting), "%.63s", key);
     }
 }
 
@@ -260,83 +157,86 @@ static void cut_comment(char *line)
     }
 }
 
-/* Unbound's own default, unless the file says otherwise for the same prefix. */
-static void put_access_list(struct translating *work, struct buf *yaml)
+/* The lines from TEMPFILE_CONTENTS to TEMPFILE_END. */
+static void take_file(struct translating *work, struct reader *reader)
 {
-    struct span text = buf_span(&work->access);
-    put(yaml, "  access:\n");
-    if (!work->has_loopback4)
-        put(yaml, "    - {prefix: 127.0.0.0/8, action: allow}\n");
-    if (!work->has_loopback6)
-        put(yaml, "    - {prefix: \"::1\", action: allow}\n");
-    MUST(buf_append(yaml, text.data, text.len) == ERR_OK);
+    do
+        translate_put(&work->files, "%s\n", reader->text);
+    while (strcmp(reader->text, "TEMPFILE_END") != 0 && reader_next(reader));
 }
 
-static void put_sections(struct translating *work, struct buf *yaml)
+static void take_text(struct translating *work, const char *options)
 {
-    for (unsigned i = 0; i < SECTIONS; i++) {
-        struct span text = buf_span(&work->section[i]);
-        if (i != IN_SERVER && !text.len)
+    struct reader *reader = malloc(sizeof(*reader));
+    MUST(reader);
+    reader_init(reader, options, strlen(options));
+    while (reader_next(reader)) {
+        if (strncmp(reader->text, "TEMPFILE_CONTENTS", 17) == 0) {
+            take_file(work, reader);
             continue;
-        put(yaml, "%s:\n", section_keys[i]);
-        MUST(buf_append(yaml, text.data, text.len) == ERR_OK);
-        if (i == IN_SERVER)
-            put_access_list(work, yaml);
+        }
+        cut_comment(reader->text);
+        take_line(work, reader->text);
     }
+    free(reader);
+}
+
+/* ---- the whole ---- */
+
+static void put_files(struct translating *work, struct buf *yaml)
+{
+    struct span hints = buf_span(&work->hints), files = buf_span(&work->files);
+    MUST(!files.len || buf_append(yaml, files.data, files.len) == ERR_OK);
+    if (!hints.len)
+        return;
+    translate_put(yaml, "TEMPFILE_CONTENTS hints\n");
+    MUST(buf_append(yaml, hints.data, hints.len) == ERR_OK);
+    translate_put(yaml, "TEMPFILE_END\n");
 }
 
 static void finish(struct translating *work)
 {
     struct buf yaml;
-    bool any = false;
-    end_zone(work);
+    translate_zone_end(work);
     buf_init(&yaml, CONFIG_FILE_MAX);
-    put(&work->section[IN_RECURSION], "  cookies: no\n");
-    if (!work->has_caps)
-        put(&work->section[IN_RECURSION], "  case-randomisation: no\n");
-    put_sections(work, &yaml);
-    for (unsigned i = 0; i < 2; i++) {
-        struct span text = buf_span(&work->zones[i].text);
-        if (!text.len)
-            continue;
-        if (i == 1 && !is_offered("stub-zones: [{name: example.com, upstreams: [192.0.2.2]}]")) {
-            need(work, "stub-zone");
-            continue;
-        }
-        any = true;
-        put(&yaml, "%ss:\n", work->zones[i].section);
-        MUST(buf_append(&yaml, text.data, text.len) == ERR_OK);
-    }
+    translate_server_finish(work, &yaml);
+    translate_zones_finish(work, &yaml);
+    put_files(work, &yaml);
     MUST(buf_append(&yaml, "", 1) == ERR_OK);
-    work->out->yaml = any ? strdup((const char *)buf_span(&yaml).data) : NULL;
+    work->out->yaml = strdup((const char *)buf_span(&yaml).data);
+    MUST(work->out->yaml);
     buf_deinit(&yaml);
+}
+
+static void each_buf(struct translating *work, void (*act)(struct buf *buf))
+{
+    for (unsigned i = 0; i < SECTIONS; i++)
+        act(&work->section[i]);
+    for (unsigned i = 0; i < LISTS; i++)
+        act(&work->lists[i]);
+    for (unsigned i = 0; i < ZONE_KINDS; i++)
+        act(&work->zones[i].text);
+    act(&work->access);
+    act(&work->hints);
+    act(&work->files);
+}
+
+static void init(struct buf *buf)
+{
+    buf_init(buf, CONFIG_FILE_MAX);
 }
 
 struct translation translate_options(const char *options)
 {
     struct translation out = {0};
-    struct translating work = {.zones = {{.section = "forward-zone", .prefix = "forward-"},
-                                         {.section = "stub-zone", .prefix = "stub-"}},
-                               .out = &out};
-    struct reader *reader = malloc(sizeof(*reader));
-    MUST(reader);
-    for (unsigned i = 0; i < SECTIONS; i++)
-        buf_init(&work.section[i], CONFIG_FILE_MAX);
-    buf_init(&work.access, CONFIG_FILE_MAX);
-    buf_init(&work.zones[0].text, CONFIG_FILE_MAX);
-    buf_init(&work.zones[1].text, CONFIG_FILE_MAX);
-    reader_init(reader, options, strlen(options));
-    while (reader_next(reader)) {
-        cut_comment(reader->text);
-        take_line(&work, reader->text);
-    }
+    struct translating work = {
+        .zones = {[FORWARD_ZONES] = {.section = "forward-zone", .prefix = "forward-"},
+                  [STUB_ZONES] = {.section = "stub-zone", .prefix = "stub-"}},
+        .out = &out};
+    each_buf(&work, init);
+    take_text(&work, options);
     finish(&work);
-    for (unsigned i = 0; i < SECTIONS; i++)
-        buf_deinit(&work.section[i]);
-    buf_deinit(&work.access);
-    buf_deinit(&work.zones[0].text);
-    buf_deinit(&work.zones[1].text);
-    free(reader);
+    each_buf(&work, buf_deinit);
     return out;
 }
 

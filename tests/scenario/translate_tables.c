@@ -15,13 +15,9 @@ static const char *const harmless[] = {
     "rrset-roundrobin",
     "fake-sha1",
     "trust-anchor-signaling",
-    "harden-referral-path",
     "log-servfail",
-    "do-ip4",
-    "do-ip6",
     "ede",
-    "hide-version",
-    "hide-identity",
+    "ede-serve-expired",
     "hide-trustanchor",
     "aggressive-nsec",
     "val-override-date",
@@ -33,8 +29,6 @@ static const char *const harmless[] = {
     "harden-below-nxdomain",
     "harden-unknown-additional",
     "unwanted-reply-threshold",
-    "identity",
-    "version",
     "num-threads",
     "do-daemonize",
     "username",
@@ -48,11 +42,61 @@ static const char *const harmless[] = {
     "iter-scrub-ns",
     "iter-scrub-cname",
     "max-global-quota",
-    "stub-prime",
-    "stub-no-cache",
     "udp-connect",
     "wait-limit",
-    "trust-anchor-file",
+    "log-time-ascii",
+    "log-queries",
+    "log-replies",
+    "val-log-level",
+    "do-udp",
+    "do-tcp",
+    "port",
+    "interface",
+    "outgoing-interface",
+    "outgoing-range",
+    "outgoing-num-tcp",
+    "incoming-num-tcp",
+    "edns-buffer-size",
+    "max-udp-size",
+    "msg-cache-size",
+    "msg-cache-slabs",
+    "rrset-cache-size",
+    "rrset-cache-slabs",
+    "infra-cache-slabs",
+    "infra-cache-numhosts",
+    "infra-host-ttl",
+    "infra-keep-probing",
+    "key-cache-size",
+    "neg-cache-size",
+    "jostle-timeout",
+    "delay-close",
+    "unknown-server-time-limit",
+    "harden-large-queries",
+    "harden-short-bufsize",
+    "harden-algo-downgrade",
+    "harden-unverified-glue",
+    "harden-below-nxdomain",
+    "low-rtt",
+    "low-rtt-permil",
+    "fast-server-num",
+    "fast-server-permil",
+    "val-clean-additional",
+    "val-bogus-ttl",
+    "val-permissive-mode",
+    "val-nsec3-keysize-iterations",
+    "val-max-restart",
+    "root-key-sentinel",
+    "deny-any",
+    "tcp-idle-timeout",
+    "sock-queue-timeout",
+    "extended-statistics",
+    "statistics-interval",
+    "statistics-cumulative",
+    "zonemd-permissive-mode",
+    "insecure-lan-zones",
+    "unblock-lan-zones",
+    "pad-responses",
+    "domain-insecure",
 };
 
 static const struct counterpart counterparts[] = {
@@ -66,13 +110,52 @@ static const struct counterpart counterparts[] = {
     {"serve-expired-client-timeout", IN_CACHE, "stale-answer-timeout", "ms", "0"},
     {"minimal-responses", IN_SERVER, "minimal-responses", "", NULL},
     {"use-caps-for-id", IN_RECURSION, "case-randomisation", "", NULL},
-    {"qname-minimisation", IN_RECURSION, "qname-minimisation", "", "no"},
+    {"qname-minimisation", IN_RECURSION, "qname-minimisation", "", NULL},
+    {"identity", IN_SERVER, "identity", "", NULL},
+    {"version", IN_SERVER, "version", "", NULL},
+    {"serve-expired-reply-ttl", IN_CACHE, "stale-answer-ttl", "s", "30"},
+    {"nsid", IN_SERVER, "nsid", "", NULL},
+};
+
+/* Of features that we lack. */
+static const struct {
+    const char *option, *off;
+} offs[] = {
+    {"hide-version", "no"},
+    {"hide-identity", "no"},
+    {"hide-trustanchor", "yes"},
+    {"trust-anchor-signaling", "no"},
+    {"use-systemd", "no"},
+    {"do-nat64", "no"},
+    {"serve-original-ttl", "no"},
+    {"serve-expired-ttl-reset", "no"},
+    {"qname-minimisation-strict", "no"},
+    {"harden-referral-path", "no"},
+    {"disable-edns-do", "no"},
+    {"do-not-query-localhost", "yes"},
+    {"tcp-upstream", "no"},
+    {"tls-upstream", "no"},
+    {"ssl-upstream", "no"},
+    {"ignore-cd-flag", "no"},
+    {"ratelimit", "0"},
+    {"ip-ratelimit", "0"},
+    {"dns64-synthall", "no"},
+    {"ipsecmod-enabled", "no"},
+    {"block-a", "no"},
 };
 
 bool translate_is_harmless(const char *option)
 {
     for (size_t i = 0; i < ARRAY_LEN(harmless); i++)
         if (strcmp(harmless[i], option) == 0)
+            return true;
+    return false;
+}
+
+bool translate_is_off(const char *option, const char *value)
+{
+    for (size_t i = 0; i < ARRAY_LEN(offs); i++)
+        if (strcmp(offs[i].option, option) == 0 && strcmp(offs[i].off, value) == 0)
             return true;
     return false;
 }

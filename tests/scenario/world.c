@@ -19,6 +19,7 @@
 #include "scenario/clients.h"
 #include "scenario/hints.h"
 #include "scenario/servers.h"
+#include "scenario/temp_files.h"
 #include "scenario/tls.h"
 #include "serve/server.h"
 #include "upstream/upstreams.h"
@@ -30,9 +31,12 @@ static bool load_config(struct world *world, const char *yaml, char *why)
 {
     struct buf errors;
     buf_init(&errors, CONFIG_ERRORS_BYTES);
+    struct temp_files files;
     char *hints = NULL, *with_hints = hints_config(yaml, world->script->hints, &hints);
-    char *whole = tls_config(with_hints);
+    char *with_certs = tls_config(with_hints), *whole = temp_files_write(&files, with_certs);
     enum err err = config_parse(world->script->path, whole, strlen(whole), &world->config, &errors);
+    temp_files_remove(&files);
+    free(with_certs);
     free(whole);
     free(with_hints);
     hints_remove(hints);
@@ -56,12 +60,19 @@ static void open_upstream(struct world *world, const struct route_upstream *upst
     servers_add(world, &addr);
 }
 
-static void open_hints(struct world *world)
+/* Servers that recursion begins with or may meet. */
+static void open_met(struct world *world)
 {
     const struct recursion_options *recursion = &world->config->route.recursion;
-    struct addr addr;
     for (unsigned i = 0; recursion->hints && i < recursion->hints->addr_count; i++) {
+        struct addr addr;
         delegation_addr(recursion->hints, i, recursion->port, &addr);
+        servers_add(world, &addr);
+    }
+    for (size_t i = 0; i < world->script->addr_count; i++) {
+        struct addr addr = world->script->addrs[i];
+        servers_add(world, &addr);
+        addr_set_port(&addr, recursion->port);
         servers_add(world, &addr);
     }
 }
@@ -69,9 +80,7 @@ static void open_hints(struct world *world)
 static void open_servers(struct world *world)
 {
     const struct route_options *route = &world->config->route;
-    for (size_t i = 0; i < world->script->addr_count; i++)
-        servers_add(world, &world->script->addrs[i]);
-    open_hints(world);
+    open_met(world);
     for (size_t i = 0; i < route->zone_count; i++)
         for (size_t j = 0; j < route->zones[i].upstream_count; j++)
             open_upstream(world, &route->zones[i].upstreams[j]);
@@ -94,6 +103,7 @@ static bool open_layers(struct world *world, char *why)
                                    config->server.max_waiting, &world->stats);
     world->server_quota = server_quota_new(&config->server, NULL);
     MUST(world->resolver && world->server_quota);
+    resolver_set_local(world->resolver, config->local);
     world->sockets = listen_sockets_new(1);
     MUST(world->sockets);
     if (listen_sockets_prepare(world->sockets, &config->server, &which)) {

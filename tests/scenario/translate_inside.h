@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_SCENARIO_TRANSLATE_INSIDE_H
+#define NAILUP_TESTS_SCENARIO_TRANSLATE_INSIDE_H
+
+/* What the parts of the translator share: translate.c reads, translate_server.c and
+ * translate_zone.c write what sections become. */
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "scenario/translate.h"
+#include "scenario/translate_tables.h"
+
+enum { WORD_MAX = 1024, OPTION_MAX = 64 };
+
+enum zone_kind { FORWARD_ZONES, STUB_ZONES, ZONE_KINDS };
+
+/* Where zones of one kind are collected. */
+struct zones {
+    const char *section; /* in Unbound's file and, with an s, in ours */
+    const char *prefix;
+    struct buf text;
+    bool open, has_addrs;
+    bool is_root; /* the stub zone ".": Unbound's other way to give root hints */
+};
+
+struct translating {
+    struct buf section[SECTIONS];
+    struct buf lists[LISTS];
+    struct buf access;
+    struct buf hints, files; /* of the root; TEMPFILE_CONTENTS as they stand */
+    struct zones zones[ZONE_KINDS];
+    struct zones *zone; /* that the next options belong to, or NULL */
+    bool elsewhere;     /* in a section without a counterpart */
+    bool has_loopback4, has_loopback6, has_caps, has_stale, has_hints_file;
+    char waiting[OPTION_MAX]; /* the option whose value stands on a line of its own */
+    struct translation *out;
+};
+
+void PRINTF_LIKE(2, 3) translate_put(struct buf *buf, const char *format, ...);
+
+/* Notes an option that we lack. */
+void translate_need(struct translating *work, const char *option);
+
+/* Does our configuration offer this, whole or as one line of a section? */
+bool translate_is_offered(const char *text);
+
+/* An option of section "server": its first two words, and all of its line. */
+void translate_server(struct translating *work, const char *key, const char *value,
+                      const char *second, const char *line);
+
+/* The sections made of them. */
+void translate_server_finish(struct translating *work, struct buf *yaml);
+
+/* forward-zone and stub-zone. value may be changed. */
+void translate_zone(struct translating *work, const char *key, char *value);
+void translate_zone_end(struct translating *work);
+bool translate_zones_finish(struct translating *work, struct buf *yaml); /* false: no zone */
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Section "server": options become lines of our sections, those that may be given often lists. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/check.h"
+#include "scenario/translate_inside.h"
+
+static const char *const section_keys[SECTIONS] = {"server", "cache", "recursion"};
+
+/* Where a list stands; a section of -1: at the top of the file. */
+static const struct {
+    int section;
+    const char *key, *first;
+} lists[LISTS] = {
+    [LIST_DO_NOT_QUERY] = {IN_RECURSION, "do-not-query", "127.0.0.0/8, \"::1\""},
+    [LIST_PRIVATE] = {IN_RECURSION, "private-addresses", NULL},
+    [LIST_PRIVATE_DOMAINS] = {IN_RECURSION, "private-domains", NULL},
+    [LIST_LOCAL_ZONES] = {-1, "local-zones", NULL},
+    [LIST_LOCAL_DATA] = {-1, "local-data", NULL},
+};
+
+/* ---- single values ---- */
+
+static void put_counterpart(struct translating *work, const struct counterpart *row,
+                            const char *value)
+{
+    char line[2 * WORD_MAX], probe[3 * WORD_MAX];
+    if (row->off && strcasecmp(row->off, value) == 0)
+        return;
+    bool is_stale = strcmp(row->key, "serve-stale") == 0;
+    if (strcmp(row->option, "serve-expired") == 0)
+        value = "1d";
+    if (is_stale && work->has_stale)
+        return;
+    work->has_stale |= is_stale;
+    work->has_caps |= strcmp(row->option, "use-caps-for-id") == 0;
+    snprintf(line, sizeof(line), "  %s: %s%s\n", row->key, value, row->suffix);
+    snprintf(probe, sizeof(probe), "%s:\n%s", section_keys[row->section], line);
+    if (!translate_is_offered(probe))
+        translate_need(work, row->option);
+    else
+        translate_put(&work->section[row->section], "%s", line);
+}
+
+static void put_access(struct translating *work, const char *prefix, const char *action)
+{
+    const char *ours = strncmp(action, "allow", 5) == 0    ? "allow"
+                       : strncmp(action, "refuse", 6) == 0 ? "refuse"
+                                                           : "drop";
+    if (strcmp(action, "allow_snoop") == 0) /* RD=0 is answered from the cache anyway */
+        ours = "allow";
+    work->has_loopback4 |= strcmp(prefix, "127.0.0.0/8") == 0;
+    work->has_loopback6 |= strncmp(prefix, "::1", 3) == 0;
+    translate_put(&work->access, "    - {prefix: \"%s\", action: %s}\n", prefix, ours);
+}
+
+static void put_root_hints(struct translating *work, const char *word, const char *name)
+{
+    if (work->has_hints_file) {
+        translate_need(work, "root-hints"); /* a second file: of another class */
+        return;
+    }
+    work->has_hints_file = true;
+    translate_put(&work->section[IN_RECURSION], "  root-hints: %s %s\n", word, name);
+}
+
+/* ---- lists ---- */
+
+static void put_item(struct translating *work, int list, const char *option, const char *item)
+{
+    char probe[3 * WORD_MAX];
+    struct buf *buf = &work->lists[list];
+    if (lists[list].section < 0)
+        snprintf(probe, sizeof(probe), "%s: [%s]\n", lists[list].key, item);
+    else
+        snprintf(probe, sizeof(probe), "%s: {%s: [%s]}\n", section_keys[lists[list].section],
+                 lists[list].key, item);
+    if (!translate_is_offered(probe)) {
+        translate_need(work, option);
+        return;
+    }
+    if (!buf_span(buf).len && lists[list].first)
+        translate_put(buf, "%s", lists[list].first);
+    translate_put(buf, "%s%s", buf_span(buf).len ? ", " : "", item);
+}
+
+static void put_word(struct translating *work, int list, const char *option, const char *word)
+{
+    char item[WORD_MAX + 2];
+    snprintf(item, sizeof(item), "\"%s\"", word);
+    put_item(work, list, option, item);
+}
+
+static void put_local_zone(struct translating *work, const char *name, const char *type)
+{
+    static const char *const actions[][2] = {
+        {"static", "nxdomain"},       {"transparent", "transparent"},
+        {"nodefault", "transparent"}, {"refuse", "refuse"},
+        {"redirect", "redirect"},     {"always_transparent", "transparent"},
+        {"always_refuse", "refuse"},  {"always_nxdomain", "nxdomain"},
+        {"always_nodata", "nodata"},
+    };
+    char item[2 * WORD_MAX];
+    for (size_t i = 0; i < ARRAY_LEN(actions); i++) {
+        if (strcmp(actions[i][0], type) != 0)
+            continue;
+        snprintf(item, sizeof(item), "{name: \"%.900s\", action: %s}", name, actions[i][1]);
+        /* With redirect alone there is no record yet: what is missing is said when it is played. */
+        if (strcmp(type, "redirect") == 0)
+            translate_put(&work->lists[LIST_LOCAL_ZONES], "%s%s",
+                          buf_span(&work->lists[LIST_LOCAL_ZONES]).len ? ", " : "", item);
+        else
+            put_item(work, LIST_LOCAL_ZONES, "local-zone", item);
+        return;
+    }
+    translate_need(work, "local-zone");
+}
+
+/* line: the record in quotes of either kind. In YAML's single quotes nothing but these is special.
+ */
+static void put_local_data(struct translating *work, const char *line)
+{
+    char item[2 * WORD_MAX];
+    size_t len = strlen(line), at = 0;
+    if (len >= 2 && (line[0] == '"' || line[0] == '\'') && line[len - 1] == line[0])
+        line++, len -= 2;
+    item[at++] = '\'';
+    for (size_t i = 0; i < len && at + 4 < sizeof(item); i++) {
+        if (line[i] == '\'')
+            item[at++] = '\'';
+        item[at++] = line[i];
+    }
+    item[at++] = '\'';
+    item[at] = '\0';
+    put_item(work, LIST_LOCAL_DATA, "local-data", item);
+}
+
+/* ---- options ---- */
+
+/* Families are switched off by asking nobody of the other. */
+static bool put_family(struct translating *work, const char *key, const char *value)
+{
+    bool is_v4 = strcmp(key, "do-ip4") == 0, is_v6 = strcmp(key, "do-ip6") == 0;
+    if ((is_v4 || is_v6) && strcmp(value, "no") == 0)
+        put_word(work, LIST_DO_NOT_QUERY, key, is_v4 ? "0.0.0.0/0" : "::/0");
+    return is_v4 || is_v6;
+}
+
+/* The validator is of no use without an anchor; what else there is changes answers. */
+static bool is_harmless_module(const char *key, const char *value)
+{
+    return strcmp(key, "module-config") == 0 &&
+           (strcmp(value, "iterator") == 0 || strcmp(value, "validator iterator") == 0);
+}
+
+void translate_server(struct translating *work, const char *key, const char *value,
+                      const char *second, const char *line)
+{
+    const struct counterpart *row = translate_find(key);
+    if (translate_is_harmless(key) || is_harmless_module(key, value) ||
+        put_family(work, key, value))
+        return;
+    if (row)
+        put_counterpart(work, row, value);
+    else if (strcmp(key, "access-control") == 0)
+        put_access(work, value, second);
+    else if (strcmp(key, "root-hints") == 0)
+        put_root_hints(work, value, second);
+    else if (strcmp(key, "do-not-query-address") == 0)
+        put_word(work, LIST_DO_NOT_QUERY, key, value);
+    else if (strcmp(key, "private-address") == 0)
+        put_word(work, LIST_PRIVATE, key, value);
+    else if (strcmp(key, "private-domain") == 0)
+        put_word(work, LIST_PRIVATE_DOMAINS, key, value);
+    else if (strcmp(key, "local-zone") == 0)
+        put_local_zone(work, value, second);
+    else if (strcmp(key, "local-data") == 0)
+        put_local_data(work, line);
+    else if (!translate_is_off(key, value))
+        translate_need(work, key);
+}
+
+/* ---- the sections ---- */
+
+/* Unbound's own default, unless the file says otherwise for the same prefix. */
+static void put_access_list(struct translating *work, struct buf *yaml)
+{
+    struct span text = buf_span(&work->access);
+    translate_put(yaml, "  access:\n");
+    if (!work->has_loopback4)
+        translate_put(yaml, "    - {prefix: 127.0.0.0/8, action: allow}\n");
+    if (!work->has_loopback6)
+        translate_put(yaml, "    - {prefix: \"::1\", action: allow}\n");
+    MUST(buf_append(yaml, text.data, text.len) == ERR_OK);
+}
+
+static void put_lists(struct translating *work, int section, struct buf *yaml)
+{
+    for (unsigned i = 0; i < LISTS; i++) {
+        struct span text = buf_span(&work->lists[i]);
+        if (lists[i].section != section || !text.len)
+            continue;
+        translate_put(yaml, "%s%s: [", section < 0 ? "" : "  ", lists[i].key);
+        MUST(buf_append(yaml, text.data, text.len) == ERR_OK);
+        translate_put(yaml, "]\n");
+    }
+}
+
+void translate_server_finish(struct translating *work, struct buf *yaml)
+{
+    struct buf *recursion = &work->section[IN_RECURSION];
+    translate_put(recursion, "  cookies: no\n");
+    if (!work->has_caps)
+        translate_put(recursion, "  case-randomisation: no\n");
+    if (buf_span(&work->hints).len && !work->has_hints_file)
+        translate_put(recursion, "  root-hints: TEMPFILE_NAME hints\n");
+    for (int i = 0; i < SECTIONS; i++) {
+        struct span text = buf_span(&work->section[i]);
+        if (i != IN_SERVER && !text.len)
+            continue;
+        translate_put(yaml, "%s:\n", section_keys[i]);
+        MUST(buf_append(yaml, text.data, text.len) == ERR_OK);
+        put_lists(work, i, yaml);
+        if (i == IN_SERVER)
+            put_access_list(work, yaml);
+    }
+    put_lists(work, -1, yaml);
+}

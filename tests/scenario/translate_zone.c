@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* forward-zone and stub-zone. A stub zone "." is where recursion begins: it becomes root hints. */
+#include <string.h>
+
+#include "base/check.h"
+#include "scenario/translate_inside.h"
+
+/* A server of the root, of any name. */
+static void put_hint(struct translating *work, const char *addr)
+{
+    static const char name[] = "hint.root-servers.invalid.";
+    if (!buf_span(&work->hints).len)
+        translate_put(&work->hints, ". 3600 IN NS %s\n", name);
+    translate_put(&work->hints, "%s 3600 IN %s %s\n", name, strchr(addr, ':') ? "AAAA" : "A", addr);
+}
+
+/* "IP@PORT", a name behind '#' left out. */
+static void put_addr(struct translating *work, char *value)
+{
+    struct zones *zones = work->zone;
+    value[strcspn(value, "#")] = '\0';
+    if (zones->is_root && !strchr(value, '@')) {
+        put_hint(work, value);
+        return;
+    }
+    translate_put(&zones->text, "%s\"%s\"", zones->has_addrs ? ", " : ", upstreams: [", value);
+    zones->has_addrs = true;
+}
+
+static void begin(struct translating *work, const char *name)
+{
+    struct zones *zones = work->zone;
+    zones->is_root = zones == &work->zones[STUB_ZONES] && (!*name || strcmp(name, ".") == 0);
+    if (zones->is_root)
+        return;
+    translate_put(&zones->text, "  - {name: \"%s\"", *name ? name : ".");
+    zones->open = true;
+}
+
+/* "forward-first: yes" is "first: yes" in ours. Addresses come last: Unbound lets them stand
+ * anywhere, so options in between are put in front by ending the list early. */
+static void put_option(struct translating *work, const char *key, const char *own,
+                       const char *value)
+{
+    struct zones *zones = work->zone;
+    if (zones->has_addrs)
+        translate_put(&zones->text, "]");
+    zones->has_addrs = false;
+    if (strcmp(own, "tcp-upstream") == 0)
+        translate_put(&zones->text, ", transport: tcp");
+    else if (strcmp(own, "first") == 0)
+        translate_put(&zones->text, ", first: %s", value);
+    else if (strcmp(own, "no-cache") == 0)
+        translate_put(&zones->text, ", cache: no");
+    else
+        translate_need(work, key);
+}
+
+void translate_zone(struct translating *work, const char *key, char *value)
+{
+    struct zones *zones = work->zone;
+    size_t prefix = strlen(zones->prefix);
+    const char *own = strncmp(key, zones->prefix, prefix) == 0 ? key + prefix : key;
+    bool is_yes = strcmp(value, "no") != 0;
+    if (strcmp(key, "name") == 0)
+        begin(work, value);
+    else if (strcmp(own, "addr") == 0)
+        put_addr(work, value);
+    else if (!is_yes || strcmp(own, "prime") == 0 || (zones->is_root && strcmp(own, "first") == 0))
+        return; /* as it is anyway */
+    else if (zones->is_root)
+        translate_need(work, key);
+    else
+        put_option(work, key, own, value);
+}
+
+void translate_zone_end(struct translating *work)
+{
+    struct zones *zones = work->zone;
+    if (zones && zones->open)
+        translate_put(&zones->text, "%s}\n", zones->has_addrs ? "]" : "");
+    if (zones)
+        zones->open = zones->has_addrs = zones->is_root = false;
+    work->zone = NULL;
+}
+
+bool translate_zones_finish(struct translating *work, struct buf *yaml)
+{
+    bool any = false;
+    for (unsigned i = 0; i < ZONE_KINDS; i++) {
+        struct span text = buf_span(&work->zones[i].text);
+        if (!text.len)
+            continue;
+        any = true;
+        translate_put(yaml, "%ss:\n", work->zones[i].section);
+        MUST(buf_append(yaml, text.data, text.len) == ERR_OK);
+    }
+    return any;
+}
