@@ -212,6 +212,10 @@ MUST_USE enum err config_parse(const char *file_name, const char *text, size_t l
 MUST_USE enum err config_parse_with_files(const char *file_name, const char *text, size_t len,
                                           struct config **out, struct buf *errors);
 
+/* Whether the file gives the key with this path of options.def. Else it has its default, which
+ * nobody asked for. */
+bool config_is_given(const struct config *config, const char *path);
+
 /* NULL is fine. */
 void config_free(struct config *config);
 

@@ -20,10 +20,17 @@ static struct config_position position_of(const struct config *config, const cha
     return position.line ? position : (struct config_position){1, 1, 0};
 }
 
+bool config_is_given(const struct config *config, const char *path)
+{
+    const struct option *option = options_find(path);
+    MUST(option);
+    return config->written[option_index(option)].line != 0;
+}
+
 /* Of two keys that contradict each other, the one that is written. */
 static const char *written_one(const struct config *config, const char *path, const char *other)
 {
-    return config->written[option_index(options_find(path))].line ? path : other;
+    return config_is_given(config, path) ? path : other;
 }
 
 static void check_has_zone(struct loader *loader)

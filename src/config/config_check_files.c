@@ -274,7 +274,11 @@ static void check_directory(struct loader *loader, const struct place *place, co
     if (!is_given(path))
         return;
     const char *slash = strrchr(path, '/');
-    snprintf(directory, sizeof(directory), "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    if (slash)
+        snprintf(directory, sizeof(directory), "%.*s", slash == path ? 1 : (int)(slash - path),
+                 path);
+    else
+        snprintf(directory, sizeof(directory), ".");
     if (stat(directory, &status))
         place_error(loader, place, key, "the directory %.200s cannot be used: %s", directory,
                     strerror(errno));

@@ -235,13 +235,6 @@ static bool is_printable(const char *text)
     return len <= KIND_STRING_MAX;
 }
 
-/* Absolute, as the daemon's directory is not that of the shell. */
-static bool parse_path(const char *text, struct arena *arena, char **field)
-{
-    return (*text == '\0' || *text == '/') && is_printable(text) &&
-           store_string(text, arena, field);
-}
-
 /* By the rule of names behind an address. */
 bool kind_parse_host_name(const char *text, char out[ADDR_NAME_MAX])
 {
@@ -290,8 +283,6 @@ bool kind_parse(enum kind kind, const char *text, struct arena *arena, void *fie
         return prefix_parse(field, text) == ERR_OK;
     case KIND_ZONE_NAME:
         return parse_zone_name(text, field);
-    case KIND_PATH:
-        return parse_path(text, arena, field);
     case KIND_ACCOUNT:
     case KIND_ACCOUNT_NAME:
         return account_is_sound(text, kind == KIND_ACCOUNT) && store_string(text, arena, field);
@@ -301,8 +292,8 @@ bool kind_parse(enum kind kind, const char *text, struct arena *arena, void *fie
         return parse_host_name(text, arena, field);
     case KIND_LISTEN_METRICS:
         return parse_listen_metrics(text, field);
+    case KIND_PATH:
     case KIND_TEXT:
-    case KIND_FILE:
         return is_printable(text) && store_string(text, arena, field);
     case KIND_LINE:
         return is_printable(text) && strlen(text) <= TXT_MAX && store_string(text, arena, field);

@@ -68,8 +68,7 @@ static const char *remedy(enum kind kind, const char *text)
         return listen_remedy(text);
     if (kind == KIND_HOST_NAME)
         return host_name_remedy(text);
-    if ((kind == KIND_PATH || kind == KIND_FILE || kind == KIND_TEXT) &&
-        strlen(text) > KIND_STRING_MAX)
+    if ((kind == KIND_PATH || kind == KIND_TEXT) && strlen(text) > KIND_STRING_MAX)
         return "; it is too long";
     return "";
 }

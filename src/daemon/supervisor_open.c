@@ -98,6 +98,14 @@ int supervisor_load_certificate(struct supervisor *supervisor)
     return EXIT_STOPPED;
 }
 
+/* The folder of the default is made by a package or a service manager. Who runs a daemon by hand,
+ * or without rights, has asked for no socket. */
+static bool can_do_without_control(const struct config *config, enum err err)
+{
+    return (err == ERR_NOT_FOUND || err == ERR_PERMISSION) &&
+           !config_is_given(config, "control.socket");
+}
+
 int supervisor_open_control(struct supervisor *supervisor)
 {
     const struct config *config = supervisor->config;
@@ -111,8 +119,12 @@ int supervisor_open_control(struct supervisor *supervisor)
 
     if (!place.path || !*place.path)
         return EXIT_STOPPED;
-    if (control_open(&supervisor->control, supervisor->loop, &place, &supervisor->view, why))
+    enum err err =
+        control_open(&supervisor->control, supervisor->loop, &place, &supervisor->view, why);
+    if (err && !can_do_without_control(config, err))
         return refusal("control.socket: %s", why);
+    if (err)
+        LOG(LOG_WARNING, "daemon", "nailupctl cannot reach this daemon: control.socket: %s", why);
     return EXIT_STOPPED;
 }
 

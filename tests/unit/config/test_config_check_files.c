@@ -295,6 +295,11 @@ static void test_directories_of_files_that_are_written_must_exist(void **state)
         format(text, "log: {tls-keys: %s}\n" ZONE, files.directory),
         format(line, "1:7: error: log.tls-keys: %s is no regular file\n", files.directory));
     expect_fine("upstream: {session-file: /nailup-sessions}\n" ZONE);
+    expect_fine("upstream: {session-file: here}\ncache: {snapshot: ./there}\n" ZONE);
+    expect_file_errors(
+        "cache: {snapshot: no-such-folder/c}\n" ZONE,
+        "1:9: error: cache.snapshot: the directory no-such-folder cannot be used: No "
+        "such file or directory\n");
 }
 
 static void test_no_file_is_written_that_is_read(void **state)

@@ -362,9 +362,6 @@ static void test_words_and_bounds(void **state)
                  "handshakes a second");
     expect_error("upstream: {fallback-port: 0}",
                  "1:27: error: upstream.fallback-port: 0 is out of range; takes 1 to 65535");
-    expect_error("upstream: {ca-bundle: ca.pem}",
-                 "1:23: error: upstream.ca-bundle: takes an absolute path, or \"\" for none, not "
-                 "\"ca.pem\"");
     expect_error("upstream: {tls-ciphers: [a]}",
                  "1:25: error: upstream.tls-ciphers: takes words with a colon between them, or "
                  "\"\" for none, not a list");

@@ -64,9 +64,8 @@ static void test_wrong_types(void **state)
     expect_error("server: {access: [10.0.0.0/8]}",
                  "1:19: error: server.access[0]: takes a mapping such as {prefix: 10.0.0.0/8, "
                  "action: allow}, not \"10.0.0.0/8\"");
-    expect_error(
-        "control: {socket: {a: b}}",
-        "1:19: error: control.socket: takes an absolute path, or \"\" for none, not a mapping");
+    expect_error("control: {socket: {a: b}}",
+                 "1:19: error: control.socket: takes a path, or \"\" for none, not a mapping");
 }
 
 static void test_words_that_are_not_of_the_kind(void **state)
@@ -99,9 +98,8 @@ static void test_words_that_are_not_of_the_kind(void **state)
         "1:22: error: upstream.fallback: takes udp or none, not \"upd\"; did you mean udp?");
     expect_error("log: {level: warn}", "1:14: error: log.level: takes error, warning, notice, info "
                                        "or debug, not \"warn\"; did you mean warning?");
-    expect_error(
-        "control: {socket: run/x}",
-        "1:19: error: control.socket: takes an absolute path, or \"\" for none, not \"run/x\"");
+    expect_error("control: {socket: \"a\\tb\"}",
+                 "1:19: error: control.socket: takes a path, or \"\" for none, not \"a?b\"");
 }
 
 static void test_values_out_of_range(void **state)
@@ -333,9 +331,6 @@ static void test_dnstap_goes_one_way_only(void **state)
         skip(); /* then there is one error more */
     expect_errors("dnstap: {socket: /a, file: /b}\n" ZONE,
                   "f:1:22: error: dnstap.file: goes not with dnstap.socket; keep one of them\n");
-    expect_error("dnstap: {socket: tap.sock}",
-                 "1:18: error: dnstap.socket: takes an absolute path, or \"\" for none, not "
-                 "\"tap.sock\"");
     char text[512], path[CONFIG_SOCKET_MAX + 2];
     memset(path, 'a', sizeof(path));
     path[0] = '/';
