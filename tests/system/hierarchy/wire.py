@@ -103,7 +103,7 @@ def pack_record(record):
 
 class Message:
     """A message that was read. question: (name in the case it came with, type); edns: whether it has OPT;
-    size_bytes: how long a datagram may be."""
+    size_bytes: how long a datagram may be; options: what is in the OPT record, as bytes."""
 
     def __init__(self, data):
         self.id, self.flags, asked, *counts = struct.unpack_from(">6H", data)
@@ -113,7 +113,7 @@ class Message:
             name, at = unpack_name(data, at, keep_case=True)
             self.question = name, type_name(struct.unpack_from(">H", data, at)[0])
             at += 4
-        self.edns, self.size_bytes, self.sections = False, 512, []
+        self.edns, self.size_bytes, self.options, self.sections = False, 512, b"", []
         for count in counts:
             section = []
             for _ in range(count):
@@ -128,7 +128,7 @@ class Message:
         number, klass, ttl, length = struct.unpack_from(">HHIH", data, at)
         kind, at = type_name(number), at + 10
         if kind == "OPT":
-            self.edns, self.size_bytes = True, max(512, klass)
+            self.edns, self.size_bytes, self.options = True, max(512, klass), data[at:at + length]
             return Record(name, kind, ttl, ""), at + length
         return Record(name, kind, ttl, unpack_data(kind, data, at, at + length)), at + length
 

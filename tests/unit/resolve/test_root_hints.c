@@ -26,6 +26,44 @@ static void test_thirteen_servers_with_two_addresses_each_are_built_in(void **st
         assert_int_equal(hints.servers[i].addr_count, 2);
 }
 
+/* What of one is not in the other. */
+static void expect_all_in(const struct delegation *some, const struct delegation *all)
+{
+    char text[ADDR_TEXT_MAX], other[ADDR_TEXT_MAX];
+    struct addr addr;
+    for (unsigned i = 0; i < some->addr_count; i++) {
+        int server = delegation_find(all, delegation_server(some, some->addrs[i].server));
+        bool is_there = false;
+        assert_int_not_equal(server, DELEGATION_NONE);
+        delegation_addr(some, i, 53, &addr);
+        addr_format(&addr, text);
+        for (unsigned j = 0; j < all->addr_count; j++) {
+            delegation_addr(all, j, 53, &addr);
+            is_there |=
+                all->addrs[j].server == server && strcmp(addr_format(&addr, other), text) == 0;
+        }
+        if (!is_there)
+            fail_msg("%s is in one of the two only", text);
+    }
+}
+
+/* Debian's package dns-root-data has the file of IANA. */
+static void test_what_is_built_in_is_what_is_published(void **state)
+{
+    (void)state;
+    static char text[ROOT_HINTS_BYTES_MAX];
+    static struct delegation built_in;
+    FILE *file = fopen("/usr/share/dns/root.hints", "r");
+    if (!file)
+        skip();
+    size_t len = fread(text, 1, sizeof(text), file);
+    fclose(file);
+    assert_int_equal(root_hints_parse(&hints, span_of(text, len), &problem), ERR_OK);
+    root_hints_builtin(&built_in);
+    expect_all_in(&hints, &built_in);
+    expect_all_in(&built_in, &hints);
+}
+
 static void test_a_file_with_one_server_of_any_name_is_fine(void **state)
 {
     (void)state;
@@ -109,6 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_thirteen_servers_with_two_addresses_each_are_built_in),
+        cmocka_unit_test(test_what_is_built_in_is_what_is_published),
         cmocka_unit_test(test_a_file_with_one_server_of_any_name_is_fine),
         cmocka_unit_test(test_a_zone_file_with_directives_and_any_order_is_read),
         cmocka_unit_test(test_more_servers_than_are_looked_at_are_passed_over),

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""May others drive the daemon with harnesses of their own? In namespaces with one user, by relative paths, with servers
+that are made up, and with a clock that jumps. What such a harness is stands in harness.py."""
+
+import json
+import subprocess
+import time
+
+import pytest
+from conftest import eventually, program
+from harness import ROOT, ROOT6, SELF, SELF6, Clock, alone
+from peers import Authority
+
+COOKIE = b"\0\x0a"
+TLD = "10.53.1.1"
+# Of the two servers of each of these zones one says nothing, is not running, or is nowhere.
+HALVES = {f"half{number}.tld.": (f"10.53.2.{number}", f"10.53.3.{number}") for number in range(6)}
+SILENT = [dead for dead, _ in HALVES.values()][:3]
+NOWHERE = [dead for dead, _ in HALVES.values()][4:]
+
+ROOT_ZONE = f"""\
+@ NS whatever.name.
+whatever.name. A {ROOT}
+tld NS ns.tld.
+test NS ns.tld.
+ns.tld. A {TLD}
+"""
+TLD_ZONE = f"""\
+@ NS ns.tld.
+ns A {TLD}
+www 60 A 192.0.2.1
+a.b.c 60 A 192.0.2.2
+alias 60 CNAME www.tld.
+""" + "".join(f"{one} NS dead.{one}\ndead.{one} A {dead}\n{one} NS alive.{one}\nalive.{one} A {alive}\n"
+              for one, (dead, alive) in HALVES.items())
+TEST_ZONE = "@ NS ns.tld.\nwww A 192.0.2.3\n"
+
+
+def serve_all(harness, port=53):
+    harness.serve(ROOT, {".": ROOT_ZONE}, port)
+    harness.serve(TLD, {"tld.": TLD_ZONE, "test.": TEST_ZONE}, port)
+    for one, (dead, alive) in HALVES.items():
+        harness.serve(alive, {one: "@ NS dead\n@ NS alive\nwww A 192.0.2.4\n" f"dead A {dead}\nalive A {alive}\n"}, port)
+        if dead in SILENT:
+            harness.serve(dead, None, port)
+        elif dead not in NOWHERE:
+            harness.add(dead)
+
+
+def data(message):
+    return [one.data for one in message.answer]
+
+
+def answers(harness, name, rows):
+    answer = harness.ask(name)
+    assert (answer.rcode, data(answer)) == (0, rows), harness.log()
+    return answer
+
+
+# ---- its life ----
+
+
+@alone
+def test_a_daemon_starts_answers_and_ends_with_0(harness):
+    serve_all(harness)
+    begin = time.monotonic()
+    daemon = harness.start()
+    assert time.monotonic() - begin < 5  # a second is meant; this machine has much else to do
+    answers(harness, "www.tld.", ["192.0.2.1"])
+    answers(harness, "alias.tld.", ["www.tld.", "192.0.2.1"])
+    assert harness.ask("nothing.tld.").rcode == 3
+    harness.stop(daemon)
+
+
+@alone
+def test_a_daemon_that_was_asked_nothing_has_sent_nothing(harness):
+    serve_all(harness)
+    daemon = harness.start({"tcp-upstream-keepalive": ["10.53.0.0/16"]})
+    time.sleep(1)
+    assert harness.asked() == []
+    harness.stop(daemon)
+
+
+@alone
+def test_a_user_that_nobody_can_become_is_an_error(harness):
+    daemon = harness.spawn({"server": {"user": "65534:65534"}, "control": None})
+    assert daemon.wait(20) == 3
+    assert "65534" in harness.log().splitlines()[-1]
+
+
+@alone
+def test_a_control_socket_that_nobody_asked_for_may_be_missing(harness):
+    serve_all(harness)
+    daemon = harness.start({"control": None})
+    answers(harness, "www.tld.", ["192.0.2.1"])
+    harness.stop(daemon)
+
+
+# ---- its files ----
+
+
+@alone
+def test_every_path_counts_from_the_current_folder(harness):
+    serve_all(harness)
+    authority = Authority(harness.folder / "tls")
+    pem, key = (path.relative_to(harness.folder) for path in authority.sign("DNS:harness.test"))
+    harness.write("hosts", "192.0.2.77 of-the-hosts-file.tld\n")
+    harness.write("blocked", "blocked.tld\n")
+    harness.write("zones.yaml", "local-data: [included.tld. A 192.0.2.78]\n")
+    harness.write("secrets", "e5e973e5a6b2a43f48e7dc849e37bfcf\n")
+    (harness.folder / "secrets").chmod(0o600)
+    daemon = harness.start({
+        "include": ["zones.yaml"],
+        "server": {"listen-tls": [f"{SELF}@853"], "cookie-secret-file": "secrets",
+                   "tls-certificate": str(pem), "tls-key": str(key)},
+        "cache": {"snapshot": "cache.snapshot"}, "hosts-file": "hosts", "block-lists": [{"file": "./blocked"}],
+        "upstream": {"session-file": "sessions", "ca-bundle": "tls/ca.pem"},
+        "log": {"tls-keys": "tls.keys"}, "dnstap": {"file": "queries.dnstap"}})
+    answers(harness, "of-the-hosts-file.tld.", ["192.0.2.77"])
+    answers(harness, "included.tld.", ["192.0.2.78"])
+    answers(harness, "www.tld.", ["192.0.2.1"])
+    assert harness.ask("blocked.tld.").rcode == 3
+    asked = subprocess.run([program("nailupctl"), "-s", "control.sock", "--json", "status"], cwd=harness.folder,
+                           capture_output=True, text=True, timeout=20)
+    assert json.loads(asked.stdout)["daemon"]["pid"] == daemon.pid
+    harness.stop(daemon)
+    for made in ("cache.snapshot", "sessions", "tls.keys", "queries.dnstap"):
+        assert (harness.folder / made).exists(), made
+    assert not (harness.folder / "control.sock").exists()
+
+
+# ---- its switches ----
+
+
+@alone
+@pytest.mark.parametrize("switch", ["yes", "no"])
+def test_priming(harness, switch):
+    serve_all(harness)
+    daemon = harness.start({"recursion": {"priming": switch}})
+    answers(harness, "www.tld.", ["192.0.2.1"])
+    assert ((".", "NS") in harness.asked(ROOT)) == (switch == "yes")
+    harness.stop(daemon)
+
+
+@alone
+@pytest.mark.parametrize("switch", ["yes", "no"])
+def test_minimisation(harness, switch):
+    serve_all(harness)
+    daemon = harness.start({"recursion": {"qname-minimisation": switch, "case-randomisation": "no"}})
+    answers(harness, "a.b.c.tld.", ["192.0.2.2"])
+    names = {name for name, _ in harness.asked(ROOT)}
+    assert ("a.b.c.tld." in names, "tld." in names) == ((False, True) if switch == "yes" else (True, False))
+    harness.stop(daemon)
+
+
+@alone
+@pytest.mark.parametrize("switch", ["yes", "no"])
+def test_random_case_and_cookies(harness, switch):
+    serve_all(harness)
+    daemon = harness.start({"recursion": {"case-randomisation": switch, "cookies": switch,
+                                          "qname-minimisation": "no"}})
+    name = "a-name-with-many-letters-to-toss-a-coin-for.and-some-more-of-them.tld."
+    assert harness.ask(name).rcode == 3
+    assert (name in {asked for asked, _ in harness.asked()}) == (switch == "no")
+    assert {COOKIE in query.options for _, query, _, _ in harness.servers.queries} == {switch == "yes"}
+    harness.stop(daemon)
+
+
+@alone
+@pytest.mark.parametrize("switch", ["yes", "no"])
+def test_minimal_responses(harness, switch):
+    serve_all(harness)
+    daemon = harness.start({"server": {"minimal-responses": switch}})
+    for _ in range(2):  # the second one from the cache
+        answer = answers(harness, "www.tld.", ["192.0.2.1"])
+        assert [one.data for one in answer.authority] == ([] if switch == "yes" else ["ns.tld."])
+        assert [one.data for one in answer.additional] == ([] if switch == "yes" else [TLD])
+    harness.stop(daemon)
+
+
+@alone
+@pytest.mark.parametrize("switch", ["yes", "no"])
+def test_zones_that_are_built_in(harness, switch):
+    serve_all(harness)
+    daemon = harness.start({"server": {"default-local-zones": switch}})
+    answer = harness.ask("www.test.")
+    assert (answer.rcode, data(answer)) == ((3, []) if switch == "yes" else (0, ["192.0.2.3"]))
+    harness.stop(daemon)
+
+
+@alone
+def test_source_addresses_of_both_families(harness):
+    harness.serve(ROOT6, {".": "tld NS four.tld.\nfour.tld. A 10.53.1.1\n"})
+    harness.serve(TLD, {"tld.": TLD_ZONE})
+    harness.hints = f". 3600 NS six.\nsix. 3600 AAAA {ROOT6}\n"
+    daemon = harness.start({"server": {"outgoing": [SELF, SELF6]}, "recursion": {"priming": "no"}})
+    answers(harness, "www.tld.", ["192.0.2.1"])
+    assert {(server, source) for server, _, source, _ in harness.servers.queries} == {(ROOT6, SELF6), (TLD, SELF)}
+    harness.stop(daemon)
+
+
+@alone
+def test_authoritative_servers_at_another_port(harness):
+    serve_all(harness, port=5353)
+    daemon = harness.start({"recursion": {"port": 5353}})
+    answers(harness, "www.tld.", ["192.0.2.1"])
+    harness.stop(daemon)
+
+
+@alone
+def test_a_stub_zone_asks_its_servers_and_may_do_without_the_cache(harness):
+    serve_all(harness)
+    daemon = harness.start({"stub-zones": [{"name": "tld.", "upstreams": [TLD], "cache": "no"}]})
+    for _ in range(3):
+        answers(harness, "www.tld.", ["192.0.2.1"])
+    assert harness.asked(ROOT) == []
+    assert [name.lower() for name, _ in harness.asked(TLD)].count("www.tld.") == 3
+    harness.stop(daemon)
+
+
+# ---- its answers ----
+
+
+@alone
+def test_who_does_not_desire_recursion_gets_what_the_cache_has(harness):
+    serve_all(harness)
+    daemon = harness.start()
+    assert harness.ask("www.tld.", flags=0).rcode == 5
+    assert harness.asked() == []
+    answers(harness, "www.tld.", ["192.0.2.1"])
+    count = len(harness.asked())
+    assert data(harness.ask("www.tld.", flags=0)) == ["192.0.2.1"]
+    assert harness.ask("alias.tld.", flags=0).rcode == 5
+    assert len(harness.asked()) == count
+    harness.stop(daemon)
+
+
+@alone
+def test_zones_with_a_dead_server_are_answered_at_first_contact(harness):
+    serve_all(harness)
+    daemon = harness.start()
+    for zone in HALVES:
+        answer = answers(harness, f"www.{zone}", ["192.0.2.4"])
+        assert answer.took_s < 5  # two seconds are meant; a client asks again after five
+    harness.stop(daemon)
+
+
+# ---- its clock ----
+
+
+@alone
+def test_a_clock_that_jumps_moves_ttls_and_timers(harness):
+    serve_all(harness)
+    harness.clock = Clock(harness.folder)
+    daemon = harness.start({"cache": {"prefetch": "no", "serve-stale": "0s", "snapshot": "cache.snapshot"},
+                            "upstream": {"session-file": "sessions"}})
+    assert answers(harness, "www.tld.", ["192.0.2.1"]).answer[0].ttl == 60
+    count = len(harness.asked(TLD))
+    harness.clock.move(40)
+    assert answers(harness, "www.tld.", ["192.0.2.1"]).answer[0].ttl <= 22
+    assert len(harness.asked(TLD)) == count
+    harness.clock.move(40)
+    assert answers(harness, "www.tld.", ["192.0.2.1"]).answer[0].ttl == 60
+    assert len(harness.asked(TLD)) > count
+    for zone in HALVES:  # timers of the real clock still come
+        answers(harness, f"www.{zone}", ["192.0.2.4"])
+    harness.clock.move(7 * 86400)
+    answers(harness, "www.tld.", ["192.0.2.1"])
+    eventually(lambda: harness.ask("nothing.tld.").rcode == 3)
+    harness.stop(daemon)
