@@ -328,7 +328,10 @@ def make_config(tmp_path):
         over_tls = [up for up in upstreams if getattr(up, "transport", "") == "tls"]
         if over_tls:
             base["upstream"] = tls_upstream(tmp_path, over_tls)
-        return merge(base, config or {})
+        made = merge(base, config or {})
+        if made.get("forward-zones"):  # names of no zone would be asked of the world's servers
+            made["recursion"] = {"enabled": "no", **made.get("recursion", {})}
+        return made
 
     return make
 

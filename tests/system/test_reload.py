@@ -169,12 +169,12 @@ def test_a_file_with_errors_changes_nothing_and_all_are_told(nailupd, responder,
         said = daemon.log()
     else:
         said = refused(daemon, "reload")
-        assert f"errors in {daemon.config_path}: 4" in said
+        assert f"errors in {daemon.config_path}: 3" in said
     for place in ("1:23: error: server.max-clients", "2:1: error: nonsense", "3:14: error: log.level"):
         assert f"{daemon.config_path}:{place}" in said, said
         assert f"{daemon.config_path}:{place}" in daemon.log()
     status = daemon.status()
-    assert status["reload_error"].startswith(f"{daemon.config_path}:1:1: error:")
+    assert status["reload_error"].startswith(f"{daemon.config_path}:1:23: error:")
     assert daemon.metrics()["config_last_reload_successful"] == 0
     assert dig(daemon, "www.example.org").status == "NOERROR"
     daemon.config_path.write_text(good)
