@@ -71,14 +71,15 @@ static bool has_ns(const struct message *message)
 
 /* ---- servers that should have the zone ---- */
 
-/* Where an NS record in authority leads. */
+/* Where an NS record in authority leads. Upwards is never authoritative, whatever AA says. */
 static enum response_kind kind_of_ns(const struct message *message, struct name owner,
                                      struct name asked, const struct zone *zone)
 {
     bool is_below = owner.len > zone->name.len && name_is_below(owner, zone->name);
     if (is_below && name_is_below(asked, owner))
         return RESPONSE_REFERRAL;
-    return message->flags & HEADER_AA ? RESPONSE_NODATA : RESPONSE_LAME;
+    bool is_above = owner.len < zone->name.len && name_is_below(zone->name, owner);
+    return message->flags & HEADER_AA && !is_above ? RESPONSE_NODATA : RESPONSE_LAME;
 }
 
 /* Neither data nor SOA: a referral downwards if there is one, and if not, what the NS records make
