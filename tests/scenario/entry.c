@@ -169,28 +169,14 @@ static bool each_word(struct reading *work, const char *line,
 
 /* ---- lines ---- */
 
-/* The addresses in records may be asked later: somebody must be there. */
 static void note_addresses(struct script *script, struct span bytes)
 {
     struct message message;
     if (message_parse(&message, bytes) != MESSAGE_OK)
         return;
     struct rr_iter iter = message_all_rrs(&message);
-    for (struct rr rr; message_rr_next(&iter, &rr);) {
-        struct addr addr = {0};
-        struct span rdata = message_rdata(&message, &rr);
-        if (rr.type == RRTYPE_A && rdata.len == 4) {
-            addr.in.sin_family = AF_INET;
-            memcpy(&addr.in.sin_addr, rdata.data, 4);
-        } else if (rr.type == RRTYPE_AAAA && rdata.len == 16) {
-            addr.in6.sin6_family = AF_INET6;
-            memcpy(&addr.in6.sin6_addr, rdata.data, 16);
-        } else {
-            continue;
-        }
-        addr_set_port(&addr, 53);
-        script_add_addr(script, &addr);
-    }
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        script_note_record(script, rr.type, message_rdata(&message, &rr));
 }
 
 static bool end_packet(struct reading *work)

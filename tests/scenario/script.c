@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "dns/rrtype.h"
 
 enum { SCRIPT_BYTES_MAX = 64 * 1024 * 1024 };
 
@@ -26,6 +27,22 @@ void script_add_addr(struct script *script, const struct addr *addr)
             return;
     if (script->addr_count < SCRIPT_ADDRS_MAX)
         script->addrs[script->addr_count++] = *addr;
+}
+
+void script_note_record(struct script *script, uint16_t type, struct span rdata)
+{
+    struct addr addr = {0};
+    if (type == RRTYPE_A && rdata.len == 4) {
+        addr.in.sin_family = AF_INET;
+        memcpy(&addr.in.sin_addr, rdata.data, 4);
+    } else if (type == RRTYPE_AAAA && rdata.len == 16) {
+        addr.in6.sin6_family = AF_INET6;
+        memcpy(&addr.in6.sin6_addr, rdata.data, 16);
+    } else {
+        return;
+    }
+    addr_set_port(&addr, 53);
+    script_add_addr(script, &addr);
 }
 
 static char *take_text(struct script *script, const char *text, size_t len)

@@ -59,4 +59,7 @@ void script_free(struct script *script);
 /* Notes an address that may be asked. */
 void script_add_addr(struct script *script, const struct addr *addr);
 
+/* The addresses in records may be asked later: somebody must be there. */
+void script_note_record(struct script *script, uint16_t type, struct span rdata);
+
 #endif

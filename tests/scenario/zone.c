@@ -76,6 +76,9 @@ static void add_record(struct script *script, struct script_zone *zone, struct s
     record->type = get_u16(copy + end);
     record->rest = span_of(copy + end, bytes.len - end);
     record->next = NULL;
+    script_note_record(
+        script, record->type,
+        span_of(record->rest.data + ZONE_FIXED_LEN, record->rest.len - ZONE_FIXED_LEN));
     struct zone_record **last = &zone->records;
     while (*last)
         last = &(*last)->next;

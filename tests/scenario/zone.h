@@ -19,7 +19,10 @@
 
 struct script;
 
-enum { ZONE_ADDRS_MAX = 16 };
+enum {
+    ZONE_ADDRS_MAX = 16,
+    ZONE_FIXED_LEN = 10, /* type, class, TTL and length of a record */
+};
 
 /* Manners: words behind the zone's name. */
 enum zone_manner {

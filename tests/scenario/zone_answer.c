@@ -16,7 +16,7 @@
 #include "scenario/compose_message.h"
 #include "scenario/script.h"
 
-enum { CHAIN_MAX = 20, FIXED_LEN = 10 }; /* type, class, TTL and length of a record */
+enum { CHAIN_MAX = 20, FIXED_LEN = ZONE_FIXED_LEN };
 
 /* ---- finding ---- */
 
