@@ -59,6 +59,11 @@ bool budget_is_drained(const struct budget *budget, uint64_t now)
     return now >= budget->ends_at;
 }
 
+uint64_t budget_time_left(const struct budget *budget, uint64_t now)
+{
+    return now < budget->ends_at ? budget->ends_at - now : 1;
+}
+
 unsigned budget_left(const struct budget *budget, enum budget_kind kind)
 {
     return (unsigned)(bounds[kind] - budget->used[kind]);

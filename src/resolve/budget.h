@@ -55,6 +55,9 @@ MUST_USE bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t
 /* Whether some kind is used up, or its time over: what fails now may fail because of that. */
 bool budget_is_drained(const struct budget *budget, uint64_t now);
 
+/* How long it lasts from now on; at least a microsecond, where it is over. */
+uint64_t budget_time_left(const struct budget *budget, uint64_t now);
+
 /* How many are left of the kind, however late it is. */
 unsigned budget_left(const struct budget *budget, enum budget_kind kind);
 

@@ -21,6 +21,7 @@ struct place {
 
 struct lame {
     uint64_t seed;
+    uint64_t last_at; /* when the last one is forgotten */
     struct place rows[ROWS][LAME_WAYS];
 };
 
@@ -70,32 +71,26 @@ void lame_note(struct lame *lame, struct name zone, const struct addr *ip, uint6
     if (!place)
         place = soonest(lame, pair);
     *place = (struct place){.pair = pair, .ends_at = now + LAME_US};
+    lame->last_at = place->ends_at;
 }
 
 void lame_forget(struct lame *lame, struct name zone, const struct addr *ip)
 {
-    struct place *place = find(lame, pair_of(lame, zone, ip));
+    struct place *place = lame->last_at ? find(lame, pair_of(lame, zone, ip)) : NULL;
     if (place)
         *place = (struct place){0};
 }
 
 bool lame_is(const struct lame *lame, struct name zone, const struct addr *ip, uint64_t now)
 {
+    if (now >= lame->last_at)
+        return false;
     const struct place *place = find(lame, pair_of(lame, zone, ip));
     return place && now < place->ends_at;
 }
 
-/* One at a time to its place: there are few. */
-size_t lame_last(const struct lame *lame, struct name zone, struct addr *ips, size_t count,
-                 uint64_t now)
+void lame_clear(struct lame *lame)
 {
-    size_t sound = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (lame_is(lame, zone, &ips[i], now))
-            continue;
-        struct addr ip = ips[i];
-        memmove(&ips[sound + 1], &ips[sound], (i - sound) * sizeof(ips[0]));
-        ips[sound++] = ip;
-    }
-    return sound;
+    lame->last_at = 0;
+    memset(lame->rows, 0, sizeof(lame->rows));
 }

@@ -37,11 +37,10 @@ void lame_note(struct lame *lame, struct name zone, const struct addr *ip, uint6
 /* It answered for the zone after all. */
 void lame_forget(struct lame *lame, struct name zone, const struct addr *ip);
 
+/* Costs next to nothing as long as no server is lame for any zone. */
 bool lame_is(const struct lame *lame, struct name zone, const struct addr *ip, uint64_t now);
 
-/* Puts the lame ones behind the others, which keep their order; returns how many others there are.
- * With 0, all are lame, and are the last hope. */
-size_t lame_last(const struct lame *lame, struct name zone, struct addr *ips, size_t count,
-                 uint64_t now);
+/* Forgets all: the network is another, or the operator changed something. */
+void lame_clear(struct lame *lame);
 
 #endif

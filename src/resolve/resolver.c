@@ -14,6 +14,7 @@
 #include "resolve/finish.h"
 #include "resolve/forward.h"
 #include "resolve/iterate.h"
+#include "resolve/lame.h"
 #include "resolve/local_answer.h"
 #include "resolve/local_names.h"
 #include "resolve/met.h"
@@ -157,6 +158,7 @@ enum err resolver_reload(struct resolver *resolver, const struct route_options *
         tasks->routes = resolver->routes = unused;
         tasks->minimal_responses = options->minimal_responses;
         set_world(resolver, &options->recursion);
+        lame_clear(tasks->lame);
         resolver_set_local(resolver, local);
         unused = former;
     }
@@ -168,6 +170,7 @@ enum err resolver_reload(struct resolver *resolver, const struct route_options *
 void resolver_network_changed(struct resolver *resolver)
 {
     resolver->network_at = loop_now(resolver->tasks.loop);
+    lame_clear(resolver->tasks.lame);
 }
 
 void resolver_key(const struct resolver *resolver, struct cache_key *key,

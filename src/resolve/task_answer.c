@@ -60,11 +60,13 @@ static enum exchange_verdict on_answer(void *owner, const struct exchange_answer
     task->source = from->source;
     struct at_hand at_hand = {.answer = vet(task, &response, &answer, from->message)};
     struct event event = {.kind = EVENT_ANSWERED, .response = &response};
-    if (task->zone->is_authoritative && task_cut_read(task, &response, from->message, &tasks->cut))
-        event.delegation = &tasks->cut;
     at_hand.event = &event;
-    if (task->zone->is_authoritative)
+    if (task->zone->is_authoritative) {
+        task_cut_note(task, &from->source.addr, &response, from->message);
+        if (task_cut_read(task, &response, from->message, &tasks->cut))
+            event.delegation = &tasks->cut;
         at_hand.part_ttl_s = task_cut_ttl(&response, from->message);
+    }
     if (task_is_traced(task))
         task_trace_answered(task, from, &response, event.delegation);
     task_feed(task, &at_hand);

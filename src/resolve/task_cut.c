@@ -13,7 +13,9 @@
 #include "dns/rrtype.h"
 #include "dns/ttl.h"
 #include "resolve/iterate.h"
+#include "resolve/lame.h"
 #include "resolve/trace.h"
+#include "upstream/upstreams.h"
 
 static void cut_key(const struct task *task, struct name name, struct cache_key *key)
 {
@@ -227,13 +229,11 @@ static bool may_ask_zone(struct task *task)
     return !task->zone_full;
 }
 
-bool task_cut_ask(struct task *task, const struct step_ask_cut *ask,
-                  const struct exchange_question *question)
+bool task_cut_hold(struct task *task, const struct step_ask_cut *ask)
 {
     const struct iterate_world *world = task->tasks->world;
     struct addr ips[DELEGATION_ADDRS_MAX];
     size_t count = 0;
-    exchange_stop(&task->exchange);
     task_cut_drop(task);
     task->asked_zone = delegation_zone(ask->cut);
     for (unsigned i = ask->first; i < ask->cut->addr_count; i++)
@@ -241,10 +241,34 @@ bool task_cut_ask(struct task *task, const struct step_ask_cut *ask,
     if (world && count)
         task->met_count =
             (uint8_t)world->hold(world->context, ips, count, task->met, ARRAY_LEN(task->met));
-    if (!task->met_count || !may_ask_zone(task))
-        return false;
-    exchange_start(&task->exchange, question, task->met, task->met_count);
-    return true;
+    return task->met_count && may_ask_zone(task);
+}
+
+uint64_t task_cut_doubtful(const struct task *task, struct upstream *const *group, size_t count)
+{
+    const struct tasks *tasks = task->tasks;
+    uint64_t now = loop_now(tasks->loop), doubtful = 0;
+    for (size_t i = 0; i < count; i++)
+        if (lame_is(tasks->lame, task->asked_zone, upstreams_addr(group[i]), now))
+            doubtful |= UINT64_C(1) << i;
+    return doubtful;
+}
+
+/* NOTAUTH is what old ones say in place of REFUSED. */
+static bool is_lame(const struct response *response)
+{
+    return response->kind == RESPONSE_LAME || response->kind == RESPONSE_REFUSED ||
+           response->rcode == RCODE_NOTAUTH;
+}
+
+void task_cut_note(struct task *task, const struct addr *server, const struct response *response,
+                   const struct message *message)
+{
+    struct tasks *tasks = task->tasks;
+    if (is_lame(response))
+        lame_note(tasks->lame, task->asked_zone, server, loop_now(tasks->loop));
+    else if (response_is_useful(response->kind) && message->flags & HEADER_AA)
+        lame_forget(tasks->lame, task->asked_zone, server);
 }
 
 void task_cut_drop(struct task *task)

@@ -40,9 +40,17 @@ struct task_cut_found {
  * hints; or that nothing is below a name nearer. */
 void task_cut_find(struct task *task, struct name name, struct task_cut_found *out);
 
-/* Asks; false when none of the addresses may be asked, or too many ask that zone (zone_full). */
-bool task_cut_ask(struct task *task, const struct step_ask_cut *ask,
-                  const struct exchange_question *question);
+/* Takes hold of whom to ask, in task->met; the exchange must have stopped. False when none of the
+ * addresses may be asked, or too many ask that zone (zone_full). */
+bool task_cut_hold(struct task *task, const struct step_ask_cut *ask);
+
+/* A bit for each of the group that was lame lately for the zone that is asked (exchange_question.
+ * doubtful). */
+uint64_t task_cut_doubtful(const struct task *task, struct upstream *const *group, size_t count);
+
+/* Remembers whether the server at this address has the zone that was asked, by what it said. */
+void task_cut_note(struct task *task, const struct addr *server, const struct response *response,
+                   const struct message *message);
 
 /* Those that were asked are held no longer; when the exchange has ended. */
 void task_cut_drop(struct task *task);

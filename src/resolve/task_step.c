@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "dns/edns.h"
 #include "resolve/finish.h"
+#include "resolve/met.h"
 #include "resolve/stitch.h"
 #include "resolve/task_cut.h"
 #include "resolve/task_inside.h"
@@ -47,12 +48,25 @@ exchange_question(struct task *task, const struct question *question, bool recur
     };
 }
 
+/* What a question to servers that hold zones has beside: no more time than is left of the client's,
+ * and whom to ask first. */
+static void add_wishes(const struct task *task, struct exchange_question *question,
+                       struct upstream *const *group, size_t count)
+{
+    const struct tasks *tasks = task->tasks;
+    question->wall_us = budget_time_left(task->budget, loop_now(tasks->loop));
+    question->prefer_family = met_prefer_family(&tasks->recursion);
+    question->doubtful = task_cut_doubtful(task, group, count);
+}
+
 static void ask(struct task *task, const struct step_ask *ask)
 {
     exchange_stop(&task->exchange); /* it may be the one whose answer is being judged */
     task->asked_zone = task->zone->name;
     struct exchange_question question =
         exchange_question(task, &ask->question, ask->recursion_desired);
+    if (task->zone->is_authoritative)
+        add_wishes(task, &question, ask->group, ask->group_len);
     exchange_start(&task->exchange, &question, ask->group, ask->group_len);
 }
 
@@ -62,9 +76,14 @@ static void ask_cut(struct task *task, const struct step_ask_cut *ask)
 {
     struct loop *loop = task->tasks->loop;
     struct exchange_question question = exchange_question(task, &ask->question, false);
-    task->nobody = !task_cut_ask(task, ask, &question);
-    if (task->nobody)
+    exchange_stop(&task->exchange);
+    task->nobody = !task_cut_hold(task, ask);
+    if (task->nobody) {
         timer_start(loop, &task->wait, loop_now(loop));
+        return;
+    }
+    add_wishes(task, &question, task->met, task->met_count);
+    exchange_start(&task->exchange, &question, task->met, task->met_count);
 }
 
 static void find_cut(struct task *task, struct name name)

@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "dns/word.h"
+#include "resolve/lame.h"
 #include "resolve/trace.h"
 
 enum { DEPENDS_STEPS_MAX = 256 /* tasks looked at for one question of dependence */ };
@@ -43,7 +44,8 @@ bool tasks_init(struct tasks *tasks, size_t max)
     list_init(&tasks->idle);
     list_init(&tasks->slabs);
     list_init(&tasks->finished);
-    return tasks->buckets != NULL;
+    tasks->lame = lame_new();
+    return tasks->buckets && tasks->lame;
 }
 
 void tasks_deinit(struct tasks *tasks)
@@ -53,6 +55,7 @@ void tasks_deinit(struct tasks *tasks)
     for (struct list *node; (node = list_take_first(&tasks->slabs));)
         free(LIST_ITEM(node, struct slab, node));
     free(tasks->buckets);
+    lame_free(tasks->lame);
 }
 
 static bool grow(struct tasks *tasks)

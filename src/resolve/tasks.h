@@ -38,6 +38,7 @@ enum {
 #define TASK_WALL_US (2 * EXCHANGE_WALL_US)
 
 struct iterate_world;
+struct lame;
 struct task;
 struct tasks;
 struct trace;
@@ -119,6 +120,7 @@ struct tasks {
     struct compose_space stitched;
     struct delegation cut; /* that came last */
     struct zone_load load; /* of the zones that are asked */
+    struct lame *lame;     /* of zones that hold themselves what they are asked for */
 };
 
 /* Buckets for max tasks; the shared members above the blank line are the caller's to fill in. False

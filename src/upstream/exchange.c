@@ -180,6 +180,7 @@ static int choose(const struct exchange *exchange)
     for (unsigned i = 0; i < exchange->group_len; i++) {
         facts[i] = upstream_facts(exchange->group[i]);
         facts[i].tried = exchange->tried[i];
+        facts[i].doubtful = exchange->asked.doubtful >> i & 1;
         facts[i].bad = exchange->useless >> i & 1;
         facts[i].second = exchange->asked.prefer_family &&
                           addr_family(&exchange->group[i]->addr) != exchange->asked.prefer_family;

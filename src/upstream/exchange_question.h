@@ -20,6 +20,7 @@ struct exchange_question {
     uint64_t wall_us;     /* 0, or less than EXCHANGE_WALL_US */
     int prefer_family;    /* AF_INET, AF_INET6: servers of the other are asked where these fail;
                              0: whichever answers fastest */
+    uint64_t doubtful; /* a bit per upstream of the group: asked where the others were tried */
 };
 
 #endif

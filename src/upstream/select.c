@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The choice among upstreams of a group. The order of wishes: not bad, least tried for this
- * question, well, of the preferred IP version, fast. Being tried counts before being well: when all
- * that is well has been asked without an answer, the ill are the best hope left.
+ * The choice among upstreams of a group. The order of wishes: not bad, not doubtful, least tried
+ * for this question, well, of the preferred IP version, fast. Being tried counts before being well:
+ * when all that is well has been asked without an answer, the ill are the best hope left.
  */
 
 #include "upstream/select.h"
 
 #include "base/check.h"
 
+enum { DOUBTS = 2 }; /* as if it had been tried so often */
+
 /* Smaller is better; the answer time is looked at apart. */
 static uint32_t rank(const struct select_facts *facts)
 {
-    return facts->tried * 4 + (facts->ill ? 2 : 0) + (facts->second ? 1 : 0);
+    uint32_t tried = facts->tried + (facts->doubtful ? DOUBTS : 0);
+    return tried * 4 + (facts->ill ? 2 : 0) + (facts->second ? 1 : 0);
 }
 
 static bool best_rank(const struct select_facts *facts, size_t count, uint32_t *best)

@@ -24,6 +24,7 @@ struct select_facts {
     uint32_t tried;   /* attempts at it for this question */
     bool ill;         /* silent lately, or nothing listens */
     bool second;      /* asked where the others fail: of another IP version than is preferred */
+    bool doubtful;    /* asked where the others were tried twice: it may not know the answer */
     bool bad;         /* answered this question, and was of no use */
 };
 

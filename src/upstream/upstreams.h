@@ -75,6 +75,9 @@ enum {
 struct upstream *upstreams_meet(struct upstreams *upstreams, const struct addr *addr,
                                 const struct upstream_options *options);
 
+/* Where it is; borrowed from it. */
+const struct addr *upstreams_addr(const struct upstream *upstream);
+
 /* How many are there that were met. */
 size_t upstreams_met(const struct upstreams *upstreams);
 

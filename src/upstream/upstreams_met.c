@@ -40,6 +40,11 @@ struct upstream *upstreams_meet(struct upstreams *upstreams, const struct addr *
     return upstream;
 }
 
+const struct addr *upstreams_addr(const struct upstream *upstream)
+{
+    return &upstream->addr;
+}
+
 size_t upstreams_met(const struct upstreams *upstreams)
 {
     return upstreams->env.met_count;

@@ -18,6 +18,7 @@ enum { ASKED_MAX = 256 };
 static struct exchange *asked[ASKED_MAX]; /* in the order of their starts */
 static unsigned asked_count;
 static int active_count;
+static struct upstream *answering; /* whose answer it is, where that matters */
 
 void exchange_init(struct exchange *exchange, struct upstreams *upstreams,
                    const struct exchange_handler *handler, void *owner)
@@ -55,6 +56,8 @@ static inline enum exchange_verdict answer_with(unsigned number, const struct me
         .message = message,
         .source = {.addr.in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)number)}}};
     bool stopped = false;
+    if (answering)
+        answer.source.addr = *upstreams_addr(answering);
     assert_true(exchange->active);
     exchange->stopped = &stopped;
     enum exchange_verdict verdict = exchange->handler->on_answer(exchange->owner, &answer);

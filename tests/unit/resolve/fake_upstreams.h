@@ -41,6 +41,15 @@ void upstreams_drop(struct upstream *upstream)
     upstreams_held--;
 }
 
+const struct addr *upstreams_addr(const struct upstream *upstream)
+{
+    static struct addr addr; /* of which its number is the last byte */
+    addr =
+        (struct addr){.in = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(0xc0000000 | (uint8_t)(uintptr_t)upstream)}};
+    return &addr;
+}
+
 void upstreams_settle(struct upstreams *upstreams, upstreams_keeps keeps, void *context)
 {
     (void)upstreams;

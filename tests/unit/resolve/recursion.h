@@ -79,6 +79,17 @@ static inline enum exchange_verdict say(unsigned number, struct response_text *s
     return answer_with(number, response_parse(sent));
 }
 
+/* Which of the group comes in this place: the doubtful last. */
+static inline unsigned order_of(const struct exchange *exchange, unsigned place)
+{
+    for (unsigned doubtful = 0; doubtful < 2; doubtful++)
+        for (unsigned i = 0; i < exchange->group_len; i++)
+            if ((exchange->asked.doubtful >> i & 1) == doubtful && place-- == 0)
+                return i;
+    fail();
+    return 0;
+}
+
 /* One exchange from its start to its end: one server of the group after the other. */
 static inline void serve(unsigned number)
 {
@@ -87,9 +98,10 @@ static inline void serve(unsigned number)
     struct question question = exchange->asked.question;
     assert_false(exchange->asked.recursion_desired);
     for (unsigned i = 0; i < exchange->group_len; i++) {
-        uintptr_t server = (uintptr_t)exchange->group[i];
+        uintptr_t server = (uintptr_t)exchange->group[order_of(exchange, i)];
         static struct response_text sent;
         log_question(server, &question);
+        answering = (struct upstream *)server;
         if (!respond(&sent, (unsigned)server, &question)) {
             failure.any_network = true;
             continue;

@@ -18,6 +18,8 @@ static void test_a_kind_is_used_up_at_its_bound_and_others_are_not(void **state)
     assert_false(budget_take(&budget, BUDGET_LOOKUPS, 5));
     assert_int_equal(budget_left(&budget, BUDGET_LOOKUPS), 0);
     assert_true(budget_is_drained(&budget, 5));
+    assert_int_equal(budget_time_left(&budget, 6), BUDGET_WALL_US - 1);
+    assert_int_equal(budget_time_left(&budget, 5 + BUDGET_WALL_US), 1);
     assert_true(budget_take(&budget, BUDGET_QUERIES, 5));
     assert_int_equal(budget_left(&budget, BUDGET_QUERIES), BUDGET_QUERIES_MAX - 1);
 }

@@ -2,6 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 #include "unit/resolve/recursion.h"
 
+#include "resolve/lame.h"
+
 /* Recursion above servers written as a table; "1:com. A" in the log is a question to server 1. */
 enum { DEAD = 0x10000 };
 
@@ -82,6 +84,14 @@ static const struct served internet[] = {
      {.authority = {"lame.com. 600 NS a.lame.com.", "lame.com. 600 NS b.lame.com."},
       .additional = {"a.lame.com. 600 A 192.0.0.8", "b.lame.com. 600 A 192.0.0.4"}}},
     {2,
+     "refuse.com",
+     0,
+     0,
+     {.authority = {"refuse.com. 600 NS a.refuse.com.", "refuse.com. 600 NS b.refuse.com.",
+                    "refuse.com. 600 NS c.refuse.com."},
+      .additional = {"a.refuse.com. 600 A 192.0.0.11", "b.refuse.com. 600 A 192.0.0.12",
+                     "c.refuse.com. 600 A 192.0.0.4"}}},
+    {2,
      "dead.com",
      0,
      0,
@@ -147,6 +157,9 @@ static const struct served internet[] = {
      {.answer = {"bad.example.com. 300 A 192.0.2.89"},
       .authority = {"example.com. 300 NS new.example.com."}}},
     {4, "www.lame.com", 0, HEADER_AA, {.answer = {"www.lame.com. 300 A 192.0.2.84"}}},
+    {4, "lame.com", 0, HEADER_AA, {.authority = {SOA_OF("lame.com.")}}},
+    {4, "refuse.com", 0, HEADER_AA, {.authority = {SOA_OF("refuse.com.")}}},
+    {12, ".", 0, RCODE_SERVFAIL, {.answer = {NULL}}},
     {4, "moved.com", 0, HEADER_AA, {.answer = {"moved.com. 300 A 192.0.2.85"}}},
     {4, "example.com", 0, HEADER_AA | RCODE_NXDOMAIN, {.authority = {SOA_OF("example.com.")}}},
 
@@ -187,8 +200,9 @@ static const struct served internet[] = {
     {9, ".", 0, DEAD, {.answer = {NULL}}},
 };
 
-static unsigned dead; /* a server that does not answer any more; 0: none */
-static bool moved;    /* com knows of new servers, as server 102 */
+static unsigned dead;   /* a server that does not answer any more; 0: none */
+static unsigned mended; /* one that answers as server 4; 0: none */
+static bool moved;      /* com knows of new servers, as server 102 */
 
 static const struct served *find_served(uintptr_t server, const struct question *question)
 {
@@ -204,6 +218,8 @@ static bool respond(struct response_text *to, unsigned server, const struct ques
     static const struct sections none;
     if (server == dead)
         return false;
+    if (server == mended)
+        server = 4;
     const struct served *served = find_served(moved && server == 2 ? 102 : server, question);
     if (served && served->flags == DEAD)
         return false;
@@ -417,6 +433,40 @@ static void fails(const char *name, uint16_t first, uint16_t second)
         assert_int_equal(ede[1], second);
 }
 
+static void test_a_lame_server_is_asked_last_for_its_zone_until_that_is_forgotten(void **state)
+{
+    (void)state;
+    resolve("www.lame.com");
+    assert_string_equal(questions, "1:com. A, 2:lame.com. A, 8:www.lame.com. A, 4:www.lame.com. A");
+    resolve("a.lame.com");
+    assert_string_equal(questions, "4:a.lame.com. A");
+    fake_loop_advance(loop, LAME_US);
+    resolve("b.lame.com");
+    assert_string_equal(questions, "2:lame.com. A, 8:b.lame.com. A, 4:b.lame.com. A");
+}
+
+static void test_a_lame_server_that_has_the_zone_after_all_is_asked_again(void **state)
+{
+    (void)state;
+    resolve("www.lame.com");
+    dead = 4;
+    mended = 8;
+    resolve("c.lame.com");
+    assert_string_equal(questions, "4:c.lame.com. A, 8:c.lame.com. A");
+    resolve("d.lame.com");
+    assert_string_equal(questions, "8:d.lame.com. A");
+}
+
+static void test_servers_that_refuse_are_lame_and_those_that_fail_are_not(void **state)
+{
+    (void)state;
+    resolve("www.refuse.com");
+    assert_string_equal(questions, "1:com. A, 2:refuse.com. A, 11:www.refuse.com. A, "
+                                   "12:www.refuse.com. A, 4:www.refuse.com. A");
+    resolve("a.refuse.com");
+    assert_string_equal(questions, "12:a.refuse.com. A, 4:a.refuse.com. A");
+}
+
 static void test_a_dead_zone_fails_with_its_reasons(void **state)
 {
     (void)state;
@@ -499,7 +549,7 @@ static void test_nxns_costs_its_victim_few_questions(void **state)
 
 static int set_up_table(void **state)
 {
-    dead = 0;
+    dead = mended = 0;
     moved = false;
     return set_up(state);
 }
@@ -547,6 +597,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_an_empty_non_terminal_is_no_end, set_up_table,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_lame_server_is_passed_over, set_up_table, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_a_lame_server_is_asked_last_for_its_zone_until_that_is_forgotten, set_up_table,
+            tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_a_lame_server_that_has_the_zone_after_all_is_asked_again, set_up_table, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_servers_that_refuse_are_lame_and_those_that_fail_are_not, set_up_table, tear_down),
         cmocka_unit_test_setup_teardown(test_a_dead_zone_fails_with_its_reasons, set_up_table,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_zone_of_which_no_address_may_be_asked_fails,

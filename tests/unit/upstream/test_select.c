@@ -110,6 +110,19 @@ static void test_select_takes_the_second_only_when_no_first_is_well(void **state
     assert_int_equal(hits[0], DRAWS);
 }
 
+static void test_select_takes_the_doubtful_when_the_others_were_tried_twice(void **state)
+{
+    (void)state;
+    struct select_facts facts[] = {{.srtt_us = 100, .doubtful = true},
+                                   {.srtt_us = 90000, .ill = true, .tried = 1}};
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(select_next(facts, 2, rand_u64()), 1);
+    facts[1].tried = 2;
+    assert_int_equal(select_next(facts, 2, rand_u64()), 0);
+    facts[1].doubtful = true; /* both are: as if none were */
+    assert_int_equal(select_next(facts, 2, rand_u64()), 0);
+}
+
 static void test_select_never_takes_the_bad(void **state)
 {
     (void)state;
@@ -131,6 +144,7 @@ int main(void)
         cmocka_unit_test(test_select_tries_the_least_tried_first),
         cmocka_unit_test(test_select_measures_the_unknown_first),
         cmocka_unit_test(test_select_takes_the_second_only_when_no_first_is_well),
+        cmocka_unit_test(test_select_takes_the_doubtful_when_the_others_were_tried_twice),
         cmocka_unit_test(test_select_never_takes_the_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
