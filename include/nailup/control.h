@@ -32,6 +32,7 @@
  *   ratio     0 to 1, with a decimal point
  *   flag      yes or no
  *   counter   a count of what happened; it only grows
+ *   level     a count that is not shown as a column: the next cell is indented by so many levels
  *   rate      things per second, with a decimal point; made of two counters, never by the daemon
  */
 
@@ -60,6 +61,7 @@ enum {
     CONTROL_TYPE(RATIO, "ratio")                                                                   \
     CONTROL_TYPE(FLAG, "flag")                                                                     \
     CONTROL_TYPE(COUNTER, "counter")                                                               \
+    CONTROL_TYPE(LEVEL, "level")                                                                   \
     CONTROL_TYPE(RATE, "rate")
 
 /* How many words the arguments text of a row of commands.def names: at least, and at most. Dots

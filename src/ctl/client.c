@@ -53,9 +53,11 @@ static enum err fail_to_enter(char *why, size_t size, const char *path)
     return ERR_PERMISSION;
 }
 
-/* A file that names lists of millions takes its time. */
+/* A file that names lists of millions takes its time, and so do servers that do not answer. */
 static time_t wait_s(const char *verb)
 {
+    if (strcmp(verb, "trace") == 0)
+        return CLIENT_WAIT_TRACE_S;
     return strcmp(verb, "reload") == 0 ? CLIENT_WAIT_RELOAD_S : CLIENT_WAIT_S;
 }
 

@@ -4,7 +4,7 @@
 #define NAILUP_CTL_CLIENT_H
 
 /* One request to the daemon, and the whole reply. Blocks, for CLIENT_WAIT_S at most at a time, or
- * CLIENT_WAIT_RELOAD_S for a reload. */
+ * CLIENT_WAIT_RELOAD_S for a reload, or CLIENT_WAIT_TRACE_S for a name that is resolved. */
 
 #include <signal.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 
-enum { CLIENT_WAIT_S = 10, CLIENT_WAIT_RELOAD_S = 300 };
+enum { CLIENT_WAIT_S = 10, CLIENT_WAIT_TRACE_S = 30, CLIENT_WAIT_RELOAD_S = 300 };
 
 /* What of a request or a reply may be too long to be held. */
 struct client_streams {

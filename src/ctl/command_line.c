@@ -69,9 +69,40 @@ static bool read_period(struct command_line *line, int argc, char **argv)
     return false;
 }
 
+static bool is_verb(const struct command_line *line, const char *verb)
+{
+    return line->count > 0 && strcmp(line->words[0], verb) == 0;
+}
+
+/* trace NAME [TYPE] [fresh]. */
+static bool make_trace(struct command_line *line, bool trace, bool fresh)
+{
+    static char verb[] = "trace", word[] = "fresh";
+    if (!trace && !fresh)
+        return true;
+    bool is_lookup = trace && is_verb(line, "lookup");
+    if (!is_lookup && !is_verb(line, "trace")) {
+        fputs("nailupctl: --trace and --fresh are for lookup: lookup --trace [--fresh] NAME "
+              "[TYPE]\n",
+              stderr);
+        return false;
+    }
+    if (line->count + fresh > COMMAND_LINE_TRACED) {
+        fputs("usage: nailupctl lookup --trace [--fresh] NAME [TYPE]\n", stderr);
+        return false;
+    }
+    for (int i = 0; i < line->count; i++)
+        line->traced[i] = i ? line->words[i] : verb;
+    if (fresh)
+        line->traced[line->count++] = word;
+    line->words = line->traced;
+    return true;
+}
+
 enum command_line_wish command_line_parse(struct command_line *out, int argc, char **argv)
 {
     struct getopt_options options;
+    bool trace = false, fresh = false;
 
     *out = (struct command_line){.socket = help_default_socket(), .period_us = WATCH_PERIOD_US};
     list_options(&options);
@@ -81,6 +112,10 @@ enum command_line_wish command_line_parse(struct command_line *out, int argc, ch
             out->socket = optarg;
         else if (option == 'j')
             out->json = true;
+        else if (option == 't')
+            trace = true;
+        else if (option == 'f')
+            fresh = true;
         else if (option == 'h')
             return WISH_HELP;
         else if (option == 'V')
@@ -90,5 +125,5 @@ enum command_line_wish command_line_parse(struct command_line *out, int argc, ch
     }
     out->count = argc - optind;
     out->words = argv + optind;
-    return WISH_COMMAND;
+    return make_trace(out, trace, fresh) ? WISH_COMMAND : WISH_WRONG;
 }

@@ -14,7 +14,7 @@
 #include "ctl/print.h"
 #include "ctl/utf8.h"
 
-enum { CELL_MAX = CONTROL_ROW_MAX, GAP = 2 };
+enum { CELL_MAX = CONTROL_ROW_MAX, GAP = 2, INDENT = 2, LEVEL_MAX = 20 };
 
 /* Three digits or so: 0us 850us 3.21ms 3.2s 4m05s 2h13m 5d07h. */
 static void format_duration(char *out, size_t size, const char *cell)
@@ -104,17 +104,42 @@ static bool is_empty_column(const struct table *table, size_t column)
     return true;
 }
 
+/* How far the cell is moved in: by the level before it. */
+static int indent_of(const struct table *table, size_t row, size_t column)
+{
+    if (column == 0 || table->columns[column - 1].type != COLUMN_LEVEL)
+        return 0;
+    uint64_t level = strtoull(table_cell(table, row, column - 1), NULL, 10);
+    return (int)(INDENT * MIN(level, (uint64_t)LEVEL_MAX));
+}
+
+/* Levels are seen and not read. */
+static bool is_shown(const struct table *table, size_t column)
+{
+    return table->columns[column].type != COLUMN_LEVEL && !is_empty_column(table, column);
+}
+
+static const char *format_at(char out[CELL_MAX], const struct table *table, size_t row,
+                             size_t column)
+{
+    char text[CELL_MAX];
+    int indent = indent_of(table, row, column);
+    const char *cell = format(text, &table->columns[column], table_cell(table, row, column));
+    snprintf(out, CELL_MAX, "%*s%.*s", indent, "", CELL_MAX - INDENT * LEVEL_MAX - 1, cell);
+    return out;
+}
+
 static void measure(const struct table *table, int widths[CONTROL_COLUMNS_MAX])
 {
     char text[CELL_MAX], name[TITLE_MAX];
 
     for (size_t i = 0; i < table->column_count; i++) {
         widths[i] = -1;
-        if (is_empty_column(table, i))
+        if (!is_shown(table, i))
             continue;
         widths[i] = (int)strlen(title(name, &table->columns[i]));
         for (size_t row = 0; row < table->row_count; row++) {
-            const char *cell = format(text, &table->columns[i], table_cell(table, row, i));
+            const char *cell = format_at(text, table, row, i);
             widths[i] = MAX(widths[i], (int)strlen(cell));
         }
     }
@@ -158,8 +183,8 @@ static void print_list(const struct table *table, FILE *out)
     for (size_t row = 0; row < table->row_count; row++) {
         for (size_t i = 0; i < table->column_count; i++) {
             if (widths[i] >= 0)
-                put(&printer, format(text, &table->columns[i], table_cell(table, row, i)),
-                    widths[i], is_left(&table->columns[i]));
+                put(&printer, format_at(text, table, row, i), widths[i],
+                    is_left(&table->columns[i]));
         }
         put_row_end(&printer);
     }

@@ -129,7 +129,7 @@ def test_the_log_level_changes_at_once(cockpit):
 # ---- JSON and exit codes ----
 
 # Words that each command takes here; None: it is asked elsewhere, as it ends or changes the daemon.
-WORDS = {"lookup": ["www.example", "AAAA"], "flush": ["www.example"], "flush-zone": ["example"],
+WORDS = {"lookup": ["www.example", "AAAA"], "trace": ["www.example"], "flush": ["www.example"], "flush-zone": ["example"],
          "log-level": ["info"], "drain": None, "forward": None, "reload": None}
 UNITS = ("_seconds", "_bytes", "_per_second")
 
@@ -527,6 +527,7 @@ def test_shells_know_every_command_and_what_it_takes(offered, tmp_path):
         "nailupctl ": set(VERBS),
         "nailupctl -s /x fl": {"flush", "flush-zone"},
         "nailupctl --json look": {"lookup"},
+        "nailupctl trace example AAAA fr": {"fresh"},
         "nailupctl --watch=2 conn": {"connections"},
         "nailupctl connections --js": {"--json"},
         "nailupctl lookup example AA": {"AAAA"},

@@ -142,3 +142,31 @@ def test_zones_are_resolved_while_one_of_their_servers_is_dead(tree, recursive):
             tree.start(name)
         tree.wait_until_ready(run.PLANTS)
     check(tree, daemon, asked)
+
+
+def test_a_trace_shows_the_way_down_and_the_nailed_plant(tree, recursive):
+    daemon = recursive(server={"workers": 1})
+    first = daemon.ask("lookup", "--trace", "www.plant.one.")
+    steps = first["steps"]
+    assert (first["trace"]["answered"], first["trace"]["rcode"]) == ("by upstreams", "NOERROR")
+    assert steps[0]["step"] == "question" and steps[-1]["step"] == "end"
+    assert "the hints" in [one["said"] for one in steps if one["step"] == "zone cut"]
+    answers = [one for one in steps if one["step"] == "answer" and one["depth"] == 0]
+    assert [one["leads_to"] for one in answers if one["said"] == "referral"] == ["one.", "plant.one."]
+    assert answers[0]["question"] == "one. A" and answers[0]["nailed"] is False  # minimised
+    assert answers[0]["server"] and answers[0]["took_seconds"] > 0
+
+    def last_server():
+        shown = daemon.ask("lookup", "--trace", "--fresh", "www.plant.one.")["steps"]
+        assert shown[1]["said"] == "the hints"
+        return [one for one in shown if one["step"] == "answer" and one["depth"] == 0][-1]
+
+    nailed = eventually(lambda: next((one for one in [last_server()] if one["nailed"]), None), within=20)
+    assert nailed["transport"] == "tcp"
+    assert nailed["address"].startswith(("127.50.1.65@", "127.50.1.66@"))
+    known = daemon.ask("lookup", "--trace", "www.plant.one.")
+    assert (known["trace"]["answered"], known["trace"]["asked"]) == ("from the cache", 0)
+    text = subprocess.run([program("nailupctl"), "-s", daemon.socket_path, "lookup", "-t", "-f", "www.away.one."],
+                          text=True, capture_output=True, timeout=60)
+    assert text.returncode == 0, text.stderr
+    assert "s  question  " in text.stdout and "s    question  " in text.stdout  # one step in

@@ -76,6 +76,26 @@ static void test_a_watch_takes_its_seconds_where_a_number_follows(void **state)
     assert_true(line.period_us == 1500000);
 }
 
+static void test_a_lookup_may_become_a_trace(void **state)
+{
+    (void)state;
+    assert_int_equal(parsed("lookup --trace example"), WISH_COMMAND);
+    assert_words("trace", "example");
+    assert_int_equal(parsed("-t lookup example AAAA --fresh --json"), WISH_COMMAND);
+    assert_int_equal(line.count, 4);
+    assert_string_equal(line.words[0], "trace");
+    assert_string_equal(line.words[2], "AAAA");
+    assert_string_equal(line.words[3], "fresh");
+    assert_int_equal(parsed("trace --fresh example"), WISH_COMMAND);
+    assert_int_equal(line.count, 3);
+    assert_string_equal(line.words[2], "fresh");
+    assert_int_equal(parsed("lookup --fresh example"), WISH_WRONG);
+    assert_int_equal(parsed("status --trace"), WISH_WRONG);
+    assert_int_equal(parsed("--trace"), WISH_WRONG);
+    assert_int_equal(parsed("lookup --trace a b c d"), WISH_WRONG);
+    assert_int_equal(parsed("lookup --trace --fresh a b c"), WISH_WRONG);
+}
+
 static void test_a_period_that_is_none_is_wrong(void **state)
 {
     (void)state;
@@ -124,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options_stand_before_or_behind_the_command),
         cmocka_unit_test(test_a_watch_takes_its_seconds_where_a_number_follows),
+        cmocka_unit_test(test_a_lookup_may_become_a_trace),
         cmocka_unit_test(test_a_period_that_is_none_is_wrong),
         cmocka_unit_test(test_help_version_and_nonsense_are_told_apart),
         cmocka_unit_test(test_what_may_be_watched_is_a_command),

@@ -175,6 +175,20 @@ static void test_json_has_no_numbers_that_are_none(void **state)
                         "{\"t\": [\n  {\"a\": null},\n  {\"a\": null},\n  {\"a\": null}]}\n");
 }
 
+static void test_a_level_moves_the_next_cell_in(void **state)
+{
+    (void)state;
+    static const char reply[] = "ok\ntable\tt\ncolumns\tdepth:level\tstep:text\tn:count\n"
+                                "row\t0\ta\t1\nrow\t2\tb\t2\nrow\t99999999999\tc\t3\nend\n";
+    assert_string_equal(printed(print_text, reply),
+                        "step                                        n\n"
+                        "a                                           1\n"
+                        "    b                                       2\n"
+                        "                                        c   3\n");
+    assert_non_null(
+        strstr(printed(print_json, reply), "{\"depth\": 2, \"step\": \"b\", \"n\": 2}"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +202,7 @@ int main(void)
         cmocka_unit_test(test_rates_are_told_a_second),
         cmocka_unit_test(test_text_commands_no_terminal),
         cmocka_unit_test(test_several_tables_have_their_names),
+        cmocka_unit_test(test_a_level_moves_the_next_cell_in),
         cmocka_unit_test(test_json_has_numbers_flags_and_nulls),
         cmocka_unit_test(test_json_has_no_numbers_that_are_none),
         cmocka_unit_test(test_json_is_json_whatever_the_daemon_says),
