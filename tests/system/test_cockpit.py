@@ -129,7 +129,7 @@ def test_the_log_level_changes_at_once(cockpit):
 # ---- JSON and exit codes ----
 
 # Words that each command takes here; None: it is asked elsewhere, as it ends or changes the daemon.
-WORDS = {"lookup": ["www.example", "AAAA"], "trace": ["www.example"], "flush": ["www.example"], "flush-zone": ["example"],
+WORDS = {"lookup": ["www.example", "AAAA"], "trace": ["nas.lan"], "flush": ["www.example"], "flush-zone": ["example"],
          "log-level": ["info"], "drain": None, "forward": None, "reload": None}
 UNITS = ("_seconds", "_bytes", "_per_second")
 

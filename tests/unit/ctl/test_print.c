@@ -181,10 +181,10 @@ static void test_a_level_moves_the_next_cell_in(void **state)
     static const char reply[] = "ok\ntable\tt\ncolumns\tdepth:level\tstep:text\tn:count\n"
                                 "row\t0\ta\t1\nrow\t2\tb\t2\nrow\t99999999999\tc\t3\nend\n";
     assert_string_equal(printed(print_text, reply),
-                        "step                                        n\n"
-                        "a                                           1\n"
-                        "    b                                       2\n"
-                        "                                        c   3\n");
+                        "step                                       n\n"
+                        "a                                          1\n"
+                        "    b                                      2\n"
+                        "                                        c  3\n");
     assert_non_null(
         strstr(printed(print_json, reply), "{\"depth\": 2, \"step\": \"b\", \"n\": 2}"));
 }
