@@ -192,13 +192,20 @@ const char *draft_get(struct draft *draft, const char *path)
 
 /* ---- zones ---- */
 
-struct draft_item *draft_add_zone(struct draft *draft, const char *name,
+void draft_add_none(struct draft *draft, const char *path, const struct draft_origin *origin)
+{
+    struct draft_item *item = draft_add(draft, path, "", origin);
+    if (item)
+        item->is_none = true;
+}
+
+struct draft_item *draft_add_zone(struct draft *draft, const char *path, const char *name,
                                   const struct draft_origin *origin)
 {
     const char *word = draft_word(draft, name);
     struct draft_item *zone = NULL;
     if (word)
-        zone = draft_add(draft, "forward-zones", draft_format(draft, "name: %s", word), origin);
+        zone = draft_add(draft, path, draft_format(draft, "name: %s", word), origin);
     if (zone)
         zone->zone = word;
     return zone;
@@ -214,7 +221,7 @@ static void append(struct draft_item **list, struct draft_item *item)
 void draft_add_upstream(struct draft *draft, struct draft_item *zone, const char *address,
                         const struct draft_origin *origin)
 {
-    struct draft_item *item = new_item(draft, "forward-zones", address, origin);
+    struct draft_item *item = new_item(draft, zone->path, address, origin);
     if (!item)
         return;
     item->parent = zone;
@@ -224,7 +231,7 @@ void draft_add_upstream(struct draft *draft, struct draft_item *zone, const char
 void draft_add_key(struct draft *draft, struct draft_item *zone, const char *line,
                    const struct draft_origin *origin)
 {
-    struct draft_item *item = new_item(draft, "forward-zones", line, origin);
+    struct draft_item *item = new_item(draft, zone->path, line, origin);
     if (!item)
         return;
     item->parent = zone;

@@ -48,6 +48,7 @@ struct draft_item {
     struct draft_item *parent;           /* of an upstream or a key of a zone: the zone */
     struct draft_item *upstreams, *keys; /* of a zone */
     const char *zone;                    /* of a zone: its name as text */
+    bool is_none;                        /* of a list: it shall be empty */
     bool is_dropped;
 };
 
@@ -68,7 +69,7 @@ struct draft {
     size_t notes_left_out; /* too many to show */
     size_t local_left_out; /* names answered here, too many for a file */
     const struct draft_origin *first_left_out;
-    bool has_placeholder; /* a zone that only stands for one: nobody is asked */
+    bool has_placeholder; /* the root, which had servers, has one that does not answer */
 };
 
 void draft_init(struct draft *draft);
@@ -103,8 +104,12 @@ void draft_add_local(struct draft *draft, const char *path, const char *text,
  * zone is a draft_word(); the root is none. */
 void draft_refuse(struct draft *draft, const char *zone, const struct draft_origin *origin);
 
-/* A zone of forward-zones, and what belongs to it: an address, a line such as "cache: no". */
-struct draft_item *draft_add_zone(struct draft *draft, const char *name,
+/* A list that shall be empty, if nothing is in it. */
+void draft_add_none(struct draft *draft, const char *path, const struct draft_origin *origin);
+
+/* A zone of forward-zones or stub-zones, and what belongs to it: an address, a line such as
+ * "cache: no". */
+struct draft_item *draft_add_zone(struct draft *draft, const char *path, const char *name,
                                   const struct draft_origin *origin);
 void draft_add_upstream(struct draft *draft, struct draft_item *zone, const char *address,
                         const struct draft_origin *origin);
@@ -128,8 +133,9 @@ struct draft_lines {
 MUST_USE enum err draft_print(struct draft *draft, const char *head, struct draft_lines *lines,
                               struct buf *out);
 
-/* draft_check.c: takes out what the loader refuses, and sees that there is a zone. Without
- * with_files no file that the draft names is looked at. Not ERR_OK: it cannot be made to load. */
+/* draft_check.c: takes out what the loader refuses, and sees that who loses servers gets no others.
+ * Without with_files no file that the draft names is looked at. Not ERR_OK: it cannot be made to
+ * load. */
 MUST_USE enum err draft_check(struct draft *draft, bool with_files);
 
 #endif

@@ -3,7 +3,8 @@
 /*
  * Makes a draft load: prints it, has it loaded, and takes out what the loader complains about,
  * until nothing is left to complain about. A zone that goes is refused from then on, so that its
- * names do not wander to the servers of a larger zone.
+ * names do not wander to the servers of a larger zone; the root, which cannot be refused, gets a
+ * server that does not answer, so that nothing is resolved by recursion that was to be forwarded.
  */
 #include "import/draft.h"
 
@@ -28,29 +29,29 @@ static bool has_upstream(const struct draft_item *zone)
     return false;
 }
 
+static void add_placeholder(struct draft *draft)
+{
+    static const struct draft_origin none = {.file = "-", .text = ""};
+    struct draft_item *zone = draft_add_zone(draft, "forward-zones", ".", &none);
+    draft->has_placeholder = true;
+    if (zone)
+        draft_add_upstream(draft, zone, "192.0.2.53 # REPLACE THIS by the servers to ask", &none);
+}
+
 static void drop_zone(struct draft *draft, struct draft_item *zone, const char *reason)
 {
     draft_drop(draft, zone, reason);
-    draft_refuse(draft, zone->zone, zone->origin);
+    if (strcmp(zone->zone, ".") == 0)
+        add_placeholder(draft);
+    else
+        draft_refuse(draft, zone->zone, zone->origin);
 }
 
 static void check_zones(struct draft *draft)
 {
-    bool has_zone = false;
-    for (struct draft_item *item = draft->first; item; item = item->next) {
-        if (item->is_dropped || !item->zone)
-            continue;
-        if (!has_upstream(item))
-            drop_zone(draft, item, "Has no server that can be asked; its names are refused.");
-        has_zone |= !item->is_dropped;
-    }
-    if (has_zone || draft->err)
-        return;
-    static const struct draft_origin none = {.file = "-", .text = ""};
-    struct draft_item *zone = draft_add_zone(draft, ".", &none);
-    draft->has_placeholder = true;
-    if (zone)
-        draft_add_upstream(draft, zone, "192.0.2.53 # REPLACE THIS by the servers to ask", &none);
+    for (struct draft_item *item = draft->first; item && !draft->err; item = item->next)
+        if (!item->is_dropped && item->zone && !has_upstream(item))
+            drop_zone(draft, item, "Has no server that can be asked.");
 }
 
 /* ---- errors of the loader ---- */

@@ -212,11 +212,28 @@ static void put_parts(struct printer *printer, struct draft_item *zone)
     }
 }
 
+static bool is_of(const struct draft_item *item, const struct option *row)
+{
+    return !item->is_dropped && strcmp(item->path, row->path) == 0;
+}
+
+static void put_none(struct printer *printer, const struct option *row)
+{
+    for (struct draft_item *item = printer->draft->first; item; item = item->next) {
+        if (!item->is_none || !is_of(item, row))
+            continue;
+        put_key(printer, open_sections(printer, row->path), row->path);
+        put_bytes(printer, " []");
+        end_line(printer, item, NULL);
+        return;
+    }
+}
+
 static void put_list(struct printer *printer, const struct option *row)
 {
     int depth = -1;
     for (struct draft_item *item = printer->draft->first; item; item = item->next) {
-        if (item->is_dropped || strcmp(item->path, row->path) != 0)
+        if (item->is_none || !is_of(item, row))
             continue;
         if (depth < 0) {
             depth = open_sections(printer, row->path);
@@ -229,6 +246,8 @@ static void put_list(struct printer *printer, const struct option *row)
         end_line(printer, item, NULL);
         put_parts(printer, item);
     }
+    if (depth < 0)
+        put_none(printer, row);
 }
 
 enum err draft_print(struct draft *draft, const char *head, struct draft_lines *lines,

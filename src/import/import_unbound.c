@@ -92,28 +92,17 @@ static const char *head(struct import *import, const char *path)
         "and stale answers are on, there is a thread for each CPU, and DNSSEC is not validated.%s",
         draft_shown(&import->draft, span_of(path, strlen(path))),
         import->draft.has_placeholder
-            ? " NO SERVERS WERE NAMED: Unbound would ask the root servers, nailup asks those in "
+            ? " THE SERVERS OF THE ROOT ZONE CANNOT BE ASKED: others must be named in "
               "forward-zones."
             : "");
-}
-
-static bool has_root(struct import *import)
-{
-    for (struct draft_item *item = import->draft.first; item; item = item->next)
-        if (item->zone && !item->is_dropped && strcmp(item->zone, ".") == 0)
-            return true;
-    return false;
 }
 
 static void say_what_to_do(struct import *import, const char *path)
 {
     if (import->draft.has_placeholder)
         say(import, path, "warning",
-            "names no server to ask; replace 192.0.2.53 in forward-zones before you use this");
-    else if (!has_root(import))
-        say(import, path, "warning",
-            "has no forward-zone for the name \".\"; names in no zone are refused, as nailup does "
-            "not ask the root servers");
+            "forwards to no server that can be asked; replace 192.0.2.53 in forward-zones before "
+            "you use this");
     if (import->draft.local_left_out)
         say(import, path, "warning",
             "has more local-zone and local-data than fits; the end of the output says what to do");

@@ -19,7 +19,7 @@ static map_function *const maps[] = {
 /* Of clauses that have no counterpart as a whole. */
 static const char *const clause_notes[UNBOUND_CLAUSES] = {
     [UNBOUND_CLAUSE_AUTH] = "Zones are not served from files or transfers. Records can stand in "
-                            "local-data; an authoritative server can be asked by forward-zones.",
+                            "local-data; an authoritative server can be asked by stub-zones.",
     [UNBOUND_CLAUSE_VIEW] = "nailup has no views: all clients get the same answers. Another "
                             "nailupd with another address can have others.",
     [UNBOUND_CLAUSE_RPZ] = "The nearest are block-lists: files of names with an action for each "
@@ -67,6 +67,7 @@ void unbound_map_end(struct unbound_map_state *map)
 {
     map_end_server(map);
     map_end_cache(map);
+    map_end_recursion(map);
     map_end_zones(map);
 }
 

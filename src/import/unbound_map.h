@@ -28,8 +28,8 @@ struct unbound_zone {
     const struct draft_origin *origin; /* of its name, or of the clause */
     const char *name;                  /* NULL: not given */
     struct unbound_value *addresses;
-    bool tls, tcp, no_cache, fallback;
-    const struct draft_origin *tls_origin, *tcp_origin, *cache_origin;
+    bool tls, tcp, no_cache, first, fallback;
+    const struct draft_origin *tls_origin, *tcp_origin, *cache_origin, *first_origin;
 };
 
 enum { UNBOUND_PORTS = 65536 };
@@ -58,6 +58,9 @@ struct unbound_map_state {
     /* upstreams */
     const struct draft_origin *tcp_origin, *tls_origin; /* of all; NULL: no */
     struct unbound_zone *zones, **last_zone, *zone;
+    /* recursion */
+    const struct draft_origin *not_query_origin; /* the first of them; NULL: as it is by itself */
+    bool queries_localhost;
 };
 
 void unbound_map_init(struct unbound_map_state *map, struct draft *draft,
@@ -93,9 +96,10 @@ const char *map_word(struct unbound_map_state *map, const struct unbound_stateme
 struct unbound_value *map_keep(struct unbound_map_state *map,
                                const struct unbound_statement *statement);
 
-/* unbound_map_server.c, unbound_map_cache.c, unbound_map_zones.c */
+/* unbound_map_server.c, unbound_map_cache.c, unbound_map_recursion.c, unbound_map_zones.c */
 void map_end_server(struct unbound_map_state *map);
 void map_end_cache(struct unbound_map_state *map);
+void map_end_recursion(struct unbound_map_state *map);
 void map_end_zones(struct unbound_map_state *map);
 void map_begin_zone(struct unbound_map_state *map, const struct unbound_statement *statement);
 

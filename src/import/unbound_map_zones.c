@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Zones with servers: forward-zone becomes a zone of forward-zones. The names of a stub-zone, or of
- * an auth-zone that nobody else has, are refused: their queries shall not go to the servers of a
- * larger zone, who have no business with them.
+ * Zones with servers: forward-zone becomes a zone of forward-zones, stub-zone one of stub-zones.
+ * The names of an auth-zone that nobody else has are refused: their queries shall not go to the
+ * servers of a larger zone, who have no business with them.
  */
 #include "import/unbound_map.h"
 
@@ -54,11 +54,6 @@ void map_zone_addr(struct unbound_map_state *map, const struct unbound_statement
     map->zone->addresses = value;
 }
 
-void map_stub_addr(struct unbound_map_state *map, const struct unbound_statement *statement)
-{
-    map_note(map, statement, "An authoritative server; see what is said of the zone's name.");
-}
-
 static void take(struct unbound_map_state *map, const struct unbound_statement *statement,
                  bool *field, const struct draft_origin **origin)
 {
@@ -89,11 +84,8 @@ void map_zone_no_cache(struct unbound_map_state *map, const struct unbound_state
 
 void map_zone_first(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
-    bool yes;
-    if (map_take_flag(map, statement, &yes) && yes)
-        map_note(
-            map, statement,
-            "When all servers of the zone fail the answer is SERVFAIL; there is no recursion.");
+    if (map->zone)
+        take(map, statement, &map->zone->first, &map->zone->first_origin);
 }
 
 void map_zone_fallback(struct unbound_map_state *map, const struct unbound_statement *statement)
@@ -101,9 +93,10 @@ void map_zone_fallback(struct unbound_map_state *map, const struct unbound_state
     const struct draft_origin *origin;
     if (map->zone)
         take(map, statement, &map->zone->fallback, &origin);
-    map_note(map, statement,
-             "Zones are not served from files or transfers; the names of this one are asked of the "
-             "servers of forward-zones.");
+    map_note(
+        map, statement,
+        "Zones are not served from files or transfers; the names of this one are resolved as any "
+        "others.");
 }
 
 /* ---- what a zone is ---- */
@@ -121,7 +114,7 @@ static const char *zone_name(struct unbound_map_state *map, const struct unbound
     return draft_format(map->draft, "%.*s", (int)(len > 1 ? len - 1 : len), text);
 }
 
-static bool is_forwarded(const struct unbound_map_state *map, const char *word)
+static bool is_drawn(const struct unbound_map_state *map, const char *word)
 {
     for (const struct draft_item *item = map->draft->first; item; item = item->next)
         if (item->zone && strcmp(item->zone, word) == 0)
@@ -171,12 +164,17 @@ static struct unbound_value *reversed(struct unbound_value *list)
     return out;
 }
 
-static void end_forward(struct unbound_map_state *map, const struct unbound_zone *zone,
-                        const char *name)
+static const char *list_of(enum unbound_clause clause)
+{
+    return clause == UNBOUND_CLAUSE_STUB ? "stub-zones" : "forward-zones";
+}
+
+static void end_with_servers(struct unbound_map_state *map, const struct unbound_zone *zone,
+                             const char *name)
 {
     bool is_tls = zone->tls || map->tls_origin;
     size_t count = 0;
-    struct draft_item *item = draft_add_zone(map->draft, name, zone->origin);
+    struct draft_item *item = draft_add_zone(map->draft, list_of(zone->clause), name, zone->origin);
     if (!item)
         return;
     for (struct unbound_value *at = reversed(zone->addresses); at; at = at->next) {
@@ -193,51 +191,48 @@ static void end_forward(struct unbound_map_state *map, const struct unbound_zone
         draft_note(map->draft, zone->tls_origin, "tls-upstream: yes is for all zones.");
     if (zone->no_cache)
         draft_add_key(map->draft, item, "cache: no", zone->cache_origin);
+    if (zone->first)
+        draft_add_key(map->draft, item, "first: yes", zone->first_origin);
 }
 
 static void end_refused(struct unbound_map_state *map, const struct unbound_zone *zone,
-                        const char *name)
+                        const char *word)
 {
-    const char *word = draft_word(map->draft, name);
-    bool is_stub = zone->clause == UNBOUND_CLAUSE_STUB;
-    bool is_refused = word && strcmp(name, ".") != 0 && !zone->fallback && !is_forwarded(map, word);
+    bool is_refused = strcmp(word, ".") != 0 && !zone->fallback && !is_drawn(map, word);
     draft_note(map->draft, zone->origin,
-               !is_refused ? "Zones of this kind come with recursion."
-               : is_stub   ? "Stub zones come with recursion. Until then local-zones refuses its "
-                             "names, so that they do not reach servers of another zone. Where its "
-                             "servers answer for all names in it, a zone of forward-zones with "
-                             "their addresses does as well; then take it out of local-zones."
-                         : "Zones are not served from files or transfers. local-zones refuses its "
-                           "names, so that they do not reach servers of another zone. If an "
-                           "authoritative server has it, a zone of forward-zones can ask it; "
-                           "then take it out of local-zones.");
+               is_refused ? "Zones are not served from files or transfers. local-zones refuses its "
+                            "names, so that they do not reach servers of another zone. If an "
+                            "authoritative server has it, a zone of stub-zones can ask it; then "
+                            "take it out of local-zones."
+                          : "Zones are not served from files or transfers.");
     if (is_refused)
         draft_refuse(map->draft, word, zone->origin);
 }
 
-static void end_zone(struct unbound_map_state *map, const struct unbound_zone *zone, bool forwards)
+static void end_zone(struct unbound_map_state *map, const struct unbound_zone *zone)
 {
-    if ((zone->clause == UNBOUND_CLAUSE_FORWARD) != forwards)
-        return;
     const char *name = zone_name(map, zone);
     const char *word = name ? draft_word(map->draft, name) : NULL;
     if (!word)
         draft_note(map->draft, zone->origin,
                    "Not taken over: the zone has no name, or one that is none.");
-    else if (!forwards)
-        end_refused(map, zone, name);
-    else if (is_forwarded(map, word))
+    else if (zone->clause == UNBOUND_CLAUSE_AUTH)
+        end_refused(map, zone, word);
+    else if (is_drawn(map, word))
         draft_note(map->draft, zone->origin,
-                   "Not taken over: the zone was there before, and Unbound uses the first.");
+                   "Not taken over: the zone was there before; the first is used, and a "
+                   "forward-zone before a stub-zone.");
     else
-        end_forward(map, zone, name);
+        end_with_servers(map, zone, name);
 }
 
-/* Zones that are forwarded first: a name is not refused that they have. */
+/* A clause after the other, as the former has its names before the latter. */
 void map_end_zones(struct unbound_map_state *map)
 {
-    for (const struct unbound_zone *zone = map->zones; zone; zone = zone->next)
-        end_zone(map, zone, true);
-    for (const struct unbound_zone *zone = map->zones; zone; zone = zone->next)
-        end_zone(map, zone, false);
+    static const enum unbound_clause order[] = {UNBOUND_CLAUSE_FORWARD, UNBOUND_CLAUSE_STUB,
+                                                UNBOUND_CLAUSE_AUTH};
+    for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
+        for (const struct unbound_zone *zone = map->zones; zone; zone = zone->next)
+            if (zone->clause == order[i])
+                end_zone(map, zone);
 }

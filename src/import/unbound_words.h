@@ -39,6 +39,10 @@ enum unbound_clause {
     MAP(serve_expired)                                                                             \
     MAP(stale_timeout)                                                                             \
     MAP(outgoing)                                                                                  \
+    MAP(item)                                                                                      \
+    MAP(prefer)                                                                                    \
+    MAP(do_not_query)                                                                              \
+    MAP(not_localhost)                                                                             \
     MAP(tcp_upstream)                                                                              \
     MAP(tls_upstream)                                                                              \
     MAP(local_zone)                                                                                \
@@ -54,7 +58,6 @@ enum unbound_clause {
     MAP(zone_tls)                                                                                  \
     MAP(zone_tcp)                                                                                  \
     MAP(zone_fallback)                                                                             \
-    MAP(stub_addr)                                                                                 \
     MAP(control_enable)
 
 enum unbound_map {

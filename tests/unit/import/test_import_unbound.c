@@ -159,7 +159,7 @@ static void test_a_zone_stands_once(void **state)
     (void)state;
     EXPECT(ROOT "forward-zone: name: x.example forward-addr: 192.0.2.2\n"
                 "forward-zone: name: X.example. forward-addr: 192.0.2.3\n",
-           "- 192.0.2.2\n", "Unbound uses the first");
+           "- 192.0.2.2\n", "the first is used");
     expect_missing("- 192.0.2.3");
     expect_missing("refuse");
 }
@@ -167,8 +167,9 @@ static void test_a_zone_stands_once(void **state)
 static void test_names_never_wander_to_a_larger_zone(void **state)
 {
     (void)state;
-    EXPECT(ROOT "stub-zone: name: in.example stub-addr: 192.0.2.2\n", "forward-zones",
-           "{name: in.example, action: refuse}", "u.conf:4: name: in.example\n");
+    EXPECT(ROOT "stub-zone: name: in.example stub-host: ns.example\n", "forward-zones",
+           "{name: in.example, action: refuse}", "Names of servers are not looked up");
+    expect_missing("stub-zones:");
     EXPECT(ROOT "forward-zone: name: in.example forward-host: ns.example\n",
            "{name: in.example, action: refuse}", "Names of servers are not looked up");
     EXPECT(ROOT "auth-zone: name: in.example zonefile: z\n", "{name: in.example, action: refuse}");
@@ -179,13 +180,70 @@ static void test_names_never_wander_to_a_larger_zone(void **state)
     expect_missing("refuse");
 }
 
-static void test_without_servers_a_zone_stands_there_to_be_replaced(void **state)
+static void test_where_unbound_recurses_so_does_what_becomes_of_it(void **state)
 {
     (void)state;
-    EXPECT("server: verbosity: 2\n", "NO SERVERS WERE NAMED", "REPLACE THIS", "level: debug\n");
-    assert_non_null(strstr(said, "u.conf:1:1: warning: names no server to ask"));
-    EXPECT("forward-zone: name: x.example forward-addr: 192.0.2.1\n", "x.example");
-    assert_non_null(strstr(said, "warning: has no forward-zone for the name"));
+    struct config *config = imported("server: verbosity: 2\n");
+    assert_true(config->route.recursion.enabled);
+    assert_int_equal(config->zone_count + config->stub_count, 0);
+    assert_string_equal(said, "");
+    config_free(config);
+    config = imported("forward-zone: name: x.example forward-addr: 192.0.2.1\n");
+    assert_true(config->route.recursion.enabled);
+    assert_string_equal(said, "");
+    config_free(config);
+}
+
+static void test_a_root_that_loses_its_servers_is_not_resolved_by_recursion(void **state)
+{
+    (void)state;
+    EXPECT("forward-zone: name: . forward-host: ns.example\n", "CANNOT BE ASKED", "REPLACE THIS");
+    assert_non_null(strstr(said, "u.conf:1:1: warning: forwards to no server that can be asked"));
+    EXPECT("forward-zone: name: . forward-addr: 192.0.2.300\n"
+           "forward-zone: name: x.example forward-addr: 192.0.2.1\n",
+           "x.example", "REPLACE THIS");
+    EXPECT("stub-zone: name: . stub-host: ns.example\n", "REPLACE THIS");
+    expect_missing("stub-zones:");
+}
+
+static void test_stub_zones_keep_what_is_said_of_them(void **state)
+{
+    (void)state;
+    EXPECT("stub-zone:\n name: in.example.\n stub-addr: 192.0.2.2\n stub-addr: 2001:db8::2@5300\n"
+           " stub-first: yes\n stub-no-cache: yes\n stub-tcp-upstream: yes\n stub-prime: no\n",
+           "stub-zones:\n  - name: in.example\n    upstreams:\n      - 192.0.2.2\n"
+           "      - \"2001:db8::2@5300\"\n    transport: tcp\n    cache: no\n    first: yes\n",
+           "u.conf:8: stub-prime: no\n");
+    EXPECT("stub-zone: name: in.example stub-addr: 192.0.2.2#ns.example stub-tls-upstream: yes\n",
+           "stub-zones:", "192.0.2.2#ns.example", "transport: tls\n");
+    EXPECT("stub-zone: name: in.example stub-addr: 192.0.2.2\n"
+           "forward-zone: name: in.example forward-addr: 192.0.2.3\n"
+           "auth-zone: name: in.example zonefile: z\n",
+           "forward-zones:", "- 192.0.2.3\n", "a forward-zone before a\n");
+    expect_missing("stub-zones:");
+    expect_missing("refuse");
+    EXPECT(ROOT "forward-zone: name: x.example forward-addr: 192.0.2.3 forward-first: yes\n",
+           "first: yes\n");
+}
+
+static void test_recursion_is_as_it_was_configured(void **state)
+{
+    (void)state;
+    struct config *config = imported("server: qname-minimisation: no prefer-ip6: yes\n"
+                                     "use-caps-for-id: no prefer-ip4: no\n"
+                                     "do-not-query-address: 192.0.2.0/24\n");
+    assert_false(config->route.recursion.qname_minimisation);
+    assert_int_equal(config->route.recursion.prefer_ip, RECURSION_PREFER_IPV6);
+    assert_int_equal(config->do_not_query.count, 3);
+    config_free(config);
+    EXPECT("server: prefer-ip4: yes\n", "prefer-ip: 4\n");
+    EXPECT("server: do-not-query-localhost: no\n", "do-not-query: []\n");
+    EXPECT("server: do-not-query-localhost: no do-not-query-address: 192.0.2.1\n",
+           "do-not-query:\n    - 192.0.2.1\n");
+    expect_missing("127.0.0.0/8");
+    EXPECT("server: do-not-query-localhost: yes\n", "Every line has a counterpart");
+    EXPECT("server: do-not-query-address: 192.0.2.300\n", "127.0.0.0/8", "Not taken over");
+    EXPECT("server: root-hints: hints.zone\n", "root-hints: ", "/hints.zone\n");
 }
 
 /* ---- names answered here ---- */
@@ -319,7 +377,7 @@ static void test_a_list_of_names_too_long_is_cut_and_told(void **state)
 {
     (void)state;
     char *text = repeated("local-zone: name-%u.example refuse\n", 20000);
-    strcat(text, "stub-zone: name: inside.example stub-addr: 192.0.2.2\n");
+    strcat(text, "auth-zone: name: inside.example zonefile: z\n");
     config_free(imported(text));
     assert_non_null(strstr(printed, "{name: inside.example, action: refuse}"));
     assert_non_null(strstr(printed, "further names answered here are LEFT OUT"));
@@ -359,7 +417,7 @@ static void test_a_value_said_often_stands_once(void **state)
 static void test_rows_that_copy_name_rows_of_options(void **state)
 {
     (void)state;
-    static const char later[] = "server.rotate-answers log.queries server.freebind";
+    static const char later[] = "recursion.private-addresses recursion.private-domains";
 #define WORD(clause, name, args, map, path, note)                                                  \
     if (!options_find(path) && !strstr(later, path))                                               \
         fail_msg("%s: there is no %s in options.def", name, path);                                 \
@@ -385,7 +443,10 @@ int main(void)
         cmocka_unit_test(test_names_of_servers_that_are_not_asked_over_tls_are_left_out),
         cmocka_unit_test(test_a_zone_stands_once),
         cmocka_unit_test(test_names_never_wander_to_a_larger_zone),
-        cmocka_unit_test(test_without_servers_a_zone_stands_there_to_be_replaced),
+        cmocka_unit_test(test_where_unbound_recurses_so_does_what_becomes_of_it),
+        cmocka_unit_test(test_a_root_that_loses_its_servers_is_not_resolved_by_recursion),
+        cmocka_unit_test(test_stub_zones_keep_what_is_said_of_them),
+        cmocka_unit_test(test_recursion_is_as_it_was_configured),
         cmocka_unit_test(test_local_zones_have_their_actions),
         cmocka_unit_test(test_records_keep_their_quotes),
         cmocka_unit_test(test_private_addresses_can_be_asked_for),

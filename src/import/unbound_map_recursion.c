@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Whom recursion asks and whom it does not, and what it does not believe. */
+#include "import/unbound_map.h"
+
+static const char list_path[] = "recursion.do-not-query";
+
+/* One item of a list, as it stands. */
+void map_item(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    const char *word =
+        map_has_row(map, statement) ? map_word(map, statement, statement->args[0]) : NULL;
+    if (word)
+        draft_add(map->draft, statement->word->path, word, statement->origin);
+}
+
+/* prefer-ip4 and prefer-ip6 have the number at their end. */
+void map_prefer(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    const char *name = statement->word->name;
+    bool yes;
+    if (map_take_flag(map, statement, &yes) && yes)
+        draft_set(map->draft, statement->word->path,
+                  draft_format(map->draft, "%s", name + sizeof("prefer-ip") - 1),
+                  statement->origin);
+}
+
+void map_do_not_query(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    map_item(map, statement);
+    if (!map->not_query_origin)
+        map->not_query_origin = statement->origin;
+}
+
+void map_not_localhost(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    bool yes;
+    if (!map_take_flag(map, statement, &yes))
+        return;
+    map->queries_localhost = !yes;
+    if (!yes)
+        map->not_query_origin = statement->origin;
+}
+
+/* A list that is given replaces the one that is there by itself, which is this machine. */
+void map_end_recursion(struct unbound_map_state *map)
+{
+    const struct draft_origin *origin = map->not_query_origin;
+    if (!origin)
+        return;
+    if (map->queries_localhost) {
+        draft_add_none(map->draft, list_path, origin);
+        return;
+    }
+    draft_add(map->draft, list_path, "127.0.0.0/8", origin);
+    draft_add(map->draft, list_path, "\"::1\"", origin);
+}
