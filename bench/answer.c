@@ -11,56 +11,21 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "draft.h"
+#include "tree.h"
 #include "wire.h"
 #include "wishes.h"
 
 enum {
     BIG_STRINGS = 16,    /* of 250 characters */
     BIG_ADDRESSES = 200, /* of 16 bytes each as a record */
-    POINTER_TO_QUESTION = 0xC00C,
     SERVER_COOKIE_BYTES = 16,
 };
-
-/* The answer being written. */
-struct draft {
-    uint8_t *start, *p;
-    uint16_t answers, authorities;
-};
-
-static void put_bytes(struct draft *draft, const void *bytes, size_t len)
-{
-    memcpy(draft->p, bytes, len);
-    draft->p += len;
-}
-
-/* Owner is a compression pointer; the data is written by the caller. */
-static void put_record(struct draft *draft, uint16_t owner, uint16_t type, uint32_t ttl_s,
-                       uint16_t data_len)
-{
-    put_u16(draft->p, owner);
-    put_u16(draft->p + 2, type);
-    put_u16(draft->p + 4, WIRE_CLASS_IN);
-    put_u32(draft->p + 6, ttl_s);
-    put_u16(draft->p + 10, data_len);
-    draft->p += 12;
-}
-
-static void put_address(struct draft *draft, uint16_t owner, uint16_t type, uint32_t ttl_s,
-                        uint64_t hash)
-{
-    uint8_t ip4[4] = {10, (uint8_t)(hash >> 16), (uint8_t)(hash >> 8), (uint8_t)hash};
-    uint8_t ip6[16] = {0x20, 0x01, 0x0d, 0xb8};
-    bool is_ip6 = type == WIRE_TYPE_AAAA;
-    memcpy(ip6 + 8, &hash, sizeof(hash));
-    put_record(draft, owner, type, ttl_s, is_ip6 ? 16 : 4);
-    put_bytes(draft, is_ip6 ? ip6 : ip4, is_ip6 ? 16 : 4);
-    draft->answers++;
-}
 
 static void put_text(struct draft *draft, uint32_t ttl_s, bool big, uint64_t hash)
 {
     unsigned strings = big ? BIG_STRINGS : 1, chars = big ? 250 : 16;
-    put_record(draft, POINTER_TO_QUESTION, WIRE_TYPE_TXT, ttl_s, (uint16_t)(strings * (chars + 1)));
+    draft_record(draft, DRAFT_QUESTION, WIRE_TYPE_TXT, ttl_s, (uint16_t)(strings * (chars + 1)));
     for (unsigned i = 0; i < strings; i++) {
         *draft->p++ = (uint8_t)chars;
         for (unsigned j = 0; j < chars; j++)
@@ -74,38 +39,25 @@ static void put_host(struct draft *draft, const char *label, uint16_t owner, uin
                      uint32_t ttl_s)
 {
     bool is_mx = type == WIRE_TYPE_MX;
-    put_record(draft, owner, type, ttl_s, is_mx ? 7 : 5);
+    draft_record(draft, owner, type, ttl_s, is_mx ? 7 : 5);
     if (is_mx) {
         put_u16(draft->p, 10);
         draft->p += 2;
     }
     *draft->p++ = 2;
-    put_bytes(draft, label, 2);
-    put_u16(draft->p, POINTER_TO_QUESTION);
+    draft_bytes(draft, label, 2);
+    put_u16(draft->p, DRAFT_QUESTION);
     draft->p += 2;
     draft->answers++;
-}
-
-/* RFC 1035 3.3.13, with both names the zone itself. */
-static void put_soa(struct draft *draft, uint16_t zone, uint32_t ttl_s)
-{
-    static const uint32_t numbers[] = {1, 3600, 600, 86400}; /* serial, refresh, retry, expire */
-    put_record(draft, zone, WIRE_TYPE_SOA, ttl_s, 4 + 20);
-    put_u16(draft->p, zone);
-    put_u16(draft->p + 2, zone);
-    for (int i = 0; i < 4; i++)
-        put_u32(draft->p + 4 + 4 * i, numbers[i]);
-    put_u32(draft->p + 20, ttl_s); /* RFC 2308: the negative TTL */
-    draft->p += 24;
 }
 
 /* The alias points to "target" in the top-level domain of the name; returns the owner of what
  * follows. */
 static uint16_t put_alias(struct draft *draft, uint16_t zone, uint32_t ttl_s)
 {
-    put_record(draft, POINTER_TO_QUESTION, WIRE_TYPE_CNAME, ttl_s, 9);
+    draft_record(draft, DRAFT_QUESTION, WIRE_TYPE_CNAME, ttl_s, 9);
     uint16_t target = (uint16_t)(0xC000 | (draft->p - draft->start));
-    put_bytes(draft, "\6target", 7);
+    draft_bytes(draft, "\6target", 7);
     put_u16(draft->p, zone);
     draft->p += 2;
     draft->answers++;
@@ -117,14 +69,14 @@ static void put_answers(struct draft *draft, const struct wire_query *query,
                         const struct wishes *wishes, uint16_t zone, uint32_t ttl_s)
 {
     uint64_t hash = hash_bytes(query->lower, query->name_len, 0);
-    uint16_t owner = POINTER_TO_QUESTION;
+    uint16_t owner = DRAFT_QUESTION;
     if (wishes->alias && query->type != WIRE_TYPE_CNAME)
         owner = put_alias(draft, zone, ttl_s);
     switch (query->type) {
     case WIRE_TYPE_A:
     case WIRE_TYPE_AAAA:
         for (int i = 0; i < (wishes->big ? BIG_ADDRESSES : 1); i++)
-            put_address(draft, owner, query->type, ttl_s, hash + (uint64_t)i);
+            draft_address(draft, owner, query->type, ttl_s, hash + (uint64_t)i);
         break;
     case WIRE_TYPE_TXT:
         put_text(draft, ttl_s, wishes->big, hash);
@@ -143,7 +95,7 @@ static void put_answers(struct draft *draft, const struct wire_query *query,
         put_host(draft, "mx", owner, WIRE_TYPE_MX, ttl_s);
         break;
     case WIRE_TYPE_SOA:
-        put_soa(draft, owner, ttl_s);
+        draft_soa(draft, owner, ttl_s);
         draft->answers++;
         break;
     default:
@@ -191,7 +143,7 @@ static void put_edns(struct draft *draft, const struct answer_style *style,
     draft->p += 10;
     if (style->cookies != ANSWER_COOKIES_OFF && query->cookie.len >= 8) {
         put_option(draft, WIRE_OPTION_COOKIE, 8 + SERVER_COOKIE_BYTES);
-        put_bytes(draft, query->cookie.data, 8);
+        draft_bytes(draft, query->cookie.data, 8);
         make_server_cookie(from, query->cookie.data, draft->p);
         draft->p += SERVER_COOKIE_BYTES;
     }
@@ -217,27 +169,32 @@ static enum rcode judge(const struct answer_style *style, const struct wire_quer
     return wishes->rcode;
 }
 
-static void put_header(struct draft *draft, const struct answer_style *style,
-                       const struct wire_query *query, const struct wishes *wishes,
-                       enum rcode rcode, bool truncated)
+struct verdict_flags {
+    enum rcode rcode;
+    bool is_authoritative, has_recursion, is_truncated;
+};
+
+static void put_header(struct draft *draft, const struct wire_query *query,
+                       const struct wishes *wishes, struct verdict_flags is)
 {
     uint8_t *p = draft->start;
     uint16_t flags = query->flags & (0x7800 | WIRE_RD | WIRE_CD);
-    flags |= WIRE_QR | (style->authoritative ? WIRE_AA : WIRE_RA) | (truncated ? WIRE_TC : 0);
+    flags |= WIRE_QR | (is.is_authoritative ? WIRE_AA : 0) | (is.has_recursion ? WIRE_RA : 0) |
+             (is.is_truncated ? WIRE_TC : 0);
     put_u16(p, wishes->wrong_id ? (uint16_t)~query->id : query->id);
-    put_u16(p + 2, (uint16_t)(flags | (rcode & 15)));
+    put_u16(p + 2, (uint16_t)(flags | (is.rcode & 15)));
     put_u16(p + 4, 1);
     put_u16(p + 6, draft->answers);
     put_u16(p + 8, draft->authorities);
-    put_u16(p + 10, query->has_edns);
+    put_u16(p + 10, (uint16_t)(draft->additionals + query->has_edns));
 }
 
 static void put_question(struct draft *draft, struct span message, const struct wire_query *query,
                          const struct wishes *wishes, bool lower_case)
 {
     draft->p = draft->start + WIRE_HEADER_BYTES;
-    put_bytes(draft, message.data + WIRE_HEADER_BYTES,
-              (size_t)query->question_end - WIRE_HEADER_BYTES);
+    draft_bytes(draft, message.data + WIRE_HEADER_BYTES,
+                (size_t)query->question_end - WIRE_HEADER_BYTES);
     uint8_t *name = draft->start + WIRE_HEADER_BYTES;
     if (lower_case)
         memcpy(name, query->lower, query->name_len);
@@ -259,6 +216,15 @@ static struct answer make_formerr(struct span message, uint8_t *out)
     return answer;
 }
 
+/* What is said by who has a place in a tree. */
+static struct verdict_flags put_tree(struct draft *draft, const struct answer_style *style,
+                                     const struct wire_query *query, const struct wishes *wishes)
+{
+    struct tree_ttls ttls = {wishes->has_ttl ? wishes->ttl_s : style->ttl_s, style->negative_ttl_s};
+    struct tree_answer said = tree_put(style->place, query, &ttls, draft);
+    return (struct verdict_flags){.rcode = said.rcode, .is_authoritative = said.is_authoritative};
+}
+
 static void put_body(struct draft *draft, const struct answer_style *style,
                      const struct wire_query *query, const struct wishes *wishes, enum rcode rcode)
 {
@@ -267,7 +233,7 @@ static void put_body(struct draft *draft, const struct answer_style *style,
         put_answers(draft, query, wishes, zone, wishes->has_ttl ? wishes->ttl_s : style->ttl_s);
     bool is_negative = rcode == RCODE_NXDOMAIN || (rcode == RCODE_NOERROR && draft->answers == 0);
     if (is_negative) {
-        put_soa(draft, zone, wishes->has_ttl ? wishes->ttl_s : style->negative_ttl_s);
+        draft_soa(draft, zone, wishes->has_ttl ? wishes->ttl_s : style->negative_ttl_s);
         draft->authorities = 1;
     }
 }
@@ -285,19 +251,24 @@ struct answer answer_make(const struct answer_style *style, struct span message,
     struct draft draft = {.start = out};
     put_question(&draft, message, &query, &wishes, style->lower_case);
     uint8_t *after_question = draft.p;
-    enum rcode rcode = judge(style, &query, &wishes, is_stream, from);
-    put_body(&draft, style, &query, &wishes, rcode);
+    struct verdict_flags is = {.rcode = judge(style, &query, &wishes, is_stream, from),
+                               .is_authoritative = style->authoritative,
+                               .has_recursion = !style->authoritative};
+    if (style->place && is.rcode == wishes.rcode)
+        is = put_tree(&draft, style, &query, &wishes);
+    else
+        put_body(&draft, style, &query, &wishes, is.rcode);
 
     size_t edns_bytes = query.has_edns ? 11 + 28 : 0; /* with a cookie at most */
     bool too_long = (size_t)(draft.p - out) + edns_bytes > query.udp_size;
-    bool truncated = !is_stream && (too_long || wishes.truncated);
-    if (truncated) {
+    is.is_truncated = !is_stream && (too_long || wishes.truncated);
+    if (is.is_truncated) {
         draft.p = after_question;
-        draft.answers = draft.authorities = 0;
+        draft.answers = draft.authorities = draft.additionals = 0;
     }
     if (query.has_edns)
-        put_edns(&draft, style, &query, rcode, is_stream, from);
-    put_header(&draft, style, &query, &wishes, rcode, truncated);
+        put_edns(&draft, style, &query, is.rcode, is_stream, from);
+    put_header(&draft, &query, &wishes, is);
     answer.len = (size_t)(draft.p - out);
     return answer;
 }

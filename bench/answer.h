@@ -14,6 +14,9 @@
  *   silentudp silenttcp  never answered over that transport    wrongid wrongname  forged-looking
  *   close reset stall    on a stream: FIN, RST, or silence from here on
  *   half                 on a stream: the first half of the answer, then silence
+ *
+ * Who has a place in a hierarchy says what tree.h says; of the labels those hold that are about
+ * when and whether an answer comes.
  */
 
 #include <stdbool.h>
@@ -35,12 +38,15 @@ enum answer_cookies {
     ANSWER_COOKIES_REQUIRED, /* over UDP, BADCOOKIE without a right one (RFC 7873 5.2.3) */
 };
 
+struct tree_place;
+
 struct answer_style {
     uint32_t ttl_s, negative_ttl_s;
     int keepalive; /* units of 100 ms (RFC 7828), or ANSWER_KEEPALIVE_NONE */
     enum answer_cookies cookies;
-    bool lower_case;    /* the question comes back without its 0x20 case */
-    bool authoritative; /* AA instead of RA */
+    bool lower_case;                /* the question comes back without its 0x20 case */
+    bool authoritative;             /* AA instead of RA */
+    const struct tree_place *place; /* in a hierarchy of zones; NULL: every name is there */
 };
 
 struct answer {

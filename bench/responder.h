@@ -31,6 +31,7 @@
 #include "delay_line.h"
 #include "poller.h"
 #include "tls_server.h"
+#include "tree.h"
 
 enum {
     LISTENERS_MAX = 256,
@@ -101,7 +102,8 @@ struct listener {
     bool is_tls;
     struct watch udp, tcp; /* fd -1: not there */
     struct addr addr;
-    struct list conns; /* open ones, the longest silent first */
+    struct tree_place place; /* that it has */
+    struct list conns;       /* open ones, the longest silent first */
     uint64_t open;
     int last_alert;              /* over TLS, of the clients; -1: none */
     char last_sni[TLS_TEXT_MAX]; /* of the newest handshake */
@@ -161,6 +163,7 @@ struct responder {
     struct list dirty, graves;
     struct control *control; /* NULL without one */
     struct udp_batch *udp;
+    struct tree tree; /* of the listeners that have a place in it */
     bool stopping;
 };
 
@@ -180,7 +183,10 @@ struct responder_arguments {
 void responder_arguments_take(struct responder *responder, struct responder_arguments *arguments,
                               int argc, char **argv);
 
-/* responder.c: when an answer to a query that came now on conn (NULL: UDP) is due. */
+/* responder.c: what a listener says to a query; out has room for ANSWER_MAX. */
+struct answer responder_answer(const struct listener *listener, struct span query, bool is_stream,
+                               const struct addr *from, uint8_t *out);
+/* When an answer to a query that came now on conn (NULL: UDP) is due. */
 uint64_t responder_due_us(const struct responder *responder, const struct answer *answer,
                           const struct conn *conn);
 /* Copies the answer into the delay line; false when it is full (the answer is lost). */

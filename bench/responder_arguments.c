@@ -8,6 +8,7 @@
 
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "options.h"
 #include "responder.h"
@@ -17,6 +18,9 @@ static const char usage[] =
     "  --listen IP@PORT           serve there, UDP and TCP; may be repeated (127.0.0.1@5300);\n"
     "                             port 0: one that is free\n"
     "  --listen-tls IP@PORT       speak TLS there and nothing else (port 853); may be repeated\n"
+    "  --level root|tld|near|far  what is listened on from here on has that place in a hierarchy "
+    "of\n"
+    "                             made-up zones (IPv4); 'none' ends it\n"
     "  --delay MS                 round trip of every answer     --jitter MS  and up to MS more\n"
     "  --loss PERCENT             of UDP queries that are lost\n"
     "  --handshake on|off         a new connection costs one more delay (on)\n"
@@ -51,7 +55,8 @@ static const char usage[] =
     "Labels in a name ask for more: d250 ttl5 nx nodata servfail refused big cname tc silent\n"
     "silentudp silenttcp wrongid wrongname close reset stall half. See nailup-bench(1).\n";
 
-static bool add_listener(struct responder *responder, const struct addr *addr, bool is_tls)
+static bool add_listener(struct responder *responder, const struct addr *addr, bool is_tls,
+                         enum tree_level level)
 {
     struct listener *listener = calloc(1, sizeof(*listener));
     if (!listener || responder->listener_count == LISTENERS_MAX)
@@ -59,6 +64,8 @@ static bool add_listener(struct responder *responder, const struct addr *addr, b
     listener->responder = responder;
     listener->addr = *addr;
     listener->is_tls = is_tls;
+    if (level != TREE_NONE && !tree_add(&responder->tree, level, addr, &listener->place))
+        return free(listener), false;
     listener->last_alert = -1;
     listener->udp.fd = listener->tcp.fd = -1;
     list_init(&listener->conns);
@@ -69,6 +76,7 @@ static bool add_listener(struct responder *responder, const struct addr *addr, b
 static const struct option long_options[] = {
     {"listen", required_argument, NULL, 'l'},
     {"listen-tls", required_argument, NULL, 'L'},
+    {"level", required_argument, NULL, 'v'},
     {"tls-name", required_argument, NULL, 'n'},
     {"tls-ca-file", required_argument, NULL, 'a'},
     {"tls-client-file", required_argument, NULL, 'C'},
@@ -117,11 +125,20 @@ static void take_setting(struct responder *responder, const char *name, const ch
 }
 
 static void take_listener(struct responder *responder, const char *name, const char *value,
-                          bool is_tls)
+                          bool is_tls, enum tree_level level)
 {
     struct addr addr = option_addr_port("responder", name, value, is_tls ? 853 : 53);
-    if (!add_listener(responder, &addr, is_tls))
-        option_wrong("responder", "has room for %d addresses", LISTENERS_MAX);
+    if (!add_listener(responder, &addr, is_tls, level))
+        option_wrong("responder", "has room for %d addresses, for %d IPv4 ones at a level",
+                     LISTENERS_MAX, TREE_SERVERS_MAX);
+}
+
+static enum tree_level level_of(const char *text)
+{
+    enum tree_level level = tree_level_from_text(text);
+    if (level == TREE_NONE && strcmp(text, "none") != 0)
+        option_wrong("responder", "--level takes root, tld, near, far or none, not '%.40s'", text);
+    return level;
 }
 
 static bool take_tls_file(struct responder_arguments *arguments, int option, const char *value)
@@ -152,11 +169,14 @@ void responder_arguments_take(struct responder *responder, struct responder_argu
 {
     int option, index = 0;
     struct addr addr;
+    enum tree_level level = TREE_NONE;
     while ((option = getopt_long(argc, argv, "", long_options, &index)) != -1) {
         if (take_tls_file(arguments, option, optarg))
             continue;
         if (option == 'l' || option == 'L') {
-            take_listener(responder, long_options[index].name, optarg, option == 'L');
+            take_listener(responder, long_options[index].name, optarg, option == 'L', level);
+        } else if (option == 'v') {
+            level = level_of(optarg);
         } else if (option == 's') {
             take_setting(responder, long_options[index].name, optarg);
         } else if (option == 'r') {
@@ -178,7 +198,10 @@ void responder_arguments_take(struct responder *responder, struct responder_argu
         option_wrong("responder", "takes no '%s'", argv[optind]);
     if (!arguments->tls_certificate != !arguments->tls_key)
         option_wrong("responder", "needs --tls-certificate and --tls-key, or neither");
-    if (responder->listener_count == 0 &&
-        (addr_parse(&addr, "127.0.0.1@5300", 0) || !add_listener(responder, &addr, false)))
+    if (responder->listener_count == 0 && (addr_parse(&addr, "127.0.0.1@5300", 0) ||
+                                           !add_listener(responder, &addr, false, TREE_NONE)))
         option_wrong("responder", "has no address to listen on");
+    const char *missing = tree_is_whole(&responder->tree);
+    if (missing)
+        option_wrong("responder", "%s", missing);
 }

@@ -209,7 +209,7 @@ static void on_query(struct conn *conn, struct span query)
     count_query(conn, query.len);
     if (!pass_limits(conn))
         return;
-    struct answer answer = answer_make(&responder->options.style, query, true, &conn->peer, out);
+    struct answer answer = responder_answer(conn->listener, query, true, &conn->peer, out);
     if (answer.verdict == ANSWER_HALF)
         answer_half(conn, out, answer.len);
     if (answer.verdict != ANSWER_SEND) {

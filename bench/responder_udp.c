@@ -108,7 +108,7 @@ static void on_query(struct listener *listener, struct span query, const struct 
         return;
     }
     uint8_t *out = out_slot(listener);
-    struct answer answer = answer_make(&responder->options.style, query, false, peer, out);
+    struct answer answer = responder_answer(listener, query, false, peer, out);
     if (answer.verdict != ANSWER_SEND) {
         listener->stats.udp_silent++;
         return;

@@ -18,6 +18,7 @@ import tempfile
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 PR_SET_PDEATHSIG = 1
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
+SIOCSIFADDR, SIOCSIFNETMASK = 0x8916, 0x891C
 LIBC = ctypes.CDLL(None, use_errno=True)
 SHM = pathlib.Path("/dev/shm")
 SHM_NEEDED = 1 << 30  # Knot Resolver's caches, 128 MB for each of its servers
@@ -28,6 +29,18 @@ def bring_up_loopback():
         request = struct.pack("16sH14s", b"lo", 0, b"")
         flags = struct.unpack("16sH14s", fcntl.ioctl(any_socket, SIOCGIFFLAGS, request))[1]
         fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sH14s", b"lo", flags | IFF_UP, b""))
+
+
+def add_network(address, netmask):
+    """Every address of that network becomes one of this machine's; only in a namespace of our own. False: it does not."""
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            for call, ip in ((SIOCSIFADDR, address), (SIOCSIFNETMASK, netmask)):
+                fcntl.ioctl(any_socket, call, struct.pack("16sHH4s8s", b"lo:1", socket.AF_INET, 0,
+                                                          socket.inet_aton(ip), b""))
+    except OSError:
+        return False
+    return True
 
 
 def become_root_of_the_namespace(uid, gid):

@@ -308,6 +308,39 @@ def test_settings_change_while_it_runs_and_wrong_ones_are_told(serve):
     assert json.loads(served.tell("settings"))["ttl"] == 5
 
 
+def test_a_hierarchy_is_followed_from_its_root(tmp_path):
+    levels = {"root": ["127.0.4.1"], "tld": ["127.0.4.2"], "near": ["127.0.4.65", "127.0.4.66"],
+              "far": ["127.0.4.3", "127.0.4.4"]}
+    words = [word for level, ips in levels.items()
+             for word in ("--level", level, *(w for ip in ips for w in ("--listen", f"{ip}@0")))]
+    with subprocess.Popen([BENCH, "responder", *words], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            servers = dict(word.split("@") for word in process.stdout.readline().split()[1:])
+            ip, name, asked = "127.0.4.1", "www.sub1.z1.near", []
+            while len(asked) < 4:
+                answer = subprocess.run(["dig", f"@{ip}", "-p", servers[ip], name, "A", "+norec", "+noall", "+answer",
+                                         "+additional", "+time=5"], capture_output=True, text=True, timeout=30,
+                                        check=True).stdout.splitlines()
+                answer = [line for line in answer if not line.startswith(";") and line]
+                asked.append(ip)
+                ip = answer[-1].split()[-1]
+            assert asked == ["127.0.4.1", "127.0.4.2", "127.0.4.65", "127.0.4.66"]
+            assert answer[0].split()[0] == f"{name}." and ip.startswith("10.")
+        finally:
+            process.terminate()
+
+
+@pytest.mark.parametrize("words, sentence", [
+    (["--level", "roof"], "takes root, tld, near, far or none"),
+    (["--level", "root", "--listen", "127.0.0.1@0"], "for tld"),
+    (["--level", "root", "--listen", "::1@0"], "IPv4"),
+])
+def test_a_hierarchy_that_lacks_something_is_refused(words, sentence):
+    done = subprocess.run([BENCH, "responder", *words], capture_output=True, text=True, timeout=10)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+
+
 def test_many_listeners_are_counted_apart(tmp_path):
     listens = [w for i in range(1, 31) for w in ("--listen", f"127.0.0.{i}@0")]
     process = subprocess.Popen([BENCH, "responder", *listens, "--json"], text=True,

@@ -15,8 +15,8 @@ from conftest import BUILD, ROOT
 
 pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
 
-SCRIPTS = ["bench/cache_memory.py", "bench/flood.py", "bench/idle.py", "bench/scaling.py", "bench/start.py",
-           "tests/soak/churn.py"]
+SCRIPTS = ["bench/cache_memory.py", "bench/flood.py", "bench/idle.py", "bench/recursion.py", "bench/scaling.py",
+           "bench/start.py", "tests/soak/churn.py"]
 MEASURED, MISSED, CANNOT = 0, 1, 2
 
 
@@ -258,3 +258,48 @@ def test_idle_asks_each_way_as_often_and_loses_nothing():
 
 def test_idle_refuses_more_upstreams_than_there_are_addresses():
     assert "250" in play("bench/idle.py", "--upstreams", 251, codes=(CANNOT,)).stderr
+
+
+# ---- recursion ----
+
+NO_PLACE = "no network namespace"
+
+
+def play_recursion(*options):
+    done = play("bench/recursion.py", "--quick", *options, codes=(MEASURED, MISSED, CANNOT))
+    if done.returncode == CANNOT and NO_PLACE in done.stderr:
+        pytest.skip("no network namespace may be made here")
+    assert done.returncode != CANNOT, done.stderr
+    return rows_of(done.stdout)
+
+
+def test_recursion_is_measured_cold_and_warm_beside_unbound(unbound):
+    assert unbound
+    rows = play_recursion("--peers", "unbound")
+    assert [(row["phase"], row["server"]) for row in rows] == [
+        (phase, server) for phase in ("cold", "warm", "saturated") for server in ("nailupd", "unbound")]
+    for row in rows:
+        assert float(row["good %"]) > 99
+        assert float(row["upstream queries per query"]) >= 0.9
+        assert 0 < float(row["p50 us"]) <= float(row["p99 us"])
+        assert float(row["CPU us per query"]) > 0
+    assert float(rows[0]["upstream queries per query"]) > float(rows[2]["upstream queries per query"])
+
+
+def test_recursion_says_which_peer_is_not_installed(monkeypatch):
+    monkeypatch.setenv("PATH", os.environ["PATH"])
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    recursion = importlib.import_module("recursion")
+    monkeypatch.setitem(recursion.PEERS, "nobody", lambda: recursion.stage.find_program("no-such-resolver"))
+    assert recursion.find_peers(["nobody"]) == ({}, {"nobody": "not installed"})
+    assert "knows unbound" in play("bench/recursion.py", "--peers", "djbdns", codes=[CANNOT]).stderr
+
+
+def test_the_questions_of_recursion_are_all_different(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    recursion = importlib.import_module("recursion")
+    rng = recursion.random.Random(1)
+    names = {recursion.question(rng, 100, number)[0] for number in range(5000)}
+    assert len(names) == 5000
+    zones = {".".join(name.split(".")[-2:]) for name in names}
+    assert len(zones) == 100
