@@ -143,7 +143,9 @@ static enum response_kind kind_of_authoritative(struct response *out, enum respo
     if (is_of_other_zone(out, kind, message, question))
         return RESPONSE_LAME;
     bool is_claim = response_is_useful(kind) || kind == RESPONSE_CIRCULAR;
-    return is_claim && is_recursive(message) ? RESPONSE_LAME : kind;
+    out->is_empty = is_bare && !message->counts[SECTION_AUTHORITY];
+    out->is_recursive = is_claim && is_recursive(message);
+    return out->is_recursive && !zone->is_last_hope ? RESPONSE_LAME : kind;
 }
 
 /* ---- all ---- */
@@ -217,7 +219,7 @@ void classify(struct response *out, const struct message *message, const struct 
 {
     out->rcode = message_rcode(message);
     out->ede = EDE_NONE;
-    out->has_soa = out->soa_is_above = false;
+    out->has_soa = out->soa_is_above = out->is_recursive = out->is_empty = false;
     out->referral = SECTION_AUTHORITY;
     out->chain.hops = 0;
     out->chain.name = question->name;

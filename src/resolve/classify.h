@@ -40,6 +40,8 @@ struct response {
     uint16_t rcode;        /* as sent, all twelve bits */
     uint16_t ede;          /* the extended error that came with it, or EDE_NONE */
     bool has_soa;          /* a negative answer: the SOA of the name's zone was there */
+    bool is_recursive;     /* lame because it asks others itself */
+    bool is_empty;         /* a nodata that nothing speaks for: some servers' way to say no */
     bool soa_is_above;     /* that zone is above the one asked: the SOA limits the life, and goes */
     struct rr soa;         /* in authority */
     enum section referral; /* the section of a referral's NS records */

@@ -76,11 +76,15 @@ static void ask_cut(const struct strategy_view *view, uint8_t first, struct step
         steps_add(out, STEP_ASK)->ask = (struct step_ask){
             .group = view->zone->group,
             .group_len = view->zone->group_len,
+            .recursion_desired = memory->is_last_hope && memory->met_recursive,
             .question = memory->asked,
         };
     else
-        steps_add(out, STEP_ASK_CUT)->ask_cut =
-            (struct step_ask_cut){.cut = &memory->cut, .first = first, .question = memory->asked};
+        steps_add(out, STEP_ASK_CUT)->ask_cut = (struct step_ask_cut){
+            .cut = &memory->cut,
+            .first = first,
+            .recursion_desired = memory->is_last_hope && memory->met_recursive,
+            .question = memory->asked};
 }
 
 /* The question for the same servers after what they said of the one before. */
@@ -114,6 +118,20 @@ static bool is_to_be_found(const struct iterate_memory *memory, unsigned server)
 
 static void go_back(const struct strategy_view *view, struct steps *out);
 
+/* All servers of the cut had their chance. Some may have given an answer that is no good sign: with
+ * nothing in it, where others might have had more, or from who asks others itself. They are asked
+ * once more, the latter with RD, and believed: this is all that can be had. */
+static void last_hope(const struct strategy_view *view, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    if (memory->is_last_hope || !(memory->met_recursive || memory->met_empty)) {
+        go_back(view, out);
+        return;
+    }
+    memory->is_last_hope = true;
+    ask_cut(view, 0, out);
+}
+
 /* A few servers at a time, and not all of a long list: a referral to many names would make one
  * question into many for somebody else's servers (NXNSAttack). */
 static void look_up(const struct strategy_view *view, struct steps *out)
@@ -132,7 +150,7 @@ static void look_up(const struct strategy_view *view, struct steps *out)
             add_lookup(view, i, RRTYPE_AAAA, out);
     }
     if (!memory->pending)
-        go_back(view, out);
+        last_hope(view, out);
 }
 
 /* ---- cuts ---- */
@@ -147,6 +165,7 @@ void descent_enter(const struct strategy_view *view, const struct delegation *cu
     memory->pending = memory->addrs_asked = memory->absent_labels = 0;
     memory->looked_up = 0;
     memory->asking = false;
+    memory->met_recursive = memory->met_empty = memory->is_last_hope = false;
     choose_question(view);
     if (is_configured(memory) || memory->cut.addr_count)
         ask_cut(view, 0, out);

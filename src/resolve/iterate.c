@@ -19,6 +19,7 @@ static void on_started(const struct strategy_view *view, struct steps *out)
     memory->ede = EDE_NONE;
     memory->failed = (struct exchange_failure){0};
     memory->asking = memory->from_cache = memory->primed = memory->revisited = false;
+    memory->met_recursive = memory->met_empty = memory->is_last_hope = false;
     qname_min_init(&memory->min, view->rules->minimise);
     if (view->question->cls != RRCLASS_IN)
         descent_fail(out, RCODE_REFUSED, EDE_NOT_SUPPORTED);
@@ -134,8 +135,13 @@ static void on_part(const struct strategy_view *view, const struct event *event,
 
 static void on_whole(const struct strategy_view *view, const struct event *event, struct steps *out)
 {
-    const struct iterate_memory *memory = descent_memory(view);
+    struct iterate_memory *memory = descent_memory(view);
     const struct response *response = event->response;
+    if (response->is_empty && !memory->is_last_hope) {
+        memory->met_empty = true;
+        steps_add(out, STEP_ANOTHER);
+        return;
+    }
     learn(event, out);
     if (response->kind == RESPONSE_NXDOMAIN && !response->chain.hops && memory->absent_labels)
         steps_add(out, STEP_ABSENT)->name =
@@ -148,6 +154,7 @@ static void on_useless(const struct strategy_view *view, const struct response *
 {
     if (response->ede != EDE_NONE)
         descent_memory(view)->ede = response->ede;
+    descent_memory(view)->met_recursive |= response->is_recursive;
     steps_add(out, STEP_ANOTHER);
 }
 

@@ -173,11 +173,12 @@ void resolver_network_changed(struct resolver *resolver)
     lame_clear(resolver->tasks.lame);
 }
 
+/* Whether others check is of interest where others are asked to resolve. */
 void resolver_key(const struct resolver *resolver, struct cache_key *key,
                   const struct question *question, bool dnssec_ok, bool checking_disabled)
 {
-    uint8_t flags =
-        (uint8_t)((dnssec_ok ? CACHE_KEY_DO : 0) | (checking_disabled ? CACHE_KEY_CD : 0));
+    bool may_differ = checking_disabled && routes_have_forward(resolver->routes);
+    uint8_t flags = (uint8_t)((dnssec_ok ? CACHE_KEY_DO : 0) | (may_differ ? CACHE_KEY_CD : 0));
     cache_key_init(key, resolver->tasks.cache, question, flags, 0);
 }
 

@@ -36,7 +36,8 @@ struct routes {
     uint32_t *slots;   /* index into zones plus one; 0 is free */
     uint32_t slot_mask;
     size_t zone_count;
-    bool has_named; /* a zone other than "." */
+    bool has_named;   /* a zone other than "." */
+    bool has_forward; /* a zone with recursive servers */
 };
 
 static void mark_count(struct routes *routes, unsigned labels)
@@ -88,6 +89,11 @@ const struct zone *route_find(const struct routes *routes, struct name name, uin
         return zone;
     const struct zone *above = find_named(routes, name, name_label_count(name) - 1);
     return above ? above : zone;
+}
+
+bool routes_have_forward(const struct routes *routes)
+{
+    return routes->has_forward;
 }
 
 const struct zone *route_at(const struct routes *routes, size_t place)
@@ -197,6 +203,7 @@ static bool fill(struct routes *routes, const struct route_options *options,
                               .is_authoritative = from->kind == ROUTE_STUB,
                               .trust_ad = from->trust_ad,
                               .cache = from->cache};
+        routes->has_forward |= from->kind == ROUTE_FORWARD;
         if (!fill_group(zone, from, upstreams))
             return false;
         name += from->name_len;

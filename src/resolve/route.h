@@ -36,6 +36,7 @@ struct zone {
     /* Its servers hold zones instead of asking others: they refer, and say so of their data (AA).
      */
     bool is_authoritative;
+    bool is_last_hope; /* of a cut: servers that ask others are believed too; no better are left */
     const struct zone *within; /* of a cut: the zone of the configuration; NULL: it is one itself */
 };
 
@@ -64,6 +65,9 @@ void route_drop(const struct zone *zone);
  * parent (RFC 4035 section 3.1.4.1), so for a zone's own name the zone above is asked for it, when
  * there is one. */
 const struct zone *route_find(const struct routes *routes, struct name name, uint16_t type);
+
+/* Whether some zone has recursive servers. */
+bool routes_have_forward(const struct routes *routes);
 
 /* The zone in this place of the options, or NULL behind the last. */
 const struct zone *route_at(const struct routes *routes, size_t place);

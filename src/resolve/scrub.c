@@ -25,7 +25,8 @@ struct scrubbing {
     const struct response *response;
     const struct scrub_rules *rules;
     enum answer_kind kind;
-    bool full; /* authority and additional are kept */
+    bool full;  /* authority is kept */
+    bool hosts; /* and additional */
     uint8_t target_count;
     struct rr targets[SCRUB_TARGETS_MAX]; /* kept records that name hosts */
 };
@@ -149,7 +150,7 @@ static bool is_repeated(const struct scrubbing *work, const struct rr *rr, const
 /* Notes a record that may name hosts. */
 static void note_target(struct scrubbing *work, const struct rr *rr)
 {
-    if (work->full && work->target_count < SCRUB_TARGETS_MAX)
+    if (work->hosts && work->target_count < SCRUB_TARGETS_MAX)
         work->targets[work->target_count++] = *rr;
 }
 
@@ -269,9 +270,17 @@ static bool is_address(const struct scrubbing *work, const struct rr *rr)
            is_sig_of(work, rr, RRTYPE_AAAA);
 }
 
+/* A record of the answer says nothing new behind it. */
+static bool is_in_answer(const struct scrubbing *work, const struct rr *rr, struct name host)
+{
+    uint16_t type = rr->type == RRTYPE_RRSIG ? covered_type(work->message, rr) : rr->type;
+    uint16_t wanted = work->question->type;
+    return (type == wanted || wanted == RRTYPE_ANY) && name_equal(host, work->response->chain.name);
+}
+
 static void keep_additional(struct scrubbing *work)
 {
-    if (!work->full || !work->target_count)
+    if (!work->target_count)
         return;
     build_section(&work->compose.build, SECTION_ADDITIONAL);
     uint16_t first = work->compose.ttl_count;
@@ -281,7 +290,8 @@ static void keep_additional(struct scrubbing *work)
             continue;
         uint8_t wire[NAME_WIRE_MAX];
         struct name host = message_owner(work->message, &rr, wire);
-        if (route_owns(work->rules->zone, host) && is_pointed_to(work, host))
+        if (route_owns(work->rules->zone, host) && is_pointed_to(work, host) &&
+            !is_in_answer(work, &rr, host))
             keep(work, &rr, ANSWER_POSITIVE, rr.ttl);
     }
     compose_level_ttls(&work->compose, first);
@@ -330,6 +340,12 @@ static uint32_t lifetime_of(const struct scrubbing *work, const struct answer *a
     return answer->ttl_count ? MIN(answer->ttl_s, ttl) : ttl;
 }
 
+/* Who asks for the servers of a zone wants to ask these next: their addresses are needed. */
+static bool is_about_servers(const struct question *question, const struct response *response)
+{
+    return question->type == RRTYPE_NS && response->kind == RESPONSE_ANSWER;
+}
+
 bool scrub(struct answer *out, struct compose_space *space, const struct message *message,
            const struct question *question, const struct response *response,
            const struct scrub_rules *rules)
@@ -342,6 +358,7 @@ bool scrub(struct answer *out, struct compose_space *space, const struct message
     work.rules = rules;
     work.kind = kind_of(response->kind);
     work.full = !rules->minimal_responses && response->kind == RESPONSE_ANSWER;
+    work.hosts = work.full || is_about_servers(question, response);
     work.target_count = 0;
 
     bool ad = rules->zone->trust_ad && message->flags & HEADER_AD;

@@ -8,8 +8,9 @@
  *
  * Kept are the aliases of one chain, the records asked for at its end, for a negative answer the
  * zone's SOA (not that of a zone above, which limits its life all the same), with DO their
- * signatures and the proofs of absence (NSEC, NSEC3), and where answers are not minimal the zone's
- * NS records and the addresses that kept records point to. All of it is owned by names that the
+ * signatures and the proofs of absence (NSEC, NSEC3), where answers are not minimal the zone's NS
+ * records and the addresses that kept records point to, and those of name servers that were asked
+ * for. All of it is owned by names that the
  * asked zone owns; everything else is dropped.
  */
 

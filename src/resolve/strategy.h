@@ -63,6 +63,9 @@ struct iterate_memory {
     bool from_cache;       /* the cut was known before */
     bool primed;           /* the root was asked for its servers, or cannot be */
     bool revisited;        /* the parent was asked again because the cut failed */
+    bool met_recursive;    /* some server of the cut asks others itself */
+    bool met_empty;        /* some server of the cut had an answer with nothing in it */
+    bool is_last_hope;     /* such answers are taken now: there are no better */
 };
 
 union strategy_memory {
@@ -147,7 +150,8 @@ struct step_ask {
 struct step_ask_cut {
     const struct delegation *cut; /* in the strategy's memory, for as long as the task asks */
     uint8_t first;                /* of its addresses: those before were asked */
-    struct question question;     /* its name lives as long as the task */
+    bool recursion_desired;
+    struct question question; /* its name lives as long as the task */
 };
 
 struct step {

@@ -288,6 +288,7 @@ void task_cut_zone(const struct task *task, struct zone *out)
     *out = *task->zone;
     out->within = task->zone;
     out->name = task->asked_zone;
+    out->is_last_hope = task->memory.iterate.is_last_hope;
 }
 
 /* What a zone said of itself holds until it ends: hearing it again adds nothing. */

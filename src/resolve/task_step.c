@@ -75,7 +75,8 @@ static void ask(struct task *task, const struct step_ask *ask)
 static void ask_cut(struct task *task, const struct step_ask_cut *ask)
 {
     struct loop *loop = task->tasks->loop;
-    struct exchange_question question = exchange_question(task, &ask->question, false);
+    struct exchange_question question =
+        exchange_question(task, &ask->question, ask->recursion_desired);
     exchange_stop(&task->exchange);
     task->nobody = !task_cut_hold(task, ask);
     if (task->nobody) {

@@ -15,6 +15,8 @@ static struct routes *routes;
 static struct response_text sent;
 static struct response response;
 
+static bool is_last_hope;
+
 static const char *classified(struct question question, uint16_t flags, struct sections sections)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -22,6 +24,7 @@ static const char *classified(struct question question, uint16_t flags, struct s
     cut.within = route_find(routes, name_root(), RRTYPE_A);
     cut.name = sample_name(wire, "example.com");
     cut.is_authoritative = true;
+    cut.is_last_hope = is_last_hope;
     response_make(&sent, flags, &question, &sections);
     if (!(flags & HEADER_RA))
         header_put(sent.bytes, HEADER_RA, false);
@@ -54,6 +57,44 @@ static void test_a_server_that_asks_others_is_lame(void **state)
     assert_string_equal(
         classified(WWW, HEADER_RA, (struct sections){.answer = {"www.example.com. CNAME a.org."}}),
         "lame");
+}
+
+static void test_as_the_last_hope_a_server_that_asks_others_is_believed(void **state)
+{
+    (void)state;
+    struct sections data = {.answer = {"www.example.com. A 192.0.2.1"}};
+    assert_string_equal(classified(WWW, HEADER_RA, data), "lame");
+    assert_true(response.is_recursive);
+    is_last_hope = true;
+    assert_string_equal(classified(WWW, HEADER_RA, data), "answer");
+    assert_string_equal(classified(WWW, 0, (struct sections){.authority = {"com. NS a.com."}}),
+                        "lame");
+    assert_false(response.is_recursive);
+    is_last_hope = false;
+}
+
+static void test_a_nodata_that_nothing_speaks_for_is_empty(void **state)
+{
+    (void)state;
+    assert_string_equal(classified(WWW, HEADER_AA, (struct sections){.answer = {NULL}}), "nodata");
+    assert_true(response.is_empty);
+    assert_string_equal(classified(WWW, HEADER_AA, (struct sections){.authority = {SOA}}),
+                        "nodata");
+    assert_false(response.is_empty);
+    assert_string_equal(
+        classified(WWW, HEADER_AA, (struct sections){.authority = {"example.com. NS a.com."}}),
+        "nodata");
+    assert_false(response.is_empty);
+}
+
+static void test_a_balancer_that_points_to_the_root_is_lame_with_aa_too(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        classified(WWW, HEADER_AA, (struct sections){.authority = {". NS a.root-servers.net."}}),
+        "lame");
+    assert_string_equal(
+        classified(WWW, HEADER_AA, (struct sections){.authority = {"com. NS a.com."}}), "lame");
 }
 
 static void test_a_referral_leads_down_towards_the_name(void **state)
@@ -221,6 +262,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_data_is_an_answer_with_aa_and_without),
         cmocka_unit_test(test_a_server_that_asks_others_is_lame),
+        cmocka_unit_test(test_as_the_last_hope_a_server_that_asks_others_is_believed),
+        cmocka_unit_test(test_a_nodata_that_nothing_speaks_for_is_empty),
+        cmocka_unit_test(test_a_balancer_that_points_to_the_root_is_lame_with_aa_too),
         cmocka_unit_test(test_a_referral_leads_down_towards_the_name),
         cmocka_unit_test(test_referrals_upwards_sideways_and_to_itself_are_lame),
         cmocka_unit_test(test_nothing_by_the_word_of_another_zone_is_lame),

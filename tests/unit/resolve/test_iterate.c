@@ -58,8 +58,9 @@ static void put_step(const struct step *step)
         break;
     case STEP_ASK_CUT:
         put_question("ask", &step->ask_cut.question);
-        put(" @%s %u-%u", name_format(delegation_zone(step->ask_cut.cut), name),
-            step->ask_cut.first, step->ask_cut.cut->addr_count);
+        put(" @%s %u-%u%s", name_format(delegation_zone(step->ask_cut.cut), name),
+            step->ask_cut.first, step->ask_cut.cut->addr_count,
+            step->ask_cut.recursion_desired ? " RD" : "");
         break;
     case STEP_SUBTASK:
         put_question("sub", &step->question);
@@ -492,6 +493,32 @@ static void test_lame_servers_and_those_that_say_no_make_it_ask_another(void **s
     assert_string_equal(referred(NULL), "another"); /* of which nothing is believed */
 }
 
+static void test_servers_that_ask_others_are_asked_so_when_there_are_no_better(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(COM);
+    referred(EXAMPLE);
+    memory.iterate.asked = question;
+    response.is_recursive = true;
+    assert_string_equal(answered(RESPONSE_LAME, NULL), "another");
+    assert_string_equal(silent(), "ask www.example.com. MX @example.com. 0-2 RD");
+    assert_string_equal(silent(), "fail 2: 22 23"); /* and once only */
+}
+
+static void test_an_empty_answer_is_taken_when_no_server_has_another(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(COM);
+    referred(EXAMPLE);
+    memory.iterate.asked = question;
+    response.is_empty = true;
+    assert_string_equal(answered(RESPONSE_NODATA, NULL), "another");
+    assert_string_equal(silent(), "ask www.example.com. MX @example.com. 0-2");
+    assert_string_equal(answered(RESPONSE_NODATA, NULL), "done");
+}
+
 static void test_a_failing_cut_that_was_just_given_fails_with_its_reasons(void **state)
 {
     (void)state;
@@ -751,6 +778,9 @@ int main(void)
         cmocka_unit_test_setup(test_absence_of_a_part_in_one_zone_says_nothing_of_another, set_up),
         cmocka_unit_test_setup(test_lookups_of_a_cut_that_was_left_are_left, set_up),
         cmocka_unit_test_setup(test_lame_servers_and_those_that_say_no_make_it_ask_another, set_up),
+        cmocka_unit_test_setup(test_servers_that_ask_others_are_asked_so_when_there_are_no_better,
+                               set_up),
+        cmocka_unit_test_setup(test_an_empty_answer_is_taken_when_no_server_has_another, set_up),
         cmocka_unit_test_setup(test_a_failing_cut_that_was_just_given_fails_with_its_reasons,
                                set_up),
         cmocka_unit_test_setup(test_refusals_by_all_and_a_servers_own_reason_are_told, set_up),

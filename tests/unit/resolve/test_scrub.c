@@ -135,6 +135,31 @@ static void test_poison_in_authority_and_additional_is_dropped(void **state)
                                                         "ar ns.example. 300 A 192.0.2.53\n");
 }
 
+static void test_addresses_of_servers_that_were_asked_for_are_kept(void **state)
+{
+    (void)state;
+    struct sections sections = {
+        .answer = {"example. 60 IN NS ns.example.", "example. 60 IN NS ns.elsewhere.com."},
+        .additional = {"ns.example. 60 IN A 192.0.2.53", "ns.elsewhere.com. 60 IN A 6.6.6.6",
+                       "www.example. 60 IN A 192.0.2.1"}};
+    assert_string_equal(scrubbed(QUESTION("example", NS), 0, 0, sections),
+                        "an example. 60 NS ns.example.\n"
+                        "an example. 60 NS ns.elsewhere.com.\n"
+                        "ar ns.example. 60 A 192.0.2.53\n");
+}
+
+static void test_nothing_is_said_twice(void **state)
+{
+    (void)state;
+    struct sections sections = {
+        .answer = {"www.example. 60 IN A 192.0.2.1"},
+        .authority = {"example. 60 IN NS www.example."},
+        .additional = {"www.example. 60 IN A 192.0.2.1", "www.example. 60 IN AAAA 2001:db8::1"}};
+    assert_string_equal(scrubbed(WWW, 0, FULL, sections), "an www.example. 60 A 192.0.2.1\n"
+                                                          "ns example. 60 NS www.example.\n"
+                                                          "ar www.example. 60 AAAA\n");
+}
+
 static void test_addresses_of_hosts_in_the_answer_are_kept_where_answers_are_full(void **state)
 {
     (void)state;
@@ -613,7 +638,8 @@ static int set_up(void **state)
                                                  .failure_ttl_s = 5};
     cache_thread_begin();
     cache = cache_new(&options);
-    routes = routes_new(ZONES(&zones, ".", "example"), NULL, &(struct route_strategies){.forward = &forward_strategy});
+    routes = routes_new(ZONES(&zones, ".", "example"), NULL,
+                        &(struct route_strategies){.forward = &forward_strategy});
     return !cache || !routes;
 }
 
@@ -636,6 +662,8 @@ int main(void)
         cmocka_unit_test(test_duplicates_are_dropped),
         cmocka_unit_test(test_unrelated_records_of_the_answer_section_are_dropped),
         cmocka_unit_test(test_poison_in_authority_and_additional_is_dropped),
+        cmocka_unit_test(test_addresses_of_servers_that_were_asked_for_are_kept),
+        cmocka_unit_test(test_nothing_is_said_twice),
         cmocka_unit_test(test_addresses_of_hosts_in_the_answer_are_kept_where_answers_are_full),
         cmocka_unit_test(test_one_chain_is_kept_in_its_order),
         cmocka_unit_test(test_of_two_chains_from_one_name_the_first_counts),
