@@ -34,7 +34,8 @@ static bool load_config(struct world *world, const char *yaml, char *why)
     struct temp_files files;
     char *hints = NULL, *with_hints = hints_config(yaml, world->script->hints, &hints);
     char *with_certs = tls_config(with_hints), *whole = temp_files_write(&files, with_certs);
-    enum err err = config_parse(world->script->path, whole, strlen(whole), &world->config, &errors);
+    enum err err =
+        config_parse_with_files(world->script->path, whole, strlen(whole), &world->config, &errors);
     temp_files_remove(&files);
     free(with_certs);
     free(whole);
