@@ -111,13 +111,10 @@ def stand_in(folder):
 
 
 def page_examples(pages, folder):
-    """The configurations in EXAMPLES of nailup.yaml(5), each in a file; a zone is added where none
-    is shown."""
+    """The configurations in EXAMPLES of nailup.yaml(5), each in a file."""
     text = (pages / "nailup.yaml.5").read_text().partition(".Sh EXAMPLES\n")[2].partition("\n.Sh ")[0]
     blocks = re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed$", text, re.S | re.M)
     for number, block in enumerate(blocks):
-        if "forward-zones:" not in block:
-            block += "forward-zones: [{name: ., upstreams: [192.0.2.53]}]\n"
         made = folder / f"nailup.yaml.5-example-{number + 1}.yaml"
         made.write_text(block)
         yield made
