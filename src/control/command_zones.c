@@ -28,6 +28,7 @@ _Static_assert(EXCHANGE_GROUP_MAX <= 64, "a bit for each upstream of a zone");
 struct zone_seen {
     uint8_t wire[NAME_WIRE_MAX];
     uint8_t name_len;
+    bool is_stub, is_root; /* it is asked of its own servers; recursion from the root */
     uint16_t upstreams;
     uint64_t good; /* a bit for each */
     char transports[16];
@@ -36,6 +37,7 @@ struct zone_seen {
 
 struct zones_seen {
     size_t count;
+    size_t met; /* servers that recursion met, of all workers */
     struct zone_seen zones[];
 };
 
@@ -70,7 +72,11 @@ static void see_zone(struct zone_seen *seen, const struct zone *zone, uint64_t n
 {
     struct upstream_view view;
 
-    *seen = (struct zone_seen){.name_len = zone->name.len};
+    *seen = (struct zone_seen){
+        .name_len = zone->name.len,
+        .is_stub = zone->is_authoritative && zone->group_len > 0,
+        .is_root = zone->is_authoritative && zone->group_len == 0,
+    };
     name_copy(zone->name, seen->wire);
     for (size_t i = 0; i < zone->group_len; i++) {
         upstreams_view(zone->group[i], now, &view);
@@ -88,6 +94,8 @@ static bool grow(struct gather_part *part)
     if (!grown)
         return false;
     grown->count = count;
+    if (!part->found)
+        grown->met = 0;
     part->found = grown;
     return true;
 }
@@ -98,10 +106,10 @@ static void visit(struct upstreams *upstreams, struct gather_part *part)
     uint64_t now = loop_now(part->of->loop);
     size_t shown = 0;
 
-    (void)upstreams;
     if (!routes || !grow(part))
         return;
     struct zones_seen *seen = part->found;
+    seen->met = upstreams_met(upstreams);
     for (const struct zone *zone; (zone = route_at(routes, part->place)); part->place++) {
         if (shown >= GATHER_TURN_MAX) {
             part->more = true;
@@ -125,12 +133,32 @@ static void take(struct call *call, struct gather_part *part)
         part->found = NULL;
         return;
     }
+    all->met += own ? own->met : 0;
     for (size_t i = 0; own && i < MIN(all->count, own->count); i++) {
         struct zone_seen *zone = &all->zones[i];
         if (zone->upstreams == own->zones[i].upstreams &&
             zone->name_len == own->zones[i].name_len &&
             memcmp(zone->wire, own->zones[i].wire, zone->name_len) == 0)
             zone->good &= own->zones[i].good;
+    }
+}
+
+static const char *kind_of(const struct zone_seen *zone)
+{
+    if (zone->is_root)
+        return "recursion";
+    return zone->is_stub ? "stub" : "forward";
+}
+
+/* How many of its servers are good: of recursion from the root nobody knows. */
+static void put_servers(struct reply *reply, const struct zone_seen *zone)
+{
+    if (zone->is_root) {
+        reply_unknown(reply);
+        reply_unknown(reply);
+    } else {
+        reply_count(reply, zone->upstreams);
+        reply_count(reply, (uint64_t)__builtin_popcountll(zone->good));
     }
 }
 
@@ -145,13 +173,31 @@ static void put_zones(struct reply *reply, const struct zones_seen *all)
         const struct zone_seen *zone = &all->zones[i];
         reply_row(reply);
         reply_text(reply, name_format((struct name){zone->wire, zone->name_len}, text));
-        reply_text(reply, "forward");
+        reply_text(reply, kind_of(zone));
         reply_text(reply, zone->transports);
-        reply_count(reply, zone->upstreams);
-        reply_count(reply, (uint64_t)__builtin_popcountll(zone->good));
+        put_servers(reply, zone);
         reply_text(reply, zone->addresses);
         reply_row_end(reply);
     }
+}
+
+/* What recursion does, of stub zones too, and how many servers it has met. */
+static void put_recursion(struct reply *reply, const struct control_view *view, size_t met)
+{
+    const struct recursion_options *recursion = &view->config->route.recursion;
+
+    reply_record(reply, "recursion",
+                 "from_the_root:flag\troot_hints:text\tpriming:flag\tqname_minimisation:flag\t"
+                 "port:count\tservers_met:count\tservers_met_at_most:count");
+    reply_row(reply);
+    reply_flag(reply, recursion->enabled);
+    reply_text(reply, recursion->hints ? recursion->root_hints : "built in");
+    reply_flag(reply, recursion->priming);
+    reply_flag(reply, recursion->qname_minimisation);
+    reply_count(reply, recursion->port);
+    reply_count(reply, met);
+    reply_count(reply, UPSTREAMS_MET_MAX * view->worker_count);
+    reply_row_end(reply);
 }
 
 static void put_local_zones(struct reply *reply, const struct config *config)
@@ -204,7 +250,10 @@ static void put_local(struct reply *reply, const struct config *config)
 static void done(struct call *call, uint64_t sum)
 {
     (void)sum;
-    put_zones(&call->reply, call->state);
+    const struct zones_seen *all = call->state;
+    put_zones(&call->reply, all);
+    if (call->view->config)
+        put_recursion(&call->reply, call->view, all ? all->met : 0);
     if (call->view->config)
         put_local(&call->reply, call->view->config);
     call_done(call);

@@ -74,6 +74,13 @@ static uint64_t count_answers(const struct stats *stats)
     return sum;
 }
 
+static void put_zone_counts(struct reply *reply, const struct config *config)
+{
+    reply_count(reply, config ? config->zone_count : 0);
+    reply_count(reply, config ? config->stub_count : 0);
+    reply_flag(reply, config && config->route.recursion.enabled);
+}
+
 static void put_daemon(struct call *call, const struct stats *stats)
 {
     struct reply *reply = &call->reply;
@@ -83,7 +90,8 @@ static void put_daemon(struct call *call, const struct stats *stats)
                  "version:text\tpid:count\tuptime:duration\tworkers:count\tconfig:text\t"
                  "queries:counter\tanswers:counter\thits:counter\tmisses:counter\thit_ratio:ratio\t"
                  "stream_clients:count\tconnections:count\tin_flight:count\tconfig_age:duration\t"
-                 "reload_error:text");
+                 "reload_error:text\tforward_zones:count\tstub_zones:count\trecursion:flag\t"
+                 "servers_met:count");
     reply_row(reply);
     reply_text(reply, NAILUP_VERSION);
     reply_count(reply, (uint64_t)getpid());
@@ -100,6 +108,8 @@ static void put_daemon(struct call *call, const struct stats *stats)
     reply_count(reply, stats->upstream_in_flight);
     reply_duration(reply, loop_now(call->loop) - view->reloads.loaded_at);
     reply_text(reply, view->reloads.last_failed ? view->reloads.why : "");
+    put_zone_counts(reply, view->config);
+    reply_count(reply, stats->recursion_servers);
     reply_row_end(reply);
 }
 

@@ -99,13 +99,16 @@ static void put_summary(const struct reload_report *report, struct reply *reply)
 
     reply_record(reply, "reload",
                  "config:text\ttook:duration\tchanged:count\tneeding_restart:count\t"
-                 "forward_zones:count\tlocal_names:count\tforgotten_answers:count");
+                 "forward_zones:count\tstub_zones:count\trecursion:flag\tlocal_names:"
+                 "count\tforgotten_answers:count");
     reply_row(reply);
     reply_text(reply, report->config_file);
     reply_duration(reply, report->took_us);
     reply_count(reply, count_changes(report->changes, false));
     reply_count(reply, count_changes(report->changes, true));
     reply_count(reply, config->zone_count);
+    reply_count(reply, config->stub_count);
+    reply_flag(reply, config->route.recursion.enabled);
     reply_count(reply, local_names_count(config->local));
     reply_count(reply, report->forgotten);
     reply_row_end(reply);

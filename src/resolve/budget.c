@@ -13,6 +13,7 @@ static const uint8_t bounds[] = {
     [BUDGET_ALIASES] = BUDGET_ALIASES_MAX,
 };
 
+_Static_assert(BUDGET_REACHED_TIME <= UINT8_MAX, "a kind has no bit");
 _Static_assert(ARRAY_LEN(bounds) == BUDGET_KINDS, "a kind has no bound");
 
 void budget_init(struct budget *budget, uint64_t now)
@@ -45,8 +46,14 @@ void budget_unref(struct budget *budget)
 
 bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now)
 {
-    if (budget->used[kind] == bounds[kind] || now >= budget->ends_at)
+    if (budget->used[kind] == bounds[kind]) {
+        budget->reached |= (uint8_t)(1u << kind);
         return false;
+    }
+    if (now >= budget->ends_at) {
+        budget->reached |= BUDGET_REACHED_TIME;
+        return false;
+    }
     budget->used[kind]++;
     return true;
 }

@@ -39,7 +39,10 @@ struct budget {
     uint32_t refs;
     uint64_t ends_at; /* us */
     uint8_t used[BUDGET_KINDS];
+    uint8_t reached; /* a bit for each kind that was wanted when it was used up */
 };
+
+enum { BUDGET_REACHED_TIME = 1 << BUDGET_KINDS }; /* one bit more: its time was over */
 
 /* One reference is the caller's; NULL out of memory. */
 struct budget *budget_new(uint64_t now);

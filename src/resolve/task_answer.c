@@ -67,6 +67,8 @@ static enum exchange_verdict on_answer(void *owner, const struct exchange_answer
             event.delegation = &tasks->cut;
         at_hand.part_ttl_s = task_cut_ttl(&response, from->message);
     }
+    if (response.kind == RESPONSE_LAME)
+        STATS_INC(tasks->stats, recursion_lame);
     if (task_is_traced(task))
         task_trace_answered(task, from, &response, event.delegation);
     task_feed(task, &at_hand);

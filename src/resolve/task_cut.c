@@ -223,6 +223,7 @@ static bool may_ask_zone(struct task *task)
     uint32_t most = (uint32_t)MAX(tasks->max / TASK_ZONE_SHARE, (size_t)1);
     task->zone_full = !zone_load_take(&tasks->load, task->asked_zone, most, &task->load_place);
     if (task->zone_full) {
+        STATS_INC(tasks->stats, recursion_bound_zone);
         tasks->world->drop(tasks->world->context, task->met, task->met_count);
         task->met_count = 0;
     }

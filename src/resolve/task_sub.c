@@ -6,6 +6,7 @@
  * Invariant: tasks never wait for each other in a circle.
  */
 #include "dns/edns.h"
+#include "resolve/iterate.h"
 #include "resolve/task_inside.h"
 #include "resolve/task_trace.h"
 #include "resolve/waiter.h"
@@ -102,6 +103,8 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
         tasks_set_refresh(child);
     if (task->budget)
         child->budget = budget_ref(task->budget);
+    if (tag == ITERATE_TAG_PRIMING)
+        STATS_INC(tasks->stats, recursion_primings);
     if (task_is_traced(task))
         child->trace = trace_ref(task->trace);
     task_start(child);

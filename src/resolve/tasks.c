@@ -186,6 +186,32 @@ void tasks_unlink(struct tasks *tasks, struct task *task)
     tasks->count--;
 }
 
+static void count_reached(struct stats *stats, unsigned reached)
+{
+    static const enum stat bounds[] = {
+        [BUDGET_QUERIES] = stat_recursion_bound_queries,
+        [BUDGET_REFERRALS] = stat_recursion_bound_referrals,
+        [BUDGET_LOOKUPS] = stat_recursion_bound_lookups,
+        [BUDGET_RESTARTS] = stat_recursion_bound_restarts,
+        [BUDGET_ALIASES] = stat_recursion_bound_aliases,
+        [BUDGET_KINDS] = stat_recursion_bound_time,
+    };
+    for (unsigned i = 0; reached && i < ARRAY_LEN(bounds); i++)
+        if (reached >> i & 1)
+            stats_add_at(stats, bounds[i], 1);
+}
+
+/* What a client's question has cost in all, when the last task of it ends. */
+static void count_budget(struct stats *stats, const struct budget *budget)
+{
+    stats_add_at(stats, stat_recursion_resolutions, 1);
+    stats_add_at(stats, stat_recursion_queries, budget->used[BUDGET_QUERIES]);
+    stats_add_at(stats, stat_recursion_referrals, budget->used[BUDGET_REFERRALS]);
+    stats_add_at(stats, stat_recursion_lookups, budget->used[BUDGET_LOOKUPS]);
+    stats_add_at(stats, stat_recursion_restarts, budget->used[BUDGET_RESTARTS]);
+    count_reached(stats, budget->reached);
+}
+
 void tasks_give(struct tasks *tasks, struct task *task)
 {
     MUST(list_is_empty(&task->waiters));
@@ -195,6 +221,8 @@ void tasks_give(struct tasks *tasks, struct task *task)
     free(task->head);
     free(task->owned);
     task->head = task->owned = NULL;
+    if (task->budget && task->budget->refs == 1)
+        count_budget(tasks->stats, task->budget);
     budget_unref(task->budget);
     trace_unref(task->trace);
     task->budget = NULL;

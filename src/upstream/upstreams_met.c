@@ -27,13 +27,16 @@ struct upstream *upstreams_meet(struct upstreams *upstreams, const struct addr *
 {
     struct upstream_env *env = &upstreams->env;
     if (env->met_count >= env->met_max * (UPSTREAMS_MET_MOST / UPSTREAMS_MET_MAX) &&
-        !is_met(upstreams, addr, options))
+        !is_met(upstreams, addr, options)) {
+        STATS_INC(env->stats, recursion_bound_servers);
         return NULL;
+    }
     struct upstream *upstream = upstreams_get(upstreams, addr, options);
     if (!upstream)
         return NULL;
     upstream_hold(upstream);
     env->met_count += !upstream->met;
+    env->stats->recursion_servers = env->met_count;
     upstream->met = true;
     if (env->met_count > env->met_max)
         loop_at_turn_end(env->loop, &upstreams->trim);
@@ -54,6 +57,7 @@ void upstreams_unmeet(struct upstream *upstream)
 {
     list_remove(&upstream->idle);
     upstream->env->met_count -= upstream->met;
+    upstream->env->stats->recursion_servers = upstream->env->met_count;
     upstream->met = false;
 }
 

@@ -164,6 +164,10 @@ def test_a_trace_shows_the_way_down_and_the_nailed_plant(tree, recursive):
     nailed = eventually(lambda: next((one for one in [last_server()] if one["nailed"]), None), within=20)
     assert nailed["transport"] == "tcp"
     assert nailed["address"].startswith(("127.50.1.65@", "127.50.1.66@"))
+    zones = daemon.ask("zones")
+    assert zones["zones"][-1]["kind"] == "recursion" and zones["recursion"]["servers_met"] > 3
+    assert daemon.status()["servers_met"] == zones["recursion"]["servers_met"]
+    assert daemon.metrics()["recursion_queries_total"] >= 4
     known = daemon.ask("lookup", "--trace", "www.plant.one.")
     assert (known["trace"]["answered"], known["trace"]["asked"]) == ("from the cache", 0)
     text = subprocess.run([program("nailupctl"), "-s", daemon.socket_path, "lookup", "-t", "-f", "www.away.one."],

@@ -229,6 +229,45 @@ static void test_steps_and_names_beyond_the_bound_are_counted_and_left_out(void 
     assert_int_equal(running, 0);
 }
 
+static void test_what_a_question_costs_is_counted_when_it_ends(void **state)
+{
+    (void)state;
+    world.rules.priming = true;
+    resolve("away.example.com");
+    assert_int_equal(stats.recursion_resolutions, 1);
+    assert_int_equal(stats.recursion_primings, 1);
+    assert_int_equal(stats.recursion_referrals, 3); /* com, example.com, bare.com */
+    assert_int_equal(stats.recursion_lookups, 1);   /* IPv4 alone is of use here */
+    assert_true(stats.recursion_queries >= 6 && stats.recursion_queries < 12);
+    assert_true(stats.recursion_minimised >= 2);
+    assert_int_equal(stats.recursion_bound_queries + stats.recursion_bound_time, 0);
+    resolve("away.example.com");
+    assert_int_equal(stats.recursion_resolutions, 1);
+}
+
+static void test_a_bound_that_was_reached_is_counted_once_a_question(void **state)
+{
+    (void)state;
+    struct budget *budget = budget_new(0);
+    struct cache_key key;
+    while (budget_take(budget, BUDGET_LOOKUPS, 0))
+        ;
+    assert_false(budget_take(budget, BUDGET_LOOKUPS, 0));
+    assert_false(budget_take(budget, BUDGET_QUERIES, BUDGET_WALL_US));
+    cache_key_init(&key, cache, &(struct question){NAME("www.example.com"), RRTYPE_A, RRCLASS_IN},
+                   0, CACHE_VIEW_ANSWERS);
+    struct task *task = tasks_take(&tasks, &key);
+    task->zone = route_find(tasks.routes, name_root(), RRTYPE_A);
+    route_hold(task->zone);
+    task->budget = budget;
+    tasks_unlink(&tasks, task);
+    tasks_give(&tasks, task);
+    assert_int_equal(stats.recursion_bound_lookups, 1);
+    assert_int_equal(stats.recursion_bound_time, 1);
+    assert_int_equal(stats.recursion_bound_queries, 0);
+    assert_int_equal(stats.recursion_lookups, BUDGET_LOOKUPS_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +286,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_no_more_than_a_few_watch_at_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             test_steps_and_names_beyond_the_bound_are_counted_and_left_out, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_a_question_costs_is_counted_when_it_ends, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_bound_that_was_reached_is_counted_once_a_question,
+                                        set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
