@@ -142,10 +142,14 @@ static void on_whole(const struct strategy_view *view, const struct event *event
         steps_add(out, STEP_ANOTHER);
         return;
     }
+    struct name name = view->question->name;
     learn(event, out);
-    if (response->kind == RESPONSE_NXDOMAIN && !response->chain.hops && memory->absent_labels)
-        steps_add(out, STEP_ABSENT)->name =
-            name_suffix(view->question->name, memory->absent_labels);
+    if (memory->absent_labels && !response->chain.hops) {
+        if (response->kind == RESPONSE_NXDOMAIN)
+            steps_add(out, STEP_ABSENT)->name = name_suffix(name, memory->absent_labels);
+        else if (response->kind != RESPONSE_YXDOMAIN) /* what they deny is there after all */
+            steps_add(out, STEP_PASSED)->name = name_parent(name);
+    }
     steps_add(out, STEP_DONE);
 }
 

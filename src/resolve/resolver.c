@@ -33,7 +33,6 @@ struct resolver {
     uint64_t network_at; /* when the network changed last: what failed before is asked again */
     struct iterate_world world; /* the tasks' */
     struct tasks tasks;
-    struct compose_space local;
 };
 
 static const struct route_strategies strategies = {
@@ -221,9 +220,9 @@ static bool find_local(struct resolver *resolver, const struct cache_key *key, s
     resolver->has_alias = verdict == LOCAL_ELSEWHERE;
     resolver->alias_hash = key->hash;
     if (verdict == LOCAL_ANSWERED)
-        local_answer(out, &resolver->local, tasks->local, &question, &result, now);
+        local_answer(out, &tasks->local_space, tasks->local, &question, &result, now);
     else if (verdict == LOCAL_NOT && key->type == RRTYPE_ANY)
-        local_answer_any(out, &resolver->local, &question, now);
+        local_answer_any(out, &tasks->local_space, &question, now);
     else
         return false;
     STATS_INC(tasks->stats, local_answers);
@@ -274,7 +273,8 @@ static enum resolver_result ask_alias(struct resolver *resolver, const struct ca
     struct question question = question_of(key);
     if (local_names_find(tasks->local, &question, &result) != LOCAL_ELSEWHERE)
         return task_join(tasks, key, waiter, trace);
-    local_answer(&head, &resolver->local, tasks->local, &question, &result, loop_now(tasks->loop));
+    local_answer(&head, &tasks->local_space, tasks->local, &question, &result,
+                 loop_now(tasks->loop));
     return task_join_alias(tasks, key, &head, result.target, waiter, trace);
 }
 

@@ -139,7 +139,8 @@ struct climb {
     unsigned passed, passed_zone; /* labels of the first name that is there, and of its zone */
 };
 
-/* Whoever wants proofs is not told by what has none. True: it is found. */
+/* Whoever wants proofs is not told by what has none, and nobody that nothing is where something is.
+ * True: it is found. */
 static bool look(struct climb *climb, struct name name)
 {
     struct task *task = climb->task;
@@ -153,7 +154,7 @@ static bool look(struct climb *climb, struct name name)
     if (task->trace && !trace_allows(task->trace, found.stored_at))
         return false;
     out->is_cut = delegation_from_answer(out->cut, &found);
-    if (!out->is_cut && !(task->key.flags & CACHE_KEY_DO))
+    if (!out->is_cut && !climb->passed && !(task->key.flags & CACHE_KEY_DO))
         out->is_absent =
             write_absent(out->absent, &task->tasks->stitched, &task->question, &found, now);
     if (!out->is_cut && !climb->passed && read_passed(&found, &climb->passed_zone))

@@ -7,6 +7,8 @@
  */
 #include "dns/edns.h"
 #include "resolve/iterate.h"
+#include "resolve/local_answer.h"
+#include "resolve/local_names.h"
 #include "resolve/task_inside.h"
 #include "resolve/task_trace.h"
 #include "resolve/waiter.h"
@@ -121,6 +123,21 @@ static bool is_good_for(const struct task *task, const struct answer *found, uin
     return !task->is_refresh || tag || !answer_is_ending(found, answer_age(found, now));
 }
 
+/* A name of special use is nobody's to be asked for, however one comes to it: by an alias, or as
+ * that of a server. Names of the operator's stand here for clients alone. */
+static bool find_special(struct tasks *tasks, const struct cache_key *key, struct answer *out)
+{
+    struct question question = {
+        .name = {key->name, key->name_len}, .type = key->type, .cls = key->cls};
+    struct local_result result;
+    if (!tasks->local || !local_names_may_have(tasks->local, question.name) ||
+        local_names_has_own(tasks->local, question.name) ||
+        local_names_find(tasks->local, &question, &result) != LOCAL_ANSWERED)
+        return false;
+    local_answer(out, &tasks->local_space, tasks->local, &question, &result, loop_now(tasks->loop));
+    return true;
+}
+
 void task_sub_start(struct task *task, const struct question *question, uint16_t tag)
 {
     struct tasks *tasks = task->tasks;
@@ -133,6 +150,8 @@ void task_sub_start(struct task *task, const struct question *question, uint16_t
         is_good_for(task, &found, tag)) {
         if (task_is_traced(task))
             task_trace_sub_cached(task, question, &found);
+        feed_sub_answer(task, tag, &found);
+    } else if (find_special(tasks, &key, &found)) {
         feed_sub_answer(task, tag, &found);
     } else if (!join_sub(task, &key, tag, &ede)) {
         if (task_is_traced(task))

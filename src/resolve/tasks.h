@@ -118,6 +118,7 @@ struct tasks {
 
     struct compose_space scrubbed; /* of the answer that came last */
     struct compose_space stitched;
+    struct compose_space local_space; /* of what is answered here */
     struct delegation cut; /* that came last */
     struct zone_load load; /* of the zones that are asked */
     struct lame *lame;     /* of zones that hold themselves what they are asked for */
