@@ -130,9 +130,9 @@ static struct name target_of(const struct zone_record *record)
     return target;
 }
 
-static void put_ns(struct answering *work, enum section section, struct name owner)
+/* The addresses of the name's servers, as far as the zone has them. */
+static void put_glue(struct answering *work, struct name owner)
 {
-    put_rrset(work, section, owner, owner, RRTYPE_NS);
     for (const struct zone_record *ns = work->zone->records; ns; ns = ns->next) {
         if (ns->type != RRTYPE_NS || !name_equal(ns->owner, owner))
             continue;
@@ -141,10 +141,16 @@ static void put_ns(struct answering *work, enum section section, struct name own
     }
 }
 
+static void put_ns(struct answering *work, struct name owner)
+{
+    put_rrset(work, SECTION_AUTHORITY, owner, owner, RRTYPE_NS);
+    put_glue(work, owner);
+}
+
 static void refer(struct answering *work, struct name cut)
 {
     work->is_referral = work->message.counts[SECTION_ANSWER] == 0;
-    put_ns(work, SECTION_AUTHORITY, cut);
+    put_ns(work, cut);
 }
 
 static void deny(struct answering *work, uint16_t rcode)
@@ -158,8 +164,8 @@ static bool find_source(const struct script_zone *zone, struct name name,
                         uint8_t wire[NAME_WIRE_MAX], struct name *source)
 {
     *source = name;
-    if (is_there(zone, name, false))
-        return true;
+    if (is_there(zone, name, true))
+        return is_there(zone, name, false);
     struct name encloser = name;
     while (!is_there(zone, encloser, true) && encloser.len > zone->apex.len)
         encloser = name_parent(encloser);
@@ -214,8 +220,11 @@ static bool answer_name(struct answering *work, struct name *name, uint8_t wire[
         deny(work, is_ent ? RCODE_NOERROR : RCODE_NXDOMAIN);
         return false;
     }
-    if (put_rrset(work, SECTION_ANSWER, source, now, work->type))
+    if (put_rrset(work, SECTION_ANSWER, source, now, work->type)) {
+        if (work->type == RRTYPE_NS)
+            put_glue(work, now);
         return false;
+    }
     if (!(found = find_record(zone, source, RRTYPE_CNAME))) {
         deny(work, RCODE_NOERROR);
         return false;
@@ -235,7 +244,7 @@ static void answer_all(struct answering *work, const struct question *question)
             break;
     if (work->zone->manners & ZONE_FULL && work->message.counts[SECTION_ANSWER] &&
         !work->message.counts[SECTION_AUTHORITY])
-        put_ns(work, SECTION_AUTHORITY, work->zone->apex);
+        put_ns(work, work->zone->apex);
 }
 
 /* ---- manners, and the message ---- */
