@@ -13,6 +13,8 @@
 #include "control/gather.h"
 #include "upstream/upstreams.h"
 
+enum { MET_SHOWN_MAX = 500 }; /* see struct upstreams_walk */
+
 static void done(struct call *call, uint64_t sum)
 {
     (void)sum;
@@ -64,8 +66,9 @@ static void put_conn(void *context, const struct conn_view *view)
 
 static void visit_conns(struct upstreams *upstreams, struct gather_part *part)
 {
-    part->more = upstreams_some_conns(upstreams, part->place, GATHER_TURN_MAX, put_conn, part);
-    part->place += GATHER_TURN_MAX;
+    struct upstreams_walk walk = {.place = part->place};
+    part->more = upstreams_some_conns(upstreams, &walk, GATHER_TURN_MAX, put_conn, part);
+    part->place = walk.place;
 }
 
 void command_connections(struct call *call)
@@ -109,20 +112,55 @@ static void put_upstream(void *context, const struct upstream_view *view)
     reply_row_end(reply);
 }
 
+/* Recursion meets thousands: without a prefix most of them are counted only. */
 static void visit_upstreams(struct upstreams *upstreams, struct gather_part *part)
 {
-    part->more = upstreams_some(upstreams, part->place, GATHER_TURN_MAX, put_upstream, part);
-    part->place += GATHER_TURN_MAX;
+    const struct prefix *prefix = part->wanted;
+    struct upstreams_walk walk = {
+        .place = part->place, .prefix = prefix, .met_below = prefix ? SIZE_MAX : MET_SHOWN_MAX};
+    part->more = upstreams_some(upstreams, &walk, GATHER_TURN_MAX, put_upstream, part);
+    part->place = walk.place;
+    part->number += walk.left_out;
+}
+
+static void upstreams_shown(struct call *call, uint64_t left_out)
+{
+    if (left_out > 0) {
+        reply_record(&call->reply, "servers_met", "left_out:count\tto_see_them:text");
+        reply_row(&call->reply);
+        reply_count(&call->reply, left_out);
+        reply_text(&call->reply, "name a prefix");
+        reply_row_end(&call->reply);
+    }
+    call_done(call);
+}
+
+/* False: the call is refused and done. */
+static bool read_prefix(struct call *call, struct prefix *out)
+{
+    if (prefix_parse(out, call->argv[0]) == ERR_OK)
+        return true;
+    reply_refuse(&call->reply, "'%.64s' is no prefix; write an IP or IP/LENGTH, without a port%s",
+                 call->argv[0], addr_zone_hint(call->argv[0]));
+    call_done(call);
+    return false;
 }
 
 void command_upstreams(struct call *call)
 {
+    struct prefix prefix;
+
+    if (call->argc > 0 && !read_prefix(call, &prefix))
+        return;
     reply_table(&call->reply, "upstreams",
                 "worker:count\tupstream:text\ttransport:text\tnailed:flag\thealth:text\t"
                 "ready:count\tdialing:count\tdraining:count\tresting:count\tin_flight:count\t"
                 "queries:counter\tanswers:counter\ttimeouts:count\tfallbacks:count\tdials:count\t"
                 "dial_failures:count\tudp_rtt:duration\tstream_rtt:duration\terror:text");
-    gather(call, visit_upstreams, done, NULL, 0);
+    if (call->argc == 0)
+        gather(call, visit_upstreams, upstreams_shown, NULL, 0);
+    else
+        gather(call, visit_upstreams, upstreams_shown, &prefix, sizeof(prefix));
 }
 
 /* ---- recycle ---- */
@@ -145,14 +183,8 @@ void command_recycle(struct call *call)
 {
     struct prefix prefix;
 
-    if (call->argc == 0) {
+    if (call->argc == 0)
         gather(call, visit_recycle, recycled, NULL, 0);
-    } else if (prefix_parse(&prefix, call->argv[0])) {
-        reply_refuse(&call->reply,
-                     "'%.64s' is no prefix; write an IP or IP/LENGTH, without a port%s",
-                     call->argv[0], addr_zone_hint(call->argv[0]));
-        call_done(call);
-    } else {
+    else if (read_prefix(call, &prefix))
         gather(call, visit_recycle, recycled, &prefix, sizeof(prefix));
-    }
 }

@@ -168,15 +168,36 @@ void upstreams_each(struct upstreams *upstreams,
 /* One of them. */
 void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstream_view *out);
 
-/* As the two above for at most so many upstreams from the first-th on, counted from 0, so that
- * nobody has to wait for thousands. True: there are more. */
-bool upstreams_some_conns(struct upstreams *upstreams, size_t first, size_t most,
+/*
+ * As the two above, so that nobody has to wait for thousands: a part of them that begins at
+ * walk->place, which is 0 at first and moved on, of at most so many that are shown and
+ * UPSTREAMS_WALK_MAX that are looked at. True: there are more.
+ */
+enum { UPSTREAMS_WALK_MAX = 4096 };
+struct upstreams_walk {
+    size_t place;
+    const struct prefix *prefix; /* only those in it; NULL: all */
+    /* Of those that recursion met, and that are neither configured nor nailed nor connected, only
+     * the ones among the first so many upstreams are shown. */
+    size_t met_below;
+    size_t left_out; /* those that are not shown because of that are added */
+};
+bool upstreams_some_conns(struct upstreams *upstreams, struct upstreams_walk *walk, size_t most,
                           void (*see)(void *context, const struct conn_view *view), void *context);
-bool upstreams_some(struct upstreams *upstreams, size_t first, size_t most,
+bool upstreams_some(struct upstreams *upstreams, struct upstreams_walk *walk, size_t most,
                     void (*see)(void *context, const struct upstream_view *view), void *context);
 
-/* As upstreams_each() for the first of them, at most so many; returns how many there are. */
+/* As upstreams_each() for the first of them, at most so many, without those that recursion met and
+ * that are neither configured nor nailed; returns how many of these there are. */
 size_t upstreams_first(struct upstreams *upstreams, size_t most,
                        void (*see)(void *context, const struct upstream_view *view), void *context);
+
+/* How many there are. */
+size_t upstreams_count(const struct upstreams *upstreams);
+
+/* The one with this address and these options, to be looked at in this call's turn; NULL: there is
+ * none, and none is made. */
+const struct upstream *upstreams_known(const struct upstreams *upstreams, const struct addr *addr,
+                                       const struct upstream_options *options);
 
 #endif

@@ -34,15 +34,9 @@ static void meet_many(struct world *world, unsigned first, unsigned count)
     fake_loop_settle(world->loop);
 }
 
-static void see_nothing(void *context, const struct upstream_view *view)
-{
-    (void)context;
-    (void)view;
-}
-
 static size_t count(const struct world *world)
 {
-    return upstreams_first(world->upstreams, 0, see_nothing, NULL);
+    return upstreams_count(world->upstreams);
 }
 
 static void test_met_again_it_is_the_same_with_what_was_learned(void **state)
@@ -365,6 +359,62 @@ static void test_met_and_dropped_in_any_order_nothing_is_lost(void **state)
     world_close(&churn.world);
 }
 
+struct looks {
+    unsigned shown, listed; /* in all; of those that are not met alone */
+};
+
+static void look(void *context, const struct upstream_view *view)
+{
+    struct looks *looks = context;
+    looks->shown++;
+    looks->listed += view->addr.in.sin_addr.s_addr == fake_addr("10.0.0.1@53").in.sin_addr.s_addr;
+}
+
+/* How many steps a walk takes; each looks at a bounded number. */
+static unsigned walk_on(struct world *world, struct upstreams_walk *walk, struct looks *looks)
+{
+    for (unsigned steps = 1;; steps++) {
+        size_t from = walk->place;
+        unsigned shown = looks->shown;
+        bool is_more = upstreams_some(world->upstreams, walk, 64, look, looks);
+        assert_true(walk->place - from <= UPSTREAMS_WALK_MAX);
+        assert_true(looks->shown - shown <= 64);
+        if (!is_more)
+            return steps;
+    }
+}
+
+static void test_met_by_thousands_they_are_shown_in_part_and_counted(void **state)
+{
+    (void)state;
+    enum { MET = 15000 };
+    struct world world;
+    struct looks looks = {0};
+    world_open(&world);
+    meet_many(&world, 0, MET);
+    struct addr addr = fake_addr("10.0.0.1@53");
+    struct upstream *listed =
+        upstreams_want(world.upstreams, &addr, &upstream_options_default); /* the last of all */
+    struct upstreams_walk walk = {.met_below = 500};
+    assert_true(walk_on(&world, &walk, &looks) < 20);
+    assert_int_equal(looks.shown, 501);
+    assert_int_equal(looks.listed, 1);
+    assert_int_equal(walk.left_out, MET - 500);
+    struct prefix prefix;
+    assert_int_equal(prefix_parse(&prefix, "100.64.1.0/24"), ERR_OK);
+    walk = (struct upstreams_walk){.prefix = &prefix, .met_below = SIZE_MAX};
+    looks = (struct looks){0};
+    walk_on(&world, &walk, &looks);
+    assert_int_equal(looks.shown, 256);
+    assert_int_equal(walk.left_out, 0);
+    looks = (struct looks){0};
+    assert_int_equal(upstreams_first(world.upstreams, 128, look, &looks), 1);
+    assert_int_equal(looks.shown, 1); /* what scrapers are told of has an end too */
+    upstreams_unwant(listed);
+    upstreams_drop(listed);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_met_is_not_who_was_only_listed),
         cmocka_unit_test(test_met_again_while_it_retires_it_is_back),
         cmocka_unit_test(test_met_and_dropped_in_any_order_nothing_is_lost),
+        cmocka_unit_test(test_met_by_thousands_they_are_shown_in_part_and_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* What of upstreams and their connections is shown. Changes nothing. */
+
+#include "upstream/upstreams.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "base/prefix.h"
+#include "loop/loop.h"
+#include "net/link.h"
+#include "net/tls.h"
+#include "upstream/upstream.h"
+#include "upstream/upstreams_inside.h"
+
+static const char *transport_name(const struct upstream *upstream)
+{
+    static const char *const names[] = {
+        [UPSTREAM_UDP] = "udp", [UPSTREAM_TCP] = "tcp", [UPSTREAM_TLS] = "tls"};
+    return names[upstream->options.transport];
+}
+
+static void view_tls(const struct conn *conn, struct conn_view *view)
+{
+    view->tls = view->cipher = view->session = "";
+    if (!conn->secure || !conn->link || !conn->ready_at)
+        return;
+    struct tls_facts facts = tls_facts(link_tls(conn->link));
+    view->tls = facts.version;
+    view->cipher = facts.cipher;
+    view->session = facts.resumed ? "resumed" : "full";
+    view->authenticated = facts.authenticated;
+}
+
+/* nailed: it is one of those that the pool keeps open. */
+static struct conn_view view_conn(const struct upstream *upstream, const struct conn *conn,
+                                  bool nailed, uint64_t now)
+{
+    struct conn_view view = {
+        .addr = upstream->addr,
+        .transport = conn->secure ? "tls" : "tcp",
+        .state = conn_state_name(conn->state),
+        .ending = conn_end_name(conn->ending),
+        .nailed = nailed,
+        .suspect = conn->silence.suspect,
+        .age_us = now - (conn->ready_at ? conn->ready_at : conn->since_at),
+        .idle_us = conn->active_at ? now - conn->active_at : 0,
+        .requests = conn->requests,
+        .max_requests = conn->max_requests,
+        .in_flight = conn_in_flight(conn),
+        .rtt_us = upstream->stream.srtt_us,
+        .due_us = conn->state == CONN_RESTING && conn->until_at > now ? conn->until_at - now : 0,
+        .last_close = conn_end_name(conn->last_close),
+    };
+    view_tls(conn, &view);
+    return view;
+}
+
+static void see_conns(struct upstream *upstream, uint64_t now,
+                      void (*see)(void *context, const struct conn_view *view), void *context)
+{
+    uint32_t kept = 0;
+    LIST_EACH(at, &upstream->pool.conns)
+    {
+        const struct conn *conn = LIST_ITEM(at, struct conn, node);
+        bool nailed = conn->state != CONN_DRAINING && kept < upstream->pool.places;
+        kept += nailed;
+        struct conn_view view = view_conn(upstream, conn, nailed, now);
+        see(context, &view);
+    }
+}
+
+/* Met by recursion, and nothing beyond that. */
+static bool is_passing(const struct upstream *upstream)
+{
+    return upstream->met && !upstream->wanted && !upstream->options.nailed;
+}
+
+static bool is_walked(const struct upstreams_walk *walk, const struct upstream *upstream)
+{
+    return !walk->prefix || prefix_contains(walk->prefix, &upstream->addr);
+}
+
+bool upstreams_some_conns(struct upstreams *upstreams, struct upstreams_walk *walk, size_t most,
+                          void (*see)(void *context, const struct conn_view *view), void *context)
+{
+    uint64_t now = loop_now(upstreams->env.loop);
+    size_t at = 0, first = walk->place, shown = 0;
+    LIST_EACH(node, &upstreams->all)
+    {
+        struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
+        if (at++ < first)
+            continue;
+        if (shown >= most || walk->place - first >= UPSTREAMS_WALK_MAX)
+            return true;
+        walk->place++;
+        if (list_is_empty(&upstream->pool.conns) || !is_walked(walk, upstream))
+            continue;
+        see_conns(upstream, now, see, context);
+        shown++;
+    }
+    return false;
+}
+
+void upstreams_each_conn(struct upstreams *upstreams,
+                         void (*see)(void *context, const struct conn_view *view), void *context)
+{
+    uint64_t now = loop_now(upstreams->env.loop);
+    LIST_EACH(node, &upstreams->all)
+    see_conns(LIST_ITEM(node, struct upstream, node), now, see, context);
+}
+
+static void count_conns(const struct upstream *upstream, struct upstream_view *view)
+{
+    LIST_EACH(node, &upstream->pool.conns)
+    {
+        const struct conn *conn = LIST_ITEM(node, struct conn, node);
+        view->ready += conn->state == CONN_READY;
+        view->draining += conn->state == CONN_DRAINING;
+        view->resting += conn->state == CONN_RESTING;
+        view->dialing += conn->state == CONN_PARKED || conn->state == CONN_DIALING ||
+                         conn->state == CONN_SECURING;
+        view->in_flight += conn_in_flight(conn);
+    }
+}
+
+static const char *health_name(const struct upstream *upstream, uint64_t now)
+{
+    if (upstream->retiring)
+        return "draining";
+    if (!keepalive_allows(&upstream->pool.keepalive, now))
+        return "no nailing (RFC 7828)";
+    if (single_use_is_known(&upstream->pool.single, now))
+        return "one query per connection";
+    if (backoff_is_resting(&upstream->pool.backoff, now))
+        return "resting";
+    return upstream_is_ill(upstream) ? "ill" : "good";
+}
+
+void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstream_view *out)
+{
+    *out = (struct upstream_view){
+        .addr = upstream->addr,
+        .transport = transport_name(upstream),
+        .nailed = upstream->options.nailed && !upstream->retiring,
+        .ill = upstream_is_ill(upstream) && !upstream->retiring,
+        .queries = upstream->queries,
+        .answers = upstream->answers,
+        .timeouts = upstream->timeouts,
+        .fallbacks = upstream->fallbacks,
+        .dials = upstream->pool.dials,
+        .dial_failures = upstream->pool.dial_failures,
+        .udp_rtt_us = upstream->udp.srtt_us,
+        .stream_rtt_us = upstream->stream.srtt_us,
+        .way = upstream_prefers_stream(upstream) ? transport_name(upstream) : "udp",
+        .srtt_us = upstream_srtt_us(upstream),
+        .health = health_name(upstream, now),
+        .error = upstream->pool.last_error ? err_str(upstream->pool.last_error) : "",
+    };
+    count_conns(upstream, out);
+}
+
+static void show(const struct upstream *upstream, uint64_t now,
+                 void (*see)(void *context, const struct upstream_view *view), void *context)
+{
+    struct upstream_view view;
+    upstreams_view(upstream, now, &view);
+    see(context, &view);
+}
+
+/* Of those at this place. */
+static bool is_left_out(const struct upstreams_walk *walk, const struct upstream *upstream)
+{
+    return walk->place >= walk->met_below && is_passing(upstream) &&
+           list_is_empty(&upstream->pool.conns);
+}
+
+bool upstreams_some(struct upstreams *upstreams, struct upstreams_walk *walk, size_t most,
+                    void (*see)(void *context, const struct upstream_view *view), void *context)
+{
+    uint64_t now = loop_now(upstreams->env.loop);
+    size_t at = 0, first = walk->place, shown = 0;
+    LIST_EACH(node, &upstreams->all)
+    {
+        const struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
+        if (at++ < first)
+            continue;
+        if (shown >= most || walk->place - first >= UPSTREAMS_WALK_MAX)
+            return true;
+        bool is_out = is_left_out(walk, upstream), is_in = is_walked(walk, upstream);
+        walk->place++;
+        walk->left_out += is_in && is_out;
+        if (!is_in || is_out)
+            continue;
+        show(upstream, now, see, context);
+        shown++;
+    }
+    return false;
+}
+
+size_t upstreams_first(struct upstreams *upstreams, size_t most,
+                       void (*see)(void *context, const struct upstream_view *view), void *context)
+{
+    uint64_t now = loop_now(upstreams->env.loop);
+    size_t count = 0;
+    LIST_EACH(node, &upstreams->all)
+    {
+        const struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
+        if (is_passing(upstream))
+            continue;
+        if (count++ < most)
+            show(upstream, now, see, context);
+    }
+    return count;
+}
+
+void upstreams_each(struct upstreams *upstreams,
+                    void (*see)(void *context, const struct upstream_view *view), void *context)
+{
+    uint64_t now = loop_now(upstreams->env.loop);
+    LIST_EACH(node, &upstreams->all)
+    show(LIST_ITEM(node, struct upstream, node), now, see, context);
+}
+
+size_t upstreams_count(const struct upstreams *upstreams)
+{
+    return upstreams->count;
+}
+
+const struct upstream *upstreams_known(const struct upstreams *upstreams, const struct addr *addr,
+                                       const struct upstream_options *options)
+{
+    return upstreams_find(upstreams, addr, options);
+}
