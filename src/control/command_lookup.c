@@ -45,6 +45,7 @@ struct cached {
 struct seen {
     struct outlook outlook; /* its names are void; they stand here as text: */
     char local_zone[NAME_TEXT_MAX], alias[NAME_TEXT_MAX], zone[NAME_TEXT_MAX];
+    char cut[NAME_TEXT_MAX];
     struct cached cached[VARIANTS];
 };
 
@@ -83,6 +84,8 @@ static void note_names(struct seen *seen)
         name_format(outlook->target, seen->alias);
     if (outlook->zone)
         name_format(outlook->zone->name, seen->zone);
+    if (outlook->from == CUT_LOOK_CUT)
+        name_format(delegation_zone(&outlook->cut), seen->cut);
 }
 
 static void put_upstream(struct gather_part *part, uint32_t order, const struct upstream_view *view)
@@ -92,7 +95,10 @@ static void put_upstream(struct gather_part *part, uint32_t order, const struct 
 
     reply_row(reply);
     reply_count(reply, part->worker);
-    reply_count(reply, order);
+    if (order > 0)
+        reply_count(reply, order);
+    else
+        reply_unknown(reply);
     reply_text(reply, addr_format(&view->addr, text));
     reply_text(reply, view->way);
     reply_text(reply, view->health);
@@ -127,6 +133,48 @@ static void put_group(struct gather_part *part, const struct zone *zone, uint64_
     }
 }
 
+/* A server of a cut that nothing is known of. */
+static struct upstream_view stranger(const struct addr *addr, const struct route_upstream *met)
+{
+    static const char *const names[] = {
+        [UPSTREAM_UDP] = "udp", [UPSTREAM_TCP] = "tcp", [UPSTREAM_TLS] = "tls"};
+    return (struct upstream_view){
+        .addr = met ? met->addr : *addr,
+        .way = met ? names[met->options.transport] : "",
+        .health = met ? "not met yet" : "not to be asked",
+        .error = "",
+    };
+}
+
+static void put_met(struct upstreams *upstreams, struct gather_part *part,
+                    const struct outlook *outlook, const struct addr *addr)
+{
+    const struct recursion_options *recursion = outlook->recursion;
+    struct route_upstream met;
+    struct upstream_view view;
+    bool may_ask = recursion->meet && recursion->meet(recursion->meet_context, addr, &met);
+    const struct upstream *known =
+        may_ask ? upstreams_known(upstreams, &met.addr, &met.options) : NULL;
+
+    if (known)
+        upstreams_view(known, loop_now(part->of->loop), &view);
+    else
+        view = stranger(addr, may_ask ? &met : NULL);
+    put_upstream(part, 0, &view);
+}
+
+/* The addresses of a cut's servers, in the order in which they were said: who is asked first is
+ * for the question to choose. */
+static void put_cut(struct upstreams *upstreams, struct gather_part *part,
+                    const struct outlook *outlook)
+{
+    for (unsigned i = 0; i < outlook->cut.addr_count; i++) {
+        struct addr addr;
+        delegation_addr(&outlook->cut, i, outlook->recursion->port, &addr);
+        put_met(upstreams, part, outlook, &addr);
+    }
+}
+
 static void visit(struct upstreams *upstreams, struct gather_part *part)
 {
     const struct wanted *wanted = part->wanted;
@@ -136,7 +184,6 @@ static void visit(struct upstreams *upstreams, struct gather_part *part)
     struct cache_key keys[VARIANTS];
     uint64_t now = loop_now(part->of->loop);
 
-    (void)upstreams;
     if (!seen || !part->of->resolver) {
         free(seen);
         return;
@@ -148,7 +195,9 @@ static void visit(struct upstreams *upstreams, struct gather_part *part)
     }
     resolver_look(part->of->resolver, &keys[0], &seen->outlook);
     note_names(seen);
-    if (seen->outlook.zone)
+    if (seen->outlook.from == CUT_LOOK_CUT)
+        put_cut(upstreams, part, &seen->outlook);
+    else if (seen->outlook.zone && seen->outlook.from != CUT_LOOK_ABSENT)
         put_group(part, seen->outlook.zone, now);
     cache_read_end();
     part->found = seen;
@@ -162,6 +211,7 @@ static const char *way_name(enum outlook_way way)
         [OUTLOOK_CACHE] = "from the cache",
         [OUTLOOK_LOCAL] = "here",
         [OUTLOOK_UPSTREAMS] = "by upstreams",
+        [OUTLOOK_RECURSION] = "by recursion",
         [OUTLOOK_NOBODY] = "refused, no zone takes it",
     };
     return names[way];
@@ -173,7 +223,7 @@ static void put_rcode(struct reply *reply, const struct seen *seen)
     char text[RRTYPE_TEXT_MAX];
     enum outlook_way way = seen->outlook.way;
 
-    if (way == OUTLOOK_UPSTREAMS)
+    if (way == OUTLOOK_UPSTREAMS || way == OUTLOOK_RECURSION)
         reply_unknown(reply);
     else if (way == OUTLOOK_NOBODY)
         reply_text(reply, rrtype_rcode_name(RCODE_REFUSED, text));
@@ -194,6 +244,20 @@ static void put_local(struct reply *reply, const struct seen *seen)
     reply_flag(reply, seen->outlook.has_local && local->has_records);
 }
 
+static const char *cut_known(const struct outlook *outlook)
+{
+    if (outlook->from == CUT_LOOK_ABSENT)
+        return "nothing is there";
+    if (outlook->from == CUT_LOOK_ZONE)
+        return "configured";
+    if (outlook->from != CUT_LOOK_CUT)
+        return "";
+    if (outlook->cut.origin == DELEGATION_HINTS)
+        return "the hints";
+    return outlook->cut.origin == DELEGATION_PARENT ? "from the zone above"
+                                                    : "from the zone itself";
+}
+
 static void put_outlook(struct reply *reply, const struct wanted *wanted, const struct seen *seen)
 {
     char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX];
@@ -201,7 +265,7 @@ static void put_outlook(struct reply *reply, const struct wanted *wanted, const 
     reply_record(reply, "lookup",
                  "name:text\ttype:text\tanswered:text\trcode:text\tbeing_asked:flag\t"
                  "local_zone:text\tlocal_action:text\tlocal_origin:text\tlocal_records:flag\t"
-                 "alias_to:text\tzone:text");
+                 "alias_to:text\tzone:text\tzone_cut:text\tcut_known:text");
     reply_row(reply);
     reply_text(reply, name_format((struct name){wanted->wire, wanted->name_len}, name));
     reply_text(reply, rrtype_name(wanted->type, type));
@@ -211,6 +275,8 @@ static void put_outlook(struct reply *reply, const struct wanted *wanted, const 
     put_local(reply, seen);
     reply_text(reply, seen->alias);
     reply_text(reply, seen->zone);
+    reply_text(reply, seen->cut);
+    reply_text(reply, cut_known(&seen->outlook));
     reply_row_end(reply);
 }
 

@@ -9,7 +9,10 @@
 #include <stdint.h>
 
 #include "dns/name.h"
+#include "resolve/cut_look.h"
+#include "resolve/delegation.h"
 #include "resolve/local_names.h"
+#include "resolve/recursion_options.h"
 
 struct zone;
 
@@ -17,6 +20,7 @@ enum outlook_way {
     OUTLOOK_CACHE,     /* the answer is at hand */
     OUTLOOK_LOCAL,     /* answered here */
     OUTLOOK_UPSTREAMS, /* asked of the zone's upstreams */
+    OUTLOOK_RECURSION, /* by recursion, which goes down from cut */
     OUTLOOK_NOBODY,    /* no zone takes it: REFUSED */
 };
 
@@ -28,7 +32,10 @@ struct outlook {
     struct local_view local; /* borrows from the key */
     struct name target;      /* an alias answered here leads to this name; else its len is 0 */
     const struct zone *zone; /* that takes the name, or the target; NULL: none */
-    uint8_t wire[NAME_WIRE_MAX]; /* of target */
+    enum cut_look from;      /* OUTLOOK_RECURSION, and of a stub zone: where it begins */
+    struct delegation cut;   /* CUT_LOOK_CUT */
+    const struct recursion_options *recursion; /* how its servers would be asked */
+    uint8_t wire[NAME_WIRE_MAX];               /* of target */
 };
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "dns/edns.h"
 #include "dns/rrtype.h"
+#include "resolve/cut_look.h"
 #include "resolve/finish.h"
 #include "resolve/forward.h"
 #include "resolve/iterate.h"
@@ -342,8 +343,12 @@ void resolver_refresh(struct resolver *resolver, const struct cache_key *key)
 static enum outlook_way look_elsewhere(const struct resolver *resolver, struct name name,
                                        uint16_t type, struct outlook *out)
 {
-    out->zone = route_find(resolver->routes, name, type);
-    return out->zone && out->zone->group_len ? OUTLOOK_UPSTREAMS : OUTLOOK_NOBODY;
+    const struct zone *zone = out->zone = route_find(resolver->routes, name, type);
+    if (zone && zone->is_authoritative && resolver->tasks.world)
+        out->from = cut_look(&resolver->tasks, zone, name, type, &out->cut);
+    if (out->from == CUT_LOOK_CUT || out->from == CUT_LOOK_ABSENT)
+        return OUTLOOK_RECURSION;
+    return zone && zone->group_len ? OUTLOOK_UPSTREAMS : OUTLOOK_NOBODY;
 }
 
 /* As find_local() and ask_alias() go. */
@@ -376,6 +381,8 @@ void resolver_look(const struct resolver *resolver, const struct cache_key *key,
     out->rcode = RCODE_NOERROR;
     out->target = (struct name){0};
     out->zone = NULL;
+    out->from = CUT_LOOK_NONE;
+    out->recursion = &tasks->recursion;
     out->is_asked = tasks_find(tasks, key) != NULL;
     out->has_local =
         tasks->local && local_names_view(tasks->local, question_of(key).name, &out->local);

@@ -168,6 +168,9 @@ def test_a_trace_shows_the_way_down_and_the_nailed_plant(tree, recursive):
     assert zones["zones"][-1]["kind"] == "recursion" and zones["recursion"]["servers_met"] > 3
     assert daemon.status()["servers_met"] == zones["recursion"]["servers_met"]
     assert daemon.metrics()["recursion_queries_total"] >= 4
+    planned = daemon.ask("lookup", "other.plant.one.")
+    assert (planned["lookup"]["answered"], planned["lookup"]["zone_cut"]) == ("by recursion", "plant.one.")
+    assert {one["transport"] for one in planned["upstreams"]} == {"tcp"}
     known = daemon.ask("lookup", "--trace", "www.plant.one.")
     assert (known["trace"]["answered"], known["trace"]["asked"]) == ("from the cache", 0)
     text = subprocess.run([program("nailupctl"), "-s", daemon.socket_path, "lookup", "-t", "-f", "www.away.one."],

@@ -93,7 +93,7 @@ static void test_a_zones_upstreams_are_told_for_each_worker(void **state)
 {
     const char *reply = ask(*state, "lookup\tWWW.Z9.example\tAAAA");
     ASSERT_SAYS(reply, "\nrow\twww.z9.example.\tAAAA\tby upstreams\t\tno\t");
-    ASSERT_SAYS(reply, "\tz9.example.\ntable\tcached_answers\n");
+    ASSERT_SAYS(reply, "\tz9.example.\t\t\ntable\tcached_answers\n");
     ASSERT_SAYS(reply, "\nrow\t0\t1\t192.0.2.1@53\tudp\tgood\t\t0\t0\t0\t\n"
                        "row\t0\t1\t192.0.2.2@53\tudp\tgood\t\t0\t0\t0\t\n"
                        "row\t1\t1\t192.0.2.1@53\tudp\t");
@@ -102,12 +102,21 @@ static void test_a_zones_upstreams_are_told_for_each_worker(void **state)
 static void test_names_answered_here_are_told_with_the_reason(void **state)
 {
     ASSERT_SAYS(ask(*state, "lookup\tx.ads.test"),
-                "\tA\there\tNXDOMAIN\tno\tads.test.\tnxdomain\tlocal-zones\tno\t\t\n");
-    ASSERT_SAYS(ask(*state, "lookup\tnas.lan"), "\there\tNOERROR\tno\t\t\t\tyes\t\t\n");
+                "\tA\there\tNXDOMAIN\tno\tads.test.\tnxdomain\tlocal-zones\tno\t\t\t\t\n");
+    ASSERT_SAYS(ask(*state, "lookup\tnas.lan"), "\there\tNOERROR\tno\t\t\t\tyes\t\t\t\t\n");
     ASSERT_SAYS(ask(*state, "lookup\tout.lan"),
-                "\tby upstreams\t\tno\t\t\t\tyes\twww.z7.example.\tz7.example.\n");
-    ASSERT_SAYS(ask(*state, "lookup\tno.zone.takes.it"),
-                "\trefused, no zone takes it\tREFUSED\tno\t");
+                "\tby upstreams\t\tno\t\t\t\tyes\twww.z7.example.\tz7.example.\t\t\n");
+}
+
+static void test_where_recursion_would_begin_is_told_without_asking_anybody(void **state)
+{
+    struct office *office = *state;
+    const char *reply = ask(office, "lookup\tno.zone.takes.it");
+    ASSERT_SAYS(reply, "\tby recursion\t\tno\t\t\t\tno\t\t.\t.\tthe hints\n");
+    ASSERT_SAYS(reply, "\nrow\t0\t\t198.41.0.4@53\tudp\tnot met yet\t");
+    for (int i = 0; i < DESK_WORKERS; i++)
+        assert_int_equal(upstreams_met(office->desk.workers[i].upstreams), 0);
+    ASSERT_SAYS(ask(office, "zones"), "\nrow\t.\trecursion\t\t\t\t\n");
 }
 
 static void keep(struct office *office, const char *text, uint32_t ttl_s, uint8_t flags)
@@ -227,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_OFFICE(test_a_zones_upstreams_are_told_for_each_worker),
+        WITH_OFFICE(test_where_recursion_would_begin_is_told_without_asking_anybody),
         WITH_OFFICE(test_names_answered_here_are_told_with_the_reason),
         WITH_OFFICE(test_what_the_cache_has_is_told_and_not_touched),
         WITH_OFFICE(test_what_is_no_question_is_refused),
