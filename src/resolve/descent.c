@@ -37,9 +37,10 @@ void descent_fail(struct steps *out, uint16_t rcode, uint16_t ede)
 void descent_fail_unreachable(const struct strategy_view *view, struct steps *out)
 {
     const struct iterate_memory *memory = descent_memory(view);
-    struct failure *failure = &steps_add(out, STEP_FAIL)->failure;
+    bool is_drained = budget_is_drained(view->budget, view->now);
+    struct failure *failure = &steps_add(out, is_drained ? STEP_FAIL : STEP_ABOVE)->failure;
     *failure = failure_of_exchange(&memory->failed, memory->ede);
-    if (view->is_sub && budget_is_drained(view->budget, view->now))
+    if (view->is_sub && is_drained)
         failure->cache = false;
 }
 

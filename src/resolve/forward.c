@@ -73,7 +73,7 @@ static void next(const struct strategy_view *view, const struct event *event, st
         on_answered(view, event->response, out);
         break;
     case EVENT_FAILED:
-        steps_add(out, STEP_FAIL)->failure =
+        steps_add(out, STEP_ABOVE)->failure =
             failure_of_exchange(event->exchange, view->memory->forward.ede);
         break;
     case EVENT_SUB_DONE:

@@ -107,10 +107,12 @@ bool route_owns(const struct zone *zone, struct name name)
         return false;
     if (!zone->has_inner)
         return true;
+    const struct zone *stands_in = zone->instead_of ? zone->instead_of : zone;
     if (zone->within)
         zone = zone->within;
     uint8_t folded[NAME_WIRE_MAX];
-    return find_named(zone->routes, name_fold(name, folded), NAME_LABELS_MAX) == zone;
+    const struct zone *owner = find_named(zone->routes, name_fold(name, folded), NAME_LABELS_MAX);
+    return owner == zone || owner == stands_in;
 }
 
 /* ---- building ---- */
@@ -175,17 +177,49 @@ static bool has_root(const struct route_options *options)
     return false;
 }
 
+static struct zone recursion_zone(struct routes *routes, const struct strategy *iterate)
+{
+    return (struct zone){.name = name_root(),
+                         .routes = routes,
+                         .strategy = iterate,
+                         .cache = true,
+                         .is_authoritative = true};
+}
+
 /* Behind the zones of the configuration, which allocate() has left room for. */
 static void add_root(struct routes *routes, const struct strategy *iterate)
 {
     struct zone *zone = &routes->zones[routes->zone_count++];
-    *zone = (struct zone){.name = name_root(),
-                          .routes = routes,
-                          .strategy = iterate,
-                          .cache = true,
-                          .is_authoritative = true,
-                          .has_inner = routes->has_named};
+    *zone = recursion_zone(routes, iterate);
+    zone->has_inner = routes->has_named;
     routes->root = zone;
+}
+
+/* A zone of its own for who resolves a zone's names where its servers fail: the zone above, or
+ * recursion. It has none above itself, so a question moves up once. */
+static void add_above(struct routes *routes, struct zone *zone, struct zone *above,
+                      const struct strategy *iterate)
+{
+    unsigned labels = name_label_count(zone->name);
+    const struct zone *outer = labels ? find_named(routes, zone->name, labels - 1) : NULL;
+    if (!outer && !iterate)
+        return;
+    *above = outer ? *outer : recursion_zone(routes, iterate);
+    above->within = outer;
+    above->above = NULL;
+    above->instead_of = zone;
+    above->cache = above->cache && zone->cache;
+    above->has_inner = true;
+    zone->above = above;
+}
+
+static void add_aboves(struct routes *routes, const struct route_options *options,
+                       const struct strategy *iterate)
+{
+    struct zone *free_place = &routes->zones[options->zone_count + 1];
+    for (size_t i = 0; i < options->zone_count; i++)
+        if (options->zones[i].first)
+            add_above(routes, &routes->zones[i], free_place++, iterate);
 }
 
 static bool fill(struct routes *routes, const struct route_options *options,
@@ -213,6 +247,7 @@ static bool fill(struct routes *routes, const struct route_options *options,
         mark_inner(routes, &routes->zones[i]);
     if (options->recursion.enabled && !has_root(options))
         add_root(routes, strategies->iterate);
+    add_aboves(routes, options, options->recursion.enabled ? strategies->iterate : NULL);
     for (size_t i = 0; i < options->prewarmed_count; i++)
         if (!want(routes, &options->prewarmed[i], upstreams))
             return false;
@@ -221,17 +256,18 @@ static bool fill(struct routes *routes, const struct route_options *options,
 
 static bool allocate(struct routes *routes, const struct route_options *options)
 {
-    size_t places = options->prewarmed_count, slots = 2, name_bytes = 0;
+    size_t places = options->prewarmed_count, slots = 2, name_bytes = 0, firsts = 0;
     for (size_t i = 0; i < options->zone_count; i++) {
         places += MIN(options->zones[i].upstream_count, (size_t)EXCHANGE_GROUP_MAX);
         name_bytes += options->zones[i].name_len;
+        firsts += options->zones[i].first;
     }
     while (slots < 2 * options->zone_count)
         slots *= 2;
     MUST(slots <= UINT32_MAX / 2);
     routes->zone_count = options->zone_count;
     routes->slot_mask = (uint32_t)(slots - 1);
-    routes->zones = calloc(options->zone_count + 1, sizeof(*routes->zones));
+    routes->zones = calloc(options->zone_count + 1 + firsts, sizeof(*routes->zones));
     routes->names = malloc(name_bytes + 1);
     routes->upstreams = calloc(places + 1, sizeof(struct upstream *));
     routes->slots = calloc(slots, sizeof(*routes->slots));

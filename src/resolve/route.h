@@ -38,6 +38,10 @@ struct zone {
     bool is_authoritative;
     bool is_last_hope; /* of a cut: servers that ask others are believed too; no better are left */
     const struct zone *within; /* of a cut: the zone of the configuration; NULL: it is one itself */
+    /* Who resolves its names where its servers fail (first: yes): as if the zone were not there.
+     * NULL: nobody. */
+    const struct zone *above;
+    const struct zone *instead_of; /* of such a one: that zone, whose names it has too */
 };
 
 /* By what kind of zone. */
@@ -73,8 +77,8 @@ bool routes_have_forward(const struct routes *routes);
 const struct zone *route_at(const struct routes *routes, size_t place);
 
 /* Whether name (of any case) belongs to the zone: it is below it and no inner zone of the
- * configuration takes it. What
- * the zone's servers say of other names is not believed. */
+ * configuration takes it, but for one that it stands in for. What the zone's servers say of other
+ * names is not believed. */
 bool route_owns(const struct zone *zone, struct name name);
 
 #endif

@@ -138,6 +138,8 @@ enum step_kind {
     STEP_WAIT,    /* until: EVENT_TIME then; a later one replaces it */
     STEP_DONE,    /* the answer is what was kept, if anything, and the event's answer */
     STEP_FAIL,    /* failure */
+    STEP_ABOVE,   /* failure: the zone's servers are of no use; STARTED comes for the zone that
+                     stands in for it, and where there is none, this is FAIL */
 };
 
 struct step_ask {
@@ -167,7 +169,7 @@ struct step {
     };
 };
 
-/* In the order in which they are acted upon. Nothing may follow DONE or FAIL. */
+/* In the order in which they are acted upon. Nothing may follow DONE, FAIL or ABOVE. */
 struct steps {
     size_t count;
     struct step at[STEPS_MAX];

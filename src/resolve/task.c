@@ -10,6 +10,7 @@
 #include "dns/edns.h"
 #include "resolve/finish.h"
 #include "resolve/local_alias.h"
+#include "resolve/task_cut.h"
 #include "resolve/task_inside.h"
 #include "resolve/task_trace.h"
 
@@ -71,15 +72,42 @@ static struct task *take_in(struct tasks *tasks, const struct cache_key *key,
     return task;
 }
 
+static bool has_servers(const struct tasks *tasks, const struct zone *zone)
+{
+    return zone->group_len || (zone->is_authoritative && tasks->world);
+}
+
 enum resolver_result task_take(struct tasks *tasks, const struct cache_key *key, unsigned depth,
                                struct task **out)
 {
     struct name name = {key->name, key->name_len};
     const struct zone *zone = route_find(tasks->routes, name, key->type);
-    if (!zone || (!zone->group_len && !(zone->is_authoritative && tasks->world)))
+    if (!zone || !has_servers(tasks, zone))
         return RESOLVER_NO_ROUTE;
     *out = take_in(tasks, key, zone, depth);
     return *out ? RESOLVER_WAITING : RESOLVER_FULL;
+}
+
+/* Where the zone's questions need one; false: out of memory. */
+static bool give_budget(struct task *task, const struct zone *zone)
+{
+    if (zone->is_authoritative && !task->budget)
+        task->budget = budget_new(loop_now(task->tasks->loop));
+    return task->budget || !zone->is_authoritative;
+}
+
+bool task_move(struct task *task, const struct zone *zone)
+{
+    if (!has_servers(task->tasks, zone) || !give_budget(task, zone))
+        return false;
+    exchange_stop(&task->exchange);
+    task_cut_drop(task);
+    timer_stop(&task->wait);
+    tasks_leave_subs(task);
+    route_hold(zone);
+    route_drop(task->zone);
+    task->zone = zone;
+    return true;
 }
 
 static void start_with(struct task *task, const struct event *event, const struct answer *answer)
@@ -89,11 +117,10 @@ static void start_with(struct task *task, const struct event *event, const struc
     task->is_late = patience_us == 0 || patience_us >= TASK_WALL_US;
     task->ends_at = loop_now(loop) + TASK_WALL_US;
     timer_start(loop, &task->wall, task->is_late ? task->ends_at : loop_now(loop) + patience_us);
-    if (task->zone->is_authoritative && !task->budget)
-        task->budget = budget_new(loop_now(loop));
+    bool has_budget = give_budget(task, task->zone);
     if (task_is_traced(task))
         task_trace_begun(task);
-    if (task->zone->is_authoritative && !task->budget)
+    if (!has_budget)
         task_fail(task, stat_failures_other, EDE_OTHER, false);
     else
         task_feed_event(task, event, answer);

@@ -78,22 +78,11 @@ static enum exchange_verdict on_answer(void *owner, const struct exchange_answer
     return at_hand.another ? EXCHANGE_ANOTHER : EXCHANGE_TAKEN;
 }
 
-static void count_failure(struct stats *stats, const struct exchange_failure *failure)
-{
-    if (failure->full)
-        STATS_INC(stats, failures_full);
-    else if (failure->any_answer)
-        STATS_INC(stats, failures_badanswer);
-    else
-        STATS_INC(stats, failures_unreachable);
-}
-
 static void on_failed(void *owner, const struct exchange_failure *failure)
 {
     struct task *task = owner;
     struct tasks *tasks = task->tasks;
     struct event event = {.kind = EVENT_FAILED, .exchange = failure};
-    count_failure(tasks->stats, failure);
     if (task_is_traced(task))
         task_trace_given_up(task, failure);
     task_feed_event(task, &event, NULL);

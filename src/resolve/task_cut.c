@@ -288,7 +288,7 @@ void task_cut_drop(struct task *task)
 void task_cut_zone(const struct task *task, struct zone *out)
 {
     *out = *task->zone;
-    out->within = task->zone;
+    out->within = task->zone->within ? task->zone->within : task->zone;
     out->name = task->asked_zone;
     out->is_last_hope = task->memory.iterate.is_last_hope;
 }

@@ -29,6 +29,10 @@ enum resolver_result task_take(struct tasks *tasks, const struct cache_key *key,
                                struct task **out);
 void task_start(struct task *task);
 
+/* Its question is resolved by this zone from now on: nothing is under way any more. False, and
+ * nothing has changed: that zone has nobody to ask, or memory is out. */
+bool task_move(struct task *task, const struct zone *zone);
+
 /* ---- task_step.c ---- */
 
 /* Asks the strategy and does what it says. The task may have ended afterwards, but is not given

@@ -35,6 +35,17 @@ void task_feed_event(struct task *task, const struct event *event, const struct 
     task_feed(task, &at_hand);
 }
 
+/* No more time than is left of the client's, and some is left for who is asked next. 0: as much as
+ * an exchange may take. */
+static uint64_t wall_of(const struct task *task)
+{
+    uint64_t now = loop_now(task->tasks->loop);
+    uint64_t left_us = task->budget ? budget_time_left(task->budget, now) : 0;
+    if (!task->zone->above)
+        return left_us;
+    return left_us ? MIN(left_us, TASK_FIRST_US) : TASK_FIRST_US;
+}
+
 static struct exchange_question
 exchange_question(struct task *task, const struct question *question, bool recursion_desired)
 {
@@ -45,18 +56,17 @@ exchange_question(struct task *task, const struct question *question, bool recur
         .checking_disabled = recursion_desired && task->key.flags & CACHE_KEY_CD,
         .dnssec_ok = task->key.flags & CACHE_KEY_DO,
         .authentic_data = task->zone->trust_ad, /* RFC 6840 section 5.7 */
+        .wall_us = wall_of(task),
     };
 }
 
-/* What a question to servers that hold zones has beside: no more time than is left of the client's,
- * and whom to ask first. */
+/* What a question to servers that hold zones has beside: whom to ask first. */
 static void add_wishes(const struct task *task, struct exchange_question *question,
                        struct upstream *const *group, size_t count)
 {
     const struct tasks *tasks = task->tasks;
     if (!question_equal(&question->question, &task->question))
         STATS_INC(tasks->stats, recursion_minimised);
-    question->wall_us = budget_time_left(task->budget, loop_now(tasks->loop));
     question->prefer_family = met_prefer_family(&tasks->recursion);
     question->doubtful = task_cut_doubtful(task, group, count);
 }
@@ -149,6 +159,33 @@ static void end(struct task *task, const struct at_hand *at_hand)
         task_fail(task, stat_failures_other, EDE_OTHER, false);
 }
 
+/* What it came of; a subtask has counted its own. */
+static void count_failed(struct stats *stats, const struct event *event)
+{
+    bool is_exchange = event->kind == EVENT_FAILED;
+    if (is_exchange && event->exchange->full)
+        STATS_INC(stats, failures_full);
+    else if (event->kind == EVENT_ANSWERED || (is_exchange && event->exchange->any_answer))
+        STATS_INC(stats, failures_badanswer);
+    else if (is_exchange)
+        STATS_INC(stats, failures_unreachable);
+}
+
+/* The zone's servers are of no use: who stands in for them begins anew. */
+static void go_above(struct task *task, const struct failure *failure,
+                     const struct at_hand *at_hand)
+{
+    const struct zone *former = task->zone;
+    MUST(!task->head);
+    if (!former->above || !failure->cache || !task_move(task, former->above)) {
+        count_failed(task->tasks->stats, at_hand->event);
+        finish_failed(task, failure);
+        return;
+    }
+    STATS_INC(task->tasks->stats, zones_passed_over);
+    task_feed_event(task, &(struct event){.kind = EVENT_STARTED}, NULL);
+}
+
 static void act(struct task *task, const struct step *step, struct at_hand *at_hand)
 {
     switch (step->kind) {
@@ -193,9 +230,11 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
         end(task, at_hand);
         break;
     case STEP_FAIL:
-        if (at_hand->event->kind == EVENT_ANSWERED) /* those of exchanges are counted there */
-            STATS_INC(task->tasks->stats, failures_badanswer);
+        count_failed(task->tasks->stats, at_hand->event);
         finish_failed(task, &step->failure);
+        break;
+    case STEP_ABOVE:
+        go_above(task, &step->failure, at_hand);
         break;
     }
 }

@@ -14,6 +14,7 @@
 
 #include "base/list.h"
 #include "base/stats.h"
+#include "base/units.h"
 #include "cache/cache.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
@@ -36,6 +37,9 @@ enum {
 /* All that a question may take: its own exchange and that of one more zone at their slowest, or
  * many fast ones. Clients give up soon after. */
 #define TASK_WALL_US (2 * EXCHANGE_WALL_US)
+
+/* What the servers of a zone have at most where somebody stands in for them (first: yes). */
+#define TASK_FIRST_US (2 * US_PER_S)
 
 struct iterate_world;
 struct lame;

@@ -31,7 +31,7 @@ static const struct failure *failed(struct exchange_failure exchange)
 {
     struct step *step = feed((struct event){.kind = EVENT_FAILED, .exchange = &exchange});
     assert_int_equal(steps.count, 1);
-    assert_int_equal(step->kind, STEP_FAIL);
+    assert_int_equal(step->kind, STEP_ABOVE);
     assert_int_equal(step->failure.rcode, RCODE_SERVFAIL);
     return &step->failure;
 }

@@ -77,6 +77,7 @@ static void put_step(const struct step *step)
         put("passed %s", name_format(step->name, name));
         break;
     case STEP_FAIL:
+    case STEP_ABOVE:
         put_failure(&step->failure);
         break;
     case STEP_LEARN:
