@@ -372,6 +372,8 @@ static void answered(struct attempt *attempt, const struct message *message)
 static bool is_not_understood(const struct message *message)
 {
     uint16_t rcode = message_rcode(message);
+    if (rcode == RCODE_BADVERS) /* we speak version 0, below which there is none */
+        return true;
     return (rcode == RCODE_FORMERR || rcode == RCODE_NOTIMP) && !message->edns.present;
 }
 
