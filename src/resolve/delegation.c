@@ -139,6 +139,18 @@ bool delegation_needs_glue(const struct delegation *delegation, unsigned server)
     return name_is_below(delegation_server(delegation, server), delegation_zone(delegation));
 }
 
+bool delegation_take_glue(struct delegation *delegation, unsigned server,
+                          const struct delegation *from)
+{
+    int place = delegation_find(from, delegation_server(delegation, server));
+    if (place == DELEGATION_NONE || !from->servers[place].addr_count)
+        return false;
+    for (unsigned i = 0; i < from->addr_count; i++)
+        if (from->addrs[i].server == place)
+            (void)delegation_add_addr(delegation, server, bytes_of(&from->addrs[i]));
+    return true;
+}
+
 void delegation_inherit(struct delegation *delegation, const struct delegation *from)
 {
     for (unsigned i = 0; i < from->addr_count; i++) {
@@ -238,17 +250,24 @@ bool delegation_from_referral(struct delegation *out, const struct message *mess
 }
 
 bool delegation_from_child(struct delegation *out, const struct message *message, struct name zone,
-                           uint64_t parent_ends_at, uint64_t now)
+                           bool is_proven, uint64_t parent_ends_at, uint64_t now)
 {
     uint32_t ttl_s = INT32_MAX;
     delegation_init(out, zone, DELEGATION_CHILD, 0);
     take_servers(out, message, SECTION_ANSWER, &ttl_s);
-    take_servers(out, message, SECTION_AUTHORITY, &ttl_s);
+    if (is_proven)
+        take_servers(out, message, SECTION_AUTHORITY, &ttl_s);
     if (!out->server_count)
         return false;
     take_glue(out, message, zone);
     out->ends_at = MIN(ends_after(now, ttl_s), parent_ends_at);
     return true;
+}
+
+void delegation_end_with(struct delegation *delegation, const struct delegation *asked)
+{
+    if (!name_is_root(delegation_zone(asked)))
+        delegation->ends_at = MIN(delegation->ends_at, asked->ends_at);
 }
 
 /* ---- to and from the cache ---- */

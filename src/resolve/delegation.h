@@ -116,10 +116,20 @@ MUST_USE bool delegation_from_referral(struct delegation *out, const struct mess
                                        enum section section, struct name asked_zone,
                                        const struct question *question, uint64_t now);
 
-/* The zone's own NS records in an authoritative answer, in any section; ends no later than
- * parent_ends_at. False when there are none. */
+/* The zone's own NS records in an authoritative answer that they are part of, or, when the message
+ * is proven to be the server's, that they go with. Who forges an answer to one name would otherwise
+ * have them all (CVE-2025-11411). Ends no later than parent_ends_at. False when there are none. */
 MUST_USE bool delegation_from_child(struct delegation *out, const struct message *message,
-                                    struct name zone, uint64_t parent_ends_at, uint64_t now);
+                                    struct name zone, bool is_proven, uint64_t parent_ends_at,
+                                    uint64_t now);
+
+/* Ends no later than the cut that was asked: without it this would not have been found. The root's
+ * is always there. */
+void delegation_end_with(struct delegation *delegation, const struct delegation *asked);
+
+/* Takes the addresses that the other one has of the server with this name; false: it has none. */
+bool delegation_take_glue(struct delegation *delegation, unsigned server,
+                          const struct delegation *from);
 
 /* The question that the cut is kept under; the name borrows from the delegation. */
 struct question delegation_key(const struct delegation *delegation);

@@ -125,6 +125,11 @@ static void go_back(const struct strategy_view *view, struct steps *out);
 static void last_hope(const struct strategy_view *view, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
+    if (!memory->took_glue && !is_configured(memory)) {
+        memory->took_glue = true;
+        steps_add(out, STEP_GLUE)->cut = &memory->cut;
+        return;
+    }
     if (memory->is_last_hope || !(memory->met_recursive || memory->met_empty)) {
         go_back(view, out);
         return;
@@ -156,8 +161,7 @@ static void look_up(const struct strategy_view *view, struct steps *out)
 
 /* ---- cuts ---- */
 
-void descent_enter(const struct strategy_view *view, const struct delegation *cut,
-                   struct steps *out)
+static void begin(const struct strategy_view *view, const struct delegation *cut, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
     if (memory->pending)
@@ -166,8 +170,15 @@ void descent_enter(const struct strategy_view *view, const struct delegation *cu
     memory->pending = memory->addrs_asked = memory->absent_labels = 0;
     memory->looked_up = 0;
     memory->asking = false;
-    memory->met_recursive = memory->met_empty = memory->is_last_hope = false;
+    memory->met_recursive = memory->met_empty = memory->is_last_hope = memory->took_glue = false;
     choose_question(view);
+}
+
+void descent_enter(const struct strategy_view *view, const struct delegation *cut,
+                   struct steps *out)
+{
+    const struct iterate_memory *memory = descent_memory(view);
+    begin(view, cut, out);
     if (is_configured(memory) || memory->cut.addr_count)
         ask_cut(view, 0, out);
     else
@@ -177,6 +188,24 @@ void descent_enter(const struct strategy_view *view, const struct delegation *cu
 uint64_t descent_mark(const struct delegation *cut)
 {
     return delegation_addrs_mark(cut) ^ name_hash(delegation_zone(cut), 0);
+}
+
+/* Zones above a server may know it by an address that it does not give itself any more, or cannot
+ * be asked for: better than nothing. */
+void descent_take_glue(const struct strategy_view *view, const struct delegation *cut,
+                       struct steps *out)
+{
+    delegation_inherit(&descent_memory(view)->cut, cut);
+    descent_try_more(view, out);
+}
+
+void descent_enter_asked(const struct strategy_view *view, const struct delegation *cut,
+                         struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    begin(view, cut, out);
+    memory->addrs_asked = memory->cut.addr_count;
+    descent_try_more(view, out);
 }
 
 /* All servers of the cut failed. When it was known before, the parent may know of others by now;

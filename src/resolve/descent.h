@@ -37,6 +37,14 @@ void descent_ask_on(const struct strategy_view *view, struct steps *out);
  * waits for those that are looked up, or looks up more, or goes back to the zone above. */
 void descent_try_more(const struct strategy_view *view, struct steps *out);
 
+/* The addresses that the zones above its servers know, and the cut does not: asks them. */
+void descent_take_glue(const struct strategy_view *view, const struct delegation *cut,
+                       struct steps *out);
+
+/* As descent_enter(), but its known addresses were asked already. */
+void descent_enter_asked(const struct strategy_view *view, const struct delegation *cut,
+                         struct steps *out);
+
 /* Tells cuts apart by their zone and addresses. */
 uint64_t descent_mark(const struct delegation *cut);
 

@@ -84,7 +84,8 @@ static void next(const struct strategy_view *view, const struct event *event, st
         break;
     case EVENT_ALIAS: /* another strategy's */
     case EVENT_TIME:  /* it never waits */
-    case EVENT_CUT:   /* nor goes down from the root */
+    case EVENT_GLUE:
+    case EVENT_CUT: /* nor goes down from the root */
         break;
     }
 }

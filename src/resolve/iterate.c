@@ -84,11 +84,11 @@ static void on_referral(const struct strategy_view *view, const struct event *ev
         return;
     }
     steps_add(out, STEP_LEARN);
-    if (memory->revisited && descent_mark(cut) == memory->failed_mark) {
-        descent_fail_unreachable(view, out); /* the same servers once more */
+    memory->from_cache = false;
+    if (memory->revisited && descent_mark(cut) == memory->failed_mark) { /* the same addresses */
+        descent_enter_asked(view, cut, out);
         return;
     }
-    memory->from_cache = false;
     memory->failed = (struct exchange_failure){0}; /* it was another zone's */
     descent_enter(view, cut, out);
 }
@@ -267,6 +267,9 @@ static void next(const struct strategy_view *view, const struct event *event, st
         break;
     case EVENT_CUT:
         on_cut(view, event, out);
+        break;
+    case EVENT_GLUE:
+        descent_take_glue(view, event->delegation, out);
         break;
     case EVENT_ANSWERED:
         on_answered(view, event, out);

@@ -29,6 +29,7 @@ static void next(const struct strategy_view *view, const struct event *event, st
     case EVENT_ANSWERED:
     case EVENT_FAILED:
     case EVENT_TIME:
+    case EVENT_GLUE:
     case EVENT_CUT:
         break;
     }

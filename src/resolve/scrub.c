@@ -242,10 +242,10 @@ static void keep_authority(struct scrubbing *work)
     for (struct rr rr; message_rr_next(&iter, &rr);) {
         if (!has_class(work, &rr) || keep_proof(work, &rr))
             continue;
-        if (work->kind != ANSWER_POSITIVE)
-            keep_negative(work, &rr);
-        else if (work->full)
+        if (work->full)
             keep_ns(work, &rr);
+        else if (work->kind != ANSWER_POSITIVE)
+            keep_negative(work, &rr);
     }
     compose_level_ttls(&work->compose, first);
 }
@@ -340,6 +340,13 @@ static uint32_t lifetime_of(const struct scrubbing *work, const struct answer *a
     return answer->ttl_count ? MIN(answer->ttl_s, ttl) : ttl;
 }
 
+/* What an answer brings along may be kept, and is all that a bare NODATA has to show. */
+static bool has_company(const struct response *response)
+{
+    return response->kind == RESPONSE_ANSWER ||
+           (response->kind == RESPONSE_NODATA && !response->has_soa);
+}
+
 /* Who asks for the servers of a zone wants to ask these next: their addresses are needed. */
 static bool is_about_servers(const struct question *question, const struct response *response)
 {
@@ -357,7 +364,7 @@ bool scrub(struct answer *out, struct compose_space *space, const struct message
     work.response = response;
     work.rules = rules;
     work.kind = kind_of(response->kind);
-    work.full = !rules->minimal_responses && response->kind == RESPONSE_ANSWER;
+    work.full = !rules->minimal_responses && has_company(response);
     work.hosts = work.full || is_about_servers(question, response);
     work.target_count = 0;
 

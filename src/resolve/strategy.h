@@ -65,6 +65,7 @@ struct iterate_memory {
     bool revisited;        /* the parent was asked again because the cut failed */
     bool met_recursive;    /* some server of the cut asks others itself */
     bool met_empty;        /* some server of the cut had an answer with nothing in it */
+    bool took_glue;        /* what zones above the servers say of them is among the addresses */
     bool is_last_hope;     /* such answers are taken now: there are no better */
 };
 
@@ -100,6 +101,7 @@ enum event_kind {
     EVENT_SUB_DONE, /* answer: of the subtask, of any kind but a failure */
     EVENT_SUB_FAILED, /* failure: of the subtask */
     EVENT_TIME,       /* the instant of a WAIT came */
+    EVENT_GLUE,       /* delegation: the servers asked for, with the addresses that are known */
     EVENT_CUT, /* delegation: the closest cut known, NULL: none; or answer: nothing is below it */
 };
 
@@ -129,6 +131,7 @@ enum step_kind {
     STEP_KEEP,    /* after ANSWERED, ALIAS: what it gave is the head of the answer, more comes */
     STEP_SUBTASK, /* question: resolve it by its own zone, joined with whoever asks it too */
     STEP_CUT,     /* name: find the closest cut at or above it; EVENT_CUT comes at once */
+    STEP_GLUE, /* cut: what do cuts that are known say of its servers? EVENT_GLUE comes at once */
     STEP_ASK_CUT, /* cut: a question to its addresses; EVENT_FAILED, later, when none may be asked
                    */
     STEP_LEARN,   /* after ANSWERED: the delegation that came with it is kept */
@@ -162,6 +165,7 @@ struct step {
     union {
         struct step_ask ask;
         struct step_ask_cut ask_cut;
+        const struct delegation *cut;
         struct name name;         /* in the task's question, or the strategy's memory */
         struct question question; /* its name lives as long as the event */
         uint64_t until;

@@ -63,7 +63,7 @@ static enum exchange_verdict on_answer(void *owner, const struct exchange_answer
     at_hand.event = &event;
     if (task->zone->is_authoritative) {
         task_cut_note(task, &from->source.addr, &response, from->message);
-        if (task_cut_read(task, &response, from->message, &tasks->cut))
+        if (task_cut_read(task, &response, from, &tasks->cut))
             event.delegation = &tasks->cut;
         at_hand.part_ttl_s = task_cut_ttl(&response, from->message);
     }

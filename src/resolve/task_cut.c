@@ -202,6 +202,33 @@ void task_cut_find(struct task *task, struct name name, struct task_cut_found *o
         out->passed = (uint8_t)climb.passed;
 }
 
+static bool knows_glue(struct task *task, struct name name, struct delegation *cut, unsigned server)
+{
+    struct delegation *known = &task->tasks->cut;
+    struct cache_key key;
+    struct answer found;
+    cut_key(task, name, &key);
+    return cache_find(task->tasks->cache, &key, loop_now(task->tasks->loop), &found) &&
+           !found.stale_s && delegation_from_answer(known, &found) &&
+           delegation_take_glue(cut, server, known);
+}
+
+/* Of the closest cut with any. */
+static void find_glue(struct task *task, struct delegation *cut, unsigned server)
+{
+    struct name name = delegation_server(cut, server);
+    while (!knows_glue(task, name, cut, server) && !name_is_root(name))
+        name = name_parent(name);
+}
+
+void task_cut_add_glue(struct task *task, struct delegation *cut)
+{
+    cache_read_begin();
+    for (unsigned i = 0; i < cut->server_count; i++)
+        find_glue(task, cut, i);
+    cache_read_end();
+}
+
 void task_cut_learn(struct task *task, const struct delegation *cut)
 {
     struct tasks *tasks = task->tasks;
@@ -301,16 +328,22 @@ static bool is_new_of_itself(const struct message *message, const struct delegat
 }
 
 bool task_cut_read(const struct task *task, const struct response *response,
-                   const struct message *message, struct delegation *out)
+                   const struct exchange_answer *from, struct delegation *out)
 {
+    const struct message *message = from->message;
     const struct delegation *asked = &task->memory.iterate.cut;
     uint64_t now = loop_now(task->tasks->loop);
-    if (response->kind == RESPONSE_REFERRAL)
-        return delegation_from_referral(out, message, response->referral, task->asked_zone,
-                                        &task->asked, now);
+    if (response->kind == RESPONSE_REFERRAL) {
+        bool is_referral = delegation_from_referral(out, message, response->referral,
+                                                    task->asked_zone, &task->asked, now);
+        if (is_referral)
+            delegation_end_with(out, asked);
+        return is_referral;
+    }
     if (!response_is_useful(response->kind) || !is_new_of_itself(message, asked))
         return false;
-    if (!delegation_from_child(out, message, task->asked_zone, asked->ends_at, now))
+    if (!delegation_from_child(out, message, task->asked_zone, from->is_proven, asked->ends_at,
+                               now))
         return false;
     delegation_inherit(out, asked); /* many servers name themselves without their addresses */
     return delegation_is_reachable(out);

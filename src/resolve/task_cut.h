@@ -61,7 +61,10 @@ void task_cut_zone(const struct task *task, struct zone *out);
 /* What the response says of a cut: of the one it refers to, or of the zone asked. False: nothing
  * that is believed. */
 bool task_cut_read(const struct task *task, const struct response *response,
-                   const struct message *message, struct delegation *out);
+                   const struct exchange_answer *from, struct delegation *out);
+
+/* Puts the glue that known cuts have of the servers of this one into it. */
+void task_cut_add_glue(struct task *task, struct delegation *cut);
 
 void task_cut_learn(struct task *task, const struct delegation *cut);
 

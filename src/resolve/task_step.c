@@ -115,6 +115,13 @@ static void find_cut(struct task *task, struct name name)
     task_feed_event(task, &event, event.answer);
 }
 
+static void find_glue(struct task *task, const struct delegation *cut)
+{
+    struct delegation found = *cut;
+    task_cut_add_glue(task, &found);
+    task_feed_event(task, &(struct event){.kind = EVENT_GLUE, .delegation = &found}, NULL);
+}
+
 static void keep(struct task *task, const struct answer *answer)
 {
     MUST(answer && !task->head);
@@ -204,6 +211,9 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
         break;
     case STEP_CUT:
         find_cut(task, step->name);
+        break;
+    case STEP_GLUE:
+        find_glue(task, step->cut);
         break;
     case STEP_ASK_CUT:
         ask_cut(task, &step->ask_cut);

@@ -101,6 +101,8 @@ static size_t build(struct attempt *attempt, uint8_t *out, size_t size, uint16_t
     const struct exchange_question *asked = attempt->asked;
 
     attempt->id = id;
+    if (!attempt->over_stream && upstream_may_drop_edns(upstream, attempt->nth))
+        attempt->plain = true;
     attempt->with_edns = !attempt->plain && upstream_uses_edns(upstream);
     attempt->with_case = upstream_uses_case(upstream);
     attempt->with_cookie = attempt->with_edns && upstream->options.cookies;
@@ -109,7 +111,7 @@ static size_t build(struct attempt *attempt, uint8_t *out, size_t size, uint16_t
         .recursion_desired = asked->recursion_desired,
         .checking_disabled = asked->checking_disabled,
         .authentic_data = asked->authentic_data,
-        .dnssec_ok = asked->dnssec_ok,
+        .dnssec_ok = asked->dnssec_ok && attempt->with_edns,
         .keepalive = keepalive && attempt->with_edns,
         .edns = attempt->with_edns,
         .udp_size = EDNS_UDP_SIZE,
@@ -340,6 +342,7 @@ static enum cookie_check check_cookie(struct attempt *attempt, const struct mess
     if (cookie.server.len > 0 &&
         memcmp(cookie.client.data, upstream->cookie, EDNS_COOKIE_CLIENT) == 0)
         upstream_set_cookie(upstream, cookie.server);
+    attempt->has_cookie = true;
     return COOKIE_FINE;
 }
 
@@ -393,6 +396,7 @@ static void judge(struct attempt *attempt, const struct message *message)
     struct upstream *upstream = attempt->upstream;
     uint16_t rcode = message_rcode(message);
 
+    upstream->edns_works |= attempt->with_edns && !is_not_understood(message);
     if (rcode == RCODE_BADCOOKIE && attempt->with_cookie) {
         fail(attempt, attempt->over_stream ? ATTEMPT_MALFORMED : ATTEMPT_COOKIE);
     } else if (attempt->with_edns && is_not_understood(message)) {
@@ -452,6 +456,7 @@ static void on_datagram(void *owner, struct span datagram)
     }
     switch (check_cookie(attempt, &message)) {
     case COOKIE_WRONG:
+        attempt->upstream->edns_works = true; /* else a forger could have it asked without */
         on_stray(attempt);
         return;
     case COOKIE_MISSING:

@@ -59,11 +59,12 @@ struct attempt {
     bool waiting; /* for a connection */
     bool slow;    /* on_slow has been called */
     bool with_edns, with_case, with_cookie;
-    bool plain;     /* without EDNS, as the same question with it was not understood */
-    bool extra;     /* a probe beside the real attempt: its failure changes nothing */
-    bool no_route;  /* it could not leave this machine */
-    bool cold;      /* waited for a dial or was diverted by one, and is counted */
-    uint8_t strays; /* datagrams that were not the answer */
+    bool plain; /* without EDNS, as the same question with it was not understood, or not heard */
+    bool has_cookie; /* the answer has ours, which nobody else knows */
+    bool extra;      /* a probe beside the real attempt: its failure changes nothing */
+    bool no_route;   /* it could not leave this machine */
+    bool cold;       /* waited for a dial or was diverted by one, and is counted */
+    uint8_t strays;  /* datagrams that were not the answer */
     uint16_t id;
     uint64_t sent_at;
     uint64_t ends_at; /* its ceiling */

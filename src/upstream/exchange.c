@@ -313,6 +313,7 @@ static void on_answer(struct attempt *attempt, const struct message *message, ui
         .message = message,
         .upstream = attempt->upstream,
         .over_stream = attempt->over_stream,
+        .is_proven = attempt->over_stream || attempt->has_cookie,
         .nailed = is_nailed(attempt),
         .source = {attempt->upstream->addr, attempt_transport(attempt)},
         .rtt_us = rtt_us,

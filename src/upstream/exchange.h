@@ -44,7 +44,8 @@ struct exchange_answer {
     const struct message *message; /* parsed; message->bytes are its bytes */
     struct upstream *upstream;
     bool over_stream;
-    bool nailed; /* over a connection to one that is kept connected */
+    bool is_proven; /* no stranger can have sent it: over a stream, or with our cookie */
+    bool nailed;    /* over a connection to one that is kept connected */
     struct tap_source source;
     uint64_t rtt_us;
 };

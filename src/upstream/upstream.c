@@ -149,6 +149,11 @@ bool upstream_uses_edns(const struct upstream *upstream)
     return loop_now(upstream->env->loop) >= upstream->no_edns_until_at;
 }
 
+bool upstream_may_drop_edns(const struct upstream *upstream, unsigned silent)
+{
+    return !upstream->edns_works && silent >= UPSTREAM_EDNS_TRIES;
+}
+
 bool upstream_uses_case(const struct upstream *upstream)
 {
     return upstream->options.case_randomisation &&
@@ -176,6 +181,7 @@ void upstream_forget_path(struct upstream *upstream)
     upstream->stream = (struct health){0};
     upstream->no_route_until_at = 0;
     upstream->no_edns_until_at = 0;
+    upstream->edns_works = false;
     upstream->no_case_until_at = 0;
     upstream->case_losses = 0;
     memcpy(upstream->old_cookie, upstream->cookie, EDNS_COOKIE_CLIENT);

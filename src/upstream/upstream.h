@@ -25,7 +25,10 @@
 /* How long is remembered that a server has no EDNS, or does not keep the case of names. */
 #define UPSTREAM_QUIRK_US (3600 * US_PER_S)
 
-enum { UPSTREAM_CASE_LOSSES = 3 };
+enum {
+    UPSTREAM_CASE_LOSSES = 3,
+    UPSTREAM_EDNS_TRIES = 2, /* queries with EDNS, before one without */
+};
 
 enum { UPSTREAM_COOKIE_MAX = EDNS_COOKIE_CLIENT + EDNS_COOKIE_SERVER_MAX };
 
@@ -53,6 +56,7 @@ struct upstream {
     uint8_t old_cookie[EDNS_COOKIE_CLIENT]; /* ours before: of queries under way */
     uint64_t no_route_until_at;             /* over UDP: it could not even be sent to */
     uint64_t no_edns_until_at;
+    bool edns_works; /* a query with EDNS was answered, as one that is understood */
     uint64_t no_case_until_at;
     uint32_t case_losses; /* in a row over UDP, while no stream could be had */
 
@@ -100,6 +104,10 @@ struct select_facts upstream_facts(const struct upstream *upstream);
 struct health *upstream_health(struct upstream *upstream, bool over_stream);
 
 bool upstream_uses_edns(const struct upstream *upstream);
+
+/* Whether it may be one of those that drop queries with EDNS without a word: it never answered one,
+ * and has been silent to so many in a row for one question. */
+bool upstream_may_drop_edns(const struct upstream *upstream, unsigned silent);
 bool upstream_uses_case(const struct upstream *upstream);
 
 /* An answer came with the name in another case than asked. Over a stream that is the server's own

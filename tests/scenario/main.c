@@ -55,9 +55,10 @@ static void say_result(struct run *run, const struct script *script, const struc
 }
 
 /* A file that uses what we lack may pass nevertheless; if not, that is why. */
-static void play_unbounds(struct run *run, struct play *play, const struct script *script)
+static void play_unbounds(struct run *run, struct play *play, struct script *script)
 {
     struct translation translation = translate_options(script->config);
+    script->gives_cookies = translation.is_trusting;
     char why[TRANSLATE_NEEDS_MAX + 16];
     snprintf(why, sizeof(why), "needs %s", translation.needs);
     if (run->verbose && translation.yaml)

@@ -39,9 +39,10 @@ struct script {
     struct arena arena;
     const char *path;
     const char *title;
-    char *config; /* YAML, or Unbound's options */
-    bool is_ours; /* config is YAML */
-    char *hints;  /* the text between HINTS_BEGIN and HINTS_END; NULL: none */
+    char *config;       /* YAML, or Unbound's options */
+    bool is_ours;       /* config is YAML */
+    bool gives_cookies; /* all servers: what they say is known to be theirs */
+    char *hints;        /* the text between HINTS_BEGIN and HINTS_END; NULL: none */
     struct script_range *ranges;
     struct script_zone *zones; /* the last of the file first */
     struct script_step *steps;

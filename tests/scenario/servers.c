@@ -240,7 +240,7 @@ static size_t adjust(const struct world *world, const struct entry *entry, uint8
     bool is_ours = world->script->is_ours;
     if (len < HEADER_LEN)
         return len;
-    if (entry->adjust & ADJUST_COPY_ID)
+    if ((entry->adjust & ADJUST_COPY_ID) || !is_ours) /* Unbound's fake network knows who waits */
         header_set_id(message, header_id(query.data));
     if (entry->adjust & ADJUST_WRONG_ID)
         header_set_id(message, (uint16_t)(header_id(query.data) + 1));
@@ -253,7 +253,7 @@ static size_t adjust(const struct world *world, const struct entry *entry, uint8
         flip_case(message, len);
     if (entry->adjust & ADJUST_ANSWER_A)
         len = add_a(message, len);
-    if (entry->adjust & (ADJUST_COOKIE | ADJUST_WRONG_COOKIE))
+    if (entry->adjust & (ADJUST_COOKIE | ADJUST_WRONG_COOKIE) || world->script->gives_cookies)
         len = add_cookie(message, len, query);
     if (entry->adjust & ADJUST_WRONG_COOKIE)
         message[len - 16] ^= 1; /* ours, which the server must give back */

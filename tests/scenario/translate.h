@@ -11,6 +11,7 @@
 enum { TRANSLATE_NEEDS_MAX = 256 };
 
 struct translation {
+    bool is_trusting;                /* records that nobody asked for are believed */
     char *yaml;                      /* from malloc(); NULL: there is nothing to ask */
     char needs[TRANSLATE_NEEDS_MAX]; /* options that we lack, separated by blanks, or "" */
 };

@@ -179,6 +179,8 @@ void translate_server(struct translating *work, const char *key, const char *val
         put_local_zone(work, value, second);
     else if (strcmp(key, "local-data") == 0)
         put_local_data(work, line);
+    else if (strcmp(key, "iter-scrub-promiscuous") == 0)
+        work->out->is_trusting = strcmp(value, "no") == 0;
     else if (!translate_is_off(key, value))
         translate_need(work, key);
 }
@@ -212,7 +214,7 @@ static void put_lists(struct translating *work, int section, struct buf *yaml)
 void translate_server_finish(struct translating *work, struct buf *yaml)
 {
     struct buf *recursion = &work->section[IN_RECURSION];
-    translate_put(recursion, "  cookies: no\n");
+    translate_put(recursion, "  cookies: %s\n", work->out->is_trusting ? "yes" : "no");
     if (!work->has_caps)
         translate_put(recursion, "  case-randomisation: no\n");
     if (buf_span(&work->hints).len && !work->has_hints_file)

@@ -11,7 +11,6 @@
 /* Changes nothing that the files look at: features of ours that are always on or off. */
 static const char *const harmless[] = {
     "target-fetch-policy",
-    "iter-scrub-promiscuous",
     "rrset-roundrobin",
     "fake-sha1",
     "trust-anchor-signaling",
@@ -26,7 +25,6 @@ static const char *const harmless[] = {
     "verbosity",
     "harden-glue",
     "harden-dnssec-stripped",
-    "harden-below-nxdomain",
     "harden-unknown-additional",
     "unwanted-reply-threshold",
     "num-threads",
@@ -39,7 +37,6 @@ static const char *const harmless[] = {
     "infra-cache-min-rtt",
     "infra-cache-max-rtt",
     "max-query-restarts",
-    "iter-scrub-ns",
     "iter-scrub-cname",
     "max-global-quota",
     "udp-connect",
@@ -121,6 +118,7 @@ static const struct counterpart counterparts[] = {
 static const struct {
     const char *option, *off;
 } offs[] = {
+    {"iter-scrub-ns", "20"},
     {"hide-version", "no"},
     {"hide-identity", "no"},
     {"hide-trustanchor", "yes"},

@@ -54,6 +54,7 @@ static inline enum exchange_verdict answer_with(unsigned number, const struct me
     struct exchange *exchange = asked[number];
     struct exchange_answer answer = {
         .message = message,
+        .is_proven = true,
         .source = {.addr.in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)number)}}};
     bool stopped = false;
     if (answering)

@@ -146,12 +146,59 @@ static void test_the_child_is_believed_no_longer_than_the_parent(void **state)
                                                        "com. 9000 NS evil.example.com."},
                                          .additional = {"new.example.com. A 192.0.2.9"}});
     struct name zone = NAME("example.com");
-    assert_true(delegation_from_child(&cut, message, zone, NOW + 50 * US_PER_S, NOW));
+    assert_true(delegation_from_child(&cut, message, zone, true, NOW + 50 * US_PER_S, NOW));
     assert_string_equal(show(&cut), "example.com. CHILD new.example.com. 192.0.2.9");
     assert_int_equal(cut.ends_at, NOW + 50 * US_PER_S);
-    assert_true(delegation_from_child(&cut, message, zone, UINT64_MAX, NOW));
+    assert_true(delegation_from_child(&cut, message, zone, true, UINT64_MAX, NOW));
     assert_int_equal(cut.ends_at, NOW + 9000 * US_PER_S);
-    assert_false(delegation_from_child(&cut, message, NAME("www.example.com"), UINT64_MAX, NOW));
+    assert_false(
+        delegation_from_child(&cut, message, NAME("www.example.com"), true, UINT64_MAX, NOW));
+}
+
+static void test_what_comes_along_with_an_answer_is_believed_when_it_is_proven(void **state)
+{
+    (void)state;
+    struct question question = WWW;
+    const struct message *message =
+        response_make(&sent, HEADER_AA, &question,
+                      &(struct sections){.answer = {"www.example.com. A 192.0.2.80"},
+                                         .authority = {"example.com. 9000 NS ns.evil.org."}});
+    assert_true(delegation_from_child(&cut, message, NAME("example.com"), true, UINT64_MAX, NOW));
+    assert_false(delegation_from_child(&cut, message, NAME("example.com"), false, UINT64_MAX, NOW));
+}
+
+static void test_a_cut_ends_with_the_one_above_it_but_for_the_roots(void **state)
+{
+    (void)state;
+    struct delegation above;
+    assert_true(refer("com", WWW, (struct sections){.authority = {"example.com. NS ns.a.net."}}));
+    uint64_t ends_at = cut.ends_at;
+    delegation_init(&above, name_root(), DELEGATION_PARENT, NOW + 1);
+    delegation_end_with(&cut, &above);
+    assert_int_equal(cut.ends_at, ends_at);
+    delegation_init(&above, NAME("com"), DELEGATION_PARENT, NOW + 1);
+    delegation_end_with(&cut, &above);
+    assert_int_equal(cut.ends_at, NOW + 1);
+    above.ends_at = UINT64_MAX;
+    delegation_end_with(&cut, &above);
+    assert_int_equal(cut.ends_at, NOW + 1);
+}
+
+static void test_glue_of_one_server_is_taken_from_another_cut(void **state)
+{
+    (void)state;
+    struct delegation other;
+    assert_true(refer(
+        "com", WWW,
+        (struct sections){.authority = {"example.com. NS ns.a.com.", "example.com. NS ns.b.com."},
+                          .additional = {"ns.a.com. A 192.0.2.1", "ns.b.com. A 192.0.2.2"}}));
+    other = cut;
+    delegation_init(&cut, NAME("example.net"), DELEGATION_PARENT, NOW);
+    assert_int_equal(delegation_add(&cut, NAME("ns.c.com")), 0);
+    assert_int_equal(delegation_add(&cut, NAME("ns.b.com")), 1);
+    assert_false(delegation_take_glue(&cut, 0, &other));
+    assert_true(delegation_take_glue(&cut, 1, &other));
+    assert_string_equal(show(&cut), "example.net. PARENT ns.c.com. ns.b.com. 192.0.2.2");
 }
 
 static void test_the_answer_to_a_question_for_ns_tells_of_the_child(void **state)
@@ -162,7 +209,7 @@ static void test_the_answer_to_a_question_for_ns_tells_of_the_child(void **state
         response_make(&sent, HEADER_AA, &question,
                       &(struct sections){.answer = {". 518400 NS a.root."},
                                          .additional = {"a.root. 518400 A 192.0.2.53"}});
-    assert_true(delegation_from_child(&cut, message, name_root(), UINT64_MAX, NOW));
+    assert_true(delegation_from_child(&cut, message, name_root(), false, UINT64_MAX, NOW));
     assert_string_equal(show(&cut), ". CHILD a.root. 192.0.2.53");
 }
 
@@ -265,6 +312,9 @@ int main(void)
         cmocka_unit_test(test_long_names_end_the_room_but_nothing_else),
         cmocka_unit_test(test_one_address_counts_once),
         cmocka_unit_test(test_the_child_is_believed_no_longer_than_the_parent),
+        cmocka_unit_test(test_what_comes_along_with_an_answer_is_believed_when_it_is_proven),
+        cmocka_unit_test(test_a_cut_ends_with_the_one_above_it_but_for_the_roots),
+        cmocka_unit_test(test_glue_of_one_server_is_taken_from_another_cut),
         cmocka_unit_test(test_the_answer_to_a_question_for_ns_tells_of_the_child),
         cmocka_unit_test(test_a_server_in_its_own_zone_needs_glue),
         cmocka_unit_test(test_the_cache_gives_back_what_it_got),

@@ -16,6 +16,7 @@ static struct zone zone;
 static struct question question;
 static struct response response;
 static struct delegation cut;
+static const struct delegation *glue; /* that known cuts have; NULL: none */
 static struct iterate_rules rules;
 static struct budget budget;
 static const struct strategy *strategy;
@@ -73,6 +74,8 @@ static void put_step(const struct step *step)
     case STEP_ABSENT:
         put("absent %s", name_format(step->name, name));
         break;
+    case STEP_GLUE: /* in feed() */
+        break;
     case STEP_PASSED:
         put("passed %s", name_format(step->name, name));
         break;
@@ -110,12 +113,18 @@ static const char *feed(struct event event)
                                  .budget = &budget,
                                  .is_sub = is_sub,
                                  .now = 1};
-    steps.count = 0;
     text[0] = 0;
-    strategy->next(&view, &event, &steps);
-    for (size_t i = 0; i < steps.count; i++) {
-        put(i ? "; " : "");
-        put_step(&steps.at[i]);
+    for (bool again = true; again;) {
+        steps.count = 0;
+        strategy->next(&view, &event, &steps);
+        again = steps.count > 0 && steps.at[steps.count - 1].kind == STEP_GLUE;
+        for (size_t i = 0; i < steps.count - again; i++) {
+            put(text[0] ? "; " : "");
+            put_step(&steps.at[i]);
+        }
+        if (again)
+            event = (struct event){.kind = EVENT_GLUE,
+                                   .delegation = glue ? glue : steps.at[steps.count - 1].cut};
     }
     return text;
 }
@@ -205,6 +214,7 @@ static int set_up(void **state)
     static struct upstream *group[1];
     strategy = &iterate_strategy;
     is_sub = false;
+    glue = NULL;
     memset(&memory, 0xa5, sizeof(memory)); /* of another task */
     zone =
         (struct zone){.name = name_root(), .group = group, .cache = true, .is_authoritative = true};
@@ -572,6 +582,32 @@ static void test_when_the_parent_says_the_same_it_is_over(void **state)
     assert_string_equal(referred(EXAMPLE), "learn; fail 2: 22 23");
 }
 
+static void test_when_the_parent_says_the_same_its_other_servers_are_looked_up(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(EXAMPLE);
+    silent();
+    found(COM);
+    assert_string_equal(referred(CUT(PARENT, "example.com", "ns.example.com 192.0.2.4 2001:db8::4",
+                                     "ns.example.net")),
+                        "learn; sub ns.example.net. A #102; sub ns.example.net. AAAA #103");
+}
+
+static void test_when_a_server_cannot_be_found_the_zone_above_it_may_know_it(void **state)
+{
+    (void)state;
+    static struct delegation known;
+    start(WWW);
+    found(COM);
+    known = *CUT(PARENT, "example.com", "ns.example.net 192.0.2.77");
+    glue = &known;
+    referred(CUT(PARENT, "example.com", "ns.example.net"));
+    sub_failed(FIRST_A);
+    assert_string_equal(sub_failed(FIRST_AAAA), "ask www.example.com. MX @example.com. 0-1");
+    assert_string_equal(silent(), "fail 2: 22 23"); /* and once only */
+}
+
 static void test_the_parent_is_asked_anew_once(void **state)
 {
     (void)state;
@@ -788,6 +824,10 @@ int main(void)
         cmocka_unit_test_setup(test_our_own_lack_of_room_is_not_remembered, set_up),
         cmocka_unit_test_setup(test_when_a_known_cut_fails_the_parent_is_asked_anew, set_up),
         cmocka_unit_test_setup(test_when_the_parent_says_the_same_it_is_over, set_up),
+        cmocka_unit_test_setup(test_when_the_parent_says_the_same_its_other_servers_are_looked_up,
+                               set_up),
+        cmocka_unit_test_setup(test_when_a_server_cannot_be_found_the_zone_above_it_may_know_it,
+                               set_up),
         cmocka_unit_test_setup(test_the_parent_is_asked_anew_once, set_up),
         cmocka_unit_test_setup(test_the_zone_above_a_stub_zone_is_never_asked, set_up),
         cmocka_unit_test_setup(test_an_alias_out_of_the_zone_is_resolved_from_its_own, set_up),

@@ -9,6 +9,7 @@ struct peer_script {
     bool bad_cookie_udp; /* BADCOOKIE to every datagram */
     bool truncate_udp;
     bool notimp;       /* NOTIMP without OPT to type-less odd names ("o...") */
+    bool drops_edns;   /* says nothing to whatever has an OPT */
     bool bare_formerr; /* FORMERR, a header alone, to whatever has an OPT */
     uint64_t delay_us;
     unsigned with_opt, without_opt;
@@ -47,6 +48,8 @@ static void scripted(void *owner, const struct fake_ask *ask, struct fake_answer
         fake_answer_truncated(answer, ask->query);
     if (script->notimp && (ask->query.data[13] | 0x20) == 'o')
         fake_answer_rcode(answer, ask->query, RCODE_NOTIMP);
+    if (script->drops_edns && query.edns.present)
+        answer->how = FAKE_SILENT;
     if (script->bare_formerr && query.edns.present) {
         fake_answer_rcode(answer, ask->query, RCODE_FORMERR);
         memset(answer->data + 4, 0, 8);
@@ -165,6 +168,46 @@ static void test_exchange_one_odd_question_does_not_end_edns(void **state)
     assert_int_equal(f.script.without_opt, 1);
     ask_and_wait(&asker, &f.world, "www.example", f.upstream);
     assert_int_equal(f.script.without_opt, 1);
+    world_close(&f.world);
+}
+
+/* Some boxes in front of servers drop what they do not know: asked twice in vain, one is asked
+ * without, and remembered. */
+static void test_exchange_who_drops_edns_is_asked_without(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = upstream_options_default;
+    fixture_open(&f, &options);
+    f.script.drops_edns = true;
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_int_equal(f.script.with_opt, UPSTREAM_EDNS_TRIES);
+    assert_true(asker.took_us < 2 * S);
+    ask_and_wait(&asker, &f.world, "mail.example", f.upstream);
+    assert_int_equal(f.script.with_opt, UPSTREAM_EDNS_TRIES);
+    assert_true(asker.took_us < 50 * MS);
+    fake_loop_advance(f.world.loop, UPSTREAM_QUIRK_US);
+    f.script.drops_edns = false; /* the box is gone */
+    ask_and_wait(&asker, &f.world, "ftp.example", f.upstream);
+    assert_int_equal(f.script.with_opt, UPSTREAM_EDNS_TRIES + 1);
+    world_close(&f.world);
+}
+
+/* Losses are no sign of that where EDNS was understood once. */
+static void test_exchange_who_understood_edns_is_never_asked_without_for_silence(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = upstream_options_default;
+    fixture_open(&f, &options);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    f.script.drops_edns = true;
+    ask_and_wait(&asker, &f.world, "mail.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_int_equal(f.script.without_opt, 0);
     world_close(&f.world);
 }
 
@@ -291,6 +334,8 @@ int main(void)
         cmocka_unit_test(test_exchange_truncated_while_hedged_goes_to_tcp_once),
         cmocka_unit_test(test_exchange_bad_cookies_for_ever_lead_to_tcp),
         cmocka_unit_test(test_exchange_one_odd_question_does_not_end_edns),
+        cmocka_unit_test(test_exchange_who_drops_edns_is_asked_without),
+        cmocka_unit_test(test_exchange_who_understood_edns_is_never_asked_without_for_silence),
         cmocka_unit_test(test_exchange_a_bare_formerr_means_no_edns),
 #endif
         cmocka_unit_test(test_exchange_without_fallback_goes_on_over_a_fresh_connection),
