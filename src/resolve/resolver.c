@@ -173,13 +173,31 @@ void resolver_network_changed(struct resolver *resolver)
     lame_clear(resolver->tasks.lame);
 }
 
-/* Whether others check is of interest where others are asked to resolve. */
+static inline void make_key(const struct resolver *resolver, struct cache_key *key,
+                            const struct question *question, uint8_t flags)
+{
+    cache_key_init(key, resolver->tasks.cache, question, flags, 0);
+}
+
+/* Whether others check is of interest where others are asked to resolve. Out of line, as hits
+ * hardly ever want it and would save registers for it. */
+static __attribute__((noinline)) void make_key_unchecked(const struct resolver *resolver,
+                                                         struct cache_key *key,
+                                                         const struct question *question,
+                                                         uint8_t flags)
+{
+    bool may_differ = routes_have_forward(resolver->routes);
+    make_key(resolver, key, question, flags | (may_differ ? CACHE_KEY_CD : 0));
+}
+
 void resolver_key(const struct resolver *resolver, struct cache_key *key,
                   const struct question *question, bool dnssec_ok, bool checking_disabled)
 {
-    bool may_differ = checking_disabled && routes_have_forward(resolver->routes);
-    uint8_t flags = (uint8_t)((dnssec_ok ? CACHE_KEY_DO : 0) | (may_differ ? CACHE_KEY_CD : 0));
-    cache_key_init(key, resolver->tasks.cache, question, flags, 0);
+    uint8_t flags = dnssec_ok ? CACHE_KEY_DO : 0;
+    if (checking_disabled)
+        make_key_unchecked(resolver, key, question, flags);
+    else
+        make_key(resolver, key, question, flags);
 }
 
 void resolver_prefetch(const struct resolver *resolver, const struct cache_key *key)

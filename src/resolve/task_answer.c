@@ -42,7 +42,7 @@ static const struct answer *vet(struct task *task, struct response *response, st
     };
     classify(response, message, &task->asked, zone);
     log_response(task, response->kind);
-    if (!response_is_useful(response->kind) || !question_equal(&task->asked, &task->question))
+    if (!response_is_useful(response->kind) || !task_asks_whole(task, &task->asked))
         return NULL;
     if (scrub(answer, &tasks->scrubbed, message, &task->question, response, &rules))
         return answer;

@@ -22,6 +22,14 @@ struct at_hand {
     uint32_t part_ttl_s;         /* how long a response to a part of the question holds */
 };
 
+/* Whether servers are asked for all of the question, not for a part of its name. What is whole is
+ * mostly the very name; that is seen before the bytes are compared. */
+static inline bool task_asks_whole(const struct task *task, const struct question *asked)
+{
+    return (asked->name.wire == task->question.name.wire && asked->type == task->question.type) ||
+           question_equal(asked, &task->question);
+}
+
 /* ---- task.c ---- */
 
 /* A task for the key that has not started. Other results than RESOLVER_WAITING: there is none. */

@@ -65,7 +65,7 @@ static void add_wishes(const struct task *task, struct exchange_question *questi
                        struct upstream *const *group, size_t count)
 {
     const struct tasks *tasks = task->tasks;
-    if (!question_equal(&question->question, &task->question))
+    if (!task_asks_whole(task, &question->question))
         STATS_INC(tasks->stats, recursion_minimised);
     question->prefer_family = met_prefer_family(&tasks->recursion);
     question->doubtful = task_cut_doubtful(task, group, count);

@@ -301,22 +301,24 @@ static void on_due(struct timer *timer)
 
 /* ---- answers ---- */
 
-/* Does the message answer this very query? The name in the case it was sent with. */
+/* Does the message answer this very query? The name in the case it was sent with, which nearly all
+ * send back: only who does not is compared without regard to it. */
 static bool belongs(const struct attempt *attempt, const struct message *message, bool *same_case)
 {
-    const struct question *asked = &attempt->asked->question;
+    const struct question *asked = &attempt->asked->question, *got = &message->question;
     uint8_t wire[NAME_WIRE_MAX];
 
     if (!message_is_answer(message) || message->id != attempt->id || message_opcode(message) != 0)
         return false;
-    if (!message->has_question || !question_equal(&message->question, asked))
+    if (!message->has_question || got->type != asked->type || got->cls != asked->cls ||
+        got->name.len != asked->name.len)
         return false;
     word_copy(wire, asked->name.wire, asked->name.len);
     if (attempt->with_case)
         case_randomise(wire, asked->name.len, attempt->case_bits);
-    *same_case =
-        !attempt->with_case || memcmp(wire, message->question.name.wire, asked->name.len) == 0;
-    return true;
+    bool is_exact = memcmp(wire, got->name.wire, asked->name.len) == 0;
+    *same_case = !attempt->with_case || is_exact;
+    return is_exact || name_equal(got->name, asked->name);
 }
 
 enum cookie_check { COOKIE_FINE, COOKIE_MISSING, COOKIE_WRONG };

@@ -276,6 +276,26 @@ static void test_names_of_every_length_compare_fold_and_hash_alike(void **state)
     }
 }
 
+/* Short ones are compared in words, longer ones in blocks. */
+static void test_two_bytes_are_equal_when_they_fold_alike(void **state)
+{
+    (void)state;
+    static const unsigned lengths[] = {3, 7, 8, 15, 16, 31, 60};
+    for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+        uint8_t a[64] = {0}, b[64] = {0};
+        unsigned len = lengths[i], at = len / 2 + 1;
+        a[0] = b[0] = (uint8_t)len;
+        for (unsigned x = 0; x < 256; x++)
+            for (unsigned y = 0; y < 256; y++) {
+                struct name one = {a, (uint8_t)(len + 2)}, other = {b, (uint8_t)(len + 2)};
+                a[at] = (uint8_t)x;
+                b[at] = (uint8_t)y;
+                assert_int_equal(name_equal(one, other),
+                                 name_fold_byte((uint8_t)x) == name_fold_byte((uint8_t)y));
+            }
+    }
+}
+
 static void test_folding_in_place_is_allowed(void **state)
 {
     (void)state;
@@ -366,6 +386,7 @@ int main(void)
         cmocka_unit_test(test_case_is_ignored_unless_exact),
         cmocka_unit_test(test_only_letters_fold),
         cmocka_unit_test(test_names_of_every_length_compare_fold_and_hash_alike),
+        cmocka_unit_test(test_two_bytes_are_equal_when_they_fold_alike),
         cmocka_unit_test(test_folding_in_place_is_allowed),
         cmocka_unit_test(test_below_means_equal_or_under_at_a_label_border),
         cmocka_unit_test(test_parts_are_counted_and_stripped),
