@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 #include "unit/dns/sample.h"
 
+#include "base/check.h"
 #include "dns/name.h"
 
 /* A message is at least a header; names start behind it. */
