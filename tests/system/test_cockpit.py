@@ -253,6 +253,29 @@ def test_requests_of_bad_manners_harm_nobody(cockpit):
     assert cockpit.ctl("zones").returncode == 0
 
 
+def test_traces_of_silent_servers_are_bounded_and_end_with_the_daemon(nailupd, responder):
+    daemon = nailupd({}, upstreams=[responder("--loss", "100")], workers=1)
+
+    def trace(number):
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(daemon.socket_path)
+        client.sendall(b"trace\tn%d.example\n" % number)
+        return client
+
+    running = [trace(number) for number in range(8)]
+    with trace(8) as one_more:
+        one_more.settimeout(20)
+        assert one_more.recv(4096).startswith(b"refused\ttoo many names")
+    for client in running[:4]:  # who asks and goes
+        client.close()
+    assert daemon.ctl("reload").returncode == 0
+    assert daemon.ask("status")["daemon"]["queries"] == 0
+    assert daemon.stop() == 0  # with traces under way
+    daemon.check_clean()
+    for client in running:
+        client.close()
+
+
 # ---- watching, without a terminal ----
 
 def watching(daemon, *words, **more):
