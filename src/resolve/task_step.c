@@ -190,6 +190,8 @@ static void go_above(struct task *task, const struct failure *failure,
         return;
     }
     STATS_INC(task->tasks->stats, zones_passed_over);
+    if (task_is_traced(task))
+        task_trace_passed_over(task, former->name);
     task_feed_event(task, &(struct event){.kind = EVENT_STARTED}, NULL);
 }
 

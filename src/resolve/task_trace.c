@@ -153,6 +153,15 @@ void task_trace_given_up(const struct task *task, const struct exchange_failure 
     step->word = failure_word(task, failure);
 }
 
+void task_trace_passed_over(const struct task *task, struct name former)
+{
+    struct trace_step *step = add(task, TRACE_PASSED);
+    if (!step)
+        return;
+    step->zone = keep(task, former);
+    step->word = task->zone->strategy->name;
+}
+
 /* ---- other questions ---- */
 
 static void say_sub(const struct task *task, enum trace_kind kind, const struct question *question,

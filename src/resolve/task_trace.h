@@ -36,6 +36,9 @@ void task_trace_answered(const struct task *task, const struct exchange_answer *
 void task_trace_unheard(const struct task *task, const struct exchange_loss *loss);
 void task_trace_given_up(const struct task *task, const struct exchange_failure *failure);
 
+/* It goes on as if the former zone were not there, which has failed. */
+void task_trace_passed_over(const struct task *task, struct name former);
+
 /* A question that it needs: TRACE_CACHE with the answer, TRACE_JOINED, or TRACE_REFUSED because of
  * ede. */
 void task_trace_sub_cached(const struct task *task, const struct question *question,

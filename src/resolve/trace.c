@@ -100,11 +100,17 @@ struct name trace_name(const struct trace *trace, struct trace_name at)
 const char *trace_kind_name(enum trace_kind kind)
 {
     static const char *const names[TRACE_KINDS] = {
-        [TRACE_BEGUN] = "question",    [TRACE_CACHE] = "from the cache",
-        [TRACE_LOCAL] = "here",        [TRACE_JOINED] = "waits for another's question",
-        [TRACE_CUT] = "zone cut",      [TRACE_ANSWERED] = "answer",
-        [TRACE_UNHEARD] = "no answer", [TRACE_GIVEN_UP] = "given up",
-        [TRACE_REFUSED] = "refused",   [TRACE_ENDED] = "end",
+        [TRACE_BEGUN] = "question",
+        [TRACE_CACHE] = "from the cache",
+        [TRACE_LOCAL] = "here",
+        [TRACE_JOINED] = "waits for another's question",
+        [TRACE_CUT] = "zone cut",
+        [TRACE_ANSWERED] = "answer",
+        [TRACE_UNHEARD] = "no answer",
+        [TRACE_GIVEN_UP] = "given up",
+        [TRACE_PASSED] = "zone passed over",
+        [TRACE_REFUSED] = "refused",
+        [TRACE_ENDED] = "end",
     };
     return names[kind];
 }

@@ -31,6 +31,7 @@ enum trace_kind {
     TRACE_ANSWERED, /* asked of a server of zone, us: how long it took; word: what it said */
     TRACE_UNHEARD,  /* the same without an answer; word: why */
     TRACE_GIVEN_UP, /* zone: nobody is left to ask; word: why */
+    TRACE_PASSED,   /* zone (first: yes) is passed over; word: how it goes on */
     TRACE_REFUSED,  /* asked: it is not resolved; word: why */
     TRACE_ENDED,    /* asked: the end of what began with TRACE_BEGUN; word: of which kind */
     TRACE_KINDS,

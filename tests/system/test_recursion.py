@@ -166,6 +166,9 @@ def test_a_trace_shows_the_way_down_and_the_nailed_plant(tree, recursive):
     assert nailed["address"].startswith(("127.50.1.65@", "127.50.1.66@"))
     zones = daemon.ask("zones")
     assert zones["zones"][-1]["kind"] == "recursion" and zones["recursion"]["servers_met"] > 3
+    reloaded = daemon.ask("reload")["reload"]
+    assert (reloaded["forward_zones"], reloaded["stub_zones"], reloaded["recursion"]) == (0, 0, True)
+    assert "forward zones: 0, stub zones: 0, recursion: yes" in daemon.log()
     assert daemon.status()["servers_met"] == zones["recursion"]["servers_met"]
     assert daemon.metrics()["recursion_queries_total"] >= 4
     planned = daemon.ask("lookup", "other.plant.one.")

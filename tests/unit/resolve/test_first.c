@@ -2,6 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 #include "unit/resolve/recursion.h"
 
+#include "resolve/trace.h"
+
 #include "resolve/forward.h"
 
 /*
@@ -102,6 +104,25 @@ static void test_where_they_fail_recursion_resolves(void **state)
     assert_int_equal(stats.failures_unreachable, 0);
     resolve("www.corp.com");
     assert_string_equal(questions, ""); /* kept as any other */
+}
+
+static void test_who_watches_sees_the_zone_passed_over(void **state)
+{
+    (void)state;
+    unsigned passed = 0;
+    is_dead[0] = true;
+    begin();
+    struct trace *trace = watching = trace_new(&tasks.traces, false, loop_now(loop));
+    resolve("www.corp.com");
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->steps[i].kind == TRACE_PASSED) {
+            assert_true(name_equal(trace_name(trace, trace->steps[i].zone), NAME("corp.com")));
+            assert_string_equal(trace->steps[i].word, "iterate");
+            passed++;
+        }
+    assert_int_equal(passed, 1);
+    trace_close(trace);
+    watching = NULL;
 }
 
 static void test_where_a_zone_below_a_stub_zone_fails_recursion_resolves_too(void **state)
@@ -212,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIRST(test_the_zones_own_servers_are_asked_first),
         FIRST(test_where_they_fail_recursion_resolves),
+        FIRST(test_who_watches_sees_the_zone_passed_over),
         FIRST(test_where_a_zone_below_a_stub_zone_fails_recursion_resolves_too),
         FIRST(test_who_forwards_all_has_recursion_behind),
         FIRST(test_the_zone_above_comes_before_recursion_and_nobody_after_it),
