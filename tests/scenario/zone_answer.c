@@ -20,10 +20,11 @@ enum { CHAIN_MAX = 20, FIXED_LEN = ZONE_FIXED_LEN };
 
 /* ---- finding ---- */
 
+/* At any port: that of recursion may be another. */
 static bool is_at(const struct script_zone *zone, const struct addr *addr)
 {
     for (unsigned i = 0; i < zone->addr_count; i++)
-        if (addr_equal(&zone->addrs[i], addr))
+        if (addr_equal_ip(&zone->addrs[i], addr))
             return true;
     return false;
 }
