@@ -107,6 +107,31 @@ static bool is_referral_in_answer(const struct response *out, const struct messa
            question->name.len > zone->name.len;
 }
 
+static bool has_in_authority(const struct message *message, const struct question *question,
+                             uint16_t type)
+{
+    struct rr_iter iter = message_rrs(message, SECTION_AUTHORITY);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (rr.type == type && rr.cls == question->cls &&
+            message_owner_is(message, &rr, question->name))
+            return true;
+    return false;
+}
+
+/* Asked for the DS record of a zone below, some refer to that zone, which is the one that does not
+ * have it: the referral has it, or there is none (RFC 4035 section 3.1.4.1). */
+static enum response_kind kind_of_referral(struct response *out, const struct message *message,
+                                           const struct question *question)
+{
+    if (question->type != RRTYPE_DS || !has_in_authority(message, question, RRTYPE_NS))
+        return RESPONSE_REFERRAL;
+    if (!has_in_authority(message, question, RRTYPE_DS))
+        return RESPONSE_NODATA;
+    out->chain.end = ALIAS_DATA;
+    out->data = SECTION_AUTHORITY;
+    return RESPONSE_ANSWER;
+}
+
 /* It asks others itself: what it says may be old, or another's. */
 static bool is_recursive(const struct message *message)
 {
@@ -140,6 +165,8 @@ static enum response_kind kind_of_authoritative(struct response *out, enum respo
                    out->rcode == RCODE_NOERROR;
     if (is_bare)
         kind = kind_of_authority(message, question, zone);
+    if (is_bare && kind == RESPONSE_REFERRAL)
+        kind = kind_of_referral(out, message, question);
     if (is_of_other_zone(out, kind, message, question))
         return RESPONSE_LAME;
     bool is_claim = response_is_useful(kind) || kind == RESPONSE_CIRCULAR;
@@ -221,6 +248,7 @@ void classify(struct response *out, const struct message *message, const struct 
     out->ede = EDE_NONE;
     out->has_soa = out->soa_is_above = out->is_recursive = out->is_empty = false;
     out->referral = SECTION_AUTHORITY;
+    out->data = SECTION_ANSWER;
     out->chain.hops = 0;
     out->chain.name = question->name;
     if (message->edns.present)

@@ -37,13 +37,14 @@ enum response_kind {
 /* Not to be copied (struct alias_chain). Records are of the message that was classified. */
 struct response {
     enum response_kind kind;
-    uint16_t rcode;        /* as sent, all twelve bits */
-    uint16_t ede;          /* the extended error that came with it, or EDE_NONE */
-    bool has_soa;          /* a negative answer: the SOA of the name's zone was there */
-    bool is_recursive;     /* lame because it asks others itself */
-    bool is_empty;         /* a nodata that nothing speaks for: some servers' way to say no */
-    bool soa_is_above;     /* that zone is above the one asked: the SOA limits the life, and goes */
-    struct rr soa;         /* in authority */
+    uint16_t rcode;    /* as sent, all twelve bits */
+    uint16_t ede;      /* the extended error that came with it, or EDE_NONE */
+    bool has_soa;      /* a negative answer: the SOA of the name's zone was there */
+    bool is_recursive; /* lame because it asks others itself */
+    bool is_empty;     /* a nodata that nothing speaks for: some servers' way to say no */
+    bool soa_is_above; /* that zone is above the one asked: the SOA limits the life, and goes */
+    struct rr soa;     /* in authority */
+    enum section data; /* where an answer's records are: authority for a DS that a referral has */
     enum section referral; /* the section of a referral's NS records */
     uint32_t soa_ttl;      /* the lesser of its TTL and MINIMUM (RFC 2308 section 5) */
     struct alias_chain chain;

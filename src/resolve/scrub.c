@@ -159,7 +159,7 @@ static void keep_data(struct scrubbing *work)
     struct rr seen[SCRUB_UNIQUE_MAX];
     unsigned count = 0;
     uint16_t first = work->compose.ttl_count;
-    struct rr_iter iter = message_rrs(work->message, SECTION_ANSWER);
+    struct rr_iter iter = message_rrs(work->message, work->response->data);
     for (struct rr rr; message_rr_next(&iter, &rr);) {
         if (!is_wanted(work, &rr) || is_repeated(work, &rr, seen, count))
             continue;

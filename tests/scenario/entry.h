@@ -43,6 +43,7 @@ enum entry_match {
     MATCH_SAYS = 1 << 25,
     MATCH_COOKIE = 1 << 26,
     MATCH_OFFERS = 1 << 27,
+    MATCH_APART_AD = 1 << 28, /* of the flags, all but AD */
 };
 
 enum entry_adjust {

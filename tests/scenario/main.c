@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "scenario/play.h"
+#include "scenario/reasons.h"
 #include "scenario/script.h"
 #include "scenario/translate.h"
 
@@ -26,6 +27,7 @@ struct run {
     char *left_out; /* lines "FILE: reason" */
     unsigned played, failed, skipped;
     unsigned missing;
+    struct reasons reasons;
 };
 
 static const char *base_name(const char *path)
@@ -39,6 +41,7 @@ static const char *base_name(const char *path)
 static void say_skipped(struct run *run, const char *path, const char *why)
 {
     printf("skipped %s: %s\n", base_name(path), why);
+    reasons_add(&run->reasons, why);
     run->skipped++;
 }
 
@@ -54,11 +57,22 @@ static void say_result(struct run *run, const struct script *script, const struc
     run->failed++;
 }
 
+/* Nobody validates here. What is iterated can be seen all the same, but for the bit that says so.
+ */
+static void forget_ad(struct script *script)
+{
+    for (struct script_step *step = script->steps; step; step = step->next)
+        if (step->entry)
+            step->entry->match |= MATCH_APART_AD;
+}
+
 /* A file that uses what we lack may pass nevertheless; if not, that is why. */
 static void play_unbounds(struct run *run, struct play *play, struct script *script)
 {
     struct translation translation = translate_options(script->config);
     script->gives_cookies = translation.is_trusting;
+    if (strcmp(translation.needs, TRANSLATE_VALIDATION) == 0)
+        forget_ad(script);
     char why[TRANSLATE_NEEDS_MAX + 16];
     snprintf(why, sizeof(why), "needs %s", translation.needs);
     if (run->verbose && translation.yaml)
@@ -200,6 +214,7 @@ int main(int argc, char **argv)
     int named = argc - at;
     for (; at < argc; at++)
         play_path(&run, argv[at]);
+    reasons_print(&run.reasons);
     printf("%u ok, %u failed, %u skipped\n", run.played, run.failed, run.skipped);
     free(run.left_out);
     if (run.missing == (unsigned)named)

@@ -179,7 +179,8 @@ static enum entry_cookie cookie_of(const struct message *message)
 
 static bool same_flags(const struct both *both)
 {
-    return ((both->want.flags ^ both->got.flags) & ~HEADER_RCODE_MASK) == 0;
+    uint16_t apart = both->entry->match & MATCH_APART_AD ? HEADER_AD : 0;
+    return ((both->want.flags ^ both->got.flags) & ~(HEADER_RCODE_MASK | apart)) == 0;
 }
 
 static bool same_all(const struct both *both)
@@ -247,6 +248,7 @@ static bool differs(const struct both *both, enum entry_match bit)
     case MATCH_OFFERS:
         return got->edns.present && got->edns.udp_size > both->entry->offers_max;
     case MATCH_TTL:
+    case MATCH_APART_AD:
         break;
     }
     return false;

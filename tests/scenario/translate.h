@@ -10,6 +10,9 @@
 
 enum { TRANSLATE_NEEDS_MAX = 256 };
 
+/* What a trust anchor needs. */
+#define TRANSLATE_VALIDATION "DNSSEC-validation"
+
 struct translation {
     bool is_trusting;                /* records that nobody asked for are believed */
     char *yaml;                      /* from malloc(); NULL: there is nothing to ask */

@@ -181,6 +181,8 @@ void translate_server(struct translating *work, const char *key, const char *val
         put_local_data(work, line);
     else if (strcmp(key, "iter-scrub-promiscuous") == 0)
         work->out->is_trusting = strcmp(value, "no") == 0;
+    else if (strstr(key, "anchor"))
+        translate_need(work, TRANSLATE_VALIDATION);
     else if (!translate_is_off(key, value))
         translate_need(work, key);
 }

@@ -164,6 +164,20 @@ static void test_the_parents_ns_records_in_the_answer_are_a_referral(void **stat
                         "answer");
 }
 
+static void test_a_referral_for_a_ds_record_is_its_answer(void **state)
+{
+    (void)state;
+    struct question ds = QUESTION("sub.example.com", DS);
+    struct sections with = {
+        .authority = {"sub.example.com. NS ns.sub.example.com.", "sub.example.com. DS 1 8 2 00"}};
+    struct sections without = {.authority = {"sub.example.com. NS ns.sub.example.com."}};
+    assert_string_equal(classified(ds, 0, with), "answer");
+    assert_int_equal(response.data, SECTION_AUTHORITY);
+    assert_string_equal(classified(ds, 0, without), "nodata");
+    assert_string_equal(classified(QUESTION("a.sub.example.com", DS), 0, with), "referral");
+    assert_string_equal(classified(QUESTION("sub.example.com", A), 0, with), "referral");
+}
+
 static void test_nothing_with_soa_and_without_is_nodata(void **state)
 {
     (void)state;
@@ -270,6 +284,7 @@ int main(void)
         cmocka_unit_test(test_nothing_by_the_word_of_another_zone_is_lame),
         cmocka_unit_test(test_with_aa_the_zones_own_ns_records_make_no_referral),
         cmocka_unit_test(test_the_parents_ns_records_in_the_answer_are_a_referral),
+        cmocka_unit_test(test_a_referral_for_a_ds_record_is_its_answer),
         cmocka_unit_test(test_nothing_with_soa_and_without_is_nodata),
         cmocka_unit_test(test_aliases_end_where_the_zone_ends),
         cmocka_unit_test(test_an_alias_with_a_referral_for_its_target_is_an_alias),
