@@ -215,8 +215,9 @@ static void go_back(const struct strategy_view *view, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
     struct name zone = delegation_zone(&memory->cut);
+    bool is_root = name_is_root(zone); /* above it are the hints */
     bool may_help = memory->from_cache && memory->cut.addr_count && !memory->revisited &&
-                    !name_is_root(zone) && zone.len > view->zone->name.len;
+                    (is_root || zone.len > view->zone->name.len);
     if (!may_help || !descent_draw(view, BUDGET_RESTARTS)) {
         descent_fail_unreachable(view, out);
         return;
@@ -224,7 +225,12 @@ static void go_back(const struct strategy_view *view, struct steps *out)
     memory->revisited = true;
     memory->failed_mark = descent_mark(&memory->cut);
     qname_min_init(&memory->min, memory->min.on);
-    steps_add(out, STEP_CUT)->name = name_parent(zone);
+    if (is_root) {
+        memory->primed = true;
+        steps_add(out, STEP_HINTS);
+    } else {
+        steps_add(out, STEP_CUT)->name = name_parent(zone);
+    }
 }
 
 /* Where the way down begins: a DS record is in the zone above (RFC 4035 section 3.1.4.1). */

@@ -131,6 +131,8 @@ enum step_kind {
     STEP_KEEP,    /* after ANSWERED, ALIAS: what it gave is the head of the answer, more comes */
     STEP_SUBTASK, /* question: resolve it by its own zone, joined with whoever asks it too */
     STEP_CUT,     /* name: find the closest cut at or above it; EVENT_CUT comes at once */
+    STEP_HINTS,   /* begin at the root hints, whatever is known of the root; EVENT_CUT comes at once
+                   */
     STEP_GLUE, /* cut: what do cuts that are known say of its servers? EVENT_GLUE comes at once */
     STEP_ASK_CUT, /* cut: a question to its addresses; EVENT_FAILED, later, when none may be asked
                    */

@@ -115,6 +115,13 @@ static void find_cut(struct task *task, struct name name)
     task_feed_event(task, &event, event.answer);
 }
 
+static void find_hints(struct task *task)
+{
+    const struct iterate_world *world = task->tasks->world;
+    struct event event = {.kind = EVENT_CUT, .delegation = world ? &world->hints : NULL};
+    task_feed_event(task, &event, NULL);
+}
+
 static void find_glue(struct task *task, const struct delegation *cut)
 {
     struct delegation found = *cut;
@@ -213,6 +220,9 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
         break;
     case STEP_CUT:
         find_cut(task, step->name);
+        break;
+    case STEP_HINTS:
+        find_hints(task);
         break;
     case STEP_GLUE:
         find_glue(task, step->cut);

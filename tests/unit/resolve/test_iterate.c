@@ -68,6 +68,9 @@ static void put_step(const struct step *step)
         if (step->tag)
             put(" #%x", step->tag);
         break;
+    case STEP_HINTS:
+        put("hints");
+        break;
     case STEP_CUT:
         put("cut %s", name_format(step->name, name));
         break;
@@ -319,6 +322,17 @@ static void test_when_nobody_says_who_they_are_the_hints_serve(void **state)
     assert_string_equal(found(ROOT), "ask com. A @. 0-2");
     start(QUESTION(".", NS));
     assert_string_equal(found(ROOT), "ask . NS @. 0-2");
+}
+
+static void test_when_the_servers_of_the_root_fail_the_hints_are_asked_once(void **state)
+{
+    (void)state;
+    rules.priming = true;
+    start(WWW);
+    found(CUT(CHILD, ".", "x.root 192.0.2.8"));
+    assert_string_equal(silent(), "hints");
+    assert_string_equal(found(ROOT), "ask com. A @. 0-2");
+    assert_string_equal(silent(), "fail 2: 22 23");
 }
 
 static void test_a_stub_zone_begins_at_its_own_servers(void **state)
@@ -794,6 +808,8 @@ int main(void)
         cmocka_unit_test_setup(test_a_ds_record_is_asked_of_the_zone_above, set_up),
         cmocka_unit_test_setup(test_the_root_is_asked_for_its_servers_first, set_up),
         cmocka_unit_test_setup(test_when_nobody_says_who_they_are_the_hints_serve, set_up),
+        cmocka_unit_test_setup(test_when_the_servers_of_the_root_fail_the_hints_are_asked_once,
+                               set_up),
         cmocka_unit_test_setup(test_a_stub_zone_begins_at_its_own_servers, set_up),
         cmocka_unit_test_setup(test_other_classes_than_in_are_refused, set_up),
         cmocka_unit_test_setup(test_absent_by_part_and_whole_name_all_below_the_part_is_absent,
