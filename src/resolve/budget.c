@@ -58,6 +58,12 @@ bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now)
     return true;
 }
 
+void budget_give_back(struct budget *budget, enum budget_kind kind)
+{
+    MUST(budget->used[kind] > 0);
+    budget->used[kind]--;
+}
+
 bool budget_is_drained(const struct budget *budget, uint64_t now)
 {
     for (unsigned kind = 0; kind < BUDGET_KINDS; kind++)

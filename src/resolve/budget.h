@@ -55,6 +55,9 @@ void budget_init(struct budget *budget, uint64_t now);
 /* Draws one. False, and nothing is drawn: it is used up, or its time is over. */
 MUST_USE bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now);
 
+/* One that was drawn was not needed (MUST be so). */
+void budget_give_back(struct budget *budget, enum budget_kind kind);
+
 /* Whether some kind is used up, or its time over: what fails now may fail because of that. */
 bool budget_is_drained(const struct budget *budget, uint64_t now);
 

@@ -282,7 +282,9 @@ static void next(const struct strategy_view *view, const struct event *event, st
         on_sub(view, event, out);
         break;
     case EVENT_ALIAS: /* another strategy's */
-    case EVENT_TIME:  /* it never waits */
+        break;
+    case EVENT_TIME: /* another has asked the same: what it learned is in the cache */
+        descent_find_cut(view, out);
         break;
     }
 }

@@ -100,7 +100,7 @@ enum event_kind {
     EVENT_FAILED,   /* exchange: no upstream of the group is left */
     EVENT_SUB_DONE, /* answer: of the subtask, of any kind but a failure */
     EVENT_SUB_FAILED, /* failure: of the subtask */
-    EVENT_TIME,       /* the instant of a WAIT came */
+    EVENT_TIME,       /* the instant of a WAIT came; or of an ASK_CUT: another asked the same */
     EVENT_GLUE,       /* delegation: the servers asked for, with the addresses that are known */
     EVENT_CUT, /* delegation: the closest cut known, NULL: none; or answer: nothing is below it */
 };

@@ -25,6 +25,7 @@ static void on_due(struct timer *timer)
     if (task->nobody && task_is_traced(task))
         task_trace_given_up(task, &nobody);
     task->nobody = false;
+    list_remove(&task->follows);
     task_feed_event(task, &event, NULL);
     task_check_under_way(task);
     finish_deliver(tasks);

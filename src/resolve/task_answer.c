@@ -11,6 +11,7 @@
 #include "resolve/finish.h"
 #include "resolve/scrub.h"
 #include "resolve/task_cut.h"
+#include "resolve/task_follow.h"
 #include "resolve/task_inside.h"
 #include "resolve/task_trace.h"
 
@@ -57,6 +58,7 @@ static enum exchange_verdict on_answer(void *owner, const struct exchange_answer
     struct response response;
     struct answer answer;
     MUST(!tasks->delivering);
+    uint64_t leads = task->leads;
     task->source = from->source;
     struct at_hand at_hand = {.answer = vet(task, &response, &answer, from->message)};
     struct event event = {.kind = EVENT_ANSWERED, .response = &response};
@@ -72,8 +74,11 @@ static enum exchange_verdict on_answer(void *owner, const struct exchange_answer
     if (task_is_traced(task))
         task_trace_answered(task, from, &response, event.delegation);
     task_feed(task, &at_hand);
-    if (!at_hand.another)
+    if (!at_hand.another) {
+        if (task->leads == leads) /* else it asks the next by now, or has ended */
+            task_lead_end(task);
         task_check_under_way(task);
+    }
     finish_deliver(tasks);
     return at_hand.another ? EXCHANGE_ANOTHER : EXCHANGE_TAKEN;
 }
@@ -83,6 +88,7 @@ static void on_failed(void *owner, const struct exchange_failure *failure)
     struct task *task = owner;
     struct tasks *tasks = task->tasks;
     struct event event = {.kind = EVENT_FAILED, .exchange = failure};
+    task_lead_end(task);
     if (task_is_traced(task))
         task_trace_given_up(task, failure);
     task_feed_event(task, &event, NULL);

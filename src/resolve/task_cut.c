@@ -14,6 +14,7 @@
 #include "dns/ttl.h"
 #include "resolve/iterate.h"
 #include "resolve/lame.h"
+#include "resolve/task_follow.h"
 #include "resolve/trace.h"
 #include "upstream/upstreams.h"
 
@@ -303,11 +304,18 @@ void task_cut_note(struct task *task, const struct addr *server, const struct re
 void task_cut_drop(struct task *task)
 {
     const struct iterate_world *world = task->tasks->world;
+    task_lead_end(task);
+    list_remove(&task->follows);
     if (!task->met_count)
         return;
     world->drop(world->context, task->met, task->met_count);
     zone_load_give(&task->tasks->load, task->load_place);
     task->met_count = 0;
+}
+
+bool task_cut_may_follow(const struct task *task, const struct step_ask_cut *ask)
+{
+    return ask->first == 0 && !task->memory.iterate.revisited;
 }
 
 /* ---- judging ---- */

@@ -55,6 +55,10 @@ void task_cut_note(struct task *task, const struct addr *server, const struct re
 /* Those that were asked are held no longer; when the exchange has ended. */
 void task_cut_drop(struct task *task);
 
+/* Whether another's question to the cut could help: it is the first to these servers, and their
+ * zone has not failed before. */
+bool task_cut_may_follow(const struct task *task, const struct step_ask_cut *ask);
+
 /* The zone whose servers were asked, for judging what they say: *out borrows from the task. */
 void task_cut_zone(const struct task *task, struct zone *out);
 

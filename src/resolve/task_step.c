@@ -12,6 +12,7 @@
 #include "resolve/met.h"
 #include "resolve/stitch.h"
 #include "resolve/task_cut.h"
+#include "resolve/task_follow.h"
 #include "resolve/task_inside.h"
 #include "resolve/task_trace.h"
 
@@ -90,11 +91,22 @@ static void ask_cut(struct task *task, const struct step_ask_cut *ask)
     struct exchange_question question =
         exchange_question(task, &ask->question, ask->recursion_desired);
     exchange_stop(&task->exchange);
+    bool is_part = !task_asks_whole(task, &ask->question);
+    task_cut_drop(task);
+    if (is_part && task_cut_may_follow(task, ask) &&
+        task_follow(task, delegation_zone(ask->cut), &ask->question)) {
+        budget_give_back(task->budget, BUDGET_QUERIES);
+        if (task_is_traced(task))
+            task_trace_follows(task, delegation_zone(ask->cut), &ask->question);
+        return;
+    }
     task->nobody = !task_cut_hold(task, ask);
     if (task->nobody) {
         timer_start(loop, &task->wait, loop_now(loop));
         return;
     }
+    if (is_part)
+        task_lead(task, task->asked_zone, &ask->question);
     add_wishes(task, &question, task->met, task->met_count);
     exchange_start(&task->exchange, &question, task->met, task->met_count);
 }

@@ -164,6 +164,15 @@ void task_trace_passed_over(const struct task *task, struct name former)
 
 /* ---- other questions ---- */
 
+void task_trace_follows(const struct task *task, struct name zone, const struct question *part)
+{
+    struct trace_step *step = add(task, TRACE_JOINED);
+    if (!step)
+        return;
+    trace_set_question(task->trace, step, part);
+    step->zone = keep(task, zone);
+}
+
 static void say_sub(const struct task *task, enum trace_kind kind, const struct question *question,
                     const char *word)
 {

@@ -36,6 +36,9 @@ void task_trace_answered(const struct task *task, const struct exchange_answer *
 void task_trace_unheard(const struct task *task, const struct exchange_loss *loss);
 void task_trace_given_up(const struct task *task, const struct exchange_failure *failure);
 
+/* It waits for who asks the zone the same. */
+void task_trace_follows(const struct task *task, struct name zone, const struct question *part);
+
 /* It goes on as if the former zone were not there, which has failed. */
 void task_trace_passed_over(const struct task *task, struct name former);
 

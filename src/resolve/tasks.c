@@ -41,6 +41,7 @@ bool tasks_init(struct tasks *tasks, size_t max)
     tasks->max = max;
     tasks->delivering = tasks->closing = false;
     zone_load_init(&tasks->load);
+    memset(tasks->leaders, 0, sizeof(tasks->leaders));
     list_init(&tasks->idle);
     list_init(&tasks->slabs);
     list_init(&tasks->finished);
@@ -147,6 +148,9 @@ static void reset(struct task *task, struct tasks *tasks, const struct cache_key
     task->head = NULL;
     task->budget = NULL;
     task->trace = NULL;
+    task->leads = task->followed = 0;
+    list_init(&task->followers);
+    list_init(&task->follows);
     task->met_count = 0;
     task->nobody = task->zone_full = false;
     task->owned = NULL;

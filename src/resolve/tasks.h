@@ -30,6 +30,7 @@ enum {
     TASK_DEPTH_MAX = 12,    /* subtasks below each other */
     TASK_EVENTS_MAX = 200,  /* events of one task: a strategy that never ends is stopped */
     TASKS_SLAB = 32,        /* tasks allocated at once */
+    TASK_LEADERS = 512,     /* a power of two */
     TASK_REFRESH_SHARE = 4, /* of all tasks, the part that may be refreshes: clients come first */
     TASK_ZONE_SHARE = 4, /* of all tasks, the part that may ask one zone met in recursion at once */
 };
@@ -37,6 +38,9 @@ enum {
 /* All that a question may take: its own exchange and that of one more zone at their slowest, or
  * many fast ones. Clients give up soon after. */
 #define TASK_WALL_US (2 * EXCHANGE_WALL_US)
+
+/* How long a task waits at most for another that asks the same of a zone: then it asks itself. */
+#define TASK_FOLLOW_US (400 * US_PER_MS)
 
 /* What the servers of a zone have at most where somebody stands in for them (first: yes). */
 #define TASK_FIRST_US (2 * US_PER_S)
@@ -80,6 +84,10 @@ struct task {
     uint16_t load_place;      /* of the zone asked, while met_count is set */
     bool nobody;              /* wait is for the end of an exchange that had nobody to ask */
     bool zone_full;           /* and why: too many ask that zone */
+    uint64_t leads;           /* the mark of what it asks, for others to follow; 0: nothing */
+    uint64_t followed;        /* that of what it waited for last */
+    struct list followers;    /* struct task.follows, while it leads */
+    struct list follows;      /* in its leader's */
     struct answer *head;      /* kept by STEP_KEEP; ours, for free() */
     struct answer answer;     /* TASK_ANSWERED; borrows from the scrub space or from owned */
     struct answer *owned;     /* what answer borrows from; ours, for free(), or NULL */
@@ -122,10 +130,11 @@ struct tasks {
 
     struct compose_space scrubbed; /* of the answer that came last */
     struct compose_space stitched;
-    struct compose_space local_space; /* of what is answered here */
-    struct delegation cut; /* that came last */
-    struct zone_load load; /* of the zones that are asked */
-    struct lame *lame;     /* of zones that hold themselves what they are asked for */
+    struct compose_space local_space;   /* of what is answered here */
+    struct delegation cut;              /* that came last */
+    struct task *leaders[TASK_LEADERS]; /* task_follow.h */
+    struct zone_load load;              /* of the zones that are asked */
+    struct lame *lame;                  /* of zones that hold themselves what they are asked for */
 };
 
 /* Buckets for max tasks; the shared members above the blank line are the caller's to fill in. False
