@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Instructions of nailupd in user space per query, counted by callgrind: a hit over UDP and TCP, a
-miss over nailed TCP, nailed TLS and UDP.
+miss over nailed TCP, nailed TLS and UDP, and one by recursion: in a zone that is known, which takes one query, and in
+a new one, which takes two.
 
 Time on a shared machine differs by more than what a change of the code gains or costs; the number of
 instructions hardly does. It says nothing of the kernel, which has most of the time, nor of memory
@@ -31,6 +32,7 @@ import tls_stage
 SUFFIX = "bench.example.net"
 HIT_NAMES = 256
 PATIENCE_SECONDS = 30
+START_SECONDS = 90  # five of them at once under valgrind, on a busy machine
 SECONDS_TO_AGE = 1.1  # a younger answer is sent as it is, and costs less: its TTL is not counted down
 
 Path = collections.namedtuple("Path", "name upstream kind client burst share")
@@ -42,7 +44,30 @@ PATHS = [
     Path("miss nailed TCP, one at a time", "tcp", "miss", "udp", 1, 1 / 4),
     Path("miss nailed TLS", "tls", "miss", "udp", 32, 1),
     Path("miss UDP", "udp", "miss", "udp", 32, 1),
+    Path("recursion, known zone", "recursion", "known", "udp", 32, 1),
+    Path("recursion, new zone", "recursion", "new", "udp", 32, 1),
+    Path("recursion, known zone, nailed", "recursion nailed", "known", "udp", 32, 1),
 ]
+
+# Servers of a hierarchy that `nailup-bench responder` makes up.
+ROOT = "127.61.0.1"
+LEVELS = {"root": [ROOT], "tld": ["127.61.0.2"], "near": ["127.61.0.65", "127.61.0.66"],
+          "far": ["127.61.0.3", "127.61.0.4"]}
+NAILED = "127.61.0.64/27"
+KNOWN_ZONES = 64
+
+
+def hierarchy():
+    """Options of the responder."""
+    return [word for level, addresses in LEVELS.items()
+            for word in ("--level", level, *(w for ip in addresses for w in ("--listen", f"{ip}@PORT")))]
+
+
+def recursion(responder, hints, nailed):
+    """hints: a file to be written; nailed: prefixes."""
+    pathlib.Path(hints).write_text(f". 3600 NS ns0.\nns0. 3600 A {ROOT}\n", encoding="utf-8")
+    return {"server": {"workers": 1}, "cache": {"size": "128MiB"}, "tcp-upstream-keepalive": nailed,
+            "recursion": {"enabled": "yes", "root-hints": str(hints), "port": responder.port, "do-not-query": []}}
 
 
 def configuration(responder, upstream):
@@ -64,10 +89,14 @@ class CountedNailupd(stage_common.Nailupd):
         self.vgdb, self.out, self.dumps = f"--vgdb-prefix={folder}/vgdb", f"{folder}/{upstream}.out", 0
         valgrind = [args.valgrind, "--tool=callgrind", "--quiet", self.vgdb, "--compress-strings=no",
                     "--compress-pos=no", f"--callgrind-out-file={self.out}"]
-        super().__init__(args.programs.nailupd, folder, configuration(responder, upstream), wrapper=valgrind)
+        recurses, nailed = upstream.startswith("recursion"), [NAILED] if "nailed" in upstream else []
+        self.start_name = "w.start.near" if recurses else "start.example"
+        config = (recursion(responder, f"{folder}/hints", nailed) if recurses
+                  else configuration(responder, upstream))
+        super().__init__(args.programs.nailupd, folder, config, wrapper=valgrind)
 
     def await_answer(self):
-        if not stage_common.await_answer(self.port, PATIENCE_SECONDS, is_alive=self.is_alive):
+        if not stage_common.await_answer(self.port, START_SECONDS, self.start_name, self.is_alive):
             stage_common.give_up("nailupd does not answer under valgrind; was it built with a sanitizer?")
 
     def is_alive(self):
@@ -178,9 +207,14 @@ class Client:
         self.asked, self.rest = 0, b""
 
     def next_query(self):
-        """All names have one length."""
-        name = f"h{self.asked % HIT_NAMES:07}" if self.path.kind == "hit" else f"m{self.asked:07}"
+        """All names of a kind have one length."""
+        number = self.asked
         self.asked += 1
+        if self.path.kind == "known":
+            return stage_common.make_query(f"w{number:07}.z{number % KNOWN_ZONES:02}.near")
+        if self.path.kind == "new":
+            return stage_common.make_query(f"www.z{number:07}.near")
+        name = f"h{number % HIT_NAMES:07}" if self.path.kind == "hit" else f"m{number:07}"
         return stage_common.make_query(f"{name}.{self.path.name.count('one')}.{SUFFIX}")
 
     def send(self, queries):
@@ -242,7 +276,7 @@ def measure(path, server, args):
 def measure_all(args):
     """Servers are started side by side, asked one after the other."""
     with tempfile.TemporaryDirectory(prefix="instructions-") as folder, \
-            tls_stage.Responder(args.programs.bench, folder, ["127.0.0.1"]) as responder:
+            tls_stage.Responder(args.programs.bench, folder, ["127.0.0.1"], *hierarchy()) as responder:
         servers = {}
         try:
             for path in args.paths:

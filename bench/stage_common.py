@@ -168,14 +168,16 @@ class Process:
 
 
 class Responder(Process):
-    """The upstream at `port` of each of the addresses. options are those of `nailup-bench responder`."""
+    """The upstream at `port` of each of the addresses. options are those of `nailup-bench responder`;
+    PORT in them becomes the port."""
 
     def __init__(self, bench, folder, addresses, *options):
         self.bench, self.addresses, self.port = bench, list(addresses), free_port()
         self.control = f"{folder}/responder-{self.port}.sock"
         listens = [word for ip in addresses for word in ("--listen", f"{ip}@{self.port}")]
         self.process = subprocess.Popen(
-            [bench, "responder", *listens, "--control", self.control, *map(str, options)],
+            [bench, "responder", *listens, "--control", self.control,
+             *(str(option).replace("PORT", str(self.port)) for option in options)],
             stdout=subprocess.PIPE, text=True)
         if not self.process.stdout.readline().startswith("ready"):
             give_up("the responder did not start")

@@ -89,9 +89,9 @@ static void keep_strict(const struct config *config, const struct config_zone *z
 static bool is_tcp_demanded(const struct config *config, const struct config_zone *zone,
                             const struct config_entry *entry, const struct upstream_options *out)
 {
-    const struct option *fallback = ROW(fallback);
-    if (!zone || !option_in_layer(ROW(transport), &zone->layer) || out->transport != UPSTREAM_TCP)
+    if (!zone || out->transport != UPSTREAM_TCP || !option_in_layer(ROW(transport), &zone->layer))
         return false;
+    const struct option *fallback = ROW(fallback);
     return !is_written(config, fallback) && !option_in_layer(fallback, &zone->layer) &&
            !(entry && option_in_layer(fallback, &entry->layer));
 }
@@ -162,7 +162,6 @@ static bool is_of_no_server(const struct addr *ip)
 bool config_meet(const void *context, const struct addr *ip, struct route_upstream *out)
 {
     const struct config *config = context;
-    const struct option *fallback_port = ROW(fallback_port);
     struct addr own;
     char none[] = "";
     if (is_of_no_server(ip) || prefix_set_find(config->do_not_query_set, ip) >= 0)
@@ -170,8 +169,9 @@ bool config_meet(const void *context, const struct addr *ip, struct route_upstre
     out->addr = *ip;
     choose(config, NULL, none, ip, &out->options);
     addr_set_port(&out->addr, authoritative_port(config, out->options.transport));
-    /* Plain text of opportunistic TLS goes where all other queries go. */
-    if (!is_written(config, fallback_port))
+    /* Plain text of opportunistic TLS goes where all other queries go. Rows are looked for there
+     * alone: this is done for each address of each cut that is asked. */
+    if (out->options.transport == UPSTREAM_TLS && !is_written(config, ROW(fallback_port)))
         out->options.fallback_port = config->route.recursion.port;
     return !config_circle(config, out, &own);
 }
