@@ -19,6 +19,7 @@ import tempfile
 import time
 
 from demo_asker import Watch
+from demo_datacenter import show_datacenter
 from demo_killing import show_killing
 from demo_nailing import show_nailing
 from demo_programs import Broken
@@ -29,11 +30,11 @@ from demo_stage import NAILED, Stage, tls_zone
 from demo_transports import show_transports
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-STOOD_STILL_S, WHOLE_S = 0.04, 98
+STOOD_STILL_S, WHOLE_S = 0.04, 100
 
 
 def show_restart(stage):
-    title("6. A restart, with session-file")
+    title("7. A restart, with session-file")
     responders = (stage.plants, stage.recycled, stage.secured)
     for responder in responders:
         responder.tell("reset-stats")
@@ -51,7 +52,7 @@ def show_restart(stage):
 
 # Each part, and about how many seconds it takes.
 PARTS = [(show_transports, 6), (show_nailing, 18), (show_killing, 26), (show_recycling, 10),
-         (show_secrecy, 14), (show_restart, 2)]
+         (show_secrecy, 14), (show_datacenter, 8), (show_restart, 2)]
 
 
 def show_undisturbed(number, stage, started):
