@@ -102,10 +102,20 @@ struct config_zone {
     struct config_layer layer;
 };
 
+struct name_map;
+
 /* A list of prefixes as the file has it. */
 struct config_prefixes {
     struct prefix *list;
     size_t count;
+    struct prefix_set *set; /* the same, frozen */
+};
+
+/* A list of names as the file has it. */
+struct config_names {
+    uint8_t (*list)[NAME_WIRE_MAX];
+    size_t count;
+    struct name_map *map; /* the same; NULL: there are none */
 };
 
 /* A zone of local-zones. */
@@ -171,8 +181,8 @@ struct config {
     size_t zone_count;
     struct config_zone *stub_zones; /* they follow in route.zones */
     size_t stub_count;
-    struct config_prefixes do_not_query;
-    struct prefix_set *do_not_query_set; /* frozen */
+    struct config_prefixes do_not_query, private_addresses;
+    struct config_names private_domains;
 
     /* Names answered here: as the file has them, and the table they make. */
     bool default_local_zones;

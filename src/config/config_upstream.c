@@ -164,7 +164,7 @@ bool config_meet(const void *context, const struct addr *ip, struct route_upstre
     const struct config *config = context;
     struct addr own;
     char none[] = "";
-    if (is_of_no_server(ip) || prefix_set_find(config->do_not_query_set, ip) >= 0)
+    if (is_of_no_server(ip) || prefix_set_find(config->do_not_query.set, ip) >= 0)
         return false;
     out->addr = *ip;
     choose(config, NULL, none, ip, &out->options);
@@ -253,6 +253,9 @@ bool config_route(struct loader *loader)
     if (!route_zones(loader, config->zones, config->zone_count) ||
         !route_zones(loader, config->stub_zones, config->stub_count))
         return false;
+    if (config->private_addresses.count)
+        route->recursion.private = (struct private_addrs){.prefixes = config->private_addresses.set,
+                                                          .names = config->private_domains.map};
     route->recursion.meet = config_meet;
     route->recursion.meet_context = config;
     route->prewarmed = loader_take(loader, config->entry_count, sizeof(*route->prewarmed));

@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "base/suggest.h"
+#include "resolve/name_map.h"
 
 enum { CONFIG_BYTES_MAX = 512 * 1024 * 1024, ROW_PATH_MAX = 128 };
 
@@ -116,7 +117,10 @@ void load_value(struct loader *loader, const struct option *option,
         load_entries(loader, option, node);
         break;
     case KIND_PREFIXES:
-        load_prefixes(loader, option, node);
+        load_prefixes(loader, option, node, option_field(option, owner));
+        break;
+    case KIND_NAMES:
+        load_names(loader, option, node, option_field(option, owner));
         break;
     case KIND_ZONES:
         load_zones(loader, option, node);
@@ -324,7 +328,9 @@ void config_free(struct config *config)
         return;
     prefix_set_free(config->entry_set);
     prefix_set_free(config->server.access);
-    prefix_set_free(config->do_not_query_set);
+    prefix_set_free(config->do_not_query.set);
+    prefix_set_free(config->private_addresses.set);
+    name_map_free(config->private_domains.map);
     local_names_free(config->local);
     buf_deinit(&config->warnings);
     arena_deinit(&config->arena);

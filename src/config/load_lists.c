@@ -211,56 +211,6 @@ void load_outgoing(struct loader *loader, const struct option *option,
     loader->config->outgoing = outgoing;
 }
 
-/* ---- prefixes ---- */
-
-static void load_prefix(struct loader *loader, const struct yaml_tree_node *item)
-{
-    struct config *config = loader->config;
-    struct config_prefixes *prefixes = &config->do_not_query;
-    struct prefix *prefix = &prefixes->list[prefixes->count];
-    char text[PREFIX_TEXT_MAX];
-    if (item->broken)
-        return;
-    if (item->kind != TREE_SCALAR || prefix_parse(prefix, item->text) != ERR_OK) {
-        loader_error_takes(loader, item, kind_takes(KIND_PREFIX),
-                           item->kind == TREE_SCALAR ? addr_zone_hint(item->text) : "");
-        return;
-    }
-    enum err err = prefix_set_add(config->do_not_query_set, prefix, 0);
-    if (err == ERR_INVALID)
-        loader_error(loader, item, "%s stands twice; keep one of them",
-                     prefix_format(prefix, text));
-    else if (err)
-        problems_no_memory(loader->problems);
-    else
-        prefixes->count++;
-}
-
-/* There is one list of this kind. */
-void load_prefixes(struct loader *loader, const struct option *option,
-                   const struct yaml_tree_node *node)
-{
-    size_t index = 0;
-    struct config *config = loader->config;
-    if (!load_list_fits(loader, option, node))
-        return;
-    prefix_set_free(config->do_not_query_set);
-    config->do_not_query_set = prefix_set_new();
-    config->do_not_query.list = loader_take(loader, node->count, sizeof(struct prefix));
-    config->do_not_query.count = 0;
-    if (!config->do_not_query_set || !config->do_not_query.list) {
-        problems_no_memory(loader->problems);
-        return;
-    }
-    for (const struct yaml_tree_node *item = node->first; item; item = item->next) {
-        size_t mark = loader_enter_item(loader, index++);
-        load_prefix(loader, item);
-        loader_leave(loader, mark);
-    }
-    if (prefix_set_freeze(config->do_not_query_set))
-        problems_no_memory(loader->problems);
-}
-
 /* ---- access ---- */
 
 static const char access_words[] = "allow\0refuse\0drop\0"; /* the n-th is enum server_access n */

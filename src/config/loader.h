@@ -82,7 +82,9 @@ void load_outgoing(struct loader *loader, const struct option *option,
 void load_access(struct loader *loader, const struct option *option,
                  const struct yaml_tree_node *node);
 void load_prefixes(struct loader *loader, const struct option *option,
-                   const struct yaml_tree_node *node);
+                   const struct yaml_tree_node *node, struct config_prefixes *prefixes);
+void load_names(struct loader *loader, const struct option *option,
+                const struct yaml_tree_node *node, struct config_names *names);
 /* What an address is for: its port when none is given, whether a name may stand behind it, and
  * which addresses it may be. */
 struct load_address_use {

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "resolve/private_addrs.h"
+
 struct addr;
 struct delegation;
 struct route_upstream;
@@ -33,6 +35,7 @@ struct recursion_options {
     enum recursion_prefer_ip prefer_ip;
     char *root_hints;               /* a file in zone format; "": built in */
     const struct delegation *hints; /* what it says; NULL: built in */
+    struct private_addrs private;   /* of the answers of all upstreams, not of recursion alone */
     /* Whom to ask, and how; NULL in options made by hand: nobody is met. The context lives as long
      * as the configuration: whoever keeps the two replaces them with each change of it. */
     recursion_meet meet;

@@ -9,7 +9,9 @@
 #include "resolve/scrub.h"
 
 #include "base/check.h"
+#include "dns/edns.h"
 #include "dns/rrtype.h"
+#include "resolve/private_addrs.h"
 #include "resolve/route.h"
 
 enum { SCRUB_TARGETS_MAX = 16 /* names in kept records whose addresses are kept too */ };
@@ -28,6 +30,8 @@ struct scrubbing {
     bool full;  /* authority is kept */
     bool hosts; /* and additional */
     uint8_t target_count;
+    bool emptied;                         /* all data was of private addresses */
+    uint32_t refused_ttl;                 /* the least of what was taken out */
     struct rr targets[SCRUB_TARGETS_MAX]; /* kept records that name hosts */
 };
 
@@ -154,14 +158,47 @@ static void note_target(struct scrubbing *work, const struct rr *rr)
         work->targets[work->target_count++] = *rr;
 }
 
+/* Whether some of the data has private addresses. */
+static bool find_refused(struct scrubbing *work)
+{
+    const struct private_addrs *private = &work->rules->private;
+    bool any = false;
+    if (!private_addrs_are_set(private))
+        return false;
+    work->emptied = true;
+    struct rr_iter iter = message_rrs(work->message, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);) {
+        if (!is_wanted(work, &rr) || rr.type == RRTYPE_RRSIG)
+            continue;
+        if (private_addrs_refuse_rr(private, work->message, &rr)) {
+            work->refused_ttl = any ? MIN(work->refused_ttl, rr.ttl) : rr.ttl;
+            any = true;
+        } else {
+            work->emptied = false;
+        }
+    }
+    work->emptied = work->emptied && any;
+    return any;
+}
+
+/* Of an RRset of which a part is taken out the signatures are worth nothing. */
+static bool is_refused(const struct scrubbing *work, const struct rr *rr)
+{
+    return rr->type == RRTYPE_RRSIG ||
+           private_addrs_refuse_rr(&work->rules->private, work->message, rr);
+}
+
 static void keep_data(struct scrubbing *work)
 {
     struct rr seen[SCRUB_UNIQUE_MAX];
     unsigned count = 0;
+    bool any_refused = find_refused(work);
     uint16_t first = work->compose.ttl_count;
     struct rr_iter iter = message_rrs(work->message, work->response->data);
     for (struct rr rr; message_rr_next(&iter, &rr);) {
         if (!is_wanted(work, &rr) || is_repeated(work, &rr, seen, count))
+            continue;
+        if (any_refused && is_refused(work, &rr))
             continue;
         keep(work, &rr, ANSWER_POSITIVE, rr.ttl);
         note_target(work, &rr);
@@ -286,7 +323,8 @@ static void keep_additional(struct scrubbing *work)
     uint16_t first = work->compose.ttl_count;
     struct rr_iter iter = message_rrs(work->message, SECTION_ADDITIONAL);
     for (struct rr rr; message_rr_next(&iter, &rr);) {
-        if (!has_class(work, &rr) || !is_address(work, &rr))
+        if (!has_class(work, &rr) || !is_address(work, &rr) ||
+            private_addrs_refuse_rr(&work->rules->private, work->message, &rr))
             continue;
         uint8_t wire[NAME_WIRE_MAX];
         struct name host = message_owner(work->message, &rr, wire);
@@ -334,6 +372,10 @@ static uint32_t lifetime_of(const struct scrubbing *work, const struct answer *a
 {
     if (!may_be_cached(work))
         return 0;
+    if (work->emptied) {
+        uint32_t ttl = clamp(work, ANSWER_NODATA, work->refused_ttl);
+        return answer->ttl_count ? MIN(answer->ttl_s, ttl) : ttl;
+    }
     if (!work->response->soa_is_above)
         return answer->ttl_s;
     uint32_t ttl = clamp(work, work->kind, work->response->soa_ttl);
@@ -367,6 +409,7 @@ bool scrub(struct answer *out, struct compose_space *space, const struct message
     work.full = !rules->minimal_responses && has_company(response);
     work.hosts = work.full || is_about_servers(question, response);
     work.target_count = 0;
+    work.emptied = false;
 
     bool ad = rules->zone->trust_ad && message->flags & HEADER_AD;
     compose_begin(&work.compose, space, question,
@@ -377,8 +420,10 @@ bool scrub(struct answer *out, struct compose_space *space, const struct message
     keep_additional(&work);
     if (!compose_end(&work.compose, out))
         return false;
-    out->kind = work.kind;
+    out->kind = work.emptied ? ANSWER_NODATA : work.kind;
     out->stored_at = rules->now;
     out->ttl_s = lifetime_of(&work, out);
+    out->ede_count = work.emptied;
+    out->ede[0] = EDE_BLOCKED;
     return true;
 }

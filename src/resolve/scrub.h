@@ -24,12 +24,14 @@
 #include "dns/question.h"
 #include "resolve/classify.h"
 #include "resolve/compose.h"
+#include "resolve/private_addrs.h"
 
 struct zone;
 
 struct scrub_rules {
-    const struct zone *zone;   /* whose servers answered */
-    const struct cache *cache; /* bounds of TTLs */
+    const struct zone *zone;             /* whose servers answered */
+    const struct cache *cache;           /* bounds of TTLs */
+    struct private_addrs private; /* addresses that are taken out */
     bool dnssec_ok;
     bool minimal_responses;
     uint64_t now; /* us: when it came */
@@ -40,6 +42,8 @@ struct scrub_rules {
  * message, of a useful kind (MUST); question has its name in lower case. TTLs are those of their
  * RRset's least (RFC 2181 section 5.2) within the cache's bounds; ttl_s is the least of all, and 0
  * for a negative answer without SOA (RFC 2308 section 5) and where the zone's answers are not kept.
+ * Where all the records asked for have private addresses it is an answer without data, and says so
+ * (EDE Blocked); its life is that of the records.
  * False when the message would not come out whole: then it is of no use.
  */
 MUST_USE bool scrub(struct answer *out, struct compose_space *space, const struct message *message,

@@ -6,6 +6,8 @@
  */
 #include "resolve/stitch.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
@@ -70,5 +72,7 @@ bool stitch(struct answer *out, struct compose_space *space, const struct questi
     out->kind = tail->kind;
     out->ttl_s = MIN(aged(head->ttl_s, parts[0].age_s), aged(tail->ttl_s, parts[1].age_s));
     out->stored_at = now;
+    out->ede_count = tail->ede_count; /* why there is nothing at its end, say */
+    memcpy(out->ede, tail->ede, sizeof(out->ede));
     return true;
 }

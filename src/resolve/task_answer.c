@@ -37,6 +37,7 @@ static const struct answer *vet(struct task *task, struct response *response, st
     struct scrub_rules rules = {
         .zone = zone,
         .cache = tasks->cache,
+        .private = tasks->recursion.private,
         .dnssec_ok = task->key.flags & CACHE_KEY_DO,
         .minimal_responses = tasks->minimal_responses,
         .now = loop_now(tasks->loop),

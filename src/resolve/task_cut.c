@@ -259,6 +259,15 @@ static bool may_ask_zone(struct task *task)
     return !task->zone_full;
 }
 
+/* A server of a stranger's zone is not at an address of the inside; who wrote the hints is none. */
+static bool may_have_addr(const struct task *task, const struct delegation *cut, unsigned at,
+                          const struct addr *ip)
+{
+    const struct private_addrs *private = &task->tasks->recursion.private;
+    return !private_addrs_are_set(private) || cut->origin == DELEGATION_HINTS ||
+           !private_addrs_refuse(private, delegation_server(cut, cut->addrs[at].server), ip);
+}
+
 bool task_cut_hold(struct task *task, const struct step_ask_cut *ask)
 {
     const struct iterate_world *world = task->tasks->world;
@@ -266,8 +275,10 @@ bool task_cut_hold(struct task *task, const struct step_ask_cut *ask)
     size_t count = 0;
     task_cut_drop(task);
     task->asked_zone = delegation_zone(ask->cut);
-    for (unsigned i = ask->first; i < ask->cut->addr_count; i++)
-        delegation_addr(ask->cut, i, 0, &ips[count++]);
+    for (unsigned i = ask->first; i < ask->cut->addr_count; i++) {
+        delegation_addr(ask->cut, i, 0, &ips[count]);
+        count += may_have_addr(task, ask->cut, i, &ips[count]);
+    }
     if (world && count)
         task->met_count =
             (uint8_t)world->hold(world->context, ips, count, task->met, ARRAY_LEN(task->met));

@@ -4,12 +4,14 @@
  * What an upstream sends, against the promises of scrub: what is kept is sound, belongs to the
  * question and is owned by names of the zone that was asked, with every TTL noted and within
  * bounds; the answer section is one chain of aliases and what stands at its end. The first byte
- * chooses DO, full answers and whether the server has the zone itself; the rest is the message.
+ * chooses DO, full answers, whether the server has the zone itself and whether addresses are taken
+ * out; the rest is the message.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "base/prefix.h"
 #include "cache/cache.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
@@ -22,11 +24,13 @@ enum { TTL_MAX = 86400 };
 
 static struct cache *cache;
 static struct routes *routes;
+static struct prefix_set *inside; /* half of all addresses are private */
 static struct compose_space space, stitched;
 
 static void clean_up(void)
 {
     routes_free(routes);
+    prefix_set_free(inside);
     cache_free(cache);
 }
 
@@ -48,6 +52,12 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     static struct route_options route_options = {.zones = zones, .zone_count = ARRAY_LEN(zones)};
     cache = cache_new(&options);
     routes = routes_new(&route_options, NULL, &(struct route_strategies){0});
+    struct prefix prefix;
+    inside = prefix_set_new();
+    MUST(prefix_parse(&prefix, "0.0.0.0/1") == ERR_OK);
+    MUST(inside && prefix_set_add(inside, &prefix, 0) == ERR_OK);
+    MUST(prefix_parse(&prefix, "::/1") == ERR_OK);
+    MUST(prefix_set_add(inside, &prefix, 0) == ERR_OK && prefix_set_freeze(inside) == ERR_OK);
     MUST(cache && routes);
     atexit(clean_up); /* the leak check does not look into the cache's mapping */
     return 0;
@@ -134,12 +144,15 @@ static void try_message(const struct message *message, unsigned how)
         zone = &cut;
     struct scrub_rules rules = {
         .zone = zone, .cache = cache, .dnssec_ok = how & 1, .minimal_responses = how & 2};
+    if (how & 8)
+        rules.private.prefixes = inside;
     classify(&response, message, &question, zone);
     if (!response_is_useful(response.kind) ||
         !scrub(&answer, &space, message, &question, &response, &rules))
         return;
     check(&answer, &question, zone);
-    MUST(!answer.ttl_s || response.has_soa || answer.kind == ANSWER_POSITIVE);
+    MUST(!answer.ttl_s || response.has_soa || answer.kind == ANSWER_POSITIVE || answer.ede_count);
+    MUST(!answer.ede_count || how & 8);
     struct answer whole;
     if (stitch(&whole, &stitched, &question, &answer, &answer, 0))
         check(&whole, &question, NULL);

@@ -102,6 +102,34 @@ static void test_everything_prints_and_loads_back(void **state)
     }
 }
 
+static void test_private_addresses_and_who_may_have_them(void **state)
+{
+    (void)state;
+    struct config *config = load_fine("recursion: {private-addresses: [10.0.0.0/8, \"fd00::/8\"], "
+                                      "private-domains: [Corp.Example, home.arpa.]}\n");
+    const struct private_addrs *private = &config->route.recursion.private;
+    char *printed = print_text(config);
+    assert_non_null(private->prefixes);
+    assert_non_null(private->names);
+    assert_int_equal(config->do_not_query.count, 2);
+    assert_non_null(strstr(printed, "  private-addresses: [10.0.0.0/8, \"fd00::/8\"]\n"
+                                    "  private-domains: [corp.example., home.arpa.]\n"));
+    free(printed);
+    config_free(config);
+    config = load_fine("recursion: {private-domains: [corp.example]}\n");
+    assert_null(config->route.recursion.private.prefixes);
+    config_free(config);
+    expect_errors(
+        "recursion: {private-addresses: [10.0.0.0/8, inside], private-domains: [a.b, A.B., "
+        "a..b]}\n",
+        "f:1:45: error: recursion.private-addresses[1]: takes an address or a prefix such "
+        "as 10.1.1.1, 10.50.1.64/27 or \"2001:db8::/32\", without a port, not \"inside\"\n"
+        "f:1:77: error: recursion.private-domains[1]: a.b. stands twice; keep one of "
+        "them\n"
+        "f:1:83: error: recursion.private-domains[2]: takes a domain name such as "
+        "corp.example, or a single dot for everything, not \"a..b\"\n");
+}
+
 /* ---- errors ---- */
 
 static void test_contradictions_say_what_to_do(void **state)
@@ -304,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_values_are_read),
         cmocka_unit_test(test_zones_may_fall_back_to_recursion),
         cmocka_unit_test(test_everything_prints_and_loads_back),
+        cmocka_unit_test(test_private_addresses_and_who_may_have_them),
         cmocka_unit_test(test_contradictions_say_what_to_do),
         cmocka_unit_test(test_values_that_cannot_be),
         cmocka_unit_test(test_stub_zones_that_cannot_be),

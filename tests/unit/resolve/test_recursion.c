@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 #include "unit/resolve/recursion.h"
 
+#include "base/prefix.h"
 #include "resolve/lame.h"
 
 /* Recursion above servers written as a table; "1:com. A" in the log is a question to server 1. */
@@ -476,6 +477,24 @@ static void test_a_dead_zone_fails_with_its_reasons(void **state)
     assert_string_equal(questions, "9:ftp.dead.com. A, 2:dead.com. A");
 }
 
+/* A hint is the operator's word. */
+static void test_servers_of_strangers_are_not_asked_at_private_addresses(void **state)
+{
+    (void)state;
+    struct prefix prefix;
+    struct prefix_set *inside = prefix_set_new();
+    assert_int_equal(prefix_parse(&prefix, "192.0.0.8/32"), ERR_OK);
+    assert_int_equal(prefix_set_add(inside, &prefix, 0), ERR_OK);
+    assert_int_equal(prefix_parse(&prefix, "192.0.0.1/32"), ERR_OK);
+    assert_int_equal(prefix_set_add(inside, &prefix, 0), ERR_OK);
+    assert_int_equal(prefix_set_freeze(inside), ERR_OK);
+    tasks.recursion.private.prefixes = inside;
+    resolve("www.lame.com");
+    assert_string_equal(questions, "1:com. A, 2:lame.com. A, 4:www.lame.com. A");
+    tasks.recursion.private.prefixes = NULL;
+    prefix_set_free(inside);
+}
+
 static void test_a_zone_of_which_no_address_may_be_asked_fails(void **state)
 {
     (void)state;
@@ -606,6 +625,8 @@ int main(void)
             test_servers_that_refuse_are_lame_and_those_that_fail_are_not, set_up_table, tear_down),
         cmocka_unit_test_setup_teardown(test_a_dead_zone_fails_with_its_reasons, set_up_table,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_servers_of_strangers_are_not_asked_at_private_addresses, set_up_table, tear_down),
         cmocka_unit_test_setup_teardown(test_a_zone_of_which_no_address_may_be_asked_fails,
                                         set_up_table, tear_down),
         cmocka_unit_test_setup_teardown(test_one_zone_does_not_take_all_tasks, set_up_table,

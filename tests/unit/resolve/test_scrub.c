@@ -3,6 +3,8 @@
 #include "unit/resolve/fake_upstreams.h"
 #include "unit/resolve/sample.h"
 
+#include "base/prefix.h"
+#include "dns/edns.h"
 #include "resolve/forward.h"
 #include "resolve/scrub.h"
 
@@ -10,6 +12,7 @@
 static struct zone_set zones;
 static struct routes *routes;
 static struct cache *cache;
+static struct prefix_set *inside; /* private addresses, in the tests that have such */
 static struct response_text sent;
 static struct response response;
 static struct answer answer;
@@ -30,6 +33,7 @@ static bool scrub_parsed(const struct question *question, const struct message *
                                 .cache = cache,
                                 .dnssec_ok = how & DO,
                                 .minimal_responses = !(how & FULL),
+                                .private = {.prefixes = inside},
                                 .now = 5000};
     classify(&response, message, question, zone);
     return response_is_useful(response.kind) &&
@@ -70,6 +74,74 @@ static void test_the_case_of_the_upstream_is_not_kept_in_the_question(void **sta
         scrub_parsed(&(struct question){NAME("www.example"), RRTYPE_A, RRCLASS_IN}, message, 0));
     assert_string_equal(answer_show(&answer), "an www.example. 300 A 192.0.2.1\n");
 }
+
+/* ---- private addresses ---- */
+
+static int have_an_inside(void **state)
+{
+    (void)state;
+    struct prefix prefix;
+    inside = prefix_set_new();
+    return prefix_parse(&prefix, "10.0.0.0/8") || prefix_set_add(inside, &prefix, 0) ||
+           prefix_set_freeze(inside);
+}
+
+static int have_none(void **state)
+{
+    (void)state;
+    prefix_set_free(inside);
+    inside = NULL;
+    return 0;
+}
+
+static void test_private_addresses_are_taken_out_and_the_rest_stays(void **state)
+{
+    (void)state;
+    const char *text = scrubbed(
+        WWW, 0, DO,
+        (struct sections){.answer = {"www.example. 300 A 10.0.0.1", "www.example. 300 A 192.0.2.1",
+                                     "www.example. 300 A 10.0.0.2",
+                                     "www.example. 300 RRSIG A 8 2 300 20300101000000 "
+                                     "20200101000000 1 example. AAAA"}});
+    assert_string_equal(text, "an www.example. 300 A 192.0.2.1\n");
+    assert_int_equal(answer.kind, ANSWER_POSITIVE);
+    assert_int_equal(answer.ede_count, 0);
+}
+
+static void test_where_all_addresses_are_private_there_is_no_data(void **state)
+{
+    (void)state;
+    struct sections sections = {
+        .answer = {"www.example. 300 CNAME a.example.", "a.example. 200 A 10.0.0.1",
+                   "a.example. 100 A 10.0.0.2"},
+        .authority = {"example. 500 NS ns.example.", "example. 500 NS ns2.example."},
+        .additional = {"ns.example. 500 A 10.0.0.53", "ns2.example. 500 A 192.0.2.53"}};
+    assert_string_equal(scrubbed(WWW, 0, 0, sections), "an www.example. 300 CNAME a.example.\n");
+    assert_int_equal(answer.kind, ANSWER_NODATA);
+    assert_int_equal(answer.ttl_s, 100);
+    assert_int_equal(answer.ede_count, 1);
+    assert_int_equal(answer.ede[0], EDE_BLOCKED);
+    assert_string_equal(scrubbed(QUESTION("a.example", A), 0, FULL,
+                                 (struct sections){.answer = {"a.example. 200 A 10.0.0.1"},
+                                                   .authority = {"example. 90 NS ns.example."}}),
+                        "ns example. 90 NS ns.example.\n");
+    assert_int_equal(answer.ttl_s, 90);
+}
+
+static void test_behind_name_servers_private_addresses_are_taken_out_too(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        scrubbed(
+            QUESTION("example", NS), 0, 0,
+            (struct sections){
+                .answer = {"example. 500 NS ns.example.", "example. 500 NS ns2.example."},
+                .additional = {"ns.example. 500 A 10.0.0.53", "ns2.example. 500 A 192.0.2.53"}}),
+        "an example. 500 NS ns.example.\nan example. 500 NS ns2.example.\n"
+        "ar ns2.example. 500 A 192.0.2.53\n");
+}
+
+/* ---- TTLs ---- */
 
 static void test_records_of_one_set_get_its_least_ttl(void **state)
 {
@@ -426,8 +498,8 @@ static void test_a_negative_answer_lives_as_a_soa_above_says_without_that_soa(vo
     assert_string_equal(scrubbed(WWW, 0, 0, sections), "an www.example. 30 CNAME a.example.\n");
     assert_int_equal(answer.kind, ANSWER_NODATA);
     assert_int_equal(answer.ttl_s, 30);
-    sections.authority[0] = ". 900 IN SOA a. b. 1 2 3 4 86000";
     sections.answer[0] = NULL;
+    sections.authority[0] = ". 900 IN SOA a. b. 1 2 3 4 86000";
     scrubbed(WWW, 0, 0, sections);
     assert_int_equal(answer.ttl_s, 900);
 }
@@ -657,6 +729,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_answer_is_kept_and_points_to_its_question),
         cmocka_unit_test(test_the_case_of_the_upstream_is_not_kept_in_the_question),
+        cmocka_unit_test_setup_teardown(test_private_addresses_are_taken_out_and_the_rest_stays,
+                                        have_an_inside, have_none),
+        cmocka_unit_test_setup_teardown(test_where_all_addresses_are_private_there_is_no_data,
+                                        have_an_inside, have_none),
+        cmocka_unit_test_setup_teardown(
+            test_behind_name_servers_private_addresses_are_taken_out_too, have_an_inside,
+            have_none),
         cmocka_unit_test(test_records_of_one_set_get_its_least_ttl),
         cmocka_unit_test(test_ttls_are_clamped),
         cmocka_unit_test(test_duplicates_are_dropped),
