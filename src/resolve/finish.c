@@ -65,18 +65,19 @@ static void hand_out(struct task *task, const struct answer *answer,
     }
 }
 
-/* The names answered here changed while it ran, and its own is one of them now: hits do not look
- * at them. */
-static bool became_local(const struct task *task)
+/* Its name is answered here: that changed while it ran, or an alias or the name of a server led
+ * there, which goes by what upstreams say. Hits do not look at names answered here, so what was
+ * stored would stand in for them. */
+static bool is_local(const struct task *task)
 {
     const struct tasks *tasks = task->tasks;
-    return task->local_changes != tasks->local_changes && tasks->local &&
-           local_names_has(tasks->local, task->question.name);
+    bool may_be = task->depth > 0 || task->local_changes != tasks->local_changes;
+    return may_be && tasks->local && local_names_has(tasks->local, task->question.name);
 }
 
 static bool may_store(const struct task *task)
 {
-    return task_is_current(task) && !became_local(task);
+    return task_is_current(task) && !is_local(task);
 }
 
 static void hand_out_in_section(struct task *task, const struct answer *answer)
