@@ -253,6 +253,15 @@ def test_requests_of_bad_manners_harm_nobody(cockpit):
     assert cockpit.ctl("zones").returncode == 0
 
 
+def test_upstreams_are_those_of_a_prefix_if_one_is_named(cockpit):
+    one = cockpit.up.server.partition("@")[0]
+    shown = cockpit.ask("upstreams", one)["upstreams"]
+    assert shown and {row["upstream"].partition("@")[0] for row in shown} == {one}
+    assert len(cockpit.ask("upstreams")["upstreams"]) > len(shown)
+    assert cockpit.ask("upstreams", "2001:db8::/32")["upstreams"] == []
+    assert cockpit.ctl("upstreams", one + "@53").returncode == 1
+
+
 def test_traces_of_silent_servers_are_bounded_and_end_with_the_daemon(nailupd, responder):
     daemon = nailupd({}, upstreams=[responder("--loss", "100")], workers=1)
 

@@ -564,6 +564,9 @@ static void test_nxns_costs_its_victim_few_questions(void **state)
     for (const char *at = questions; (at = strstr(at, "3:")); at++)
         count++;
     assert_in_range(count, 1, 2 * 6);
+    assert_int_equal(stats.recursion_resolutions, 1);
+    assert_in_range(stats.recursion_queries, count, BUDGET_QUERIES_MAX);
+    assert_in_range(stats.recursion_lookups, 1, BUDGET_LOOKUPS_MAX);
 }
 
 static int set_up_table(void **state)
