@@ -48,6 +48,12 @@ static size_t hold_met(void *context, const struct addr *ips, size_t count, stru
     return met_hold(&tasks->recursion, tasks->upstreams, ips, count, out, most);
 }
 
+static bool lacks_family(void *context, int family)
+{
+    const struct tasks *tasks = context;
+    return upstreams_lack(tasks->upstreams, family);
+}
+
 static void drop_met(void *context, struct upstream *const *group, size_t count)
 {
     (void)context;
@@ -66,6 +72,7 @@ static void set_world(struct resolver *resolver, const struct recursion_options 
                                           .ipv6 = true};
     world->hold = hold_met;
     world->drop = drop_met;
+    world->lacks = lacks_family;
     world->context = tasks;
     if (recursion->hints)
         world->hints = *recursion->hints;

@@ -9,6 +9,8 @@
  */
 #include "resolve/task_cut.h"
 
+#include <sys/socket.h>
+
 #include "base/check.h"
 #include "dns/rrtype.h"
 #include "dns/ttl.h"
@@ -268,6 +270,38 @@ static bool may_have_addr(const struct task *task, const struct delegation *cut,
            !private_addrs_refuse(private, delegation_server(cut, cut->addrs[at].server), ip);
 }
 
+static bool lacks(const struct iterate_world *world, int family)
+{
+    return world->lacks && world->lacks(world->context, family);
+}
+
+struct iterate_rules task_cut_rules(const struct task *task)
+{
+    const struct iterate_world *world = task->tasks->world;
+    if (!world)
+        return (struct iterate_rules){.ipv4 = true, .ipv6 = true};
+    struct iterate_rules rules = world->rules;
+    bool lacks_ipv4 = lacks(world, AF_INET), lacks_ipv6 = lacks(world, AF_INET6);
+    if (lacks_ipv4 != lacks_ipv6) {
+        rules.ipv4 = rules.ipv4 && !lacks_ipv4;
+        rules.ipv6 = rules.ipv6 && !lacks_ipv6;
+    }
+    return rules;
+}
+
+/* Leaves out addresses to which no way leads, as long as there are others. */
+static size_t leave_out(const struct iterate_world *world, struct addr *ips, size_t count)
+{
+    size_t kept = 0;
+    bool without[] = {lacks(world, AF_INET), lacks(world, AF_INET6)};
+    if (!without[0] && !without[1])
+        return count;
+    for (size_t i = 0; i < count; i++)
+        if (!without[addr_family(&ips[i]) == AF_INET6])
+            ips[kept++] = ips[i];
+    return kept ? kept : count;
+}
+
 bool task_cut_hold(struct task *task, const struct step_ask_cut *ask)
 {
     const struct iterate_world *world = task->tasks->world;
@@ -279,6 +313,8 @@ bool task_cut_hold(struct task *task, const struct step_ask_cut *ask)
         delegation_addr(ask->cut, i, 0, &ips[count]);
         count += may_have_addr(task, ask->cut, i, &ips[count]);
     }
+    if (world)
+        count = leave_out(world, ips, count);
     if (world && count)
         task->met_count =
             (uint8_t)world->hold(world->context, ips, count, task->met, ARRAY_LEN(task->met));

@@ -24,8 +24,15 @@ struct iterate_world {
     size_t (*hold)(void *context, const struct addr *ips, size_t count, struct upstream **out,
                    size_t most);
     void (*drop)(void *context, struct upstream *const *group, size_t count);
+    /* Whether this machine has no way to servers of the IP version (AF_INET, AF_INET6) just now.
+     * NULL: it has one to both. */
+    bool (*lacks)(void *context, int family);
     void *context;
 };
+
+/* What strategies are told of recursion now: without addresses of an IP version that leads nowhere,
+ * unless neither does. */
+struct iterate_rules task_cut_rules(const struct task *task);
 
 /* What is known on the way up from a name. */
 struct task_cut_found {

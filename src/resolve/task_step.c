@@ -282,13 +282,15 @@ void task_feed(struct task *task, struct at_hand *at_hand)
     task->events_left--;
     struct steps steps;
     steps.count = 0;
-    static const struct iterate_rules no_rules = {.ipv4 = true, .ipv6 = true};
+    struct iterate_rules rules = {0}; /* of recursion alone */
+    if (task->zone->is_authoritative)
+        rules = task_cut_rules(task);
     struct strategy_view view = {
         .question = &task->question,
         .zone = task->zone,
         .now = loop_now(task->tasks->loop),
         .memory = &task->memory,
-        .rules = task->tasks->world ? &task->tasks->world->rules : &no_rules,
+        .rules = &rules,
         .budget = task->budget,
         .is_sub = task->depth > 0,
     };

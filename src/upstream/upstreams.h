@@ -78,6 +78,10 @@ struct upstream *upstreams_meet(struct upstreams *upstreams, const struct addr *
 /* Where it is; borrowed from it. */
 const struct addr *upstreams_addr(const struct upstream *upstream);
 
+/* Whether queries to this IP version (AF_INET, AF_INET6) lately did not even leave this machine; a
+ * try now and then shows when they do again (upstream/reach.h). */
+bool upstreams_lack(const struct upstreams *upstreams, int family);
+
 /* How many are there that were met. */
 size_t upstreams_met(const struct upstreams *upstreams);
 

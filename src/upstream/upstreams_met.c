@@ -11,6 +11,7 @@
 #include "upstream/upstreams.h"
 
 #include "base/check.h"
+#include "loop/loop.h"
 #include "upstream/pool_retire.h"
 #include "upstream/upstream.h"
 #include "upstream/upstreams_inside.h"
@@ -46,6 +47,12 @@ struct upstream *upstreams_meet(struct upstreams *upstreams, const struct addr *
 const struct addr *upstreams_addr(const struct upstream *upstream)
 {
     return &upstream->addr;
+}
+
+bool upstreams_lack(const struct upstreams *upstreams, int family)
+{
+    const struct upstream_env *env = &upstreams->env;
+    return reach_is_missing(&env->reach, family, loop_now(env->loop));
 }
 
 size_t upstreams_met(const struct upstreams *upstreams)

@@ -50,6 +50,13 @@ const struct addr *upstreams_addr(const struct upstream *upstream)
     return &addr;
 }
 
+bool upstreams_lack(const struct upstreams *upstreams, int family)
+{
+    (void)upstreams;
+    (void)family;
+    return false;
+}
+
 void upstreams_settle(struct upstreams *upstreams, upstreams_keeps keeps, void *context)
 {
     (void)upstreams;

@@ -6,7 +6,9 @@
 /*
  * Tasks that recurse, in virtual time, above servers that the test writes. The last byte of an
  * address is the server's number; the one of the root is 1, and 1001 that of the stub zone
- * corp.com. IPv6 addresses are met by nobody. Included by one file of a program.
+ * corp.com. IPv6 addresses are met by nobody,
+ * but where a test has an IP version that leads nowhere: then 600 is added. Included by one file of
+ * a program.
  */
 
 #include "unit/resolve/fake_exchange.h"
@@ -32,6 +34,7 @@ static struct iterate_world world;
 static struct trace *watching;           /* by whom the next question is watched; NULL: nobody */
 static unsigned answers, answered_count; /* to the client; exchanges */
 static int held;
+static int lacking;                /* the IP version that leads nowhere; 0: none */
 static bool may_recurse_elsewhere; /* some of the servers are recursive ones */
 static uint8_t rcode, ede_count;
 static uint16_t ede[2];
@@ -50,11 +53,17 @@ static inline size_t hold(void *context, const struct addr *ips, size_t count,
     for (size_t i = 0; i < count && taken < most; i++) {
         size_t len;
         const uint8_t *bytes = addr_bytes(&ips[i], &len);
-        if (len == 4)
-            out[taken++] = upstream_number(bytes[3]);
+        if (len == 4 || lacking)
+            out[taken++] = upstream_number(bytes[len - 1] + (len == 16 ? 600u : 0u));
     }
     held += (int)taken;
     return taken;
+}
+
+static inline bool lacks_family(void *context, int family)
+{
+    (void)context;
+    return family == lacking;
 }
 
 static inline void drop(void *context, struct upstream *const *group, size_t count)
@@ -196,8 +205,11 @@ static inline int set_up(void **state)
         (struct zone *)(uintptr_t)route_find(tasks.routes, NAME("corp.com"), RRTYPE_A);
     corp->is_authoritative = true;
     corp->strategy = &stub_strategy;
-    world = (struct iterate_world){
-        .rules = {.minimise = true, .ipv4 = true}, .hold = hold, .drop = drop};
+    world = (struct iterate_world){.rules = {.minimise = true, .ipv4 = true},
+                                   .hold = hold,
+                                   .drop = drop,
+                                   .lacks = lacks_family};
+    lacking = 0;
     delegation_init(&world.hints, name_root(), DELEGATION_HINTS, UINT64_MAX);
     delegation_add(&world.hints, NAME("a.root"));
     delegation_add_addr(&world.hints, 0, span_of("\300\0\0\1", 4));

@@ -477,6 +477,20 @@ static void test_a_dead_zone_fails_with_its_reasons(void **state)
     assert_string_equal(questions, "9:ftp.dead.com. A, 2:dead.com. A");
 }
 
+static void test_of_servers_without_a_way_only_the_others_are_asked(void **state)
+{
+    (void)state;
+    world.rules.ipv6 = true;
+    lacking = AF_INET6;
+    resolve("www.example.com"); /* its server has both */
+    assert_string_equal(questions, "1:com. A, 2:example.com. A, 4:www.example.com. A");
+    resolve("www.glueless.com");
+    assert_string_equal(questions, "2:glueless.com. A, 1:net. A, 3:host.net. A, "
+                                   "5:dns.host.net. A, 6:www.glueless.com. A");
+    resolve("www.alone6.com"); /* there is nobody else */
+    assert_string_equal(questions, "2:alone6.com. A, 609:www.alone6.com. A");
+}
+
 /* A hint is the operator's word. */
 static void test_servers_of_strangers_are_not_asked_at_private_addresses(void **state)
 {
@@ -630,6 +644,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             test_servers_of_strangers_are_not_asked_at_private_addresses, set_up_table, tear_down),
+        cmocka_unit_test_setup_teardown(test_of_servers_without_a_way_only_the_others_are_asked,
+                                        set_up_table, tear_down),
         cmocka_unit_test_setup_teardown(test_a_zone_of_which_no_address_may_be_asked_fails,
                                         set_up_table, tear_down),
         cmocka_unit_test_setup_teardown(test_one_zone_does_not_take_all_tasks, set_up_table,
