@@ -250,11 +250,14 @@ bool delegation_from_referral(struct delegation *out, const struct message *mess
 }
 
 bool delegation_from_child(struct delegation *out, const struct message *message, struct name zone,
-                           bool is_proven, uint64_t parent_ends_at, uint64_t now)
+                           const struct question *asked, bool is_proven, uint64_t parent_ends_at,
+                           uint64_t now)
 {
     uint32_t ttl_s = INT32_MAX;
+    bool is_asked = asked->type == RRTYPE_NS && name_equal(asked->name, zone);
     delegation_init(out, zone, DELEGATION_CHILD, 0);
-    take_servers(out, message, SECTION_ANSWER, &ttl_s);
+    if (is_asked || is_proven)
+        take_servers(out, message, SECTION_ANSWER, &ttl_s);
     if (is_proven)
         take_servers(out, message, SECTION_AUTHORITY, &ttl_s);
     if (!out->server_count)

@@ -116,12 +116,13 @@ MUST_USE bool delegation_from_referral(struct delegation *out, const struct mess
                                        enum section section, struct name asked_zone,
                                        const struct question *question, uint64_t now);
 
-/* The zone's own NS records in an authoritative answer that they are part of, or, when the message
- * is proven to be the server's, that they go with. Who forges an answer to one name would otherwise
- * have them all (CVE-2025-11411). Ends no later than parent_ends_at. False when there are none. */
+/* The zone's own NS records in an authoritative answer to the question for them, or, when the
+ * message is proven to be the server's, in the answer to any question and beside it, with the
+ * addresses that come with them. Who forges an answer to one name would otherwise have them all
+ * (CVE-2025-11411). Ends no later than parent_ends_at. False when there are none. */
 MUST_USE bool delegation_from_child(struct delegation *out, const struct message *message,
-                                    struct name zone, bool is_proven, uint64_t parent_ends_at,
-                                    uint64_t now);
+                                    struct name zone, const struct question *asked, bool is_proven,
+                                    uint64_t parent_ends_at, uint64_t now);
 
 /* Ends no later than the cut that was asked: without it this would not have been found. The root's
  * is always there. */

@@ -397,8 +397,8 @@ bool task_cut_read(const struct task *task, const struct response *response,
     }
     if (!response_is_useful(response->kind) || !is_new_of_itself(message, asked))
         return false;
-    if (!delegation_from_child(out, message, task->asked_zone, from->is_proven, asked->ends_at,
-                               now))
+    if (!delegation_from_child(out, message, task->asked_zone, &task->asked, from->is_proven,
+                               asked->ends_at, now))
         return false;
     delegation_inherit(out, asked); /* many servers name themselves without their addresses */
     return delegation_is_reachable(out);

@@ -55,7 +55,7 @@ static void try_message(const struct message *message, unsigned labels)
         MUST(name_is_below(question->name, below));
         check(&cut, zone, now);
     }
-    if (delegation_from_child(&cut, message, zone, labels & 1, now + 5 * US_PER_S, now)) {
+    if (delegation_from_child(&cut, message, zone, question, labels & 1, now + 5 * US_PER_S, now)) {
         MUST(name_equal(delegation_zone(&cut), zone) && cut.ends_at <= now + 5 * US_PER_S);
         check(&cut, zone, now);
     }

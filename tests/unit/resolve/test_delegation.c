@@ -146,13 +146,14 @@ static void test_the_child_is_believed_no_longer_than_the_parent(void **state)
                                                        "com. 9000 NS evil.example.com."},
                                          .additional = {"new.example.com. A 192.0.2.9"}});
     struct name zone = NAME("example.com");
-    assert_true(delegation_from_child(&cut, message, zone, true, NOW + 50 * US_PER_S, NOW));
+    assert_true(
+        delegation_from_child(&cut, message, zone, &question, true, NOW + 50 * US_PER_S, NOW));
     assert_string_equal(show(&cut), "example.com. CHILD new.example.com. 192.0.2.9");
     assert_int_equal(cut.ends_at, NOW + 50 * US_PER_S);
-    assert_true(delegation_from_child(&cut, message, zone, true, UINT64_MAX, NOW));
+    assert_true(delegation_from_child(&cut, message, zone, &question, true, UINT64_MAX, NOW));
     assert_int_equal(cut.ends_at, NOW + 9000 * US_PER_S);
-    assert_false(
-        delegation_from_child(&cut, message, NAME("www.example.com"), true, UINT64_MAX, NOW));
+    assert_false(delegation_from_child(&cut, message, NAME("www.example.com"), &question, true,
+                                       UINT64_MAX, NOW));
 }
 
 static void test_what_comes_along_with_an_answer_is_believed_when_it_is_proven(void **state)
@@ -163,8 +164,34 @@ static void test_what_comes_along_with_an_answer_is_believed_when_it_is_proven(v
         response_make(&sent, HEADER_AA, &question,
                       &(struct sections){.answer = {"www.example.com. A 192.0.2.80"},
                                          .authority = {"example.com. 9000 NS ns.evil.org."}});
-    assert_true(delegation_from_child(&cut, message, NAME("example.com"), true, UINT64_MAX, NOW));
-    assert_false(delegation_from_child(&cut, message, NAME("example.com"), false, UINT64_MAX, NOW));
+    assert_true(delegation_from_child(&cut, message, NAME("example.com"), &question, true,
+                                      UINT64_MAX, NOW));
+    assert_false(delegation_from_child(&cut, message, NAME("example.com"), &question, false,
+                                       UINT64_MAX, NOW));
+}
+
+static void test_servers_in_an_answer_that_did_not_ask_for_them_need_proof(void **state)
+{
+    (void)state;
+    struct question question = WWW, other = QUESTION("www.example.com", NS);
+    const struct sections sections = {
+        .answer = {"www.example.com. A 192.0.2.80", "example.com. 9000 NS ns.example.com."},
+        .additional = {"ns.example.com. A 192.0.2.66"}};
+    struct name zone = NAME("example.com");
+    const struct message *message = response_make(&sent, HEADER_AA, &question, &sections);
+    assert_false(delegation_from_child(&cut, message, zone, &question, false, UINT64_MAX, NOW));
+    assert_false(delegation_from_child(&cut, message, zone, &other, false, UINT64_MAX, NOW));
+    assert_true(delegation_from_child(&cut, message, zone, &question, true, UINT64_MAX, NOW));
+}
+
+static void test_a_lifetime_above_31_bits_is_none(void **state)
+{
+    (void)state;
+    struct answer answer;
+    assert_true(refer("com", WWW,
+                      (struct sections){.authority = {"example.com. 2147483648 NS ns.a.net."}}));
+    assert_int_equal(cut.ends_at, NOW);
+    assert_false(delegation_to_answer(&cut, &answer, &space, INT32_MAX, NOW));
 }
 
 static void test_a_cut_ends_with_the_one_above_it_but_for_the_roots(void **state)
@@ -209,7 +236,8 @@ static void test_the_answer_to_a_question_for_ns_tells_of_the_child(void **state
         response_make(&sent, HEADER_AA, &question,
                       &(struct sections){.answer = {". 518400 NS a.root."},
                                          .additional = {"a.root. 518400 A 192.0.2.53"}});
-    assert_true(delegation_from_child(&cut, message, name_root(), false, UINT64_MAX, NOW));
+    assert_true(
+        delegation_from_child(&cut, message, name_root(), &question, false, UINT64_MAX, NOW));
     assert_string_equal(show(&cut), ". CHILD a.root. 192.0.2.53");
 }
 
@@ -313,6 +341,8 @@ int main(void)
         cmocka_unit_test(test_one_address_counts_once),
         cmocka_unit_test(test_the_child_is_believed_no_longer_than_the_parent),
         cmocka_unit_test(test_what_comes_along_with_an_answer_is_believed_when_it_is_proven),
+        cmocka_unit_test(test_servers_in_an_answer_that_did_not_ask_for_them_need_proof),
+        cmocka_unit_test(test_a_lifetime_above_31_bits_is_none),
         cmocka_unit_test(test_a_cut_ends_with_the_one_above_it_but_for_the_roots),
         cmocka_unit_test(test_glue_of_one_server_is_taken_from_another_cut),
         cmocka_unit_test(test_the_answer_to_a_question_for_ns_tells_of_the_child),
