@@ -32,7 +32,8 @@ void descent_fail(struct steps *out, uint16_t rcode, uint16_t ede)
     failure_add_ede(failure, ede);
 }
 
-/* A subtask that fails because others have used up the budget says nothing of its question: were it
+/* A subtask that fails because others have used up the budget says nothing of its question, nor
+ * does who fails because a look-up had no room, or fell with the budget of others: were it
  * remembered, a question that costs too much could make others fail. */
 void descent_fail_unreachable(const struct strategy_view *view, struct steps *out)
 {
@@ -40,7 +41,7 @@ void descent_fail_unreachable(const struct strategy_view *view, struct steps *ou
     bool is_drained = budget_is_drained(view->budget, view->now);
     struct failure *failure = &steps_add(out, is_drained ? STEP_FAIL : STEP_ABOVE)->failure;
     *failure = failure_of_exchange(&memory->failed, memory->ede);
-    if (view->is_sub && is_drained)
+    if (memory->lacked || (view->is_sub && is_drained))
         failure->cache = false;
 }
 
@@ -171,6 +172,7 @@ static void begin(const struct strategy_view *view, const struct delegation *cut
     memory->looked_up = 0;
     memory->asking = false;
     memory->met_recursive = memory->met_empty = memory->is_last_hope = memory->took_glue = false;
+    memory->lacked = false;
     choose_question(view);
 }
 

@@ -19,7 +19,7 @@ static void on_started(const struct strategy_view *view, struct steps *out)
     memory->ede = EDE_NONE;
     memory->failed = (struct exchange_failure){0};
     memory->asking = memory->from_cache = memory->primed = memory->revisited = false;
-    memory->met_recursive = memory->met_empty = memory->is_last_hope = false;
+    memory->met_recursive = memory->met_empty = memory->is_last_hope = memory->lacked = false;
     qname_min_init(&memory->min, view->rules->minimise);
     if (view->question->cls != RRCLASS_IN)
         descent_fail(out, RCODE_REFUSED, EDE_NOT_SUPPORTED);
@@ -233,14 +233,15 @@ static void take_addrs(struct iterate_memory *memory, unsigned server, const str
         delegation_add_answer(&memory->cut, server, &message);
 }
 
-/* answer is NULL when there is none. */
-static void on_address(const struct strategy_view *view, unsigned server,
-                       const struct answer *answer, struct steps *out)
+static void on_address(const struct strategy_view *view, unsigned server, const struct event *event,
+                       struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
     memory->pending--;
-    if (answer)
-        take_addrs(memory, server, answer);
+    if (event->kind == EVENT_SUB_DONE)
+        take_addrs(memory, server, event->answer);
+    else
+        memory->lacked |= !event->failure->cache;
     if (!memory->asking)
         descent_try_more(view, out);
 }
@@ -249,8 +250,7 @@ static void on_sub(const struct strategy_view *view, const struct event *event, 
 {
     bool is_done = event->kind == EVENT_SUB_DONE;
     if (event->tag >= DESCENT_TAG_ADDRESS)
-        on_address(view, (event->tag - DESCENT_TAG_ADDRESS) / 2u, is_done ? event->answer : NULL,
-                   out);
+        on_address(view, (event->tag - DESCENT_TAG_ADDRESS) / 2u, event, out);
     else if (event->tag == ITERATE_TAG_PRIMING) /* without an answer the hints must do */
         descent_find_cut(view, out);
     else if (is_done)

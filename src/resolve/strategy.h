@@ -67,6 +67,7 @@ struct iterate_memory {
     bool met_empty;        /* some server of the cut had an answer with nothing in it */
     bool took_glue;        /* what zones above the servers say of them is among the addresses */
     bool is_last_hope;     /* such answers are taken now: there are no better */
+    bool lacked; /* a look-up failed for reasons that are not its question's: for lack of room */
 };
 
 union strategy_memory {

@@ -276,7 +276,7 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
 void task_feed(struct task *task, struct at_hand *at_hand)
 {
     if (!task->events_left) {
-        task_fail(task, stat_failures_full, EDE_OTHER, true);
+        task_fail(task, stat_failures_full, EDE_OTHER, task->depth == 0);
         return;
     }
     task->events_left--;

@@ -13,15 +13,19 @@
 #include "resolve/task_trace.h"
 #include "resolve/waiter.h"
 
+static void start_sub(struct task *task, const struct question *question, uint16_t tag, bool again);
+
 static void feed_sub_failure(struct task *task, uint16_t tag, const struct failure *failure)
 {
     struct event event = {.kind = EVENT_SUB_FAILED, .tag = tag, .failure = failure};
     task_feed_event(task, &event, NULL);
 }
 
+/* A circle is the zones' own fault, and must be remembered (TsuNAME); no room is ours. */
 static void feed_sub_refusal(struct task *task, uint16_t tag, uint16_t ede)
 {
-    struct failure failure = {.rcode = RCODE_SERVFAIL, .ede_count = 1, .ede = {ede}};
+    struct failure failure = {
+        .rcode = RCODE_SERVFAIL, .cache = ede != EDE_OTHER, .ede_count = 1, .ede = {ede}};
     feed_sub_failure(task, tag, &failure);
 }
 
@@ -41,16 +45,29 @@ static void feed_sub_answer(struct task *task, uint16_t tag, const struct answer
     task_feed_event(task, &event, answer);
 }
 
+/* The budget it ran on was another question's, and may be why it failed. */
+static bool may_begin_again(const struct task *task, const struct subtask *sub,
+                            const struct answer *answer)
+{
+    return sub->joined && answer->kind == ANSWER_FAILURE && answer->ttl_s == 0 &&
+           (!task->budget ||
+            budget_take(task->budget, BUDGET_LOOKUPS, loop_now(task->tasks->loop)));
+}
+
 /* The answer is borrowed for this call; a task that ends here has made its own of it. */
 static void on_sub_answer(struct waiter *waiter, const struct answer *answer)
 {
     struct subtask *sub = CONTAINER_OF(waiter, struct subtask, waiter);
     struct task *task = sub->parent;
+    struct question question = sub->child->question; /* it lives until all waiters are called */
     sub->child = NULL;
     task->subs--;
     if (waiter->source)
         task->source = *waiter->source;
-    feed_sub_answer(task, sub->tag, answer);
+    if (may_begin_again(task, sub, answer))
+        start_sub(task, &question, sub->tag, true);
+    else
+        feed_sub_answer(task, sub->tag, answer);
     task_check_under_way(task);
 }
 
@@ -70,12 +87,14 @@ static void link_sub(struct task *task, struct subtask *sub, struct task *child)
     sub->waiter.takes_stale = false; /* the question that client asked may have a stale answer */
     sub->parent = task;
     sub->child = child;
+    sub->joined = false;
     task->subs++;
     list_append(&child->waiters, &sub->waiter.node);
 }
 
 /* False, with the reason, when the subtask cannot be had. */
-static bool join_sub(struct task *task, const struct cache_key *key, uint16_t tag, uint16_t *ede)
+static bool join_sub(struct task *task, const struct cache_key *key, uint16_t tag, bool again,
+                     uint16_t *ede)
 {
     struct tasks *tasks = task->tasks;
     struct task *running = tasks_find(tasks, key);
@@ -90,6 +109,7 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
         if (task_depends_on(running, task))
             return false;
         link_sub(task, sub, running);
+        sub->joined = !again;
         if (task_is_traced(task))
             task_trace_sub_joined(task, &running->question);
         return true;
@@ -138,7 +158,8 @@ static bool find_special(struct tasks *tasks, const struct cache_key *key, struc
     return true;
 }
 
-void task_sub_start(struct task *task, const struct question *question, uint16_t tag)
+/* again: after it was joined and failed for another's sake, once. */
+static void start_sub(struct task *task, const struct question *question, uint16_t tag, bool again)
 {
     struct tasks *tasks = task->tasks;
     struct cache_key key;
@@ -153,10 +174,15 @@ void task_sub_start(struct task *task, const struct question *question, uint16_t
         feed_sub_answer(task, tag, &found);
     } else if (find_special(tasks, &key, &found)) {
         feed_sub_answer(task, tag, &found);
-    } else if (!join_sub(task, &key, tag, &ede)) {
+    } else if (!join_sub(task, &key, tag, again, &ede)) {
         if (task_is_traced(task))
             task_trace_sub_refused(task, question, ede);
         feed_sub_refusal(task, tag, ede);
     }
     cache_read_end();
+}
+
+void task_sub_start(struct task *task, const struct question *question, uint16_t tag)
+{
+    start_sub(task, question, tag, false);
 }

@@ -56,6 +56,7 @@ struct subtask {
     struct waiter waiter; /* in the child's list */
     struct task *parent, *child;
     uint16_t tag; /* of the step */
+    bool joined;  /* the child was started for somebody else */
 };
 
 enum task_state { TASK_FREE, TASK_RUNNING, TASK_ANSWERED, TASK_FAILED };

@@ -200,6 +200,13 @@ static const char *sub_failed(unsigned tag)
         (struct event){.kind = EVENT_SUB_FAILED, .tag = (uint16_t)tag, .failure = &failure});
 }
 
+static const char *sub_had_no_room(unsigned tag)
+{
+    struct failure failure = {.rcode = RCODE_SERVFAIL};
+    return feed(
+        (struct event){.kind = EVENT_SUB_FAILED, .tag = (uint16_t)tag, .failure = &failure});
+}
+
 /* The address of a name server was found. */
 static const char *found_addr(unsigned tag, struct question asked, const char *record)
 {
@@ -788,6 +795,16 @@ static void test_what_fails_by_anothers_budget_is_not_remembered(void **state)
                         "learn; fail 2: 22");
 }
 
+static void test_what_fails_for_lack_of_room_is_not_remembered(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(COM);
+    referred(CUT(PARENT, "example.com", "ns.one.net"));
+    sub_had_no_room(FIRST_A);
+    assert_string_equal(sub_failed(FIRST_AAAA), "fail 2: 22 once");
+}
+
 static void test_without_any_cut_nobody_is_reachable(void **state)
 {
     (void)state;
@@ -856,6 +873,7 @@ int main(void)
         cmocka_unit_test_setup(test_going_down_for_ever_ends_with_the_budget, set_up),
         cmocka_unit_test_setup(test_questions_of_all_tasks_are_bounded_and_so_is_the_time, set_up),
         cmocka_unit_test_setup(test_what_fails_by_anothers_budget_is_not_remembered, set_up),
+        cmocka_unit_test_setup(test_what_fails_for_lack_of_room_is_not_remembered, set_up),
         cmocka_unit_test_setup(test_without_any_cut_nobody_is_reachable, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
