@@ -207,7 +207,8 @@ static void on_answered(const struct strategy_view *view, const struct event *ev
 
 /* ---- failures, and what comes of subtasks ---- */
 
-/* Servers that answered, but not of use, may be those that cannot bear a part of a name. */
+/* Servers that answered, but not of use, or are silent may be those that cannot bear a part of a
+ * name. */
 static void on_failed(const struct strategy_view *view, const struct exchange_failure *exchange,
                       struct steps *out)
 {
@@ -217,7 +218,8 @@ static void on_failed(const struct strategy_view *view, const struct exchange_fa
     memory->failed = *exchange;
     if (exchange->full) {
         descent_fail_unreachable(view, out);
-    } else if (exchange->any_answer && !is_whole) {
+    } else if (!is_whole &&
+               (exchange->any_answer || qname_min_may_be_dropped(delegation_zone(&memory->cut)))) {
         qname_min_stop(&memory->min);
         descent_ask_on(view, out);
     } else {

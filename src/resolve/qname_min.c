@@ -67,3 +67,8 @@ void qname_min_stop(struct qname_min *min)
 {
     min->on = false;
 }
+
+bool qname_min_may_be_dropped(struct name zone)
+{
+    return name_label_count(zone) > 1;
+}

@@ -47,6 +47,11 @@ void qname_min_passed(struct qname_min *min, const struct question *asked);
 /* From now on the whole question is asked. */
 void qname_min_stop(struct qname_min *min);
 
+/* Whether silence of the zone's servers may mean that they drop minimised questions. Those of the
+ * root and of top-level domains know better: to ask them for the whole name once more would only
+ * cost time, and tell them. */
+bool qname_min_may_be_dropped(struct name zone);
+
 static inline bool qname_min_is_whole(const struct question *question, const struct question *shown)
 {
     return shown->name.len == question->name.len && shown->type == question->type;

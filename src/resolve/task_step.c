@@ -10,6 +10,7 @@
 #include "dns/edns.h"
 #include "resolve/finish.h"
 #include "resolve/met.h"
+#include "resolve/qname_min.h"
 #include "resolve/stitch.h"
 #include "resolve/task_cut.h"
 #include "resolve/task_follow.h"
@@ -66,8 +67,12 @@ static void add_wishes(const struct task *task, struct exchange_question *questi
                        struct upstream *const *group, size_t count)
 {
     const struct tasks *tasks = task->tasks;
-    if (!task_asks_whole(task, &question->question))
+    if (!task_asks_whole(task, &question->question)) {
         STATS_INC(tasks->stats, recursion_minimised);
+        if (qname_min_may_be_dropped(task->asked_zone)) /* the whole one comes next */
+            question->wall_us =
+                question->wall_us ? MIN(question->wall_us, TASK_FIRST_US) : TASK_FIRST_US;
+    }
     question->prefer_family = met_prefer_family(&tasks->recursion);
     question->doubtful = task_cut_doubtful(task, group, count);
 }

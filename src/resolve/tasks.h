@@ -42,7 +42,8 @@ enum {
 /* How long a task waits at most for another that asks the same of a zone: then it asks itself. */
 #define TASK_FOLLOW_US (400 * US_PER_MS)
 
-/* What the servers of a zone have at most where somebody stands in for them (first: yes). */
+/* What the servers of a zone have at most where somebody stands in for them (first: yes), or where
+ * silence to a part of the question is followed by the whole. */
 #define TASK_FIRST_US (2 * US_PER_S)
 
 struct iterate_world;

@@ -413,6 +413,18 @@ static void test_an_alias_of_a_part_is_asked_for_with_the_whole_name(void **stat
     assert_string_equal(answered(RESPONSE_ALIAS, NULL), "keep; sub a.elsewhere.net. A");
 }
 
+static void test_servers_that_are_silent_to_parts_are_shown_the_whole(void **state)
+{
+    (void)state;
+    start(QUESTION("a.b.example.com", TXT));
+    found(EXAMPLE);
+    assert_string_equal(silent(), "ask a.b.example.com. TXT @example.com. 0-2");
+    assert_string_equal(silent(), "cut com.");
+    start(QUESTION("a.b.example.com", TXT));
+    found(COM); /* those of top-level domains know better */
+    assert_string_equal(silent(), "cut .");
+}
+
 static void test_servers_that_refuse_parts_are_shown_the_whole(void **state)
 {
     (void)state;
@@ -837,6 +849,7 @@ int main(void)
                                set_up),
         cmocka_unit_test_setup(test_what_is_known_to_be_absent_ends_it, set_up),
         cmocka_unit_test_setup(test_an_alias_of_a_part_is_asked_for_with_the_whole_name, set_up),
+        cmocka_unit_test_setup(test_servers_that_are_silent_to_parts_are_shown_the_whole, set_up),
         cmocka_unit_test_setup(test_servers_that_refuse_parts_are_shown_the_whole, set_up),
         cmocka_unit_test_setup(
             test_missing_addresses_are_looked_up_and_the_first_that_comes_is_asked, set_up),
