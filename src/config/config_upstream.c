@@ -149,14 +149,18 @@ void config_zone_upstream(const struct config *config, const struct config_zone 
 /* ---- servers that recursion meets ---- */
 
 /* Addresses that no single server of the world can have: ours, everybody's, or, with 0 in front and
- * from 240 on, nobody's. A link-local one has no interface there. */
+ * from 240 on, nobody's. A link-local one has no interface there, and an IPv4 address as IPv6 would
+ * go past what is said of that address here. */
 static bool is_of_no_server(const struct addr *ip)
 {
     size_t len;
     const uint8_t *bytes = addr_bytes(ip, &len);
     if (addr_is_any(ip) || addr_lacks_zone(ip))
         return true;
-    return len == 4 ? bytes[0] == 0 || bytes[0] >= 224 : bytes[0] == 0xff;
+    if (len == 4)
+        return bytes[0] == 0 || bytes[0] >= 224;
+    const struct in6_addr *v6 = &ip->in6.sin6_addr;
+    return bytes[0] == 0xff || IN6_IS_ADDR_V4MAPPED(v6) || IN6_IS_ADDR_V4COMPAT(v6);
 }
 
 bool config_meet(const void *context, const struct addr *ip, struct route_upstream *out)

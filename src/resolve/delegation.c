@@ -88,12 +88,23 @@ static bool has_addr(const struct delegation *delegation, struct span bytes)
     return false;
 }
 
+/* An IPv4 address as IPv6 (RFC 4291 section 2.5.5): what is sent there goes to the IPv4 address
+ * past all that is said of that one, and nobody on the internet has one. */
+static bool is_disguised(struct span bytes)
+{
+    struct in6_addr v6;
+    if (bytes.len != sizeof(v6))
+        return false;
+    memcpy(&v6, bytes.data, sizeof(v6));
+    return IN6_IS_ADDR_V4MAPPED(&v6) || IN6_IS_ADDR_V4COMPAT(&v6);
+}
+
 bool delegation_add_addr(struct delegation *delegation, unsigned server, struct span bytes)
 {
     MUST(server < delegation->server_count && (bytes.len == 4 || bytes.len == 16));
     if (delegation->addr_count == DELEGATION_ADDRS_MAX ||
         delegation->servers[server].addr_count == DELEGATION_ADDRS_EACH_MAX ||
-        has_addr(delegation, bytes))
+        has_addr(delegation, bytes) || is_disguised(bytes))
         return false;
     struct delegation_addr *addr = &delegation->addrs[delegation->addr_count++];
     addr->server = (uint8_t)server;

@@ -81,7 +81,8 @@ int delegation_add(struct delegation *delegation, struct name server);
 /* The place of the server, or DELEGATION_NONE. */
 int delegation_find(const struct delegation *delegation, struct name server);
 
-/* An address of a server: 4 or 16 bytes (MUST). False without room; a known one is no second. */
+/* An address of a server: 4 or 16 bytes (MUST). False without room, and of an IPv4 address written
+ * as IPv6 (::ffff:192.0.2.1, ::192.0.2.1); a known one is no second. */
 bool delegation_add_addr(struct delegation *delegation, unsigned server, struct span bytes);
 
 /* The addresses in the answer section are the server's: of an answer of ours to a question for

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* The keys of recursion. */
+#include <arpa/inet.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -272,20 +273,31 @@ static void test_tls_of_an_entry_has_its_own_port_and_plain_text_that_of_recursi
     config_free(config);
 }
 
+/* In the form that has no text: what is read is an IPv4 address. */
+static bool is_mapped_met(const struct config *config, const char *ipv4)
+{
+    const struct recursion_options *recursion = &config->route.recursion;
+    struct addr addr = {.in6 = {.sin6_family = AF_INET6}};
+    struct route_upstream met;
+    addr.in6.sin6_addr.s6_addr[10] = addr.in6.sin6_addr.s6_addr[11] = 0xff;
+    assert_int_equal(inet_pton(AF_INET, ipv4, &addr.in6.sin6_addr.s6_addr[12]), 1);
+    return recursion->meet(recursion->meet_context, &addr, &met);
+}
+
 static void test_who_must_not_be_asked_is_not(void **state)
 {
     (void)state;
     struct config *config = load_fine("recursion: {do-not-query: [10.0.0.0/8, \"fd00::/8\"]}\n"
                                       "server: {listen: [192.0.2.7, \"2001:db8::7@5353\"]}\n");
     static const char *const never[] = {
-        "10.1.1.1",        "fd00::1",   "0.0.0.0",  "0.1.2.3", "224.0.0.251",
-        "255.255.255.255", "240.0.0.1", "ff02::fb", "::",      "fe80::1",
-        "::ffff:10.1.1.1", "192.0.2.7", /* our own: in a circle
-                                         */
+        "10.1.1.1",        "fd00::1",     "0.0.0.0",   "0.1.2.3", "224.0.0.251",
+        "255.255.255.255", "240.0.0.1",   "ff02::fb",  "::",      "fe80::1",
+        "::ffff:10.1.1.1", "::192.0.2.8", "192.0.2.7", /* our own: in a circle */
     };
     for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
         assert_false(is_met(config, never[i]));
     assert_true(is_met(config, "192.0.2.8"));
+    assert_false(is_mapped_met(config, "192.0.2.8"));
     assert_true(is_met(config, "2001:db8::7")); /* another port */
     assert_true(is_met(config, "127.0.0.1"));   /* the list is the operator's */
     config_free(config);

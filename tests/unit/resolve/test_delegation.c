@@ -135,6 +135,18 @@ static void test_one_address_counts_once(void **state)
     assert_int_equal(cut.addr_count, 1);
 }
 
+static void test_an_ipv4_address_is_not_taken_in_the_form_of_an_ipv6_one(void **state)
+{
+    (void)state;
+    assert_true(refer("com", WWW,
+                      (struct sections){.authority = {"example.com. NS a.example.com."},
+                                        .additional = {"a.example.com. AAAA ::ffff:127.0.0.1",
+                                                       "a.example.com. AAAA ::127.0.0.1",
+                                                       "a.example.com. AAAA ::1",
+                                                       "a.example.com. AAAA 64:ff9b::192.0.2.1"}}));
+    assert_string_equal(show(&cut), "example.com. PARENT a.example.com. ::1 64:ff9b::c000:201");
+}
+
 static void test_the_child_is_believed_no_longer_than_the_parent(void **state)
 {
     (void)state;
@@ -339,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_servers_and_addresses_are_bounded_and_one_server_takes_not_all),
         cmocka_unit_test(test_long_names_end_the_room_but_nothing_else),
         cmocka_unit_test(test_one_address_counts_once),
+        cmocka_unit_test(test_an_ipv4_address_is_not_taken_in_the_form_of_an_ipv6_one),
         cmocka_unit_test(test_the_child_is_believed_no_longer_than_the_parent),
         cmocka_unit_test(test_what_comes_along_with_an_answer_is_believed_when_it_is_proven),
         cmocka_unit_test(test_servers_in_an_answer_that_did_not_ask_for_them_need_proof),
