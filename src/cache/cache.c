@@ -28,8 +28,8 @@ enum {
 
 /* What a reload may change while others read: each value by itself, in no order. */
 struct settings {
-    _Atomic uint32_t min_ttl_s, max_ttl_s, max_negative_ttl_s, failure_ttl_s;
-    _Atomic uint32_t serve_stale_s;
+    _Atomic uint32_t min_ttl_s, max_ttl_s, min_negative_ttl_s, max_negative_ttl_s, failure_ttl_s;
+    _Atomic uint32_t serve_stale_s, stale_ttl_s;
     _Atomic bool prefetch;
     _Atomic uint64_t stale_timeout_us; /* 0: stale answers do not serve */
 };
@@ -111,11 +111,14 @@ void cache_set_options(struct cache *cache, const struct cache_options *options)
     bool serves_stale = options->serve_stale_s > 0;
     SET(settings->min_ttl_s, options->min_ttl_s);
     SET(settings->max_ttl_s, options->max_ttl_s);
+    SET(settings->min_negative_ttl_s, options->min_negative_ttl_s);
     SET(settings->max_negative_ttl_s, options->max_negative_ttl_s);
     SET(settings->failure_ttl_s, options->failure_ttl_s);
     SET(settings->prefetch, options->prefetch);
     SET(settings->serve_stale_s, options->serve_stale_s);
-    SET(settings->stale_timeout_us, serves_stale ? options->stale_answer_timeout_us : 0);
+    SET(settings->stale_ttl_s, options->stale_answer_ttl_s);
+    SET(settings->stale_timeout_us,
+        serves_stale ? MAX(options->stale_answer_timeout_us, UINT64_C(1)) : 0);
     for (size_t i = 0; i < shard_count(cache); i++)
         shard_keep_stale(&cache->shards[i], serves_stale);
 }
@@ -219,6 +222,11 @@ uint64_t cache_stale_timeout_us(const struct cache *cache)
     return GET(cache->settings.stale_timeout_us);
 }
 
+uint32_t cache_stale_ttl_s(const struct cache *cache)
+{
+    return GET(cache->settings.stale_ttl_s);
+}
+
 bool cache_claim(struct cache *cache, const struct cache_key *key)
 {
     return shard_claim(shard_for(cache, key), key);
@@ -250,6 +258,7 @@ uint32_t cache_ttl(const struct cache *cache, enum answer_kind kind, uint32_t tt
     struct lifetime_bounds bounds = {
         .min_ttl_s = GET(settings->min_ttl_s),
         .max_ttl_s = GET(settings->max_ttl_s),
+        .min_negative_ttl_s = GET(settings->min_negative_ttl_s),
         .max_negative_ttl_s = GET(settings->max_negative_ttl_s),
         .failure_ttl_s = GET(settings->failure_ttl_s),
     };

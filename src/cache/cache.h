@@ -28,11 +28,13 @@ struct cache_options {
     uint64_t size_bytes;
     uint32_t min_ttl_s;
     uint32_t max_ttl_s;
+    uint32_t min_negative_ttl_s;
     uint32_t max_negative_ttl_s;
     uint32_t failure_ttl_s;
     bool prefetch;
-    uint32_t serve_stale_s; /* 0: never */
-    uint64_t stale_answer_timeout_us;
+    uint32_t serve_stale_s;           /* 0: never */
+    uint32_t stale_answer_ttl_s;      /* 0: as RFC 8767 has it */
+    uint64_t stale_answer_timeout_us; /* 0: at once */
 };
 
 /* NULL when out of memory. The bound is at least CACHE_SIZE_MIN. Address space is taken at once,
@@ -83,6 +85,9 @@ uint32_t cache_serves_stale_s(const struct cache *cache);
 
 /* How long upstreams may take before a stale answer serves: the option. 0: stale ones never do. */
 uint64_t cache_stale_timeout_us(const struct cache *cache);
+
+/* The TTL of records that are stale: the option. */
+uint32_t cache_stale_ttl_s(const struct cache *cache);
 
 /* True for the one caller, of all threads, who is to refresh the answer of the key; it is not due
  * any more. In a read section. */

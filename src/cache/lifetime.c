@@ -20,7 +20,8 @@ uint32_t lifetime_ttl(const struct lifetime_bounds *bounds, enum answer_kind kin
         return MIN(bounds->failure_ttl_s, (uint32_t)LIFETIME_FAILURE_MAX_S);
     case ANSWER_NODATA:
     case ANSWER_NXDOMAIN:
-        return clamp(ttl_s, bounds->min_ttl_s, MIN(bounds->max_negative_ttl_s, bounds->max_ttl_s));
+        return clamp(ttl_s, MAX(bounds->min_ttl_s, bounds->min_negative_ttl_s),
+                     MIN(bounds->max_negative_ttl_s, bounds->max_ttl_s));
     case ANSWER_POSITIVE:
         break;
     }

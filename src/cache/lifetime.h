@@ -13,6 +13,7 @@
 struct lifetime_bounds {
     uint32_t min_ttl_s;          /* raises, also what is negative */
     uint32_t max_ttl_s;          /* of everything */
+    uint32_t min_negative_ttl_s; /* raises NODATA and NXDOMAIN */
     uint32_t max_negative_ttl_s; /* of NODATA and NXDOMAIN (RFC 2308 section 5) */
     uint32_t failure_ttl_s;      /* of failures, whatever their ttl_s says (RFC 9520) */
 };

@@ -76,19 +76,6 @@ void map_serve_expired(struct unbound_map_state *map, const struct unbound_state
     }
 }
 
-void map_stale_timeout(struct unbound_map_state *map, const struct unbound_statement *statement)
-{
-    uint64_t number;
-    if (!map_take_number(map, statement, &number))
-        return;
-    if (number == 0)
-        map_note(map, statement,
-                 "Servers always get their chance before a stale answer is given; 1800 ms is the "
-                 "default.");
-    else
-        map_millis(map, statement);
-}
-
 static uint64_t stale_seconds(struct unbound_map_state *map)
 {
     uint64_t seconds = 0;

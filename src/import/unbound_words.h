@@ -37,7 +37,6 @@ enum unbound_clause {
     MAP(access)                                                                                    \
     MAP(cache_size)                                                                                \
     MAP(serve_expired)                                                                             \
-    MAP(stale_timeout)                                                                             \
     MAP(outgoing)                                                                                  \
     MAP(item)                                                                                      \
     MAP(prefer)                                                                                    \

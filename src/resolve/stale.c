@@ -26,10 +26,12 @@ static bool may_serve(const struct task *task, const struct failure *failure)
     return true;
 }
 
-static void make_stale(struct answer *answer, const struct failure *failure, uint64_t now)
+static void make_stale(struct answer *answer, const struct failure *failure, uint32_t wished_s,
+                       uint64_t now)
 {
+    uint32_t ttl_s = wished_s ? wished_s : (uint32_t)STALE_TTL_S;
     uint8_t *bytes = (uint8_t *)(uintptr_t)answer->message.data; /* our copy */
-    ttl_set(bytes, answer->ttl_offsets, answer->ttl_count, STALE_TTL_S);
+    ttl_set(bytes, answer->ttl_offsets, answer->ttl_count, ttl_s);
     header_put(bytes, HEADER_AD, false); /* signatures may have ended as well */
     answer->ttl_count = 0;
     answer->ttl_s = STALE_TTL_S;
@@ -67,6 +69,6 @@ struct answer *stale_take(const struct task *task, const struct failure *failure
         copy = compose_dup(&found);
     cache_read_end();
     if (copy && copy->stale_s)
-        make_stale(copy, failure, now);
+        make_stale(copy, failure, cache_stale_ttl_s(tasks->cache), now);
     return copy;
 }

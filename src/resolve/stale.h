@@ -11,14 +11,14 @@
 #include "cache/answer.h"
 #include "resolve/tasks.h"
 
-/* RFC 8767 section 5: the TTL of stale records, and how long the upstreams are not asked again
- * after they failed. */
+/* RFC 8767 section 5: the TTL of stale records unless an option says otherwise, and how long the
+ * upstreams are not asked again after they failed. */
 enum { STALE_TTL_S = 30 };
 
 /*
  * A copy for free() of what the cache has for the task's question, or NULL; who sent CD may get
  * what others asked for without. If it is live (another worker stored it) it is as it was; else it
- * has stale_s, TTLs of STALE_TTL_S that do not age, the extended error 3 or 19 with the reason of
+ * has stale_s, TTLs of the option's that do not age, the extended error 3 or 19 with the reason of
  * the failure behind it, and a life of STALE_TTL_S from now. failure: what the task ended with;
  * NULL: it is slow.
  *

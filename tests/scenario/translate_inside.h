@@ -33,7 +33,9 @@ struct translating {
     struct zones zones[ZONE_KINDS];
     struct zones *zone; /* that the next options belong to, or NULL */
     bool elsewhere;     /* in a section without a counterpart */
-    bool has_loopback4, has_loopback6, has_caps, has_stale, has_hints_file;
+    bool has_loopback4, has_loopback6, has_caps, has_hints_file;
+    bool serves_stale;
+    unsigned long stale_s;    /* 0: no bound is given */
     char waiting[OPTION_MAX]; /* the option whose value stands on a line of its own */
     struct translation *out;
 };

@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Section "server": options become lines of our sections, those that may be given often lists. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -30,12 +31,6 @@ static void put_counterpart(struct translating *work, const struct counterpart *
     char line[2 * WORD_MAX], probe[3 * WORD_MAX];
     if (row->off && strcasecmp(row->off, value) == 0)
         return;
-    bool is_stale = strcmp(row->key, "serve-stale") == 0;
-    if (strcmp(row->option, "serve-expired") == 0)
-        value = "1d";
-    if (is_stale && work->has_stale)
-        return;
-    work->has_stale |= is_stale;
     work->has_caps |= strcmp(row->option, "use-caps-for-id") == 0;
     snprintf(line, sizeof(line), "  %s: %s%s\n", row->key, value, row->suffix);
     snprintf(probe, sizeof(probe), "%s:\n%s", section_keys[row->section], line);
@@ -65,6 +60,29 @@ static void put_root_hints(struct translating *work, const char *word, const cha
     }
     work->has_hints_file = true;
     translate_put(&work->section[IN_RECURSION], "  root-hints: %s %s\n", word, name);
+}
+
+/* Off unless it is asked for, and for how long is an option of its own. */
+static bool take_stale(struct translating *work, const char *key, const char *value)
+{
+    if (strcmp(key, "serve-expired-ttl") == 0)
+        work->stale_s = strtoul(value, NULL, 10);
+    else if (strcmp(key, "serve-expired") == 0)
+        work->serves_stale = strcmp(value, "yes") == 0;
+    else
+        return false;
+    return true;
+}
+
+/* One second less: ours serve until the last one has passed as well. */
+static void put_stale(struct translating *work)
+{
+    unsigned long bound_s = work->stale_s > 1 ? work->stale_s - 1 : work->stale_s;
+    if (work->serves_stale && bound_s)
+        translate_put(&work->section[IN_CACHE], "  serve-stale: %lus\n", bound_s);
+    else
+        translate_put(&work->section[IN_CACHE], "  serve-stale: %s\n",
+                      work->serves_stale ? "1d" : "0s");
 }
 
 /* ---- lists ---- */
@@ -161,7 +179,7 @@ void translate_server(struct translating *work, const char *key, const char *val
 {
     const struct counterpart *row = translate_find(key);
     if (translate_is_harmless(key) || is_harmless_module(key, value) ||
-        put_family(work, key, value))
+        put_family(work, key, value) || take_stale(work, key, value))
         return;
     if (row)
         put_counterpart(work, row, value);
@@ -216,6 +234,7 @@ static void put_lists(struct translating *work, int section, struct buf *yaml)
 void translate_server_finish(struct translating *work, struct buf *yaml)
 {
     struct buf *recursion = &work->section[IN_RECURSION];
+    put_stale(work);
     translate_put(recursion, "  cookies: %s\n", work->out->is_trusting ? "yes" : "no");
     if (!work->has_caps)
         translate_put(recursion, "  case-randomisation: no\n");

@@ -27,6 +27,17 @@ static void test_a_negative_answer_has_a_bound_of_its_own(void **state)
     assert_int_equal(lifetime_ttl(&bounds, ANSWER_NXDOMAIN, 60), 60);
 }
 
+static void test_a_negative_answer_may_have_a_longer_least_life(void **state)
+{
+    (void)state;
+    struct lifetime_bounds patient = bounds;
+    patient.min_negative_ttl_s = 100;
+    assert_int_equal(lifetime_ttl(&patient, ANSWER_NODATA, 60), 100);
+    assert_int_equal(lifetime_ttl(&patient, ANSWER_POSITIVE, 60), 60);
+    patient.min_negative_ttl_s = 1000;
+    assert_int_equal(lifetime_ttl(&patient, ANSWER_NXDOMAIN, 60), 900);
+}
+
 static void test_the_shorter_life_wins_where_bounds_contradict(void **state)
 {
     (void)state;
@@ -58,6 +69,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_positive_answer_stays_between_min_and_max),
         cmocka_unit_test(test_a_negative_answer_has_a_bound_of_its_own),
+        cmocka_unit_test(test_a_negative_answer_may_have_a_longer_least_life),
         cmocka_unit_test(test_the_shorter_life_wins_where_bounds_contradict),
         cmocka_unit_test(test_a_failure_is_kept_as_long_as_said_and_five_minutes_at_most),
         cmocka_unit_test(test_zero_stays_zero_without_a_minimum_and_so_does_the_sign_bit),
