@@ -61,6 +61,27 @@ static void test_longest_name_is_within_the_bits(void **state)
     assert_int_equal(wire[254], 0);
 }
 
+/* Words and blocks do what bytes would, and touch nothing behind the name or the bits. */
+static void test_every_length_gets_each_its_own_bit(void **state)
+{
+    (void)state;
+    for (unsigned len = 1; len <= NAME_WIRE_MAX; len++) {
+        uint8_t *bits = test_malloc((len + 7) / 8), *wire = test_malloc(len), wanted[NAME_WIRE_MAX];
+        for (unsigned i = 0; i < (len + 7) / 8; i++)
+            bits[i] = (uint8_t)(i * 37 + len * 11 + 5);
+        for (unsigned i = 0; i < len; i++) {
+            wire[i] = (uint8_t)(i * 7 + len);
+            uint8_t folded = name_fold_byte(wire[i]);
+            bool is_letter = folded >= 'a' && folded <= 'z';
+            wanted[i] = (uint8_t)(folded ^ (is_letter && bits[i / 8] >> i % 8 & 1 ? 0x20 : 0));
+        }
+        case_randomise(wire, (uint8_t)len, bits);
+        assert_memory_equal(wire, wanted, len);
+        test_free(bits);
+        test_free(wire);
+    }
+}
+
 static void test_letters_are_counted(void **state)
 {
     (void)state;
@@ -76,6 +97,7 @@ int main(void)
         cmocka_unit_test(test_no_bits_fold_and_all_bits_raise),
         cmocka_unit_test(test_nothing_but_letters_changes),
         cmocka_unit_test(test_longest_name_is_within_the_bits),
+        cmocka_unit_test(test_every_length_gets_each_its_own_bit),
         cmocka_unit_test(test_letters_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
