@@ -187,13 +187,21 @@ static enum response_kind kind_of_nothing(const struct response *out, const stru
     return has_ns(message) ? RESPONSE_REFERRAL : RESPONSE_NODATA;
 }
 
+/* The alias was asked for, and is there: some follow it all the same, and tell that its target does
+ * not exist. */
+static bool is_of_target(const struct response *out, const struct question *question)
+{
+    return out->rcode == RCODE_NXDOMAIN && question->type == RRTYPE_CNAME;
+}
+
 /* NOERROR, NXDOMAIN or YXDOMAIN by where the chain ends. */
 static enum response_kind kind_of_chain(struct response *out, const struct message *message,
                                         const struct question *question, const struct zone *zone)
 {
     switch (out->chain.end) {
     case ALIAS_DATA:
-        return out->rcode == RCODE_NOERROR ? RESPONSE_ANSWER : RESPONSE_UNSOUND;
+        return out->rcode == RCODE_NOERROR || is_of_target(out, question) ? RESPONSE_ANSWER
+                                                                          : RESPONSE_UNSOUND;
     case ALIAS_LEFT: /* the rcode is about a name these servers have no say in */
         return RESPONSE_ALIAS;
     case ALIAS_LOOP:

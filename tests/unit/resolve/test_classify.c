@@ -242,6 +242,23 @@ static void test_rcodes_that_say_no_are_what_they_are(void **state)
         "servfail");
 }
 
+/* Unbound does so below a DNAME. */
+static void test_an_alias_that_was_asked_for_is_there_though_its_target_is_not(void **state)
+{
+    (void)state;
+    struct sections alias = {.answer = {"sub.example.com. DNAME example.org.",
+                                        "www.sub.example.com. CNAME www.example.org."},
+                             .authority = {"example.org. 900 SOA ns.example.org. x. 1 2 3 4 60"}};
+    struct question question = QUESTION("www.sub.example.com", CNAME);
+    assert_string_equal(classified(question, HEADER_AA | RCODE_NXDOMAIN, alias), "answer");
+    const struct message *message = response_make(&sent, RCODE_NXDOMAIN, &question, &alias);
+    classify(&response, message, &question, route_find(routes, name_root(), RRTYPE_A));
+    assert_int_equal(response.kind, RESPONSE_ANSWER);
+    assert_string_equal(classified(WWW, RCODE_NXDOMAIN,
+                                   (struct sections){.answer = {"www.example.com. A 192.0.2.1"}}),
+                        "unsound");
+}
+
 static void test_a_forwarders_referral_is_what_it_was(void **state)
 {
     (void)state;
@@ -289,6 +306,7 @@ int main(void)
         cmocka_unit_test(test_aliases_end_where_the_zone_ends),
         cmocka_unit_test(test_an_alias_with_a_referral_for_its_target_is_an_alias),
         cmocka_unit_test(test_rcodes_that_say_no_are_what_they_are),
+        cmocka_unit_test(test_an_alias_that_was_asked_for_is_there_though_its_target_is_not),
         cmocka_unit_test(test_a_forwarders_referral_is_what_it_was),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
