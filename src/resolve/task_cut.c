@@ -20,10 +20,18 @@
 #include "resolve/trace.h"
 #include "upstream/upstreams.h"
 
+/* Who stands in for the servers of a zone may find another zone of that name: what he learns of it
+ * is not for them. */
+static enum cache_view view_of(const struct task *task, struct name name)
+{
+    const struct zone *former = task->zone->instead_of;
+    return former && name_is_below(name, former->name) ? CACHE_VIEW_STAND_IN : CACHE_VIEW_CUTS;
+}
+
 static void cut_key(const struct task *task, struct name name, struct cache_key *key)
 {
     struct question question = {.name = name, .type = RRTYPE_NS, .cls = RRCLASS_IN};
-    cache_key_init(key, task->tasks->cache, &question, 0, CACHE_VIEW_CUTS);
+    cache_key_init(key, task->tasks->cache, &question, 0, (uint8_t)view_of(task, name));
 }
 
 static bool is_configured(const struct task *task)
