@@ -18,7 +18,8 @@ _Static_assert(ARRAY_LEN(bounds) == BUDGET_KINDS, "a kind has no bound");
 
 void budget_init(struct budget *budget, uint64_t now)
 {
-    *budget = (struct budget){.refs = 1, .ends_at = now + BUDGET_WALL_US};
+    *budget = (struct budget){
+        .refs = 1, .ends_at = now + BUDGET_WALL_US, .attempts_left = BUDGET_ATTEMPTS_MAX};
 }
 
 struct budget *budget_new(uint64_t now)
@@ -44,9 +45,15 @@ void budget_unref(struct budget *budget)
         free(budget);
 }
 
+static bool is_used_up(const struct budget *budget, enum budget_kind kind)
+{
+    return budget->used[kind] == bounds[kind] ||
+           (kind == BUDGET_QUERIES && budget->attempts_left == 0);
+}
+
 bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now)
 {
-    if (budget->used[kind] == bounds[kind]) {
+    if (is_used_up(budget, kind)) {
         budget->reached |= (uint8_t)(1u << kind);
         return false;
     }
@@ -67,7 +74,7 @@ void budget_give_back(struct budget *budget, enum budget_kind kind)
 bool budget_is_drained(const struct budget *budget, uint64_t now)
 {
     for (unsigned kind = 0; kind < BUDGET_KINDS; kind++)
-        if (budget->used[kind] == bounds[kind])
+        if (is_used_up(budget, kind))
             return true;
     return now >= budget->ends_at;
 }

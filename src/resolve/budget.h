@@ -17,7 +17,7 @@
 #include "base/units.h"
 
 enum budget_kind {
-    BUDGET_QUERIES, /* questions to servers; one may take several attempts (upstream/exchange.h) */
+    BUDGET_QUERIES,   /* questions to servers, each of as many attempts as it takes (below) */
     BUDGET_REFERRALS, /* cuts that were gone down */
     BUDGET_LOOKUPS,   /* addresses of name servers that were looked up */
     BUDGET_RESTARTS,  /* begun anew from a zone above */
@@ -31,6 +31,8 @@ enum {
     BUDGET_LOOKUPS_MAX = 24,
     BUDGET_RESTARTS_MAX = 6,
     BUDGET_ALIASES_MAX = 12,
+    BUDGET_ATTEMPTS_MAX =
+        100, /* queries sent for all questions: what a stranger can be made to get */
 };
 
 #define BUDGET_WALL_US (10 * US_PER_S)
@@ -39,7 +41,8 @@ struct budget {
     uint32_t refs;
     uint64_t ends_at; /* us */
     uint8_t used[BUDGET_KINDS];
-    uint8_t reached; /* a bit for each kind that was wanted when it was used up */
+    uint8_t attempts_left; /* exchanges count it down (exchange_question.attempts_left) */
+    uint8_t reached;       /* a bit for each kind that was wanted when it was used up */
 };
 
 enum { BUDGET_REACHED_TIME = 1 << BUDGET_KINDS }; /* one bit more: its time was over */
@@ -52,7 +55,8 @@ void budget_unref(struct budget *budget); /* NULL is fine */
 /* In place, without memory of its own. */
 void budget_init(struct budget *budget, uint64_t now);
 
-/* Draws one. False, and nothing is drawn: it is used up, or its time is over. */
+/* Draws one. False, and nothing is drawn: it is used up, or its time is over; of questions, also
+ * when no attempts are left. */
 MUST_USE bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now);
 
 /* One that was drawn was not needed (MUST be so). */

@@ -168,7 +168,7 @@ static void begin(const struct strategy_view *view, const struct delegation *cut
     if (memory->pending)
         steps_add(out, STEP_LEAVE);
     memory->cut = *cut;
-    memory->pending = memory->addrs_asked = memory->absent_labels = 0;
+    memory->pending = memory->addrs_asked = memory->absent_labels = memory->refusals = 0;
     memory->looked_up = 0;
     memory->asking = false;
     memory->met_recursive = memory->met_empty = memory->is_last_hope = memory->took_glue = false;

@@ -153,13 +153,21 @@ static void on_whole(const struct strategy_view *view, const struct event *event
     steps_add(out, STEP_DONE);
 }
 
+/* A few that refuse a part of the name are enough to try the whole: not all are asked twice. */
 static void on_useless(const struct strategy_view *view, const struct response *response,
                        struct steps *out)
 {
+    struct iterate_memory *memory = descent_memory(view);
     if (response->ede != EDE_NONE)
-        descent_memory(view)->ede = response->ede;
-    descent_memory(view)->met_recursive |= response->is_recursive;
-    steps_add(out, STEP_ANOTHER);
+        memory->ede = response->ede;
+    memory->met_recursive |= response->is_recursive;
+    if (qname_min_is_whole(view->question, &memory->asked) ||
+        ++memory->refusals < ITERATE_REFUSALS_MAX) {
+        steps_add(out, STEP_ANOTHER);
+        return;
+    }
+    qname_min_stop(&memory->min);
+    descent_ask_on(view, out);
 }
 
 static void on_answered(const struct strategy_view *view, const struct event *event,

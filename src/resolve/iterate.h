@@ -11,6 +11,10 @@
 
 #include "resolve/strategy.h"
 
+enum {
+    ITERATE_REFUSALS_MAX = 4, /* of parts of the name at one cut: the whole is asked for then */
+};
+
 /* Tags of its subtasks, beside DESCENT_TAG_ADDRESS. */
 enum {
     ITERATE_TAG_ALIAS,   /* where an alias leads */

@@ -58,6 +58,7 @@ struct iterate_memory {
     uint16_t looked_up;    /* a bit for each server whose addresses were looked up */
     uint8_t pending;       /* look-ups of addresses that are under way */
     uint8_t addrs_asked;   /* so many of the cut's addresses were given to ask */
+    uint8_t refusals;      /* of parts of the name, at this cut */
     uint8_t absent_labels; /* of a minimised name that was said not to exist; 0: none */
     bool asking;           /* servers are being asked */
     bool from_cache;       /* the cut was known before */

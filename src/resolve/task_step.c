@@ -75,6 +75,9 @@ static void add_wishes(const struct task *task, struct exchange_question *questi
     }
     question->prefer_family = met_prefer_family(&tasks->recursion);
     question->doubtful = task_cut_doubtful(task, group, count);
+    if ((size_t)__builtin_popcountll(question->doubtful) == count)
+        question->attempts_max = TASK_LAME_ATTEMPTS_MAX;
+    question->attempts_left = &task->budget->attempts_left;
 }
 
 static void ask(struct task *task, const struct step_ask *ask)

@@ -26,11 +26,12 @@
 #include "upstream/exchange.h"
 
 enum {
-    TASK_SUBS_MAX = 6,      /* subtasks of one task at once: A and AAAA of three servers */
-    TASK_DEPTH_MAX = 12,    /* subtasks below each other */
-    TASK_EVENTS_MAX = 200,  /* events of one task: a strategy that never ends is stopped */
-    TASKS_SLAB = 32,        /* tasks allocated at once */
-    TASK_LEADERS = 512,     /* a power of two */
+    TASK_SUBS_MAX = 6,          /* subtasks of one task at once: A and AAAA of three servers */
+    TASK_DEPTH_MAX = 12,        /* subtasks below each other */
+    TASK_EVENTS_MAX = 200,      /* events of one task: a strategy that never ends is stopped */
+    TASK_LAME_ATTEMPTS_MAX = 3, /* of a question to servers that were all lame lately */
+    TASKS_SLAB = 32,            /* tasks allocated at once */
+    TASK_LEADERS = 512,         /* a power of two */
     TASK_REFRESH_SHARE = 4, /* of all tasks, the part that may be refreshes: clients come first */
     TASK_ZONE_SHARE = 4, /* of all tasks, the part that may ask one zone met in recursion at once */
 };

@@ -118,9 +118,23 @@ static bool send_by(struct exchange *exchange, struct attempt *attempt, enum way
     return attempt_wait_stream(attempt);
 }
 
+static bool may_attempt(const struct exchange *exchange)
+{
+    const uint8_t *left = exchange->asked.attempts_left;
+    return exchange->attempts_made < exchange->attempts_max && (!left || *left > 0);
+}
+
+static void count_attempt(struct exchange *exchange, int by)
+{
+    uint8_t *left = exchange->asked.attempts_left;
+    exchange->attempts_made = (uint8_t)(exchange->attempts_made + by);
+    if (left)
+        *left = (uint8_t)(*left - by);
+}
+
 static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
 {
-    if (exchange->attempts_made >= exchange->attempts_max)
+    if (!may_attempt(exchange))
         return NULL;
     struct attempt *attempt = attempt_new(env_of(exchange), exchange->group[index],
                                           &exchange->asked, &attempt_handler, exchange);
@@ -129,7 +143,7 @@ static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
     attempt->index = (uint16_t)index;
     attempt->nth = exchange->tried[index];
     attempt->plain = exchange->plain >> index & 1;
-    exchange->attempts_made++;
+    count_attempt(exchange, 1);
     list_append(&exchange->attempts, &attempt->node);
     return attempt;
 }
@@ -138,7 +152,8 @@ static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
  */
 static void unmake(struct exchange *exchange, struct attempt *attempt)
 {
-    exchange->attempts_made -= attempt->no_route;
+    if (attempt->no_route)
+        count_attempt(exchange, -1);
     attempt_free(attempt);
 }
 
@@ -210,7 +225,7 @@ static void advance(struct exchange *exchange, enum way way, const struct conn *
 {
     for (unsigned i = 0; i < exchange->group_len; i++) {
         int index = choose(exchange);
-        if (index < 0 || exchange->attempts_made >= exchange->attempts_max)
+        if (index < 0 || !may_attempt(exchange))
             break;
         if (ask(exchange, (unsigned)index, way, avoid))
             return;

@@ -15,12 +15,14 @@ struct exchange_question {
     bool recursion_desired;
     bool checking_disabled;
     bool dnssec_ok;
-    bool authentic_data;  /* AD: whether it is validated is to be told also without DO */
-    uint8_t attempts_max; /* 0, or fewer than EXCHANGE_ATTEMPTS_MAX */
-    uint64_t wall_us;     /* 0, or less than EXCHANGE_WALL_US */
-    int prefer_family;    /* AF_INET, AF_INET6: servers of the other are asked where these fail;
-                             0: whichever answers fastest */
-    uint64_t doubtful; /* a bit per upstream of the group: asked where the others were tried */
+    bool authentic_data;    /* AD: whether it is validated is to be told also without DO */
+    uint8_t attempts_max;   /* 0, or fewer than EXCHANGE_ATTEMPTS_MAX */
+    uint64_t wall_us;       /* 0, or less than EXCHANGE_WALL_US */
+    int prefer_family;      /* AF_INET, AF_INET6: servers of the other are asked where these fail;
+                               0: whichever answers fastest */
+    uint8_t *attempts_left; /* shared with other questions: none is sent when it is at 0, and each
+                               counts it down; until the exchange ends. NULL: no such bound */
+    uint64_t doubtful;      /* a bit per upstream of the group: asked where the others were tried */
 };
 
 #endif

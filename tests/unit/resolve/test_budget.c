@@ -24,6 +24,21 @@ static void test_a_kind_is_used_up_at_its_bound_and_others_are_not(void **state)
     assert_int_equal(budget_left(&budget, BUDGET_QUERIES), BUDGET_QUERIES_MAX - 1);
 }
 
+static void test_without_attempts_left_there_are_no_more_questions(void **state)
+{
+    (void)state;
+    struct budget budget;
+    budget_init(&budget, 5);
+    assert_int_equal(budget.attempts_left, BUDGET_ATTEMPTS_MAX);
+    budget.attempts_left = 1;
+    assert_true(budget_take(&budget, BUDGET_QUERIES, 5));
+    assert_false(budget_is_drained(&budget, 5));
+    budget.attempts_left = 0;
+    assert_false(budget_take(&budget, BUDGET_QUERIES, 5));
+    assert_true(budget_is_drained(&budget, 5));
+    assert_true(budget_take(&budget, BUDGET_REFERRALS, 5));
+}
+
 static void test_nothing_can_be_had_when_its_time_is_over(void **state)
 {
     (void)state;
@@ -52,6 +67,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_kind_is_used_up_at_its_bound_and_others_are_not),
+        cmocka_unit_test(test_without_attempts_left_there_are_no_more_questions),
         cmocka_unit_test(test_nothing_can_be_had_when_its_time_is_over),
         cmocka_unit_test(test_tasks_share_one_and_the_last_frees_it),
     };

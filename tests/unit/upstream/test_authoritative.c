@@ -88,6 +88,27 @@ static void test_authoritative_servers_are_not_asked_for_recursion(void **state)
     world_close(&zone.world);
 }
 
+/* What a question may cost in all is counted over its exchanges. */
+static void test_no_more_is_sent_than_what_questions_have_left_together(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    uint8_t left = 5;
+    open_zone(&zone);
+    add(&zone, "192.0.2.1@53", FAKE_UDP_DROP);
+    add(&zone, "192.0.2.2@53", FAKE_UDP_DROP);
+    ask_as(&zone, &asker, (struct exchange_question){.attempts_max = 3, .attempts_left = &left});
+    assert_int_equal(left, 2);
+    ask_as(&zone, &asker, (struct exchange_question){.attempts_left = &left});
+    assert_int_equal(left, 0);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    ask_as(&zone, &asker, (struct exchange_question){.attempts_left = &left});
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_int_equal(left, 0);
+    world_close(&zone.world);
+}
+
 /* Whichever is drawn first. */
 static void test_authoritative_zone_with_one_dead_server_answers_at_first_contact(void **state)
 {
@@ -308,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_authoritative_servers_are_not_asked_for_recursion),
+        cmocka_unit_test(test_no_more_is_sent_than_what_questions_have_left_together),
         cmocka_unit_test(test_authoritative_zone_with_one_dead_server_answers_at_first_contact),
         cmocka_unit_test(test_authoritative_server_that_was_silent_once_does_not_go_first_again),
         cmocka_unit_test(
