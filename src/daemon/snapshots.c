@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "cache/cache.h"
@@ -37,10 +38,8 @@ struct snapshots {
 
 static struct snapshot_now read_clocks(void)
 {
-    struct timespec now;
-    MUST(clock_gettime(CLOCK_BOOTTIME, &now) == 0); /* the loops' clock */
     return (struct snapshot_now){
-        .us = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000,
+        .us = clock_now_us(), /* the loops' */
         .wall_s = (uint64_t)MAX(time(NULL), (time_t)0),
     };
 }

@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "loop/loop_guest.h"
 #include "loop/loop_uv.h"
 #include "loop/timer.h"
@@ -29,10 +30,13 @@ enum {
     TURN_END_ROUNDS = 8,
     /* An hour keeps the arithmetic far from its ends. */
     WAIT_MAX_MS = 3600 * 1000,
+    /* Between two looks at the wall clock: under load turns are shorter. */
+    LOOK_US = 1000,
 };
 
 struct loop {
     struct loop_turn turn; /* first */
+    uint64_t looked_at;    /* at the wall clock */
     uv_loop_t uv;
     uv_async_t wakeup;
     struct watch uv_watch;
@@ -46,17 +50,18 @@ struct loop {
 
 uint64_t loop_clock(struct loop *loop)
 {
-    struct timespec now;
-
     (void)loop;
-    MUST(clock_gettime(CLOCK_BOOTTIME, &now) == 0);
-    return (uint64_t)now.tv_sec * US_PER_S + (uint64_t)now.tv_nsec / 1000;
+    return clock_now_us();
 }
 
 uint64_t loop_read_now(struct loop *loop)
 {
-    loop->turn.now_us = loop_clock(loop);
-    return loop->turn.now_us;
+    uint64_t now = clock_now_us();
+
+    if (now - loop->looked_at >= LOOK_US)
+        now = loop->looked_at = clock_look_us();
+    loop->turn.now_us = now;
+    return now;
 }
 
 int64_t loop_wall_s(struct loop *loop)

@@ -9,18 +9,14 @@
 #include <time.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 
-static inline int64_t wall_clock_us(clockid_t clock)
-{
-    struct timespec now;
-    MUST(clock_gettime(clock, &now) == 0);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-/* To be added to an instant of the loop's clock (CLOCK_BOOTTIME) for us since 1970. */
+/* To be added to an instant of the loop's clock (base/clock.h) for us since 1970. */
 static inline int64_t wall_offset_us(void)
 {
-    return wall_clock_us(CLOCK_REALTIME) - wall_clock_us(CLOCK_BOOTTIME);
+    struct timespec now;
+    MUST(clock_gettime(CLOCK_REALTIME, &now) == 0);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000 - (int64_t)clock_now_us();
 }
 
 /* us since 1970; 0 where that would be before. */

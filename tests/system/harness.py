@@ -291,17 +291,19 @@ class Harness:
 
 
 class Clock:
-    """libfaketime's, with a file that says when the daemon began to run; move() is heard of at once."""
+    """libfaketime's, with a file that says when the daemon began to run; move() is heard of at once. Without monotonic it
+    fakes the wall clock alone, as Deckard wants it."""
 
     LIBRARY = next(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
 
-    def __init__(self, folder):
+    def __init__(self, folder, monotonic):
         if not self.LIBRARY:
             pytest.skip("libfaketime is not installed")
         self.path, self.now_s = folder / ".time", time.time()
         self.move(0)
         self.environment = {"LD_PRELOAD": str(self.LIBRARY), "FAKETIME_NO_CACHE": "1",
                             "FAKETIME_TIMESTAMP_FILE": str(self.path),
+                            **({} if monotonic else {"FAKETIME_DONT_FAKE_MONOTONIC": "1"}),
                             "ASAN_OPTIONS": "verify_asan_link_order=0:" + os.environ.get("ASAN_OPTIONS", "")}
 
     def move(self, seconds):

@@ -250,9 +250,10 @@ def test_zones_with_a_dead_server_are_answered_at_first_contact(harness):
 
 
 @alone
-def test_a_clock_that_jumps_moves_ttls_and_timers(harness):
+@pytest.mark.parametrize("monotonic", [True, False])
+def test_a_clock_that_jumps_moves_ttls_and_timers(harness, monotonic):
     serve_all(harness)
-    harness.clock = Clock(harness.folder)
+    harness.clock = Clock(harness.folder, monotonic)
     daemon = harness.start({"cache": {"prefetch": "no", "serve-stale": "0s", "snapshot": "cache.snapshot"},
                             "upstream": {"session-file": "sessions"}})
     assert answers(harness, "www.tld.", ["192.0.2.1"]).answer[0].ttl == 60
