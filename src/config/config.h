@@ -195,7 +195,8 @@ struct config {
     size_t block_list_count;
     struct local_names *local;
 
-    /* What is not understood in files of others, a line for each: FILE:LINE:COLUMN: warning: ... */
+    /* What is not understood in files of others, and what is hardly meant as it is written: a line
+     * for each, FILE:LINE:COLUMN: warning: ... */
     struct buf warnings;
 
     /* By row of options.def: where the file gives it. */

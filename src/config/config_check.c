@@ -7,6 +7,7 @@
  */
 #include "config/loader.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -47,6 +48,34 @@ static void check_has_zone(struct loader *loader)
                  "is no, and no zone has servers, so nothing could be answered; write yes, or add "
                  "the servers to ask, for example forward-zones: [{name: ., upstreams: "
                  "[192.0.2.53]}]");
+}
+
+/* Whether some name is resolved by recursion from the root. */
+static bool has_recursion(const struct config *config)
+{
+    bool has_root = false;
+    for (size_t i = 0; i < config->zone_count && !has_root; i++)
+        has_root = config->zones[i].name_len == 1;
+    return config->route.recursion.enabled && !has_root;
+}
+
+/* Nothing contradicts itself: there may be a world whose servers all speak it. */
+static void warn_of_tls_everywhere(struct loader *loader)
+{
+    static const char path[] = "upstream.transport";
+    const struct config *config = loader->config;
+    struct config_position position = position_of(config, path);
+    char line[1400];
+    if (config->upstream.transport != UPSTREAM_TLS || !has_recursion(config))
+        return;
+    snprintf(line, sizeof(line),
+             "%.900s:%u:%u: warning: %s: tls holds for the authoritative servers that recursion "
+             "meets too, and few of them speak it; write it into the zones and entries whose "
+             "servers do, or turn recursion.enabled off\n",
+             problems_file(loader->problems, position, loader->file_name), position.line,
+             position.column, path);
+    if (buf_append(&loader->config->warnings, line, strlen(line)))
+        problems_no_memory(loader->problems);
 }
 
 static void check_ttls(struct loader *loader)
@@ -93,6 +122,7 @@ void config_check(struct loader *loader)
     check_metrics(loader, server->listen, server->listen_count, "server.listen");
     check_metrics(loader, server->listen_tls, server->listen_tls_count, "server.listen-tls");
     check_has_zone(loader);
+    warn_of_tls_everywhere(loader);
     check_ttls(loader);
     check_socket(loader);
     config_check_dnstap(loader);

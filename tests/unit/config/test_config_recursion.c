@@ -156,6 +156,25 @@ static void test_contradictions_say_what_to_do(void **state)
                   "servers are recursive ones or authoritative ones; keep one of them\n");
 }
 
+static void test_tls_for_all_servers_of_the_world_is_warned_of(void **state)
+{
+    (void)state;
+    static const char expected[] = "f:1:12: warning: upstream.transport: tls holds for the "
+                                   "authoritative servers that recursion "
+                                   "meets too, and few of them speak it; write it into the zones "
+                                   "and entries whose servers do, "
+                                   "or turn recursion.enabled off\n";
+    struct config *config = load_fine("upstream: {transport: tls, profile: opportunistic}\n");
+    struct span said = buf_span(&config->warnings);
+    assert_int_equal(said.len, strlen(expected));
+    assert_memory_equal(said.data, expected, said.len);
+    config_free(config);
+    config = load_fine("upstream: {transport: tls, profile: opportunistic}\n"
+                       "forward-zones: [{name: ., upstreams: [192.0.2.53]}]\n");
+    assert_int_equal(buf_span(&config->warnings).len, 0);
+    config_free(config);
+}
+
 static void test_values_that_cannot_be(void **state)
 {
     (void)state;
@@ -345,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_zones_may_fall_back_to_recursion),
         cmocka_unit_test(test_everything_prints_and_loads_back),
         cmocka_unit_test(test_private_addresses_and_who_may_have_them),
+        cmocka_unit_test(test_tls_for_all_servers_of_the_world_is_warned_of),
         cmocka_unit_test(test_contradictions_say_what_to_do),
         cmocka_unit_test(test_values_that_cannot_be),
         cmocka_unit_test(test_stub_zones_that_cannot_be),
