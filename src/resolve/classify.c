@@ -151,6 +151,15 @@ static bool is_of_other_zone(const struct response *out, enum response_kind kind
     return false;
 }
 
+/* Nothing, as a zone above says, which may be all the world: who has the zone says so by its own
+ * SOA. Only a zone of the configuration may be a part of one. */
+static bool is_of_zone_above(const struct response *out, const struct zone *zone)
+{
+    bool is_operators =
+        zone->group_len && (!zone->within || zone->name.len == zone->within->name.len);
+    return out->has_soa && out->soa_is_above && !out->chain.hops && !is_operators;
+}
+
 /* What is said by who should have the zone. */
 static enum response_kind kind_of_authoritative(struct response *out, enum response_kind kind,
                                                 const struct message *message,
@@ -167,7 +176,7 @@ static enum response_kind kind_of_authoritative(struct response *out, enum respo
         kind = kind_of_authority(message, question, zone);
     if (is_bare && kind == RESPONSE_REFERRAL)
         kind = kind_of_referral(out, message, question);
-    if (is_of_other_zone(out, kind, message, question))
+    if (is_of_other_zone(out, kind, message, question) || is_of_zone_above(out, zone))
         return RESPONSE_LAME;
     bool is_claim = response_is_useful(kind) || kind == RESPONSE_CIRCULAR;
     out->is_empty = is_bare && !message->counts[SECTION_AUTHORITY];

@@ -31,7 +31,8 @@ enum response_kind {
     RESPONSE_TRUNCATED, /* TC where nothing may be truncated */
     RESPONSE_UNSOUND,   /* contradicts itself or has malformed RDATA: nothing of it is believed */
     RESPONSE_LAME, /* the server should have the zone and has not: it refers sideways, upwards or
-                      to itself, has nothing by the SOA of another zone, or asks others itself */
+                      to itself, has nothing by the SOA of another zone or of one above, or asks
+                      others itself */
 };
 
 /* Not to be copied (struct alias_chain). Records are of the message that was classified. */

@@ -15,7 +15,7 @@ static struct routes *routes;
 static struct response_text sent;
 static struct response response;
 
-static bool is_last_hope;
+static bool is_last_hope, is_operators;
 
 static const char *classified(struct question question, uint16_t flags, struct sections sections)
 {
@@ -25,6 +25,12 @@ static const char *classified(struct question question, uint16_t flags, struct s
     cut.name = sample_name(wire, "example.com");
     cut.is_authoritative = true;
     cut.is_last_hope = is_last_hope;
+    struct upstream *configured[1] = {NULL};
+    if (is_operators) { /* a stub zone's own servers */
+        cut.within = &cut;
+        cut.group = configured;
+        cut.group_len = 1;
+    }
     response_make(&sent, flags, &question, &sections);
     if (!(flags & HEADER_RA))
         header_put(sent.bytes, HEADER_RA, false);
@@ -139,6 +145,32 @@ static void test_nothing_by_the_word_of_another_zone_is_lame(void **state)
         struct sections both = {.authority = {owners[i], SOA}};
         assert_string_equal(classified(WWW, HEADER_AA, both), "nodata");
     }
+}
+
+static void
+test_nothing_by_the_word_of_a_zone_above_is_lame_but_at_an_operators_servers(void **state)
+{
+    (void)state;
+    static const char *const above[] = {". 900 SOA ns. x. 1 2 3 4 60",
+                                        "com. 900 SOA ns. x. 1 2 3 4 60"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct sections denial = {.authority = {above[i]}};
+        struct sections alias = {.answer = {"www.example.com. CNAME w.example.com."},
+                                 .authority = {above[i]}};
+        assert_string_equal(classified(WWW, HEADER_AA, denial), "lame");
+        assert_string_equal(classified(WWW, HEADER_AA | RCODE_NXDOMAIN, denial), "lame");
+        assert_string_equal(classified(WWW, HEADER_AA | RCODE_NXDOMAIN, alias), "nxdomain");
+        is_operators = true;
+        assert_string_equal(classified(WWW, HEADER_AA | RCODE_NXDOMAIN, denial), "nxdomain");
+        is_operators = false;
+    }
+}
+
+static void test_the_denial_of_a_ds_record_is_by_its_parents_word(void **state)
+{
+    (void)state;
+    struct sections denial = {.authority = {SOA}};
+    assert_string_equal(classified(QUESTION("sub.example.com", DS), HEADER_AA, denial), "nodata");
 }
 
 static void test_with_aa_the_zones_own_ns_records_make_no_referral(void **state)
@@ -299,6 +331,9 @@ int main(void)
         cmocka_unit_test(test_a_referral_leads_down_towards_the_name),
         cmocka_unit_test(test_referrals_upwards_sideways_and_to_itself_are_lame),
         cmocka_unit_test(test_nothing_by_the_word_of_another_zone_is_lame),
+        cmocka_unit_test(
+            test_nothing_by_the_word_of_a_zone_above_is_lame_but_at_an_operators_servers),
+        cmocka_unit_test(test_the_denial_of_a_ds_record_is_by_its_parents_word),
         cmocka_unit_test(test_with_aa_the_zones_own_ns_records_make_no_referral),
         cmocka_unit_test(test_the_parents_ns_records_in_the_answer_are_a_referral),
         cmocka_unit_test(test_a_referral_for_a_ds_record_is_its_answer),
