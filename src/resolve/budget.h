@@ -31,6 +31,7 @@ enum {
     BUDGET_LOOKUPS_MAX = 24,
     BUDGET_RESTARTS_MAX = 6,
     BUDGET_ALIASES_MAX = 12,
+    BUDGET_TASKS_MAX = 16, /* that run for it at once */
     BUDGET_ATTEMPTS_MAX =
         100, /* queries sent for all questions: what a stranger can be made to get */
 };
@@ -38,7 +39,7 @@ enum {
 #define BUDGET_WALL_US (10 * US_PER_S)
 
 struct budget {
-    uint32_t refs;
+    uint32_t refs;    /* tasks that run for it */
     uint64_t ends_at; /* us */
     uint8_t used[BUDGET_KINDS];
     uint8_t attempts_left; /* exchanges count it down (exchange_question.attempts_left) */

@@ -60,9 +60,12 @@ static void on_wall(struct timer *timer)
 static struct task *take_in(struct tasks *tasks, const struct cache_key *key,
                             const struct zone *zone, unsigned depth)
 {
+    if (depth > 0 && tasks->sub_count >= tasks->max / TASK_SUB_SHARE)
+        return NULL;
     struct task *task = tasks_take(tasks, key);
     if (!task)
         return NULL;
+    tasks->sub_count += depth > 0;
     task->zone = zone;
     route_hold(zone);
     task->source.addr.sa.sa_family = AF_UNSPEC;

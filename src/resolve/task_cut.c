@@ -255,11 +255,13 @@ void task_cut_learn(struct task *task, const struct delegation *cut)
 
 /* ---- asking ---- */
 
-/* Draws from the share of all tasks that one zone may have. */
+/* Draws from the share of all tasks that one zone may have. The less room there is, the less has
+ * each: so many zones together leave some to others. */
 static bool may_ask_zone(struct task *task)
 {
     struct tasks *tasks = task->tasks;
-    uint32_t most = (uint32_t)MAX(tasks->max / TASK_ZONE_SHARE, (size_t)1);
+    size_t left = tasks->max > tasks->count ? tasks->max - tasks->count : 0;
+    uint32_t most = (uint32_t)MAX(left / (TASK_ZONE_SHARE - 1), (size_t)1);
     task->zone_full = !zone_load_take(&tasks->load, task->asked_zone, most, &task->load_place);
     if (task->zone_full) {
         STATS_INC(tasks->stats, recursion_bound_zone);

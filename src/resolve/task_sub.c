@@ -114,6 +114,8 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
             task_trace_sub_joined(task, &running->question);
         return true;
     }
+    if (task->budget && task->budget->refs >= BUDGET_TASKS_MAX)
+        return false;
     struct task *child;
     enum resolver_result result = task_take(tasks, key, task->depth + 1u, &child);
     if (result == RESOLVER_NO_ROUTE)

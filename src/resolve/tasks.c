@@ -36,7 +36,7 @@ bool tasks_init(struct tasks *tasks, size_t max)
     size_t buckets = buckets_for(max);
     tasks->buckets = calloc(buckets, sizeof(struct task *));
     tasks->bucket_mask = buckets - 1;
-    tasks->count = tasks->refreshing = 0;
+    tasks->count = tasks->refreshing = tasks->sub_count = 0;
     tasks->traces = 0;
     tasks->max = max;
     tasks->delivering = tasks->closing = false;
@@ -188,6 +188,7 @@ void tasks_unlink(struct tasks *tasks, struct task *task)
     }
     *at = task->next;
     tasks->count--;
+    tasks->sub_count -= task->depth > 0;
 }
 
 static void count_reached(struct stats *stats, unsigned reached)

@@ -33,7 +33,10 @@ enum {
     TASKS_SLAB = 32,            /* tasks allocated at once */
     TASK_LEADERS = 512,         /* a power of two */
     TASK_REFRESH_SHARE = 4, /* of all tasks, the part that may be refreshes: clients come first */
-    TASK_ZONE_SHARE = 4, /* of all tasks, the part that may ask one zone met in recursion at once */
+    TASK_ZONE_SHARE = 4, /* of all tasks, the part that may ask one zone met in recursion at once,
+                            where it is alone; where other zones have much, of what they leave */
+    TASK_SUB_SHARE = 2,  /* of all tasks, the part that may be subtasks: they have no client's
+                            bounds, so clients need room beside them */
 };
 
 /* All that a question may take: its own exchange and that of one more zone at their slowest, or
@@ -122,6 +125,7 @@ struct tasks {
     size_t bucket_mask;
     size_t count, max;
     size_t refreshing; /* tasks that are refreshes */
+    size_t sub_count;  /* subtasks */
     unsigned traces;   /* that there are, held by tasks or their readers */
     struct list idle;  /* free tasks */
     struct list slabs; /* their memory */
