@@ -52,12 +52,6 @@ static void clear_mark(struct bucket *bucket, unsigned way)
     __atomic_fetch_and(&bucket->visited, (uint16_t) ~(1u << way), __ATOMIC_RELAXED);
 }
 
-static void clear_claim(struct bucket *bucket, unsigned way)
-{
-    if (bucket_is_claimed(bucket, way))
-        __atomic_fetch_and(&bucket->claimed, (uint16_t) ~(1u << way), __ATOMIC_RELAXED);
-}
-
 void bucket_add(struct bucket *bucket, uint8_t tag, uint32_t ref, uint16_t end_tick)
 {
     MUST(bucket->used != UINT16_MAX);
@@ -69,7 +63,7 @@ void bucket_add(struct bucket *bucket, uint8_t tag, uint32_t ref, uint16_t end_t
     bucket->ticks[way] = end_tick;
     if (bucket_is_marked(bucket, way))
         clear_mark(bucket, way);
-    clear_claim(bucket, way);
+    bucket_unclaim(bucket, way);
     set_tag(bucket, way, tag);
     set_ref(bucket, way, ref);
 }
@@ -77,7 +71,7 @@ void bucket_add(struct bucket *bucket, uint8_t tag, uint32_t ref, uint16_t end_t
 void bucket_replace(struct bucket *bucket, unsigned way, uint32_t ref, uint16_t end_tick)
 {
     bucket->ticks[way] = end_tick;
-    clear_claim(bucket, way);
+    bucket_unclaim(bucket, way);
     set_ref(bucket, way, ref);
 }
 

@@ -93,6 +93,13 @@ static inline bool bucket_claim(struct bucket *bucket, unsigned way)
     return !(__atomic_fetch_or(&bucket->claimed, bit, __ATOMIC_RELAXED) & bit);
 }
 
+/* Takes it away: whoever refreshed it failed. Readers too. */
+static inline void bucket_unclaim(struct bucket *bucket, unsigned way)
+{
+    if (bucket_is_claimed(bucket, way))
+        __atomic_fetch_and(&bucket->claimed, (uint16_t) ~(1u << way), __ATOMIC_RELAXED);
+}
+
 static inline unsigned bucket_count(const struct bucket *bucket)
 {
     return bucket->count;

@@ -232,6 +232,11 @@ bool cache_claim(struct cache *cache, const struct cache_key *key)
     return shard_claim(shard_for(cache, key), key);
 }
 
+void cache_unclaim(struct cache *cache, const struct cache_key *key)
+{
+    shard_unclaim(shard_for(cache, key), key);
+}
+
 bool cache_prefetches(const struct cache *cache)
 {
     return GET(cache->settings.prefetch);

@@ -93,6 +93,9 @@ uint32_t cache_stale_ttl_s(const struct cache *cache);
  * any more. In a read section. */
 bool cache_claim(struct cache *cache, const struct cache_key *key);
 
+/* Who claimed it could not refresh it: it may be due again. In a read section. */
+void cache_unclaim(struct cache *cache, const struct cache_key *key);
+
 /* Whether answers that are due are to be refreshed: the option. */
 bool cache_prefetches(const struct cache *cache);
 

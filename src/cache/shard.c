@@ -168,6 +168,15 @@ bool shard_peek(const struct shard *shard, const struct cache_key *key, uint64_t
     return true;
 }
 
+void shard_unclaim(const struct shard *shard, const struct cache_key *key)
+{
+    struct bucket *bucket = bucket_for(shard, key->hash);
+    const struct entry *entry;
+    int way = find_way(shard, bucket, key, &entry);
+    if (way >= 0)
+        bucket_unclaim(bucket, (unsigned)way);
+}
+
 bool shard_claim(const struct shard *shard, const struct cache_key *key)
 {
     struct bucket *bucket = bucket_for(shard, key->hash);

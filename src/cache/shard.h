@@ -82,6 +82,9 @@ bool shard_peek(const struct shard *shard, const struct cache_key *key, uint64_t
 /* As cache_claim(). */
 bool shard_claim(const struct shard *shard, const struct cache_key *key);
 
+/* As cache_unclaim(). */
+void shard_unclaim(const struct shard *shard, const struct cache_key *key);
+
 /* As cache_prefetch() and cache_prefetch_entry(). */
 void shard_prefetch(const struct shard *shard, const struct cache_key *key);
 void shard_prefetch_entry(const struct shard *shard, const struct cache_key *key);

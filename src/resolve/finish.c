@@ -159,6 +159,8 @@ static void deliver_failure(struct task *task)
 {
     const struct failure *failure = &task->failure;
     struct tasks *tasks = task->tasks;
+    if (task->is_refresh && !task->depth && !tasks->closing)
+        retries_note(&tasks->retries, &task->key);
     if (hand_out_cached(task))
         return;
     bool has_stale = serve_stale(task, failure);

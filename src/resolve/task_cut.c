@@ -150,6 +150,16 @@ struct climb {
     unsigned passed, passed_zone; /* labels of the first name that is there, and of its zone */
 };
 
+/* Who refreshes looks ahead: what is about to end as well is asked for anew. Who watches may not
+ * want what is known. */
+static bool is_too_old(const struct task *task, const struct answer *found)
+{
+    uint32_t age_s = answer_age(found, loop_now(task->tasks->loop));
+    if (found->stale_s || (task->trace && !trace_allows(task->trace, found->stored_at)))
+        return true;
+    return task->is_refresh && answer_is_ending(found, age_s);
+}
+
 /* Whoever wants proofs is not told by what has none, and nobody that nothing is where something is.
  * True: it is found. */
 static bool look(struct climb *climb, struct name name)
@@ -160,9 +170,7 @@ static bool look(struct climb *climb, struct name name)
     struct cache_key key;
     struct answer found;
     cut_key(task, name, &key);
-    if (!cache_find(task->tasks->cache, &key, now, &found) || found.stale_s)
-        return false;
-    if (task->trace && !trace_allows(task->trace, found.stored_at))
+    if (!cache_find(task->tasks->cache, &key, now, &found) || is_too_old(task, &found))
         return false;
     out->is_cut = delegation_from_answer(out->cut, &found);
     if (!out->is_cut && !climb->passed && !(task->key.flags & CACHE_KEY_DO))

@@ -34,6 +34,7 @@ static size_t buckets_for(size_t max)
 bool tasks_init(struct tasks *tasks, size_t max)
 {
     size_t buckets = buckets_for(max);
+    retries_init(&tasks->retries, tasks->loop, tasks->cache);
     tasks->buckets = calloc(buckets, sizeof(struct task *));
     tasks->bucket_mask = buckets - 1;
     tasks->count = tasks->refreshing = tasks->sub_count = 0;
@@ -53,6 +54,7 @@ void tasks_deinit(struct tasks *tasks)
 {
     MUST(tasks->count == 0 && tasks->traces == 0);
     MUST(list_is_empty(&tasks->finished));
+    retries_deinit(&tasks->retries);
     for (struct list *node; (node = list_take_first(&tasks->slabs));)
         free(LIST_ITEM(node, struct slab, node));
     free(tasks->buckets);

@@ -19,6 +19,7 @@
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "resolve/compose.h"
+#include "resolve/retry.h"
 #include "resolve/route.h"
 #include "resolve/strategy.h"
 #include "resolve/waiter.h"
@@ -129,6 +130,8 @@ struct tasks {
     unsigned traces;   /* that there are, held by tasks or their readers */
     struct list idle;  /* free tasks */
     struct list slabs; /* their memory */
+
+    struct retries retries; /* of refreshes */
 
     struct list finished;    /* to be delivered */
     struct turn_end deliver; /* when nobody up the stack will do it */
