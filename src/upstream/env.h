@@ -31,6 +31,7 @@ struct upstream_env {
     struct stats *stats;
     struct tap *taps; /* NULL: nobody watches */
     struct nail_quota *quota;
+    bool (*make_nail_room)(struct upstream_env *env); /* nail_room.h */
     struct dialer dialer;
     struct trouble_lines trouble_lines;
     struct list free_attempts;

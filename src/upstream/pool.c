@@ -144,6 +144,7 @@ static void on_ready(struct conn *conn)
     pool->last_error = ERR_OK;
     pool->dial_us = pool->dial_us ? (3 * pool->dial_us + took) / 4 : took;
     backoff_reset(&pool->backoff);
+    pool->earned = true;
     conn_set_idle_limit(conn, idle_limit(pool));
     retire_replaced(pool, conn);
     serve_waiters(pool);
@@ -267,6 +268,8 @@ static void on_ended(struct conn *conn, enum conn_end why)
     note_single(pool, conn, why);
 
     uint64_t again_at = redial_at(pool, conn, why);
+    if (pool->must_earn && pool->backoff.failures >= POOL_EARN_FAILURES)
+        pool_forfeit(pool);
     if (backoff_is_resting(&pool->backoff, pool_now(pool)) &&
         (is_failed_dial(why) || was_useless(conn, why)))
         log_rest(pool, conn, why);

@@ -21,6 +21,9 @@
 #include "upstream/trouble.h"
 #include "upstream/upstream_options.h"
 
+/* Dials that fail in a row until one that must earn its places has none. */
+enum { POOL_EARN_FAILURES = 3 };
+
 struct pool {
     struct upstream_env *env;
     const struct addr *addr;
@@ -32,6 +35,9 @@ struct pool {
     uint32_t waiting_count;
     bool nailing;    /* wishes to keep options->connections open */
     uint32_t places; /* of these, granted by the quota */
+    bool
+        must_earn; /* its places: nobody wants it, it was met, as a hostile zone may name anybody */
+    bool earned;   /* a connection became ready, and not too many dials failed since */
     bool closing;
     bool retiring; /* nobody wants it: dials for none but those who wait */
     bool tending;
@@ -57,10 +63,11 @@ static inline uint64_t pool_now(const struct pool *pool)
     return loop_now(pool->env->loop);
 }
 
-/* Wished for, and not forbidden by the peer (RFC 7828). */
+/* Wished for, earned where that is to be, and not forbidden by the peer (RFC 7828). */
 static inline bool pool_is_nailing(const struct pool *pool)
 {
-    return pool->nailing && keepalive_allows(&pool->keepalive, pool_now(pool));
+    return pool->nailing && (pool->earned || !pool->must_earn) &&
+           keepalive_allows(&pool->keepalive, pool_now(pool));
 }
 
 static inline bool pool_is_single_use(const struct pool *pool)

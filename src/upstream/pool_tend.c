@@ -20,6 +20,12 @@ void pool_give_places(struct pool *pool)
         nail_quota_give(pool->env->quota);
 }
 
+void pool_forfeit(struct pool *pool)
+{
+    pool->earned = false;
+    pool_give_places(pool);
+}
+
 /* left: requests left when the query at hand is sent. */
 static bool is_ending(const struct pool *pool, const struct conn *conn, uint32_t left,
                       uint32_t lead)
@@ -86,7 +92,9 @@ static void take_places(struct pool *pool)
         return;
     }
     while (pool->places < pool->options->connections) {
-        if (!nail_quota_take(pool->env->quota)) {
+        if (!nail_quota_take(pool->env->quota) &&
+            !(pool->must_earn && pool->env->make_nail_room(pool->env) &&
+              nail_quota_take(pool->env->quota))) {
             LOG_LIMITED(LOG_WARNING, "upstream",
                         "max-nailed (%u) is reached: raise it, or nail less",
                         pool->env->quota->max);

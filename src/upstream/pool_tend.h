@@ -23,6 +23,9 @@ bool pool_wants_more(const struct pool *pool);
 /* A new connection: resting until the instant, or dialled now. */
 void pool_add_conn(struct pool *pool, uint64_t rest_until_at);
 
+/* Has its places no longer earned: they are given back. */
+void pool_forfeit(struct pool *pool);
+
 /* Gives the places of the quota back. */
 /* A parked connection asks for its turn to be dialled, or rests until the bound on handshakes
  * allows it. */

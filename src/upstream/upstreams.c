@@ -16,6 +16,7 @@
 #include "loop/loop.h"
 #include "net/tls_contexts.h"
 #include "upstream/attempt.h"
+#include "upstream/nail_room.h"
 #include "upstream/pool_path.h"
 #include "upstream/probe.h"
 #include "upstream/upstream.h"
@@ -38,6 +39,7 @@ struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct n
     upstreams->env.loop = loop;
     upstreams->env.stats = stats;
     upstreams->env.quota = quota;
+    upstreams->env.make_nail_room = nail_room_make;
     dialer_init(&upstreams->env.dialer);
     list_init(&upstreams->env.free_attempts);
     list_init(&upstreams->env.probes);

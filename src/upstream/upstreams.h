@@ -61,12 +61,12 @@ void upstreams_unwant(struct upstream *upstream);
 void upstreams_drop(struct upstream *upstream);
 
 /*
- * For servers that recursion meets: as upstreams_get(), and the caller holds it until
- * upstreams_drop(), whatever becomes of the configuration. UPSTREAMS_MET_MAX of them are kept; when
- * there are more, those go at the end of the turn that nobody has held for longest, but none that
- * has a nailed connection (upstream.max-nailed bounds these). NULL out of memory, or when
- * UPSTREAMS_MET_MOST are there, most of them held: the caller does without this server. One that is
- * also wanted is the same object.
+ * For servers that recursion meets: as upstreams_get(), but dialled when it is asked, and the
+ * caller holds it until upstreams_drop(), whatever becomes of the configuration. UPSTREAMS_MET_MAX
+ * of them are kept; when there are more, those go at the end of the turn that nobody has held for
+ * longest, but none that has a nailed connection (upstream.max-nailed bounds these). NULL out of
+ * memory, or when UPSTREAMS_MET_MOST are there, most of them held: the caller does without this
+ * server. One that is also wanted is the same object.
  */
 enum {
     UPSTREAMS_MET_MAX = 20000, /* with about 0.9 KB each */

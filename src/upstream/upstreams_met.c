@@ -32,9 +32,10 @@ struct upstream *upstreams_meet(struct upstreams *upstreams, const struct addr *
         STATS_INC(env->stats, recursion_bound_servers);
         return NULL;
     }
-    struct upstream *upstream = upstreams_get(upstreams, addr, options);
+    struct upstream *upstream = upstreams_make(upstreams, addr, options);
     if (!upstream)
         return NULL;
+    upstream->pool.must_earn = upstream->wanted == 0;
     upstream_hold(upstream);
     env->met_count += !upstream->met;
     env->stats->recursion_servers = env->met_count;

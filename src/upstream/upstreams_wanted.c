@@ -28,6 +28,7 @@ struct upstream *upstreams_want(struct upstreams *upstreams, const struct addr *
     if (!upstream)
         return NULL;
     upstream->wanted++;
+    upstream->pool.must_earn = false;
     upstream_hold(upstream);
     return upstream;
 }

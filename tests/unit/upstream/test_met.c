@@ -6,6 +6,7 @@
  */
 
 #include "unit/upstream/world.h"
+#include "upstream/nail_room.h"
 
 /* The n-th server of somebody who has very many. */
 static struct addr nth(unsigned n)
@@ -58,17 +59,94 @@ static void test_met_again_it_is_the_same_with_what_was_learned(void **state)
     world_close(&world);
 }
 
-static void test_met_in_a_prefix_it_is_dialled_at_first_sight_and_kept(void **state)
+static void test_met_in_a_prefix_it_is_dialled_when_it_is_asked_and_kept(void **state)
 {
     (void)state;
     struct world world;
+    struct asker asker;
     struct upstream_options options = world_nailed();
     world_open(&world);
     struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", NULL, NULL);
-    upstreams_drop(world_meet(&world, "10.1.1.1@53", &options));
+    struct upstream *met = world_meet(&world, "10.1.1.1@53", &options);
+    fake_loop_advance(world.loop, 1 * S);
+    assert_int_equal(peer_dials(peer), 0);
+    ask_and_wait(&asker, &world, "www.example", met);
+    upstreams_drop(met);
     fake_loop_advance(world.loop, 1000 * S);
     assert_int_equal(world.stats.upstream_ready, 1);
     assert_int_equal(peer_dials(peer), 1);
+    assert_int_equal(world.quota.used, 1);
+    world_close(&world);
+}
+
+/* Whoever a hostile zone names has no place that honest servers could have. */
+static void test_met_and_never_connected_it_has_no_place_and_is_let_be(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", NULL, NULL);
+    fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_BLACKHOLE);
+    struct upstream *met = world_meet(&world, "10.1.1.1@53", &options);
+    ask_and_wait(&asker, &world, "www.example", met);
+    upstreams_drop(met);
+    fake_loop_advance(world.loop, 3600 * S);
+    assert_in_range(peer_dials(peer), 1, 3);
+    assert_int_equal(world.quota.used, 0);
+    world_close(&world);
+}
+
+static void test_met_and_gone_it_loses_its_place_until_it_is_asked_again(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    world_open(&world);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", NULL, NULL);
+    struct upstream *met = world_meet(&world, "10.1.1.1@53", &options);
+    ask_and_wait(&asker, &world, "www.example", met);
+    fake_loop_advance(world.loop, 1 * S);
+    assert_int_equal(world.quota.used, 1);
+    fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_REFUSE);
+    (void)pool_recycle(&met->pool);
+    fake_loop_advance(world.loop, 3600 * S);
+    assert_int_equal(world.quota.used, 0);
+    assert_in_range(peer_dials(peer), 1, 10);
+    fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_ACCEPT);
+    ask_and_wait(&asker, &world, "www.example", met);
+    fake_loop_advance(world.loop, 10 * S);
+    assert_int_equal(world.quota.used, 1);
+    world_close(&world);
+}
+
+static void test_met_and_unused_it_makes_room_for_another(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    world_open(&world);
+    world.quota.max = 1;
+    world_peer(&world, "10.1.1.1@53", NULL, NULL);
+    world_peer(&world, "10.1.1.2@53", NULL, NULL);
+    struct upstream *first = world_meet(&world, "10.1.1.1@53", &options);
+    ask_and_wait(&asker, &world, "www.example", first);
+    upstreams_drop(first);
+    fake_loop_advance(world.loop, NAIL_UNUSED_US / 2);
+    struct upstream *second = world_meet(&world, "10.1.1.2@53", &options);
+    ask_and_wait(&asker, &world, "www.example", second);
+    upstreams_drop(second);
+    fake_loop_advance(world.loop, 1 * S);
+    assert_int_equal(first->pool.places, 1);
+    assert_int_equal(second->pool.places, 0);
+    fake_loop_advance(world.loop, NAIL_UNUSED_US / 2 + 20 * S);
+    assert_int_equal(first->pool.places, 0);
+    assert_int_equal(second->pool.places, 1);
+    fake_loop_advance(world.loop, 2 * NAIL_UNUSED_US); /* nor do they take it in turns */
+    assert_int_equal(second->pool.places, 1);
     world_close(&world);
 }
 
@@ -103,6 +181,7 @@ static void test_met_in_a_flood_nailed_wanted_and_held_ones_stay(void **state)
     struct fake_peer *plant = world_peer(&world, "10.1.1.1@53", NULL, NULL);
     world_peer(&world, "192.0.2.1@53", NULL, NULL);
     struct upstream *met = world_meet(&world, "10.1.1.1@53", &nailed);
+    ask_and_wait(&asker, &world, "www.example", met);
     upstreams_drop(met);
     struct upstream *held = world_meet(&world, "192.0.2.1@53", &upstream_options_default);
     struct upstream *wanted =
@@ -123,7 +202,7 @@ static void test_met_in_a_flood_nailed_wanted_and_held_ones_stay(void **state)
     world_close(&world);
 }
 
-/* Each of them would be nailed, which max-nailed bounds; the rest goes as any other. */
+/* Each of them might be nailed: none is before it was of use, so they go as any other. */
 static void test_met_in_a_prefix_of_the_whole_world_they_stay_bounded(void **state)
 {
     (void)state;
@@ -142,9 +221,7 @@ static void test_met_in_a_prefix_of_the_whole_world_they_stay_bounded(void **sta
     fake_loop_advance(world.loop, 10 * S);
     assert_int_equal(upstreams_met(world.upstreams), UPSTREAMS_MET_MAX);
     assert_int_equal(count(&world), UPSTREAMS_MET_MAX);
-    assert_int_equal(world.quota.used, 5);
-    struct addr addr = nth(0);
-    assert_int_equal(upstreams_meet(world.upstreams, &addr, &nailed)->pool.places, 1);
+    assert_int_equal(world.quota.used, 0);
     world_close(&world);
 }
 
@@ -419,7 +496,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_met_again_it_is_the_same_with_what_was_learned),
-        cmocka_unit_test(test_met_in_a_prefix_it_is_dialled_at_first_sight_and_kept),
+        cmocka_unit_test(test_met_in_a_prefix_it_is_dialled_when_it_is_asked_and_kept),
+        cmocka_unit_test(test_met_and_never_connected_it_has_no_place_and_is_let_be),
+        cmocka_unit_test(test_met_and_gone_it_loses_its_place_until_it_is_asked_again),
+        cmocka_unit_test(test_met_and_unused_it_makes_room_for_another),
         cmocka_unit_test(test_met_without_end_they_stay_bounded_and_the_last_used_stay),
         cmocka_unit_test(test_met_in_a_flood_nailed_wanted_and_held_ones_stay),
         cmocka_unit_test(test_met_in_a_prefix_of_the_whole_world_they_stay_bounded),
