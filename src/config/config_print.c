@@ -269,32 +269,45 @@ static void put_dnstap_messages(struct printer *printer)
     put(printer, "]\n");
 }
 
-static void put_list(struct printer *printer, const struct option *option)
+/* The short ones. */
+static void put_list_in_line(struct printer *printer, const struct option *option)
 {
     const struct config *config = printer->config;
+    const struct server_options *server = &config->server;
+    put(printer, " ");
+    switch (option->kind) {
+    case KIND_FILES: /* what they have is printed */
+        put(printer, "[]");
+        break;
+    case KIND_LISTEN:
+        put_addresses(printer, server->listen, server->listen_count);
+        break;
+    case KIND_LISTEN_TLS:
+        put_addresses(printer, server->listen_tls, server->listen_tls_count);
+        break;
+    default:
+        MUST(option->kind == KIND_PINS);
+        put_pins(printer, config->upstream.tls.pins);
+    }
+    put(printer, "\n");
+}
+
+static void put_zones_of(struct printer *printer, const struct option *option)
+{
+    const struct config *config = printer->config;
+    if (option->offset == offsetof(struct config, stub_zones))
+        put_zones(printer, config->stub_zones, config->stub_count,
+                  config->route.zones + config->zone_count);
+    else
+        put_zones(printer, config->zones, config->zone_count, config->route.zones);
+}
+
+static void put_list(struct printer *printer, const struct option *option)
+{
     /* Printing changes nothing: the cast spares a second function for const. */
     const void *field =
         option_field(option, option_owner_of(option, (struct config *)printer->config));
-    const struct server_options *server = &config->server;
     switch (option->kind) {
-    case KIND_FILES: /* what they have is printed */
-        put(printer, " []\n");
-        break;
-    case KIND_LISTEN:
-        put(printer, " ");
-        put_addresses(printer, server->listen, server->listen_count);
-        put(printer, "\n");
-        break;
-    case KIND_LISTEN_TLS:
-        put(printer, " ");
-        put_addresses(printer, server->listen_tls, server->listen_tls_count);
-        put(printer, "\n");
-        break;
-    case KIND_PINS:
-        put(printer, " ");
-        put_pins(printer, printer->config->upstream.tls.pins);
-        put(printer, "\n");
-        break;
     case KIND_OUTGOING:
         put(printer, " ");
         put_outgoing(printer);
@@ -323,13 +336,11 @@ static void put_list(struct printer *printer, const struct option *option)
     case KIND_NAMES:
         put_names(printer, field);
         break;
+    case KIND_ZONES:
+        put_zones_of(printer, option);
+        break;
     default:
-        MUST(option->kind == KIND_ZONES);
-        if (option->offset == offsetof(struct config, stub_zones))
-            put_zones(printer, config->stub_zones, config->stub_count,
-                      config->route.zones + config->zone_count);
-        else
-            put_zones(printer, config->zones, config->zone_count, config->route.zones);
+        put_list_in_line(printer, option);
     }
 }
 
