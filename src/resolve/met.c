@@ -6,6 +6,7 @@
 
 #include <sys/socket.h>
 
+#include "base/rand.h"
 #include "resolve/route_options.h"
 #include "upstream/upstreams.h"
 
@@ -18,10 +19,13 @@ static bool is_among(struct upstream *const *group, size_t count, const struct u
 }
 
 static struct upstream *meet(const struct recursion_options *recursion, struct upstreams *upstreams,
-                             const struct addr *ip)
+                             const struct addr *ip, unsigned *strangers)
 {
     struct route_upstream met;
     if (!recursion->meet || !recursion->meet(recursion->meet_context, ip, &met))
+        return NULL;
+    if (!upstreams_have_heard(upstreams, &met.addr, &met.options) &&
+        (*strangers)++ >= MET_STRANGERS_MAX)
         return NULL;
     return upstreams_meet(upstreams, &met.addr, &met.options);
 }
@@ -29,9 +33,11 @@ static struct upstream *meet(const struct recursion_options *recursion, struct u
 size_t met_hold(const struct recursion_options *recursion, struct upstreams *upstreams,
                 const struct addr *ips, size_t count, struct upstream **out, size_t most)
 {
-    size_t held = 0;
+    size_t held = 0, first = count > MET_STRANGERS_MAX ? rand_u64() % count : 0;
+    unsigned strangers = 0;
     for (size_t i = 0; i < count && held < most; i++) {
-        struct upstream *upstream = meet(recursion, upstreams, &ips[i]);
+        const struct addr *ip = &ips[(first + i) % count];
+        struct upstream *upstream = meet(recursion, upstreams, ip, &strangers);
         if (upstream && is_among(out, held, upstream))
             upstreams_drop(upstream);
         else if (upstream)

@@ -15,9 +15,13 @@ struct upstream;
 struct upstream_options;
 struct upstreams;
 
+/* Of those that never answered, so many are held for one question, drawn from all: a hostile zone
+ * may name many, and an exchange asks no more of them (EXCHANGE_ATTEMPTS_MAX). */
+enum { MET_STRANGERS_MAX = 12 };
+
 /*
- * The upstreams with these addresses, at most `most`, in the order of the addresses, each once:
- * without those that must not be asked and those that there is no room for. Each is held until
+ * The upstreams with these addresses, at most `most`, each once: without those that must not be
+ * asked, those that there is no room for, and strangers above their bound. Each is held until
  * met_drop(). Returns how many; 0 when nobody may be asked.
  */
 size_t met_hold(const struct recursion_options *recursion, struct upstreams *upstreams,

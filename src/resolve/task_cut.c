@@ -336,6 +336,8 @@ bool task_cut_hold(struct task *task, const struct step_ask_cut *ask)
     if (world && count)
         task->met_count =
             (uint8_t)world->hold(world->context, ips, count, task->met, ARRAY_LEN(task->met));
+    const struct upstreams *upstreams = task->tasks->upstreams;
+    task->zone_full = !task->met_count && upstreams && upstreams_are_too_many(upstreams);
     return task->met_count && may_ask_zone(task);
 }
 

@@ -90,7 +90,7 @@ struct task {
     uint8_t met_count;
     uint16_t load_place;      /* of the zone asked, while met_count is set */
     bool nobody;              /* wait is for the end of an exchange that had nobody to ask */
-    bool zone_full;           /* and why: too many ask that zone */
+    bool zone_full;           /* and why: too many ask that zone, or too many servers are asked */
     uint64_t leads;           /* the mark of what it asks, for others to follow; 0: nothing */
     uint64_t followed;        /* that of what it waited for last */
     struct list followers;    /* struct task.follows, while it leads */

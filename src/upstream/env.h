@@ -41,9 +41,11 @@ struct upstream_env {
     struct tls_contexts *contexts; /* made with the first upstream that needs it */
     struct tls_tickets *tickets;   /* the process's; NULL: nothing is resumed */
     struct reach reach;            /* of queries over UDP */
-    struct list met_idle; /* struct upstream: met, held by nobody; the least recently used first */
-    size_t met_count;     /* of all that are met */
-    size_t met_max;       /* UPSTREAMS_MET_MAX; tests are content with fewer */
+    struct list met_idle;  /* struct upstream: met, held by nobody; the least recently used first */
+    size_t met_idle_count; /* of those */
+    struct list met_silent; /* the same, of those that never answered: they go first */
+    size_t met_count;       /* of all that are met */
+    size_t met_max;         /* UPSTREAMS_MET_MAX; tests are content with fewer */
 };
 
 /* One more nailed connection, if the quota has room; given back with nail_quota_give(). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Whose places are taken. Invariant: met_idle is in the order of use. */
+/* Whose places are taken. Invariant: those that are idle are in the order of use. */
 #include "upstream/nail_room.h"
 
 #include "upstream/pool_retire.h"
@@ -13,9 +13,9 @@ static bool is_unused(const struct pool *pool)
            pool_now(pool) - pool->rate.turn_at >= NAIL_UNUSED_US;
 }
 
-bool nail_room_make(struct upstream_env *env)
+static bool take_from(struct list *idle)
 {
-    LIST_EACH(node, &env->met_idle)
+    LIST_EACH(node, idle)
     {
         struct pool *pool = &LIST_ITEM(node, struct upstream, idle)->pool;
         if (!is_unused(pool))
@@ -25,4 +25,9 @@ bool nail_room_make(struct upstream_env *env)
         return true;
     }
     return false;
+}
+
+bool nail_room_make(struct upstream_env *env)
+{
+    return take_from(&env->met_silent) || take_from(&env->met_idle);
 }

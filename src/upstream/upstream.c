@@ -45,7 +45,7 @@ void upstream_free(struct upstream *upstream)
     secure_deinit(&upstream->secure, upstream->env);
     list_remove(&upstream->node);
     list_remove(&upstream->retire);
-    list_remove(&upstream->idle);
+    upstream_leave_idle(upstream);
     free(upstream->tls_memory);
     free(upstream);
 }

@@ -43,7 +43,8 @@ struct upstream {
     bool met;        /* by recursion, and not given up since: upstreams_met.c */
     bool retiring; /* nobody wants it: it goes when its connections are closed and none holds it */
     struct list retire;     /* struct upstreams: while retiring */
-    struct list idle;       /* upstream_env.met_idle: while met and not held */
+    struct list idle;       /* upstream_env.met_idle or met_silent: while met and not held */
+    bool counts_idle;       /* it is in met_idle_count */
     struct secure secure;   /* with UPSTREAM_TLS */
     struct upstream *plain; /* opportunistic TLS: where queries go in plain text while TLS cannot be
                                had; NULL: nowhere */
@@ -68,17 +69,28 @@ struct upstream *upstream_new(struct upstream_env *env, const struct addr *addr,
                               const struct upstream_options *options);
 void upstream_free(struct upstream *upstream);
 
+static inline void upstream_leave_idle(struct upstream *upstream)
+{
+    upstream->env->met_idle_count -= upstream->counts_idle;
+    upstream->counts_idle = false;
+    list_remove(&upstream->idle);
+}
+
 /* It stays in memory until as many drops. */
 static inline void upstream_hold(struct upstream *upstream)
 {
     if (upstream->held++ == 0)
-        list_remove(&upstream->idle);
+        upstream_leave_idle(upstream);
 }
 
 static inline void upstream_drop(struct upstream *upstream)
 {
-    if (--upstream->held == 0 && upstream->met)
-        list_append(&upstream->env->met_idle, &upstream->idle);
+    struct upstream_env *env = upstream->env;
+    if (--upstream->held != 0 || !upstream->met)
+        return;
+    upstream->counts_idle = upstream->answers > 0;
+    env->met_idle_count += upstream->counts_idle;
+    list_append(upstream->counts_idle ? &env->met_idle : &env->met_silent, &upstream->idle);
 }
 
 /* Whether queries go by a stream at first: asked for, and not forbidden by RFC 7828 where UDP may

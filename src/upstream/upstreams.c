@@ -46,6 +46,7 @@ struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct n
     list_init(&upstreams->all);
     list_init(&upstreams->retiring);
     list_init(&upstreams->env.met_idle);
+    list_init(&upstreams->env.met_silent);
     upstreams->env.met_max = UPSTREAMS_MET_MAX;
     timer_init(&upstreams->look, upstreams_on_look);
     turn_end_init(&upstreams->trim, upstreams_on_trim);

@@ -64,7 +64,8 @@ void upstreams_drop(struct upstream *upstream);
  * For servers that recursion meets: as upstreams_get(), but dialled when it is asked, and the
  * caller holds it until upstreams_drop(), whatever becomes of the configuration. UPSTREAMS_MET_MAX
  * of them are kept; when there are more, those go at the end of the turn that nobody has held for
- * longest, but none that has a nailed connection (upstream.max-nailed bounds these). NULL out of
+ * longest: those that never answered, then others, of whom half as many stay even where all else
+ * are held. None that has a nailed connection goes (upstream.max-nailed bounds these). NULL out of
  * memory, or when UPSTREAMS_MET_MOST are there, most of them held: the caller does without this
  * server. One that is also wanted is the same object.
  */
@@ -74,6 +75,13 @@ enum {
 };
 struct upstream *upstreams_meet(struct upstreams *upstreams, const struct addr *addr,
                                 const struct upstream_options *options);
+
+/* Whether upstreams_meet() refuses those that it does not know: UPSTREAMS_MET_MOST are there. */
+bool upstreams_are_too_many(const struct upstreams *upstreams);
+
+/* Whether one with this address and these options is known, and has answered. */
+bool upstreams_have_heard(const struct upstreams *upstreams, const struct addr *addr,
+                          const struct upstream_options *options);
 
 /* Where it is; borrowed from it. */
 const struct addr *upstreams_addr(const struct upstream *upstream);

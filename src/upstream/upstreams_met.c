@@ -4,8 +4,8 @@
  * Upstreams that recursion meets: how many there may be, and who goes. What a hostile zone can
  * make us meet is without end, so they are a cache: bounded, the least recently used goes first.
  *
- * Invariant: met_idle has those that are met and that nobody holds, so whoever is taken from its
- * head may go at once.
+ * Invariant: met_idle and met_silent have those that are met and that nobody holds, so whoever is
+ * taken from there may go at once.
  */
 
 #include "upstream/upstreams.h"
@@ -27,8 +27,7 @@ struct upstream *upstreams_meet(struct upstreams *upstreams, const struct addr *
                                 const struct upstream_options *options)
 {
     struct upstream_env *env = &upstreams->env;
-    if (env->met_count >= env->met_max * (UPSTREAMS_MET_MOST / UPSTREAMS_MET_MAX) &&
-        !is_met(upstreams, addr, options)) {
+    if (upstreams_are_too_many(upstreams) && !is_met(upstreams, addr, options)) {
         STATS_INC(env->stats, recursion_bound_servers);
         return NULL;
     }
@@ -63,7 +62,7 @@ size_t upstreams_met(const struct upstreams *upstreams)
 
 void upstreams_unmeet(struct upstream *upstream)
 {
-    list_remove(&upstream->idle);
+    upstream_leave_idle(upstream);
     upstream->env->met_count -= upstream->met;
     upstream->env->stats->recursion_servers = upstream->env->met_count;
     upstream->met = false;
@@ -78,21 +77,45 @@ static void give_up(struct upstreams *upstreams, struct upstream *upstream)
         upstreams_retire(upstreams, upstream);
 }
 
-/* At the end of a turn, when no call of an upstream's is under way. */
-void upstreams_on_trim(struct turn_end *end)
+/* Of these until there are few enough, but for so many. */
+static void trim(struct upstreams *upstreams, struct list *idle, size_t spared)
 {
-    struct upstreams *upstreams = CONTAINER_OF(end, struct upstreams, trim);
     struct upstream_env *env = &upstreams->env;
     struct list nailed;
 
     list_init(&nailed);
-    while (env->met_count > env->met_max && !list_is_empty(&env->met_idle)) {
-        struct list *node = list_take_first(&env->met_idle);
-        struct upstream *upstream = LIST_ITEM(node, struct upstream, idle);
-        if (upstream->pool.places > 0)
-            list_append(&nailed, node);
-        else
+    while (env->met_count > env->met_max && env->met_idle_count >= spared && !list_is_empty(idle)) {
+        struct upstream *upstream = LIST_ITEM(list_first(idle), struct upstream, idle);
+        if (upstream->pool.places > 0) {
+            list_remove(&upstream->idle);
+            list_append(&nailed, &upstream->idle);
+        } else {
+            upstream_leave_idle(upstream);
             give_up(upstreams, upstream);
+        }
     }
-    list_splice(&env->met_idle, &nailed); /* looked at again when all others have been */
+    list_splice(idle, &nailed); /* looked at again when all others have been */
+}
+
+/* At the end of a turn, when no call of an upstream's is under way. Whoever holds thousands of
+ * dead servers of his own must not make us forget those of all others. */
+void upstreams_on_trim(struct turn_end *end)
+{
+    struct upstreams *upstreams = CONTAINER_OF(end, struct upstreams, trim);
+    struct upstream_env *env = &upstreams->env;
+    trim(upstreams, &env->met_silent, 0);
+    trim(upstreams, &env->met_idle, env->met_max / 2);
+}
+
+bool upstreams_are_too_many(const struct upstreams *upstreams)
+{
+    const struct upstream_env *env = &upstreams->env;
+    return env->met_count >= env->met_max * (UPSTREAMS_MET_MOST / UPSTREAMS_MET_MAX);
+}
+
+bool upstreams_have_heard(const struct upstreams *upstreams, const struct addr *addr,
+                          const struct upstream_options *options)
+{
+    const struct upstream *upstream = upstreams_find(upstreams, addr, options);
+    return upstream && upstream->answers > 0;
 }

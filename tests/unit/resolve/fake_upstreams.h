@@ -14,6 +14,7 @@ static unsigned upstreams_made;
 static int upstreams_wanted, upstreams_held; /* in all */
 static unsigned upstreams_settled;
 static unsigned upstreams_left = UINT_MAX; /* so many until memory is out */
+static bool upstreams_are_strangers;       /* none has answered yet */
 
 struct upstream *upstreams_want(struct upstreams *upstreams, const struct addr *addr,
                                 const struct upstream_options *options)
@@ -55,6 +56,21 @@ bool upstreams_lack(const struct upstreams *upstreams, int family)
     (void)upstreams;
     (void)family;
     return false;
+}
+
+bool upstreams_are_too_many(const struct upstreams *upstreams)
+{
+    (void)upstreams;
+    return false;
+}
+
+bool upstreams_have_heard(const struct upstreams *upstreams, const struct addr *addr,
+                          const struct upstream_options *options)
+{
+    (void)upstreams;
+    (void)addr;
+    (void)options;
+    return !upstreams_are_strangers;
 }
 
 void upstreams_settle(struct upstreams *upstreams, upstreams_keeps keeps, void *context)

@@ -71,6 +71,30 @@ static void test_a_group_has_a_bound(void **state)
     assert_int_equal(upstreams_held, 0);
 }
 
+/* A hostile zone names many, who never answer. */
+static void test_of_strangers_a_group_has_fewer_and_all_have_their_turn(void **state)
+{
+    (void)state;
+    struct upstream *group[2 * MET_STRANGERS_MAX];
+    struct addr ips[2 * MET_STRANGERS_MAX];
+    uint64_t seen = 0;
+    for (size_t i = 0; i < ARRAY_LEN(ips); i++) {
+        char text[32];
+        snprintf(text, sizeof(text), "192.0.2.%zu", i + 1);
+        ips[i] = ip(text);
+    }
+    upstreams_are_strangers = true;
+    for (unsigned round = 0; round < 1000; round++) {
+        size_t count = met_hold(&recursion, NULL, ips, ARRAY_LEN(ips), group, ARRAY_LEN(group));
+        assert_int_equal(count, MET_STRANGERS_MAX);
+        for (size_t i = 0; i < count; i++)
+            seen |= UINT64_C(1) << (uintptr_t)group[i];
+        met_drop(group, count);
+    }
+    upstreams_are_strangers = false;
+    assert_int_equal(__builtin_popcountll(seen), ARRAY_LEN(ips));
+}
+
 static void test_who_has_no_room_is_left_out(void **state)
 {
     (void)state;
@@ -126,6 +150,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_group_is_who_may_be_asked_each_once),
         cmocka_unit_test(test_a_group_has_a_bound),
+        cmocka_unit_test(test_of_strangers_a_group_has_fewer_and_all_have_their_turn),
         cmocka_unit_test(test_who_has_no_room_is_left_out),
         cmocka_unit_test(test_options_made_by_hand_meet_nobody),
         cmocka_unit_test(test_what_is_preferred_is_a_family_or_none),

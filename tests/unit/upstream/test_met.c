@@ -202,6 +202,33 @@ static void test_met_in_a_flood_nailed_wanted_and_held_ones_stay(void **state)
     world_close(&world);
 }
 
+/* Whoever makes us hold many dead servers of his does not make us forget others. */
+static void test_met_and_many_held_that_never_answered_those_that_did_stay(void **state)
+{
+    (void)state;
+    struct world world;
+    struct asker asker;
+    struct upstream *held[60];
+    world_open(&world);
+    upstreams_env(world.upstreams)->met_max = 40;
+    world_peer(&world, "192.0.2.1@53", NULL, NULL);
+    struct upstream *honest = world_meet(&world, "192.0.2.1@53", &upstream_options_default);
+    ask_and_wait(&asker, &world, "www.example", honest);
+    upstreams_drop(honest);
+    for (unsigned i = 0; i < ARRAY_LEN(held); i++)
+        held[i] = meet_nth(&world, i);
+    fake_loop_settle(world.loop);
+    assert_int_equal(count(&world), 61);
+    for (unsigned i = 0; i < ARRAY_LEN(held); i++)
+        upstreams_drop(held[i]);
+    upstreams_drop(meet_nth(&world, 59));
+    fake_loop_settle(world.loop);
+    assert_int_equal(count(&world), 40);
+    assert_ptr_equal(world_meet(&world, "192.0.2.1@53", &upstream_options_default), honest);
+    assert_int_equal(honest->answers, 1);
+    world_close(&world);
+}
+
 /* Each of them might be nailed: none is before it was of use, so they go as any other. */
 static void test_met_in_a_prefix_of_the_whole_world_they_stay_bounded(void **state)
 {
@@ -259,6 +286,7 @@ static enum exchange_verdict let_go(void *owner, const struct exchange_answer *a
 {
     struct letting_go *letting = owner;
     (void)answer;
+    letting->from->answers = 0; /* those go first */
     upstreams_drop(letting->from);
     for (unsigned i = 0; i < UPSTREAMS_MET_MAX + 1; i++)
         upstreams_drop(meet_nth(letting->world, i));
@@ -499,6 +527,7 @@ int main(void)
         cmocka_unit_test(test_met_in_a_prefix_it_is_dialled_when_it_is_asked_and_kept),
         cmocka_unit_test(test_met_and_never_connected_it_has_no_place_and_is_let_be),
         cmocka_unit_test(test_met_and_gone_it_loses_its_place_until_it_is_asked_again),
+        cmocka_unit_test(test_met_and_many_held_that_never_answered_those_that_did_stay),
         cmocka_unit_test(test_met_and_unused_it_makes_room_for_another),
         cmocka_unit_test(test_met_without_end_they_stay_bounded_and_the_last_used_stay),
         cmocka_unit_test(test_met_in_a_flood_nailed_wanted_and_held_ones_stay),
