@@ -182,6 +182,7 @@ struct config {
     struct config_zone *stub_zones; /* they follow in route.zones */
     size_t stub_count;
     struct config_prefixes do_not_query, private_addresses;
+    struct prefix_set *own_set; /* addresses of this machine; NULL: no listener is a wildcard */
     struct config_names private_domains;
 
     /* Names answered here: as the file has them, and the table they make. */

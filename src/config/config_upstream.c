@@ -177,7 +177,7 @@ bool config_meet(const void *context, const struct addr *ip, struct route_upstre
      * alone: this is done for each address of each cut that is asked. */
     if (out->options.transport == UPSTREAM_TLS && !is_written(config, ROW(fallback_port)))
         out->options.fallback_port = config->route.recursion.port;
-    return !config_circle(config, out, &own);
+    return !config_circle(config, out, &own) && !config_is_own(config, &out->addr);
 }
 
 /* ---- routes ---- */
@@ -264,7 +264,7 @@ bool config_route(struct loader *loader)
     route->recursion.meet_context = config;
     route->prewarmed = loader_take(loader, config->entry_count, sizeof(*route->prewarmed));
     struct prefix_set *named = zone_addresses(route);
-    if (!named)
+    if (!named || !config_find_own(config))
         problems_no_memory(loader->problems);
     if (named && route->zones && route->prewarmed)
         route_prewarmed(config, named);

@@ -329,6 +329,7 @@ void config_free(struct config *config)
     prefix_set_free(config->entry_set);
     prefix_set_free(config->server.access);
     prefix_set_free(config->do_not_query.set);
+    prefix_set_free(config->own_set);
     prefix_set_free(config->private_addresses.set);
     name_map_free(config->private_domains.map);
     local_names_free(config->local);

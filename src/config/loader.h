@@ -170,4 +170,11 @@ MUST_USE enum err load_text(const char *file_name, struct span text, bool with_f
 /* config_upstream.c: fills config->route from what the file says. False: memory is out. */
 bool config_route(struct loader *loader);
 
+/* config_own.c: the addresses of this machine, where a listener takes what is sent to any of them.
+ * False: memory is out. */
+bool config_find_own(struct config *config);
+
+/* Whether such a listener takes what is sent there: who asks it asks himself. */
+bool config_is_own(const struct config *config, const struct addr *addr);
+
 #endif

@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* The keys of recursion. */
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -326,6 +327,33 @@ static void test_who_must_not_be_asked_is_not(void **state)
     config_free(config);
 }
 
+static void test_a_wildcard_takes_what_is_sent_to_any_address_of_this_machine(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "recursion: {do-not-query: [192.0.2.1]}\nserver: {listen: [0.0.0.0, '::']}\n",
+        "recursion: {do-not-query: [192.0.2.1], port: 54}\nserver: {listen: [0.0.0.0, '::']}\n",
+    };
+    struct ifaddrs *first;
+    assert_int_equal(getifaddrs(&first), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        struct config *config = load_fine(texts[i]);
+        const struct recursion_options *recursion = &config->route.recursion;
+        for (const struct ifaddrs *at = first; at; at = at->ifa_next) {
+            struct route_upstream met;
+            struct addr addr;
+            if (!at->ifa_addr || addr_from_sockaddr(&addr, at->ifa_addr) || addr_lacks_zone(&addr))
+                continue;
+            if (addr_family(&addr) == AF_INET6 && addr.in6.sin6_scope_id)
+                continue;
+            assert_int_equal(recursion->meet(recursion->meet_context, &addr, &met), i == 1);
+        }
+        assert_true(is_met(config, "192.0.2.8"));
+        config_free(config);
+    }
+    freeifaddrs(first);
+}
+
 /* ---- zones set at run time ---- */
 
 static void test_a_forward_takes_the_place_of_a_stub_zone(void **state)
@@ -372,6 +400,7 @@ int main(void)
         cmocka_unit_test(test_others_are_asked_over_udp_from_the_source_of_their_family),
         cmocka_unit_test(test_tls_of_an_entry_has_its_own_port_and_plain_text_that_of_recursion),
         cmocka_unit_test(test_who_must_not_be_asked_is_not),
+        cmocka_unit_test(test_a_wildcard_takes_what_is_sent_to_any_address_of_this_machine),
         cmocka_unit_test(test_a_forward_takes_the_place_of_a_stub_zone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
