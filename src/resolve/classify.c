@@ -152,7 +152,8 @@ static bool is_of_other_zone(const struct response *out, enum response_kind kind
 }
 
 /* Nothing, as a zone above says, which may be all the world: who has the zone says so by its own
- * SOA. Only a zone of the configuration may be a part of one. */
+ * SOA. Only a zone of the configuration may be a part of one. Balancers that have one type of a
+ * name deny the others so: that is believed when no other server has more. */
 static bool is_of_zone_above(const struct response *out, const struct zone *zone)
 {
     bool is_operators =
@@ -176,10 +177,11 @@ static enum response_kind kind_of_authoritative(struct response *out, enum respo
         kind = kind_of_authority(message, question, zone);
     if (is_bare && kind == RESPONSE_REFERRAL)
         kind = kind_of_referral(out, message, question);
-    if (is_of_other_zone(out, kind, message, question) || is_of_zone_above(out, zone))
+    bool is_above = is_of_zone_above(out, zone);
+    if (is_of_other_zone(out, kind, message, question) || (is_above && kind == RESPONSE_NXDOMAIN))
         return RESPONSE_LAME;
     bool is_claim = response_is_useful(kind) || kind == RESPONSE_CIRCULAR;
-    out->is_empty = is_bare && !message->counts[SECTION_AUTHORITY];
+    out->is_empty = is_above || (is_bare && !message->counts[SECTION_AUTHORITY]);
     out->is_recursive = is_claim && is_recursive(message);
     return out->is_recursive && !zone->is_last_hope ? RESPONSE_LAME : kind;
 }

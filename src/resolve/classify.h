@@ -31,8 +31,8 @@ enum response_kind {
     RESPONSE_TRUNCATED, /* TC where nothing may be truncated */
     RESPONSE_UNSOUND,   /* contradicts itself or has malformed RDATA: nothing of it is believed */
     RESPONSE_LAME, /* the server should have the zone and has not: it refers sideways, upwards or
-                      to itself, has nothing by the SOA of another zone or of one above, or asks
-                      others itself */
+                      to itself, has nothing by the SOA of another zone, no name by that of one
+                      above, or asks others itself */
 };
 
 /* Not to be copied (struct alias_chain). Records are of the message that was classified. */
@@ -42,7 +42,8 @@ struct response {
     uint16_t ede;      /* the extended error that came with it, or EDE_NONE */
     bool has_soa;      /* a negative answer: the SOA of the name's zone was there */
     bool is_recursive; /* lame because it asks others itself */
-    bool is_empty;     /* a nodata that nothing speaks for: some servers' way to say no */
+    bool is_empty;     /* a nodata that nothing speaks for but a zone above: some servers' way to
+                          say no */
     bool soa_is_above; /* that zone is above the one asked: the SOA limits the life, and goes */
     struct rr soa;     /* in authority */
     enum section data; /* where an answer's records are: authority for a DS that a referral has */

@@ -148,7 +148,7 @@ static void test_nothing_by_the_word_of_another_zone_is_lame(void **state)
 }
 
 static void
-test_nothing_by_the_word_of_a_zone_above_is_lame_but_at_an_operators_servers(void **state)
+test_no_name_by_the_word_of_a_zone_above_is_lame_but_at_an_operators_servers(void **state)
 {
     (void)state;
     static const char *const above[] = {". 900 SOA ns. x. 1 2 3 4 60",
@@ -157,10 +157,13 @@ test_nothing_by_the_word_of_a_zone_above_is_lame_but_at_an_operators_servers(voi
         struct sections denial = {.authority = {above[i]}};
         struct sections alias = {.answer = {"www.example.com. CNAME w.example.com."},
                                  .authority = {above[i]}};
-        assert_string_equal(classified(WWW, HEADER_AA, denial), "lame");
+        assert_string_equal(classified(WWW, HEADER_AA, denial), "nodata");
+        assert_true(response.is_empty);
         assert_string_equal(classified(WWW, HEADER_AA | RCODE_NXDOMAIN, denial), "lame");
         assert_string_equal(classified(WWW, HEADER_AA | RCODE_NXDOMAIN, alias), "nxdomain");
         is_operators = true;
+        assert_string_equal(classified(WWW, HEADER_AA, denial), "nodata");
+        assert_false(response.is_empty);
         assert_string_equal(classified(WWW, HEADER_AA | RCODE_NXDOMAIN, denial), "nxdomain");
         is_operators = false;
     }
@@ -332,7 +335,7 @@ int main(void)
         cmocka_unit_test(test_referrals_upwards_sideways_and_to_itself_are_lame),
         cmocka_unit_test(test_nothing_by_the_word_of_another_zone_is_lame),
         cmocka_unit_test(
-            test_nothing_by_the_word_of_a_zone_above_is_lame_but_at_an_operators_servers),
+            test_no_name_by_the_word_of_a_zone_above_is_lame_but_at_an_operators_servers),
         cmocka_unit_test(test_the_denial_of_a_ds_record_is_by_its_parents_word),
         cmocka_unit_test(test_with_aa_the_zones_own_ns_records_make_no_referral),
         cmocka_unit_test(test_the_parents_ns_records_in_the_answer_are_a_referral),
