@@ -151,14 +151,25 @@ static bool is_of_other_zone(const struct response *out, enum response_kind kind
     return false;
 }
 
-/* Nothing, as a zone above says, which may be all the world: who has the zone says so by its own
- * SOA. Only a zone of the configuration may be a part of one. Balancers that have one type of a
- * name deny the others so: that is believed when no other server has more. */
+/* Nothing, as a zone above says: who has the zone says so by its own SOA. Only a zone of the
+ * configuration may be a part of one. Balancers that have one type of a name deny the others so,
+ * and who delegates a part of a zone to the same servers may have forgotten to make it a zone: that
+ * is believed when no other server has more. */
 static bool is_of_zone_above(const struct response *out, const struct zone *zone)
 {
     bool is_operators =
         zone->group_len && (!zone->within || zone->name.len == zone->within->name.len);
     return out->has_soa && out->soa_is_above && !out->chain.hops && !is_operators;
+}
+
+/* No name, as the root or a top-level domain says, which only their own servers have: who denies
+ * all the world to whoever asks has no zone. */
+static bool denies_the_world(const struct response *out, enum response_kind kind,
+                             const struct message *message)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    return kind == RESPONSE_NXDOMAIN &&
+           name_label_count(message_owner(message, &out->soa, wire)) < 2;
 }
 
 /* What is said by who should have the zone. */
@@ -178,7 +189,8 @@ static enum response_kind kind_of_authoritative(struct response *out, enum respo
     if (is_bare && kind == RESPONSE_REFERRAL)
         kind = kind_of_referral(out, message, question);
     bool is_above = is_of_zone_above(out, zone);
-    if (is_of_other_zone(out, kind, message, question) || (is_above && kind == RESPONSE_NXDOMAIN))
+    if (is_of_other_zone(out, kind, message, question) ||
+        (is_above && denies_the_world(out, kind, message)))
         return RESPONSE_LAME;
     bool is_claim = response_is_useful(kind) || kind == RESPONSE_CIRCULAR;
     out->is_empty = is_above || (is_bare && !message->counts[SECTION_AUTHORITY]);

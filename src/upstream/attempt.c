@@ -392,9 +392,19 @@ static bool is_bare_formerr(const struct attempt *attempt, const struct message 
            attempt->upstream->cookie_len == EDNS_COOKIE_CLIENT;
 }
 
+/* Random case was for this query alone: names that point into the question are kept and shown to
+ * clients. The bytes lie in the buffer of who received them, which nobody else reads. */
+static void restore_case(const struct attempt *attempt, const struct message *message)
+{
+    struct name asked = attempt->asked->question.name;
+    if (attempt->with_case)
+        word_copy((uint8_t *)(uintptr_t)message->question.name.wire, asked.wire, asked.len);
+}
+
 /* The message belongs to the query: is it of use as it is? */
 static void judge(struct attempt *attempt, const struct message *message)
 {
+    restore_case(attempt, message);
     struct upstream *upstream = attempt->upstream;
     uint16_t rcode = message_rcode(message);
 

@@ -51,10 +51,12 @@ static void add_ready(struct plan_facts *facts, const struct pool *pool, const s
     }
 }
 
-/* Queries wait, or came within the last second. */
+/* Queries wait, or came within the last second; or one that was met was never dialled. */
 static bool is_demanded(const struct pool *pool)
 {
     uint64_t now = pool_now(pool);
+    if (pool->must_earn && pool->nailing && !pool->dials)
+        return true;
     if (pool->waiting_count > 0 || pool->retiring)
         return pool->waiting_count > 0;
     return (pool_rate_is_lively(&pool->rate, now) && keepalive_allows(&pool->keepalive, now));

@@ -61,7 +61,7 @@ void upstreams_unwant(struct upstream *upstream);
 void upstreams_drop(struct upstream *upstream);
 
 /*
- * For servers that recursion meets: as upstreams_get(), but dialled when it is asked, and the
+ * For servers that recursion meets: as upstreams_get(), dialled at first sight, and the
  * caller holds it until upstreams_drop(), whatever becomes of the configuration. UPSTREAMS_MET_MAX
  * of them are kept; when there are more, those go at the end of the turn that nobody has held for
  * longest: those that never answered, then others, of whom half as many stay even where all else

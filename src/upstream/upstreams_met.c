@@ -36,6 +36,8 @@ struct upstream *upstreams_meet(struct upstreams *upstreams, const struct addr *
         return NULL;
     upstream->pool.must_earn = upstream->wanted == 0;
     upstream_hold(upstream);
+    if (upstream->pool.nailing && options->prewarm && !upstream->pool.dials)
+        pool_nail(&upstream->pool); /* at first sight */
     env->met_count += !upstream->met;
     env->stats->recursion_servers = env->met_count;
     upstream->met = true;

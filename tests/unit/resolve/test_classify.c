@@ -17,12 +17,14 @@ static struct response response;
 
 static bool is_last_hope, is_operators;
 
+static const char *asked_zone = "example.com";
+
 static const char *classified(struct question question, uint16_t flags, struct sections sections)
 {
     uint8_t wire[NAME_WIRE_MAX];
     struct zone cut = *route_find(routes, name_root(), RRTYPE_A);
     cut.within = route_find(routes, name_root(), RRTYPE_A);
-    cut.name = sample_name(wire, "example.com");
+    cut.name = sample_name(wire, asked_zone);
     cut.is_authoritative = true;
     cut.is_last_hope = is_last_hope;
     struct upstream *configured[1] = {NULL};
@@ -148,7 +150,7 @@ static void test_nothing_by_the_word_of_another_zone_is_lame(void **state)
 }
 
 static void
-test_no_name_by_the_word_of_a_zone_above_is_lame_but_at_an_operators_servers(void **state)
+test_a_denial_by_the_word_of_a_zone_above_is_doubted_but_at_an_operators_servers(void **state)
 {
     (void)state;
     static const char *const above[] = {". 900 SOA ns. x. 1 2 3 4 60",
@@ -167,6 +169,18 @@ test_no_name_by_the_word_of_a_zone_above_is_lame_but_at_an_operators_servers(voi
         assert_string_equal(classified(WWW, HEADER_AA | RCODE_NXDOMAIN, denial), "nxdomain");
         is_operators = false;
     }
+}
+
+static void test_a_part_that_was_never_made_a_zone_may_be_denied_by_the_whole(void **state)
+{
+    (void)state;
+    struct sections denial = {.authority = {"example.com. 900 SOA ns. x. 1 2 3 4 60"}};
+    asked_zone = "sub.example.com";
+    assert_string_equal(
+        classified(QUESTION("www.sub.example.com", A), HEADER_AA | RCODE_NXDOMAIN, denial),
+        "nxdomain");
+    assert_true(response.is_empty);
+    asked_zone = "example.com";
 }
 
 static void test_the_denial_of_a_ds_record_is_by_its_parents_word(void **state)
@@ -335,7 +349,8 @@ int main(void)
         cmocka_unit_test(test_referrals_upwards_sideways_and_to_itself_are_lame),
         cmocka_unit_test(test_nothing_by_the_word_of_another_zone_is_lame),
         cmocka_unit_test(
-            test_no_name_by_the_word_of_a_zone_above_is_lame_but_at_an_operators_servers),
+            test_a_denial_by_the_word_of_a_zone_above_is_doubted_but_at_an_operators_servers),
+        cmocka_unit_test(test_a_part_that_was_never_made_a_zone_may_be_denied_by_the_whole),
         cmocka_unit_test(test_the_denial_of_a_ds_record_is_by_its_parents_word),
         cmocka_unit_test(test_with_aa_the_zones_own_ns_records_make_no_referral),
         cmocka_unit_test(test_the_parents_ns_records_in_the_answer_are_a_referral),

@@ -59,19 +59,14 @@ static void test_met_again_it_is_the_same_with_what_was_learned(void **state)
     world_close(&world);
 }
 
-static void test_met_in_a_prefix_it_is_dialled_when_it_is_asked_and_kept(void **state)
+static void test_met_in_a_prefix_it_is_dialled_at_first_sight_and_kept(void **state)
 {
     (void)state;
     struct world world;
-    struct asker asker;
     struct upstream_options options = world_nailed();
     world_open(&world);
     struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", NULL, NULL);
-    struct upstream *met = world_meet(&world, "10.1.1.1@53", &options);
-    fake_loop_advance(world.loop, 1 * S);
-    assert_int_equal(peer_dials(peer), 0);
-    ask_and_wait(&asker, &world, "www.example", met);
-    upstreams_drop(met);
+    upstreams_drop(world_meet(&world, "10.1.1.1@53", &options));
     fake_loop_advance(world.loop, 1000 * S);
     assert_int_equal(world.stats.upstream_ready, 1);
     assert_int_equal(peer_dials(peer), 1);
@@ -524,7 +519,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_met_again_it_is_the_same_with_what_was_learned),
-        cmocka_unit_test(test_met_in_a_prefix_it_is_dialled_when_it_is_asked_and_kept),
+        cmocka_unit_test(test_met_in_a_prefix_it_is_dialled_at_first_sight_and_kept),
         cmocka_unit_test(test_met_and_never_connected_it_has_no_place_and_is_let_be),
         cmocka_unit_test(test_met_and_gone_it_loses_its_place_until_it_is_asked_again),
         cmocka_unit_test(test_met_and_many_held_that_never_answered_those_that_did_stay),

@@ -82,6 +82,9 @@ static inline enum exchange_verdict asker_on_answer(void *owner,
     if (asker->bad_rcode && rcode == asker->bad_rcode)
         return EXCHANGE_ANOTHER;
     assert_int_equal(asker->result, ASKER_WAITING);
+    /* As asked for: random case was for the way alone, and what points here is kept. */
+    assert_memory_equal(answer->message->question.name.wire, asker->wire,
+                        answer->message->question.name.len);
     asker->result = ASKER_ANSWERED;
     asker->took_us = loop_now(asker->world->loop) - asker->asked_at;
     asker->over_stream = answer->over_stream;
