@@ -299,9 +299,12 @@ static const struct delegation *read_hints(struct loader *loader, const char *pa
     size_t len = file && text ? fread(text, 1, ROOT_HINTS_BYTES_MAX + 1, file) : 0;
     enum err err =
         hints && text ? root_hints_parse(hints, span_of(text, len), &problem) : ERR_NO_MEMORY;
-    if (err)
+    if (err && problem.line)
         place_error(loader, &recursion, "root-hints", "%.200s, line %zu: %s", path, problem.line,
-                    err == ERR_INVALID ? problem.sentence : err_str(err));
+                    problem.sentence);
+    else if (err)
+        place_error(loader, &recursion, "root-hints", "%.200s: %s", path,
+                    problem.sentence ? problem.sentence : err_str(err));
     free(text);
     if (file)
         fclose(file);

@@ -153,6 +153,21 @@ static void test_every_example_loads(void **state)
     globfree(&found);
 }
 
+static void test_the_recursive_example_has_room_for_its_plants(void **state)
+{
+    (void)state;
+    FILE *file = fopen(NAILUP_SOURCE_DIR "/conf/examples/recursive-datacenter.yaml", "r");
+    char *text = calloc(1, TEXT_MAX);
+    assert_non_null(file);
+    assert_true(fread(text, 1, TEXT_MAX - 1, file) > 0);
+    fclose(file);
+    struct config *config = load_fine(text);
+    assert_int_equal(config->entry_count, 2);
+    assert_true(config->max_nailed / (28 * 1 + 4 * 2) >= 27); /* workers */
+    config_free(config);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +175,7 @@ int main(void)
         cmocka_unit_test(test_the_shipped_file_loads_with_every_key_written),
         cmocka_unit_test(test_the_shipped_file_resolves_by_recursion),
         cmocka_unit_test(test_every_example_loads),
+        cmocka_unit_test(test_the_recursive_example_has_room_for_its_plants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

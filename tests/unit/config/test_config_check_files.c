@@ -499,6 +499,25 @@ static void test_more_different_sets_than_a_worker_holds(void **state)
                         "that are taken; let upstreams share some of them\n");
 }
 
+static void expect_hints_error(const char *hints, const char *error)
+{
+    char text[4096], line[4096], *path = tls_certs_file(hints);
+    expect_file_errors(format(text, "recursion: {root-hints: %s}\n", path),
+                       format(line, "1:13: error: recursion.root-hints: %s%s\n", path, error));
+    remove_file(path);
+}
+
+static void test_hints_are_told_of_by_their_line_where_they_have_one(void **state)
+{
+    (void)state;
+    expect_hints_error(". NS a.example.\n. NS\n", ", line 2: is no record of a zone file, such as "
+                                                  "\". 3600000 NS a.example.\"");
+    expect_hints_error("a.example. A 192.0.2.1\n", ": has no NS record of the root, such as "
+                                                   "\". 3600000 NS a.example.\"");
+    expect_hints_error(". NS a.example.\n", ": has no address (A, AAAA) of a server that an NS "
+                                            "record of the root names");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -521,6 +540,7 @@ int main(void)
         cmocka_unit_test(test_files_are_looked_at_beside_other_errors),
         cmocka_unit_test(test_thousands_of_zones_share_what_they_can),
         cmocka_unit_test(test_more_different_sets_than_a_worker_holds),
+        cmocka_unit_test(test_hints_are_told_of_by_their_line_where_they_have_one),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
