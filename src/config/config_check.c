@@ -7,6 +7,7 @@
  */
 #include "config/loader.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,8 +51,7 @@ static void check_has_zone(struct loader *loader)
                  "[192.0.2.53]}]");
 }
 
-/* Whether some name is resolved by recursion from the root. */
-static bool has_recursion(const struct config *config)
+bool config_has_recursion(const struct config *config)
 {
     bool has_root = false;
     for (size_t i = 0; i < config->zone_count && !has_root; i++)
@@ -59,23 +59,30 @@ static bool has_recursion(const struct config *config)
     return config->route.recursion.enabled && !has_root;
 }
 
+void config_warn(struct loader *loader, const char *path, const char *format, ...)
+{
+    struct config_position position = position_of(loader->config, path);
+    char text[800], line[2000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    snprintf(line, sizeof(line), "%.900s:%u:%u: warning: %s\n",
+             problems_file(loader->problems, position, loader->file_name), position.line,
+             position.column, text);
+    if (buf_append(&loader->config->warnings, line, strlen(line)))
+        return;
+}
+
 /* Nothing contradicts itself: there may be a world whose servers all speak it. */
 static void warn_of_tls_everywhere(struct loader *loader)
 {
-    static const char path[] = "upstream.transport";
     const struct config *config = loader->config;
-    struct config_position position = position_of(config, path);
-    char line[1400];
-    if (config->upstream.transport != UPSTREAM_TLS || !has_recursion(config))
-        return;
-    snprintf(line, sizeof(line),
-             "%.900s:%u:%u: warning: %s: tls holds for the authoritative servers that recursion "
-             "meets too, and few of them speak it; write it into the zones and entries whose "
-             "servers do, or turn recursion.enabled off\n",
-             problems_file(loader->problems, position, loader->file_name), position.line,
-             position.column, path);
-    if (buf_append(&loader->config->warnings, line, strlen(line)))
-        problems_no_memory(loader->problems);
+    if (config->upstream.transport == UPSTREAM_TLS && config_has_recursion(config))
+        config_warn(loader, "upstream.transport",
+                    "upstream.transport: tls holds for the authoritative servers that recursion "
+                    "meets too, and few of them speak it; write it into the zones and entries "
+                    "whose servers do, or turn recursion.enabled off");
 }
 
 static void check_ttls(struct loader *loader)

@@ -17,7 +17,6 @@
 
 #include "net/tls_context.h"
 #include "net/tls_contexts.h"
-#include "resolve/root_hints.h"
 
 #define ROW(field)                                                                                 \
     options_find_field(OWNER_upstream_options, offsetof(struct upstream_options, field))
@@ -288,45 +287,6 @@ static void check_directory(struct loader *loader, const struct place *place, co
         place_error(loader, place, key, "%.200s is no regular file", path);
 }
 
-/* NULL, and told: it is none. */
-static const struct delegation *read_hints(struct loader *loader, const char *path)
-{
-    static const struct place recursion = {.key = "recursion"};
-    struct root_hints_problem problem = {0};
-    struct delegation *hints = arena_take(&loader->config->arena, sizeof(*hints));
-    FILE *file = fopen(path, "r");
-    char *text = malloc(ROOT_HINTS_BYTES_MAX + 1);
-    size_t len = file && text ? fread(text, 1, ROOT_HINTS_BYTES_MAX + 1, file) : 0;
-    enum err err =
-        hints && text ? root_hints_parse(hints, span_of(text, len), &problem) : ERR_NO_MEMORY;
-    if (err && problem.line)
-        place_error(loader, &recursion, "root-hints", "%.200s, line %zu: %s", path, problem.line,
-                    problem.sentence);
-    else if (err)
-        place_error(loader, &recursion, "root-hints", "%.200s: %s", path,
-                    problem.sentence ? problem.sentence : err_str(err));
-    free(text);
-    if (file)
-        fclose(file);
-    return err ? NULL : hints;
-}
-
-static void check_hints(struct loader *loader)
-{
-    static const struct place recursion = {.key = "recursion"};
-    const char *path = loader->config->route.recursion.root_hints;
-    struct stat status;
-    if (!is_given(path))
-        return;
-    if (stat(path, &status) || access(path, R_OK))
-        place_error(loader, &recursion, "root-hints", "%.200s cannot be read: %s", path,
-                    strerror(errno));
-    else if (!S_ISREG(status.st_mode))
-        place_error(loader, &recursion, "root-hints", "%.200s is no regular file", path);
-    else
-        loader->config->route.recursion.hints = read_hints(loader, path);
-}
-
 void config_check_files(struct loader *loader)
 {
     static const struct place upstream = {.key = "upstream"}, log = {.key = "log"};
@@ -335,7 +295,7 @@ void config_check_files(struct loader *loader)
     check_upstreams(loader);
     config_read_cookie_secrets(loader);
     config_find_accounts(loader);
-    check_hints(loader);
+    config_read_hints(loader);
     check_directory(loader, &upstream, "session-file", loader->config->session_file);
     check_directory(loader, &cache, "snapshot", loader->config->snapshot_file);
     check_directory(loader, &log, "tls-keys", loader->config->tls_key_log);

@@ -355,6 +355,8 @@ static void load_tree(struct loader *loader, struct span text)
         config_check(loader);
     if (is_whole && !loader->problems->no_memory && loader->with_files)
         config_check_files(loader);
+    if (problems_is_empty(loader->problems) && !loader->problems->no_memory)
+        config_warn_of_hints(loader);
     if (is_whole && !loader->problems->no_memory)
         config_local(loader, loader->with_files);
     loader->root = NULL;

@@ -140,6 +140,11 @@ void config_check_zone_names(struct loader *loader);
 
 /* config_check.c: what only shows when all is loaded. */
 void config_check(struct loader *loader);
+/* Whether some name is resolved by recursion from the root. */
+bool config_has_recursion(const struct config *config);
+/* Adds a warning at the position of a key. What has no room is left out. */
+void config_warn(struct loader *loader, const char *path, const char *format, ...)
+    PRINTF_LIKE(3, 4);
 /* Its parts: config_check_zones.c, config_check_tls.c. */
 void config_check_zones(struct loader *loader);
 void config_check_tls(struct loader *loader);
@@ -151,6 +156,10 @@ const char *config_circle(const struct config *config, const struct route_upstre
 bool config_is_trustworthy(const struct route_upstream *upstream);
 /* config_check_files.c: whether TLS could be spoken with the files that are named. */
 void config_check_files(struct loader *loader);
+/* config_hints.c: the file of recursion.root-hints into the configuration; and a warning where
+ * recursion.do-not-query leaves none of the hints to ask. */
+void config_read_hints(struct loader *loader);
+void config_warn_of_hints(struct loader *loader);
 /* config_check_written.c: whether a file that is written is also one that is read. */
 void config_check_written(struct loader *loader);
 

@@ -518,6 +518,26 @@ static void test_hints_are_told_of_by_their_line_where_they_have_one(void **stat
                                             "record of the root names");
 }
 
+static void test_hints_of_here_are_warned_of_where_nobody_may_be_asked_here(void **state)
+{
+    (void)state;
+    char text[4096], line[4096], *path = tls_certs_file(". NS a.test.\na.test. A 127.0.0.1\n");
+    struct config *config = load_as_file(format(text, "recursion: {root-hints: %s}\n", path));
+    struct span said = buf_span(&config->warnings);
+    format(line,
+           ":1:13: warning: recursion.do-not-query has every root server of %s, so nobody may be "
+           "asked for names that no zone takes; leave their addresses out of that list ([] is "
+           "none; where it is not written, it is 127.0.0.0/8 and ::1)\n",
+           path);
+    assert_true(said.len > strlen(line));
+    assert_memory_equal(said.data + said.len - strlen(line), line, strlen(line));
+    config_free(config);
+    config = load_as_file(format(text, "recursion: {root-hints: %s, do-not-query: []}\n", path));
+    assert_int_equal(buf_span(&config->warnings).len, 0);
+    config_free(config);
+    remove_file(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -540,6 +560,7 @@ int main(void)
         cmocka_unit_test(test_files_are_looked_at_beside_other_errors),
         cmocka_unit_test(test_thousands_of_zones_share_what_they_can),
         cmocka_unit_test(test_more_different_sets_than_a_worker_holds),
+        cmocka_unit_test(test_hints_of_here_are_warned_of_where_nobody_may_be_asked_here),
         cmocka_unit_test(test_hints_are_told_of_by_their_line_where_they_have_one),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -176,6 +176,29 @@ static void test_tls_for_all_servers_of_the_world_is_warned_of(void **state)
     config_free(config);
 }
 
+static void expect_warning(const char *text, const char *warning)
+{
+    struct config *config = load_fine(text);
+    struct span said = buf_span(&config->warnings);
+    assert_int_equal(said.len, strlen(warning));
+    if (said.len)
+        assert_memory_equal(said.data, warning, said.len);
+    config_free(config);
+}
+
+static void test_hints_of_whom_nobody_may_be_asked_are_warned_of(void **state)
+{
+    (void)state;
+    expect_warning("recursion: {do-not-query: [0.0.0.0/0, '::/0']}\n",
+                   "f:1:13: warning: recursion.do-not-query has every root server of the hints "
+                   "that are built in, so nobody may be asked for names that no zone takes; leave "
+                   "their addresses out of that list ([] is none; where it is not written, it is "
+                   "127.0.0.0/8 and ::1)\n");
+    expect_warning("recursion: {do-not-query: [0.0.0.0/0]}\n", "");
+    expect_warning("recursion: {do-not-query: [0.0.0.0/0, '::/0'], enabled: no}\n" ZONE, "");
+    expect_warning("recursion: {do-not-query: [0.0.0.0/0, '::/0']}\n" ZONE, "");
+}
+
 static void test_values_that_cannot_be(void **state)
 {
     (void)state;
@@ -393,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_everything_prints_and_loads_back),
         cmocka_unit_test(test_private_addresses_and_who_may_have_them),
         cmocka_unit_test(test_tls_for_all_servers_of_the_world_is_warned_of),
+        cmocka_unit_test(test_hints_of_whom_nobody_may_be_asked_are_warned_of),
         cmocka_unit_test(test_contradictions_say_what_to_do),
         cmocka_unit_test(test_values_that_cannot_be),
         cmocka_unit_test(test_stub_zones_that_cannot_be),
