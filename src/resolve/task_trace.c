@@ -140,6 +140,8 @@ static const char *failure_word(const struct task *task, const struct exchange_f
         return "every way is full";
     if (failure->any_answer)
         return "no server gave an answer that is of use";
+    if (failure->is_late)
+        return "no server answered in time";
     return failure->any_network ? "no server answered" : "no address may be asked";
 }
 

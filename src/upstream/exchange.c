@@ -295,6 +295,7 @@ static void on_wall(struct timer *timer)
 {
     struct exchange *exchange = CONTAINER_OF(timer, struct exchange, wall);
     struct exchange_failure failure = exchange->failure;
+    failure.is_late = !list_is_empty(&exchange->attempts);
     exchange_stop(exchange);
     exchange->handler->on_failed(exchange->owner, &failure);
 }

@@ -68,6 +68,7 @@ struct exchange_failure {
     bool any_answer;  /* somebody answered, but was not taken */
     bool any_network; /* something was refused, unreachable, closed or silent */
     bool full;        /* every way was full */
+    bool is_late;     /* the time was over while somebody was still waited for */
     uint16_t rcode;   /* of the last answer that was not taken */
     enum err error;   /* what was wrong with a connection, if that is known; TLS first */
 };

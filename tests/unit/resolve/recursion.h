@@ -100,6 +100,9 @@ static inline unsigned order_of(const struct exchange *exchange, unsigned place)
     return 0;
 }
 
+/* Who does not answer lets the time pass that an exchange has. */
+static bool silence_lasts;
+
 /* One exchange from its start to its end: one server of the group after the other. */
 static inline void serve(unsigned number)
 {
@@ -113,7 +116,8 @@ static inline void serve(unsigned number)
         log_question(server, &question);
         answering = (struct upstream *)server;
         if (!respond(&sent, (unsigned)server, &question)) {
-            failure.any_network = true;
+            failure.is_late = silence_lasts;
+            failure.any_network = !silence_lasts;
             continue;
         }
         if (say(number, &sent) == EXCHANGE_TAKEN)

@@ -160,6 +160,16 @@ static void test_servers_that_fail_are_shown_with_the_end(void **state)
     assert_non_null(strstr(said, "end www.dead.com A: failed\n"));
 }
 
+static void test_time_that_was_over_is_said_to_be(void **state)
+{
+    (void)state;
+    silence_lasts = true;
+    const char *said = watch("www.dead.com", false);
+    silence_lasts = false;
+    assert_non_null(
+        strstr(said, "given up www.dead.com A of dead.com: no server answered in time\n"));
+}
+
 static void test_who_comes_second_is_told_that_the_question_is_asked_already(void **state)
 {
     (void)state;
@@ -279,6 +289,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_servers_that_fail_are_shown_with_the_end, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_time_that_was_over_is_said_to_be, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             test_who_comes_second_is_told_that_the_question_is_asked_already, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_reader_who_leaves_early_leaves_nothing_behind,

@@ -305,6 +305,7 @@ static void test_authoritative_question_may_have_less_time_and_fewer_attempts(vo
     ask_as(&zone, &asker, (struct exchange_question){.wall_us = 1500 * MS});
     assert_int_equal(asker.result, ASKER_FAILED);
     assert_in_range(asker.took_us, 1500 * MS, 1501 * MS);
+    assert_true(asker.failure.is_late);
     world_close(&zone.world);
 
     open_zone(&zone);
