@@ -38,11 +38,12 @@ struct answer {
     uint16_t ttl_count;
     uint8_t kind; /* enum answer_kind */
     uint8_t ede_count;
-    uint16_t ede[2]; /* RFC 8914 info codes that go with it */
-    uint8_t error; /* of a failure: an ERR_TLS_* whose sentence goes with the first of them, or 0 */
-    bool is_due;   /* of one found in the cache: to be refreshed, cache_claim() */
-    uint32_t ttl_s;     /* how long it may be cached, from stored_at; 0: not at all */
-    uint32_t stale_s;   /* RFC 8767: so long its end was past at stored_at; 0: it is no stale one */
+    uint16_t ede[2];  /* RFC 8914 info codes that go with it */
+    uint8_t error;    /* of a failure: one from ERR_TLS_NOT_SPOKEN on, whose sentence goes with the
+                         first of them, or 0 */
+    bool is_due;      /* of one found in the cache: to be refreshed, cache_claim() */
+    uint32_t ttl_s;   /* how long it may be cached, from stored_at; 0: not at all */
+    uint32_t stale_s; /* RFC 8767: so long its end was past at stored_at; 0: it is no stale one */
     uint64_t stored_at; /* us on the loop's clock */
 };
 

@@ -42,8 +42,8 @@ size_t entry_size(const struct answer *answer)
            (answer->stale_s ? sizeof(answer->stale_s) : 0);
 }
 
-_Static_assert(ERR_TLS_FAILED - ERR_TLS_NOT_SPOKEN + 1 < ENTRY_STALE,
-               "the errors of TLS fit four bits");
+_Static_assert(ERR_COUNT - ERR_TLS_NOT_SPOKEN < ENTRY_STALE,
+               "the errors that clients are told fit four bits");
 
 /* What few answers have: an error, which is a failure's, or that it is stale, which no failure is.
  */
@@ -52,8 +52,7 @@ static unsigned pack_rare(const struct answer *answer)
     uint8_t error = answer->error;
     if (answer->stale_s)
         return ENTRY_STALE;
-    return error >= ERR_TLS_NOT_SPOKEN && error <= ERR_TLS_FAILED ? error - ERR_TLS_NOT_SPOKEN + 1u
-                                                                  : 0;
+    return error >= ERR_TLS_NOT_SPOKEN && error < ERR_COUNT ? error - ERR_TLS_NOT_SPOKEN + 1u : 0;
 }
 
 static void unpack_rare(const struct entry *entry, unsigned packed, struct answer *out)

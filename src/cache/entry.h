@@ -24,8 +24,8 @@ struct entry {
     uint16_t ttl_count;
     uint16_t ede[2];
     uint8_t name_len, flags, view;
-    uint8_t kind_ede; /* enum answer_kind; shifted by 2 the number of EDE codes; by 4 the error,
-                         counted from ERR_TLS_NOT_SPOKEN as 1, or ENTRY_STALE */
+    uint8_t kind_ede; /* enum answer_kind; shifted by 2 the number of EDE codes; by 4 the error that
+                         is told, counted from ERR_TLS_NOT_SPOKEN as 1, or ENTRY_STALE */
     uint8_t bytes[];  /* the message; at the next even byte the offsets of its TTLs; behind them
                          stale_s if there is one */
 };

@@ -32,6 +32,18 @@ void descent_fail(struct steps *out, uint16_t rcode, uint16_t ede)
     failure_add_ede(failure, ede);
 }
 
+/* What the codes do not say by themselves, if that is known. A server's own reason says more. */
+static enum err reason(const struct iterate_memory *memory)
+{
+    const struct exchange_failure *failed = &memory->failed;
+    if (failed->full || failed->any_network || failed->is_late || memory->lacked ||
+        memory->ede != EDE_NONE)
+        return ERR_OK;
+    if (failed->any_answer)
+        return ERR_NO_USE;
+    return memory->addrs_asked ? ERR_NOT_TO_ASK : ERR_NO_ADDRESS;
+}
+
 /* A subtask that fails because others have used up the budget says nothing of its question, nor
  * does who fails because a look-up had no room, or fell with the budget of others: were it
  * remembered, a question that costs too much could make others fail. */
@@ -41,6 +53,8 @@ void descent_fail_unreachable(const struct strategy_view *view, struct steps *ou
     bool is_drained = budget_is_drained(view->budget, view->now);
     struct failure *failure = &steps_add(out, is_drained ? STEP_FAIL : STEP_ABOVE)->failure;
     *failure = failure_of_exchange(&memory->failed, memory->ede);
+    if (failure->error == ERR_OK && !is_drained)
+        failure->error = reason(memory);
     if (memory->lacked || (view->is_sub && is_drained))
         failure->cache = false;
 }

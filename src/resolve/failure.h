@@ -18,7 +18,7 @@ struct failure {
     uint8_t ede_count;
     bool cache; /* RFC 9520: remembered. Not what is our own lack of room. */
     uint16_t ede[FAILURE_EDE_MAX];
-    enum err error; /* an ERR_TLS_* that an upstream failed with, or ERR_OK */
+    enum err error; /* from ERR_TLS_NOT_SPOKEN on: its sentence is told; or ERR_OK */
 };
 
 /* SERVFAIL, to be remembered, without a reason yet. */

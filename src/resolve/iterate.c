@@ -15,7 +15,7 @@
 static void on_started(const struct strategy_view *view, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
-    memory->pending = memory->absent_labels = 0;
+    memory->pending = memory->absent_labels = memory->addrs_asked = 0;
     memory->ede = EDE_NONE;
     memory->failed = (struct exchange_failure){0};
     memory->asking = memory->from_cache = memory->primed = memory->revisited = false;

@@ -26,6 +26,8 @@ static void feed_sub_refusal(struct task *task, uint16_t tag, uint16_t ede)
 {
     struct failure failure = {
         .rcode = RCODE_SERVFAIL, .cache = ede != EDE_OTHER, .ede_count = 1, .ede = {ede}};
+    if (ede == EDE_NO_REACHABLE_AUTHORITY)
+        failure.error = ERR_NO_ZONE; /* told when it was an alias */
     feed_sub_failure(task, tag, &failure);
 }
 

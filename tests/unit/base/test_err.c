@@ -20,6 +20,13 @@ static void test_every_error_has_a_sentence(void **state)
     assert_string_equal(err_str(ERR_OK), "ok");
 }
 
+static void test_what_clients_are_told_fits_the_text_of_an_extended_error(void **state)
+{
+    (void)state;
+    for (int i = ERR_TLS_NOT_SPOKEN; i < ERR_COUNT; i++)
+        assert_in_range(strlen(err_str((enum err)i)), 1, 64);
+}
+
 static void test_numbers_outside_the_table_have_a_sentence_too(void **state)
 {
     (void)state;
@@ -48,6 +55,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_error_has_a_sentence),
+        cmocka_unit_test(test_what_clients_are_told_fits_the_text_of_an_extended_error),
         cmocka_unit_test(test_numbers_outside_the_table_have_a_sentence_too),
         cmocka_unit_test(test_errno_values_find_their_error),
         cmocka_unit_test(test_an_errno_value_without_a_row_is_an_io_error),

@@ -341,6 +341,21 @@ static void test_a_failure_never_serves_past_its_end(void **state)
     assert_false(is_stale(20 * SECOND, &stale_s));
 }
 
+static void test_a_failure_keeps_what_is_told_of_it(void **state)
+{
+    (void)state;
+    struct answer found;
+    made.answer.kind = ANSWER_FAILURE;
+    for (unsigned error = ERR_TLS_NOT_SPOKEN; error < ERR_COUNT; error++) {
+        made.answer.error = (uint8_t)error;
+        assert_true(cache_store(cache, &key, &made.answer));
+        cache_read_begin();
+        assert_true(cache_find(cache, &key, made.answer.stored_at, &found));
+        assert_int_equal(found.error, error);
+        cache_read_end();
+    }
+}
+
 static void test_a_stale_answer_does_not_replace_a_fresh_one(void **state)
 {
     (void)state;
@@ -529,6 +544,7 @@ int main(void)
         SENTENCE(test_an_answer_serves_past_its_end_as_long_as_the_option_says),
         SENTENCE(test_a_stale_answer_that_is_kept_does_not_grow_younger),
         SENTENCE(test_a_failure_never_serves_past_its_end),
+        SENTENCE(test_a_failure_keeps_what_is_told_of_it),
         SENTENCE(test_a_stale_answer_does_not_replace_a_fresh_one),
         SENTENCE(test_a_walk_shows_every_answer_once_also_those_that_are_over),
         SENTENCE(test_read_sections_nest),

@@ -32,6 +32,7 @@ struct client {
     unsigned answers;
     uint8_t kind, rcode, ede_count;
     uint16_t ede[2];
+    enum err error;
     uint32_t stale_s;
     int source; /* the number of the exchange whose answer it is; -1: of none */
     char text[4096];
@@ -61,6 +62,7 @@ static inline void on_answer(struct waiter *waiter, const struct answer *got)
     client->kind = got->kind;
     client->rcode = header_rcode(got->message.data);
     client->ede_count = got->ede_count;
+    client->error = got->error;
     memcpy(client->ede, got->ede, sizeof(client->ede));
     client->stale_s = got->stale_s;
     if (got->stale_s)

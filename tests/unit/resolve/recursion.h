@@ -38,6 +38,7 @@ static int lacking;                /* the IP version that leads nowhere; 0: none
 static bool may_recurse_elsewhere; /* some of the servers are recursive ones */
 static uint8_t rcode, ede_count;
 static uint16_t ede[2];
+static enum err told;
 static char text[4096], questions[16384];
 
 /* ---- the servers ---- */
@@ -149,6 +150,7 @@ static inline void on_client_answer(struct waiter *client, const struct answer *
     rcode = header_rcode(got->message.data);
     ede_count = got->ede_count;
     memcpy(ede, got->ede, sizeof(ede));
+    told = got->error;
     snprintf(text, sizeof(text), "%.4095s", answer_show(got));
 }
 

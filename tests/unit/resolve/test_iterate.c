@@ -34,6 +34,8 @@ PRINTF_LIKE(1, 2) static void put(const char *format, ...)
     va_end(args);
 }
 
+#define UNKNOWN "no address of the zone's servers is known"
+
 static void put_question(const char *word, const struct question *asked)
 {
     char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX];
@@ -45,6 +47,8 @@ static void put_failure(const struct failure *failure)
     put("fail %u:", failure->rcode);
     for (unsigned i = 0; i < failure->ede_count; i++)
         put(" %u", failure->ede[i]);
+    if (failure->error)
+        put(" %s", err_str(failure->error));
     if (!failure->cache)
         put(" once");
 }
@@ -488,7 +492,7 @@ static void test_an_answer_without_addresses_is_none(void **state)
     referred(CUT(PARENT, "example.com", "ns.one.net"));
     sub_failed(FIRST_AAAA);
     assert_string_equal(found_addr(FIRST_A, QUESTION("ns.one.net", A), "ns.one.net. CNAME a.net."),
-                        "fail 2: 22");
+                        "fail 2: 22 " UNKNOWN);
 }
 
 static void test_a_server_whose_name_is_an_alias_is_asked(void **state)
@@ -583,6 +587,26 @@ static void test_refusals_by_all_and_a_servers_own_reason_are_told(void **state)
     assert_string_equal(
         failed((struct exchange_failure){.any_answer = true, .rcode = RCODE_REFUSED}),
         "fail 2: 20 22");
+}
+
+static void test_why_nobody_can_be_reached_is_told_where_the_code_says_too_little(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(COM);
+    referred(EXAMPLE);
+    assert_string_equal(failed((struct exchange_failure){0}),
+                        "fail 2: 22 no address of the zone's servers may be asked");
+    start(WWW);
+    found(COM);
+    referred(EXAMPLE);
+    assert_string_equal(
+        failed((struct exchange_failure){.any_answer = true, .rcode = RCODE_SERVFAIL}),
+        "fail 2: 22 no server of the zone gave an answer that is of use");
+    start(WWW);
+    found(COM);
+    referred(EXAMPLE);
+    assert_string_equal(failed((struct exchange_failure){.is_late = true}), "fail 2: 22");
 }
 
 static void test_our_own_lack_of_room_is_not_remembered(void **state)
@@ -729,7 +753,7 @@ static void test_a_referral_to_many_names_costs_few_lookups(void **state)
             now = sub_failed(tags[i]);
     }
     assert_int_equal(lookups, 2 * DESCENT_LOOKUPS_MAX);
-    assert_string_equal(now, "fail 2: 22");
+    assert_string_equal(now, "fail 2: 22 " UNKNOWN);
 }
 
 static void test_lookups_of_all_tasks_of_a_question_are_bounded(void **state)
@@ -752,7 +776,7 @@ static void test_a_zone_whose_servers_are_in_it_without_glue_fails_at_once(void 
     found(COM);
     assert_string_equal(
         referred(CUT(PARENT, "example.com", "ns.example.com", "a.b.example.com", "example.com")),
-        "learn; fail 2: 22");
+        "learn; fail 2: 22 " UNKNOWN);
 }
 
 static void test_going_down_for_ever_ends_with_the_budget(void **state)
@@ -804,7 +828,7 @@ static void test_what_fails_by_anothers_budget_is_not_remembered(void **state)
     start(WWW);
     found(COM);
     assert_string_equal(referred(CUT(PARENT, "example.com", "ns.example.com")),
-                        "learn; fail 2: 22");
+                        "learn; fail 2: 22 " UNKNOWN);
 }
 
 static void test_what_fails_for_lack_of_room_is_not_remembered(void **state)
@@ -821,7 +845,7 @@ static void test_without_any_cut_nobody_is_reachable(void **state)
 {
     (void)state;
     start(WWW);
-    assert_string_equal(found(NULL), "fail 2: 22");
+    assert_string_equal(found(NULL), "fail 2: 22 " UNKNOWN);
 }
 
 int main(void)
@@ -867,6 +891,8 @@ int main(void)
         cmocka_unit_test_setup(test_a_failing_cut_that_was_just_given_fails_with_its_reasons,
                                set_up),
         cmocka_unit_test_setup(test_refusals_by_all_and_a_servers_own_reason_are_told, set_up),
+        cmocka_unit_test_setup(
+            test_why_nobody_can_be_reached_is_told_where_the_code_says_too_little, set_up),
         cmocka_unit_test_setup(test_our_own_lack_of_room_is_not_remembered, set_up),
         cmocka_unit_test_setup(test_when_a_known_cut_fails_the_parent_is_asked_anew, set_up),
         cmocka_unit_test_setup(test_when_the_parent_says_the_same_it_is_over, set_up),

@@ -513,6 +513,7 @@ static void test_a_zone_of_which_no_address_may_be_asked_fails(void **state)
 {
     (void)state;
     fails("www.alone6.com", EDE_NO_REACHABLE_AUTHORITY, EDE_NONE);
+    assert_int_equal(told, ERR_NOT_TO_ASK);
 }
 
 /* ---- attacks ---- */

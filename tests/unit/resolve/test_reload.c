@@ -156,6 +156,7 @@ static void test_an_alias_of_before_whose_target_no_zone_takes_any_more_fails(vo
     assert_int_equal(client.answers, 1);
     assert_int_equal(client.rcode, RCODE_SERVFAIL);
     assert_int_equal(client.ede[0], EDE_NO_REACHABLE_AUTHORITY);
+    assert_int_equal(client.error, ERR_NO_ZONE);
 }
 
 /* Two tasks of one key run, and a circle through both is still seen. */
