@@ -78,6 +78,7 @@ static void add_wishes(const struct task *task, struct exchange_question *questi
     if ((size_t)__builtin_popcountll(question->doubtful) == count)
         question->attempts_max = TASK_LAME_ATTEMPTS_MAX;
     question->attempts_left = &task->budget->attempts_left;
+    question->rests_the_dead = true;
 }
 
 static void ask(struct task *task, const struct step_ask *ask)

@@ -362,7 +362,7 @@ static void answered(struct attempt *attempt, const struct message *message)
     uint64_t rtt_us = loop_now(attempt->env->loop) - attempt->sent_at;
 
     upstream->answers++;
-    health_answered(upstream_health(upstream, attempt->over_stream), rtt_us);
+    upstream_answered(upstream, attempt->over_stream, rtt_us);
     stats_histogram_add(&attempt->env->stats->upstream_latency, rtt_us);
     if (is_secured(attempt))
         STATS_INC(attempt->env->stats, upstream_answers_tls);
@@ -414,7 +414,7 @@ static void judge(struct attempt *attempt, const struct message *message)
     } else if (attempt->with_edns && is_not_understood(message)) {
         fail(attempt, ATTEMPT_NO_EDNS);
     } else if ((message->flags & HEADER_TC) && !attempt->over_stream) {
-        health_answered(&upstream->udp, loop_now(attempt->env->loop) - attempt->sent_at);
+        upstream_answered(upstream, false, loop_now(attempt->env->loop) - attempt->sent_at);
         fail(attempt, ATTEMPT_TRUNCATED);
     } else {
         /* Remembered only when it was EDNS's fault: clients choose what is asked. */

@@ -15,6 +15,7 @@
 #include "base/rand.h"
 #include "loop/loop.h"
 #include "upstream/attempt.h"
+#include "upstream/given_up.h"
 #include "upstream/probe.h"
 #include "upstream/select.h"
 #include "upstream/upstream.h"
@@ -186,17 +187,22 @@ static bool ask(struct exchange *exchange, unsigned index, enum way way, const s
 
 /* ---- the next one ---- */
 
+static bool is_bad(const struct exchange *exchange, unsigned index)
+{
+    return exchange->useless >> index & 1 || (exchange->one_round && exchange->tried[index]);
+}
+
 static int choose(const struct exchange *exchange)
 {
     struct select_facts facts[EXCHANGE_GROUP_MAX];
 
     if (exchange->group_len == 1)
-        return exchange->useless & 1 ? -1 : 0;
+        return is_bad(exchange, 0) ? -1 : 0;
     for (unsigned i = 0; i < exchange->group_len; i++) {
         facts[i] = upstream_facts(exchange->group[i]);
         facts[i].tried = exchange->tried[i];
         facts[i].doubtful = exchange->asked.doubtful >> i & 1;
-        facts[i].bad = exchange->useless >> i & 1;
+        facts[i].bad = is_bad(exchange, i);
         facts[i].second = exchange->asked.prefer_family &&
                           addr_family(&exchange->group[i]->addr) != exchange->asked.prefer_family;
     }
@@ -250,6 +256,24 @@ static void probe_ill(struct exchange *exchange)
     }
 }
 
+/* Each once, as far as the bounds allow. */
+static void ask_all(struct exchange *exchange)
+{
+    for (unsigned i = 0; i < exchange->group_len && choose(exchange) >= 0; i++)
+        advance(exchange, WAY_ANY, NULL);
+}
+
+static void begin(struct exchange *exchange)
+{
+    if (exchange->one_round) {
+        ask_all(exchange);
+        return;
+    }
+    advance(exchange, WAY_ANY, NULL);
+    if (exchange->group_len > 1)
+        probe_ill(exchange);
+}
+
 /* Of a bound of the question's, 0 for none, and ours. */
 static uint64_t least(uint64_t wished, uint64_t most)
 {
@@ -273,11 +297,11 @@ void exchange_start(struct exchange *exchange, const struct exchange_question *q
     exchange->failure = (struct exchange_failure){0};
     for (unsigned i = 0; i < exchange->group_len; i++)
         exchange->tried[i] = 0;
+    exchange->one_round = question->rests_the_dead && given_up_are_all(group, exchange->group_len);
+    uint64_t most_us = exchange->one_round ? EXCHANGE_ROUND_US : EXCHANGE_WALL_US;
     timer_start(env->loop, &exchange->wall,
-                loop_now(env->loop) + least(question->wall_us, EXCHANGE_WALL_US));
-    advance(exchange, WAY_ANY, NULL);
-    if (exchange->group_len > 1)
-        probe_ill(exchange);
+                loop_now(env->loop) + least(question->wall_us, most_us));
+    begin(exchange);
 }
 
 void exchange_stop(struct exchange *exchange)
@@ -296,6 +320,11 @@ static void on_wall(struct timer *timer)
     struct exchange *exchange = CONTAINER_OF(timer, struct exchange, wall);
     struct exchange_failure failure = exchange->failure;
     failure.is_late = !list_is_empty(&exchange->attempts);
+    failure.any_network |= failure.is_late;
+    /* A round proves nothing new: else a zone asked often would never be asked in full again. */
+    if (exchange->asked.rests_the_dead && !exchange->one_round && !failure.any_answer)
+        given_up_note(exchange->group, exchange->group_len, exchange->tried,
+                      exchange->attempts_made);
     exchange_stop(exchange);
     exchange->handler->on_failed(exchange->owner, &failure);
 }
@@ -417,6 +446,13 @@ static bool ask_again(struct exchange *exchange, unsigned index, enum attempt_fa
     }
 }
 
+/* What went into a stream that is dead itself was not the server's one query of a round. */
+static void forgive_stream(struct exchange *exchange, unsigned index)
+{
+    if (exchange->one_round)
+        exchange->tried[index] = 0;
+}
+
 static void on_failed(struct attempt *attempt, enum attempt_failure why)
 {
     struct exchange *exchange = exchange_of(attempt);
@@ -426,6 +462,8 @@ static void on_failed(struct attempt *attempt, enum attempt_failure why)
 
     if (exchange->active)
         tell_loss(attempt, failure_word(why));
+    if (why == ATTEMPT_CLOSED && !attempt->waiting && !replaced)
+        forgive_stream(exchange, index);
     attempt_free(attempt);
     if (!exchange->active) /* it is being stopped, and its other attempts fall with it */
         return;
@@ -451,6 +489,7 @@ static void on_slow(struct attempt *attempt)
     if (silent) {
         STATS_INC(env_of(exchange)->stats, upstream_retries_silent);
         pool_note_silent(&attempt->upstream->pool, silent);
+        forgive_stream(exchange, attempt->index);
     } else {
         STATS_INC(env_of(exchange)->stats, upstream_retries_timeout);
     }

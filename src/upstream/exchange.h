@@ -11,7 +11,8 @@
  * question: the owner judges.
  *
  * Bounds: EXCHANGE_ATTEMPTS_MAX queries sent, EXCHANGE_WALL_US in all, or what the question says if
- * that is less. What has no route to its server does not count.
+ * that is less. What has no route to its server does not count. Where all servers are given up
+ * and the question wishes it: one query for each of them at once, and EXCHANGE_ROUND_US.
  */
 
 #include <stdbool.h>
@@ -38,6 +39,7 @@ enum {
     EXCHANGE_GROUP_MAX = 64, /* upstreams of one group that are considered */
 };
 #define EXCHANGE_WALL_US (4800 * US_PER_MS)
+#define EXCHANGE_ROUND_US (1200 * US_PER_MS)
 
 /* An answer that belongs to the question: id, name, type, class, case. Borrowed for the call. */
 struct exchange_answer {
@@ -89,7 +91,8 @@ struct exchange {
     struct upstream *const *group; /* borrowed */
     uint16_t group_len;
     bool active;
-    bool *stopped; /* on_answer runs: set when the exchange is stopped inside it */
+    bool one_round; /* none is asked again that was silent */
+    bool *stopped;  /* on_answer runs: set when the exchange is stopped inside it */
     uint8_t attempts_made, attempts_max;
     struct exchange_failure failure;
     struct exchange_question asked;

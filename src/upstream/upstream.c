@@ -111,13 +111,12 @@ static uint64_t expected_us(const struct upstream *upstream)
     return health->srtt_us;
 }
 
-/* A query over UDP would not leave this machine. */
-static bool lacks_route(const struct upstream *upstream)
+bool upstream_lacks_route(const struct upstream *upstream)
 {
     uint64_t now = loop_now(upstream->env->loop);
     const struct health *health = next_health(upstream);
     if (!health)
-        return lacks_route(upstream->plain);
+        return upstream_lacks_route(upstream->plain);
     if (health != &upstream->udp) /* dials rest by themselves */
         return false;
     return now < upstream->no_route_until_at ||
@@ -125,11 +124,29 @@ static bool lacks_route(const struct upstream *upstream)
             reach_is_missing(&upstream->env->reach, addr_family(&upstream->addr), now));
 }
 
+void upstream_answered(struct upstream *upstream, bool over_stream, uint64_t rtt_us)
+{
+    upstream->given_up_until_at = 0;
+    health_answered(upstream_health(upstream, over_stream), rtt_us);
+}
+
+void upstream_give_up(struct upstream *upstream)
+{
+    const struct health *health = next_health(upstream);
+    if (health && health->silences) /* else it has answered others meanwhile */
+        upstream->given_up_until_at = loop_now(upstream->env->loop) + UPSTREAM_GIVEN_UP_US;
+}
+
+bool upstream_is_given_up(const struct upstream *upstream)
+{
+    return loop_now(upstream->env->loop) < upstream->given_up_until_at;
+}
+
 struct select_facts upstream_facts(const struct upstream *upstream)
 {
     return (struct select_facts){
         .srtt_us = expected_us(upstream),
-        .ill = upstream_is_ill(upstream) || lacks_route(upstream),
+        .ill = upstream_is_ill(upstream) || upstream_lacks_route(upstream),
     };
 }
 
@@ -179,6 +196,7 @@ void upstream_forget_path(struct upstream *upstream)
     upstream->path_at = loop_now(upstream->env->loop);
     upstream->udp = (struct health){0};
     upstream->stream = (struct health){0};
+    upstream->given_up_until_at = 0;
     upstream->no_route_until_at = 0;
     upstream->no_edns_until_at = 0;
     upstream->edns_works = false;

@@ -22,6 +22,9 @@
 #include "upstream/select.h"
 #include "upstream/upstream_options.h"
 
+/* How long a server is given up that was silent through a whole exchange, unless it answers. */
+#define UPSTREAM_GIVEN_UP_US (10 * US_PER_S)
+
 /* How long is remembered that a server has no EDNS, or does not keep the case of names. */
 #define UPSTREAM_QUIRK_US (3600 * US_PER_S)
 
@@ -55,6 +58,7 @@ struct upstream {
     uint8_t cookie[UPSTREAM_COOKIE_MAX];    /* ours, then what the server gave */
     uint8_t cookie_len;                     /* EDNS_COOKIE_CLIENT until the server gave one */
     uint8_t old_cookie[EDNS_COOKIE_CLIENT]; /* ours before: of queries under way */
+    uint64_t given_up_until_at;             /* silent through a whole exchange, and ever since */
     uint64_t no_route_until_at;             /* over UDP: it could not even be sent to */
     uint64_t no_edns_until_at;
     bool edns_works; /* a query with EDNS was answered, as one that is understood */
@@ -108,6 +112,18 @@ uint64_t upstream_srtt_us(const struct upstream *upstream);
 
 /* Silent lately over a transport that counts, and it is time to see whether that still holds. */
 bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t random);
+
+/* It has answered over this transport, after so long. */
+void upstream_answered(struct upstream *upstream, bool over_stream, uint64_t rtt_us);
+
+/* It was silent throughout an exchange that has failed now. */
+void upstream_give_up(struct upstream *upstream);
+
+/* So it was lately, and it has not answered since. */
+bool upstream_is_given_up(const struct upstream *upstream);
+
+/* A query over UDP would not leave this machine. */
+bool upstream_lacks_route(const struct upstream *upstream);
 
 /* What is known of it before it is tried for a question. */
 struct select_facts upstream_facts(const struct upstream *upstream);

@@ -74,6 +74,21 @@ static void see_flags(void *owner, const struct fake_ask *ask, struct fake_answe
     fake_answer_a(answer, ask->query, "192.0.2.1", 300);
 }
 
+static void mute(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    (void)owner;
+    (void)ask;
+    answer->how = FAKE_SILENT;
+}
+
+static void truncates_udp(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    (void)owner;
+    fake_answer_a(answer, ask->query, "192.0.2.1", 300);
+    if (ask->transport == FAKE_UDP)
+        fake_answer_truncated(answer, ask->query);
+}
+
 static void test_authoritative_servers_are_not_asked_for_recursion(void **state)
 {
     (void)state;
@@ -299,7 +314,7 @@ static void test_authoritative_question_may_have_less_time_and_fewer_attempts(vo
     (void)state;
     struct zone zone;
     struct asker asker;
-    size_t sent = 0;
+    size_t heard = 0;
     open_zone(&zone);
     add_v6(&zone, 8, FAKE_UDP_DROP);
     ask_as(&zone, &asker, (struct exchange_question){.wall_us = 1500 * MS});
@@ -312,10 +327,10 @@ static void test_authoritative_question_may_have_less_time_and_fewer_attempts(vo
     add_v6(&zone, 8, FAKE_UDP_DROP);
     ask_as(&zone, &asker, (struct exchange_question){.attempts_max = 3});
     for (size_t i = 0; i < zone.count; i++)
-        sent += fake_peer_udp_queries(zone.peers[i]);
+        heard += fake_peer_udp_queries(zone.peers[i]);
     assert_int_equal(zone.world.stats.upstream_queries_udp, 3);
     assert_int_equal(asker.result, ASKER_FAILED);
-    assert_int_equal(sent, 0);
+    assert_int_equal(heard, 0);
     world_close(&zone.world);
 
     open_zone(&zone); /* but never more than all others have */
@@ -326,9 +341,204 @@ static void test_authoritative_question_may_have_less_time_and_fewer_attempts(vo
     world_close(&zone.world);
 }
 
+static const struct exchange_question rests = {.rests_the_dead = true};
+
+static size_t sent(const struct zone *zone)
+{
+    return zone->world.stats.upstream_queries_udp;
+}
+
+static void open_dead_zone(struct zone *zone, unsigned count)
+{
+    struct asker asker;
+    open_zone(zone);
+    add_v6(zone, count, FAKE_UDP_DROP);
+    ask_as(zone, &asker, rests);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_in_range(asker.took_us, EXCHANGE_WALL_US, EXCHANGE_WALL_US + MS);
+}
+
+static void test_authoritative_dead_zone_costs_one_round_until_its_time_is_over(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    open_dead_zone(&zone, 3);
+    for (int i = 0; i < 5; i++) {
+        size_t before = sent(&zone);
+        ask_as(&zone, &asker, rests);
+        assert_int_equal(asker.result, ASKER_FAILED);
+        assert_true(asker.failure.any_network);
+        assert_in_range(asker.took_us, EXCHANGE_ROUND_US, EXCHANGE_ROUND_US + MS);
+        assert_int_equal(sent(&zone) - before, 3);
+    }
+    /* Rounds do not make it last. */
+    fake_loop_advance(zone.world.loop, UPSTREAM_GIVEN_UP_US - 5 * EXCHANGE_ROUND_US);
+    ask_as(&zone, &asker, rests);
+    assert_in_range(asker.took_us, EXCHANGE_WALL_US, EXCHANGE_WALL_US + MS);
+    ask_as(&zone, &asker, rests);
+    assert_in_range(asker.took_us, EXCHANGE_ROUND_US, EXCHANGE_ROUND_US + MS);
+    world_close(&zone.world);
+}
+
+/* Whichever it is; then the others are no reason to hurry. */
+static void test_authoritative_dead_server_that_is_back_is_found_by_the_next_question(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct zone zone;
+        struct asker asker;
+        open_dead_zone(&zone, 3);
+        fake_server_set_udp(fake_peer_server(zone.peers[i]), FAKE_UDP_DELIVER);
+        ask_as(&zone, &asker, rests);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        assert_ptr_equal(asker.from, zone.group[i]);
+        assert_in_range(asker.took_us, 0, 50 * MS);
+        fake_server_set_udp(fake_peer_server(zone.peers[i]), FAKE_UDP_DROP);
+        ask_as(&zone, &asker, rests);
+        assert_in_range(asker.took_us, EXCHANGE_WALL_US, EXCHANGE_WALL_US + MS);
+        world_close(&zone.world);
+    }
+}
+
+/* It answers truncated at first: the stream is part of the round. */
+static void test_authoritative_dead_server_that_is_back_may_be_asked_over_tcp(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    open_dead_zone(&zone, 1);
+    fake_server_set_udp(fake_peer_server(zone.peers[0]), FAKE_UDP_DELIVER);
+    fake_peer_set(zone.peers[0], truncates_udp, NULL);
+    ask_as(&zone, &asker, rests);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_true(asker.over_stream);
+    world_close(&zone.world);
+}
+
+static void test_authoritative_lost_query_is_sent_again_where_nothing_failed(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    open_zone(&zone);
+    add(&zone, "192.0.2.1@53", FAKE_UDP_DELIVER);
+    for (int i = 0; i < 10; i++) {
+        fake_server_lose_datagrams(fake_peer_server(zone.peers[0]), 1);
+        ask_as(&zone, &asker, rests);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+    }
+    world_close(&zone.world);
+}
+
+/* A client with hardly any time left proves nothing of the servers. */
+static void test_authoritative_short_question_gives_nobody_up(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    struct exchange_question hurried = rests;
+    hurried.wall_us = HEALTH_RTO_FIRST_US + 100 * MS;
+    open_zone(&zone);
+    add(&zone, "192.0.2.1@53", FAKE_UDP_DROP);
+    ask_as(&zone, &asker, hurried);
+    assert_int_equal(sent(&zone), 2);
+    ask_as(&zone, &asker, rests);
+    assert_in_range(asker.took_us, EXCHANGE_WALL_US, EXCHANGE_WALL_US + MS);
+    world_close(&zone.world);
+}
+
+/* One that was not asked yet, or that has answered, is worth the whole effort. */
+static void test_authoritative_zone_with_a_server_not_given_up_is_asked_in_full(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    open_dead_zone(&zone, 3);
+    add(&zone, "192.0.2.1@53", FAKE_UDP_DROP);
+    ask_as(&zone, &asker, rests);
+    assert_in_range(asker.took_us, EXCHANGE_WALL_US, EXCHANGE_WALL_US + MS);
+    ask_as(&zone, &asker, rests);
+    assert_in_range(asker.took_us, EXCHANGE_ROUND_US, EXCHANGE_ROUND_US + MS);
+    world_close(&zone.world);
+}
+
+static void test_authoritative_dead_servers_of_a_large_zone_keep_to_the_bound(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    open_dead_zone(&zone, MANY);
+    for (int i = 0; i < 4; i++) {
+        size_t before = sent(&zone);
+        ask_as(&zone, &asker, rests);
+        assert_in_range(sent(&zone) - before, 1, EXCHANGE_ATTEMPTS_MAX + 1); /* and a probe */
+    }
+    world_close(&zone.world);
+}
+
+/* The connection from before is gone too: what went into it was not the query that finds it. */
+static void test_authoritative_nailed_dead_server_is_found_past_its_dead_connection(void **state)
+{
+    (void)state;
+    for (int by_reset = 0; by_reset < 2; by_reset++) {
+        struct zone zone;
+        struct asker asker;
+        struct upstream_options nailed = world_nailed();
+        nailed.fallback = UPSTREAM_FALLBACK_UDP;
+        open_zone(&zone);
+        struct fake_peer *plant = world_peer(&zone.world, "10.1.1.1@53", mute, &zone);
+        zone.group[zone.count++] = world_meet(&zone.world, "10.1.1.1@53", &nailed);
+        fake_loop_advance(zone.world.loop, S);
+        fake_server_set_udp(fake_peer_server(plant), FAKE_UDP_DROP);
+        ask_as(&zone, &asker, rests);
+        assert_int_equal(asker.result, ASKER_FAILED);
+        fake_server_set_udp(fake_peer_server(plant), FAKE_UDP_DELIVER);
+        fake_peer_set(plant, NULL, NULL);
+        if (by_reset)
+            fake_server_reset_all(fake_peer_server(plant));
+        ask_as(&zone, &asker, rests);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        world_close(&zone.world);
+    }
+}
+
+static void test_forwarders_that_are_dead_are_asked_in_full(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    open_dead_zone(&zone, 2);
+    ask_zone(&zone, &asker);
+    assert_in_range(asker.took_us, EXCHANGE_WALL_US, EXCHANGE_WALL_US + MS);
+    world_close(&zone.world);
+}
+
+static void test_another_network_forgets_who_was_given_up(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    open_dead_zone(&zone, 2);
+    upstreams_network_changed(zone.world.upstreams, NETWORK_CHANGED);
+    ask_as(&zone, &asker, rests);
+    assert_in_range(asker.took_us, EXCHANGE_WALL_US, EXCHANGE_WALL_US + MS);
+    world_close(&zone.world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_authoritative_dead_zone_costs_one_round_until_its_time_is_over),
+        cmocka_unit_test(test_authoritative_dead_server_that_is_back_is_found_by_the_next_question),
+        cmocka_unit_test(test_authoritative_dead_server_that_is_back_may_be_asked_over_tcp),
+        cmocka_unit_test(test_authoritative_lost_query_is_sent_again_where_nothing_failed),
+        cmocka_unit_test(test_authoritative_short_question_gives_nobody_up),
+        cmocka_unit_test(test_authoritative_zone_with_a_server_not_given_up_is_asked_in_full),
+        cmocka_unit_test(test_authoritative_dead_servers_of_a_large_zone_keep_to_the_bound),
+        cmocka_unit_test(test_authoritative_nailed_dead_server_is_found_past_its_dead_connection),
+        cmocka_unit_test(test_forwarders_that_are_dead_are_asked_in_full),
+        cmocka_unit_test(test_another_network_forgets_who_was_given_up),
         cmocka_unit_test(test_authoritative_servers_are_not_asked_for_recursion),
         cmocka_unit_test(test_no_more_is_sent_than_what_questions_have_left_together),
         cmocka_unit_test(test_authoritative_zone_with_one_dead_server_answers_at_first_contact),
