@@ -202,7 +202,7 @@ static void test_entries_stay_until_the_total_is_nearly_reached(void **state)
     (void)state;
     struct cache *cache = made_cache(32 << 20); /* many shards */
     uint64_t n = 0;
-    while (usage_of(cache).evictions == 0) {
+    while (usage_of(cache).evictions < 20) { /* a few buckets are full before the whole is */
         for (int i = 0; i < 100; i++, n++) {
             make_question(&made, n);
             make_answer(&made, 1, 150 + n % 200, 1, 0);
