@@ -31,7 +31,7 @@ enum {
     /* An hour keeps the arithmetic far from its ends. */
     WAIT_MAX_MS = 3600 * 1000,
     /* Between two looks at the wall clock: under load turns are shorter. */
-    LOOK_US = 1000,
+    LOOK_US = 250,
 };
 
 struct loop {

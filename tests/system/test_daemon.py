@@ -311,7 +311,7 @@ def test_the_log_tells_where_it_listens_and_what_is_nailed(nailupd, responder):
 def test_help_needs_no_daemon():
     done = subprocess.run([program("nailupctl"), "help"], text=True, capture_output=True)
     assert done.returncode == 0
-    for verb in ("status", "stats", "connections", "upstreams", "recycle [PREFIX]", "help"):
+    for verb in ("status", "stats", "connections", "upstreams [PREFIX]", "recycle [PREFIX]", "help"):
         assert f"\n  {verb}\n" in done.stdout
     done = subprocess.run([program("nailupctl"), "--json", "help"], text=True, capture_output=True)
     assert [row["command"] for row in json.loads(done.stdout)["commands"]][0] == "status"
