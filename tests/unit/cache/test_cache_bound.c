@@ -239,7 +239,7 @@ static void test_what_is_over_goes_before_what_lives(void **state)
         made.answer.ttl_s = 10;
         assert_true(store_made(cache, &made, 0));
     }
-    assert_true(usage_of(cache).evictions < 10); /* a bucket may be full by chance */
+    assert_true(usage_of(cache).evictions < 100); /* some buckets may be full by chance */
     uint64_t later_us = 60 * (uint64_t)SECOND, n = 200000;
     while (usage_of(cache).evictions < short_lived / 2)
         assert_true(store_number(cache, n++, later_us));
