@@ -3,7 +3,8 @@
 /*
  * What is asked of whom next. Each failure of an attempt leads here and either to a further attempt
  * or, when no way is left and nothing is outstanding, to the end. Sending and checking one query is
- * attempt.c's; which server is best, select.c's; which connection, pool.c's.
+ * attempt.c's; which server is best, select.c's; by which way, way.c's;
+ * which connection, pool.c's.
  *
  * Invariants: an active exchange has an attempt outstanding or its wall timer is due at once; at
  * most EXCHANGE_ATTEMPTS_MAX attempts are made; nothing is called back from exchange_start().
@@ -20,18 +21,10 @@
 #include "upstream/select.h"
 #include "upstream/upstream.h"
 #include "upstream/upstreams.h"
+#include "upstream/way.h"
 
 static void on_wall(struct timer *timer);
 static const struct attempt_handler attempt_handler;
-
-/* Which ways of asking are open to one attempt. */
-enum way {
-    WAY_ANY,      /* as the upstream prefers, with its fallback */
-    WAY_STREAM,   /* over a stream only: truncated or untrusted over UDP */
-    WAY_OWN,      /* over the upstream's own stream, waiting for it: all else is closed */
-    WAY_ELSEWHERE /* a hedge: not on the silent connection, but on the next one where UDP may not
-                     take its place */
-};
 
 void exchange_init(struct exchange *exchange, struct upstreams *upstreams,
                    const struct exchange_handler *handler, void *owner)
@@ -52,72 +45,6 @@ static struct exchange *exchange_of(const struct attempt *attempt)
 }
 
 /* ---- one attempt ---- */
-
-/* Once, though it may be diverted by one dial and wait for another. */
-static void count_cold(struct attempt *attempt)
-{
-    if (!attempt->cold)
-        STATS_INC(attempt->env->stats, upstream_cold_queries);
-    attempt->cold = true;
-}
-
-static void count_fallback(struct attempt *attempt, enum pool_lack lack)
-{
-    struct stats *stats = attempt->env->stats;
-    switch (lack) {
-    case POOL_CLOSED:
-    case POOL_DIALING:
-        STATS_INC(stats, upstream_fallbacks_dialing);
-        count_cold(attempt);
-        break;
-    case POOL_STALLED:
-        STATS_INC(stats, upstream_fallbacks_stalled);
-        break;
-    case POOL_RESTING:
-        STATS_INC(stats, upstream_fallbacks_refused);
-        break;
-    case POOL_FULL:
-        STATS_INC(stats, upstream_fallbacks_full);
-        break;
-    }
-}
-
-static void divert(struct attempt *attempt, enum pool_lack lack)
-{
-    attempt->upstream->fallbacks++;
-    count_fallback(attempt, lack);
-}
-
-/* Sends by the best way that is open. True: under way, or ended already by a call back. */
-static bool send_by(struct exchange *exchange, struct attempt *attempt, enum way way,
-                    const struct conn *avoid)
-{
-    struct upstream *upstream = attempt->upstream;
-    enum pool_lack lack = POOL_FULL;
-
-    if (way != WAY_STREAM && way != WAY_OWN && !upstream_prefers_stream(upstream))
-        return attempt_send_udp(attempt);
-
-    struct conn *conn = pool_take(&upstream->pool, avoid, &lack);
-    if (conn && attempt_send_stream(attempt, conn))
-        return true;
-    if (upstream->plain && way != WAY_OWN) { /* the answer waits for TLS only if it must */
-        divert(attempt, lack);
-        attempt->upstream = upstream->plain;
-        if (send_by(exchange, attempt, way, NULL))
-            return true;
-        attempt->upstream = upstream;
-    }
-    if (way != WAY_STREAM && way != WAY_OWN && upstream_falls_back_to_udp(upstream)) {
-        divert(attempt, lack);
-        if (attempt_send_udp(attempt))
-            return true;
-    }
-    exchange->failure.full |= lack == POOL_FULL;
-    if (way != WAY_ELSEWHERE && lack != POOL_FULL && lack != POOL_STALLED)
-        count_cold(attempt);
-    return attempt_wait_stream(attempt);
-}
 
 static bool may_attempt(const struct exchange *exchange)
 {
@@ -179,7 +106,7 @@ static bool ask(struct exchange *exchange, unsigned index, enum way way, const s
     exchange->tried[index] += exchange->tried[index] < UINT8_MAX;
     if (way == WAY_ANY)
         probe_silent_conn(exchange, index);
-    if (send_by(exchange, attempt, way, avoid))
+    if (way_send(attempt, way, avoid, &exchange->failure.full))
         return true;
     unmake(exchange, attempt);
     return false;

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * The best way first; each that is shut is counted, with the reason. Invariant: strict TLS has no
+ * way but its own stream.
+ */
+#include "upstream/way.h"
+
+#include "upstream/pool.h"
+#include "upstream/upstream.h"
+
+/* Once, though it may be diverted by one dial and wait for another. */
+static void count_cold(struct attempt *attempt)
+{
+    if (!attempt->cold)
+        STATS_INC(attempt->env->stats, upstream_cold_queries);
+    attempt->cold = true;
+}
+
+static void count_fallback(struct attempt *attempt, enum pool_lack lack)
+{
+    struct stats *stats = attempt->env->stats;
+    switch (lack) {
+    case POOL_CLOSED:
+    case POOL_DIALING:
+        STATS_INC(stats, upstream_fallbacks_dialing);
+        count_cold(attempt);
+        break;
+    case POOL_STALLED:
+        STATS_INC(stats, upstream_fallbacks_stalled);
+        break;
+    case POOL_RESTING:
+        STATS_INC(stats, upstream_fallbacks_refused);
+        break;
+    case POOL_FULL:
+        STATS_INC(stats, upstream_fallbacks_full);
+        break;
+    }
+}
+
+static void divert(struct attempt *attempt, enum pool_lack lack)
+{
+    attempt->upstream->fallbacks++;
+    count_fallback(attempt, lack);
+}
+
+bool way_send(struct attempt *attempt, enum way way, const struct conn *avoid, bool *full)
+{
+    struct upstream *upstream = attempt->upstream;
+    enum pool_lack lack = POOL_FULL;
+
+    if (way != WAY_STREAM && way != WAY_OWN && !upstream_prefers_stream(upstream))
+        return attempt_send_udp(attempt);
+
+    struct conn *conn = pool_take(&upstream->pool, avoid, &lack);
+    if (conn && attempt_send_stream(attempt, conn))
+        return true;
+    if (upstream->plain && way != WAY_OWN) { /* the answer waits for TLS only if it must */
+        divert(attempt, lack);
+        attempt->upstream = upstream->plain;
+        if (way_send(attempt, way, NULL, full))
+            return true;
+        attempt->upstream = upstream;
+    }
+    if (way != WAY_STREAM && way != WAY_OWN && upstream_falls_back_to_udp(upstream)) {
+        divert(attempt, lack);
+        if (attempt_send_udp(attempt))
+            return true;
+    }
+    *full |= lack == POOL_FULL;
+    if (way != WAY_ELSEWHERE && lack != POOL_FULL && lack != POOL_STALLED)
+        count_cold(attempt);
+    return attempt_wait_stream(attempt);
+}
