@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """nailupd resolves from the root of a hierarchy of real servers: is every answer right, name by name and type by
-type, and is it that of Unbound and BIND? Skipped where this build does not recurse."""
+type, and is it that of Unbound and BIND?"""
 
-import json
 import subprocess
 
 import pytest
@@ -17,17 +16,7 @@ TRANSPORT = "upstream_queries_total{transport=\"%s\"}"
 
 
 @pytest.fixture(scope="module")
-def can_recurse(tmp_path_factory):
-    path = tmp_path_factory.mktemp("can-recurse") / "nailup.yaml"
-    path.write_text(json.dumps({"recursion": {"enabled": "yes"}}))
-    done = subprocess.run([program("nailupd"), "-t", "-c", str(path)], capture_output=True, text=True, timeout=60)
-    if "recursion.enabled: is not supported" in done.stderr:
-        pytest.skip("recursion is not enabled in this version")
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.fixture(scope="module")
-def tree(can_recurse, tmp_path_factory):
+def tree(tmp_path_factory):
     try:
         with run.Place() as place, run.Hierarchy(tmp_path_factory.mktemp("hierarchy"), place) as tree:
             yield tree
