@@ -26,11 +26,11 @@ void pool_add_conn(struct pool *pool, uint64_t rest_until_at);
 /* Has its places no longer earned: they are given back. */
 void pool_forfeit(struct pool *pool);
 
-/* Gives the places of the quota back. */
 /* A parked connection asks for its turn to be dialled, or rests until the bound on handshakes
  * allows it. */
 void pool_dial(struct pool *pool, struct conn *conn);
 
+/* Gives the places of the quota back. */
 void pool_give_places(struct pool *pool);
 
 #endif
