@@ -83,6 +83,20 @@ void command_connections(struct call *call)
 
 /* ---- upstreams ---- */
 
+/* What "one query per connection" rests on. */
+static void put_single_use(struct reply *reply, const struct upstream_view *view)
+{
+    if (view->single_use_proofs == 0) {
+        reply_unknown(reply);
+        reply_unknown(reply);
+        reply_unknown(reply);
+        return;
+    }
+    reply_count(reply, view->single_use_proofs);
+    reply_duration(reply, view->single_use_proved_us);
+    reply_duration(reply, view->single_use_retest_us);
+}
+
 static void put_upstream(void *context, const struct upstream_view *view)
 {
     struct gather_part *part = context;
@@ -109,6 +123,7 @@ static void put_upstream(void *context, const struct upstream_view *view)
     put_measured(reply, view->udp_rtt_us);
     put_measured(reply, view->stream_rtt_us);
     reply_text(reply, view->error);
+    put_single_use(reply, view);
     reply_row_end(reply);
 }
 
@@ -156,7 +171,8 @@ void command_upstreams(struct call *call)
                 "worker:count\tupstream:text\ttransport:text\tnailed:flag\thealth:text\t"
                 "ready:count\tdialing:count\tdraining:count\tresting:count\tin_flight:count\t"
                 "queries:counter\tanswers:counter\ttimeouts:count\tfallbacks:count\tdials:count\t"
-                "dial_failures:count\tudp_rtt:duration\tstream_rtt:duration\terror:text");
+                "dial_failures:count\tudp_rtt:duration\tstream_rtt:duration\terror:text\t"
+                "single_use_proofs:count\tsingle_use_proved:duration\tsingle_use_retest:duration");
     if (call->argc == 0)
         gather(call, visit_upstreams, upstreams_shown, NULL, 0);
     else

@@ -257,6 +257,11 @@ const struct addr *link_peer(const struct link *link)
     return tcp_peer(link->tcp);
 }
 
+bool link_has_unacknowledged(const struct link *link)
+{
+    return link_unsent(link) > 0 || tcp_has_unacknowledged(link->tcp);
+}
+
 bool link_is_stranded(struct link *link)
 {
     return tcp_is_stranded(link->tcp);

@@ -103,6 +103,10 @@ const struct tls *link_tls(const struct link *link);
 const struct addr *link_peer(const struct link *link);
 const struct addr *link_local(struct link *link);
 
+/* Written bytes that the peer's kernel has not acknowledged, or bytes that were never written: the
+ * peer may not have received all messages. */
+bool link_has_unacknowledged(const struct link *link);
+
 /* Its own address is gone from this machine (tcp_is_stranded()). */
 bool link_is_stranded(struct link *link);
 

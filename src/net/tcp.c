@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
+#include <linux/sockios.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -264,6 +265,13 @@ bool tcp_has_unread(const struct tcp *tcp)
     int len = 0;
 
     return tcp->state == TCP_OPEN && ioctl(tcp->watch.fd, FIONREAD, &len) == 0 && len > 0;
+}
+
+bool tcp_has_unacknowledged(const struct tcp *tcp)
+{
+    int len = 0;
+
+    return ioctl(tcp->watch.fd, SIOCOUTQ, &len) == 0 && len > 0;
 }
 
 enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written)

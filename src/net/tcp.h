@@ -64,6 +64,9 @@ void tcp_resume(struct tcp *tcp);
  */
 bool tcp_has_unread(const struct tcp *tcp);
 
+/* Some of the written bytes have not been acknowledged by the peer's kernel. */
+bool tcp_has_unacknowledged(const struct tcp *tcp);
+
 /* Writes what the kernel takes now, in one call; *written says how much. When that is less than
  * all, on_writable comes later. A broken connection is ERR_RESET etc. (the owner closes; on_failed
  * does not come as well). Only after on_connected. */

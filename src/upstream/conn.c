@@ -234,6 +234,7 @@ static void on_open(void *owner)
 static void on_peer_closed(void *owner)
 {
     struct conn *conn = owner;
+    conn->peer_had_all = !link_has_unacknowledged(conn->link);
     conn_end(conn, conn->inflight.live ? CONN_END_PEER_BUSY : CONN_END_PEER_IDLE);
 }
 

@@ -83,7 +83,8 @@ struct conn {
     enum err error;           /* ended by a failure: which, */
     const char *detail;       /* and what TLS says of it; static, or "" */
     bool asked_keepalive;     /* RFC 7828 has been asked on it */
-    bool paced;               /* resting: only for the bound on handshakes (the pool's) */
+    bool paced;               /* resting: only for a bound on dials (the pool's) */
+    bool peer_had_all;        /* the peer closed, and had acknowledged every byte */
     size_t early_room;        /* securing: bytes of queries that may still leave early */
 
     struct link *link;

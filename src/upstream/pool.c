@@ -177,16 +177,42 @@ static void on_aged(struct conn *conn)
     pool_tend(conn->holder);
 }
 
-static void note_single(struct pool *pool, const struct conn *conn, enum conn_end why)
+static void tell_single_use(struct pool *pool, enum single_use_news news)
 {
     char text[ADDR_TEXT_MAX];
+    if (news == SINGLE_USE_CONCLUDED)
+        LOG_LIMITED(LOG_NOTICE, "upstream",
+                    "%s closed %u connections in a row after one answer although it had received "
+                    "more: sending one query per connection, with a retest in ten minutes",
+                    addr_format(pool->addr, text), pool->single.strikes);
+    if (news == SINGLE_USE_WITHDRAWN)
+        LOG_LIMITED(LOG_NOTICE, "upstream", "%s answers several queries per connection after all",
+                    addr_format(pool->addr, text));
+}
+
+static bool has_answered_two(const struct pool *pool)
+{
+    LIST_EACH(node, &pool->conns)
+    {
+        if (LIST_ITEM(node, struct conn, node)->answers > 1)
+            return true;
+    }
+    return false;
+}
+
+static void note_single(struct pool *pool, const struct conn *conn, enum conn_end why)
+{
     if (conn->ending == CONN_END_NETWORK)
         return;
-    if (single_use_note(&pool->single, conn->requests, conn->answers, why, pool_now(pool)))
-        LOG_LIMITED(
-            LOG_NOTICE, "upstream",
-            "%s answers only one query per connection: sending no more than that for ten minutes",
-            addr_format(pool->addr, text));
+    struct single_use_end end = {
+        .requests = conn->requests,
+        .answers = conn->answers,
+        .why = why,
+        .is_acknowledged = conn->peer_had_all,
+    };
+    if (!pool->single.has_answered_two && has_answered_two(pool))
+        tell_single_use(pool, single_use_answered_two(&pool->single));
+    tell_single_use(pool, single_use_note(&pool->single, &end, pool_now(pool)));
 }
 
 static bool is_failed_dial(enum conn_end why)
@@ -363,6 +389,8 @@ struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_la
     keepalive_query(&pool->keepalive);
     if (pool->trouble.is_told && conn->answers > 0 && conn->dialed_at > pool->trouble.told_at)
         note_well(pool); /* not for one that stood all the time, while no further one can be had */
+    if (pool_is_single_use(pool) && conn->answers > 1) /* the retest went well */
+        tell_single_use(pool, single_use_answered_two(&pool->single));
     /* Nearly filled, or near its end: see to the next one now. */
     if (pool_choice_is_filled(conn) || conn->silence.doubted || conn->ending != CONN_END_NONE ||
         conn_requests_left(conn) <= pool_rate_lead(&pool->rate, pool->dial_us) + 1)
@@ -417,9 +445,7 @@ void pool_note_silent(struct pool *pool, struct conn *conn)
     silence_doubt(&conn->silence); /* also of one to be replaced: it may be all there is */
     if (conn->ending != CONN_END_NONE)
         return;
-    bool owes = conn->inflight.owed > conn->options->max_in_flight;
-    bool one_answer = conn->answers == 1 && conn->requests > 2;
-    if (!owes && !one_answer)
+    if (conn->inflight.owed <= conn->options->max_in_flight)
         return;
     conn->ending = CONN_END_OWED;
     pool_tend(pool);

@@ -27,7 +27,7 @@ static void doubt(struct conn *conn)
 }
 
 /* What the peer has said of itself (RFC 7828, one query a connection) holds on any path, and the
- * bound on handshakes is ours. */
+ * bounds on dials are ours. */
 void pool_path_forget(struct pool *pool)
 {
     backoff_reset(&pool->backoff);
@@ -69,7 +69,7 @@ static struct conn *find_useless(struct pool *pool, bool all_stale)
     return NULL;
 }
 
-/* But for those that only wait because of the bound on handshakes. */
+/* But for those that only wait because of a bound on dials. */
 static void wake_resting(struct pool *pool)
 {
     LIST_EACH(node, &pool->conns)

@@ -50,7 +50,7 @@ struct pool {
     uint64_t dialed_at;      /* last dial */
     uint64_t dial_us;        /* smoothed time of a dial */
     struct single_use single;
-    struct pace handshakes; /* of TLS */
+    struct pace dial_pace; /* of handshakes of TLS, of dials towards a single-use server */
     enum conn_end last_close;
     enum err
         last_error; /* of the last dial or connection that failed; ERR_OK: it went well since */
@@ -72,7 +72,7 @@ static inline bool pool_is_nailing(const struct pool *pool)
 
 static inline bool pool_is_single_use(const struct pool *pool)
 {
-    return single_use_is_known(&pool->single, pool_now(pool));
+    return pool->single.is_known;
 }
 
 #endif

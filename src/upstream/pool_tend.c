@@ -107,11 +107,21 @@ static void take_places(struct pool *pool)
     }
 }
 
+/* The bound on dials towards this address; 0: none. */
+static uint32_t dials_per_s(const struct pool *pool)
+{
+    uint32_t per_s = pool->secure ? pool->options->max_handshakes : 0;
+    if (!pool_is_single_use(pool))
+        return per_s;
+    return per_s ? MIN(per_s, (uint32_t)SINGLE_USE_DIALS_PER_S) : SINGLE_USE_DIALS_PER_S;
+}
+
 void pool_dial(struct pool *pool, struct conn *conn)
 {
     uint64_t now = pool_now(pool), at = now;
-    if (pool->secure)
-        at = pace_take(&pool->handshakes, now, pool->options->max_handshakes);
+    uint32_t per_s = dials_per_s(pool);
+    if (per_s > 0)
+        at = pace_take(&pool->dial_pace, now, per_s);
     conn->paced = at > now;
     if (conn->paced) {
         conn_rest(conn, at);
@@ -131,7 +141,7 @@ void pool_add_conn(struct pool *pool, uint64_t rest_until_at)
         return;
     }
     conn->last_close = pool->last_close;
-    if (pool_is_single_use(pool))
+    if (pool_is_single_use(pool) && !single_use_take_retest(&pool->single, pool_now(pool)))
         conn->max_requests = 1;
     list_append(&pool->conns, &conn->node);
     if (rest_until_at > pool_now(pool)) {

@@ -1,25 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The counting of single_use.h; the pool sends no more than one query then. */
+/* The rule of single_use.h; the pool then sends one query per connection. */
 
 #include "upstream/single_use.h"
 
-static bool lost_some(enum conn_end why)
+enum single_use_news single_use_answered_two(struct single_use *single)
 {
-    return why == CONN_END_OWED || why == CONN_END_STALLED || why == CONN_END_PEER_BUSY ||
-           why == CONN_END_RESET;
+    bool was_known = single->is_known;
+    *single = (struct single_use){.has_answered_two = true};
+    return was_known ? SINGLE_USE_WITHDRAWN : SINGLE_USE_NO_NEWS;
 }
 
-bool single_use_note(struct single_use *single, uint32_t requests, uint32_t answers,
-                     enum conn_end why, uint64_t now)
+/* The peer sends a FIN while a query that it has received waits for its answer. */
+static bool is_strike(const struct single_use_end *end)
 {
-    if (answers > 1)
-        single->strikes = 0;
-    if (!lost_some(why) || answers != 1 || requests < 2)
+    return end->why == CONN_END_PEER_BUSY && end->answers == 1 && end->requests > 1 &&
+           end->is_acknowledged;
+}
+
+enum single_use_news single_use_note(struct single_use *single, const struct single_use_end *end,
+                                     uint64_t now)
+{
+    if (end->answers > 1)
+        return single_use_answered_two(single);
+    if (single->has_answered_two || !is_strike(end))
+        return SINGLE_USE_NO_NEWS;
+    if (now - single->struck_at > SINGLE_USE_RETEST_US && !single->is_known)
+        single->strikes = 0; /* two strikes far apart are two accidents */
+    single->strikes++;
+    single->struck_at = now;
+    single->retest_at = now + SINGLE_USE_RETEST_US;
+    if (single->is_known || single->strikes < SINGLE_USE_STRIKES)
+        return SINGLE_USE_NO_NEWS;
+    single->is_known = true;
+    return SINGLE_USE_CONCLUDED;
+}
+
+bool single_use_take_retest(struct single_use *single, uint64_t now)
+{
+    if (!single->is_known || now < single->retest_at)
         return false;
-    if (++single->strikes < SINGLE_USE_STRIKES)
-        return false;
-    single->strikes = 0;
-    single->until_at = now + SINGLE_USE_US;
+    single->retest_at = now + SINGLE_USE_TRIAL_US;
     return true;
 }

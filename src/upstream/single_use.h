@@ -4,8 +4,13 @@
 #define NAILUP_UPSTREAM_SINGLE_USE_H
 
 /*
- * Does a server answer only one query per connection, and ignore or drop the rest? Detected by
- * connections in a row that did so, and remembered for a while. Pure: the instant is an argument.
+ * Does a server answer only one query per connection? Only one thing proves it: connections in a
+ * row on which the server answered exactly one query and then closed cleanly, although it had
+ * received more. A stall, a reset or a network fault proves nothing. A server that has answered two
+ * queries on one connection is never counted among these.
+ *
+ * The verdict ages. After SINGLE_USE_RETEST_US a single connection carries several queries again
+ * and shows whether the verdict still holds. Pure: the instant is an argument.
  */
 
 #include <stdbool.h>
@@ -14,23 +19,43 @@
 #include "base/units.h"
 #include "upstream/conn_state.h"
 
-enum { SINGLE_USE_STRIKES = 2 }; /* connections in a row that fell silent after one answer */
-
-#define SINGLE_USE_US (600 * US_PER_S) /* how long it is remembered */
-
-struct single_use {
-    uint64_t until_at;
-    uint32_t strikes;
+enum {
+    SINGLE_USE_STRIKES = 2,      /* connections in a row that prove it */
+    SINGLE_USE_DIALS_PER_S = 50, /* towards such a server, by one worker */
 };
 
-static inline bool single_use_is_known(const struct single_use *single, uint64_t now)
-{
-    return now < single->until_at;
-}
+#define SINGLE_USE_RETEST_US (600 * US_PER_S) /* from the last proof to the retest */
+#define SINGLE_USE_TRIAL_US (60 * US_PER_S)   /* until the next retest, when one proved nothing */
 
-/* A connection ended that carried so many requests and got so many answers. True when this was the
- * one that proves it. */
-bool single_use_note(struct single_use *single, uint32_t requests, uint32_t answers,
-                     enum conn_end why, uint64_t now);
+struct single_use {
+    bool is_known;         /* the verdict */
+    bool has_answered_two; /* on one connection, at any time */
+    uint32_t strikes;      /* in a row, those that led to the verdict included */
+    uint64_t struck_at;    /* the last one */
+    uint64_t retest_at;    /* the verdict holds: when the next retest is due */
+};
+
+/* How a connection ended. */
+struct single_use_end {
+    uint32_t requests, answers;
+    enum conn_end why;
+    bool is_acknowledged; /* the peer's kernel had acknowledged every query */
+};
+
+enum single_use_news {
+    SINGLE_USE_NO_NEWS,
+    SINGLE_USE_CONCLUDED, /* this connection is the proof */
+    SINGLE_USE_WITHDRAWN, /* this connection disproved the verdict */
+};
+
+/* A connection ended. */
+enum single_use_news single_use_note(struct single_use *single, const struct single_use_end *end,
+                                     uint64_t now);
+
+/* The server has answered two queries on one connection that is still open. */
+enum single_use_news single_use_answered_two(struct single_use *single);
+
+/* Whether the connection about to be made is the retest: true once, when the retest is due. */
+bool single_use_take_retest(struct single_use *single, uint64_t now);
 
 #endif

@@ -169,6 +169,10 @@ struct upstream_view {
      */
     const char *health;
     const char *error; /* why its last connection failed, or "" */
+    /* "one query per connection" rests on so many connections that the server closed after one
+     * answer although it had received more, the last one so long ago; 0: no such verdict. */
+    uint32_t single_use_proofs;
+    uint64_t single_use_proved_us, single_use_retest_us; /* since the last, until the retest */
 };
 
 /* Calls see() for each, in the order they were made. On the worker's thread. */

@@ -131,11 +131,22 @@ static const char *health_name(const struct upstream *upstream, uint64_t now)
         return "draining";
     if (!keepalive_allows(&upstream->pool.keepalive, now))
         return "no nailing (RFC 7828)";
-    if (single_use_is_known(&upstream->pool.single, now))
+    if (upstream->pool.single.is_known)
         return "one query per connection";
     if (backoff_is_resting(&upstream->pool.backoff, now))
         return "resting";
     return upstream_is_ill(upstream) ? "ill" : "good";
+}
+
+/* What the verdict rests on; nothing while there is none. */
+static void view_single_use(const struct single_use *single, uint64_t now,
+                            struct upstream_view *view)
+{
+    if (!single->is_known)
+        return;
+    view->single_use_proofs = single->strikes;
+    view->single_use_proved_us = now - single->struck_at;
+    view->single_use_retest_us = single->retest_at > now ? single->retest_at - now : 0;
 }
 
 void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstream_view *out)
@@ -158,6 +169,7 @@ void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstre
         .health = health_name(upstream, now),
         .error = upstream->pool.last_error ? err_str(upstream->pool.last_error) : "",
     };
+    view_single_use(&upstream->pool.single, now, out);
     count_conns(upstream, out);
 }
 

@@ -260,6 +260,14 @@ bool tcp_has_unread(const struct tcp *tcp)
            LIST_ITEM(list_first(&tcp->conn->arrived), struct packet, node)->kind == PACKET_BYTES;
 }
 
+/* The acknowledgement comes one latency after the bytes have arrived. */
+bool tcp_has_unacknowledged(const struct tcp *tcp)
+{
+    const struct fake_conn *conn = tcp->conn;
+    return conn->bytes > 0 && (conn->dark || conn->far_arrives_at + fake_conn_latency(conn) >
+                                                 loop_now(conn->net->loop));
+}
+
 static void count_write(struct fake_conn *conn, size_t len)
 {
     uint64_t turn = fake_loop_turns(conn->net->loop);

@@ -411,7 +411,7 @@ def test_without_a_fallback_nothing_goes_over_udp(nailupd, responder, dig):
 def test_one_answer_per_connection_is_noticed_and_fails_none(nailupd, responder, transport,
                                                              tmp_path):
     """Once it is noticed; until then plain text helps, where that may be."""
-    upstream = responder("--one-shot-per-connection")
+    upstream = responder("--tcp-close-after", 1, "--delay", 30)
     daemon = start(nailupd, upstream)
     report = load(daemon, "--rate", 100, "--duration", 2, check=transport == "tcp")
     assert report["rcodes"]["NOERROR"] > 120

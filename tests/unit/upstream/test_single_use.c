@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* When a server counts as one that answers a single query per connection. */
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,49 +10,106 @@
 
 #include "upstream/single_use.h"
 
-#define NOW (5 * US_PER_S)
+#define NOW (1000 * US_PER_S)
 
-static void test_single_use_is_proved_by_two_in_a_row(void **state)
+/* The one kind of end that counts. */
+static const struct single_use_end proof = {
+    .requests = 3, .answers = 1, .why = CONN_END_PEER_BUSY, .is_acknowledged = true};
+
+static void test_single_use_is_proved_by_two_connections_in_a_row(void **state)
 {
     (void)state;
     struct single_use single = {0};
-    assert_false(single_use_note(&single, 3, 1, CONN_END_OWED, NOW));
-    assert_false(single_use_is_known(&single, NOW));
-    assert_true(single_use_note(&single, 2, 1, CONN_END_PEER_BUSY, NOW));
-    assert_true(single_use_is_known(&single, NOW + SINGLE_USE_US - 1));
-    assert_false(single_use_is_known(&single, NOW + SINGLE_USE_US));
+    assert_int_equal(single_use_note(&single, &proof, NOW), SINGLE_USE_NO_NEWS);
+    assert_false(single.is_known);
+    assert_int_equal(single_use_note(&single, &proof, NOW + US_PER_S), SINGLE_USE_CONCLUDED);
+    assert_true(single.is_known);
+    assert_int_equal(single.strikes, SINGLE_USE_STRIKES);
 }
 
-static void test_single_use_a_second_answer_is_proof_against(void **state)
+/* A stall, a reset, a network fault, a silent server, a query that never arrived. */
+static void test_single_use_other_ends_prove_nothing(void **state)
 {
     (void)state;
     struct single_use single = {0};
-    assert_false(single_use_note(&single, 3, 1, CONN_END_OWED, NOW));
-    assert_false(single_use_note(&single, 9, 2, CONN_END_RESET, NOW));
-    assert_false(single_use_note(&single, 3, 1, CONN_END_OWED, NOW));
-    assert_false(single_use_is_known(&single, NOW));
-}
-
-/* One request and one answer, an idle end, a recycling, a death before any answer: no strikes. */
-static void test_single_use_other_ends_say_nothing(void **state)
-{
-    (void)state;
-    struct single_use single = {0};
-    for (int i = 0; i < 10; i++) {
-        assert_false(single_use_note(&single, 1, 1, CONN_END_PEER_BUSY, NOW));
-        assert_false(single_use_note(&single, 2, 1, CONN_END_PEER_IDLE, NOW));
-        assert_false(single_use_note(&single, 5, 1, CONN_END_RECYCLED, NOW));
-        assert_false(single_use_note(&single, 5, 0, CONN_END_RESET, NOW));
+    static const enum conn_end others[] = {
+        CONN_END_PEER_IDLE, CONN_END_RESET, CONN_END_STALLED,  CONN_END_OWED,
+        CONN_END_NETWORK,   CONN_END_ERROR, CONN_END_RECYCLED, CONN_END_GARBAGE,
+    };
+    for (int round = 0; round < 3; round++) {
+        for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+            struct single_use_end end = proof;
+            end.why = others[i];
+            assert_int_equal(single_use_note(&single, &end, NOW), SINGLE_USE_NO_NEWS);
+        }
+        struct single_use_end end = proof;
+        end.is_acknowledged = false;
+        assert_int_equal(single_use_note(&single, &end, NOW), SINGLE_USE_NO_NEWS);
+        end = proof;
+        end.requests = 1;
+        assert_int_equal(single_use_note(&single, &end, NOW), SINGLE_USE_NO_NEWS);
+        end = proof;
+        end.answers = 0;
+        assert_int_equal(single_use_note(&single, &end, NOW), SINGLE_USE_NO_NEWS);
     }
-    assert_false(single_use_is_known(&single, NOW));
+    assert_false(single.is_known);
+    assert_int_equal(single.strikes, 0);
+}
+
+static void test_single_use_two_answers_on_one_connection_disprove_it_for_ever(void **state)
+{
+    (void)state;
+    struct single_use single = {0};
+    struct single_use_end two = proof;
+    two.answers = 2;
+    assert_int_equal(single_use_note(&single, &two, NOW), SINGLE_USE_NO_NEWS);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(single_use_note(&single, &proof, NOW), SINGLE_USE_NO_NEWS);
+    assert_false(single.is_known);
+}
+
+static void test_single_use_strikes_far_apart_do_not_add_up(void **state)
+{
+    (void)state;
+    struct single_use single = {0};
+    for (uint64_t i = 0; i < 5; i++)
+        assert_int_equal(single_use_note(&single, &proof, NOW + i * (SINGLE_USE_RETEST_US + 1)),
+                         SINGLE_USE_NO_NEWS);
+}
+
+static void test_single_use_is_retested_by_one_connection(void **state)
+{
+    (void)state;
+    struct single_use single = {0};
+    assert_false(single_use_take_retest(&single, NOW));
+    single_use_note(&single, &proof, NOW);
+    single_use_note(&single, &proof, NOW);
+    uint64_t due = NOW + SINGLE_USE_RETEST_US;
+    assert_false(single_use_take_retest(&single, due - 1));
+    assert_true(single_use_take_retest(&single, due));
+    assert_false(single_use_take_retest(&single, due + 1));
+    assert_true(single.is_known); /* for every other connection */
+
+    /* A retest that proves nothing is repeated, one that proves it again renews the verdict. */
+    due += SINGLE_USE_TRIAL_US;
+    assert_true(single_use_take_retest(&single, due));
+    assert_int_equal(single_use_note(&single, &proof, due), SINGLE_USE_NO_NEWS);
+    assert_true(single.is_known);
+    assert_false(single_use_take_retest(&single, due + SINGLE_USE_RETEST_US - 1));
+
+    assert_true(single_use_take_retest(&single, due + SINGLE_USE_RETEST_US));
+    assert_int_equal(single_use_answered_two(&single), SINGLE_USE_WITHDRAWN);
+    assert_false(single.is_known);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_single_use_is_proved_by_two_in_a_row),
-        cmocka_unit_test(test_single_use_a_second_answer_is_proof_against),
-        cmocka_unit_test(test_single_use_other_ends_say_nothing),
+        cmocka_unit_test(test_single_use_is_proved_by_two_connections_in_a_row),
+        cmocka_unit_test(test_single_use_other_ends_prove_nothing),
+        cmocka_unit_test(test_single_use_two_answers_on_one_connection_disprove_it_for_ever),
+        cmocka_unit_test(test_single_use_strikes_far_apart_do_not_add_up),
+        cmocka_unit_test(test_single_use_is_retested_by_one_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
