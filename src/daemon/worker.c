@@ -152,7 +152,11 @@ static void on_drained(void *context)
 
 static void on_drain_limit(struct timer *timer)
 {
-    loop_stop(CONTAINER_OF(timer, struct worker, drain_limit)->loop);
+    struct worker *worker = CONTAINER_OF(timer, struct worker, drain_limit);
+
+    LOG(LOG_NOTICE, "daemon", "worker %zu ends unfinished: its clients took longer than %d seconds",
+        worker->number, WORKER_DRAIN_US / (1000 * 1000));
+    loop_stop(worker->loop);
 }
 
 static void on_drain(struct mail *mail)

@@ -200,6 +200,18 @@ void acceptor_close(struct acceptor **acceptor)
         free(closing);
 }
 
+/* The backlog bounds it: no connection gets in front of those that wait. */
+void acceptor_finish(struct acceptor **acceptor)
+{
+    struct acceptor *finishing = *acceptor;
+
+    MUST(!finishing->accepting && !finishing->is_shared);
+    begin_none(finishing->watch.fd);
+    while (accept_some(finishing) == ACCEPTED_SOME)
+        continue;
+    acceptor_close(acceptor);
+}
+
 const struct addr *acceptor_local(const struct acceptor *acceptor)
 {
     return &acceptor->local;

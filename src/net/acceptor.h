@@ -23,8 +23,14 @@ typedef void (*acceptor_fn)(void *owner, struct tcp *tcp);
 MUST_USE enum err acceptor_open(struct acceptor **out, struct loop *loop,
                                 struct listen_socket *socket, acceptor_fn on_accept, void *owner);
 
-/* Closes the socket: connections that wait are reset. */
+/* Closes the socket: connections that wait are reset. A socket that others share is only left, and
+ * connections wait there for them. */
 void acceptor_close(struct acceptor **acceptor);
+
+/* Hands out the connections that wait, as long as there are files, then closes the socket. Not
+ * inside on_accept. *acceptor becomes NULL. */
+void acceptor_finish(struct acceptor **acceptor);
+
 const struct addr *acceptor_local(const struct acceptor *acceptor);
 
 enum { ACCEPTOR_END_US = 1000 * 1000 };

@@ -213,6 +213,21 @@ enum err link_accept(struct link **out, struct loop *loop, struct tcp **tcp,
     return ERR_OK;
 }
 
+/* A failure of the last write is told by an event of the stream. */
+void link_finish(struct link *link)
+{
+    if (!link_is_writable(link))
+        return;
+    MUST(link_unsent(link) == 0);
+    if (link->tls) {
+        tls_end(link->tls);
+        if (link_write_out(link))
+            buf_clear(tls_wire(link->tls));
+    }
+    link->is_finished = true;
+    tcp_finish(link->tcp);
+}
+
 void link_close(struct link **link)
 {
     struct link *closing = *link;

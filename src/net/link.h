@@ -110,6 +110,10 @@ bool link_has_unacknowledged(const struct link *link);
 /* Its own address is gone from this machine (tcp_is_stranded()). */
 bool link_is_stranded(struct link *link);
 
+/* Sends close_notify with TLS and a FIN, and nothing more: what the peer sends still comes. Only
+ * when nothing is unsent. */
+void link_finish(struct link *link);
+
 /* Tries once to write what waits, with TLS a close_notify after it, then closes with a FIN; *link
  * becomes NULL. */
 void link_close(struct link **link);

@@ -44,6 +44,7 @@ struct link {
     bool write_blocked; /* the kernel is full: on_writable() goes on */
     bool was_full;      /* a message did not fit: on_room is owed */
     bool paused;
+    bool is_finished; /* we sent a FIN */
     bool peer_done; /* close_notify came while the owner had paused, or messages before it wait */
     struct framing in;
     struct buf unread; /* bytes that were read but not handed out when the owner paused */
@@ -55,7 +56,7 @@ struct link {
 /* Messages may leave. */
 static inline bool link_is_writable(const struct link *link)
 {
-    return link->state == LINK_OPEN || link->state == LINK_PEER_CLOSED;
+    return !link->is_finished && (link->state == LINK_OPEN || link->state == LINK_PEER_CLOSED);
 }
 
 /* link.c: the state it comes to. Each may end with the link closed by its owner. */

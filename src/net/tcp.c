@@ -299,6 +299,13 @@ enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written)
     return ERR_OK;
 }
 
+/* A connection that broke meanwhile says so by an event. */
+void tcp_finish(struct tcp *tcp)
+{
+    if (tcp->state == TCP_OPEN || tcp->state == TCP_HALF_CLOSED)
+        shutdown(tcp->watch.fd, SHUT_WR);
+}
+
 void tcp_close(struct tcp **tcp)
 {
     struct tcp *closing = *tcp;

@@ -72,6 +72,9 @@ bool tcp_has_unacknowledged(const struct tcp *tcp);
  * does not come as well). Only after on_connected. */
 MUST_USE enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written);
 
+/* Sends a FIN and nothing more: what the peer sends still comes. Only when all is written. */
+void tcp_finish(struct tcp *tcp);
+
 /* Ends the connection (FIN; what the kernel holds is still delivered) and sets *tcp to NULL. No
  * callback comes afterwards. */
 void tcp_close(struct tcp **tcp);

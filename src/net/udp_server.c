@@ -305,6 +305,12 @@ void udp_server_end(struct udp_server *server, void (*on_quiet)(void *owner))
     timer_start(loop, &server->end, loop_now(loop) + UDP_SERVER_END_US);
 }
 
+void udp_server_leave(struct udp_server *server)
+{
+    MUST(server->is_shared && !server->in_batch && !server->on_quiet);
+    watch_stop(stock_loop(server->stock), &server->watch);
+}
+
 /* ---------------------------------------------------------------- life */
 
 static void prepare_batches(struct udp_server *server)

@@ -77,6 +77,13 @@ void listener_drain(struct listener *listener, void (*on_idle)(void *context), v
     serve_stream_drain(listener->stream, on_idle, context);
 }
 
+void listener_stop(struct listener *listener, void (*on_idle)(void *context), void *context)
+{
+    if (listener->udp)
+        serve_udp_end(listener->udp, on_idle, context);
+    serve_stream_stop(listener->stream);
+}
+
 void listener_end(struct listener *listener, void (*on_idle)(void *context), void *context)
 {
     if (listener->udp)

@@ -35,9 +35,14 @@ void listener_renew(struct listener *listener);
 /* Nothing of any client is left to wait for. */
 bool listener_is_idle(const struct listener *listener);
 
-/* serve_udp_drain() and serve_stream_drain(), or ..._end(), of both; after the latter the former
- * may follow. on_idle is called, perhaps more than once, when it may have become idle. */
-void listener_drain(struct listener *listener, void (*on_idle)(void *context), void *context);
+/* serve_udp_end() and serve_stream_end(): a reload took the address away. on_idle is called,
+ * perhaps more than once, when it may have become idle. */
 void listener_end(struct listener *listener, void (*on_idle)(void *context), void *context);
+
+/* serve_udp_drain() and serve_stream_drain(): the daemon stops. May follow listener_end(). */
+void listener_drain(struct listener *listener, void (*on_idle)(void *context), void *context);
+
+/* The last step after listener_drain(): nobody new is served. */
+void listener_stop(struct listener *listener, void (*on_idle)(void *context), void *context);
 
 #endif

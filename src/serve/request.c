@@ -107,6 +107,7 @@ static void fill_request(struct request *request, struct sink *sink, const struc
     query_keep(&request->query, request->name);
     request->asked_at = loop_now(sink->requests->loop);
     request->is_stream = !path;
+    request->is_new = sink->requests->is_draining;
     if (path)
         request->path = *path;
     else
@@ -117,7 +118,6 @@ static const struct query_error error_prohibited = {RCODE_REFUSED, EDE_PROHIBITE
 static const struct query_error error_not_recursive = {RCODE_REFUSED, EDE_NOT_AUTHORITATIVE, ""};
 static const struct query_error error_no_route = {RCODE_REFUSED, EDE_NOT_AUTHORITATIVE,
                                                   "no zone for this name"};
-static const struct query_error error_draining = {RCODE_SERVFAIL, EDE_NOT_READY, "shutting down"};
 static const struct query_error error_full = {RCODE_SERVFAIL, EDE_OTHER, "too many queries wait"};
 static const struct query_error error_client_full = {RCODE_SERVFAIL, EDE_OTHER,
                                                      "too many of your queries wait"};
@@ -150,6 +150,7 @@ static struct request *hold(struct sink *sink, const struct query *query, uint64
     request->client = client;
     list_append(&sink->waiting, &request->node);
     sink->waiting_count++;
+    sink->requests->waiting_count++;
     return request;
 }
 
@@ -187,8 +188,6 @@ static const struct query_error *ask(struct sink *sink, const struct query *quer
 {
     if (!(query->flags & HEADER_RD))
         return &error_not_recursive;
-    if (sink->requests->is_draining)
-        return &error_draining;
     return start_waiting(sink, query, key, path);
 }
 

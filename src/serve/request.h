@@ -45,7 +45,11 @@ struct requests {
     struct stats *stats;
     struct tap *taps; /* NULL: nobody watches */
     struct gate gate;
-    bool is_draining;    /* nothing new may wait */
+    /* Draining: what began to wait before that is waited for, what began since need not be. */
+    bool is_draining;
+    size_t waiting_count; /* requests with a client */
+    size_t begun_count;   /* of those, when draining: the ones from before */
+    void (*on_begun_answered)(struct requests *requests); /* begun_count became 0 */
     struct list orphans; /* struct request whose clients have left */
     struct list spares;
     size_t spare_count;
@@ -60,6 +64,9 @@ void requests_deinit(struct requests *requests);
  * every sink. */
 void requests_renew(struct requests *requests, const struct server_options *options,
                     struct server_quota *quota);
+
+/* From now on it is counted how many wait that waited already, and nothing is refreshed. */
+void requests_drain(struct requests *requests);
 
 struct sink {
     struct requests *requests;

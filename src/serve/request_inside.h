@@ -22,6 +22,7 @@ struct request {
     struct query query;
     uint64_t asked_at;
     bool is_stream; /* of path only the peer is set */
+    bool is_new;    /* it began to wait while draining */
     struct udp_path path;
     uint8_t name[NAME_WIRE_MAX]; /* as the client spelled it */
 };

@@ -41,11 +41,27 @@ static void request_free(struct requests *requests, struct request *request)
     list_prepend(&requests->spares, &request->node);
 }
 
+/* Its client waits no more: answered, or gone. */
+static void leave_count(struct requests *requests, const struct request *request)
+{
+    requests->waiting_count--;
+    if (requests->begun_count > 0 && !request->is_new && --requests->begun_count == 0)
+        requests->on_begun_answered(requests);
+}
+
+void requests_drain(struct requests *requests)
+{
+    requests->is_draining = true;
+    requests->begun_count = requests->waiting_count;
+}
+
 void request_release(struct request *request)
 {
     list_remove(&request->node);
-    if (request->sink)
+    if (request->sink) {
         request->sink->waiting_count--;
+        leave_count(request->requests, request);
+    }
     server_quota_give_waiting(request->requests->quota, request->client);
     request_free(request->requests, request);
 }
@@ -101,7 +117,9 @@ void sink_abandon(struct sink *sink)
 void sink_orphan(struct sink *sink)
 {
     for (struct list *node; (node = list_take_first(&sink->waiting));) {
-        LIST_ITEM(node, struct request, node)->sink = NULL;
+        struct request *request = LIST_ITEM(node, struct request, node);
+        request->sink = NULL;
+        leave_count(sink->requests, request);
         list_append(&sink->requests->orphans, node);
     }
     sink->waiting_count = 0;

@@ -15,6 +15,7 @@
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "net/acceptor.h"
+#include "net/listen_socket.h"
 #include "net/tcp.h"
 #include "serve/acl.h"
 #include "serve/request.h"
@@ -23,7 +24,8 @@
 
 struct serve_stream {
     struct session_host host;
-    struct acceptor *acceptor; /* NULL: draining, or ended */
+    struct acceptor *acceptor; /* NULL: left, or ended */
+    bool is_shared;            /* its socket: others have it too */
     size_t sessions;
     struct timer end; /* of the sessions, when the address ends */
     void (*on_idle)(void *context);
@@ -88,6 +90,7 @@ enum err serve_stream_open(struct serve_stream **out, struct requests *requests,
     serve->host.tls = tls;
     serve->host.on_closed = on_closed;
     list_init(&serve->host.sessions);
+    serve->is_shared = socket->is_shared;
     timer_init(&serve->end, on_end_due);
     enum err err = acceptor_open(&serve->acceptor, requests->loop, socket, on_accept, serve);
     if (err) {
@@ -125,19 +128,22 @@ bool serve_stream_is_idle(const struct serve_stream *serve)
     return serve->sessions == 0 && (!serve->host.is_ending || !serve->acceptor);
 }
 
-static void stop_and_finish(struct serve_stream *serve)
-{
-    timer_stop(&serve->end);
-    if (serve->acceptor)
-        acceptor_close(&serve->acceptor);
-    session_finish_all(&serve->host);
-}
-
 void serve_stream_drain(struct serve_stream *serve, void (*on_idle)(void *context), void *context)
 {
     serve->on_idle = on_idle;
     serve->context = context;
-    stop_and_finish(serve);
+    serve->host.is_ending = true;
+    timer_stop(&serve->end);
+    if (serve->acceptor && serve->is_shared)
+        acceptor_close(&serve->acceptor);
+    session_finish_all(&serve->host);
+}
+
+void serve_stream_stop(struct serve_stream *serve)
+{
+    if (serve->acceptor)
+        acceptor_finish(&serve->acceptor);
+    session_finish_all(&serve->host);
 }
 
 /* ---- the end of an address ---- */
@@ -154,7 +160,9 @@ static void on_acceptor_ended(void *owner)
 static void on_end_due(struct timer *timer)
 {
     struct serve_stream *serve = CONTAINER_OF(timer, struct serve_stream, end);
-    stop_and_finish(serve);
+    if (serve->acceptor)
+        acceptor_close(&serve->acceptor);
+    session_finish_all(&serve->host);
     tell_if_idle(serve);
 }
 

@@ -33,9 +33,17 @@ void serve_stream_renew(struct serve_stream *serve);
 /* It has no sessions, and where its address ends, nobody waits to become one. */
 bool serve_stream_is_idle(const struct serve_stream *serve);
 
-/* Closes the listener and finishes the sessions. on_idle is called when it becomes idle, which may
- * be within this call; not when there are no sessions. */
+/*
+ * The daemon stops: sessions are finished as session_finish_all() says. A socket that others share
+ * is left to them at once, connections wait there for the next daemon; at one of our own, who comes
+ * is served until serve_stream_stop(), and told to leave with each answer. on_idle is called when it
+ * becomes idle, perhaps more than once, also within this call.
+ */
 void serve_stream_drain(struct serve_stream *serve, void (*on_idle)(void *context), void *context);
+
+/* After serve_stream_drain(): who waits to be accepted still is, then the socket closes; and the
+ * sessions that came meanwhile are finished. */
+void serve_stream_stop(struct serve_stream *serve);
 
 /*
  * The address is served no more: who waits to be accepted still is. Sessions go on, but answers

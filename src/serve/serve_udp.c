@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/stats.h"
 #include "cache/cache.h"
+#include "net/listen_socket.h"
 #include "net/udp_server.h"
 #include "serve/acl.h"
 #include "serve/request.h"
@@ -23,7 +24,9 @@ struct serve_udp {
     struct sink sink;
     struct udp_server *socket;
     bool in_batch;
+    bool is_shared;        /* the socket: others have it too */
     bool is_heard;         /* false: its address ends, and there may be datagrams that are unread */
+    bool has_ended;        /* it was left, or its address ends */
     unsigned lookup_count; /* read and not answered */
     struct request_lookup lookups[LOOKUPS_MAX];
     uint64_t dropped; /* replies that the kernel did not take, as far as they are counted */
@@ -130,6 +133,7 @@ enum err serve_udp_open(struct serve_udp **out, struct requests *requests,
         return ERR_NO_MEMORY;
     sink_init(&serve->sink, requests);
     serve_udp_renew(serve);
+    serve->is_shared = socket->is_shared;
     serve->is_heard = true;
     serve->sink.reserve = reserve;
     serve->sink.commit = commit;
@@ -163,6 +167,10 @@ void serve_udp_drain(struct serve_udp *serve, void (*on_idle)(void *context), vo
 {
     serve->on_idle = on_idle;
     serve->context = context;
+    if (!serve->is_shared || serve->has_ended)
+        return;
+    serve->has_ended = true;
+    udp_server_leave(serve->socket);
 }
 
 static void on_quiet(void *owner)
@@ -174,7 +182,11 @@ static void on_quiet(void *owner)
 
 void serve_udp_end(struct serve_udp *serve, void (*on_idle)(void *context), void *context)
 {
-    serve_udp_drain(serve, on_idle, context);
+    serve->on_idle = on_idle;
+    serve->context = context;
+    if (serve->has_ended)
+        return;
+    serve->has_ended = true;
     serve->is_heard = false;
     udp_server_end(serve->socket, on_quiet);
 }

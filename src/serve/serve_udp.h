@@ -28,11 +28,15 @@ void serve_udp_renew(struct serve_udp *serve);
 /* Nothing waits, and where its address ends, nothing is unread. */
 bool serve_udp_is_idle(const struct serve_udp *serve);
 
-/* on_idle is called when it becomes idle, perhaps more than once, and not within this call. Until
- * then answers go out, hits too. */
+/*
+ * The daemon stops. A socket that others share is left to them at once: queries wait there for the
+ * next daemon. Otherwise it serves as ever until serve_udp_end(). on_idle is called when it becomes
+ * idle, perhaps more than once, and not within this call.
+ */
 void serve_udp_drain(struct serve_udp *serve, void (*on_idle)(void *context), void *context);
 
-/* Likewise; the address is served no more, and what comes from now on is not for us. */
+/* The address is served no more: what has come is answered, and what comes from now on is not for
+ * us. Again, or after a shared socket was left: only on_idle changes, if anything. */
 void serve_udp_end(struct serve_udp *serve, void (*on_idle)(void *context), void *context);
 
 #endif

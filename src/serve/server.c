@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "loop/loop.h"
+#include "loop/timer.h"
 #include "net/tls_context.h"
 #include "serve/listener.h"
 #include "serve/request.h"
@@ -25,6 +26,8 @@ struct server {
     struct turn_end look;              /* whether what ends has ended */
     void (*on_drained)(void *context); /* NULL: not draining, or told */
     void *context;
+    bool has_stopped;  /* draining: our own sockets hear nobody new either */
+    struct timer last; /* until then they do at most */
     void (*on_ended)(void *context); /* of a reload; NULL: told */
     void *ended_context;
     struct tls_context *tls;    /* NULL: there are no TLS clients, or not yet */
@@ -41,6 +44,8 @@ static struct listener *listener_at(const struct server *server, size_t which)
 /* ---- opening ---- */
 
 static void on_turn_end(struct turn_end *end);
+static void on_last_due(struct timer *timer);
+static void on_begun_answered(struct requests *requests);
 
 static struct server *server_new(struct loop *loop, const struct server_options *options,
                                  struct resolver *resolver, struct server_quota *quota,
@@ -56,7 +61,9 @@ static struct server *server_new(struct loop *loop, const struct server_options 
     server->requests.quota = quota;
     server->requests.stats = stats;
     gate_init(&server->requests.gate, loop, options, quota, stats);
+    server->requests.on_begun_answered = on_begun_answered;
     turn_end_init(&server->look, on_turn_end);
+    timer_init(&server->last, on_last_due);
     list_init(&server->ending);
     return server;
 }
@@ -135,15 +142,40 @@ static void tell_if_ended(struct server *server)
 static void tell_if_drained(struct server *server)
 {
     void (*on_drained)(void *context) = server->on_drained;
-    if (!on_drained || !is_idle(server))
+    if (!on_drained || !server->has_stopped || !is_idle(server))
         return;
     server->on_drained = NULL;
+    timer_stop(&server->last);
     turn_end_cancel(&server->look);
     on_drained(server->context);
 }
 
+static void on_listener_idle(void *context);
+
+/* What was received before the drain is answered, or has had its time. */
+static void stop_listening(struct server *server)
+{
+    server->has_stopped = true;
+    timer_stop(&server->last);
+    for (size_t i = 0; i < server->share->count; i++) {
+        struct listener *listener = listener_at(server, i);
+        if (listener)
+            listener_stop(listener, on_listener_idle, server);
+    }
+    LIST_EACH(node, &server->ending)
+    listener_stop(LIST_ITEM(node, struct listener, node), on_listener_idle, server);
+}
+
+static bool has_had_its_last(const struct server *server)
+{
+    return server->requests.is_draining && !server->has_stopped &&
+           server->requests.begun_count == 0;
+}
+
 static void look(struct server *server)
 {
+    if (has_had_its_last(server))
+        stop_listening(server);
     close_ended(server);
     tell_if_ended(server);
     tell_if_drained(server);
@@ -161,11 +193,25 @@ static void on_listener_idle(void *context)
     loop_at_turn_end(server->requests.loop, &server->look);
 }
 
+static void on_begun_answered(struct requests *requests)
+{
+    on_listener_idle(CONTAINER_OF(requests, struct server, requests));
+}
+
+static void on_last_due(struct timer *timer)
+{
+    struct server *server = CONTAINER_OF(timer, struct server, last);
+    stop_listening(server);
+    look(server);
+}
+
 void server_drain(struct server *server, void (*on_drained)(void *context), void *context)
 {
-    server->requests.is_draining = true;
+    struct loop *loop = server->requests.loop;
+    requests_drain(&server->requests);
     server->on_drained = on_drained;
     server->context = context;
+    timer_start(loop, &server->last, loop_now(loop) + SERVER_LAST_US);
     for (size_t i = 0; i < server->share->count; i++) {
         struct listener *listener = listener_at(server, i);
         if (listener)
@@ -187,6 +233,7 @@ void server_free(struct server *server)
         listener_close(&listener);
     }
     turn_end_cancel(&server->look);
+    timer_stop(&server->last);
     requests_deinit(&server->requests);
     tls_context_free(server->tls);
     listen_share_free(server->share);

@@ -57,10 +57,20 @@ void server_reload(struct server *server, const struct server_options *options,
                    struct listen_share **share, struct server_quota *quota,
                    void (*on_ended)(void *context), void *context);
 
-/* Takes no more clients, nor queries that would have to wait (over UDP they get SERVFAIL, and hits
- * are still answered, until the server is freed); what waits is still answered. on_drained is
- * called once nothing waits (within the call, if so) and may free the server. Addresses that a
- * reload ends are waited for likewise, and then it is on_ended that comes first. */
+enum { SERVER_LAST_US = 3 * 1000000 };
+
+/*
+ * The daemon stops. Every query that was received is answered, and stream clients are told with a
+ * FIN once their answers have left (session.h).
+ *
+ * Sockets that others share are left at once: what comes waits there for the next daemon. Nobody
+ * else answers at our own, so these serve as ever while queries wait that were received before,
+ * but no longer than SERVER_LAST_US. Then the kernel tells who asks over UDP that nobody is there,
+ * and what had come is answered.
+ *
+ * on_drained is called once nothing waits (within the call, if so) and may free the server.
+ * Addresses that a reload ends are waited for likewise, and then it is on_ended that comes first.
+ */
 void server_drain(struct server *server, void (*on_drained)(void *context), void *context);
 
 /* Closes everything; waiting queries get no answer. */

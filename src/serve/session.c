@@ -42,6 +42,10 @@ struct session {
     enum server_access access;
     enum session_state state;
     bool has_ended; /* no further query is wanted, whatever the state says yet */
+    bool has_asked; /* a whole message came */
+    bool has_left;  /* the client sent its FIN */
+    uint64_t opened_at;
+    uint64_t last_until_at; /* last call: what has come until then is taken; 0: not yet */
     uint64_t last_query_at;
     uint64_t idle_us;    /* after that; as it was then, since a reload may change it */
     uint64_t give_up_at; /* finishing, nothing waits, or discarding; 0: not set */
@@ -104,9 +108,29 @@ static void begin_idle(struct session *session)
     session->idle_us = session->sink.requests->options->client_idle_timeout_us;
 }
 
+/* When the timer of a session that takes queries looks at it. */
+static uint64_t look_at(const struct session *session)
+{
+    if (session->last_until_at == 0)
+        return idle_at(session);
+    uint64_t next_at = loop_now(loop_of(session)) + SESSION_LAST_LOOK_US;
+    return session->has_asked ? MIN(next_at, session->last_until_at) : session->last_until_at;
+}
+
 static bool is_read(enum session_state state)
 {
     return state == SESSION_SECURING || state == SESSION_OPEN || state == SESSION_DISCARDING;
+}
+
+static bool is_draining(const struct session *session)
+{
+    return session->sink.requests->is_draining;
+}
+
+/* The daemon does not wait long for clients that go on asking after a FIN. */
+static uint64_t linger_us(const struct session *session)
+{
+    return is_draining(session) ? SESSION_DRAIN_LINGER_US : SESSION_LINGER_US;
 }
 
 static void session_move(struct session *session, enum session_state to)
@@ -123,7 +147,7 @@ static void session_move(struct session *session, enum session_state to)
         break;
     case SESSION_OPEN:
     case SESSION_BUSY:
-        timer_start(loop, &session->timer, idle_at(session));
+        timer_start(loop, &session->timer, look_at(session));
         break;
     case SESSION_FULL:
         link_want_room(session->link);
@@ -136,28 +160,40 @@ static void session_move(struct session *session, enum session_state to)
         break;
     case SESSION_DISCARDING:
         sink_orphan(&session->sink);
-        session->give_up_at = loop_now(loop) + SESSION_LINGER_US;
+        session->give_up_at = loop_now(loop) + linger_us(session);
+        if (link_unsent(session->link) == 0)
+            link_finish(session->link);
         timer_start(loop, &session->timer, loop_now(loop) + SESSION_QUIET_US);
         break;
     }
 }
 
+/* Its next query would meet a closed socket, and the reset might destroy the last answers. */
+static bool may_send_more(const struct session *session)
+{
+    uint64_t quiet_at = link_last_byte_at(session->link) + SESSION_QUIET_US;
+    return is_draining(session) && session->has_asked && !session->has_left &&
+           loop_now(loop_of(session)) < quiet_at;
+}
+
 /* Finishing: closes once all is answered and has left. What was answered in this turn leaves at
- * its end, so the first look is in the next. */
+ * its end, so the first look comes soon after. */
 static void try_close(struct session *session)
 {
     uint64_t now = loop_now(loop_of(session));
     if (session->sink.waiting_count > 0)
         return;
-    if (session->give_up_at == 0)
-        session->give_up_at = now + SESSION_LINGER_US;
+    bool is_first = session->give_up_at == 0;
+    if (is_first)
+        session->give_up_at = now + linger_us(session);
     bool is_sent = link_unsent(session->link) == 0;
-    if (is_sent && !link_has_unread(session->link))
+    if (is_sent && !link_has_unread(session->link) && !may_send_more(session))
         session_close(session);
     else if (is_sent || now >= session->give_up_at)
         session_move(session, SESSION_DISCARDING);
     else if (!timer_is_armed(&session->timer))
-        timer_start(loop_of(session), &session->timer, now + SESSION_LOOK_US);
+        timer_start(loop_of(session), &session->timer,
+                    now + (is_first ? SESSION_LAST_LOOK_US : SESSION_LOOK_US));
 }
 
 /* Discarding: closes once the client is quiet. */
@@ -202,16 +238,32 @@ static void session_finish(struct session *session)
         settle(session);
 }
 
+/* Once nothing more of what has come is unread, or at the end of its time. */
+static void look_at_last_call(struct session *session)
+{
+    uint64_t now = loop_now(loop_of(session));
+    bool is_read_out = session->has_asked && !link_has_unread(session->link);
+    if (is_read_out || now >= session->last_until_at)
+        session_finish(session);
+    else
+        timer_start(loop_of(session), &session->timer, look_at(session));
+}
+
 static void on_due(struct timer *timer)
 {
     struct session *session = CONTAINER_OF(timer, struct session, timer);
     switch (session->state) {
     case SESSION_SECURING:
-        give_up_handshake(session, ERR_TIMED_OUT);
+        if (session->last_until_at != 0)
+            session_close(session);
+        else
+            give_up_handshake(session, ERR_TIMED_OUT);
         return;
     case SESSION_OPEN:
     case SESSION_BUSY:
-        if (loop_now(loop_of(session)) >= idle_at(session))
+        if (session->last_until_at != 0)
+            look_at_last_call(session);
+        else if (loop_now(loop_of(session)) >= idle_at(session))
             session_finish(session);
         else /* there were queries since: the timer is not moved with each */
             timer_start(loop_of(session), timer, idle_at(session));
@@ -267,6 +319,14 @@ static void on_open(void *owner)
     session_move(session, SESSION_OPEN);
 }
 
+/* What a client has to say in its last call may come to an end with this. */
+static void note_first(struct session *session)
+{
+    session->has_asked = true;
+    if (session->last_until_at != 0)
+        timer_start(loop_of(session), &session->timer, look_at(session));
+}
+
 static void on_message(void *owner, struct span message)
 {
     struct session *session = owner;
@@ -278,6 +338,8 @@ static void on_message(void *owner, struct span message)
     cache_read_end();
     if (result != REQUEST_DROPPED)
         begin_idle(session);
+    if (!session->has_asked)
+        note_first(session);
     if (message.len < HEADER_LEN || session->access != SERVER_ALLOW) /* no DNS, or no business */
         session->has_ended = true;
     settle(session);
@@ -292,6 +354,7 @@ static void on_room(void *owner)
 static void on_peer_closed(void *owner)
 {
     struct session *session = owner;
+    session->has_left = true;
     if (session->state == SESSION_DISCARDING)
         session_close(session);
     else
@@ -351,6 +414,7 @@ static struct session *session_new(struct session_host *host, const struct addr 
     session->host = host;
     session->client = *client;
     session->access = access;
+    session->opened_at = loop_now(host->requests->loop);
     timer_init(&session->timer, on_due);
     init_sink(session);
     begin_idle(session);
@@ -409,10 +473,32 @@ void session_renew_all(struct session_host *host)
     }
 }
 
+/* A client that has just come has its first query on the way; others only what is here. */
+static uint64_t last_call_until_at(const struct session *session)
+{
+    uint64_t now = loop_now(loop_of(session));
+    if (!session->has_asked)
+        return session->opened_at + SESSION_NEW_US;
+    return link_has_unread(session->link) ? now + SESSION_LAST_US : now;
+}
+
+static void last_call(struct session *session)
+{
+    if (session->last_until_at != 0 || session->has_ended || session->state == SESSION_DISCARDING)
+        return;
+    session->last_until_at = last_call_until_at(session);
+    session->sink.rules.keepalive_100ms = 0; /* as set_rules() says */
+    bool takes_queries = session->state == SESSION_SECURING || session->state == SESSION_OPEN;
+    if (!takes_queries || loop_now(loop_of(session)) >= session->last_until_at)
+        session_finish(session);
+    else
+        timer_start(loop_of(session), &session->timer, look_at(session));
+}
+
 void session_finish_all(struct session_host *host)
 {
     LIST_EACH(node, &host->sessions)
-    session_finish(LIST_ITEM(node, struct session, node));
+    last_call(LIST_ITEM(node, struct session, node));
 }
 
 void session_close_all(struct session_host *host)

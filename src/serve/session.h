@@ -16,15 +16,21 @@
  *               SESSION_STALL_US
  *   finishing   not read any more; what waits is answered and leaves, then the stream is closed;
  *               given up SESSION_LINGER_US after the last answer
- *   discarding  given up, or done while the client still sends: what it sends is thrown away until
- *               it is quiet, since closing with unread bytes would be a reset; closed after
- *               SESSION_LINGER_US at the latest
+ *   discarding  given up, or done while the client still sends: it has our FIN (unless it does not
+ *               take its answers), and what it sends is thrown away until it closes or is quiet,
+ *               since closing with unread bytes would be a reset; closed after SESSION_LINGER_US at
+ *               the latest, or SESSION_DRAIN_LINGER_US when the server drains
  *
  * It finishes when client_idle_timeout has passed since its last complete query or the end of the
  * handshake (bytes of half queries do not count), after the client's FIN, after a message too short
  * for a header, after an answer that found no room, and when the server drains. A client that the
  * access list refuses is told so once. A securing session has nothing to finish: it is closed at
  * once.
+ *
+ * Before a session finishes because its address ends or the server drains, it has a last call: what
+ * has come is taken, for SESSION_LAST_US at most, and a client that has not asked yet has until its
+ * connection is SESSION_NEW_US old, handshake included. A client above SESSION_IN_FLIGHT_MAX has
+ * none.
  *
  * One thread.
  */
@@ -49,8 +55,12 @@ enum {
     SESSION_STALL_US = 10 * 1000000,  /* for a full session to get to half of that */
     SESSION_REFUSED_US = 2 * 1000000, /* for the one query of a client that may not ask */
     SESSION_LINGER_US = 5 * 1000000,  /* for the last bytes, out or in */
-    SESSION_LOOK_US = 50 * 1000,      /* how often it is looked whether they are through */
+    SESSION_LOOK_US = 50 * 1000,      /* how often it is looked whether they are through, after */
+    SESSION_LAST_LOOK_US = 1000,      /* a first look; and whether a last call is over */
     SESSION_QUIET_US = 500 * 1000,    /* without a byte: a round trip has nothing more to bring */
+    SESSION_NEW_US = 1 * 1000000,     /* for the first query of a client, in the last call */
+    SESSION_LAST_US = 50 * 1000,      /* for what others have sent */
+    SESSION_DRAIN_LINGER_US = 1 * 1000000,
 };
 
 /* Who holds sessions. Initialised by its owner. */
@@ -74,7 +84,8 @@ MUST_USE enum err session_open(struct session_host *host, struct tcp **tcp,
 void session_move_all(struct session_host *host, struct server_quota *quota);
 void session_renew_all(struct session_host *host);
 
-/* Finishes every session; those with nothing to wait for are closed within the call. */
+/* Finishes every session, with a last call; those with nothing to wait for are closed within the
+ * call. Again: also those that have come since. */
 void session_finish_all(struct session_host *host);
 
 /* Closes every session at once; on_closed is called for each. */

@@ -224,10 +224,12 @@ static void send_packet(struct fake_conn *conn, struct span bytes, enum packet_k
     schedule_in_order(conn, packet, fake_conn_latency(conn) + delay_us, &conn->arrives_at);
 }
 
+/* Also while the other side has sent its FIN alone. */
 static bool may_send(const struct fake_conn *conn)
 {
-    return !conn->dark &&
-           (conn->state == FAKE_CONN_OPEN || (conn->is_client && conn->state == FAKE_CONN_DIALING));
+    bool is_half_closed = conn->is_client && conn->state == FAKE_CONN_CLOSED && conn->tcp;
+    return !conn->dark && (conn->state == FAKE_CONN_OPEN || is_half_closed ||
+                           (conn->is_client && conn->state == FAKE_CONN_DIALING));
 }
 
 void fake_conn_raw_out(struct fake_conn *conn, struct span bytes, size_t piece_bytes,

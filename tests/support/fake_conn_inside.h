@@ -20,6 +20,7 @@ struct tcp {
     enum fake_tcp_state state;
     bool paused;
     bool wants_room;
+    bool is_finished; /* it sent a FIN */
     const struct tcp_handler *handler;
     void *owner;
     uint64_t dial_number; /* among those of the network; 0: accepted */

@@ -34,6 +34,7 @@ struct udp_server {
     uint8_t *slot; /* malloc'd per reserve: writing beyond it, or later, is seen by ASan */
     struct turn_end turn_end;
     bool in_batch, closed;
+    bool is_left; /* to others that share it: what comes is not read */
     void (*on_quiet)(void *owner); /* it ends */
     struct fake_event end;
     uint64_t dropped;
@@ -217,6 +218,13 @@ void udp_server_end(struct udp_server *server, void (*on_quiet)(void *owner))
     fake_event_schedule(server->net->loop, &server->end, UDP_SERVER_END_US);
 }
 
+void udp_server_leave(struct udp_server *server)
+{
+    MUST(server->socket.is_shared && !server->in_batch && !server->on_quiet);
+    server->is_left = true;
+    fake_event_cancel(&server->readable);
+}
+
 void udp_server_close(struct udp_server **server)
 {
     struct udp_server *closing = *server;
@@ -270,7 +278,7 @@ static void on_datagram_arrived(struct fake_event *event)
     }
     list_remove(&packet->node);
     list_append(&server->inbox, &packet->node);
-    if (!list_is_linked(&server->readable.node))
+    if (!server->is_left && !list_is_linked(&server->readable.node))
         fake_event_schedule(packet->net->loop, &server->readable, 0);
 }
 
@@ -392,6 +400,17 @@ void acceptor_close(struct acceptor **acceptor)
     closing->closed = true;
     if (!closing->accepting)
         free(closing);
+}
+
+void acceptor_finish(struct acceptor **acceptor)
+{
+    struct acceptor *finishing = *acceptor;
+
+    MUST(!finishing->accepting && !finishing->socket.is_shared);
+    for (struct list *node; (node = list_take_first(&finishing->backlog)) != NULL;)
+        finishing->on_accept(finishing->owner,
+                             fake_conn_accept(fake_conn_of_backlog_node(node)));
+    acceptor_close(acceptor);
 }
 
 const struct addr *acceptor_local(const struct acceptor *acceptor)

@@ -300,6 +300,7 @@ enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written)
     if (tcp->state == FAKE_TCP_FAILED)
         return ERR_RESET;
     MUST(tcp->state == FAKE_TCP_OPEN || tcp->state == FAKE_TCP_HALF_CLOSED);
+    MUST(!tcp->is_finished);
     if (conn->write_max)
         len = MIN(len, conn->write_max);
     if (limited)
@@ -319,6 +320,15 @@ enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written)
     return ERR_OK;
 }
 
+void tcp_finish(struct tcp *tcp)
+{
+    if (tcp->is_finished || tcp->state == FAKE_TCP_FAILED)
+        return;
+    MUST(tcp->state == FAKE_TCP_OPEN || tcp->state == FAKE_TCP_HALF_CLOSED);
+    tcp->is_finished = true;
+    fake_conn_carry(tcp->conn, span_of(NULL, 0), PACKET_FIN);
+}
+
 void tcp_close(struct tcp **tcp)
 {
     struct tcp *closing = *tcp;
@@ -334,7 +344,7 @@ void tcp_close(struct tcp **tcp)
     packet_free_all(&conn->arrived);
     if (closing->state == FAKE_TCP_DIALING)
         fake_conn_end(conn, FAKE_CONN_CLOSED);
-    else if (closing->state != FAKE_TCP_FAILED)
+    else if (closing->state != FAKE_TCP_FAILED && !closing->is_finished)
         fake_conn_carry(conn, span_of(NULL, 0), PACKET_FIN);
     free(closing);
 }

@@ -15,6 +15,7 @@
 #include "base/rand.h"
 #include "base/stats.h"
 #include "loop/loop.h"
+#include "net/udp_server.h"
 #include "serve/server.h"
 #include "serve/server_quota.h"
 #include "support/fake_loop.h"
@@ -69,16 +70,21 @@ static inline void harness_begin(void)
     harness_access("192.0.2.66", SERVER_DROP);
 }
 
-/* The sockets of one worker, and a server with them. */
-static inline void harness_serve(void)
+/* A server with the sockets of one worker. */
+static inline void harness_serve_from(struct listen_sockets *from)
 {
     size_t which;
-    sockets = listen_sockets_new(1);
+    sockets = from;
     assert_int_equal(listen_sockets_prepare(sockets, &options, &which), ERR_OK);
     struct listen_share *share = listen_sockets_take(sockets, 0);
     listen_sockets_commit(sockets);
     assert_int_equal(server_open(&server, loop, &options, &share, &stub, quota, &stats), ERR_OK);
     assert_null(share);
+}
+
+static inline void harness_serve(void)
+{
+    harness_serve_from(listen_sockets_new(1));
 }
 
 static inline void harness_end_server(void)

@@ -3,6 +3,8 @@
 /* Opening, draining and closing a worker's client side. */
 #include "unit/serve/harness.h"
 
+#include "serve/session.h"
+
 static int setup_without_server(void **state)
 {
     (void)state;
@@ -67,10 +69,13 @@ static void drain(void)
     server_drain(server, on_drained, &drained);
 }
 
-static void test_an_idle_server_is_drained_at_once(void **state)
+/* What it hears is read to its end, which takes a moment. */
+static void test_an_idle_server_is_drained_as_soon_as_its_sockets_are_empty(void **state)
 {
     (void)state;
     drain();
+    assert_int_equal(drained, 0);
+    fake_loop_advance(loop, UDP_SERVER_END_US);
     assert_int_equal(drained, 1);
 }
 
@@ -80,10 +85,10 @@ static void test_idle_sessions_are_closed_by_draining(void **state)
     struct fake_conn *conns[10];
     for (int i = 0; i < 10; i++)
         conns[i] = fake_client_tcp_open(net, &here, &me);
-    fake_loop_settle(loop);
+    fake_loop_advance(loop, SESSION_NEW_US);
     drain();
+    fake_loop_advance(loop, UDP_SERVER_END_US);
     assert_int_equal(drained, 1);
-    fake_loop_settle(loop);
     for (int i = 0; i < 10; i++)
         assert_int_equal(fake_conn_state(conns[i]), FAKE_CONN_CLOSED);
     fake_loop_advance(loop, US_PER_S);
@@ -111,25 +116,249 @@ static void test_what_waits_is_answered_before_the_drain_is_over(void **state)
     assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
 }
 
-static void test_nothing_new_waits_while_draining(void **state)
+static bool is_answered(uint16_t id)
+{
+    return udp_got() && got.id == id && message_rcode(&got) == RCODE_NOERROR;
+}
+
+/* Nobody else would answer at our own sockets. */
+static void test_own_sockets_serve_as_ever_while_old_queries_wait(void **state)
 {
     (void)state;
     udp_ask("slow.example", 1);
     drain();
-    udp_ask("miss.example", 2);
-    assert_true(udp_got());
-    assert_int_equal(message_rcode(&got), RCODE_SERVFAIL);
-    struct edns_ede ede;
-    assert_int_equal(edns_find_ede(&got.edns, &ede), EDNS_FOUND);
-    assert_int_equal(ede.code, EDE_NOT_READY);
-    udp_ask("hit.example", 3);
-    assert_true(udp_got());
-    assert_int_equal(message_rcode(&got), RCODE_NOERROR);
+    udp_ask("hit.example", 2);
+    assert_true(is_answered(2));
+    udp_ask("miss.example", 3);
+    assert_false(udp_got());
     struct fake_conn *conn = fake_client_tcp_open(net, &here, &me);
+    make_query("hit.example", 4);
+    fake_conn_send_message(conn, span_of(sent, sent_len));
     fake_loop_settle(loop);
-    assert_int_equal(fake_conn_state(conn), FAKE_CONN_FAILED);
-    stub_answer(false);
+    assert_int_equal(fake_conn_messages(conn), 1);
+    assert_true(stub_answer(true));
+    assert_true(is_answered(3));
+    fake_loop_advance(loop, US_PER_S);
+    assert_int_equal(drained, 0);
+    assert_true(stub_answer(false));
+    assert_true(is_answered(1));
+    fake_loop_advance(loop, US_PER_S);
+    assert_int_equal(drained, 1);
+    assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
+}
+
+/* A steady stream of queries does not keep the daemon from its end. */
+static void test_new_queries_do_not_prolong_the_time_that_own_sockets_serve(void **state)
+{
+    (void)state;
+    udp_ask("slow.example", 1);
+    drain();
+    udp_ask("new.example", 2);
+    assert_true(stub_answer(false));
+    assert_true(is_answered(1));
+    fake_loop_advance(loop, UDP_SERVER_END_US);
+    udp_ask("hit.example", 3); /* the kernel says that nobody is there */
+    assert_false(udp_got());
+    assert_int_equal(drained, 0);
+    assert_true(stub_answer(false)); /* and yet what was received is answered */
+    assert_true(is_answered(2));
+    assert_int_equal(drained, 1);
+}
+
+static void test_own_sockets_do_not_serve_for_ever_while_a_query_waits(void **state)
+{
+    (void)state;
+    udp_ask("slow.example", 1);
+    drain();
+    fake_loop_advance(loop, SERVER_LAST_US - 1000);
+    udp_ask("hit.example", 2);
+    assert_true(is_answered(2));
+    fake_loop_advance(loop, 1000 + 2 * UDP_SERVER_END_US);
+    udp_ask("hit.example", 3);
+    assert_false(udp_got());
+    assert_int_equal(drained, 0);
+    assert_true(stub_answer(false));
+    assert_true(is_answered(1));
+    assert_int_equal(drained, 1);
+}
+
+/* Datagrams and connections that have come when the drain begins, and are not read yet. */
+static void test_what_has_come_is_answered(void **state)
+{
+    (void)state;
+    make_query("hit.example", 1);
+    fake_client_udp_send(net, &here, &me, span_of(sent, sent_len));
+    struct fake_conn *conn = fake_client_tcp_open(net, &here, &me);
+    fake_conn_send_message(conn, span_of(sent, sent_len));
+    fake_loop_advance(loop, 0);
+    drain();
+    assert_true(is_answered(1));
+    fake_loop_advance(loop, 2 * US_PER_S);
+    assert_int_equal(fake_conn_messages(conn), 1);
+    assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
+    assert_int_equal(drained, 1);
+}
+
+static void test_a_client_that_has_left_is_not_waited_for(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = fake_client_tcp_open(net, &here, &me);
+    make_query("slow.example", 1);
+    fake_conn_send_message(conn, span_of(sent, sent_len));
     fake_loop_settle(loop);
+    drain();
+    fake_loop_settle(loop);
+    fake_conn_reset(conn);
+    fake_loop_advance(loop, US_PER_S);
+    assert_int_equal(drained, 1);
+    expect_orphans(1);
+}
+
+/* ---- stream clients of a server that drains ---- */
+
+static struct fake_conn *tcp_client(void)
+{
+    struct fake_conn *conn = fake_client_tcp_open(net, &here, &me);
+    fake_loop_advance(loop, SESSION_NEW_US);
+    return conn;
+}
+
+static void tcp_ask(struct fake_conn *conn, const char *name)
+{
+    make_query(name, 1);
+    fake_conn_send_message(conn, span_of(sent, sent_len));
+}
+
+/* It hears of the end at once, though it goes on asking, and the reset of a closed socket does not
+ * reach it before it has read its answers. */
+static void test_a_busy_client_gets_a_fin_behind_its_answers(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = tcp_client();
+    tcp_ask(conn, "hit.example");
+    fake_loop_settle(loop);
+    drain();
+    fake_loop_advance(loop, SESSION_LAST_US);
+    assert_int_equal(fake_conn_messages(conn), 1);
+    assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
+    for (uint64_t us = 0; us < SESSION_DRAIN_LINGER_US - SESSION_LAST_US; us += 10000) {
+        assert_int_equal(drained, 0);
+        tcp_ask(conn, "hit.example");
+        fake_loop_advance(loop, 10000);
+    }
+    fake_loop_advance(loop, 10000);
+    assert_int_equal(drained, 1);
+    assert_int_equal(fake_conn_messages(conn), 1);
+}
+
+static void test_a_busy_client_that_closes_at_a_fin_is_not_waited_for(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = tcp_client();
+    tcp_ask(conn, "hit.example");
+    fake_loop_settle(loop);
+    drain();
+    fake_loop_advance(loop, SESSION_LAST_US);
+    assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
+    fake_conn_close(conn);
+    fake_loop_settle(loop);
+    assert_int_equal(drained, 1);
+}
+
+/* All that the kernel has of a client is read before it finishes, not what one read brings. */
+static void test_what_a_client_has_sent_is_answered_before_the_fin(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = tcp_client();
+    tcp_ask(conn, "hit.example");
+    fake_loop_settle(loop);
+    for (int i = 0; i < 20; i++) {
+        make_query(i % 2 ? "hit.example" : "miss.example", 1);
+        uint8_t framed[514];
+        put_u16(framed, (uint16_t)sent_len);
+        memcpy(framed + 2, sent, sent_len);
+        fake_conn_send_pieces(conn, span_of(framed, sent_len + 2), sent_len + 2, 0);
+    }
+    while (stub.finds < 3) /* some are read, some have come, some are on their way */
+        MUST(fake_loop_step(loop));
+    drain();
+    fake_loop_advance(loop, SESSION_LAST_US);
+    while (stub_answer(false))
+        continue;
+    fake_loop_advance(loop, US_PER_S);
+    assert_int_equal(fake_conn_messages(conn), 21);
+    assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
+    assert_int_equal(drained, 1);
+}
+
+/* Its query is on the way: a FIN instead of an answer would be a query lost. */
+static void test_a_client_that_has_just_come_may_ask_once(void **state)
+{
+    (void)state;
+    struct fake_conn *late = fake_client_tcp_open(net, &here, &me);
+    struct fake_conn *silent = fake_client_tcp_open(net, &here, &me);
+    fake_loop_advance(loop, SESSION_NEW_US / 2);
+    drain();
+    fake_loop_advance(loop, SESSION_NEW_US / 4);
+    assert_true(fake_conn_is_held(silent));
+    tcp_ask(late, "hit.example");
+    fake_loop_advance(loop, SESSION_LAST_US);
+    assert_int_equal(fake_conn_messages(late), 1);
+    assert_int_equal(fake_conn_state(late), FAKE_CONN_CLOSED);
+    fake_conn_close(late);
+    fake_loop_advance(loop, SESSION_NEW_US / 4);
+    assert_true(fake_conn_was_closed(silent));
+    assert_int_equal(drained, 1);
+}
+
+/* ---- sockets that others share ---- */
+
+static int given[4]; /* UDP and TCP of both addresses */
+
+static int setup_with_given_sockets(void **state)
+{
+    (void)state;
+    char why[LISTEN_SOCKETS_WHY_MAX];
+    harness_begin();
+    assert_int_equal(prefix_set_freeze(options.access), ERR_OK);
+    quota = server_quota_new(&options, NULL);
+    sockets = listen_sockets_new(1);
+    for (size_t i = 0; i < ARRAY_LEN(given); i++)
+        given[i] = fake_foreign_socket(&listens[i / 2], i % 2 ? LISTEN_TCP : LISTEN_UDP);
+    assert_int_equal(listen_sockets_adopt(sockets, given, ARRAY_LEN(given), &options, why), ERR_OK);
+    harness_serve_from(sockets);
+    return 0;
+}
+
+static void test_shared_sockets_are_left_at_once(void **state)
+{
+    (void)state;
+    struct fake_conn *old = tcp_client();
+    udp_ask("slow.example", 1);
+    tcp_ask(old, "slow.example");
+    fake_loop_settle(loop);
+    drain();
+    unsigned finds = stub.finds;
+    udp_ask("hit.example", 2);
+    udp_ask("miss.example", 3);
+    struct fake_conn *conn = fake_client_tcp_open(net, &here, &me);
+    tcp_ask(conn, "hit.example");
+    fake_loop_advance(loop, SERVER_LAST_US + US_PER_S);
+    assert_int_equal(stub.finds, finds); /* they are the next daemon's */
+    assert_false(udp_got());
+    assert_int_equal(drained, 0);
+    assert_true(stub_answer(false));
+    assert_true(stub_answer(false));
+    assert_true(is_answered(1));
+    fake_loop_advance(loop, US_PER_S);
+    assert_int_equal(fake_conn_messages(old), 1);
+    assert_int_equal(drained, 1);
+}
+
+static void test_idle_with_shared_sockets_is_drained_at_once(void **state)
+{
+    (void)state;
+    drain();
     assert_int_equal(drained, 1);
 }
 
@@ -179,16 +408,29 @@ static void test_a_server_may_be_freed_in_the_middle_of_everything(void **state)
 #define BARE_TEST(name)                                                                            \
     cmocka_unit_test_setup_teardown(name, setup_without_server, harness_teardown)
 
+#define GIVEN_TEST(name)                                                                           \
+    cmocka_unit_test_setup_teardown(name, setup_with_given_sockets, harness_teardown)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         HARNESS_TEST(test_every_address_listens_on_both_transports),
         BARE_TEST(test_an_address_that_is_missing_does_not_matter),
         BARE_TEST(test_both_transports_get_the_same_free_port),
-        HARNESS_TEST(test_an_idle_server_is_drained_at_once),
+        HARNESS_TEST(test_an_idle_server_is_drained_as_soon_as_its_sockets_are_empty),
         HARNESS_TEST(test_idle_sessions_are_closed_by_draining),
         HARNESS_TEST(test_what_waits_is_answered_before_the_drain_is_over),
-        HARNESS_TEST(test_nothing_new_waits_while_draining),
+        HARNESS_TEST(test_own_sockets_serve_as_ever_while_old_queries_wait),
+        HARNESS_TEST(test_new_queries_do_not_prolong_the_time_that_own_sockets_serve),
+        HARNESS_TEST(test_own_sockets_do_not_serve_for_ever_while_a_query_waits),
+        HARNESS_TEST(test_what_has_come_is_answered),
+        HARNESS_TEST(test_a_client_that_has_left_is_not_waited_for),
+        HARNESS_TEST(test_a_busy_client_gets_a_fin_behind_its_answers),
+        HARNESS_TEST(test_a_busy_client_that_closes_at_a_fin_is_not_waited_for),
+        HARNESS_TEST(test_what_a_client_has_sent_is_answered_before_the_fin),
+        HARNESS_TEST(test_a_client_that_has_just_come_may_ask_once),
+        GIVEN_TEST(test_shared_sockets_are_left_at_once),
+        GIVEN_TEST(test_idle_with_shared_sockets_is_drained_at_once),
         HARNESS_TEST(test_the_server_may_be_freed_when_drained),
         HARNESS_TEST(test_a_server_may_be_freed_in_the_middle_of_everything),
     };

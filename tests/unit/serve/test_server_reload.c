@@ -325,6 +325,7 @@ static void test_a_server_drains_while_addresses_go(void **state)
     struct fake_conn *conn = open_client();
     udp_ask("slow.example", 1);
     reload_addresses("::1@53", NULL);
+    fake_loop_advance(loop, SESSION_NEW_US);
     server_drain(server, on_drained, &drained);
     fake_loop_advance(loop, 100);
     assert_true(fake_conn_was_closed(conn)); /* as there is nothing that it waits for */
@@ -332,6 +333,7 @@ static void test_a_server_drains_while_addresses_go(void **state)
     fake_loop_advance(loop, US_PER_S);
     stub_answer(false);
     assert_true(udp_got());
+    fake_loop_advance(loop, UDP_SERVER_END_US);
     assert_int_equal(ended, 1);
     assert_int_equal(drained, 1);
 }
@@ -348,6 +350,7 @@ static void test_a_reload_while_draining_changes_no_address(void **state)
     assert_int_equal(drained, 0);
     stub_answer(false);
     assert_true(udp_got());
+    fake_loop_advance(loop, UDP_SERVER_END_US);
     assert_int_equal(drained, 1);
 }
 

@@ -112,11 +112,15 @@ static void test_draining_ends_idle_clients_with_close_notify(void **state)
 {
     (void)state;
     struct dot_client *idle = open_client();
+    fake_loop_advance(loop, SESSION_NEW_US);
     struct fake_conn *securing = connect_from("127.0.0.9@4001");
     drained = 0;
     server_drain(server, on_drained, NULL);
-    assert_int_equal(drained, 1);
     dot_settle(idle, loop);
+    assert_true(idle->got_notify);
+    assert_false(fake_conn_was_closed(securing)); /* its handshake may still end */
+    fake_loop_advance(loop, SESSION_NEW_US + 1000);
+    assert_int_equal(drained, 1);
     assert_true(idle->got_notify);
     assert_int_equal(fake_conn_state(idle->conn), FAKE_CONN_CLOSED);
     assert_true(fake_conn_was_closed(securing));
@@ -145,6 +149,30 @@ static void test_a_draining_listener_takes_nobody(void **state)
     (void)state;
     server_drain(server, on_drained, NULL);
     assert_int_equal(fake_conn_state(connect_from("127.0.0.9@4000")), FAKE_CONN_FAILED);
+}
+
+/* It has its answer and the close_notify, though it goes on asking. */
+static void test_draining_ends_busy_clients_with_close_notify(void **state)
+{
+    (void)state;
+    struct dot_client *client = open_client();
+    tls_ask(client, "hit.example", 1);
+    assert_true(tls_got(client));
+    tls_ask(client, "slow.example", 2);
+    drained = 0;
+    server_drain(server, on_drained, NULL);
+    fake_loop_advance(loop, SESSION_LAST_US);
+    assert_true(stub_answer(false));
+    tls_ask(client, "hit.example", 3);
+    assert_true(tls_got(client));
+    assert_int_equal(got.id, 2);
+    fake_loop_advance(loop, 2 * SESSION_LAST_LOOK_US);
+    dot_settle(client, loop);
+    assert_true(client->got_notify);
+    assert_int_equal(fake_conn_state(client->conn), FAKE_CONN_CLOSED);
+    assert_int_equal(drained, 0);
+    fake_loop_advance(loop, SESSION_QUIET_US);
+    assert_int_equal(drained, 1);
 }
 
 /* ---- bounds ---- */
@@ -295,6 +323,7 @@ static void test_five_thousand_idle_clients_are_held_and_the_next_is_not(void **
         assert_true(fake_conn_is_held(crowd[i]));
     drained = 0;
     server_drain(server, on_drained, NULL);
+    fake_loop_advance(loop, UDP_SERVER_END_US);
     assert_int_equal(drained, 1);
     assert_int_equal(server_quota_clients(quota), 0);
 }
@@ -311,6 +340,7 @@ int main(void)
         TEST(test_a_reset_ends_what_waits),
         TEST(test_draining_ends_idle_clients_with_close_notify),
         TEST(test_draining_waits_for_answers),
+        TEST(test_draining_ends_busy_clients_with_close_notify),
         TEST(test_a_draining_listener_takes_nobody),
         TEST(test_a_client_that_does_not_read_is_not_read_and_then_closed),
         TEST(test_a_slow_reader_gets_everything),
