@@ -12,15 +12,17 @@
 
 #include "base/check.h"
 #include "dns/rrtype.h"
+#include "resolve/linger.h"
 #include "resolve/local_names.h"
 #include "resolve/stale.h"
 #include "resolve/task_cut.h"
 #include "resolve/task_trace.h"
 
-/* Nothing that still runs for the task may call it back. */
+/* Nothing that still runs for the task may call it back; but an exchange that lingers does. */
 static void stop(struct task *task)
 {
-    exchange_stop(&task->exchange);
+    if (!task->lingers)
+        exchange_stop(&task->exchange);
     task_cut_drop(task);
     timer_stop(&task->wait);
     timer_stop(&task->wall);
@@ -51,6 +53,7 @@ void finish_answered(struct task *task, const struct answer *answer, struct answ
 void finish_failed(struct task *task, const struct failure *failure)
 {
     task->failure = *failure;
+    task->lingers = linger_may(task);
     finish(task, TASK_FAILED);
 }
 
@@ -191,7 +194,10 @@ void finish_deliver(struct tasks *tasks)
             deliver_failure(task);
         else
             store_and_hand_out(task, &task->answer);
-        tasks_give(tasks, task);
+        bool stays = task->lingers && linger_begin(task);
+        task->lingers = false;
+        if (!stays)
+            tasks_give(tasks, task);
     }
     turn_end_cancel(&tasks->deliver);
     tasks->delivering = false;

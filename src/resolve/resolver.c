@@ -16,6 +16,7 @@
 #include "resolve/forward.h"
 #include "resolve/iterate.h"
 #include "resolve/lame.h"
+#include "resolve/linger.h"
 #include "resolve/local_answer.h"
 #include "resolve/local_names.h"
 #include "resolve/met.h"
@@ -138,6 +139,7 @@ void resolver_free(struct resolver *resolver)
     struct failure failure = {.rcode = RCODE_SERVFAIL, .ede_count = 1, .ede = {EDE_NOT_READY}};
     MUST(!tasks->delivering);
     tasks->closing = true;
+    linger_drop_all(tasks);
     for (struct task *task; (task = tasks_any(tasks));)
         finish_failed(task, &failure);
     finish_deliver(tasks);
@@ -166,6 +168,7 @@ enum err resolver_reload(struct resolver *resolver, const struct route_options *
         tasks->minimal_responses = options->minimal_responses;
         set_world(resolver, &options->recursion);
         lame_clear(tasks->lame);
+        linger_drop_all(tasks);
         resolver_set_local(resolver, local);
         unused = former;
     }
@@ -429,5 +432,5 @@ void resolver_leave(struct resolver *resolver, struct waiter *waiter)
 
 size_t resolver_tasks(const struct resolver *resolver)
 {
-    return resolver->tasks.count;
+    return resolver->tasks.count - resolver->tasks.lingering_count;
 }

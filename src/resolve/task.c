@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "dns/edns.h"
 #include "resolve/finish.h"
+#include "resolve/linger.h"
 #include "resolve/local_alias.h"
 #include "resolve/task_cut.h"
 #include "resolve/task_inside.h"
@@ -114,13 +115,18 @@ bool task_move(struct task *task, const struct zone *zone)
     return true;
 }
 
-static void start_with(struct task *task, const struct event *event, const struct answer *answer)
+static void start_clock(struct task *task)
 {
     struct loop *loop = task->tasks->loop;
     uint64_t patience_us = cache_stale_timeout_us(task->tasks->cache);
     task->is_late = patience_us == 0 || patience_us >= TASK_WALL_US;
     task->ends_at = loop_now(loop) + TASK_WALL_US;
     timer_start(loop, &task->wall, task->is_late ? task->ends_at : loop_now(loop) + patience_us);
+}
+
+static void start_with(struct task *task, const struct event *event, const struct answer *answer)
+{
+    start_clock(task);
     bool has_budget = give_budget(task, task->zone);
     if (task_is_traced(task))
         task_trace_begun(task);
@@ -129,6 +135,15 @@ static void start_with(struct task *task, const struct event *event, const struc
     else
         task_feed_event(task, event, answer);
     task_check_under_way(task);
+}
+
+void task_resume(struct task *task)
+{
+    if (task->state != TASK_LINGERING)
+        return;
+    linger_wake(task);
+    start_clock(task);
+    exchange_resume(&task->exchange);
 }
 
 void task_start(struct task *task)
@@ -147,6 +162,7 @@ static bool join_running(struct tasks *tasks, const struct cache_key *key, struc
         trace_say(trace, TRACE_JOINED, 0, &task->question, "", loop_now(tasks->loop));
     list_append(&task->waiters, &waiter->node);
     STATS_INC(tasks->stats, joined);
+    task_resume(task);
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include "dns/rrtype.h"
 #include "resolve/classify.h"
 #include "resolve/finish.h"
+#include "resolve/linger.h"
 #include "resolve/scrub.h"
 #include "resolve/task_cut.h"
 #include "resolve/task_follow.h"
@@ -59,6 +60,11 @@ static enum exchange_verdict on_answer(void *owner, const struct exchange_answer
     struct response response;
     struct answer answer;
     MUST(!tasks->delivering);
+    if (task->state == TASK_FAILED) /* its failure is about to be delivered */
+        return EXCHANGE_TAKEN;
+    bool is_late = task->state == TASK_LINGERING;
+    if (is_late)
+        linger_wake(task);
     uint64_t leads = task->leads;
     task->source = from->source;
     struct at_hand at_hand = {.answer = vet(task, &response, &answer, from->message)};
@@ -79,6 +85,8 @@ static enum exchange_verdict on_answer(void *owner, const struct exchange_answer
         if (task->leads == leads) /* else it asks the next by now, or has ended */
             task_lead_end(task);
         task_check_under_way(task);
+    } else if (is_late) {
+        linger_again(task);
     }
     finish_deliver(tasks);
     return at_hand.another ? EXCHANGE_ANOTHER : EXCHANGE_TAKEN;
@@ -97,6 +105,13 @@ static void on_failed(void *owner, const struct exchange_failure *failure)
     finish_deliver(tasks);
 }
 
+static void on_quiet(void *owner)
+{
+    struct task *task = owner;
+    if (task->state == TASK_LINGERING)
+        linger_end(task);
+}
+
 static void on_lost(void *owner, const struct exchange_loss *loss)
 {
     const struct task *task = owner;
@@ -105,4 +120,9 @@ static void on_lost(void *owner, const struct exchange_loss *loss)
 }
 
 const struct exchange_handler task_exchange_handler = {
-    .on_answer = on_answer, .on_failed = on_failed, .on_lost = on_lost};
+    .on_answer = on_answer,
+    .on_failed = on_failed,
+    .on_lost = on_lost,
+    .on_quiet = on_quiet,
+    .lingers = true,
+};

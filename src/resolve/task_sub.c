@@ -112,6 +112,7 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
             return false;
         link_sub(task, sub, running);
         sub->joined = !again;
+        task_resume(running);
         if (task_is_traced(task))
             task_trace_sub_joined(task, &running->question);
         return true;

@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "dns/word.h"
 #include "resolve/lame.h"
+#include "resolve/linger.h"
 #include "resolve/trace.h"
 
 enum { DEPENDS_STEPS_MAX = 256 /* tasks looked at for one question of dependence */ };
@@ -46,6 +47,8 @@ bool tasks_init(struct tasks *tasks, size_t max)
     list_init(&tasks->idle);
     list_init(&tasks->slabs);
     list_init(&tasks->finished);
+    list_init(&tasks->lingering);
+    tasks->lingering_count = 0;
     tasks->lame = lame_new();
     return tasks->buckets && tasks->lame;
 }
@@ -144,7 +147,7 @@ static void reset(struct task *task, struct tasks *tasks, const struct cache_key
     task->state = TASK_RUNNING;
     task->depth = 0;
     task->subs = 0;
-    task->is_refresh = false;
+    task->is_refresh = task->lingers = false;
     task->events_left = TASK_EVENTS_MAX;
     task->local_changes = tasks->local_changes;
     task->head = NULL;
@@ -168,17 +171,22 @@ static void reset(struct task *task, struct tasks *tasks, const struct cache_key
 
 struct task *tasks_take(struct tasks *tasks, const struct cache_key *key)
 {
-    if (tasks->closing || tasks->count >= tasks->max)
+    if (tasks->closing || (tasks->count >= tasks->max && !linger_drop_oldest(tasks)))
         return NULL;
     if (list_is_empty(&tasks->idle) && !grow(tasks))
         return NULL;
     struct task *task = LIST_ITEM(list_take_first(&tasks->idle), struct task, node);
     reset(task, tasks, key);
-    struct task **bucket = bucket_of(tasks, key);
+    tasks_link(tasks, task);
+    return task;
+}
+
+void tasks_link(struct tasks *tasks, struct task *task)
+{
+    struct task **bucket = bucket_of(tasks, &task->key);
     task->next = *bucket;
     *bucket = task;
     tasks->count++;
-    return task;
 }
 
 void tasks_unlink(struct tasks *tasks, struct task *task)

@@ -36,6 +36,7 @@ enum {
     TASK_REFRESH_SHARE = 4, /* of all tasks, the part that may be refreshes: clients come first */
     TASK_ZONE_SHARE = 4, /* of all tasks, the part that may ask one zone met in recursion at once,
                             where it is alone; where other zones have much, of what they leave */
+    TASK_LINGER_SHARE = 4, /* of all tasks, the part that may wait for late answers (linger.h) */
     TASK_SUB_SHARE = 2,  /* of all tasks, the part that may be subtasks: they have no client's
                             bounds, so clients need room beside them */
 };
@@ -65,12 +66,18 @@ struct subtask {
     bool joined;  /* the child was started for somebody else */
 };
 
-enum task_state { TASK_FREE, TASK_RUNNING, TASK_ANSWERED, TASK_FAILED };
+enum task_state {
+    TASK_FREE,
+    TASK_RUNNING,
+    TASK_ANSWERED,  /* its answer waits to be delivered */
+    TASK_FAILED,    /* its failure waits to be delivered */
+    TASK_LINGERING, /* the failure is delivered; a late answer may come (linger.h) */
+};
 
 /* One question being resolved. Runs from tasks_take() to tasks_give(). */
 struct task {
     struct task *next; /* in its bucket */
-    struct list node;  /* free, or waiting to be delivered */
+    struct list node;  /* free, waiting to be delivered, or lingering */
     struct tasks *tasks;
     const struct zone *zone; /* held */
     struct list waiters;
@@ -78,6 +85,7 @@ struct task {
     uint8_t depth;
     uint8_t subs;    /* in use */
     bool is_late;    /* clients need not wait for it longer where a stale answer is */
+    bool lingers;    /* TASK_FAILED: its exchange goes on (linger.h) */
     bool is_refresh; /* of an answer that is still live, or a part of that */
     uint16_t events_left;
     uint32_t local_changes; /* of the tasks when it began */
@@ -127,6 +135,8 @@ struct tasks {
     size_t count, max;
     size_t refreshing; /* tasks that are refreshes */
     size_t sub_count;  /* subtasks */
+    struct list lingering;  /* struct task, the oldest first */
+    size_t lingering_count; /* of those; count has them too */
     unsigned traces;   /* that there are, held by tasks or their readers */
     struct list idle;  /* free tasks */
     struct list slabs; /* their memory */
@@ -169,6 +179,9 @@ bool task_is_current(const struct task *task);
 /* A new task, running and in the table, its exchange initialised by the caller; NULL when max run
  * already or memory is out. */
 struct task *tasks_take(struct tasks *tasks, const struct cache_key *key);
+
+/* Puts a task back that tasks_unlink() took out; none of its key may be there. */
+void tasks_link(struct tasks *tasks, struct task *task);
 
 /* Takes it out of the table: equal questions no longer join. */
 void tasks_unlink(struct tasks *tasks, struct task *task);

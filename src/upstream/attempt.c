@@ -131,9 +131,11 @@ static void sent(struct attempt *attempt, uint64_t slow_after_us)
 {
     uint64_t now = loop_now(attempt->env->loop);
     attempt->sent_at = now;
-    attempt->ends_at = now + attempt->upstream->options.query_timeout_us;
+    attempt->overdue_at =
+        now + MAX(attempt->patience_us, attempt->upstream->options.query_timeout_us);
+    attempt->ends_at = MAX(now + ATTEMPT_LATE_US, attempt->overdue_at);
     attempt->upstream->queries++;
-    timer_start(attempt->env->loop, &attempt->due, MIN(now + slow_after_us, attempt->ends_at));
+    timer_start(attempt->env->loop, &attempt->due, MIN(now + slow_after_us, attempt->overdue_at));
 }
 
 /* No route, no source address, or a route or filter that says no. Others say nothing of the way. */
@@ -207,6 +209,7 @@ bool attempt_wait_stream(struct attempt *attempt)
     attempt->over_stream = true;
     attempt->waiting = true;
     attempt->ends_at = now + attempt->upstream->options.query_timeout_us;
+    attempt->overdue_at = attempt->ends_at;
     timer_start(attempt->env->loop, &attempt->due, attempt->ends_at);
     return pool_wait(&attempt->upstream->pool, &attempt->waiter);
 }
@@ -267,36 +270,53 @@ static void note_silence(struct attempt *attempt)
 /* When it is time for another way: over a stream, once that has been silent for so long. */
 static uint64_t slow_at_of(const struct attempt *attempt)
 {
-    if (attempt->waiting)
-        return attempt->ends_at;
     if (!attempt->over_stream)
         return loop_now(attempt->env->loop);
     return conn_silent_since_at(&attempt->flight) + health_hedge_us(&attempt->upstream->stream);
 }
 
-/* Time is over: for being patient, then for the attempt. A query's time never ends its connection.
- */
-static void on_due(struct timer *timer)
+/* A late answer over a stream may still come, so the query stays registered there. It no longer
+ * counts towards the connection's load: names that are never answered must not fill it. */
+static void become_overdue(struct attempt *attempt)
 {
-    struct attempt *attempt = CONTAINER_OF(timer, struct attempt, due);
-    uint64_t now = loop_now(attempt->env->loop);
+    if (attempt->over_stream || !attempt->slow)
+        note_silence(attempt);
+    attempt->overdue = true;
+    if (attempt->over_stream)
+        conn_overdue(&attempt->flight);
+    timer_start(attempt->env->loop, &attempt->due, attempt->ends_at);
+    attempt->handler->on_overdue(attempt);
+}
 
-    if (now >= attempt->ends_at) {
-        if (!attempt->waiting && (attempt->over_stream || !attempt->slow))
-            note_silence(attempt);
-        fail(attempt, ATTEMPT_TIMED_OUT);
-        return;
-    }
-    /* As long as others are answered this one is slow by itself, and has until its ceiling. */
+/* As long as others are answered on the stream this query is slow by itself: another way is taken
+ * when it is overdue. */
+static void wait_or_be_slow(struct attempt *attempt, uint64_t now)
+{
     uint64_t slow_at = slow_at_of(attempt);
     timer_start(attempt->env->loop, &attempt->due,
-                now < slow_at ? MIN(slow_at, attempt->ends_at) : attempt->ends_at);
+                now < slow_at ? MIN(slow_at, attempt->overdue_at) : attempt->overdue_at);
     if (now < slow_at || attempt->slow)
         return;
     if (!attempt->over_stream)
         note_silence(attempt);
     attempt->slow = true;
     attempt->handler->on_slow(attempt);
+}
+
+/* A query's time never ends its connection. */
+static void on_due(struct timer *timer)
+{
+    struct attempt *attempt = CONTAINER_OF(timer, struct attempt, due);
+    uint64_t now = loop_now(attempt->env->loop);
+
+    if (now >= attempt->ends_at)
+        fail(attempt, ATTEMPT_TIMED_OUT);
+    else if (attempt->overdue)
+        timer_start(attempt->env->loop, &attempt->due, attempt->ends_at);
+    else if (now >= attempt->overdue_at)
+        become_overdue(attempt);
+    else
+        wait_or_be_slow(attempt, now);
 }
 
 /* ---- answers ---- */

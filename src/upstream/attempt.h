@@ -44,6 +44,8 @@ struct attempt_handler {
     /* Nothing was heard for the retransmission time, or on a connection that has been silent since:
      * it is time for another way. The attempt goes on. */
     void (*on_slow)(struct attempt *attempt);
+    /* The query has used up query-timeout. The attempt goes on: a late answer still counts. */
+    void (*on_overdue)(struct attempt *attempt);
 };
 
 struct attempt {
@@ -58,6 +60,7 @@ struct attempt {
     bool over_stream;
     bool waiting; /* for a connection */
     bool slow;    /* on_slow has been called */
+    bool overdue; /* on_overdue has been called */
     bool with_edns, with_case, with_cookie;
     bool plain; /* without EDNS, as the same question with it was not understood, or not heard */
     bool has_cookie; /* the answer has ours, which nobody else knows */
@@ -67,7 +70,9 @@ struct attempt {
     uint8_t strays;  /* datagrams that were not the answer */
     uint16_t id;
     uint64_t sent_at;
-    uint64_t ends_at; /* its ceiling */
+    uint64_t patience_us; /* until it is overdue; at least query-timeout */
+    uint64_t overdue_at;
+    uint64_t ends_at; /* nothing is expected after it */
     struct timer due;
     struct udp_query *udp;
     struct flight flight;
@@ -78,6 +83,10 @@ struct attempt {
 };
 
 enum { ATTEMPT_STRAYS_MAX = 16, ATTEMPTS_FREE_MAX = 4096 };
+
+/* How long a query stays registered on a live stream. Servers that answer later than that are
+ * broken, and the entry is needed for others. */
+#define ATTEMPT_LATE_US (30 * US_PER_S)
 
 /* Takes one from the free list or memory; NULL when out of memory. */
 struct attempt *attempt_new(struct upstream_env *env, struct upstream *upstream,

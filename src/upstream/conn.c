@@ -77,7 +77,7 @@ static uint64_t stall_due(const struct conn *conn)
 
 static uint64_t idle_due(const struct conn *conn)
 {
-    if (conn->idle_limit_us == 0 || conn->inflight.live > 0)
+    if (conn->idle_limit_us == 0 || conn_in_flight(conn) > 0)
         return UINT64_MAX;
     return MAX(conn->active_at + conn->idle_limit_us, conn->idle_again_at);
 }
@@ -235,14 +235,14 @@ static void on_peer_closed(void *owner)
 {
     struct conn *conn = owner;
     conn->peer_had_all = !link_has_unacknowledged(conn->link);
-    conn_end(conn, conn->inflight.live ? CONN_END_PEER_BUSY : CONN_END_PEER_IDLE);
+    conn_end(conn, conn_in_flight(conn) ? CONN_END_PEER_BUSY : CONN_END_PEER_IDLE);
 }
 
 static enum conn_end end_of_ready(const struct conn *conn, enum err why)
 {
     switch (why) {
     case ERR_RESET:
-        return conn->inflight.live ? CONN_END_RESET : CONN_END_PEER_IDLE;
+        return conn_in_flight(conn) ? CONN_END_RESET : CONN_END_PEER_IDLE;
     case ERR_TIMED_OUT: /* TCP_USER_TIMEOUT, or keepalive probes unanswered */
         return CONN_END_STALLED;
     default:

@@ -36,6 +36,7 @@ struct secure;
 struct flight {
     struct conn *conn; /* NULL when not on a connection */
     uint16_t id;
+    bool is_overdue; /* see conn_overdue() */
     uint64_t sent_at;
     const struct flight_handler *handler;
 };
@@ -89,6 +90,7 @@ struct conn {
 
     struct link *link;
     struct inflight inflight;
+    uint32_t overdue; /* flights that are still registered, but no longer count as load */
     struct dial_turn turn;
     struct timer due;
 
@@ -132,10 +134,10 @@ void conn_wake(struct conn *conn);
  * limit not reached, the kernel not too far behind. */
 bool conn_takes(const struct conn *conn);
 
-/* The load: queries in flight that are still waited for. */
+/* The load: queries in flight that are not overdue. */
 static inline uint32_t conn_in_flight(const struct conn *conn)
 {
-    return conn->inflight.live;
+    return conn->inflight.live - conn->overdue;
 }
 
 static inline uint32_t conn_requests_left(const struct conn *conn)
@@ -152,6 +154,11 @@ MUST_USE enum err conn_commit(struct conn *conn, size_t len, struct flight *flig
 /* The flight's owner no longer waits; a late answer is dropped. Nothing when it is not in flight.
  */
 void conn_give_up(struct flight *flight);
+
+/* The flight is late. It stays registered, so a late answer reaches its owner, but it no longer
+ * counts towards max-in-flight: names that are never answered must not fill the connection. Once
+ * for each flight, which is on a connection. */
+void conn_overdue(struct flight *flight);
 
 /* Since when the flight's connection has been silent: the last byte, or the flight's own sending.
  */

@@ -84,6 +84,7 @@ void conn_on_message(void *owner, struct span message)
         break;
     }
     conn->answers++;
+    conn->overdue -= flight->is_overdue;
     STATS_DEC(conn->env->stats, upstream_in_flight);
     /* The last answer of a draining connection ends it, but the answer is handed out first and
      * may close the connection by itself: while it runs, the flight holds no claim. */
@@ -94,7 +95,7 @@ void conn_on_message(void *owner, struct span message)
         flight->handler->on_reply(flight, message);
         return;
     }
-    if (conn->inflight.live == 0)
+    if (conn_in_flight(conn) == 0)
         conn_arm(conn);
     flight->handler->on_reply(flight, message);
 }
@@ -112,7 +113,7 @@ bool conn_takes(const struct conn *conn)
 {
     return (conn->state == CONN_READY || takes_early(conn)) && !conn->silence.suspect &&
            conn->requests < conn->max_requests &&
-           conn->inflight.live < conn->options->max_in_flight &&
+           conn_in_flight(conn) < conn->options->max_in_flight &&
            link_unsent(conn->link) <= CONN_UNSENT_MAX / 2;
 }
 
@@ -136,6 +137,7 @@ enum err conn_commit(struct conn *conn, size_t len, struct flight *flight)
         return err;
     link_commit(conn->link, len);
     flight->conn = conn;
+    flight->is_overdue = false;
     flight->sent_at = now;
     conn->requests++;
     conn->active_at = now;
@@ -158,12 +160,24 @@ void conn_give_up(struct flight *flight)
     if (!conn)
         return;
     flight->conn = NULL;
+    conn->overdue -= flight->is_overdue;
     inflight_give_up(&conn->inflight, flight->id);
     STATS_DEC(conn->env->stats, upstream_in_flight);
-    if (conn->inflight.live == 0)
+    if (conn_in_flight(conn) == 0)
         conn_arm(conn);
     tell_room(conn);
     close_if_drained(conn);
+}
+
+void conn_overdue(struct flight *flight)
+{
+    struct conn *conn = flight->conn;
+    MUST(conn && !flight->is_overdue);
+    flight->is_overdue = true;
+    conn->overdue++;
+    if (conn_in_flight(conn) == 0)
+        conn_arm(conn);
+    tell_room(conn);
 }
 
 uint64_t conn_silent_since_at(const struct flight *flight)

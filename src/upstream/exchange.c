@@ -6,8 +6,9 @@
  * attempt.c's; which server is best, select.c's; by which way, way.c's;
  * which connection, pool.c's.
  *
- * Invariants: an active exchange has an attempt outstanding or its wall timer is due at once; at
- * most EXCHANGE_ATTEMPTS_MAX attempts are made; nothing is called back from exchange_start().
+ * Invariants: an active exchange has an attempt outstanding or its wall timer is due at once; so has
+ * one that lingers; at most EXCHANGE_ATTEMPTS_MAX attempts are made; nothing is called back from
+ * exchange_start() and exchange_resume().
  */
 
 #include "upstream/exchange.h"
@@ -60,6 +61,75 @@ static void count_attempt(struct exchange *exchange, int by)
         *left = (uint8_t)(*left - by);
 }
 
+/* Queries at this server that are registered on a stream, or wait for one. */
+static unsigned count_by_stream(const struct exchange *exchange, unsigned index)
+{
+    unsigned count = 0;
+    LIST_EACH(node, &exchange->attempts)
+    {
+        const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
+        count += attempt->index == index && attempt->over_stream;
+    }
+    return count;
+}
+
+static bool is_hopeless(const struct exchange *exchange, unsigned index)
+{
+    return exchange->useless >> index & 1 || upstream_is_ill(exchange->group[index]);
+}
+
+/* A slow server gains nothing from more copies of a question. A second one helps only where it
+ * forgot the first and no other server is left. */
+static unsigned most_by_stream(const struct exchange *exchange, unsigned index)
+{
+    for (unsigned i = 0; i < exchange->group_len; i++)
+        if (i != index && !is_hopeless(exchange, i))
+            return 1;
+    return EXCHANGE_LIVE_MAX;
+}
+
+static bool may_use_stream(const struct exchange *exchange, unsigned index, enum way way)
+{
+    bool must = way == WAY_STREAM || way == WAY_OWN;
+    return list_is_empty(&exchange->attempts) ||
+           count_by_stream(exchange, index) <
+               (must ? EXCHANGE_LIVE_MAX : most_by_stream(exchange, index));
+}
+
+/* With a prospect of an answer. Other overdue ones are mere hopes. */
+static bool has_fresh_attempt(const struct exchange *exchange)
+{
+    LIST_EACH(node, &exchange->attempts)
+    if (!LIST_ITEM(node, struct attempt, node)->overdue)
+        return true;
+    return false;
+}
+
+/* An answer may come: over UDP only while there is something fresh, as another datagram would have
+ * been sent otherwise. */
+static bool has_hope(const struct exchange *exchange)
+{
+    LIST_EACH(node, &exchange->attempts)
+    {
+        const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
+        if (attempt->over_stream || !attempt->overdue)
+            return true;
+    }
+    return false;
+}
+
+/* The only server is given more time than query-timeout before it is asked again: as long as it
+ * usually takes, or a quarter more while that is unknown. */
+static uint64_t patience_us(const struct exchange *exchange, unsigned index)
+{
+    const struct upstream *upstream = exchange->group[index];
+    uint64_t timeout_us = upstream->options.query_timeout_us;
+    if (exchange->group_len > 1)
+        return timeout_us;
+    uint64_t usual_us = upstream->stream.srtt_us + 4 * upstream->stream.rttvar_us;
+    return MAX(timeout_us + timeout_us / 4, usual_us);
+}
+
 static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
 {
     if (!may_attempt(exchange))
@@ -71,6 +141,7 @@ static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
     attempt->index = (uint16_t)index;
     attempt->nth = exchange->tried[index];
     attempt->plain = exchange->plain >> index & 1;
+    attempt->patience_us = patience_us(exchange, index);
     count_attempt(exchange, 1);
     list_append(&exchange->attempts, &attempt->node);
     return attempt;
@@ -100,11 +171,16 @@ static void probe_silent_conn(struct exchange *exchange, unsigned index)
 
 static bool ask(struct exchange *exchange, unsigned index, enum way way, const struct conn *avoid)
 {
+    if (!may_use_stream(exchange, index, way)) {
+        if (way == WAY_STREAM || way == WAY_OWN)
+            return true; /* it is being asked that way */
+        way = WAY_DATAGRAM;
+    }
     struct attempt *attempt = new_attempt(exchange, index);
     if (!attempt)
         return false;
     exchange->tried[index] += exchange->tried[index] < UINT8_MAX;
-    if (way == WAY_ANY)
+    if (way == WAY_ANY && count_by_stream(exchange, index) == 0)
         probe_silent_conn(exchange, index);
     if (way_send(attempt, way, avoid, &exchange->failure.full))
         return true;
@@ -114,9 +190,18 @@ static bool ask(struct exchange *exchange, unsigned index, enum way way, const s
 
 /* ---- the next one ---- */
 
+/* Its streams have what they may have of this question, and there is no other way. */
+static bool is_used_up(const struct exchange *exchange, unsigned index)
+{
+    const struct upstream *upstream = exchange->group[index];
+    return upstream_prefers_stream(upstream) && !upstream_falls_back_to_udp(upstream) &&
+           !upstream->plain && !may_use_stream(exchange, index, WAY_ANY);
+}
+
 static bool is_bad(const struct exchange *exchange, unsigned index)
 {
-    return exchange->useless >> index & 1 || (exchange->one_round && exchange->tried[index]);
+    return exchange->useless >> index & 1 || (exchange->one_round && exchange->tried[index]) ||
+           is_used_up(exchange, index);
 }
 
 static int choose(const struct exchange *exchange)
@@ -139,7 +224,7 @@ static int choose(const struct exchange *exchange)
 /* No way is left: said at the end of the turn, never from inside a call of the owner's. */
 static void end_if_idle(struct exchange *exchange)
 {
-    if (exchange->active && list_is_empty(&exchange->attempts))
+    if ((exchange->active || exchange->lingering) && !has_hope(exchange))
         timer_start(env_of(exchange)->loop, &exchange->wall, loop_now(env_of(exchange)->loop));
 }
 
@@ -207,28 +292,43 @@ static uint64_t least(uint64_t wished, uint64_t most)
     return wished ? MIN(wished, most) : most;
 }
 
-void exchange_start(struct exchange *exchange, const struct exchange_question *question,
-                    struct upstream *const *group, size_t group_len)
+/* The question and the group are known. */
+static void begin_asking(struct exchange *exchange)
 {
-    struct upstream_env *env = env_of(exchange);
-    MUST(!exchange->active && group_len > 0);
+    const struct exchange_question *question = &exchange->asked;
 
     exchange->active = true;
+    exchange->lingering = false;
     exchange->stopped = NULL;
-    exchange->asked = *question;
-    exchange->group = group;
-    exchange->group_len = (uint16_t)MIN(group_len, (size_t)EXCHANGE_GROUP_MAX);
     exchange->attempts_made = 0;
-    exchange->attempts_max = (uint8_t)least(question->attempts_max, EXCHANGE_ATTEMPTS_MAX);
-    exchange->useless = exchange->plain = 0;
+    exchange->useless = 0;
     exchange->failure = (struct exchange_failure){0};
     for (unsigned i = 0; i < exchange->group_len; i++)
         exchange->tried[i] = 0;
-    exchange->one_round = question->rests_the_dead && given_up_are_all(group, exchange->group_len);
+    exchange->one_round =
+        question->rests_the_dead && given_up_are_all(exchange->group, exchange->group_len);
     uint64_t most_us = exchange->one_round ? EXCHANGE_ROUND_US : EXCHANGE_WALL_US;
-    timer_start(env->loop, &exchange->wall,
-                loop_now(env->loop) + least(question->wall_us, most_us));
+    struct loop *loop = env_of(exchange)->loop;
+    timer_start(loop, &exchange->wall, loop_now(loop) + least(question->wall_us, most_us));
     begin(exchange);
+}
+
+void exchange_start(struct exchange *exchange, const struct exchange_question *question,
+                    struct upstream *const *group, size_t group_len)
+{
+    MUST(!exchange->active && !exchange->lingering && group_len > 0);
+    exchange->asked = *question;
+    exchange->group = group;
+    exchange->group_len = (uint16_t)MIN(group_len, (size_t)EXCHANGE_GROUP_MAX);
+    exchange->attempts_max = (uint8_t)least(question->attempts_max, EXCHANGE_ATTEMPTS_MAX);
+    exchange->plain = 0;
+    begin_asking(exchange);
+}
+
+void exchange_resume(struct exchange *exchange)
+{
+    MUST(exchange->lingering);
+    begin_asking(exchange);
 }
 
 void exchange_stop(struct exchange *exchange)
@@ -236,23 +336,52 @@ void exchange_stop(struct exchange *exchange)
     if (exchange->stopped)
         *exchange->stopped = true;
     exchange->stopped = NULL;
-    exchange->active = false;
+    exchange->active = exchange->lingering = false;
     timer_stop(&exchange->wall);
     for (struct list *node; (node = list_first(&exchange->attempts));)
         attempt_free(LIST_ITEM(node, struct attempt, node));
+}
+
+/* A query on a live stream, whose answer is worth having even after the client has given up. */
+static bool is_worth_waiting(const struct attempt *attempt)
+{
+    return attempt->sent_on && !attempt->extra;
+}
+
+/* It has failed. Keeps what may still bring an answer, where the owner cares. */
+static void linger_or_stop(struct exchange *exchange)
+{
+    struct list kept;
+    list_init(&kept);
+    for (struct list *node; (node = list_take_first(&exchange->attempts));) {
+        struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
+        if (exchange->handler->lingers && is_worth_waiting(attempt))
+            list_append(&kept, node);
+        else
+            attempt_free(attempt);
+    }
+    exchange_stop(exchange);
+    for (struct list *node; (node = list_take_first(&kept));)
+        list_append(&exchange->attempts, node);
+    exchange->lingering = !list_is_empty(&exchange->attempts);
 }
 
 static void on_wall(struct timer *timer)
 {
     struct exchange *exchange = CONTAINER_OF(timer, struct exchange, wall);
     struct exchange_failure failure = exchange->failure;
-    failure.is_late = !list_is_empty(&exchange->attempts);
+    if (exchange->lingering) {
+        exchange_stop(exchange);
+        exchange->handler->on_quiet(exchange->owner);
+        return;
+    }
+    failure.is_late = has_hope(exchange);
     failure.any_network |= failure.is_late;
     /* A round proves nothing new: else a zone asked often would never be asked in full again. */
     if (exchange->asked.rests_the_dead && !exchange->one_round && !failure.any_answer)
         given_up_note(exchange->group, exchange->group_len, exchange->tried,
                       exchange->attempts_made);
-    exchange_stop(exchange);
+    linger_or_stop(exchange);
     exchange->handler->on_failed(exchange->owner, &failure);
 }
 
@@ -306,6 +435,10 @@ static void on_answer(struct attempt *attempt, const struct message *message, ui
     exchange->failure.any_answer = true;
     exchange->failure.rcode = message_rcode(message);
     exchange->useless |= UINT64_C(1) << index;
+    if (!exchange->active) {
+        end_if_idle(exchange);
+        return;
+    }
     STATS_INC(env_of(exchange)->stats, upstream_retries_badanswer);
     advance(exchange, WAY_ANY, NULL);
 }
@@ -384,7 +517,7 @@ static void on_failed(struct attempt *attempt, enum attempt_failure why)
 {
     struct exchange *exchange = exchange_of(attempt);
     unsigned index = attempt->index;
-    bool replaced = attempt->slow || attempt->extra;
+    bool replaced = attempt->slow || attempt->overdue || attempt->extra;
     bool diverted = !attempt->over_stream || attempt->upstream != exchange->group[index];
 
     if (exchange->active)
@@ -392,15 +525,17 @@ static void on_failed(struct attempt *attempt, enum attempt_failure why)
     if (why == ATTEMPT_CLOSED && !attempt->waiting && !replaced)
         forgive_stream(exchange, index);
     attempt_free(attempt);
-    if (!exchange->active) /* it is being stopped, and its other attempts fall with it */
+    if (!exchange->active) { /* it lingers; or it is being stopped, and its other attempts fall */
+        end_if_idle(exchange);
         return;
+    }
     if (why <= ATTEMPT_CLOSED)
         note_network(exchange, index);
     exchange->failure.any_answer |= why > ATTEMPT_CLOSED;
     if ((why == ATTEMPT_REFUSED && diverted) || why == ATTEMPT_MALFORMED)
         exchange->useless |= UINT64_C(1) << index;
     /* A hedge goes on in its place, but cannot know better what the server has said. */
-    if (replaced && why <= ATTEMPT_CLOSED && !list_is_empty(&exchange->attempts))
+    if (replaced && why <= ATTEMPT_CLOSED && has_fresh_attempt(exchange))
         return;
     count_retry(exchange, why);
     if (!ask_again(exchange, index, why, diverted))
@@ -420,12 +555,44 @@ static void on_slow(struct attempt *attempt)
     } else {
         STATS_INC(env_of(exchange)->stats, upstream_retries_timeout);
     }
-    if (!attempt->extra)
+    if (exchange->active && !attempt->extra)
         advance(exchange, WAY_ELSEWHERE, silent);
+}
+
+/* Of datagrams only the latest overdue one is still listened for: each open port is one more to
+ * guess. */
+static void drop_overdue_datagram(struct exchange *exchange, const struct attempt *latest)
+{
+    LIST_EACH(node, &exchange->attempts)
+    {
+        struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
+        if (attempt == latest || !attempt->overdue || attempt->over_stream)
+            continue;
+        attempt_free(attempt); /* each overdue one comes here, so there is no second */
+        return;
+    }
+}
+
+/* query-timeout is over. Its answer is still welcome, but another way is tried now. */
+static void on_overdue(struct attempt *attempt)
+{
+    struct exchange *exchange = exchange_of(attempt);
+
+    if (!exchange->active)
+        return;
+    tell_loss(attempt, "timeout, is still waited for");
+    note_network(exchange, attempt->index);
+    if (!attempt->over_stream)
+        drop_overdue_datagram(exchange, attempt);
+    if (attempt->extra || has_fresh_attempt(exchange))
+        return;
+    count_retry(exchange, ATTEMPT_TIMED_OUT);
+    advance(exchange, WAY_ANY, NULL);
 }
 
 static const struct attempt_handler attempt_handler = {
     .on_answer = on_answer,
     .on_failed = on_failed,
     .on_slow = on_slow,
+    .on_overdue = on_overdue,
 };

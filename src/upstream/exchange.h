@@ -10,6 +10,11 @@
  * when a connection dies. It knows nothing of what an answer means beyond belonging to the
  * question: the owner judges.
  *
+ * A server that is slower than the client's patience still answers: a query that was sent over a
+ * stream stays registered there (ATTEMPT_LATE_US). An owner with `lingers` hears of such an answer
+ * after the exchange has failed. One question is sent at most EXCHANGE_LIVE_MAX times over live
+ * streams to the only server, and once to each of several.
+ *
  * Bounds: EXCHANGE_ATTEMPTS_MAX queries sent, EXCHANGE_WALL_US in all, or what the question says if
  * that is less. What has no route to its server does not count. Where all servers are given up
  * and the question wishes it: one query for each of them at once, and EXCHANGE_ROUND_US.
@@ -37,6 +42,7 @@ struct upstreams;
 enum {
     EXCHANGE_ATTEMPTS_MAX = 10,
     EXCHANGE_GROUP_MAX = 64, /* upstreams of one group that are considered */
+    EXCHANGE_LIVE_MAX = 2,   /* queries of one question that are registered on live streams */
 };
 #define EXCHANGE_WALL_US (4800 * US_PER_MS)
 #define EXCHANGE_ROUND_US (1200 * US_PER_MS)
@@ -84,6 +90,11 @@ struct exchange_handler {
     /* For who watches: a query was of no use, and what is to be done is being done. Must change
      * nothing. NULL: nobody does. */
     void (*on_lost)(void *owner, const struct exchange_loss *loss);
+    /* The exchange has failed, and lingered; now no answer can come any more. */
+    void (*on_quiet)(void *owner);
+    /* The exchange lingers after on_failed while queries are registered on live streams: on_answer
+     * or on_quiet follows, unless the owner stops or resumes it. */
+    bool lingers;
 };
 
 struct exchange {
@@ -91,6 +102,7 @@ struct exchange {
     struct upstream *const *group; /* borrowed */
     uint16_t group_len;
     bool active;
+    bool lingering; /* it has failed, but a late answer may come */
     bool one_round; /* none is asked again that was silent */
     bool *stopped;  /* on_answer runs: set when the exchange is stopped inside it */
     uint8_t attempts_made, attempts_max;
@@ -116,5 +128,9 @@ void exchange_start(struct exchange *exchange, const struct exchange_question *q
 
 /* Ends it without a call back; allowed when it is not active. */
 void exchange_stop(struct exchange *exchange);
+
+/* Lingering: somebody wants the answer again. Asks anew within the same bounds; what is registered
+ * on live streams counts as asked. Nothing is called back before the return. */
+void exchange_resume(struct exchange *exchange);
 
 #endif

@@ -445,7 +445,7 @@ void pool_note_silent(struct pool *pool, struct conn *conn)
     silence_doubt(&conn->silence); /* also of one to be replaced: it may be all there is */
     if (conn->ending != CONN_END_NONE)
         return;
-    if (conn->inflight.owed <= conn->options->max_in_flight)
+    if (conn->inflight.owed + conn->overdue <= conn->options->max_in_flight)
         return;
     conn->ending = CONN_END_OWED;
     pool_tend(pool);

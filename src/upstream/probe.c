@@ -44,13 +44,19 @@ static void on_failed(struct attempt *attempt, enum attempt_failure why)
 
 static void on_slow(struct attempt *attempt)
 {
-    (void)attempt; /* it has until its ceiling */
+    (void)attempt; /* it has until it is overdue */
+}
+
+static void on_overdue(struct attempt *attempt)
+{
+    probe_free(attempt->owner);
 }
 
 static const struct attempt_handler handler = {
     .on_answer = on_answer,
     .on_failed = on_failed,
     .on_slow = on_slow,
+    .on_overdue = on_overdue,
 };
 
 static bool send_probe(struct probe *probe, struct upstream *upstream)

@@ -44,11 +44,30 @@ static void divert(struct attempt *attempt, enum pool_lack lack)
     count_fallback(attempt, lack);
 }
 
+/* The plain sibling of an opportunistic upstream is a server of its own, with streams of its own.
+ */
+static bool send_beside_streams(struct attempt *attempt, bool *full)
+{
+    struct upstream *upstream = attempt->upstream;
+
+    if (!upstream_prefers_stream(upstream) || upstream_falls_back_to_udp(upstream))
+        return attempt_send_udp(attempt);
+    if (!upstream->plain)
+        return false;
+    attempt->upstream = upstream->plain;
+    if (way_send(attempt, WAY_ANY, NULL, full))
+        return true;
+    attempt->upstream = upstream;
+    return false;
+}
+
 bool way_send(struct attempt *attempt, enum way way, const struct conn *avoid, bool *full)
 {
     struct upstream *upstream = attempt->upstream;
     enum pool_lack lack = POOL_FULL;
 
+    if (way == WAY_DATAGRAM)
+        return send_beside_streams(attempt, full);
     if (way != WAY_STREAM && way != WAY_OWN && !upstream_prefers_stream(upstream))
         return attempt_send_udp(attempt);
 

@@ -40,13 +40,21 @@ void exchange_start(struct exchange *exchange, const struct exchange_question *q
     asked[asked_count++] = exchange;
 }
 
+void exchange_resume(struct exchange *exchange)
+{
+    assert_true(exchange->lingering);
+    exchange->lingering = false;
+    exchange->active = true;
+    active_count++;
+}
+
 void exchange_stop(struct exchange *exchange)
 {
     if (exchange->stopped)
         *exchange->stopped = true;
     exchange->stopped = NULL;
     active_count -= exchange->active;
-    exchange->active = false;
+    exchange->active = exchange->lingering = false;
 }
 
 static inline enum exchange_verdict answer_with(unsigned number, const struct message *message)
@@ -59,7 +67,7 @@ static inline enum exchange_verdict answer_with(unsigned number, const struct me
     bool stopped = false;
     if (answering)
         answer.source.addr = *upstreams_addr(answering);
-    assert_true(exchange->active);
+    assert_true(exchange->active || exchange->lingering);
     exchange->stopped = &stopped;
     enum exchange_verdict verdict = exchange->handler->on_answer(exchange->owner, &answer);
     if (stopped) {
@@ -84,6 +92,16 @@ static inline void exchange_fails(unsigned number, struct exchange_failure failu
 {
     assert_true(asked[number]->active);
     exchange_stop(asked[number]);
+    asked[number]->handler->on_failed(asked[number]->owner, &failure);
+}
+
+/* The same, while a query is still registered on a live stream. */
+static inline void exchange_fails_and_lingers(unsigned number)
+{
+    struct exchange_failure failure = {.any_network = true, .is_late = true};
+    assert_true(asked[number]->active);
+    exchange_stop(asked[number]);
+    asked[number]->lingering = true;
     asked[number]->handler->on_failed(asked[number]->owner, &failure);
 }
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * The list of lingering tasks. What a late answer means is task_answer.c's.
+ *
+ * Invariant: a lingering task has a lingering exchange and no waiters.
+ */
+#include "resolve/linger.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "resolve/trace.h"
+
+bool linger_may(const struct task *task)
+{
+    return task->exchange.lingering && !task->zone->is_authoritative && task->depth == 0 &&
+           !task->tasks->closing && task_is_current(task);
+}
+
+static void enter(struct task *task)
+{
+    struct tasks *tasks = task->tasks;
+    task->state = TASK_LINGERING;
+    tasks->lingering_count++;
+    list_append(&tasks->lingering, &task->node);
+}
+
+static void leave(struct task *task)
+{
+    MUST(task->state == TASK_LINGERING);
+    list_remove(&task->node);
+    task->tasks->lingering_count--;
+}
+
+/* What belonged to the client's question is over: its trace, and its claim to be a refresh. */
+static void forget_client(struct task *task)
+{
+    task->tasks->refreshing -= task->is_refresh;
+    task->is_refresh = false;
+    trace_unref(task->trace);
+    task->trace = NULL;
+    free(task->owned);
+    task->owned = NULL;
+}
+
+bool linger_begin(struct task *task)
+{
+    struct tasks *tasks = task->tasks;
+    bool may = linger_may(task) && !task->head && !tasks_find(tasks, &task->key);
+    if (may && tasks->lingering_count >= tasks->max / TASK_LINGER_SHARE)
+        may = linger_drop_oldest(tasks);
+    if (!may || tasks->count >= tasks->max) {
+        exchange_stop(&task->exchange);
+        return false;
+    }
+    forget_client(task);
+    tasks_link(tasks, task);
+    enter(task);
+    return true;
+}
+
+void linger_wake(struct task *task)
+{
+    struct loop *loop = task->tasks->loop;
+    leave(task);
+    task->state = TASK_RUNNING;
+    task->events_left = TASK_EVENTS_MAX;
+    task->is_late = true;
+    task->ends_at = loop_now(loop) + TASK_WALL_US;
+    timer_start(loop, &task->wall, task->ends_at);
+}
+
+void linger_again(struct task *task)
+{
+    MUST(task->state == TASK_RUNNING && list_is_empty(&task->waiters));
+    timer_stop(&task->wall);
+    enter(task);
+}
+
+void linger_end(struct task *task)
+{
+    leave(task);
+    exchange_stop(&task->exchange);
+    tasks_unlink(task->tasks, task);
+    tasks_give(task->tasks, task);
+}
+
+bool linger_drop_oldest(struct tasks *tasks)
+{
+    struct list *node = list_first(&tasks->lingering);
+    if (node)
+        linger_end(LIST_ITEM(node, struct task, node));
+    return node != NULL;
+}
+
+void linger_drop_all(struct tasks *tasks)
+{
+    while (linger_drop_oldest(tasks))
+        ;
+}
