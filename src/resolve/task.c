@@ -63,6 +63,8 @@ static struct task *take_in(struct tasks *tasks, const struct cache_key *key,
 {
     if (depth > 0 && tasks->sub_count >= tasks->max / TASK_SUB_SHARE)
         return NULL;
+    if (tasks->count >= tasks->max)
+        (void)linger_drop_oldest(tasks);
     struct task *task = tasks_take(tasks, key);
     if (!task)
         return NULL;

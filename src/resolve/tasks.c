@@ -14,7 +14,6 @@
 #include "base/check.h"
 #include "dns/word.h"
 #include "resolve/lame.h"
-#include "resolve/linger.h"
 #include "resolve/trace.h"
 
 enum { DEPENDS_STEPS_MAX = 256 /* tasks looked at for one question of dependence */ };
@@ -171,7 +170,7 @@ static void reset(struct task *task, struct tasks *tasks, const struct cache_key
 
 struct task *tasks_take(struct tasks *tasks, const struct cache_key *key)
 {
-    if (tasks->closing || (tasks->count >= tasks->max && !linger_drop_oldest(tasks)))
+    if (tasks->closing || tasks->count >= tasks->max)
         return NULL;
     if (list_is_empty(&tasks->idle) && !grow(tasks))
         return NULL;

@@ -382,6 +382,8 @@ static void answered(struct attempt *attempt, const struct message *message)
     uint64_t rtt_us = loop_now(attempt->env->loop) - attempt->sent_at;
 
     upstream->answers++;
+    if (attempt->overdue)
+        STATS_INC(attempt->env->stats, upstream_late_answers);
     upstream_answered(upstream, attempt->over_stream, rtt_us);
     stats_histogram_add(&attempt->env->stats->upstream_latency, rtt_us);
     if (is_secured(attempt))

@@ -61,14 +61,15 @@ static void count_attempt(struct exchange *exchange, int by)
         *left = (uint8_t)(*left - by);
 }
 
-/* Queries at this server that are registered on a stream, or wait for one. */
+/* Queries at this server that are registered on a stream, or wait for one. Probes of a stream in
+ * doubt do not count: it is hardly live. */
 static unsigned count_by_stream(const struct exchange *exchange, unsigned index)
 {
     unsigned count = 0;
     LIST_EACH(node, &exchange->attempts)
     {
         const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
-        count += attempt->index == index && attempt->over_stream;
+        count += attempt->index == index && attempt->over_stream && !attempt->extra;
     }
     return count;
 }

@@ -72,6 +72,10 @@ bool way_send(struct attempt *attempt, enum way way, const struct conn *avoid, b
         return attempt_send_udp(attempt);
 
     struct conn *conn = pool_take(&upstream->pool, avoid, &lack);
+    if (conn && way == WAY_ELSEWHERE && conn->silence.doubted) {
+        conn = NULL; /* no better than the silent one: a fresh connection is worth the dial */
+        lack = POOL_STALLED;
+    }
     if (conn && attempt_send_stream(attempt, conn))
         return true;
     if (upstream->plain && way != WAY_OWN) { /* the answer waits for TLS only if it must */

@@ -3,6 +3,9 @@
 /* Tasks whose clients have given up, and the late answers that still come for them. */
 #include "unit/resolve/clients.h"
 
+#include "resolve/tasks.h"
+#include "resolve/trace.h"
+
 /* A client asks and hears of a failure; the exchange number lingers. */
 static void fail_and_linger(const char *name)
 {
@@ -83,6 +86,19 @@ static void test_silence_ends_a_lingering_task(void **state)
     assert_int_equal(client.answers, 1);
 }
 
+/* Tasks are used again, so several numbers may have the same exchange. */
+static unsigned count_lingering(void)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < asked_count; i++) {
+        bool is_first = asked[i]->lingering;
+        for (unsigned k = 0; k < i; k++)
+            is_first &= asked[k] != asked[i];
+        count += is_first;
+    }
+    return count;
+}
+
 /* The oldest gives way, first to others that linger, then to clients. */
 static void test_lingering_tasks_are_bounded_and_make_room(void **state)
 {
@@ -94,18 +110,13 @@ static void test_lingering_tasks_are_bounded_and_make_room(void **state)
         snprintf(name, sizeof(name), "n%u.example", i);
         fail_and_linger(name);
     }
-    unsigned lingering = 0;
-    for (unsigned i = 0; i < MOST + 5; i++)
-        lingering += asked[i]->lingering;
-    assert_int_equal(lingering, MOST);
-    assert_false(asked[4]->lingering);
-    assert_true(asked[5]->lingering);
+    assert_int_equal(count_lingering(), MOST);
     for (unsigned i = 0; i < MAX_TASKS; i++) {
         snprintf(name, sizeof(name), "c%u.example", i);
         client_ask(&clients[i], name, 0);
     }
     assert_int_equal(resolver_tasks(resolver), MAX_TASKS);
-    assert_false(asked[MOST + 4]->lingering);
+    assert_int_equal(count_lingering(), 0);
     end_resolver();
 }
 
