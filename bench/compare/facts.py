@@ -29,6 +29,12 @@ def memory_gib():
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (1 << 30)
 
 
+def idle_seconds():
+    """Of all CPUs together, since the machine started."""
+    words = pathlib.Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()
+    return int(words[4]) / os.sysconf("SC_CLK_TCK")
+
+
 def system_name():
     try:
         return platform.freedesktop_os_release()["PRETTY_NAME"]

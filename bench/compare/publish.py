@@ -24,3 +24,11 @@ def publish(out):
         else:
             target.unlink(missing_ok=True)
     print(f"published in {RESULTS}", file=sys.stderr)
+
+
+def publish_faults(out):
+    """The table, its figures and its chart; the points of all queries stay where they were made."""
+    RESULTS.mkdir(exist_ok=True)
+    for name in ("faults.md", "faults.csv", "faults.svg"):
+        shutil.copyfile(out / name, RESULTS / name)
+    print(f"published in {RESULTS}", file=sys.stderr)

@@ -30,18 +30,22 @@ class Point:
         return self.rcode == 0
 
 
-class Client:
-    """Asks one server and notes what comes. Latency counts from when the query was due."""
+def label(server):
+    return f"{server.name} {programs.TRANSPORT_NAMES[server.transport]}"
 
-    def __init__(self, server, prefix):
-        self.server, self.prefix = server, prefix
+
+class Client:
+    """Asks the server at a port and notes what comes. Latency counts from when the query was due."""
+
+    def __init__(self, port, prefix):
+        self.prefix = prefix
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.connect(("127.0.0.1", server.port))
+        self.socket.connect(("127.0.0.1", port))
         self.socket.setblocking(False)
         self.points, self.waiting = [], {}
 
-    def label(self):
-        return f"{self.server.name} {programs.TRANSPORT_NAMES[self.server.transport]}"
+    def name_of(self, number):
+        return f"{self.prefix}{number}.{stage.SUFFIX}"
 
     def ask(self, due_s):
         number = len(self.points)
@@ -49,11 +53,11 @@ class Client:
         self.points.append(point)
         self.waiting[number & 0xFFFF] = point
         try:
-            self.socket.send(stage.query(f"{self.prefix}{number}.{stage.SUFFIX}", number & 0xFFFF))
+            self.socket.send(stage.query(self.name_of(number), number & 0xFFFF))
         except OSError:
             pass  # lost
 
-    def take(self, now_s):
+    def take(self, now_s, patience_s):
         while True:
             try:
                 answer = self.socket.recv(4096)
@@ -61,11 +65,11 @@ class Client:
                 return
             point = self.waiting.pop(int.from_bytes(answer[:2], "big"), None) \
                 if len(answer) >= 12 else None
-            if point and now_s - point.due_s <= PATIENCE_SECONDS:
+            if point and now_s - point.due_s <= patience_s:
                 point.latency_ms, point.rcode = 1000 * (now_s - point.due_s), answer[3] & 15
 
 
-def drive(clients, seconds, rate):
+def drive(clients, seconds, rate, patience_s=PATIENCE_SECONDS):
     """Open loop: query i of client k is due at (i + k / clients) / rate, whatever is answered."""
     with selectors.DefaultSelector() as selector:
         for client in clients:
@@ -79,11 +83,11 @@ def drive(clients, seconds, rate):
                 sent += 1
             if sent == total and not any(client.waiting for client in clients):
                 return
-            if now > seconds + PATIENCE_SECONDS:
+            if now > seconds + patience_s:
                 return
             due = sent / (rate * len(clients)) - now if sent < total else 0.1
             for key, _ in selector.select(max(0.0, due)):
-                key.data.take(time.monotonic() - start)
+                key.data.take(time.monotonic() - start, patience_s)
 
 
 def start_servers(theatre, one, found):
@@ -116,10 +120,10 @@ def play(theatre, one, found, quick=False):
     theatre.upstream.set(cells.DEFAULTS)
     theatre.set_distance(one)
     servers = start_servers(theatre, one, found)
-    settle = [Client(server, "settle") for server in servers]
+    settle = [Client(server.port, "settle") for server in servers]
     drive(settle, SETTLE_QUERIES / one.rate, one.rate)
     theatre.upstream.set(one.settings)
-    clients = [Client(server, "s") for server in servers]
+    clients = [Client(server.port, "s") for server in servers]
     timers = schedule(theatre, one, seconds)
     drive(clients, seconds, one.rate)
     for timer in timers:
@@ -129,7 +133,7 @@ def play(theatre, one, found, quick=False):
     for server in servers:
         theatre.dismiss(server)
     theatre.clear_scene()
-    return {client.label(): client.points for client in clients}
+    return {label(server): client.points for server, client in zip(servers, clients)}
 
 
 def write_csv(path, played):

@@ -32,9 +32,9 @@ def query(name, number=None):
     return struct.pack(">6H", number, 0x0100, 1, 0, 0, 0) + labels + b"\0\0\1\0\1"
 
 
-def await_answer(process, port):
+def await_answer(process, port, seconds=START_SECONDS):
     """True once a query is answered with NOERROR, False when the process ended or never answers."""
-    until = time.monotonic() + START_SECONDS
+    until = time.monotonic() + seconds
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.settimeout(0.3)
         while time.monotonic() < until and process.poll() is None:

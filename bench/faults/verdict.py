@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""From the points of a play to its figures, and from the figures of a row to a verdict. All of it is pure."""
+
+import math
+import statistics
+from dataclasses import dataclass
+
+NORMAL_MS = 50.0       # five round trips of the link
+WINDOW_S = 1.0         # answers are normal again from an instant on when in this time
+ABNORMAL_SHARE = 0.05  # no more than this share of the queries is abnormal
+# Two plays of one thing differ by that much on a machine that does something else as well.
+FAILED_SLACK, RECOVERED_SLACK_S = 2, 0.1
+P99_FACTOR = 2.0
+
+NEVER = math.inf
+
+
+@dataclass(frozen=True)
+class Figures:
+    """asked: queries due from the fault's beginning to the end of the observation; failed: without an answer or
+    with an error; recovered_at_s: when answers were normal again, NEVER if not before the end."""
+    asked: int
+    failed: int
+    lost: int
+    p50_ms: float
+    p99_ms: float
+    max_ms: float
+    recovered_at_s: float
+
+
+def percentile(ordered, share):
+    """None of nothing."""
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
+
+
+def is_normal(point):
+    return point.is_good and point.latency_ms <= NORMAL_MS
+
+
+def recovered_at(points, from_s):
+    """The instant at which the first query was due that begins WINDOW_S of normal answers."""
+    late = [point for point in points if point.due_s >= from_s]
+    abnormal, last = 0, 0  # of late[first:last]
+    for first, point in enumerate(late):
+        while last < len(late) and late[last].due_s < point.due_s + WINDOW_S:
+            abnormal += not is_normal(late[last])
+            last += 1
+        if last == len(late) and late[-1].due_s < point.due_s + WINDOW_S * 0.9:
+            return NEVER
+        if is_normal(point) and abnormal <= ABNORMAL_SHARE * (last - first):
+            return point.due_s
+        abnormal -= not is_normal(point)
+    return NEVER
+
+
+def figures(points, begin_s):
+    """A system that finds a way around the fault is normal before its end."""
+    asked = [point for point in points if point.due_s >= begin_s]
+    good = sorted(point.latency_ms for point in asked if point.is_good)
+    return Figures(len(asked), len(asked) - len(good), sum(point.rcode is None for point in asked),
+                   percentile(good, 0.5), percentile(good, 0.99), good[-1] if good else None,
+                   recovered_at(asked, begin_s))
+
+
+def median(rounds):
+    """The figures of several rounds, each by itself. Where a round has none, the others count."""
+    def of(name):
+        values = [getattr(one, name) for one in rounds if getattr(one, name) is not None]
+        return statistics.median_low(values) if values else None
+
+    return Figures(*(of(name) for name in Figures.__dataclass_fields__))
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A part of the goal that a system of ours did not reach. is_excused: the other failed more queries, so
+    its percentile leaves out what ours has."""
+    what: str  # failures, recovery or p99
+    ours: float
+    other: str
+    theirs: float
+    is_excused: bool = False
+
+
+def misses(ours, others):
+    """Where the figures `ours` do not reach the goal beside the others, {label: Figures}."""
+    found = []
+    if not others:
+        return found
+    best = min(others, key=lambda name: others[name].failed)
+    if ours.failed > others[best].failed + FAILED_SLACK:
+        found.append(Miss("failures", ours.failed, best, others[best].failed))
+    best = min(others, key=lambda name: others[name].recovered_at_s)
+    if ours.recovered_at_s > others[best].recovered_at_s + RECOVERED_SLACK_S:
+        found.append(Miss("recovery", ours.recovered_at_s, best, others[best].recovered_at_s))
+    answered = {name: one.p99_ms for name, one in others.items() if one.p99_ms is not None}
+    if answered:
+        best = min(answered, key=answered.get)
+        if ours.p99_ms is None or ours.p99_ms > P99_FACTOR * answered[best]:
+            found.append(Miss("p99", ours.p99_ms, best, answered[best],
+                              others[best].failed > ours.failed + FAILED_SLACK))
+    return found
