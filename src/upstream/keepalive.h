@@ -4,8 +4,12 @@
 #define NAILUP_UPSTREAM_KEEPALIVE_H
 
 /*
- * How long a peer lets connections idle, and what to do when one ends idle: RFC 7828 and our rules
- * of choice. An idle end is no failure. Pure.
+ * What a peer says about idle connections (RFC 7828), and our rules of choice.
+ *
+ * A timeout of 0 is about the connection on which it comes: a server that stops or is full sends
+ * it. Only zeros on fresh connections, one after the other, say that this address wants no
+ * connections to be kept. Then it is left alone for a pause that grows, and one connection that
+ * lives ends all of it. An idle end is no failure. Pure.
  */
 
 #include <stdbool.h>
@@ -13,22 +17,35 @@
 
 #include "base/units.h"
 
-#define KEEPALIVE_BAN_US (600 * US_PER_S)       /* after a timeout of 0 */
+enum { KEEPALIVE_ZEROS = 2 }; /* on fresh connections in a row, until the address is left alone */
+
+#define KEEPALIVE_FRESH_US (10 * US_PER_S)      /* a connection is fresh when it is younger */
+#define KEEPALIVE_PAUSE_US (10 * US_PER_S)      /* the first pause; each further one doubles */
+#define KEEPALIVE_PAUSE_MAX_US (300 * US_PER_S)
+#define KEEPALIVE_FORGET_US (900 * US_PER_S)    /* after the last zero: it counts no more */
 #define KEEPALIVE_REDIAL_MAX_US (60 * US_PER_S) /* between idle ends without a query */
 
 struct keepalive {
-    uint64_t peer_idle_us; /* the last answer of RFC 7828; 0: none heard */
-    uint64_t banned_until_at;
+    uint64_t peer_idle_us; /* the last timeout that the peer announced; 0: none */
+    uint32_t zeros;        /* on fresh connections in a row */
+    uint64_t zero_at;      /* the last zero that counted */
+    uint64_t left_alone_until_at;
     uint32_t idle_ends; /* in a row, with no query in between */
 };
 
-/* The peer's answer, in units of 100 ms. 0 bans nailing for ten minutes. */
-void keepalive_heard(struct keepalive *keepalive, uint16_t timeout_100ms, uint64_t now);
+/* The peer announced a timeout above 0, in units of 100 ms. */
+void keepalive_heard(struct keepalive *keepalive, uint16_t timeout_100ms);
+
+/* The peer sent 0 on a connection that became ready at that instant. */
+void keepalive_heard_zero(struct keepalive *keepalive, uint64_t ready_at, uint64_t now);
+
+/* A connection that was answered has ended, and the peer never sent 0 on it. */
+void keepalive_lived(struct keepalive *keepalive, uint64_t ready_at, uint64_t now);
 
 /* May this address be nailed? */
 static inline bool keepalive_allows(const struct keepalive *keepalive, uint64_t now)
 {
-    return now >= keepalive->banned_until_at;
+    return now >= keepalive->left_alone_until_at;
 }
 
 /* A nailed connection ended idle: how long to wait before the next dial: 0, 1 s, 2 s, 4 s ... */

@@ -285,6 +285,7 @@ static void on_ended(struct conn *conn, enum conn_end why)
 
     list_remove(&conn->node);
     pool->last_close = why;
+    pool->ended_ready_at = conn->ready_at;
     if (conn->error)
         pool->last_error = conn->error;
     tell_successor(pool, why);
@@ -292,6 +293,8 @@ static void on_ended(struct conn *conn, enum conn_end why)
         return;
     pool->dial_failures += is_failed_dial(why);
     note_single(pool, conn, why);
+    if (conn->answers > 0 && conn->ending != CONN_END_KEEPALIVE_ZERO)
+        keepalive_lived(&pool->keepalive, conn->ready_at, pool_now(pool));
 
     uint64_t again_at = redial_at(pool, conn, why);
     if (pool->must_earn && pool->backoff.failures >= POOL_EARN_FAILURES)
@@ -451,16 +454,25 @@ void pool_note_silent(struct pool *pool, struct conn *conn)
     pool_tend(pool);
 }
 
+static void heard_zero(struct pool *pool, struct conn *conn)
+{
+    uint64_t now = pool_now(pool);
+    keepalive_heard_zero(&pool->keepalive, conn ? conn->ready_at : pool->ended_ready_at, now);
+    if (!keepalive_allows(&pool->keepalive, now)) {
+        pool_give_places(pool);
+        timer_start(pool->env->loop, &pool->tend_later, pool->keepalive.left_alone_until_at);
+    }
+    if (conn && conn->state == CONN_READY)
+        conn_retire(conn, CONN_END_KEEPALIVE_ZERO);
+}
+
 void pool_heard_keepalive(struct pool *pool, struct conn *conn, uint16_t timeout_100ms)
 {
-    keepalive_heard(&pool->keepalive, timeout_100ms, pool_now(pool));
     if (timeout_100ms == 0) {
-        pool_give_places(pool);
-        timer_start(pool->env->loop, &pool->tend_later, pool->keepalive.banned_until_at);
-        if (conn && conn->state == CONN_READY)
-            conn_retire(conn, CONN_END_KEEPALIVE_ZERO);
+        heard_zero(pool, conn);
         return;
     }
+    keepalive_heard(&pool->keepalive, timeout_100ms);
     if (conn)
         conn_set_idle_limit(conn, idle_limit(pool));
 }

@@ -52,6 +52,7 @@ struct pool {
     struct single_use single;
     struct pace dial_pace; /* of handshakes of TLS, of dials towards a single-use server */
     enum conn_end last_close;
+    uint64_t ended_ready_at; /* when the connection that ended last had become ready */
     enum err
         last_error; /* of the last dial or connection that failed; ERR_OK: it went well since */
     struct pool_rate rate;

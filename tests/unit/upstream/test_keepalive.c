@@ -8,7 +8,8 @@
 
 #include "upstream/keepalive.h"
 
-#define S UINT64_C(1000000)
+#define MS US_PER_MS
+#define S US_PER_S
 
 static void test_keepalive_idle_ends_wait_longer_each_time(void **state)
 {
@@ -29,23 +30,65 @@ static void test_keepalive_a_query_starts_the_count_anew(void **state)
     assert_int_equal(keepalive_idle_end(&keepalive), 0);
 }
 
-static void test_keepalive_zero_bans_nailing_for_ten_minutes(void **state)
+static void test_keepalive_zero_on_an_old_connection_means_that_one(void **state)
 {
     (void)state;
     struct keepalive keepalive = {0};
-    assert_true(keepalive_allows(&keepalive, 5 * S));
-    keepalive_heard(&keepalive, 0, 5 * S);
-    assert_false(keepalive_allows(&keepalive, 604 * S));
-    assert_true(keepalive_allows(&keepalive, 605 * S));
+    for (uint64_t i = 1; i < 10; i++) {
+        keepalive_heard_zero(&keepalive, 100 * i * S - KEEPALIVE_FRESH_US, 100 * i * S);
+        assert_true(keepalive_allows(&keepalive, 100 * i * S));
+    }
+}
+
+static void test_keepalive_zeros_on_fresh_connections_pause_ever_longer(void **state)
+{
+    (void)state;
+    static const uint64_t expected[] = {0, 10, 20, 40, 80, 160, 300, 300};
+    struct keepalive keepalive = {0};
+    uint64_t now = 5 * S;
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        keepalive_heard_zero(&keepalive, now - MS, now);
+        uint64_t end = now + expected[i] * S;
+        assert_true(expected[i] == 0 || !keepalive_allows(&keepalive, end - 1));
+        assert_true(keepalive_allows(&keepalive, end));
+        now = end + S;
+    }
+}
+
+/* Four connections that were made together hear 0 together. */
+static void test_keepalive_one_stop_is_one_zero(void **state)
+{
+    (void)state;
+    struct keepalive keepalive = {0};
+    for (int i = 0; i < 4; i++)
+        keepalive_heard_zero(&keepalive, 5 * S, 6 * S);
+    assert_true(keepalive_allows(&keepalive, 6 * S));
+}
+
+static void test_keepalive_a_connection_that_lives_ends_the_pauses(void **state)
+{
+    (void)state;
+    struct keepalive keepalive = {0};
+    keepalive_heard_zero(&keepalive, 5 * S, 6 * S);
+    keepalive_lived(&keepalive, 7 * S, 8 * S); /* too short to say anything */
+    assert_int_equal(keepalive.zeros, 1);
+    keepalive_lived(&keepalive, 7 * S, 7 * S + KEEPALIVE_FRESH_US);
+    assert_int_equal(keepalive.zeros, 0);
+    keepalive_heard_zero(&keepalive, 25 * S, 26 * S);
+    keepalive_heard(&keepalive, 1);
+    keepalive_heard_zero(&keepalive, 27 * S, 28 * S);
+    assert_true(keepalive_allows(&keepalive, 28 * S));
+    keepalive_heard_zero(&keepalive, 28 * S, 29 * S + KEEPALIVE_FORGET_US);
+    assert_int_equal(keepalive.zeros, 0);
 }
 
 static void test_keepalive_counts_in_tenths_of_a_second(void **state)
 {
     (void)state;
     struct keepalive keepalive = {0};
-    keepalive_heard(&keepalive, 25, 0);
+    keepalive_heard(&keepalive, 25);
     assert_int_equal(keepalive.peer_idle_us, 25 * S / 10);
-    keepalive_heard(&keepalive, UINT16_MAX, 0);
+    keepalive_heard(&keepalive, UINT16_MAX);
     assert_int_equal(keepalive.peer_idle_us, UINT16_MAX * S / 10);
 }
 
@@ -54,7 +97,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keepalive_idle_ends_wait_longer_each_time),
         cmocka_unit_test(test_keepalive_a_query_starts_the_count_anew),
-        cmocka_unit_test(test_keepalive_zero_bans_nailing_for_ten_minutes),
+        cmocka_unit_test(test_keepalive_zero_on_an_old_connection_means_that_one),
+        cmocka_unit_test(test_keepalive_zeros_on_fresh_connections_pause_ever_longer),
+        cmocka_unit_test(test_keepalive_one_stop_is_one_zero),
+        cmocka_unit_test(test_keepalive_a_connection_that_lives_ends_the_pauses),
         cmocka_unit_test(test_keepalive_counts_in_tenths_of_a_second),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ static void test_pool_a_dial_that_fails_at_once_frees_no_waiter_too_early(void *
     fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_FAIL_NOW);
     options.prewarm = false;
     struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
-    keepalive_heard(&upstream->pool.keepalive, 0, loop_now(world.loop));
+    upstream->pool.keepalive.left_alone_until_at = UINT64_MAX; /* not nailed */
     upstreams_env(world.upstreams)->free_attempt_count = ATTEMPTS_FREE_MAX;
     ask_and_wait(&asker, &world, "www.example", upstream);
     assert_int_equal(asker.result, ASKER_FAILED);

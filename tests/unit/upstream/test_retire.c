@@ -550,7 +550,9 @@ test_retire_one_that_is_back_while_it_may_not_be_nailed_is_nailed_when_it_may(vo
     struct fake_peer *peer = world_peer(&world, AT, NULL, NULL);
     struct upstream *upstream = change(&world, NULL, AT, &options);
     fake_loop_advance(world.loop, 100 * MS);
-    pool_heard_keepalive(&upstream->pool, NULL, 0); /* RFC 7828: go away for ten minutes */
+    upstream->pool.ended_ready_at = upstream->pool.keepalive.zero_at = loop_now(world.loop);
+    upstream->pool.keepalive.zeros = 10; /* RFC 7828: once more, and five minutes of pause */
+    pool_heard_keepalive(&upstream->pool, NULL, 0);
     change(&world, upstream, NULL, NULL);
     assert_ptr_equal(change(&world, NULL, AT, &options), upstream);
     fake_loop_advance(world.loop, 60 * S);

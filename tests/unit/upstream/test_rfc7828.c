@@ -97,8 +97,8 @@ static void test_rfc7828_idle_ends_in_a_row_wait(void **state)
     world_close(&f.world);
 }
 
-/* 0: drained at once, not nailed for ten minutes, UDP meanwhile. */
-static void test_rfc7828_zero_ends_nailing_for_ten_minutes(void **state)
+/* 0 ends the connection on which it comes, and the next one is dialled at once. */
+static void test_rfc7828_zero_drains_that_connection_only(void **state)
 {
     (void)state;
     struct fixture f;
@@ -107,22 +107,89 @@ static void test_rfc7828_zero_ends_nailing_for_ten_minutes(void **state)
     fixture_open(&f, 0, &options);
     ask_and_wait(&asker, &f.world, "www.example", f.upstream);
     assert_true(asker.over_stream);
+    f.script.timeout_100ms = 600;
     fake_loop_advance(f.world.loop, 10 * MS);
     assert_true(fake_conn_was_closed(peer_conn(f.peer, 0)));
     assert_int_equal(f.world.stats.upstream_closes_keepalive_zero, 1);
-    for (int i = 0; i < 590; i++) {
+    for (int i = 0; i < 100; i++) {
+        ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+        assert_true(asker.over_stream);
+        fake_loop_advance(f.world.loop, S);
+    }
+    assert_int_equal(peer_dials(f.peer), 2);
+    world_close(&f.world);
+}
+
+static struct conn *first_ready(const struct fixture *f)
+{
+    LIST_EACH(node, &f->upstream->pool.conns)
+    {
+        struct conn *conn = LIST_ITEM(node, struct conn, node);
+        if (conn->state == CONN_READY)
+            return conn;
+    }
+    return NULL;
+}
+
+/* A server with long-lived connections stops, says so on each of them, and is back after a while.
+ * It has connections again within the back-off of a refused dial. */
+static void test_rfc7828_a_restart_does_not_end_nailing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    options.connections = 3;
+    fixture_open(&f, 600, &options);
+    for (int restart = 0; restart < 5; restart++) {
+        for (int i = 0; i < 30; i++) {
+            ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+            assert_true(asker.over_stream);
+            fake_loop_advance(f.world.loop, S);
+        }
+        size_t dials = peer_dials(f.peer);
+        fake_server_set_dial(fake_peer_server(f.peer), FAKE_DIAL_REFUSE);
+        for (struct conn *conn; (conn = first_ready(&f));)
+            pool_heard_keepalive(&f.upstream->pool, conn, 0);
+        fake_loop_advance(f.world.loop, 3 * S);
+        fake_server_set_dial(fake_peer_server(f.peer), FAKE_DIAL_ACCEPT);
+        fake_loop_advance(f.world.loop, BACKOFF_CAP_US + S);
+        assert_int_equal(f.world.stats.upstream_ready, 3);
+        assert_true(peer_dials(f.peer) > dials);
+    }
+    world_close(&f.world);
+}
+
+/* 0 on every fresh connection: left alone for pauses that grow up to minutes, UDP meanwhile. */
+static void test_rfc7828_zero_on_fresh_connections_pauses_nailing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, 0, &options);
+    for (int i = 0; i < 3600; i++) {
         ask_and_wait(&asker, &f.world, "www.example", f.upstream);
         assert_int_equal(asker.result, ASKER_ANSWERED);
-        assert_false(asker.over_stream);
         fake_loop_advance(f.world.loop, S - 10 * MS);
     }
-    assert_int_equal(peer_dials(f.peer), 1);
-    fake_loop_advance(f.world.loop, 15 * S);
-    f.script.timeout_100ms = 600;
-    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    /* 2, then after 10, 20, 40, 80, 160 s, and then every five minutes */
+    assert_in_range(peer_dials(f.peer), 15, 2 + 5 + 3600 / 300 + 1);
+
+    f.script.timeout_100ms = 600; /* a connection that lives ends all of it */
+    fake_loop_advance(f.world.loop, KEEPALIVE_PAUSE_MAX_US + S);
+    for (int i = 0; i < 20; i++) {
+        ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+        assert_true(asker.over_stream);
+        fake_loop_advance(f.world.loop, S);
+    }
+    size_t dials = peer_dials(f.peer);
+    f.script.timeout_100ms = 0;
+    fake_conn_close(peer_conn(f.peer, dials - 1));
     fake_loop_advance(f.world.loop, S);
     ask_and_wait(&asker, &f.world, "www.example", f.upstream);
-    assert_true(asker.over_stream);
+    fake_loop_advance(f.world.loop, S);
+    assert_int_equal(f.world.stats.upstream_ready, 1); /* the first zero again */
     world_close(&f.world);
 }
 
@@ -139,22 +206,26 @@ static void test_rfc7828_zero_without_fallback_still_answers(void **state)
         ask_and_wait(&asker, &f.world, "www.example", f.upstream);
         assert_int_equal(asker.result, ASKER_ANSWERED);
         fake_loop_advance(f.world.loop, S);
-        assert_int_equal(f.world.stats.upstream_ready, 0);
+        assert_int_equal(f.world.stats.upstream_ready, i + 1 < KEEPALIVE_ZEROS);
     }
     assert_in_range(peer_dials(f.peer), 20, 21);
     world_close(&f.world);
 }
 
-/* The ban ends by itself, also when no query comes. */
-static void test_rfc7828_nailing_returns_after_the_ban(void **state)
+/* The pause ends by itself, also when no query comes. */
+static void test_rfc7828_nailing_returns_after_the_pause(void **state)
 {
     (void)state;
     struct fixture f;
     struct asker asker;
     struct upstream_options options = world_nailed();
     fixture_open(&f, 0, &options);
-    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
-    fake_loop_advance(f.world.loop, 605 * S);
+    for (int i = 0; i < KEEPALIVE_ZEROS; i++) {
+        ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+        fake_loop_advance(f.world.loop, S);
+    }
+    assert_int_equal(f.world.stats.upstream_ready, 0);
+    fake_loop_advance(f.world.loop, KEEPALIVE_PAUSE_US);
     assert_int_equal(f.world.stats.upstream_ready, 1);
     world_close(&f.world);
 }
@@ -171,11 +242,13 @@ static void test_rfc7828_zero_is_heard_on_a_last_answer(void **state)
     fixture_open(&f, 0, &options);
     ask_and_wait(&asker, &f.world, "www.example", f.upstream);
     assert_true(asker.over_stream);
+    for (int i = 0; i < 5 && f.upstream->pool.keepalive.left_alone_until_at == 0; i++)
+        ask_and_wait(&asker, &f.world, "www.example", f.upstream);
     size_t dials = peer_dials(f.peer);
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 90; i++) {
         ask_and_wait(&asker, &f.world, "www.example", f.upstream);
         assert_true(!asker.over_stream || (WORLD_STREAM == FAKE_TLS && i < PLAN_SPARES_MAX));
-        fake_loop_advance(f.world.loop, S);
+        fake_loop_advance(f.world.loop, 100 * MS);
     }
     assert_int_equal(peer_dials(f.peer), dials);
     assert_int_equal(f.world.quota.used, 0);
@@ -188,9 +261,11 @@ int main(void)
         cmocka_unit_test(test_rfc7828_is_asked_once_on_each_connection),
         cmocka_unit_test(test_rfc7828_timeout_bounds_idling),
         cmocka_unit_test(test_rfc7828_idle_ends_in_a_row_wait),
-        cmocka_unit_test(test_rfc7828_zero_ends_nailing_for_ten_minutes),
+        cmocka_unit_test(test_rfc7828_zero_drains_that_connection_only),
+        cmocka_unit_test(test_rfc7828_a_restart_does_not_end_nailing),
+        cmocka_unit_test(test_rfc7828_zero_on_fresh_connections_pauses_nailing),
         cmocka_unit_test(test_rfc7828_zero_without_fallback_still_answers),
-        cmocka_unit_test(test_rfc7828_nailing_returns_after_the_ban),
+        cmocka_unit_test(test_rfc7828_nailing_returns_after_the_pause),
         cmocka_unit_test(test_rfc7828_zero_is_heard_on_a_last_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
