@@ -328,6 +328,11 @@ void conn_dial(struct conn *conn, bool after_failure)
     dialer_ask(&conn->env->dialer, &conn->turn, after_failure);
 }
 
+void conn_hurry(struct conn *conn)
+{
+    dialer_hurry(&conn->env->dialer, &conn->turn);
+}
+
 void conn_rest(struct conn *conn, uint64_t until_at)
 {
     conn_move(conn, CONN_RESTING, until_at);

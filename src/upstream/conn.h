@@ -121,8 +121,12 @@ struct conn *conn_new(struct upstream_env *env, const struct addr *addr,
                       const struct conn_handler *handler, void *holder);
 
 /* Parked: asks for its turn and dials when it comes; those that try again after a failure come
- * after all others. Nothing is called back before the return, also when the dial fails at once. */
+ * after all others, at a bounded rate (dialer.h). Nothing is called back before the return, also
+ * when the dial fails at once. */
 void conn_dial(struct conn *conn, bool after_failure);
+
+/* Parked, in line after a failure: a query waits for this dial, so it is held up no longer. */
+void conn_hurry(struct conn *conn);
 
 /* Parked: rests until the instant; then parks and calls on_turn. */
 void conn_rest(struct conn *conn, uint64_t until_at);

@@ -15,4 +15,7 @@ struct pace {
 /* Takes one and returns now; or takes none and returns the instant at which there will be one. */
 uint64_t pace_take(struct pace *pace, uint64_t now, uint32_t per_s);
 
+/* Puts one back that was taken at the same rate. */
+void pace_give(struct pace *pace, uint32_t per_s);
+
 #endif

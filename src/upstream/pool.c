@@ -139,8 +139,10 @@ static void on_ready(struct conn *conn)
     struct pool *pool = conn->holder;
     uint64_t took = MAX(pool_now(pool) - conn->dialed_at, 1u);
 
-    if (pool->useless == 0)
+    if (pool->useless == 0) {
         note_well(pool);
+        dialer_refund(&pool->env->dialer, &conn->turn);
+    }
     pool->last_error = ERR_OK;
     pool->dial_us = pool->dial_us ? (3 * pool->dial_us + took) / 4 : took;
     backoff_reset(&pool->backoff);
@@ -372,6 +374,22 @@ static bool wake_one(struct pool *pool)
     return false;
 }
 
+/* Dials that are in line after a failure: a query waits for one of them (is_waited_for), or would
+ * have gone over it. */
+static void push_dials(struct pool *pool, bool is_waited_for)
+{
+    LIST_EACH(node, &pool->conns)
+    {
+        struct conn *conn = conn_of(node);
+        if (conn->state != CONN_PARKED)
+            continue;
+        if (is_waited_for)
+            conn_hurry(conn);
+        else
+            dialer_prefer(&pool->env->dialer, &conn->turn);
+    }
+}
+
 /* An idle end rests too, but there a query dials at once. */
 static void wake_idle(struct pool *pool)
 {
@@ -386,6 +404,7 @@ struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_la
     if (!conn) {
         wake_idle(pool);
         pool_tend(pool);
+        push_dials(pool, false);
         *lack = pool_choice_lack(&pool->conns);
         return NULL;
     }
@@ -420,6 +439,7 @@ bool pool_wait(struct pool *pool, struct pool_waiter *waiter)
     list_append(&pool->waiting, &waiter->node);
     pool->waiting_count++;
     pool_tend(pool);
+    push_dials(pool, true);
     if (pool_choice_lack(&pool->conns) == POOL_RESTING && !dial_urgently(pool)) {
         pool_leave(pool, waiter);
         return false;

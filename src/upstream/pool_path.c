@@ -69,12 +69,15 @@ static struct conn *find_useless(struct pool *pool, bool all_stale)
     return NULL;
 }
 
-/* But for those that only wait because of a bound on dials. */
+/* Dials that rest or are in line after a failure begin now: the failure was another path's. The
+ * bounds on handshakes and single uses still hold. */
 static void wake_resting(struct pool *pool)
 {
     LIST_EACH(node, &pool->conns)
     {
         struct conn *conn = conn_of(node);
+        if (conn->state == CONN_PARKED)
+            conn_hurry(conn);
         if (conn->state != CONN_RESTING || conn->paced)
             continue;
         conn_wake(conn);

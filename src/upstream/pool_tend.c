@@ -129,7 +129,7 @@ void pool_dial(struct pool *pool, struct conn *conn)
     }
     pool->dialed_at = now;
     pool->dials++;
-    conn_dial(conn, pool->backoff.failures > 0);
+    conn_dial(conn, pool->backoff.failures > 0 && pool->waiting_count == 0);
 }
 
 void pool_add_conn(struct pool *pool, uint64_t rest_until_at)

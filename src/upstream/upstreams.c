@@ -40,7 +40,7 @@ struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct n
     upstreams->env.stats = stats;
     upstreams->env.quota = quota;
     upstreams->env.make_nail_room = nail_room_make;
-    dialer_init(&upstreams->env.dialer);
+    dialer_init(&upstreams->env.dialer, loop);
     list_init(&upstreams->env.free_attempts);
     list_init(&upstreams->env.probes);
     list_init(&upstreams->all);
@@ -62,6 +62,7 @@ void upstreams_free(struct upstreams *upstreams)
         upstream_free(LIST_ITEM(node, struct upstream, node));
     for (struct list *node; (node = list_take_first(&upstreams->env.free_attempts));)
         free(LIST_ITEM(node, struct attempt, node));
+    dialer_deinit(&upstreams->env.dialer);
     tls_contexts_free(upstreams->env.contexts);
     free(upstreams->table);
     free(upstreams);

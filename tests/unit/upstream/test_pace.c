@@ -59,6 +59,18 @@ static void test_rates_finer_than_the_clock_still_let_through(void **state)
     assert_int_equal(pace_take(&pace, T0, UINT32_MAX), T0);
 }
 
+static void test_one_given_back_may_be_taken_again(void **state)
+{
+    (void)state;
+    struct pace pace = {0};
+    pace_give(&pace, 10); /* no more than full */
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(pace_take(&pace, T0, 10), T0);
+    pace_give(&pace, 10);
+    assert_int_equal(pace_take(&pace, T0, 10), T0);
+    assert_int_equal(pace_take(&pace, T0, 10), T0 + US_PER_S / 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -66,6 +78,7 @@ int main(void)
         cmocka_unit_test(test_a_refused_one_takes_nothing),
         cmocka_unit_test(test_over_a_long_time_the_rate_is_kept),
         cmocka_unit_test(test_what_was_not_used_is_not_saved_beyond_a_second),
+        cmocka_unit_test(test_one_given_back_may_be_taken_again),
         cmocka_unit_test(test_rates_finer_than_the_clock_still_let_through),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -374,6 +374,111 @@ static void test_pool_dead_upstreams_do_not_delay_the_dials_of_others(void **sta
     world_close(&world);
 }
 
+enum { MANY_REFUSING = 3000 / WORLD_DEAR };
+
+/* Nailed addresses of which none listens. */
+static void open_refusing(struct world *world, struct fake_peer **peers, struct upstream **upstreams,
+                          size_t count, const struct upstream_options *options)
+{
+    char text[32];
+    world_open(world);
+    world->quota.max = 100000;
+    for (size_t i = 0; i < count; i++) {
+        snprintf(text, sizeof(text), "10.2.%zu.%zu@53", i / 256, i % 256);
+        peers[i] = world_peer(world, text, by_name, NULL);
+        fake_server_set_dial(fake_peer_server(peers[i]), FAKE_DIAL_REFUSE);
+        upstreams[i] = world_upstream(world, text, options);
+    }
+}
+
+static size_t all_dials(struct fake_peer *const *peers, size_t count)
+{
+    size_t dials = 0;
+    for (size_t i = 0; i < count; i++)
+        dials += peer_dials(peers[i]);
+    return dials;
+}
+
+/* Ten thousand nailed addresses that refuse once cost four thousand dials a second. */
+static void test_pool_thousands_that_refuse_cost_a_bounded_rate_of_dials(void **state)
+{
+    (void)state;
+    static struct fake_peer *peers[MANY_REFUSING];
+    static struct upstream *upstreams[MANY_REFUSING];
+    struct world world;
+    struct upstream_options options = world_nailed();
+    open_refusing(&world, peers, upstreams, MANY_REFUSING, &options);
+    fake_loop_advance(world.loop, 30 * S);
+    size_t first = all_dials(peers, MANY_REFUSING);
+    assert_in_range(first, MANY_REFUSING + 29 * DIALER_AGAIN_PER_S,
+                    MANY_REFUSING + 31 * DIALER_AGAIN_PER_S);
+    fake_loop_advance(world.loop, 30 * S);
+    assert_in_range(all_dials(peers, MANY_REFUSING) - first, 30 * DIALER_AGAIN_PER_S - 1,
+                    30 * DIALER_AGAIN_PER_S + 1);
+    for (size_t i = 0; i < MANY_REFUSING; i++) /* each has its turn */
+        assert_true(peer_dials(peers[i]) > 1);
+    world_close(&world);
+}
+
+/* All of them come back: the bound is on failures, so no more than one is waited for. */
+static void test_pool_thousands_that_refused_are_found_again_soon(void **state)
+{
+    (void)state;
+    static struct fake_peer *peers[MANY_REFUSING];
+    static struct upstream *upstreams[MANY_REFUSING];
+    struct world world;
+    struct upstream_options options = world_nailed();
+    open_refusing(&world, peers, upstreams, MANY_REFUSING, &options);
+    fake_loop_advance(world.loop, 30 * S);
+    for (size_t i = 0; i < MANY_REFUSING; i++)
+        fake_server_set_dial(fake_peer_server(peers[i]), FAKE_DIAL_ACCEPT);
+    fake_loop_advance(world.loop, BACKOFF_CAP_US + S);
+    assert_int_equal(world.stats.upstream_ready, MANY_REFUSING);
+    world_close(&world);
+}
+
+static void test_pool_one_that_refused_is_found_again_after_its_rest(void **state)
+{
+    (void)state;
+    struct fake_peer *peer;
+    struct upstream *upstream;
+    struct world world;
+    struct upstream_options options = world_nailed();
+    open_refusing(&world, &peer, &upstream, 1, &options);
+    fake_loop_advance(world.loop, 60 * S);
+    assert_true(peer_dials(peer) > 15); /* rests of two seconds in the mean */
+    fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_ACCEPT);
+    fake_loop_advance(world.loop, BACKOFF_CAP_US + 100 * MS);
+    assert_int_equal(world.stats.upstream_ready, 1);
+    world_close(&world);
+}
+
+/* In line behind thousands it would be a minute: a query without another way has it dialled now. */
+static void test_pool_a_query_does_not_wait_behind_thousands_that_refuse(void **state)
+{
+    (void)state;
+    static struct fake_peer *peers[MANY_REFUSING];
+    static struct upstream *upstreams[MANY_REFUSING];
+    struct world world;
+    struct asker asker;
+    struct upstream_options options = no_fallback();
+    size_t in_line = 0;
+    open_refusing(&world, peers, upstreams, MANY_REFUSING, &options);
+    fake_loop_advance(world.loop, 30 * S);
+    for (size_t i = 0; i < MANY_REFUSING && in_line < 10; i++) {
+        const struct list *first = list_first(&upstreams[i]->pool.conns);
+        if (LIST_ITEM(first, struct conn, node)->state != CONN_PARKED)
+            continue;
+        in_line++;
+        fake_server_set_dial(fake_peer_server(peers[i]), FAKE_DIAL_ACCEPT);
+        ask_and_wait(&asker, &world, "www.example", upstreams[i]);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        assert_true(asker.took_us < 50 * MS);
+    }
+    assert_int_equal(in_line, 10);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +495,10 @@ int main(void)
         cmocka_unit_test(test_pool_an_upstream_that_hangs_up_is_told_no_more_often),
         cmocka_unit_test(test_pool_hundreds_of_dead_upstreams_take_turns_in_the_log),
         cmocka_unit_test(test_pool_dead_upstreams_do_not_delay_the_dials_of_others),
+        cmocka_unit_test(test_pool_thousands_that_refuse_cost_a_bounded_rate_of_dials),
+        cmocka_unit_test(test_pool_thousands_that_refused_are_found_again_soon),
+        cmocka_unit_test(test_pool_one_that_refused_is_found_again_after_its_rest),
+        cmocka_unit_test(test_pool_a_query_does_not_wait_behind_thousands_that_refuse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
