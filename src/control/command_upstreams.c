@@ -66,8 +66,9 @@ static void put_conn(void *context, const struct conn_view *view)
 
 static void visit_conns(struct upstreams *upstreams, struct gather_part *part)
 {
-    struct upstreams_walk walk = {.place = part->place};
+    struct upstreams_walk walk = {.number = part->next, .place = part->place};
     part->more = upstreams_some_conns(upstreams, &walk, GATHER_TURN_MAX, put_conn, part);
+    part->next = walk.number;
     part->place = walk.place;
 }
 
@@ -131,9 +132,12 @@ static void put_upstream(void *context, const struct upstream_view *view)
 static void visit_upstreams(struct upstreams *upstreams, struct gather_part *part)
 {
     const struct prefix *prefix = part->wanted;
-    struct upstreams_walk walk = {
-        .place = part->place, .prefix = prefix, .met_below = prefix ? SIZE_MAX : MET_SHOWN_MAX};
+    struct upstreams_walk walk = {.number = part->next,
+                                  .place = part->place,
+                                  .prefix = prefix,
+                                  .met_below = prefix ? SIZE_MAX : MET_SHOWN_MAX};
     part->more = upstreams_some(upstreams, &walk, GATHER_TURN_MAX, put_upstream, part);
+    part->next = walk.number;
     part->place = walk.place;
     part->number += walk.left_out;
 }

@@ -37,6 +37,7 @@ enum { UPSTREAM_COOKIE_MAX = EDNS_COOKIE_CLIENT + EDNS_COOKIE_SERVER_MAX };
 
 struct upstream {
     struct list node; /* struct upstreams */
+    uint64_t number;  /* grows from each one made to the next */
     struct upstream_env *env;
     struct addr addr;
     struct upstream_options options; /* what they point to lies in tls_memory */

@@ -158,6 +158,7 @@ struct upstream *upstreams_make(struct upstreams *upstreams, const struct addr *
     if (!upstream)
         return NULL;
     list_append(&upstreams->all, &upstream->node);
+    upstream->number = ++upstreams->last_number;
     put(upstreams, upstream);
     upstreams->count++;
     if (is_opportunistic(options))
@@ -221,6 +222,7 @@ void upstreams_remove(struct upstreams *upstreams, struct upstream *upstream)
 {
     upstreams_unmeet(upstream);
     take_out(upstreams, upstream);
+    upstreams_leave_walk(upstreams, upstream);
     struct upstream *heir = find_heir(upstreams, upstream);
     if (heir)
         hand_down_counts(heir, upstream);

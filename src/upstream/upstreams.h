@@ -185,13 +185,15 @@ void upstreams_each(struct upstreams *upstreams,
 void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstream_view *out);
 
 /*
- * As the two above, so that nobody has to wait for thousands: a part of them that begins at
- * walk->place, which is 0 at first and moved on, of at most so many that are shown and
- * UPSTREAMS_WALK_MAX that are looked at. True: there are more.
+ * As the two above, in parts, so that no query waits for thousands: each call shows at most `most`
+ * upstreams and looks at UPSTREAMS_WALK_MAX. A zeroed walk begins with the oldest upstream, and each
+ * call goes on where the last one ended, whatever came or went meanwhile. True: there are more.
  */
 enum { UPSTREAMS_WALK_MAX = 4096 };
 struct upstreams_walk {
-    size_t place;
+    uint64_t number; /* the next upstream's, or less: see struct upstream */
+    size_t place;    /* how many were looked at */
+    size_t steps;    /* from one upstream to the next, looked at or skipped: what the walk costs */
     const struct prefix *prefix; /* only those in it; NULL: all */
     /* Of those that recursion met, and that are neither configured nor nailed nor connected, only
      * the ones among the first so many upstreams are shown. */

@@ -20,7 +20,9 @@ struct upstream_options;
 
 struct upstreams {
     struct upstream_env env;
-    struct list all; /* in the order they were made */
+    struct list all;            /* in the order they were made */
+    uint64_t last_number;       /* of the newest */
+    struct upstream *walked_to; /* where the last walk goes on; NULL: at the first */
     uint64_t seed;
     struct upstream **table; /* open addressing by address, a power of two */
     size_t mask, count;
@@ -46,6 +48,9 @@ void upstreams_revive(struct upstream *upstream);
 
 /* upstreams_wanted.c: retires whatever it may be kept for otherwise; nobody wants it. */
 void upstreams_retire(struct upstreams *upstreams, struct upstream *upstream);
+
+/* upstreams_view.c: it is about to be freed, so no walk goes on there. */
+void upstreams_leave_walk(struct upstreams *upstreams, const struct upstream *upstream);
 
 /* upstreams_met.c: it is not counted among those that were met any more. */
 void upstreams_unmeet(struct upstream *upstream);

@@ -82,25 +82,64 @@ static bool is_walked(const struct upstreams_walk *walk, const struct upstream *
     return !walk->prefix || prefix_contains(walk->prefix, &upstream->addr);
 }
 
+/* ---- in parts ---- */
+
+static struct upstream *upstream_at(struct list *node)
+{
+    return LIST_ITEM(node, struct upstream, node);
+}
+
+/* Where the walk goes on. It is a step or none from where the last one paused, unless two walks
+ * take turns; without that every part would begin at the oldest upstream, which is quadratic. */
+static struct list *walk_seek(struct upstreams *upstreams, struct upstreams_walk *walk)
+{
+    struct list *all = &upstreams->all, *at = all->next;
+    if (walk->number > 0 && upstreams->walked_to)
+        at = &upstreams->walked_to->node;
+    for (; at->prev != all && upstream_at(at->prev)->number >= walk->number; walk->steps++)
+        at = at->prev;
+    for (; at != all && upstream_at(at)->number < walk->number; walk->steps++)
+        at = at->next;
+    return at;
+}
+
+static bool walk_pause(struct upstreams *upstreams, struct upstreams_walk *walk, struct list *at)
+{
+    upstreams->walked_to = upstream_at(at);
+    walk->number = upstreams->walked_to->number;
+    return true;
+}
+
+static bool walk_end(struct upstreams *upstreams)
+{
+    upstreams->walked_to = NULL;
+    return false;
+}
+
+void upstreams_leave_walk(struct upstreams *upstreams, const struct upstream *upstream)
+{
+    struct list *next = upstream->node.next;
+    if (upstreams->walked_to == upstream)
+        upstreams->walked_to = next == &upstreams->all ? NULL : upstream_at(next);
+}
+
 bool upstreams_some_conns(struct upstreams *upstreams, struct upstreams_walk *walk, size_t most,
                           void (*see)(void *context, const struct conn_view *view), void *context)
 {
     uint64_t now = loop_now(upstreams->env.loop);
-    size_t at = 0, first = walk->place, shown = 0;
-    LIST_EACH(node, &upstreams->all)
-    {
-        struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
-        if (at++ < first)
-            continue;
+    size_t first = walk->place, shown = 0;
+    struct list *at = walk_seek(upstreams, walk);
+    for (; at != &upstreams->all; at = at->next, walk->steps++) {
+        struct upstream *upstream = upstream_at(at);
         if (shown >= most || walk->place - first >= UPSTREAMS_WALK_MAX)
-            return true;
+            return walk_pause(upstreams, walk, at);
         walk->place++;
         if (list_is_empty(&upstream->pool.conns) || !is_walked(walk, upstream))
             continue;
         see_conns(upstream, now, see, context);
         shown++;
     }
-    return false;
+    return walk_end(upstreams);
 }
 
 void upstreams_each_conn(struct upstreams *upstreams,
@@ -192,14 +231,12 @@ bool upstreams_some(struct upstreams *upstreams, struct upstreams_walk *walk, si
                     void (*see)(void *context, const struct upstream_view *view), void *context)
 {
     uint64_t now = loop_now(upstreams->env.loop);
-    size_t at = 0, first = walk->place, shown = 0;
-    LIST_EACH(node, &upstreams->all)
-    {
-        const struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
-        if (at++ < first)
-            continue;
+    size_t first = walk->place, shown = 0;
+    struct list *at = walk_seek(upstreams, walk);
+    for (; at != &upstreams->all; at = at->next, walk->steps++) {
+        const struct upstream *upstream = upstream_at(at);
         if (shown >= most || walk->place - first >= UPSTREAMS_WALK_MAX)
-            return true;
+            return walk_pause(upstreams, walk, at);
         bool is_out = is_left_out(walk, upstream), is_in = is_walked(walk, upstream);
         walk->place++;
         walk->left_out += is_in && is_out;
@@ -208,7 +245,7 @@ bool upstreams_some(struct upstreams *upstreams, struct upstreams_walk *walk, si
         show(upstream, now, see, context);
         shown++;
     }
-    return false;
+    return walk_end(upstreams);
 }
 
 size_t upstreams_first(struct upstreams *upstreams, size_t most,

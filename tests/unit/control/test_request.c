@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "control/call.h"
+#include "control/gather.h"
 #include "dns/build.h"
 #include "dns/rrtype.h"
 
@@ -181,25 +182,56 @@ static void test_workers_tell_their_rows_in_their_order(void **state)
 
 static void test_many_upstreams_are_told_over_several_turns_and_each_once(void **state)
 {
+    enum { MANY = 2 * GATHER_TURN_MAX + 100 };
     struct asked *asked = *state;
     struct upstream_options options = upstream_options_default;
     struct addr addr;
     char text[64];
 
-    for (int i = 1; i <= 200; i++) {
-        snprintf(text, sizeof(text), "192.0.2.%d@53", i);
+    for (int i = 1; i <= MANY; i++) {
+        snprintf(text, sizeof(text), "192.0.%d.%d@53", i / 256, i % 256);
         assert_int_equal(addr_parse(&addr, text, 53), ERR_OK);
         assert_non_null(upstreams_get(asked->desk.workers[0].upstreams, &addr, &options));
     }
     const char *row = ask(asked, "upstreams");
-    for (int i = 1; i <= 200; i++) {
-        snprintf(text, sizeof(text), "\nrow\t0\t192.0.2.%d@53\tudp\t", i);
+    for (int i = 1; i <= MANY; i++) {
+        snprintf(text, sizeof(text), "\nrow\t0\t192.0.%d.%d@53\tudp\t", i / 256, i % 256);
         row = strstr(row, text);
         assert_non_null(row);
         row++;
         assert_null(strstr(row, text));
     }
     assert_non_null(strstr(ask(asked, "connections"), "\nend\n"));
+}
+
+/* A turn of a busy worker takes milliseconds, so an answer in hundreds of turns takes seconds. */
+static void test_ten_thousand_upstreams_are_told_in_few_turns(void **state)
+{
+    struct asked *asked = *state;
+    struct upstream_options options = upstream_options_default;
+    struct loop *worker = asked->desk.workers[0].loop;
+    struct addr addr;
+    char text[64];
+    uint64_t rows = 0;
+
+    for (int i = 0; i < 10000; i++) {
+        snprintf(text, sizeof(text), "10.0.%d.%d@53", i / 256, i % 256);
+        assert_int_equal(addr_parse(&addr, text, 53), ERR_OK);
+        assert_non_null(upstreams_get(asked->desk.workers[0].upstreams, &addr, &options));
+    }
+    struct call *call = call_new(asked->desk.loop, &asked->desk.view, on_done, asked);
+    asked->done = NULL;
+    request_run(call, span_of("upstreams", 9));
+    uint64_t before = fake_loop_turns(worker);
+    desk_settle(&asked->desk);
+    assert_ptr_equal(asked->done, call);
+    assert_in_range(fake_loop_turns(worker) - before, 10000 / GATHER_TURN_MAX,
+                    10000 / GATHER_TURN_MAX + 5);
+    struct span all = buf_span(&call->reply.buf);
+    for (size_t i = 0; i + 5 < all.len; i++)
+        rows += memcmp(all.data + i, "\nrow\t", 5) == 0;
+    assert_int_equal(rows, 10000);
+    call_free(call);
 }
 
 static void test_a_worker_that_has_ended_is_left_out(void **state)
@@ -404,6 +436,7 @@ int main(void)
         WITH_DESK(test_recycle_takes_a_prefix_or_nothing),
         WITH_DESK(test_workers_tell_their_rows_in_their_order),
         WITH_DESK(test_many_upstreams_are_told_over_several_turns_and_each_once),
+        WITH_DESK(test_ten_thousand_upstreams_are_told_in_few_turns),
         WITH_DESK(test_a_worker_that_has_ended_is_left_out),
         WITH_DESK(test_numbers_of_workers_are_summed),
         WITH_DESK(test_an_abandoned_call_ends_without_its_client),

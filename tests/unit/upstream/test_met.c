@@ -515,6 +515,66 @@ static void test_met_by_thousands_they_are_shown_in_part_and_counted(void **stat
     world_close(&world);
 }
 
+/* Each part once began at the oldest upstream: a quadratic number of steps. */
+static void test_walk_passes_each_upstream_once(void **state)
+{
+    (void)state;
+    enum { MET = 10000 };
+    struct world world;
+    struct looks looks = {0};
+    world_open(&world);
+    meet_many(&world, 0, MET);
+    struct upstreams_walk walk = {.met_below = SIZE_MAX};
+    walk_on(&world, &walk, &looks);
+    assert_int_equal(looks.shown, MET);
+    assert_int_equal(walk.place, MET);
+    assert_int_equal(walk.steps, MET);
+    walk = (struct upstreams_walk){.met_below = SIZE_MAX}; /* from the first one again */
+    looks = (struct looks){0};
+    walk_on(&world, &walk, &looks);
+    assert_int_equal(looks.shown, MET);
+    world_close(&world);
+}
+
+enum { STAY = 1000, GO = 500, COME = GO };
+
+static void mark(void *context, const struct upstream_view *view)
+{
+    uint8_t *seen = context;
+    seen[ntohl(view->addr.in.sin_addr.s_addr) & 0xffff]++;
+}
+
+/* Two people ask at the same time, while upstreams are freed, also the one where a walk goes on,
+ * and others are made. */
+static void test_walks_that_take_turns_see_each_that_stays_once(void **state)
+{
+    (void)state;
+    static uint8_t seen[2][65536];
+    static const size_t most[2] = {10, 16};
+    struct upstreams_walk walks[2] = {{.met_below = SIZE_MAX}, {.met_below = SIZE_MAX}};
+    bool is_more[2] = {true, true};
+    struct world world;
+    world_open(&world);
+    upstreams_env(world.upstreams)->met_max = GO + STAY;
+    meet_many(&world, 0, GO + STAY);
+    for (unsigned come = 0; is_more[0] || is_more[1];) {
+        for (int i = 0; i < 2; i++) {
+            if (is_more[i])
+                is_more[i] =
+                    upstreams_some(world.upstreams, &walks[i], most[i], mark, seen[i]);
+        }
+        for (unsigned now = 0; now < 20 && come < COME; now++) /* as many of the first ones go */
+            meet_many(&world, GO + STAY + come++, 1);
+    }
+    assert_int_equal(count(&world), GO + STAY);
+    for (unsigned i = 0; i < GO + STAY + COME; i++) {
+        bool stays = i >= GO;
+        for (int walk = 0; walk < 2; walk++)
+            assert_in_range(seen[walk][i], stays, 1);
+    }
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,6 +593,8 @@ int main(void)
         cmocka_unit_test(test_met_again_while_it_retires_it_is_back),
         cmocka_unit_test(test_met_and_dropped_in_any_order_nothing_is_lost),
         cmocka_unit_test(test_met_by_thousands_they_are_shown_in_part_and_counted),
+        cmocka_unit_test(test_walk_passes_each_upstream_once),
+        cmocka_unit_test(test_walks_that_take_turns_see_each_that_stays_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
