@@ -3,7 +3,7 @@
 
 /*
  * The load's connections, over TCP and TLS. What one turn sends on a connection leaves in one
- * write (with TLS: one SSL_write and one write); what has come is taken in one read.
+ * write (with TLS: a record for each query); what has come is taken in one read.
  *
  * Invariant: nothing is added to a connection whose last write did not leave as a whole.
  */

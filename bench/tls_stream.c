@@ -206,13 +206,16 @@ ssize_t tls_stream_read(struct tls_stream *stream, uint8_t *out, size_t room)
     return result ? (ssize_t)got : judge(stream, result);
 }
 
-bool tls_stream_write(struct tls_stream *stream, struct span bytes)
+/* Bytes of the first message with its length; all bytes when no whole message is there. */
+static size_t first_message(struct span bytes)
+{
+    size_t len = bytes.len < 2 ? bytes.len : 2 + (size_t)get_u16(bytes.data);
+    return MIN(len, bytes.len);
+}
+
+static bool write_record(struct tls_stream *stream, struct span bytes)
 {
     size_t written = 0;
-    if (stream->status == TLS_BROKEN)
-        return false;
-    if (bytes.len == 0)
-        return true;
     ERR_clear_error();
     int result = stream->role == TLS_SERVER && !SSL_is_init_finished(stream->ssl)
                      ? SSL_write_early_data(stream->ssl, bytes.data, bytes.len, &written)
@@ -221,6 +224,17 @@ bool tls_stream_write(struct tls_stream *stream, struct span bytes)
         return true;
     explain(stream);
     return false;
+}
+
+bool tls_stream_write(struct tls_stream *stream, struct span bytes)
+{
+    struct span message;
+    if (stream->status == TLS_BROKEN)
+        return false;
+    while (bytes.len > 0)
+        if (!span_take(&bytes, first_message(bytes), &message) || !write_record(stream, message))
+            return false;
+    return true;
 }
 
 size_t tls_stream_early_room(const struct tls_stream *stream)

@@ -29,6 +29,14 @@ void framing_deinit(struct framing *framing);
  * *bytes has been kept. *err is ERR_NO_MEMORY when keeping failed, else ERR_OK. */
 bool framing_next(struct framing *framing, struct span *bytes, struct span *message, enum err *err);
 
+/* Bytes of the first whole message, its length included; all bytes when no whole message is there. */
+static inline size_t framing_first(struct span bytes)
+{
+    size_t len = bytes.len < 2 ? bytes.len : 2 + (size_t)get_u16(bytes.data);
+
+    return len < bytes.len ? len : bytes.len;
+}
+
 /* Bytes kept of a message that has begun but not ended. */
 static inline size_t framing_partial(const struct framing *framing)
 {

@@ -34,13 +34,12 @@ static void tell_room(struct link *link)
         link->handler->on_room(link->owner);
 }
 
-/* All messages of the turn in as few records as can be. After a failure they stay: the next
- * link_flush() fails again, and tells. */
+/* After a failure the messages stay: the next link_flush() fails again, and tells. */
 enum err link_seal(struct link *link)
 {
     if (!link->tls || !link_is_writable(link) || buf_len(&link->out) == 0)
         return ERR_OK;
-    enum err err = tls_send(link->tls, buf_span(&link->out));
+    enum err err = tls_send_messages(link->tls, buf_span(&link->out));
     if (err)
         return err;
     buf_consume(&link->out, buf_len(&link->out));

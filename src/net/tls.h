@@ -41,8 +41,8 @@ struct tls *tls_server(struct tls_context *context);
  * the ticket at hand allows it, of an age at which it is offered. */
 size_t tls_early_max(const struct tls *tls);
 
-/* A client's first flight, with early data (may be empty, at most tls_early_max() bytes; more is
- * kept back). Early data that the server does not take, and what was kept back, is sent by itself
+/* A client's first flight, with early data (messages as in tls_send_messages(), may be empty, at
+ * most tls_early_max() bytes; more is kept back). Early data that the server does not take, and what was kept back, is sent by itself
  * once the connection is secured. A server does nothing. */
 MUST_USE enum err tls_begin(struct tls *tls, struct span early);
 
@@ -65,9 +65,14 @@ struct tls_reader {
 MUST_USE enum err tls_receive(struct tls *tls, struct span wire, const struct tls_reader *reader,
                               void *owner);
 
-/* Seals plain text (any length, in as few records as can be) into tls_wire(). ERR_CLOSED: not
+/* Seals plain text (any length, in as few records as possible) into tls_wire(). ERR_CLOSED: not
  * secured, not any more, or after tls_end(). What else fails is the end of the connection. */
 MUST_USE enum err tls_send(struct tls *tls, struct span plain);
+
+/* Seals messages, each with its two-byte length before it (RFC 1035 section 4.2.2), each as a
+ * record of its own: NSD 4.6 and dnsdist 1.7 answer the first message of a record and leave the
+ * others until further bytes come. A message above 16 KiB takes several records. */
+MUST_USE enum err tls_send_messages(struct tls *tls, struct span messages);
 
 /* Adds a close_notify (RFC 8446 section 6.1), once, if the connection is secured. */
 void tls_end(struct tls *tls);

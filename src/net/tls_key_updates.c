@@ -13,11 +13,11 @@ static void on_message(int is_written, int version, int type, const void *bytes,
                        SSL *ssl, void *unused)
 {
     const uint8_t *message = bytes;
-    struct tls *tls = SSL_get_app_data(ssl);
 
     (void)version, (void)unused;
     if (is_written || type != SSL3_RT_HANDSHAKE || len == 0 || message[0] != SSL3_MT_KEY_UPDATE)
         return;
+    struct tls *tls = SSL_get_app_data(ssl);
     tls->key_updates++;
     if (tls_key_updates_are_too_many(tls))
         tls->pipe.in = span_of(NULL, 0);

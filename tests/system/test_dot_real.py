@@ -123,6 +123,33 @@ def test_connections_to_real_servers_are_resumed(server, nailupd, tmp_path):
     assert told["upstream_cold_queries_total"] == 0 and queries_by(daemon)["udp"] == 0
 
 
+def ask_at_once(daemon, names):
+    """The answers to queries that arrive together, by name; the test ends when one is missing."""
+    ip, _, port = daemon.server.rpartition("@")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.settimeout(10)
+        client.connect((ip, int(port)))
+        for number, name in enumerate(names):
+            client.send(query(name, number))
+        return {int.from_bytes(answer[:2], "big"): answer[3] & 15
+                for answer in (client.recv(4096) for _ in names)}
+
+
+@pytest.mark.parametrize("burst", [2, 8, 64])
+def test_queries_of_one_turn_are_answered_without_a_stall(server, nailupd, burst):
+    """NSD 4.6 answers the first message of a TLS record, and the others when further bytes come: then the
+    daemon asks again. Bursts follow each other only when all is answered."""
+    upstream = server({"load.test": ZONE})
+    daemon = nailupd(upstreams=[upstream], nailed=True)
+    await_ready(daemon)
+    for turn in range(10):
+        rcodes = ask_at_once(daemon, [f"n{turn}-{i}.load.test" for i in range(burst)])
+        assert rcodes == dict.fromkeys(range(burst), 0)
+    told = daemon.metrics()
+    assert queries_by(daemon) == {"udp": 0, "tcp": 0, "tls": 10 * burst}
+    assert sum(count for row, count in told.items() if row.startswith("upstream_retries_total")) == 0
+
+
 @pytest.mark.parametrize("profile", ["strict", "opportunistic"])
 def test_a_crash_in_mid_load_fails_no_query_for_long(server, nailupd, tmp_path, profile):
     """The only server is killed and started again: each query gets an answer, those that came while

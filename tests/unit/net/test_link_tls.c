@@ -195,6 +195,48 @@ static void test_messages_of_a_turn_leave_in_one_write_both_ways(void **state)
     assert_string_equal(ends->seen.words, "s.msg:one s.msg: s.msg:two c.msg:one c.msg: c.msg:two");
 }
 
+/* What waits to be written, in records of application data. */
+static int sealed_records(struct link *link)
+{
+    struct span wire = buf_span(tls_wire(link->tls)), record;
+    int count = 0;
+    uint16_t len;
+    uint8_t type;
+
+    while (wire.len > 0) {
+        assert_true(span_take_u8(&wire, &type) && span_take(&wire, 2, &record));
+        assert_true(span_take_u16(&wire, &len) && span_take(&wire, len, &record));
+        assert_int_equal(type, 23);
+        count++;
+    }
+    return count;
+}
+
+/* NSD 4.6 and dnsdist 1.7 answer the first message of a record, and the others when further bytes
+ * come. */
+static void test_each_message_of_a_turn_is_a_record_of_its_own_both_ways(void **state)
+{
+    struct ends *ends = *state;
+    static uint8_t large[40000];
+
+    join(ends);
+    struct link *ends_of[] = {ends->client.link, ends->server.link};
+    for (int i = 0; i < 2; i++) {
+        uint64_t writes = link_writes(ends_of[i]);
+        for (int n = 0; n < 8; n++)
+            assert_int_equal(link_send(ends_of[i], text("message")), ERR_OK);
+        assert_int_equal(link_send(ends_of[i], text("")), ERR_OK);
+        assert_int_equal(link_seal(ends_of[i]), ERR_OK);
+        assert_int_equal(sealed_records(ends_of[i]), 9);
+        run_until_seen(&ends->seen, 9);
+        assert_int_equal(link_writes(ends_of[i]), writes + 1);
+    }
+    assert_int_equal(link_send(ends->client.link, span_of(large, sizeof(large))), ERR_OK);
+    assert_int_equal(link_send(ends->client.link, text("small")), ERR_OK);
+    assert_int_equal(link_seal(ends->client.link), ERR_OK);
+    assert_int_equal(sealed_records(ends->client.link), 3 + 1);
+}
+
 static void test_messages_sent_before_it_is_open_wait_for_the_handshake(void **state)
 {
     struct ends *ends = *state;
@@ -466,6 +508,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_messages_of_a_turn_leave_in_one_write_both_ways),
+        CASE(test_each_message_of_a_turn_is_a_record_of_its_own_both_ways),
         CASE(test_messages_sent_before_it_is_open_wait_for_the_handshake),
         CASE(test_a_close_is_told_by_close_notify_before_the_fin),
         CASE(test_what_came_before_a_close_notify_is_handed_out_first),

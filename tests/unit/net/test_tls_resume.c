@@ -612,6 +612,38 @@ static void test_early_data_arrives_with_the_first_flight(void **state)
     SSL_CTX_free(ctx);
 }
 
+/* With the lengths of RFC 1035. */
+static struct span two_messages(void)
+{
+    static const uint8_t bytes[] = {0, 3, 'o', 'n', 'e', 0, 3, 't', 'w', 'o'};
+    return span_of(bytes, sizeof(bytes));
+}
+
+/* To a server that takes early data, and to one that does not and gets it again. */
+static void test_each_message_of_early_data_is_a_record_of_its_own(void **state)
+{
+    (void)state;
+
+    for (int taken = 1; taken >= 0; taken--) {
+        SSL_CTX *ctx = new_early_server(here.cert, taken ? EARLY_MAX : 0);
+        struct end client;
+        struct raw server;
+
+        ends_client(&here, &client, rack);
+        raw_init(&server, ctx);
+        server.takes_early = taken;
+        end_begin(&client, two_messages());
+        raw_settle(&server, &client, cut_none);
+        raw_go_on(&server);
+        raw_settle(&server, &client, cut_none);
+        assert_int_equal(client.err, ERR_OK);
+        assert_true(span_equal(buf_span(taken ? &server.early : &server.plain), two_messages()));
+        assert_int_equal(taken ? server.early_records : server.plain_records, 2);
+        end_early(&client, &server);
+        SSL_CTX_free(ctx);
+    }
+}
+
 static bool send_more_on_secured(void *owner)
 {
     struct end *end = owner;
@@ -831,6 +863,7 @@ int main(void)
         RACK_TEST(test_a_ticket_of_an_older_key_is_taken_and_replaced),
         RACK_TEST(test_a_ticket_that_was_changed_is_not_taken),
         EARLY_TEST(test_early_data_arrives_with_the_first_flight),
+        EARLY_TEST(test_each_message_of_early_data_is_a_record_of_its_own),
         EARLY_TEST(test_early_data_that_is_not_taken_is_sent_again_before_all_else),
         EARLY_TEST(test_early_data_is_sent_again_after_another_key_exchange),
         EARLY_TEST(test_our_server_ignores_early_data_and_gets_it_again),

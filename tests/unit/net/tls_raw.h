@@ -16,6 +16,7 @@ struct raw {
     BIO *in, *out; /* the ssl's */
     struct buf plain;
     struct buf early;
+    unsigned plain_records, early_records;
     bool takes_early;
     int reason; /* of its failure; 0: none */
 };
@@ -95,6 +96,7 @@ static inline bool raw_take_early(struct raw *raw)
         }
         if (len > 0)
             MUST(buf_append(&raw->early, bytes, len) == ERR_OK);
+        raw->early_records += len > 0;
         if (result == SSL_READ_EARLY_DATA_FINISH)
             return true;
     }
@@ -120,6 +122,7 @@ static inline void raw_go_on(struct raw *raw)
         result = SSL_read_ex(raw->ssl, bytes, sizeof(bytes), &len);
         if (result == 1)
             MUST(buf_append(&raw->plain, bytes, len) == ERR_OK);
+        raw->plain_records += result == 1;
     }
     raw_note(raw, result);
 }
