@@ -83,6 +83,12 @@ def test_the_goal_is_judged_by_the_best_of_the_others_in_each_figure():
     assert [(one.what, one.other) for one in missed] == [("failures", "a"), ("recovery", "a"), ("p99", "b")]
 
 
+def test_a_long_fault_may_be_a_little_longer():
+    others = {"a": figures(1000, None, 15.0)}
+    assert verdict.misses(figures(1012, None, 15.0), others) == []
+    assert [one.what for one in verdict.misses(figures(1013, None, 15.0), others)] == ["failures"]
+
+
 def test_a_percentile_is_excused_by_failures_of_the_other_only():
     ours, others = figures(0, 400.0, 5.0), {"a": figures(500, 20.0, 9.0)}
     assert [one.is_excused for one in verdict.misses(ours, others)] == [True]
@@ -109,6 +115,8 @@ def test_recovery_before_the_end_is_told_from_the_beginning():
     one = rows.chosen(["tcp-blackhole"])[0]
     assert table.recovery_words(figures(0, 10.0, 5.4), one, TIMES) == "0.4 s from its beginning"
     assert table.recovery_words(figures(0, 10.0, 15.7), one, TIMES) == "0.7 s"
+    # Asked just before the end, answered at once after it.
+    assert table.recovery_words(figures(0, 10.0, 14.98), one, TIMES) == "0.0 s"
     assert table.recovery_words(figures(0, None, verdict.NEVER), one, TIMES) == "never"
 
 
