@@ -203,15 +203,25 @@ bool attempt_send_stream(struct attempt *attempt, struct conn *conn)
     return true;
 }
 
+static void start_waiting(struct attempt *attempt, uint64_t until_at)
+{
+    attempt->over_stream = true;
+    attempt->waiting = true;
+    attempt->overdue_at = attempt->ends_at = until_at;
+    timer_start(attempt->env->loop, &attempt->due, until_at);
+}
+
 bool attempt_wait_stream(struct attempt *attempt)
 {
     uint64_t now = loop_now(attempt->env->loop);
-    attempt->over_stream = true;
-    attempt->waiting = true;
-    attempt->ends_at = now + attempt->upstream->options.query_timeout_us;
-    attempt->overdue_at = attempt->ends_at;
-    timer_start(attempt->env->loop, &attempt->due, attempt->ends_at);
+    start_waiting(attempt, now + attempt->upstream->options.query_timeout_us);
     return pool_wait(&attempt->upstream->pool, &attempt->waiter);
+}
+
+bool attempt_wait_return(struct attempt *attempt, uint64_t until_at)
+{
+    start_waiting(attempt, until_at);
+    return pool_wait_patiently(&attempt->upstream->pool, &attempt->waiter);
 }
 
 /* ---- ends ---- */

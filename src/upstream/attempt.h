@@ -112,4 +112,7 @@ static inline enum tap_transport attempt_transport(const struct attempt *attempt
 /* Waits for a connection and sends then. False: refused at once, or too many wait. */
 MUST_USE bool attempt_wait_stream(struct attempt *attempt);
 
+/* The same for an upstream that is expected back: waits through failed dials until that instant. */
+MUST_USE bool attempt_wait_return(struct attempt *attempt, uint64_t until_at);
+
 #endif

@@ -76,7 +76,8 @@ static unsigned count_by_stream(const struct exchange *exchange, unsigned index)
 
 static bool is_hopeless(const struct exchange *exchange, unsigned index)
 {
-    return exchange->useless >> index & 1 || upstream_is_ill(exchange->group[index]);
+    return (exchange->useless | exchange->shut) >> index & 1 ||
+           upstream_is_ill(exchange->group[index]);
 }
 
 /* A slow server gains nothing from more copies of a question. A second one helps only where it
@@ -201,8 +202,8 @@ static bool is_used_up(const struct exchange *exchange, unsigned index)
 
 static bool is_bad(const struct exchange *exchange, unsigned index)
 {
-    return exchange->useless >> index & 1 || (exchange->one_round && exchange->tried[index]) ||
-           is_used_up(exchange, index);
+    return (exchange->useless | exchange->shut) >> index & 1 ||
+           (exchange->one_round && exchange->tried[index]) || is_used_up(exchange, index);
 }
 
 static int choose(const struct exchange *exchange)
@@ -239,6 +240,25 @@ static void note_network(struct exchange *exchange, unsigned index)
         exchange->failure.error = error;
 }
 
+/* Nothing is left to ask, but an upstream that answered a moment ago restarts or is redialled: it
+ * is waited for, as a failure would be no better. */
+static void wait_for_return(struct exchange *exchange)
+{
+    uint64_t now = loop_now(env_of(exchange)->loop);
+    if (has_hope(exchange) || exchange->one_round || now >= exchange->patient_until_at)
+        return;
+    for (unsigned i = 0; i < exchange->group_len; i++) {
+        if (exchange->useless >> i & 1 || !upstream_is_expected(exchange->group[i]))
+            continue;
+        struct attempt *attempt = new_attempt(exchange, i);
+        if (!attempt)
+            return;
+        exchange->shut &= ~(UINT64_C(1) << i);
+        if (!attempt_wait_return(attempt, exchange->patient_until_at))
+            unmake(exchange, attempt);
+    }
+}
+
 /* Asks the next upstream; those that cannot even be sent to are passed over. */
 static void advance(struct exchange *exchange, enum way way, const struct conn *avoid)
 {
@@ -251,8 +271,9 @@ static void advance(struct exchange *exchange, enum way way, const struct conn *
         note_network(exchange, (unsigned)index);
         if (way == WAY_ELSEWHERE) /* a hedge tries once; the real attempt goes on */
             break;
-        exchange->useless |= UINT64_C(1) << index;
+        exchange->shut |= UINT64_C(1) << index;
     }
+    wait_for_return(exchange);
     end_if_idle(exchange);
 }
 
@@ -302,7 +323,7 @@ static void begin_asking(struct exchange *exchange)
     exchange->lingering = false;
     exchange->stopped = NULL;
     exchange->attempts_made = 0;
-    exchange->useless = 0;
+    exchange->useless = exchange->shut = 0;
     exchange->failure = (struct exchange_failure){0};
     for (unsigned i = 0; i < exchange->group_len; i++)
         exchange->tried[i] = 0;
@@ -310,6 +331,7 @@ static void begin_asking(struct exchange *exchange)
         question->rests_the_dead && given_up_are_all(exchange->group, exchange->group_len);
     uint64_t most_us = exchange->one_round ? EXCHANGE_ROUND_US : EXCHANGE_WALL_US;
     struct loop *loop = env_of(exchange)->loop;
+    exchange->patient_until_at = loop_now(loop) + EXCHANGE_PATIENCE_US;
     timer_start(loop, &exchange->wall, loop_now(loop) + least(question->wall_us, most_us));
     begin(exchange);
 }

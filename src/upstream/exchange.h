@@ -47,6 +47,10 @@ enum {
 #define EXCHANGE_WALL_US (4800 * US_PER_MS)
 #define EXCHANGE_ROUND_US (1200 * US_PER_MS)
 
+/* How long a question waits for an upstream that answered lately, refuses now, and has no other way
+ * than its streams: a restart takes that long, and then stale answers are due. */
+#define EXCHANGE_PATIENCE_US (1800 * US_PER_MS)
+
 /* An answer that belongs to the question: id, name, type, class, case. Borrowed for the call. */
 struct exchange_answer {
     const struct message *message; /* parsed; message->bytes are its bytes */
@@ -112,7 +116,9 @@ struct exchange {
     void *owner;
     struct list attempts; /* struct attempt, outstanding */
     struct timer wall;
+    uint64_t patient_until_at; /* EXCHANGE_PATIENCE_US after the start */
     uint64_t useless; /* a bit per upstream: refused, or its answer was not taken */
+    uint64_t shut;    /* a bit per upstream: it could not be sent to */
     uint64_t plain;   /* a bit per upstream: asked without EDNS for this question */
     uint8_t tried[EXCHANGE_GROUP_MAX]; /* attempts at each upstream of the group */
 };

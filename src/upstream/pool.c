@@ -20,6 +20,8 @@
 #include "upstream/secure.h"
 
 static const struct conn_handler conn_handler;
+static void on_redial_soon(struct timer *timer);
+static void redial_for_waiters(struct pool *pool);
 
 static struct conn *conn_of(struct list *node)
 {
@@ -38,8 +40,10 @@ static struct pool_waiter *next_waiter(struct pool *pool)
     struct list *node = list_take_first(&pool->waiting);
     if (!node)
         return NULL;
+    struct pool_waiter *waiter = LIST_ITEM(node, struct pool_waiter, node);
     pool->waiting_count--;
-    return LIST_ITEM(node, struct pool_waiter, node);
+    pool->patient_count -= waiter->is_patient;
+    return waiter;
 }
 
 static void serve_waiters(struct pool *pool)
@@ -60,14 +64,26 @@ static void on_serve_soon(struct timer *timer)
     serve_waiters(CONTAINER_OF(timer, struct pool, serve_soon));
 }
 
-/* Only those who wait now: a callee may wait anew. */
+static void add_waiter(struct pool *pool, struct pool_waiter *waiter)
+{
+    list_append(&pool->waiting, &waiter->node);
+    pool->waiting_count++;
+    pool->patient_count += waiter->is_patient;
+}
+
+/* A dial failed. Patient waiters stay, unless it shows that waiting is no use. Fails only those who
+ * wait now: a callee may wait anew. */
 static void fail_waiters(struct pool *pool, enum conn_end why)
 {
+    bool is_final = why == CONN_END_SHUTDOWN || why == CONN_END_DIAL_IDENTITY;
     for (uint32_t left = pool->waiting_count; left > 0; left--) {
         struct pool_waiter *waiter = next_waiter(pool);
         if (!waiter)
             return;
-        waiter->on_no_conn(waiter, why);
+        if (waiter->is_patient && !is_final)
+            add_waiter(pool, waiter);
+        else
+            waiter->on_no_conn(waiter, why);
     }
 }
 
@@ -310,6 +326,7 @@ static void on_ended(struct conn *conn, enum conn_end why)
         pool_add_conn(pool, again_at);
     else
         pool_tend(pool);
+    redial_for_waiters(pool);
 }
 
 static const struct conn_handler conn_handler = {
@@ -337,6 +354,7 @@ void pool_init(struct pool *pool, struct upstream_env *env, const struct addr *a
     list_init(&pool->waiting);
     timer_init(&pool->tend_later, on_tend_later);
     timer_init(&pool->serve_soon, on_serve_soon);
+    timer_init(&pool->redial_soon, on_redial_soon);
 }
 
 void pool_deinit(struct pool *pool)
@@ -344,6 +362,7 @@ void pool_deinit(struct pool *pool)
     pool->closing = true;
     timer_stop(&pool->tend_later);
     timer_stop(&pool->serve_soon);
+    timer_stop(&pool->redial_soon);
     fail_waiters(pool, CONN_END_SHUTDOWN);
     for (struct list *node; (node = list_first(&pool->conns));)
         conn_close(conn_of(node), CONN_END_SHUTDOWN);
@@ -436,14 +455,38 @@ bool pool_wait(struct pool *pool, struct pool_waiter *waiter)
 {
     if (pool->closing || pool->waiting_count >= POOL_WAITING_MAX)
         return false;
-    list_append(&pool->waiting, &waiter->node);
-    pool->waiting_count++;
+    waiter->is_patient = false;
+    add_waiter(pool, waiter);
     pool_tend(pool);
     push_dials(pool, true);
     if (pool_choice_lack(&pool->conns) == POOL_RESTING && !dial_urgently(pool)) {
         pool_leave(pool, waiter);
         return false;
     }
+    return true;
+}
+
+static void redial_for_waiters(struct pool *pool)
+{
+    if (pool->patient_count == 0 || pool_choice_lack(&pool->conns) != POOL_RESTING)
+        return;
+    if (!dial_urgently(pool))
+        timer_start(pool->env->loop, &pool->redial_soon, pool->dialed_at + POOL_URGENT_US);
+}
+
+static void on_redial_soon(struct timer *timer)
+{
+    redial_for_waiters(CONTAINER_OF(timer, struct pool, redial_soon));
+}
+
+bool pool_wait_patiently(struct pool *pool, struct pool_waiter *waiter)
+{
+    if (pool->closing || pool->waiting_count >= POOL_WAITING_MAX)
+        return false;
+    waiter->is_patient = true;
+    add_waiter(pool, waiter);
+    pool_tend(pool);
+    redial_for_waiters(pool);
     return true;
 }
 
@@ -459,6 +502,7 @@ void pool_leave(struct pool *pool, struct pool_waiter *waiter)
         return;
     list_remove(&waiter->node);
     pool->waiting_count--;
+    pool->patient_count -= waiter->is_patient;
 }
 
 void pool_note_silent(struct pool *pool, struct conn *conn)

@@ -19,7 +19,8 @@
 #include "upstream/pool_state.h"
 
 enum {
-    POOL_WAITING_MAX = 1024, /* queries that wait for a connection of one upstream */
+    /* Queries that wait for a connection of one upstream. server.max-waiting bounds them first. */
+    POOL_WAITING_MAX = 16384,
 };
 
 /* A query may dial although the place rests, after an idle end or, without a fallback, after a
@@ -29,6 +30,7 @@ enum {
 /* A query that waits for a connection; embedded in the attempt. */
 struct pool_waiter {
     struct list node;
+    bool is_patient; /* stays through failed dials: pool_wait_patiently() */
     /* One is ready: the callee sends on it. Out of the list. */
     void (*on_conn)(struct pool_waiter *waiter, struct conn *conn);
     /* The dial failed. Out of the list. */
@@ -56,6 +58,12 @@ struct conn *pool_take_suspect(struct pool *pool);
 /* Waits for a connection, dialling if none is on its way. False when too many wait, or when the
  * pool rests and dialled a moment ago: refused at once rather than after seconds. */
 MUST_USE bool pool_wait(struct pool *pool, struct pool_waiter *waiter);
+
+/* The same for an upstream that is about to come back: the waiter stays through dials that fail,
+ * and while it waits the pool dials every POOL_URGENT_US. It hears of a failure only when the peer
+ * proves to be somebody else, or the pool closes. False: too many wait, or the pool closes. */
+MUST_USE bool pool_wait_patiently(struct pool *pool, struct pool_waiter *waiter);
+
 /* An answer made room on a connection: those who wait come first. */
 void pool_room(struct pool *pool);
 void pool_leave(struct pool *pool, struct pool_waiter *waiter);

@@ -33,6 +33,7 @@ struct pool {
     struct list conns;   /* all of them, oldest first */
     struct list waiting; /* struct pool_waiter, oldest first */
     uint32_t waiting_count;
+    uint32_t patient_count; /* of those, the patient ones */
     bool nailing;    /* wishes to keep options->connections open */
     uint32_t places; /* of these, granted by the quota */
     bool
@@ -46,6 +47,7 @@ struct pool {
     uint32_t useless; /* connections in a row that broke before an answer came */
     struct keepalive keepalive;
     struct timer tend_later; /* a nailed place could not be had: try again */
+    struct timer redial_soon; /* patient waiters: dial although the place rests */
     struct timer serve_soon; /* there may be room for those who wait */
     uint64_t dialed_at;      /* last dial */
     uint64_t dial_us;        /* smoothed time of a dial */

@@ -127,6 +127,8 @@ void pool_dial(struct pool *pool, struct conn *conn)
         conn_rest(conn, at);
         return;
     }
+    bool is_single = pool_is_single_use(pool) && !single_use_take_retest(&pool->single, now);
+    conn->max_requests = is_single ? 1 : pool->options->max_requests;
     pool->dialed_at = now;
     pool->dials++;
     conn_dial(conn, pool->backoff.failures > 0 && pool->waiting_count == 0);
@@ -141,8 +143,6 @@ void pool_add_conn(struct pool *pool, uint64_t rest_until_at)
         return;
     }
     conn->last_close = pool->last_close;
-    if (pool_is_single_use(pool) && !single_use_take_retest(&pool->single, pool_now(pool)))
-        conn->max_requests = 1;
     list_append(&pool->conns, &conn->node);
     if (rest_until_at > pool_now(pool)) {
         conn_rest(conn, rest_until_at);

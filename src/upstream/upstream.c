@@ -127,7 +127,18 @@ bool upstream_lacks_route(const struct upstream *upstream)
 void upstream_answered(struct upstream *upstream, bool over_stream, uint64_t rtt_us)
 {
     upstream->given_up_until_at = 0;
+    upstream->answered_at = loop_now(upstream->env->loop);
     health_answered(upstream_health(upstream, over_stream), rtt_us);
+}
+
+/* A peer that proved to be somebody else is not waited for. */
+bool upstream_is_expected(const struct upstream *upstream)
+{
+    uint64_t now = loop_now(upstream->env->loop);
+    return upstream_prefers_stream(upstream) && !upstream_falls_back_to_udp(upstream) &&
+           !upstream->plain && upstream->answered_at &&
+           now < upstream->answered_at + UPSTREAM_EXPECTED_US &&
+           upstream->pool.last_close != CONN_END_DIAL_IDENTITY;
 }
 
 void upstream_give_up(struct upstream *upstream)

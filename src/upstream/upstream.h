@@ -25,6 +25,10 @@
 /* How long a server is given up that was silent through a whole exchange, unless it answers. */
 #define UPSTREAM_GIVEN_UP_US (10 * US_PER_S)
 
+/* An upstream without another way than its streams is expected back when they cannot be had, for
+ * so long after its last answer. */
+#define UPSTREAM_EXPECTED_US (60 * US_PER_S)
+
 /* How long is remembered that a server has no EDNS, or does not keep the case of names. */
 #define UPSTREAM_QUIRK_US (3600 * US_PER_S)
 
@@ -54,6 +58,7 @@ struct upstream {
                                had; NULL: nowhere */
     struct pool pool;
     struct health udp, stream; /* answers over each */
+    uint64_t answered_at;      /* the last answer; 0: none yet */
     uint64_t path_at;          /* when the network changed last: older silences do not count */
 
     uint8_t cookie[UPSTREAM_COOKIE_MAX];    /* ours, then what the server gave */
@@ -116,6 +121,9 @@ bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t rando
 
 /* It has answered over this transport, after so long. */
 void upstream_answered(struct upstream *upstream, bool over_stream, uint64_t rtt_us);
+
+/* It answered lately and has no other way than its streams: a query may wait for its return. */
+bool upstream_is_expected(const struct upstream *upstream);
 
 /* It was silent throughout an exchange that has failed now. */
 void upstream_give_up(struct upstream *upstream);

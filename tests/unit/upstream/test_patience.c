@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* An upstream without another way than its streams restarts: its queries wait for it. */
+
+#include "unit/upstream/world.h"
+
+struct fixture {
+    struct world world;
+    struct fake_peer *peer;
+    struct upstream *upstream;
+};
+
+static void answer_all(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    (void)owner;
+    fake_answer_a(answer, ask->query, "192.0.2.1", 300);
+}
+
+static void fixture_open(struct fixture *f)
+{
+    struct upstream_options options = world_nailed();
+    options.fallback = UPSTREAM_FALLBACK_NONE;
+    world_open(&f->world);
+    f->peer = world_peer(&f->world, "10.1.1.1@53", answer_all, NULL);
+    f->upstream = world_upstream(&f->world, "10.1.1.1@53", &options);
+    fake_loop_advance(f->world.loop, 100 * MS);
+}
+
+static void answer_once(struct fixture *f)
+{
+    struct asker asker;
+    ask_and_wait(&asker, &f->world, "first.example", f->upstream);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+}
+
+/* Its connections end, and it refuses. */
+static void stop_server(struct fixture *f)
+{
+    fake_server_set_dial(fake_peer_server(f->peer), FAKE_DIAL_REFUSE);
+    fake_conn_reset(peer_conn(f->peer, peer_dials(f->peer) - 1));
+    fake_loop_advance(f->world.loop, 10 * MS);
+}
+
+static void start_server(struct fixture *f)
+{
+    fake_server_set_dial(fake_peer_server(f->peer), FAKE_DIAL_ACCEPT);
+}
+
+static void test_patience_queries_wait_for_a_restart(void **state)
+{
+    (void)state;
+    enum { COUNT = 2000 };
+    static struct asker askers[COUNT];
+    struct fixture f;
+    fixture_open(&f);
+    answer_once(&f);
+    stop_server(&f);
+    for (int i = 0; i < COUNT; i++)
+        ask(&askers[i], &f.world, "www.example", f.upstream);
+    fake_loop_advance(f.world.loop, S);
+    start_server(&f);
+    fake_loop_advance(f.world.loop, S);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+    world_close(&f.world);
+}
+
+/* Found within the time between two dials, whatever the backoff says. */
+static void test_patience_dials_often_but_not_without_bound(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    fixture_open(&f);
+    answer_once(&f);
+    stop_server(&f);
+    size_t before = peer_dials(f.peer);
+    ask(&asker, &f.world, "www.example", f.upstream);
+    fake_loop_advance(f.world.loop, 1500 * MS);
+    assert_in_range(peer_dials(f.peer) - before, 10, 1500 * MS / POOL_URGENT_US + 1);
+    start_server(&f);
+    fake_loop_advance(f.world.loop, 150 * MS);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    world_close(&f.world);
+}
+
+static void test_patience_ends(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    fixture_open(&f);
+    answer_once(&f);
+    stop_server(&f);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_int_equal(asker.took_us / (10 * MS), EXCHANGE_PATIENCE_US / (10 * MS));
+    assert_true(asker.failure.any_network);
+    world_close(&f.world);
+}
+
+/* Nothing is known that speaks for its return. */
+static void test_patience_is_not_for_servers_that_never_answered(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    fixture_open(&f);
+    stop_server(&f);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_true(asker.took_us < 300 * MS);
+    world_close(&f.world);
+}
+
+static void test_patience_is_over_a_minute_after_the_last_answer(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    fixture_open(&f);
+    answer_once(&f);
+    stop_server(&f);
+    fake_loop_advance(f.world.loop, UPSTREAM_EXPECTED_US);
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_true(asker.took_us < 300 * MS);
+    world_close(&f.world);
+}
+
+/* The other server is asked at once. */
+static void test_patience_is_not_needed_where_another_server_answers(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    fixture_open(&f);
+    struct upstream_options options = f.upstream->options;
+    world_peer(&f.world, "10.1.1.2@53", answer_all, NULL);
+    struct upstream *other = world_upstream(&f.world, "10.1.1.2@53", &options);
+    answer_once(&f);
+    stop_server(&f);
+    struct upstream *group[] = {f.upstream, other};
+    for (int i = 0; i < 20; i++) {
+        ask_group(&asker, &f.world, "www.example", group, 2);
+        fake_loop_advance(f.world.loop, 50 * MS);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+    }
+    world_close(&f.world);
+}
+
+/* A stop of the daemon, or of the zone, does not hang on those that wait. */
+static void test_patience_ends_with_the_upstream(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    fixture_open(&f);
+    answer_once(&f);
+    stop_server(&f);
+    ask(&asker, &f.world, "www.example", f.upstream);
+    fake_loop_advance(f.world.loop, 100 * MS);
+    exchange_stop(&asker.exchange);
+    world_close(&f.world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_patience_queries_wait_for_a_restart),
+        cmocka_unit_test(test_patience_dials_often_but_not_without_bound),
+        cmocka_unit_test(test_patience_ends),
+        cmocka_unit_test(test_patience_is_not_for_servers_that_never_answered),
+        cmocka_unit_test(test_patience_is_over_a_minute_after_the_last_answer),
+        cmocka_unit_test(test_patience_is_not_needed_where_another_server_answers),
+        cmocka_unit_test(test_patience_ends_with_the_upstream),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
