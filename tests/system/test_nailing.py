@@ -286,14 +286,14 @@ def test_no_query_fails_when_a_stream_dies_while_queries_flow(nailupd, responder
 @with_strict
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_no_query_goes_the_wrong_way_when_the_only_way_dies(nailupd, responder, trouble, tmp_path):
-    """While all is refused a query fails at once; else none does, as a new connection is made."""
+    """Queries wait for an upstream that answered lately and is away for a second."""
     upstream = responder("--delay", 5)
     daemon = start(nailupd, upstream, {"upstream": {"stall-timeout": "500ms"}})
     report = trouble_while_queries_flow(daemon, upstream, trouble, check=False)
     assert report["lost"] == 0
     failed = report["rcodes"].get("SERVFAIL", 0)
     assert report["rcodes"].get("NOERROR") == report["sent"] - failed
-    assert failed > 0 if trouble == "off" else failed == 0, report
+    assert failed == 0, report
     ask_all(daemon, 20, tmp_path, "later.example")
 
 
