@@ -46,6 +46,7 @@
 #include "net/tls_ticket_keys.h"
 #include "resolve/local_names.h"
 #include "serve/listen_sockets.h"
+#include "serve/server_quota.h"
 
 enum { SNAPSHOT_LOOK_US = 50000 };
 
@@ -204,7 +205,8 @@ static int make_shared(struct supervisor *supervisor)
     cache_thread_begin();
     struct worker_share *share = &supervisor->share;
     share->cache = supervisor->cache;
-    share->nail_quota.max = config->max_nailed;
+    share->nail_quota.max = supervisor->files.nailed;
+    share->upstream_files = supervisor->files.upstream_each;
     share->ticket_keys = tls_ticket_keys_new(time(NULL)); /* a reload may bring TLS clients */
     share->main_loop = supervisor->loop;
     share->on_all_ended = on_all_ended;
@@ -212,6 +214,7 @@ static int make_shared(struct supervisor *supervisor)
     if (!share->ticket_keys || !make_reload(supervisor))
         return refusal("out of memory; lower server.max-clients");
     share->generation = reload_current(supervisor->reload);
+    server_quota_bound_files(generation_quota(share->generation), supervisor->files.clients);
     return EXIT_STOPPED;
 }
 
@@ -272,6 +275,8 @@ static int start(struct supervisor *supervisor)
 {
     int code = supervisor_open_sockets(supervisor);
 
+    if (!code)
+        supervisor_plan_files(supervisor);
     if (!code)
         code = supervisor_log_tls_keys(supervisor);
     if (!code)

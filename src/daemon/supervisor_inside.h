@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "control/view.h"
+#include "daemon/file_plan.h"
 #include "daemon/worker.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
@@ -41,6 +42,7 @@ struct supervisor {
     struct listen_sockets *sockets;
     struct worker_share share;
     size_t worker_count;
+    struct file_plan files;
     struct workers *workers;
     struct control_view view;
     struct control_hooks hooks;
@@ -57,6 +59,9 @@ struct supervisor {
 /* How many workers there will be, and the sockets of all, also those of the service manager. Early,
  * as only root may be allowed to bind them. */
 int supervisor_open_sockets(struct supervisor *supervisor);
+/* What clients and upstreams may take of the files, once the sockets are open; says what is less
+ * than configured. */
+void supervisor_plan_files(struct supervisor *supervisor);
 int supervisor_log_tls_keys(const struct supervisor *supervisor);
 /* Early, as only root may be allowed to read the key. */
 int supervisor_load_certificate(struct supervisor *supervisor);

@@ -6,7 +6,9 @@
 
 #include "daemon/supervisor_inside.h"
 
+#include <dirent.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/check.h"
@@ -25,7 +27,7 @@
 
 enum { SOCKETS_MAX = 1024 }; /* of the service manager: two for each address */
 
-static size_t worker_count(const struct config *config)
+static size_t wanted_workers(const struct config *config)
 {
     cpu_set_t cpus;
 
@@ -34,6 +36,65 @@ static size_t worker_count(const struct config *config)
     if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0)
         return 1;
     return MIN((size_t)CPU_COUNT(&cpus), (size_t)WORKERS_MAX);
+}
+
+/* main.c has raised it as far as it goes. */
+static uint64_t file_limit(void)
+{
+    struct rlimit limit;
+
+    MUST(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    return limit.rlim_cur;
+}
+
+static size_t worker_count(const struct config *config)
+{
+    size_t wanted = wanted_workers(config);
+    size_t sockets = 2 * config->server.listen_count + config->server.listen_tls_count;
+    size_t count = file_plan_workers(file_limit(), wanted, sockets);
+
+    if (count < wanted)
+        LOG(LOG_WARNING, "daemon",
+            "%zu workers instead of %zu: this process may open %llu files only; raise the limit",
+            count, wanted, (unsigned long long)file_limit());
+    return count;
+}
+
+/* Where /proc is not to be seen: ours and the standard ones. */
+static uint64_t open_files(const struct supervisor *supervisor)
+{
+    const struct server_options *options = &supervisor->config->server;
+    DIR *folder = opendir("/proc/self/fd");
+    uint64_t count = 0;
+
+    if (!folder)
+        return 3 + supervisor->worker_count *
+                       (2 * options->listen_count + options->listen_tls_count);
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count - 3; /* itself, its parent and the folder's descriptor */
+}
+
+void supervisor_plan_files(struct supervisor *supervisor)
+{
+    const struct config *config = supervisor->config;
+    struct file_facts facts = {
+        .limit = file_limit(),
+        .open = open_files(supervisor),
+        .workers = supervisor->worker_count,
+        .max_nailed = config->max_nailed,
+    };
+    struct file_plan plan = supervisor->files = file_plan_make(&facts);
+    uint32_t max_clients = config->server.max_clients;
+
+    if (plan.clients < max_clients || plan.nailed < facts.max_nailed)
+        LOG(LOG_NOTICE, "daemon",
+            "this process may open %llu files: %u of them are for stream clients "
+            "(server.max-clients is %u) and %u for nailed connections (upstream.max-nailed is "
+            "%u); raise the limit where that is too few",
+            (unsigned long long)facts.limit, plan.clients, max_clients, plan.nailed,
+            facts.max_nailed);
 }
 
 /* Those that the service manager opened, if any. */

@@ -21,6 +21,7 @@
 #include "daemon/generation.h"
 #include "daemon/watchers.h"
 #include "daemon/worker_inside.h"
+#include "net/outgoing_files.h"
 #include "resolve/resolver.h"
 #include "serve/server.h"
 #include "upstream/upstreams.h"
@@ -48,6 +49,7 @@ static enum err open_layers(struct worker *worker)
     worker->loop = loop_new();
     if (!worker->loop)
         return ERR_NO_FILES;
+    outgoing_files_limit(worker->loop, share->upstream_files);
     worker->upstreams = upstreams_new(worker->loop, &worker->stats, &share->nail_quota);
     if (!worker->upstreams)
         return ERR_NO_MEMORY;

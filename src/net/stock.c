@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "loop/loop.h"
 #include "loop/loop_guest.h"
+#include "net/file_count.h"
 #include "net/read_max.h"
 
 enum { FREE_MAX = 1024 }; /* free objects kept of each kind */
@@ -23,6 +24,7 @@ struct stock {
     struct loop_guest guest;
     struct loop *loop;
     struct stock_tenant *tenant;
+    struct file_count files;
     struct {
         struct free_object *first;
         size_t count;
@@ -54,6 +56,7 @@ static struct stock *stock_new(struct loop *loop)
         return NULL;
     stock->loop = loop;
     stock->tenant = NULL;
+    file_count_init(&stock->files);
     for (int which = 0; which < STOCK_OBJECTS; which++) {
         stock->spare[which].first = NULL;
         stock->spare[which].count = 0;
@@ -72,6 +75,11 @@ struct stock *stock_of(struct loop *loop)
 struct loop *stock_loop(struct stock *stock)
 {
     return stock->loop;
+}
+
+struct file_count *stock_files(struct stock *stock)
+{
+    return &stock->files;
 }
 
 struct stock_tenant *stock_tenant(const struct stock *stock)

@@ -11,12 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct file_count;
 struct loop;
 struct stock;
 
 /* The loop's stock, made at the first call; NULL when out of memory. It lives until loop_free(). */
 struct stock *stock_of(struct loop *loop);
 struct loop *stock_loop(struct stock *stock);
+
+/* Of sockets that ask others. */
+struct file_count *stock_files(struct stock *stock);
 
 /* NET_READ_MAX bytes for the read that is under way; valid until the callback returns. */
 uint8_t *stock_read_buffer(struct stock *stock);

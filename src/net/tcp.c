@@ -23,9 +23,11 @@
 #include "base/check.h"
 #include "loop/loop.h"
 #include "loop/watch.h"
+#include "net/file_count.h"
 #include "net/stock.h"
 #include "net/socket.h"
 #include "net/tcp_accept.h"
+#include "net/udp_sockets.h"
 
 enum tcp_state {
     TCP_ACCEPTED, /* waits for tcp_start() */
@@ -40,6 +42,7 @@ struct tcp {
     struct stock *stock;
     enum tcp_state state;
     bool paused;
+    bool is_dialed;  /* and counts among the outgoing files */
     bool wants_room; /* a write was partial */
     const struct tcp_handler *handler;
     void *owner;
@@ -183,6 +186,30 @@ static enum err dial(struct tcp *tcp, int fd, const struct tcp_options *options)
     return watch_start(stock_loop(tcp->stock), &tcp->watch, fd, EPOLLOUT);
 }
 
+/* A connection serves many queries and an idle UDP socket none. */
+static enum err open_to_dial(struct stock *stock, int family, int *fd)
+{
+    struct file_count *files = stock_files(stock);
+    enum err err = ERR_NO_FILES;
+
+    while (err == ERR_NO_FILES) {
+        bool is_counted = file_count_take(files, FILE_DIAL);
+        if (is_counted)
+            err = socket_open(fd, family, SOCK_STREAM);
+        if (is_counted && err)
+            file_count_give(files, FILE_DIAL);
+        if (err == ERR_NO_FILES && !udp_sockets_drop_idle(stock))
+            break;
+    }
+    return err;
+}
+
+static void close_dialed(struct stock *stock, int fd)
+{
+    close(fd);
+    file_count_give(stock_files(stock), FILE_DIAL);
+}
+
 enum err tcp_dial(struct tcp **out, struct loop *loop, const struct addr *peer,
                   const struct tcp_options *options, const struct tcp_handler *handler, void *owner)
 {
@@ -193,19 +220,20 @@ enum err tcp_dial(struct tcp **out, struct loop *loop, const struct addr *peer,
 
     if (!stock)
         return ERR_NO_MEMORY;
-    err = socket_open(&fd, addr_family(peer), SOCK_STREAM);
+    err = open_to_dial(stock, addr_family(peer), &fd);
     if (err)
         return err;
     tcp = tcp_new(stock, peer, TCP_DIALING);
     if (!tcp) {
-        close(fd);
+        close_dialed(stock, fd);
         return ERR_NO_MEMORY;
     }
+    tcp->is_dialed = true;
     tcp->handler = handler;
     tcp->owner = owner;
     err = dial(tcp, fd, options);
     if (err) {
-        close(fd);
+        close_dialed(stock, fd);
         stock_give(stock, STOCK_TCP, tcp);
         return err;
     }
@@ -315,6 +343,8 @@ void tcp_close(struct tcp **tcp)
     if (closing->state == TCP_OPEN || closing->state == TCP_ACCEPTED)
         recv(closing->watch.fd, NULL, DISCARD_MAX, MSG_TRUNC | MSG_DONTWAIT);
     watch_close(stock_loop(closing->stock), &closing->watch);
+    if (closing->is_dialed)
+        file_count_give(stock_files(closing->stock), FILE_DIAL);
     stock_give(closing->stock, STOCK_TCP, closing);
 }
 

@@ -12,6 +12,8 @@
 #include "net/udp_query.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "base/check.h"
@@ -21,11 +23,20 @@
 #include "net/udp_sockets.h"
 
 struct udp_query {
-    struct udp_socket *socket;
+    struct udp_socket *socket; /* NULL: it waits for a file, and letter is what it sends then */
+    struct udp_waiter waiter;
+    struct letter *letter;
     struct stock *stock;
     const struct udp_query_handler *handler;
     void *owner;
     bool failed; /* an error was met: the socket is not used again */
+};
+
+/* What leaves when there is a file, and where to. */
+struct letter {
+    struct addr peer, source;
+    size_t len;
+    uint8_t datagram[];
 };
 
 /* One datagram or error an event: the callback may close the query, and what is left comes in the
@@ -66,6 +77,39 @@ static enum err start(struct udp_query *query, const struct addr *peer, const st
     return err == ERR_REFUSED ? send_once(query, peer, source, datagram) : err;
 }
 
+static bool on_turn(struct udp_waiter *waiter)
+{
+    struct udp_query *query = CONTAINER_OF(waiter, struct udp_query, waiter);
+    const struct letter *letter = query->letter;
+    enum err err =
+        start(query, &letter->peer, &letter->source, span_of(letter->datagram, letter->len));
+    if (err == ERR_NO_FILES)
+        return false;
+    free(query->letter);
+    query->letter = NULL;
+    if (err)
+        query->handler->on_failed(query->owner, err);
+    return true;
+}
+
+/* There are no files: many queries share few sockets, one after the other. */
+static enum err wait(struct udp_query *query, const struct addr *peer, const struct addr *source,
+                     struct span datagram)
+{
+    struct letter *letter = malloc(sizeof(*letter) + datagram.len);
+    if (!letter)
+        return ERR_NO_MEMORY;
+    *letter = (struct letter){.peer = *peer, .source = *source, .len = datagram.len};
+    memcpy(letter->datagram, datagram.data, datagram.len);
+    query->waiter.on_turn = on_turn;
+    enum err err = udp_socket_wait(query->stock, &query->waiter);
+    if (err)
+        free(letter);
+    else
+        query->letter = letter;
+    return err;
+}
+
 enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct addr *peer,
                         const struct addr *source, struct span datagram,
                         const struct udp_query_handler *handler, void *owner)
@@ -76,7 +120,10 @@ enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct 
     if (!query)
         return ERR_NO_MEMORY;
     *query = (struct udp_query){.stock = stock, .handler = handler, .owner = owner};
+    list_init(&query->waiter.node);
     enum err err = start(query, peer, source, datagram);
+    if (err == ERR_NO_FILES)
+        err = wait(query, peer, source, datagram);
     if (err) {
         stock_give(stock, STOCK_UDP_QUERY, query);
         return err;
@@ -87,7 +134,7 @@ enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct 
 
 void udp_query_local(const struct udp_query *query, struct addr *out)
 {
-    if (socket_local(query->socket->watch.fd, out))
+    if (!query->socket || socket_local(query->socket->watch.fd, out))
         *out = (struct addr){0};
 }
 
@@ -96,6 +143,10 @@ void udp_query_close(struct udp_query **query)
     struct udp_query *closing = *query;
 
     *query = NULL;
-    udp_socket_give(&closing->socket, !closing->failed);
+    if (closing->socket)
+        udp_socket_give(&closing->socket, !closing->failed);
+    if (list_is_linked(&closing->waiter.node))
+        udp_socket_leave(closing->stock, &closing->waiter);
+    free(closing->letter);
     stock_give(closing->stock, STOCK_UDP_QUERY, closing);
 }

@@ -24,13 +24,14 @@ struct udp_query_handler {
     void (*on_failed)(void *owner, enum err why);
 };
 
-/* Opens a socket to peer and sends the datagram. source: family 0 lets the kernel choose. Errors
+/* Opens a socket to peer and sends the datagram. source: family 0 lets the kernel choose. Where
+ * there is no file for a socket it waits for one, in line with others, and is sent then. Errors
  * known at once are returned; no callback comes before the return. */
 MUST_USE enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct addr *peer,
                                  const struct addr *source, struct span datagram,
                                  const struct udp_query_handler *handler, void *owner);
 
-/* Where it was sent from; family 0 when that is not known. Costs a system call. */
+/* Where it was sent from; family 0 when that is not known, or it was not sent yet. Costs a system call. */
 void udp_query_local(const struct udp_query *query, struct addr *out);
 
 /* Allowed inside the callbacks; none comes afterwards. *query becomes NULL. */

@@ -18,9 +18,14 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "loop/loop.h"
+#include "loop/timer.h"
+#include "net/file_count.h"
 #include "net/socket.h"
 
 enum {
+    WAIT_AFTER_GIVE_US = 1000, /* a socket that was given back is used again two looks later */
+    WAIT_US = 10 * 1000,       /* where none is: others' files may come free at any time */
     LOOKS = 3,          /* reuses of which the ports are compared */
     TURNS_TO_DRAIN = 2, /* looks at the sockets: with the first one comes what had arrived */
     DRAIN_MAX = 16,     /* datagrams thrown away at an idle socket, until it is closed instead */
@@ -32,6 +37,10 @@ struct udp_sockets {
     struct stock_tenant tenant;
     struct list idle[FAMILIES]; /* the longest idle first */
     unsigned count[FAMILIES];
+    struct list waiting;   /* struct udp_waiter: there are no files */
+    unsigned waiting_count;
+    struct timer again;
+    struct stock *stock;
     unsigned looks; /* ports compared so far, each time found to differ */
     bool is_off;    /* this kernel keeps the port: each query gets a new socket */
 };
@@ -44,6 +53,7 @@ static unsigned place_of(int family)
 static void socket_free(struct udp_socket *socket)
 {
     watch_close(stock_loop(socket->stock), &socket->watch);
+    file_count_give(stock_files(socket->stock), FILE_UDP);
     free(socket);
 }
 
@@ -54,8 +64,11 @@ static void on_loop_closing(struct stock_tenant *tenant)
     for (unsigned place = 0; place < FAMILIES; place++)
         for (struct list *node; (node = list_take_first(&sockets->idle[place]));)
             socket_free(LIST_ITEM(node, struct udp_socket, node));
+    timer_stop(&sockets->again);
     free(sockets);
 }
+
+static void on_again(struct timer *timer);
 
 static struct udp_sockets *sockets_of(struct stock *stock)
 {
@@ -67,6 +80,9 @@ static struct udp_sockets *sockets_of(struct stock *stock)
         return NULL;
     for (unsigned place = 0; place < FAMILIES; place++)
         list_init(&sockets->idle[place]);
+    list_init(&sockets->waiting);
+    timer_init(&sockets->again, on_again);
+    sockets->stock = stock;
     sockets->tenant.close = on_loop_closing;
     stock_set_tenant(stock, &sockets->tenant);
     return sockets;
@@ -143,7 +159,7 @@ static void look(struct udp_sockets *sockets, int fd)
     LOG(LOG_NOTICE, "net", "UDP queries get a new socket each: a disconnected one keeps its port");
 }
 
-static enum err new_socket(struct udp_socket **out, struct stock *stock, int family)
+static enum err new_watched_socket(struct udp_socket **out, struct stock *stock, int family)
 {
     int fd;
     enum err err = socket_open(&fd, family, SOCK_DGRAM);
@@ -168,6 +184,17 @@ static enum err new_socket(struct udp_socket **out, struct stock *stock, int fam
     return ERR_OK;
 }
 
+static enum err new_socket(struct udp_socket **out, struct stock *stock, int family)
+{
+    struct file_count *files = stock_files(stock);
+    if (!file_count_take(files, FILE_UDP))
+        return ERR_NO_FILES;
+    enum err err = new_watched_socket(out, stock, family);
+    if (err)
+        file_count_give(files, FILE_UDP);
+    return err;
+}
+
 static enum err connect_from(struct udp_socket *socket, const struct addr *peer,
                              const struct addr *source)
 {
@@ -179,6 +206,83 @@ static enum err connect_from(struct udp_socket *socket, const struct addr *peer,
     socket->reusable = addr_family(source) == 0;
     return connect(socket->watch.fd, &peer->sa, addr_len(peer)) == 0 ? ERR_OK
                                                                      : err_from_errno(errno);
+}
+
+/* ---- waiting for a file ---- */
+
+static bool has_idle(const struct udp_sockets *sockets)
+{
+    return sockets->count[FAMILY_V4] + sockets->count[FAMILY_V6] > 0;
+}
+
+static void look_again(struct udp_sockets *sockets, uint64_t delay_us)
+{
+    struct loop *loop = stock_loop(sockets->stock);
+    if (!list_is_empty(&sockets->waiting))
+        timer_start(loop, &sockets->again, loop_now(loop) + delay_us);
+}
+
+static void on_again(struct timer *timer)
+{
+    struct udp_sockets *sockets = CONTAINER_OF(timer, struct udp_sockets, again);
+    bool was_served = true;
+
+    while (was_served && !list_is_empty(&sockets->waiting)) {
+        struct udp_waiter *waiter =
+            LIST_ITEM(list_take_first(&sockets->waiting), struct udp_waiter, node);
+        sockets->waiting_count--;
+        was_served = waiter->on_turn(waiter);
+        if (was_served)
+            continue;
+        list_prepend(&sockets->waiting, &waiter->node);
+        sockets->waiting_count++;
+    }
+    look_again(sockets, has_idle(sockets) ? WAIT_AFTER_GIVE_US : WAIT_US);
+}
+
+enum err udp_socket_wait(struct stock *stock, struct udp_waiter *waiter)
+{
+    struct udp_sockets *sockets = sockets_of(stock);
+    if (!sockets)
+        return ERR_NO_MEMORY;
+    if (sockets->waiting_count >= UDP_WAITING_MAX)
+        return ERR_LIMIT;
+    list_append(&sockets->waiting, &waiter->node);
+    sockets->waiting_count++;
+    if (!timer_is_armed(&sockets->again))
+        look_again(sockets, has_idle(sockets) ? WAIT_AFTER_GIVE_US : WAIT_US);
+    return ERR_OK;
+}
+
+void udp_socket_leave(struct stock *stock, struct udp_waiter *waiter)
+{
+    list_remove(&waiter->node);
+    sockets_of(stock)->waiting_count--;
+}
+
+bool udp_sockets_drop_idle(struct stock *stock)
+{
+    struct udp_sockets *sockets = sockets_of(stock);
+    for (unsigned place = 0; sockets && place < FAMILIES; place++) {
+        struct list *node = list_first(&sockets->idle[place]);
+        if (!node)
+            continue;
+        drop_idle(LIST_ITEM(node, struct udp_socket, node));
+        return true;
+    }
+    return false;
+}
+
+/* An idle socket that this query cannot use, by its family or as it wants a source address of its
+ * own, would keep the file for ever. */
+static enum err new_socket_or_other(struct udp_socket **out, struct udp_sockets *sockets,
+                                    int family, bool has_source)
+{
+    enum err err = new_socket(out, sockets->stock, family);
+    bool uses_none = has_source || sockets->count[place_of(family)] == 0;
+    while (err == ERR_NO_FILES && uses_none && udp_sockets_drop_idle(sockets->stock))
+        err = new_socket(out, sockets->stock, family);
+    return err;
 }
 
 /* ---- the door ---- */
@@ -194,7 +298,7 @@ enum err udp_socket_take(struct udp_socket **out, struct stock *stock, const str
     if (!err && addr_family(source) == 0)
         socket = take_idle(sockets, stock, addr_family(peer));
     if (!err && !socket)
-        err = new_socket(&socket, stock, addr_family(peer));
+        err = new_socket_or_other(&socket, sockets, addr_family(peer), addr_family(source) != 0);
     if (err)
         return err;
     err = connect_from(socket, peer, source);
@@ -221,10 +325,11 @@ void udp_socket_give(struct udp_socket **socket, bool healthy)
         look(sockets, given->watch.fd);
     if (!keep || sockets->is_off) {
         socket_free(given);
-        return;
+    } else {
+        given->on_ready = NULL;
+        given->idle_turn = watch_turns(stock_loop(given->stock));
+        list_append(&sockets->idle[place], &given->node);
+        sockets->count[place]++;
     }
-    given->on_ready = NULL;
-    given->idle_turn = watch_turns(stock_loop(given->stock));
-    list_append(&sockets->idle[place], &given->node);
-    sockets->count[place]++;
+    look_again(sockets, WAIT_AFTER_GIVE_US);
 }

@@ -11,6 +11,7 @@
  * kernel does so is looked at before it is relied on.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/addr.h"
@@ -32,6 +33,22 @@ struct udp_socket {
     void (*on_ready)(struct udp_socket *socket, void *owner);
     void *owner;
 };
+
+/* Waits until a file may be free. on_turn tries again and says whether there was one: if not, the
+ * waiter stays the first. It is not in the line when on_turn is called, and may be freed there. */
+struct udp_waiter {
+    struct list node;
+    bool (*on_turn)(struct udp_waiter *waiter);
+};
+
+enum { UDP_WAITING_MAX = 10000 }; /* in the line of each loop */
+
+/* ERR_LIMIT: too many wait. */
+MUST_USE enum err udp_socket_wait(struct stock *stock, struct udp_waiter *waiter);
+void udp_socket_leave(struct stock *stock, struct udp_waiter *waiter);
+
+/* Closes an idle socket, for who needs a file more; false: there is none. */
+bool udp_sockets_drop_idle(struct stock *stock);
 
 /* Connected to peer on a fresh port and watched; source: family 0 lets the kernel choose. */
 MUST_USE enum err udp_socket_take(struct udp_socket **out, struct stock *stock,

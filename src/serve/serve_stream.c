@@ -60,6 +60,17 @@ static void begin_session(struct serve_stream *serve, struct tcp *tcp, enum serv
     on_closed(&serve->host, &client);
 }
 
+static void refuse(struct requests *requests, enum server_quota_result why)
+{
+    if (why == QUOTA_NO_FILES) {
+        STATS_INC(requests->stats, clients_refused_files);
+        LOG_LIMITED(LOG_NOTICE, "serve", "refusing a connection: no more files for clients");
+    } else {
+        STATS_INC(requests->stats, clients_refused_full);
+        LOG_LIMITED(LOG_NOTICE, "serve", "refusing a connection: too many clients");
+    }
+}
+
 /* Refused clients get a session too: REFUSED is told in an answer. */
 static void on_accept(void *owner, struct tcp *tcp)
 {
@@ -69,13 +80,15 @@ static void on_accept(void *owner, struct tcp *tcp)
     if (access == SERVER_DROP) {
         STATS_INC(requests->stats, clients_refused_acl);
         tcp_close(&tcp);
-    } else if (!server_quota_take_client(requests->quota, tcp_peer(tcp))) {
-        STATS_INC(requests->stats, clients_refused_full);
-        LOG_LIMITED(LOG_NOTICE, "serve", "refusing a connection: too many clients");
-        tcp_close(&tcp);
-    } else {
-        begin_session(serve, tcp, access);
+        return;
     }
+    enum server_quota_result place = server_quota_take_client(requests->quota, tcp_peer(tcp));
+    if (place == QUOTA_TAKEN) {
+        begin_session(serve, tcp, access);
+        return;
+    }
+    refuse(requests, place);
+    tcp_close(&tcp);
 }
 
 static void on_end_due(struct timer *timer);

@@ -36,6 +36,7 @@ struct place {
  * one to the next, each sees a part of them only. */
 struct client_count {
     unsigned quotas; /* that share it; who makes and frees quotas is one thread */
+    atomic_uint_fast32_t files_max;
     _Alignas(64) atomic_uint_fast32_t taken;
 };
 
@@ -104,7 +105,7 @@ static struct client_count *share_count(const struct server_quota *before)
     if (!all)
         return NULL;
     if (!before)
-        *all = (struct client_count){0};
+        *all = (struct client_count){.files_max = UINT32_MAX};
     all->quotas++;
     return all;
 }
@@ -275,17 +276,19 @@ static bool has_room(struct server_quota *quota, const struct addr *prefix)
     return count < quota->max_clients_per_address;
 }
 
-static bool take_client(struct server_quota *quota, const struct addr *prefix)
+static enum server_quota_result take_client(struct server_quota *quota, const struct addr *prefix)
 {
+    struct client_count *all = quota->all;
     if (!has_room(quota, prefix))
-        return false;
-    if (atomic_fetch_add_explicit(&quota->all->taken, 1, memory_order_relaxed) >=
-        quota->max_clients) {
-        atomic_fetch_sub_explicit(&quota->all->taken, 1, memory_order_relaxed);
-        return false;
+        return QUOTA_CLIENT_FULL;
+    uint_fast32_t taken = atomic_fetch_add_explicit(&all->taken, 1, memory_order_relaxed);
+    bool is_full = taken >= quota->max_clients;
+    if (is_full || taken >= atomic_load_explicit(&all->files_max, memory_order_relaxed)) {
+        atomic_fetch_sub_explicit(&all->taken, 1, memory_order_relaxed);
+        return is_full ? QUOTA_FULL : QUOTA_NO_FILES;
     }
     count_client(quota, place_of(quota, prefix));
-    return true;
+    return QUOTA_TAKEN;
 }
 
 static void give_client(struct server_quota *quota, const struct addr *client)
@@ -302,13 +305,19 @@ static void give_client(struct server_quota *quota, const struct addr *client)
     quota->free_place = at;
 }
 
-bool server_quota_take_client(struct server_quota *quota, const struct addr *client)
+void server_quota_bound_files(struct server_quota *quota, uint32_t max)
+{
+    atomic_store_explicit(&quota->all->files_max, max, memory_order_relaxed);
+}
+
+enum server_quota_result server_quota_take_client(struct server_quota *quota,
+                                                  const struct addr *client)
 {
     struct addr prefix = client_prefix(&quota->masks, client);
     pthread_mutex_lock(&quota->mutex);
-    bool taken = take_client(quota, &prefix);
+    enum server_quota_result result = take_client(quota, &prefix);
     pthread_mutex_unlock(&quota->mutex);
-    return taken;
+    return result;
 }
 
 void server_quota_give_client(struct server_quota *quota, const struct addr *client)

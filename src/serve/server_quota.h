@@ -33,7 +33,7 @@ void server_quota_free(struct server_quota *quota);
 /* The client's number in what follows: a hash of its prefix with a seed of the process. */
 uint64_t server_quota_client(const struct server_quota *quota, const struct addr *client);
 
-enum server_quota_result { QUOTA_TAKEN, QUOTA_FULL, QUOTA_CLIENT_FULL };
+enum server_quota_result { QUOTA_TAKEN, QUOTA_FULL, QUOTA_CLIENT_FULL, QUOTA_NO_FILES };
 
 /* A place for one query of this client that waits. No client gets more than its bound; now and then
  * one that has less is refused, as clients are told apart by two small hashes: less than one in a
@@ -47,9 +47,13 @@ struct rate_limit;
 /* Of queries over UDP; NULL: there is none. Lives as long as the quota. */
 struct rate_limit *server_quota_rate_limit(const struct server_quota *quota);
 
-/* A place for one stream connection of this address (its port is not looked at); false: all are
- * taken, or all that one client may have. */
-MUST_USE bool server_quota_take_client(struct server_quota *quota, const struct addr *client);
+/* The files that clients may take of the process, whatever the options allow: of this quota and of
+ * those that follow it. Without it there is no bound. */
+void server_quota_bound_files(struct server_quota *quota, uint32_t max);
+
+/* A place for one stream connection of this address (its port is not looked at). */
+MUST_USE enum server_quota_result server_quota_take_client(struct server_quota *quota,
+                                                           const struct addr *client);
 void server_quota_give_client(struct server_quota *quota, const struct addr *client);
 
 /* From one quota to the next: given back there and taken here, whatever the bounds. The first

@@ -10,7 +10,9 @@
 
 #include "net/acceptor.h"
 #include "net/socket.h"
+#include "net/outgoing_files.h"
 #include "net/tcp.h"
+#include "net/udp_query.h"
 
 struct end {
     struct seen seen; /* first: the owner of all callbacks */
@@ -195,6 +197,56 @@ static void test_a_dial_without_files_is_known_at_once(void **state)
                      ERR_NO_FILES);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     end->tcp = NULL;
+}
+
+static void test_no_more_is_dialled_than_there_are_files_for_it(void **state)
+{
+    struct end *end = *state;
+    struct addr addr = closed_port(SOCK_STREAM);
+
+    outgoing_files_limit(end->seen.loop, 1);
+    close(dial_plain(end, &no_options));
+    struct tcp *first = end->tcp;
+    end->seen.words[0] = '\0';
+    assert_int_equal(tcp_dial(&end->tcp, end->seen.loop, &addr, &no_options, &events, end),
+                     ERR_NO_FILES);
+    tcp_close(&first);
+    for (int i = 0; i < 3; i++) { /* each gives its file back */
+        close(dial_plain(end, &no_options));
+        tcp_close(&end->tcp);
+        end->seen.words[0] = '\0';
+    }
+}
+
+static void on_nothing(void *owner, struct span datagram)
+{
+    (void)owner;
+    (void)datagram;
+}
+
+static void on_no_failure(void *owner, enum err why)
+{
+    (void)owner;
+    (void)why;
+}
+
+static void test_an_idle_udp_socket_makes_room_for_a_dial(void **state)
+{
+    static const struct udp_query_handler handler = {on_nothing, on_no_failure};
+    static const struct addr any;
+    struct end *end = *state;
+    struct udp_query *query;
+    struct addr server;
+    int fd = plain_socket(SOCK_DGRAM, "127.0.0.1@0", &server);
+
+    outgoing_files_limit(end->seen.loop, 1);
+    assert_int_equal(udp_query_open(&query, end->seen.loop, &server, &any, text("query"), &handler,
+                                    end),
+                     ERR_OK);
+    udp_query_close(&query);
+    close(dial_plain(end, &no_options));
+    tcp_close(&end->tcp);
+    close(fd);
 }
 
 static void test_a_reset_fails_the_connection(void **state)
@@ -460,6 +512,8 @@ int main(void)
         TEST(test_a_refused_dial_fails_without_a_connection),
         TEST(test_a_foreign_source_address_is_known_at_once),
         TEST(test_a_dial_without_files_is_known_at_once),
+        TEST(test_no_more_is_dialled_than_there_are_files_for_it),
+        TEST(test_an_idle_udp_socket_makes_room_for_a_dial),
         TEST(test_a_reset_fails_the_connection),
         TEST(test_a_reset_is_noticed_also_while_paused),
         TEST(test_a_paused_connection_reads_on_when_resumed),

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "net/outgoing_files.h"
 #include "net/udp_query.h"
 #include "net/udp_sockets.h"
 
@@ -80,6 +81,12 @@ static struct addr read_query(struct end *end)
     assert_int_equal(recvfrom(end->fd, bytes, sizeof(bytes), 0, &from.sa, &len), 5);
     assert_memory_equal(bytes, "query", 5);
     return from;
+}
+
+static bool has_query(const struct end *end)
+{
+    struct pollfd one = {.fd = end->fd, .events = POLLIN};
+    return poll(&one, 1, 0) == 1;
 }
 
 static void answer(int fd, const struct addr *to, const char *words)
@@ -223,20 +230,96 @@ static void test_many_queries_are_open_at_once(void **state)
     end->query = NULL;
 }
 
-static void test_errors_known_at_once_leave_nothing_open(void **state)
+/* ---- few files ---- */
+
+static void test_a_query_without_a_file_waits_until_there_is_one(void **state)
 {
     struct end *end = *state;
     struct rlimit limit, none;
+    struct addr local;
 
     assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
+    read_query(end);
     udp_query_close(&end->query);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
     none = limit;
     none.rlim_cur = 0;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    assert_int_equal(ask(end, &end->server, &any_source), ERR_NO_FILES);
+    assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
+    udp_query_local(end->query, &local);
+    assert_int_equal(addr_family(&local), 0);
+    udp_query_close(&end->query); /* while it waits */
+    assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    assert_null(end->query);
+    while (!has_query(end))
+        run_some_turns(end->seen.loop);
+    struct addr from = read_query(end);
+    answer(end->fd, &from, "late");
+    run_until_seen(&end->seen, 1);
+    assert_string_equal(end->seen.words, "got:late");
+    udp_query_close(&end->query);
+}
+
+/* In line, over two sockets, each of which has one query at a time. */
+static void test_many_queries_share_few_files(void **state)
+{
+    struct end *end = *state;
+    struct udp_query *queries[QUERIES];
+    unsigned answered = 0, closed = 0;
+
+    outgoing_files_limit(end->seen.loop, 2);
+    for (int i = 0; i < QUERIES; i++) {
+        assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
+        queries[i] = end->query;
+    }
+    end->query = NULL;
+    while (closed < QUERIES) {
+        while (has_query(end)) {
+            struct addr from = read_query(end);
+            answer(end->fd, &from, "x");
+            answered++;
+            assert_in_range(answered - closed, 1, 2);
+        }
+        if (closed < answered) {
+            end->seen.count = 0;
+            run_until_seen(&end->seen, answered - closed);
+        }
+        while (closed < answered)
+            udp_query_close(&queries[closed++]);
+        run_some_turns(end->seen.loop);
+    }
+}
+
+static void test_no_more_queries_wait_for_a_file_than_may(void **state)
+{
+    struct end *end = *state;
+    struct udp_query **queries = calloc(UDP_WAITING_MAX + 1, sizeof(struct udp_query *));
+
+    outgoing_files_limit(end->seen.loop, 1);
+    for (int i = 0; i < UDP_WAITING_MAX + 1; i++) {
+        assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
+        queries[i] = end->query;
+    }
+    assert_int_equal(ask(end, &end->server, &any_source), ERR_LIMIT);
+    for (int i = 0; i < UDP_WAITING_MAX + 1; i++)
+        udp_query_close(&queries[i]);
+    end->query = NULL;
+    free(queries);
+}
+
+static void test_a_query_that_waited_hears_why_it_cannot_be_sent(void **state)
+{
+    struct end *end = *state;
+    struct addr elsewhere = addr_of("192.0.2.1@0");
+
+    outgoing_files_limit(end->seen.loop, 1);
+    assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
+    struct udp_query *first = end->query;
+    assert_int_equal(ask(end, &end->server, &elsewhere), ERR_OK);
+    udp_query_close(&first);
+    run_until_seen(&end->seen, 1);
+    assert_string_equal(end->seen.words, "failed:this machine has no such address");
+    udp_query_close(&end->query);
 }
 
 /* ---- sockets that are used again ---- */
@@ -342,7 +425,10 @@ int main(void)
         TEST(test_closing_is_allowed_in_every_callback),
         TEST(test_no_callback_comes_after_close),
         TEST(test_many_queries_are_open_at_once),
-        TEST(test_errors_known_at_once_leave_nothing_open),
+        TEST(test_a_query_without_a_file_waits_until_there_is_one),
+        TEST(test_many_queries_share_few_files),
+        TEST(test_no_more_queries_wait_for_a_file_than_may),
+        TEST(test_a_query_that_waited_hears_why_it_cannot_be_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static struct addr client(uint32_t i)
 static bool take(uint32_t i)
 {
     struct addr addr = client(i);
-    return server_quota_take_client(quota, &addr);
+    return server_quota_take_client(quota, &addr) == QUOTA_TAKEN;
 }
 
 static void give(uint32_t i)
@@ -158,12 +158,12 @@ static void test_a_prefix_is_one_client(void **state)
     quota_of(100, 2, 10);
     assert_int_equal(server_quota_client(quota, &a), server_quota_client(quota, &b));
     assert_int_not_equal(server_quota_client(quota, &a), server_quota_client(quota, &other));
-    assert_true(server_quota_take_client(quota, &a));
-    assert_true(server_quota_take_client(quota, &b));
-    assert_false(server_quota_take_client(quota, &a));
-    assert_true(server_quota_take_client(quota, &other));
+    assert_int_equal(server_quota_take_client(quota, &a), QUOTA_TAKEN);
+    assert_int_equal(server_quota_take_client(quota, &b), QUOTA_TAKEN);
+    assert_int_equal(server_quota_take_client(quota, &a), QUOTA_CLIENT_FULL);
+    assert_int_equal(server_quota_take_client(quota, &other), QUOTA_TAKEN);
     server_quota_give_client(quota, &a);
-    assert_true(server_quota_take_client(quota, &b));
+    assert_int_equal(server_quota_take_client(quota, &b), QUOTA_TAKEN);
 }
 
 static void test_there_is_a_rate_limit_when_one_is_wanted(void **state)
@@ -187,6 +187,35 @@ static void test_clients_are_bounded_in_all(void **state)
     give(3);
     assert_true(take(99));
     assert_int_equal(server_quota_clients(quota), 5);
+}
+
+/* Whatever the options say, also after a reload that allows more. */
+static void test_clients_are_bounded_by_the_files_there_are(void **state)
+{
+    (void)state;
+    quota_of(5, 5, 1);
+    server_quota_bound_files(quota, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(take(i));
+    struct addr next = client(3);
+    assert_int_equal(server_quota_take_client(quota, &next), QUOTA_NO_FILES);
+    struct server_quota *before = quota;
+    quota = server_quota_new(&(struct server_options){.max_clients = 100,
+                                                      .max_clients_per_address = 5,
+                                                      .max_waiting = 1,
+                                                      .max_waiting_per_client = 1,
+                                                      .client_prefix_v4 = 32,
+                                                      .client_prefix_v6 = 56},
+                             before);
+    assert_int_equal(server_quota_take_client(quota, &next), QUOTA_NO_FILES);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct addr addr = client(i);
+        server_quota_move_client(quota, before, &addr);
+    }
+    server_quota_free(before);
+    give(0);
+    assert_int_equal(server_quota_take_client(quota, &next), QUOTA_TAKEN);
+    assert_int_equal(server_quota_clients(quota), 3);
 }
 
 static void test_clients_of_one_address_are_bounded(void **state)
@@ -217,10 +246,10 @@ static void test_both_families_are_counted_apart(void **state)
     quota_of(10, 1, 1);
     struct addr six;
     assert_int_equal(addr_parse(&six, "2001:db8::1", 53), ERR_OK);
-    assert_true(server_quota_take_client(quota, &six));
-    assert_false(server_quota_take_client(quota, &six));
+    assert_int_equal(server_quota_take_client(quota, &six), QUOTA_TAKEN);
+    assert_int_equal(server_quota_take_client(quota, &six), QUOTA_CLIENT_FULL);
     addr_set_port(&six, 54);
-    assert_false(server_quota_take_client(quota, &six));
+    assert_int_equal(server_quota_take_client(quota, &six), QUOTA_CLIENT_FULL);
     assert_true(take(1));
 }
 
@@ -330,6 +359,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_waiting_queries_are_bounded),
         TEST(test_clients_are_bounded_in_all),
+        TEST(test_clients_are_bounded_by_the_files_there_are),
         TEST(test_clients_of_one_address_are_bounded),
         TEST(test_bounds_of_zero_let_nobody_in),
         TEST(test_both_families_are_counted_apart),

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_DAEMON_FILE_PLAN_H
+#define NAILUP_DAEMON_FILE_PLAN_H
+
+/*
+ * Who may take how many of the files that this process may open. Clients may take half of what is
+ * left, so they cannot take the files of upstreams, of the control socket and of listeners.
+ * Pure.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    FILE_PLAN_MAIN = 12,     /* main's loop, signals, control socket, exporter, links, sleep */
+    FILE_PLAN_WORKER = 6,    /* a worker's loop, and the client that it accepts and refuses */
+    FILE_PLAN_SPARE = 16,    /* nailupctl, scrapes, files that are read or written for a moment */
+    FILE_PLAN_UPSTREAM = 4,  /* the least that a worker needs for its upstreams */
+    FILE_PLAN_MAX = 1 << 30, /* what is above, "unlimited" too, counts as this */
+};
+
+struct file_facts {
+    uint64_t limit;   /* RLIMIT_NOFILE */
+    uint64_t open;    /* files before the loops are made, the workers' listening sockets included */
+    size_t workers;
+    uint32_t max_nailed; /* as configured */
+};
+
+struct file_plan {
+    uint32_t clients; /* stream clients, at least one; a reload may ask for as many */
+    uint32_t nailed;  /* at least one for each worker */
+    uint32_t upstream_each; /* connections and UDP queries of one worker, at least one */
+};
+
+struct file_plan file_plan_make(const struct file_facts *facts);
+
+/* So many workers with so many listening sockets each have files to work with; at least one and at
+ * most wanted. */
+size_t file_plan_workers(uint64_t limit, size_t wanted, size_t sockets_each);
+
+#endif

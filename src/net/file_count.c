@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* Counts files (file_count.h). Invariant: what was taken is given back once; a bound that becomes
+ * lower takes nothing away. */
+
+#include "net/file_count.h"
+
+#include <limits.h>
+
+#include "base/check.h"
+
+enum { DIAL_SHARE = 4 }; /* one in so many is for dials alone: a burst over UDP unnails nothing */
+
+void file_count_init(struct file_count *count)
+{
+    *count = (struct file_count){.max = UINT_MAX, .udp_max = UINT_MAX};
+}
+
+void file_count_limit(struct file_count *count, unsigned max)
+{
+    count->max = max;
+    count->udp_max = MAX(1, max - max / DIAL_SHARE);
+}
+
+bool file_count_take(struct file_count *count, enum file_use use)
+{
+    if (count->taken >= count->max)
+        return false;
+    if (use == FILE_UDP && count->udp_taken >= count->udp_max)
+        return false;
+    count->taken++;
+    count->udp_taken += use == FILE_UDP;
+    return true;
+}
+
+void file_count_give(struct file_count *count, enum file_use use)
+{
+    MUST(count->taken > 0);
+    count->taken--;
+    count->udp_taken -= use == FILE_UDP;
+}

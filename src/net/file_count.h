@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_NET_FILE_COUNT_H
+#define NAILUP_NET_FILE_COUNT_H
+
+/* Private to src/net: how many files the outgoing sockets of a loop have, and may have. */
+
+#include <stdbool.h>
+
+enum file_use { FILE_DIAL, FILE_UDP };
+
+struct file_count {
+    unsigned max, taken;
+    unsigned udp_max, udp_taken;
+};
+
+void file_count_init(struct file_count *count); /* without a bound */
+
+/* UDP queries leave a quarter of max to dials. */
+void file_count_limit(struct file_count *count, unsigned max);
+
+/* One more; false: they are all taken. */
+bool file_count_take(struct file_count *count, enum file_use use);
+void file_count_give(struct file_count *count, enum file_use use);
+
+#endif

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Few file descriptors: clients cannot take those of upstreams, of the control socket and of
+listeners, and many queries share few sockets. The limit is the daemon's alone, so that this process
+has enough for its clients."""
+
+import resource
+import socket
+import subprocess
+
+import pytest
+
+from conftest import BUILD, Daemon, eventually
+from peers import Stream, load, query, rcode_of, udp_ask
+
+pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
+
+
+@pytest.fixture
+def limited(tmp_path, make_config):
+    """limited(1024, config, ...): as nailupd, with a hard limit of open files."""
+    started = []
+
+    def start(files, config=None, **more):
+        inside = ["prlimit", f"--nofile={files}:{files}"]
+        started.append(Daemon(tmp_path, make_config(config, **more), inside))
+        started[-1].wait_until_ready()
+        return started[-1]
+
+    yield start
+    for daemon in started:
+        code = daemon.stop()
+        daemon.check_clean()
+        assert code == 0, daemon.log()
+
+
+@pytest.fixture
+def crowd():
+    """crowd(daemon, count): idle TCP clients, which stay; some may be turned away."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2200:
+        pytest.skip(f"no more than {hard} files may be open here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2200), hard))
+    clients = []
+
+    def gather(daemon, count):
+        for number in range(count):
+            source = f"127.1.{number // 250}.{1 + number % 250}"
+            clients.append(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+            clients[-1].bind((source, 0))
+            clients[-1].connect((daemon.ip, daemon.port))
+
+    yield gather
+    for one in clients:
+        one.close()
+
+
+TCP_ONLY = {"upstream": {"transport": "tcp", "fallback": "none"}}
+
+
+@pytest.mark.parametrize("files, clients", [(1024, 1100), (64, 100)])
+@pytest.mark.parametrize("transport", ["tcp", "udp"])
+def test_idle_clients_leave_upstreams_their_files(limited, responder, crowd, files, clients, transport):
+    """Every query is answered, the control socket goes on, and the refusals are counted."""
+    upstream = responder("--delay", 2)
+    daemon = limited(files, TCP_ONLY if transport == "tcp" else None, upstreams=[upstream], workers=2)
+    crowd(daemon, clients)
+    eventually(lambda: daemon.metrics()['clients_refused_total{reason="files"}'] > 0)
+    report = load(daemon, "--rate", 700, "--duration", 2, "--unique")
+    assert report["sent"] >= 1300
+    held = daemon.metrics()["stream_clients"]
+    assert 5 <= held < clients
+    assert held + daemon.metrics()['clients_refused_total{reason="files"}'] == clients
+    assert daemon.metrics()['clients_refused_total{reason="full"}'] == 0
+    assert f"may open {files} files" in daemon.log()
+
+
+def test_who_was_let_in_is_served_and_places_come_free(limited, responder):
+    daemon = limited(64, upstreams=[responder()], workers=1)
+    held = []
+    while not daemon.metrics()['clients_refused_total{reason="files"}']:
+        held.append(Stream(daemon))
+        assert len(held) < 64
+    served = 0
+    for number, client in enumerate(held):
+        try:
+            client.send(query("a.example", number))
+            served += client.read() is not None
+        except ConnectionError:
+            pass
+    assert served == daemon.metrics()["stream_clients"] >= 5
+    for client in held:
+        client.socket.close()
+    eventually(lambda: daemon.metrics()["stream_clients"] == 0)
+    with Stream(daemon) as client:
+        client.send(query("b.example", 1))
+        assert rcode_of(client.read()) == 0
+
+
+def test_many_queries_at_once_share_few_sockets(limited, responder):
+    """Each over UDP, hundreds at a time where there are files for five or so: they wait in line."""
+    daemon = limited(64, upstreams=[responder("--delay", 1)], workers=2)
+    report = load(daemon, "--rate", 500, "--duration", 2, "--unique")
+    assert report["sent"] >= 900
+    clients = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(200)]
+    for number, client in enumerate(clients):
+        client.settimeout(10)
+        client.connect((daemon.ip, daemon.port))
+        client.send(query(f"burst{number}.example", number))
+    rcodes = []
+    for client in clients:
+        with client:
+            rcodes.append(rcode_of(client.recv(512)))
+    assert rcodes == [0] * 200
+
+
+def test_a_reload_cannot_allow_more_clients_than_there_are_files(limited, responder, crowd):
+    daemon = limited(64, {"server": {"max-clients": 4}}, upstreams=[responder()], workers=1)
+    crowd(daemon, 20)
+    eventually(lambda: daemon.metrics()['clients_refused_total{reason="full"}'] == 16)
+    text = daemon.config_path.read_text()
+    daemon.config_path.write_text(text.replace('"max-clients": 4', '"max-clients": 5000'))
+    assert daemon.ctl("reload").returncode == 0
+    crowd(daemon, 60)
+    eventually(lambda: daemon.metrics()['clients_refused_total{reason="files"}'] > 0)
+    assert 4 < daemon.metrics()["stream_clients"] < 50
+    assert rcode_of(udp_ask(daemon, query("still.example"))) == 0
+
+
+def test_workers_are_fewer_where_there_are_no_files_for_them(limited, responder):
+    daemon = limited(64, upstreams=[responder()], workers=30)
+    assert "workers instead of 30" in daemon.log()
+    assert rcode_of(udp_ask(daemon, query())) == 0
+
+
+def test_a_soft_limit_is_raised(responder, tmp_path, make_config):
+    daemon = Daemon(tmp_path, make_config(upstreams=[responder()]),
+                    ["prlimit", "--nofile=64:2048"])
+    daemon.wait_until_ready()
+    done = subprocess.run(["prlimit", "--nofile", "--output=SOFT", "--noheadings",
+                           f"--pid={daemon.process.pid}"], capture_output=True, text=True)
+    assert done.stdout.split() == ["2048"]
+    assert daemon.stop() == 0
