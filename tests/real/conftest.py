@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Fixtures for tests against the servers of others: the eight servers, and those of tests/system.
+
+The whole run enters a network namespace of its own before anything starts, so the servers have the well-known ports of
+addresses of their own, and nothing here reaches any other machine. `--real` asks for the full form of each test."""
+
+import importlib.util
+import pathlib
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+SYSTEM = HERE.parent / "system"
+sys.path[:0] = [str(SYSTEM), str(HERE.parents[1] / "bench" / "compare")]
+
+# Modules of tests/system say `from conftest import ...`: the names are here too, whichever conftest they find.
+spec = importlib.util.spec_from_file_location("system_conftest", SYSTEM / "conftest.py")
+shared = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(shared)
+globals().update({name: value for name, value in vars(shared).items() if not name.startswith("__")})
+
+import sandbox  # noqa: E402 (the path is set above)
+
+entered = False
+
+
+def pytest_addoption(parser):
+    parser.addoption("--real", action="store_true", help="the full form: longer, more queries, and a table of times")
+
+
+def pytest_sessionstart(session):
+    """Before the first thread: a process with several threads cannot enter a user namespace."""
+    global entered
+    if session.config.option.collectonly:
+        return
+    entered = sandbox.enter_namespace()
+
+
+@pytest.fixture(scope="session")
+def is_full(pytestconfig):
+    return pytestconfig.getoption("--real")
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory):
+    from servers import Servers  # needs the names above
+    if not entered:
+        pytest.skip("no network namespaces here")
+    with Servers(tmp_path_factory.mktemp("servers")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def servers(running):
+    """{name: RealServer}, all of them running. Those that a test ends are started again by it."""
+    return running.by_name
+
+
+@pytest.fixture(scope="session")
+def authority(running):
+    """The authority that signed the certificates of the servers."""
+    return running.authority
+
+
+reports = []
+
+
+@pytest.fixture(scope="session")
+def report(is_full):
+    """report(title, header, rows): a table at the end of a full run."""
+    def add(title, header, rows):
+        if is_full:
+            reports.append((title, header, rows))
+    return add
+
+
+def pytest_terminal_summary(terminalreporter):
+    shared.pytest_terminal_summary(terminalreporter)
+    for title, header, rows in reports:
+        lines = [[str(cell) for cell in row] for row in (header, *rows)]
+        widths = [max(map(len, column)) for column in zip(*lines)]
+        terminalreporter.write_line("")
+        terminalreporter.write_line(f"== {title}")
+        for line in lines:
+            terminalreporter.write_line("  " + "  ".join(
+                cell.ljust(width) if at < 2 else cell.rjust(width)
+                for at, (cell, width) in enumerate(zip(line, widths))))

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Does each connection carry exactly max-requests queries? A proxy before each server counts them."""
+
+import pytest
+from conftest import eventually
+from counting_proxy import CountingProxy
+from servers import PORTS, add_address
+from stage import Asker, by_address, places, sum_of, zones_for
+
+AT_ONCE = 8
+PACE = 10  # queries to a server that is as near as these take as long as a dial
+QUICK = [(1, 8), (2, 20), (50, 160)]  # (max-requests, queries to each server over each transport)
+FULL = [(1, 50), (2, 100), (10, 400), (99, 1000), (100, 1000), (1000, 5000)]
+
+
+def pytest_generate_tests(metafunc):
+    forms = FULL if metafunc.config.getoption("--real") else QUICK
+    metafunc.parametrize(("limit", "queries"), forms, ids=[f"{limit}-requests" for limit, _ in forms])
+
+
+@pytest.fixture
+def proxy(servers, authority):
+    """A CountingProxy before each of the servers, at 10.53.3.N, with address(server, transport) that says where."""
+    made = CountingProxy(authority)
+    ips = {name: f"10.53.3.{number}" for number, name in enumerate(servers, 1)}
+    for ip in ips.values():
+        add_address(ip)
+    for server, transport in places(servers.values()):
+        made.stand_before(server, transport, ips[server.name], PORTS[transport])
+    made.address = lambda server, transport: f"{ips[server.name]}@{PORTS[transport]}"
+    yield made
+    made.close()
+
+
+def ask(daemon, servers, queries, at_once):
+    """{(name, transport): (failures, cold queries)}"""
+    asker, told, cold = Asker(daemon), {}, 0
+    for server, transport in places(servers):
+        answers = [answer for _ in range(queries // at_once) for answer in asker.ask([server.zones[transport]] * at_once)]
+        now = sum_of(daemon.metrics(), "upstream_cold_queries_total")
+        told[server.name, transport], cold = (answers.count(None), now - cold), now
+    return told
+
+
+def test_a_connection_carries_exactly_its_number_of_queries(servers, proxy, nailupd, report, limit, queries):
+    servers = list(servers.values())
+    config = zones_for(servers, address=proxy.address, fallback="none")
+    daemon = nailupd({**config, "tcp-upstream-keepalive-maxrequests": limit})
+    eventually(lambda: all(by_address(daemon)[proxy.address(*place)]["ready"] for place in places(servers)), within=15)
+    told = ask(daemon, servers, queries, at_once=AT_ONCE if limit > AT_ONCE else 1)
+
+    rows, bad = [], []
+    for server, transport in places(servers):
+        # What the daemon counts has left it; the proxy may be about to read it.
+        eventually(lambda: sum(proxy.frames(server, transport)) >= by_address(daemon)[proxy.address(server, transport)]["queries"])
+        frames = proxy.frames(server, transport)
+        full, begun = frames.count(limit), [count for count in frames if count != limit]
+        row = (server.name, transport, sum(frames), len(frames), full, begun, *told[server.name, transport])
+        rows.append(row)
+        failed, cold = told[server.name, transport]
+        # A connection that carries less is in use still. No dial is as fast as one query to the next machine.
+        if max(frames) > limit or sum(frames) < queries or len(begun) > 1 or failed or (cold and limit >= PACE):
+            bad.append(row)
+    header = ("server", "over", "queries", "connections", "with exactly the limit", "the others", "failed", "cold")
+    report(f"at most {limit} queries on a connection, {queries} queries", header, rows)
+    assert not bad, "\n".join(map(str, [header, *bad]))

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""A server restarts under load: what fails while it is away, and does its nail come back when it does?
+
+While it is away a query cannot be answered, but each gets a reply. Once the address has a ready connection again, nothing
+fails. Time only bounds how long the test waits for that."""
+
+import time
+
+import pytest
+from conftest import eventually
+from stage import Flow, all_ready, by_address, places, zones_for
+
+BEFORE_S, AWAY_S, AFTER_S = 1.0, 1.5, 3.0
+READY_WITHIN_S = 15  # a server that is left alone for minutes fails
+QUICK_RATE, FULL_RATE = 10, 200  # queries a second to each zone
+
+
+class Restart:
+    """Some servers end, are away, and come back while queries flow to all of their zones."""
+
+    def __init__(self, daemon, servers, rate):
+        self.daemon, self.servers = daemon, servers
+        self.flow = Flow(daemon, [server.zones[way] for server, way in places(servers)], rate)
+
+    def play(self, how):
+        self.flow.run_for(BEFORE_S)
+        self.ended_at = time.monotonic()
+        for server in self.servers:
+            getattr(server, how)()
+        self.flow.run_for(AWAY_S)
+        for server in self.servers:
+            server.start()
+        assert self.flow.run_for(30, until=lambda: all(server.answers() for server in self.servers))
+        self.back_at = time.monotonic()
+        self.ready = self.flow.run_for(READY_WITHIN_S, until=lambda: all_ready(self.daemon, self.servers))
+        self.ready_at = time.monotonic()
+        self.flow.run_for(AFTER_S)
+        self.outcomes = self.flow.end()
+
+    def row(self, server, transport):
+        """(sent, no reply, failed before, while it was away, until it was ready, after that, seconds to the first answer
+        after it was back)"""
+        outcomes = sorted(self.outcomes[server.zones[transport]], key=lambda outcome: outcome[0])
+        edges = (0, self.ended_at - 0.1, self.back_at, self.ready_at, time.monotonic())
+        failed = [sum(begin <= sent_at < end and rcode != 0 for sent_at, rcode in outcomes) for begin, end in zip(edges, edges[1:])]
+        first = next((sent_at - self.back_at for sent_at, rcode in outcomes if rcode == 0 and sent_at >= self.back_at), None)
+        return (len(outcomes), sum(rcode is None for _, rcode in outcomes), *failed, first)
+
+
+def play(daemon, servers, rate, how):
+    restart = Restart(daemon, servers, rate)
+    restart.play(how)
+    rows, bad = [], []
+    for server, transport in places(servers):
+        sent, unanswered, before, away, until_ready, after, first = restart.row(server, transport)
+        row = (server.name, transport, sent, unanswered, before, away, until_ready, after,
+               "-" if first is None else f"{first:.1f}", by_address(daemon)[server.address(transport)]["health"])
+        rows.append(row)
+        if unanswered or before or after or first is None or not restart.ready:
+            bad.append(row)
+    return rows, bad
+
+
+@pytest.mark.parametrize("how", ["kill", "terminate"])
+def test_a_restart_un_nails_no_server(servers, nailupd, report, is_full, how):
+    """In the full form each server restarts alone, at twenty times the rate."""
+    servers, rate = list(servers.values()), FULL_RATE if is_full else QUICK_RATE
+    daemon = nailupd(zones_for(servers))
+    rows, bad = [], []
+    for group in [[one] for one in servers] if is_full else [servers]:
+        eventually(lambda: all_ready(daemon, group), within=READY_WITHIN_S)
+        found = play(daemon, group, rate, how)
+        rows += found[0]
+        bad += found[1]
+    header = ("server", "over", "sent", "no reply", "failed before", "while away", "until ready", "after", "first answer s",
+              "health")
+    report(f"each server is away for {AWAY_S} s ({how}), {rate} queries a second over each transport", header, rows)
+    assert not bad, "\n".join(map(str, [header, *bad]))
