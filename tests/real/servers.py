@@ -101,7 +101,8 @@ class RealServer(Server):
     def start(self):
         """In a group of processes of its own, because some servers are several."""
         self.process = subprocess.Popen(self.command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=self.log,
-                                        stderr=subprocess.STDOUT, start_new_session=True)
+                                        stderr=subprocess.STDOUT, start_new_session=True,
+                                        preexec_fn=sandbox.die_with_parent)
 
     def kill(self):
         """As a crash would end it."""

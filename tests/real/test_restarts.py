@@ -66,9 +66,9 @@ def play(daemon, servers, rate, how):
 def test_a_restart_un_nails_no_server(servers, nailupd, report, is_full, how):
     """In the full form each server restarts alone, at twenty times the rate."""
     servers, rate = list(servers.values()), FULL_RATE if is_full else QUICK_RATE
-    daemon = nailupd(zones_for(servers))
     rows, bad = [], []
     for group in [[one] for one in servers] if is_full else [servers]:
+        daemon = nailupd(zones_for(group))
         eventually(lambda: all_ready(daemon, group), within=READY_WITHIN_S)
         found = play(daemon, group, rate, how)
         rows += found[0]
