@@ -274,7 +274,23 @@ const struct addr *link_peer(const struct link *link)
 
 bool link_has_unacknowledged(const struct link *link)
 {
-    return link_unsent(link) > 0 || tcp_has_unacknowledged(link->tcp);
+    return link_unsent(link) > 0 || tcp_unacknowledged(link->tcp) > 0;
+}
+
+uint64_t link_written(const struct link *link)
+{
+    return link->written;
+}
+
+bool link_misses_ack(const struct link *link, uint64_t written)
+{
+    size_t missing = link_unsent(link) > 0 ? 0 : tcp_unacknowledged(link->tcp);
+    return missing > 0 && link->written - missing <= written;
+}
+
+uint32_t link_retransmits(const struct link *link)
+{
+    return tcp_retransmits(link->tcp);
 }
 
 bool link_is_stranded(struct link *link)

@@ -107,6 +107,16 @@ const struct addr *link_local(struct link *link);
  * peer may not have received all messages. */
 bool link_has_unacknowledged(const struct link *link);
 
+/* Bytes that the kernel has taken since the link was made, those of TLS included. */
+uint64_t link_written(const struct link *link);
+
+/* No byte that was written after link_written() said so much has been acknowledged: the path may be
+ * dead. False also while the kernel takes no bytes: then the peer does not read. A system call. */
+bool link_misses_ack(const struct link *link, uint64_t written);
+
+/* Segments that our kernel sent again. A system call. */
+uint32_t link_retransmits(const struct link *link);
+
 /* Its own address is gone from this machine (tcp_is_stranded()). */
 bool link_is_stranded(struct link *link);
 

@@ -51,6 +51,7 @@ struct link {
     struct buf out;
     struct turn_end turn_end;
     uint64_t reads, writes, last_byte_at;
+    uint64_t written; /* bytes that the kernel has taken */
 };
 
 /* Messages may leave. */

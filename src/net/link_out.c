@@ -62,6 +62,7 @@ enum err link_write_out(struct link *link)
         return err;
     if (written > 0)
         link->writes++;
+    link->written += written;
     buf_consume(wire, written);
     link->write_blocked = buf_len(wire) > 0;
     if (link->tls)

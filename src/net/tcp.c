@@ -295,11 +295,20 @@ bool tcp_has_unread(const struct tcp *tcp)
     return tcp->state == TCP_OPEN && ioctl(tcp->watch.fd, FIONREAD, &len) == 0 && len > 0;
 }
 
-bool tcp_has_unacknowledged(const struct tcp *tcp)
+size_t tcp_unacknowledged(const struct tcp *tcp)
 {
     int len = 0;
 
-    return ioctl(tcp->watch.fd, SIOCOUTQ, &len) == 0 && len > 0;
+    return ioctl(tcp->watch.fd, SIOCOUTQ, &len) == 0 && len > 0 ? (size_t)len : 0;
+}
+
+uint32_t tcp_retransmits(const struct tcp *tcp)
+{
+    struct tcp_info info = {0};
+    socklen_t len = sizeof(info);
+
+    return getsockopt(tcp->watch.fd, IPPROTO_TCP, TCP_INFO, &info, &len) ? 0
+                                                                         : info.tcpi_total_retrans;
 }
 
 enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written)

@@ -64,8 +64,11 @@ void tcp_resume(struct tcp *tcp);
  */
 bool tcp_has_unread(const struct tcp *tcp);
 
-/* Some of the written bytes have not been acknowledged by the peer's kernel. */
-bool tcp_has_unacknowledged(const struct tcp *tcp);
+/* How many written bytes the peer's kernel has not acknowledged. A system call. */
+size_t tcp_unacknowledged(const struct tcp *tcp);
+
+/* Segments that our kernel sent again since the connection began. A system call. */
+uint32_t tcp_retransmits(const struct tcp *tcp);
 
 /* Writes what the kernel takes now, in one call; *written says how much. When that is less than
  * all, on_writable comes later. A broken connection is ERR_RESET etc. (the owner closes; on_failed

@@ -127,6 +127,15 @@ static size_t build(struct attempt *attempt, uint8_t *out, size_t size, uint16_t
     return len;
 }
 
+/* How long the connection may be silent before this query is looked at. */
+static uint64_t silence_us(const struct attempt *attempt)
+{
+    const struct health *health = &attempt->upstream->stream;
+    if (attempt->arrived)
+        return health_hedge_us(health);
+    return acks_wait_us(&attempt->upstream->pool.acks, health, loop_now(attempt->env->loop));
+}
+
 static void sent(struct attempt *attempt, uint64_t slow_after_us)
 {
     uint64_t now = loop_now(attempt->env->loop);
@@ -199,7 +208,7 @@ bool attempt_send_stream(struct attempt *attempt, struct conn *conn)
     if (conn_commit(conn, len, &attempt->flight))
         return false;
     attempt->sent_on = conn;
-    sent(attempt, health_hedge_us(&attempt->upstream->stream));
+    sent(attempt, silence_us(attempt));
     return true;
 }
 
@@ -282,7 +291,18 @@ static uint64_t slow_at_of(const struct attempt *attempt)
 {
     if (!attempt->over_stream)
         return loop_now(attempt->env->loop);
-    return conn_silent_since_at(&attempt->flight) + health_hedge_us(&attempt->upstream->stream);
+    return conn_silent_since_at(&attempt->flight) + silence_us(attempt);
+}
+
+/* The query has arrived, and the server gets more time for its answer. */
+static bool is_server_slow(struct attempt *attempt, uint64_t now)
+{
+    if (!attempt->over_stream || attempt->arrived || attempt->slow)
+        return false;
+    if (now >= conn_silent_since_at(&attempt->flight) + health_hedge_us(&attempt->upstream->stream))
+        return false;
+    attempt->arrived = !conn_misses_ack(&attempt->flight);
+    return attempt->arrived;
 }
 
 /* A late answer over a stream may still come, so the query stays registered there. It no longer
@@ -303,6 +323,8 @@ static void become_overdue(struct attempt *attempt)
 static void wait_or_be_slow(struct attempt *attempt, uint64_t now)
 {
     uint64_t slow_at = slow_at_of(attempt);
+    if (now >= slow_at && is_server_slow(attempt, now))
+        slow_at = slow_at_of(attempt);
     timer_start(attempt->env->loop, &attempt->due,
                 now < slow_at ? MIN(slow_at, attempt->overdue_at) : attempt->overdue_at);
     if (now < slow_at || attempt->slow)

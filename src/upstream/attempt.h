@@ -61,6 +61,7 @@ struct attempt {
     bool waiting; /* for a connection */
     bool slow;    /* on_slow has been called */
     bool overdue; /* on_overdue has been called */
+    bool arrived; /* the peer's kernel acknowledged the query: its program is slow */
     bool with_edns, with_case, with_cookie;
     bool plain; /* without EDNS, as the same question with it was not understood, or not heard */
     bool has_cookie; /* the answer has ours, which nobody else knows */

@@ -38,6 +38,7 @@ struct flight {
     uint16_t id;
     bool is_overdue; /* see conn_overdue() */
     uint64_t sent_at;
+    uint64_t written; /* bytes of the connection before it: see conn_misses_ack() */
     const struct flight_handler *handler;
 };
 
@@ -64,6 +65,9 @@ struct conn_handler {
      * conn_idle_again() says. */
     void (*on_idle)(struct conn *conn);
     void (*on_aged)(struct conn *conn); /* max-age is over */
+    /* A query that conn_misses_ack() told of had arrived, and not because it was sent again.
+     * Nothing may be sent, closed or called back. */
+    void (*on_late_ack)(struct conn *conn);
     /* Gone, and why; do not touch it after the return. */
     void (*on_ended)(struct conn *conn, enum conn_end why);
 };
@@ -108,6 +112,8 @@ struct conn {
     uint64_t idle_limit_us; /* on_idle after so long; 0: never */
     uint64_t idle_again_at; /* on_idle has been called: not before this */
     uint64_t reads, writes; /* already counted in the stats */
+    bool misses_ack;        /* conn_misses_ack() was true since the last message */
+    uint32_t retransmits;   /* of the kernel, at that time */
 };
 
 enum {
@@ -167,6 +173,10 @@ void conn_overdue(struct flight *flight);
 /* Since when the flight's connection has been silent: the last byte, or the flight's own sending.
  */
 uint64_t conn_silent_since_at(const struct flight *flight);
+
+/* The peer's kernel has not acknowledged the flight's query, nor what was sent with it. Two system
+ * calls: for a query that has waited for long. Remembered until a message comes. */
+bool conn_misses_ack(const struct flight *flight);
 
 /* The peer's idle limit became known (RFC 7828), or the holder's wishes changed. */
 void conn_set_idle_limit(struct conn *conn, uint64_t idle_limit_us);

@@ -61,11 +61,21 @@ static void on_late(struct conn *conn)
     tell_room(conn);
 }
 
+/* The path was not dead: was a segment lost, or does the peer delay acknowledgements? */
+static void on_alive(struct conn *conn)
+{
+    conn->misses_ack = false;
+    if (link_retransmits(conn->link) == conn->retransmits)
+        conn->handler->on_late_ack(conn);
+}
+
 void conn_on_message(void *owner, struct span message)
 {
     struct conn *conn = owner;
     struct flight *flight = NULL;
 
+    if (conn->misses_ack)
+        on_alive(conn);
     conn->active_at = loop_now(conn->env->loop);
     silence_heard(&conn->silence, conn->active_at);
     conn_count_io(conn);
@@ -139,6 +149,7 @@ enum err conn_commit(struct conn *conn, size_t len, struct flight *flight)
     flight->conn = conn;
     flight->is_overdue = false;
     flight->sent_at = now;
+    flight->written = link_written(conn->link);
     conn->requests++;
     conn->active_at = now;
     conn->early_room -= MIN(conn->early_room, len + 2);
@@ -184,6 +195,18 @@ uint64_t conn_silent_since_at(const struct flight *flight)
 {
     MUST(flight->conn);
     return MAX(flight->sent_at, flight->conn->silence.heard_at);
+}
+
+bool conn_misses_ack(const struct flight *flight)
+{
+    struct conn *conn = flight->conn;
+    MUST(conn);
+    if (!link_misses_ack(conn->link, flight->written))
+        return false;
+    if (!conn->misses_ack)
+        conn->retransmits = link_retransmits(conn->link);
+    conn->misses_ack = true;
+    return true;
 }
 
 void conn_set_idle_limit(struct conn *conn, uint64_t idle_limit_us)

@@ -195,6 +195,12 @@ static void on_aged(struct conn *conn)
     pool_tend(conn->holder);
 }
 
+static void on_late_ack(struct conn *conn)
+{
+    struct pool *pool = conn->holder;
+    acks_was_late(&pool->acks, pool_now(pool));
+}
+
 static void tell_single_use(struct pool *pool, enum single_use_news news)
 {
     char text[ADDR_TEXT_MAX];
@@ -336,6 +342,7 @@ static const struct conn_handler conn_handler = {
     .on_room = on_room,
     .on_idle = on_idle,
     .on_aged = on_aged,
+    .on_late_ack = on_late_ack,
     .on_ended = on_ended,
 };
 

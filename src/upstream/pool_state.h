@@ -11,6 +11,7 @@
 #include "base/list.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
+#include "upstream/acks.h"
 #include "upstream/backoff.h"
 #include "upstream/conn.h"
 #include "upstream/env.h"
@@ -46,6 +47,7 @@ struct pool {
     struct trouble trouble;
     uint32_t useless; /* connections in a row that broke before an answer came */
     struct keepalive keepalive;
+    struct acks acks;
     struct timer tend_later; /* a nailed place could not be had: try again */
     struct timer redial_soon; /* patient waiters: dial although the place rests */
     struct timer serve_soon; /* there may be room for those who wait */

@@ -349,8 +349,19 @@ void fake_conn_fail(struct fake_conn *conn, enum err why)
 
 void fake_conn_go_dark(struct fake_conn *conn)
 {
+    conn->light_bytes = conn->dark ? conn->light_bytes : conn->bytes;
     conn->dark = true;
     conn->window = DARK_WINDOW;
+}
+
+void fake_conn_delay_acks(struct fake_conn *conn, uint64_t us)
+{
+    conn->ack_delay_us = us;
+}
+
+void fake_conn_retransmit(struct fake_conn *conn)
+{
+    conn->retransmits++;
 }
 
 void fake_conn_stop_reading(struct fake_conn *conn, size_t window_bytes)

@@ -65,6 +65,10 @@ struct fake_conn {
     size_t taken; /* of received: the message that is borrowed */
     size_t messages;
     uint64_t bytes, writes;
+    uint64_t light_bytes;    /* dark: written before */
+    size_t last_write_bytes; /* of ours */
+    uint64_t ack_delay_us;
+    uint32_t retransmits;
     uint64_t last_write_turn, writes_this_turn, most_writes_a_turn;
 };
 

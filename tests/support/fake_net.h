@@ -230,6 +230,12 @@ void fake_conn_fail(struct fake_conn *conn, enum err why);
  * ERR_TIMED_OUT so long after the first write that was lost. */
 void fake_conn_go_dark(struct fake_conn *conn);
 
+/* Acknowledgements of what arrives are sent so much later (tcp_unacknowledged()). */
+void fake_conn_delay_acks(struct fake_conn *conn, uint64_t us);
+
+/* tcp_retransmits() says one more. */
+void fake_conn_retransmit(struct fake_conn *conn);
+
 /* Stops reading: tcp_write() takes window_bytes more, then is partial and at last takes nothing
  * until fake_conn_start_reading(). */
 void fake_conn_stop_reading(struct fake_conn *conn, size_t window_bytes);

@@ -260,12 +260,21 @@ bool tcp_has_unread(const struct tcp *tcp)
            LIST_ITEM(list_first(&tcp->conn->arrived), struct packet, node)->kind == PACKET_BYTES;
 }
 
-/* The acknowledgement comes one latency after the bytes have arrived. */
-bool tcp_has_unacknowledged(const struct tcp *tcp)
+/* The acknowledgement comes one latency after the bytes have arrived, or the peer delays it. Only
+ * the last write can lack one, unless the connection is dark. */
+size_t tcp_unacknowledged(const struct tcp *tcp)
 {
     const struct fake_conn *conn = tcp->conn;
-    return conn->bytes > 0 && (conn->dark || conn->far_arrives_at + fake_conn_latency(conn) >
-                                                 loop_now(conn->net->loop));
+    uint64_t acked_at = conn->far_arrives_at + fake_conn_latency(conn) + conn->ack_delay_us;
+
+    if (conn->dark)
+        return conn->bytes - conn->light_bytes;
+    return acked_at > loop_now(conn->net->loop) ? conn->last_write_bytes : 0;
+}
+
+uint32_t tcp_retransmits(const struct tcp *tcp)
+{
+    return tcp->conn->retransmits;
 }
 
 static void count_write(struct fake_conn *conn, size_t len)
@@ -273,6 +282,7 @@ static void count_write(struct fake_conn *conn, size_t len)
     uint64_t turn = fake_loop_turns(conn->net->loop);
 
     conn->bytes += len;
+    conn->last_write_bytes = len;
     conn->writes++;
     conn->net->counts.tcp_writes++;
     if (turn != conn->last_write_turn)

@@ -209,6 +209,114 @@ static void test_stream_one_lost_name_alone_costs_no_connection(void **state)
     world_close(&f.world);
 }
 
+/* ---- dead path or slow server ---- */
+
+static void open_with_history(struct fixture *f, const struct upstream_options *options)
+{
+    struct asker asker;
+    fixture_open(f, options);
+    for (int i = 0; i < 10; i++)
+        ask_and_wait(&asker, &f->world, "fast.example", f->upstream);
+}
+
+/* No acknowledgement comes: another way is taken long before the server would count as slow, also
+ * where the only other way is a fresh connection. */
+static void test_stream_a_dead_path_is_left_soon(void **state)
+{
+    (void)state;
+    struct upstream_options options[] = {world_nailed(), no_fallback()};
+    for (int i = 0; i < 2; i++) {
+        struct fixture f;
+        struct asker asker;
+        open_with_history(&f, &options[i]);
+        fake_conn_go_dark(peer_conn(f.peer, 0));
+        ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+        assert_in_range(asker.took_us, ACKS_SLACK_US, 80 * MS);
+        assert_int_equal(f.world.stats.upstream_retries_silent, 1);
+        world_close(&f.world);
+    }
+}
+
+/* What was written before and acknowledged says nothing of the query. */
+static void test_stream_a_path_that_dies_between_two_queries_is_left_soon(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker mid, fast;
+    struct upstream_options options = world_nailed();
+    open_with_history(&f, &options);
+    ask(&mid, &f.world, "mid.example", f.upstream);
+    fake_loop_advance(f.world.loop, 20 * MS);
+    fake_conn_go_dark(peer_conn(f.peer, 0));
+    ask_and_wait(&fast, &f.world, "fast.example", f.upstream);
+    assert_int_equal(fast.result, ASKER_ANSWERED);
+    assert_true(fast.took_us < 80 * MS);
+    assert_int_equal(mid.result, ASKER_WAITING); /* acknowledged */
+    fake_loop_advance(f.world.loop, S);
+    assert_int_equal(mid.result, ASKER_ANSWERED);
+    assert_in_range(mid.took_us, HEALTH_HEDGE_MIN_US, 850 * MS);
+    world_close(&f.world);
+}
+
+static void test_stream_a_slow_server_that_acknowledges_is_asked_once(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    open_with_history(&f, &options);
+    for (int i = 0; i < 5; i++)
+        ask_and_wait(&asker, &f.world, "mid.example", f.upstream);
+    assert_int_equal(f.world.stats.upstream_retries_silent, 0);
+    assert_int_equal(fake_peer_queries(f.peer), 15);
+    world_close(&f.world);
+}
+
+/* Acknowledgements ride with the answers: asked twice until that is learned, and once more each time
+ * it is forgotten. */
+static void test_stream_late_acknowledgements_are_learned_and_forgotten(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    options.stall_timeout_us = 5 * S;
+    open_with_history(&f, &options);
+    fake_conn_delay_acks(peer_conn(f.peer, 0), 350 * MS);
+    for (int day = 0; day < 2; day++) {
+        uint64_t before = f.world.stats.upstream_retries_silent;
+        for (int i = 0; i < 20; i++) {
+            for (int k = 0; k < 30; k++) /* answer times are small again */
+                ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
+            ask_and_wait(&asker, &f.world, "mid.example", f.upstream);
+            fake_loop_advance(f.world.loop, S); /* the late answer, too */
+        }
+        assert_in_range(f.world.stats.upstream_retries_silent - before, 1, 3);
+        fake_loop_advance(f.world.loop, ACKS_FORGET_US);
+    }
+    assert_int_equal(peer_dials(f.peer), 1);
+    world_close(&f.world);
+}
+
+/* An answer after a lost segment was sent again says nothing of the peer. */
+static void test_stream_a_lost_segment_teaches_nothing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    open_with_history(&f, &options);
+    fake_conn_delay_acks(peer_conn(f.peer, 0), 350 * MS);
+    ask(&asker, &f.world, "mid.example", f.upstream);
+    fake_loop_advance(f.world.loop, 100 * MS);
+    assert_int_equal(f.world.stats.upstream_retries_silent, 1);
+    fake_conn_retransmit(peer_conn(f.peer, 0));
+    fake_loop_advance(f.world.loop, S);
+    assert_int_equal(f.upstream->pool.acks.slack_us, 0);
+    world_close(&f.world);
+}
+
 /* The stream falls silent after other answers came: counted from the last byte, not two
  * seconds from the query. */
 static void silent_from_the_second(void *owner, const struct fake_ask *ask,
@@ -833,6 +941,11 @@ int main(void)
         cmocka_unit_test(test_stream_names_without_answer_are_sent_twice_at_most),
         cmocka_unit_test(test_stream_one_lost_name_costs_no_connection),
         cmocka_unit_test(test_stream_one_lost_name_alone_costs_no_connection),
+        cmocka_unit_test(test_stream_a_dead_path_is_left_soon),
+        cmocka_unit_test(test_stream_a_path_that_dies_between_two_queries_is_left_soon),
+        cmocka_unit_test(test_stream_a_slow_server_that_acknowledges_is_asked_once),
+        cmocka_unit_test(test_stream_late_acknowledgements_are_learned_and_forgotten),
+        cmocka_unit_test(test_stream_a_lost_segment_teaches_nothing),
         cmocka_unit_test(test_stream_silent_after_other_answers_is_left_in_time),
         cmocka_unit_test(test_stream_two_silent_ones_to_be_replaced_lead_to_udp),
         cmocka_unit_test(test_stream_closed_upon_the_query_is_asked_again_at_once),
