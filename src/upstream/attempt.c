@@ -136,15 +136,26 @@ static uint64_t silence_us(const struct attempt *attempt)
     return acks_wait_us(&attempt->upstream->pool.acks, health, loop_now(attempt->env->loop));
 }
 
+/* A server without an alternative is asked again after the time that its answers take, or a quarter
+ * more than query-timeout while that is unknown. Looked at anew each time: its first answer may
+ * show that it is slow. */
+static uint64_t overdue_at_of(const struct attempt *attempt)
+{
+    const struct health *health = &attempt->upstream->stream;
+    uint64_t timeout_us = attempt->upstream->options.query_timeout_us;
+    if (!attempt->is_only || !attempt->over_stream)
+        return attempt->sent_at + timeout_us;
+    uint64_t usual_us = health->srtt_us + 4 * health->rttvar_us;
+    return attempt->sent_at + MAX(timeout_us + timeout_us / 4, usual_us);
+}
+
 static void sent(struct attempt *attempt, uint64_t slow_after_us)
 {
     uint64_t now = loop_now(attempt->env->loop);
     attempt->sent_at = now;
-    attempt->overdue_at =
-        now + MAX(attempt->patience_us, attempt->upstream->options.query_timeout_us);
-    attempt->ends_at = MAX(now + ATTEMPT_LATE_US, attempt->overdue_at);
+    attempt->ends_at = now + MAX(ATTEMPT_LATE_US, 2 * attempt->upstream->options.query_timeout_us);
     attempt->upstream->queries++;
-    timer_start(attempt->env->loop, &attempt->due, MIN(now + slow_after_us, attempt->overdue_at));
+    timer_start(attempt->env->loop, &attempt->due, MIN(now + slow_after_us, overdue_at_of(attempt)));
 }
 
 /* No route, no source address, or a route or filter that says no. Others say nothing of the way. */
@@ -216,7 +227,7 @@ static void start_waiting(struct attempt *attempt, uint64_t until_at)
 {
     attempt->over_stream = true;
     attempt->waiting = true;
-    attempt->overdue_at = attempt->ends_at = until_at;
+    attempt->ends_at = until_at;
     timer_start(attempt->env->loop, &attempt->due, until_at);
 }
 
@@ -325,12 +336,15 @@ static void wait_or_be_slow(struct attempt *attempt, uint64_t now)
     uint64_t slow_at = slow_at_of(attempt);
     if (now >= slow_at && is_server_slow(attempt, now))
         slow_at = slow_at_of(attempt);
+    uint64_t overdue_at = overdue_at_of(attempt);
     timer_start(attempt->env->loop, &attempt->due,
-                now < slow_at ? MIN(slow_at, attempt->overdue_at) : attempt->overdue_at);
+                now < slow_at ? MIN(slow_at, overdue_at) : overdue_at);
     if (now < slow_at || attempt->slow)
         return;
     if (!attempt->over_stream)
         note_silence(attempt);
+    else if (!attempt->arrived)
+        attempt->arrived = !conn_misses_ack(&attempt->flight);
     attempt->slow = true;
     attempt->handler->on_slow(attempt);
 }
@@ -343,9 +357,9 @@ static void on_due(struct timer *timer)
 
     if (now >= attempt->ends_at)
         fail(attempt, ATTEMPT_TIMED_OUT);
-    else if (attempt->overdue)
+    else if (attempt->overdue || attempt->waiting)
         timer_start(attempt->env->loop, &attempt->due, attempt->ends_at);
-    else if (now >= attempt->overdue_at)
+    else if (now >= overdue_at_of(attempt))
         become_overdue(attempt);
     else
         wait_or_be_slow(attempt, now);

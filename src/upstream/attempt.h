@@ -63,6 +63,7 @@ struct attempt {
     bool overdue; /* on_overdue has been called */
     bool arrived; /* the peer's kernel acknowledged the query: its program is slow */
     bool with_edns, with_case, with_cookie;
+    bool is_only; /* no other server can be asked: it gets more time before it is asked again */
     bool plain; /* without EDNS, as the same question with it was not understood, or not heard */
     bool has_cookie; /* the answer has ours, which nobody else knows */
     bool extra;      /* a probe beside the real attempt: its failure changes nothing */
@@ -71,8 +72,6 @@ struct attempt {
     uint8_t strays;  /* datagrams that were not the answer */
     uint16_t id;
     uint64_t sent_at;
-    uint64_t patience_us; /* until it is overdue; at least query-timeout */
-    uint64_t overdue_at;
     uint64_t ends_at; /* nothing is expected after it */
     struct timer due;
     struct udp_query *udp;

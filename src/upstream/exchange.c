@@ -120,18 +120,6 @@ static bool has_hope(const struct exchange *exchange)
     return false;
 }
 
-/* The only server is given more time than query-timeout before it is asked again: as long as it
- * usually takes, or a quarter more while that is unknown. */
-static uint64_t patience_us(const struct exchange *exchange, unsigned index)
-{
-    const struct upstream *upstream = exchange->group[index];
-    uint64_t timeout_us = upstream->options.query_timeout_us;
-    if (exchange->group_len > 1)
-        return timeout_us;
-    uint64_t usual_us = upstream->stream.srtt_us + 4 * upstream->stream.rttvar_us;
-    return MAX(timeout_us + timeout_us / 4, usual_us);
-}
-
 static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
 {
     if (!may_attempt(exchange))
@@ -143,7 +131,7 @@ static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
     attempt->index = (uint16_t)index;
     attempt->nth = exchange->tried[index];
     attempt->plain = exchange->plain >> index & 1;
-    attempt->patience_us = patience_us(exchange, index);
+    attempt->is_only = exchange->group_len == 1;
     count_attempt(exchange, 1);
     list_append(&exchange->attempts, &attempt->node);
     return attempt;
@@ -565,6 +553,16 @@ static void on_failed(struct attempt *attempt, enum attempt_failure why)
         advance(exchange, WAY_ANY, NULL);
 }
 
+/* The only server, which has only streams, has the query and never answered one before. It may
+ * need seconds for each, and a copy would double its work. Where it was fast before, a copy on
+ * another connection is worth it: this one may be stuck. */
+static bool is_new_and_slow(const struct exchange *exchange, const struct attempt *attempt)
+{
+    const struct upstream *upstream = attempt->upstream;
+    return exchange->group_len == 1 && attempt->arrived && !upstream->stream.srtt_us &&
+           !upstream_falls_back_to_udp(upstream) && !upstream->plain;
+}
+
 static void on_slow(struct attempt *attempt)
 {
     struct exchange *exchange = exchange_of(attempt);
@@ -578,7 +576,7 @@ static void on_slow(struct attempt *attempt)
     } else {
         STATS_INC(env_of(exchange)->stats, upstream_retries_timeout);
     }
-    if (exchange->active && !attempt->extra)
+    if (exchange->active && !attempt->extra && !is_new_and_slow(exchange, attempt))
         advance(exchange, WAY_ELSEWHERE, silent);
 }
 
