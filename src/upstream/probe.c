@@ -66,6 +66,8 @@ static bool send_probe(struct probe *probe, struct upstream *upstream)
     if (!upstream_prefers_stream(upstream))
         return attempt_send_udp(probe->attempt);
     struct conn *conn = pool_take(&upstream->pool, NULL, &lack);
+    if (!conn)
+        conn = pool_take_suspect(&upstream->pool);
     if (conn)
         return attempt_send_stream(probe->attempt, conn);
     if (upstream->options.transport == UPSTREAM_TLS)

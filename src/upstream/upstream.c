@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/rand.h"
 #include "loop/loop.h"
+#include "upstream/pool_choice.h"
 #include "upstream/pool_path.h"
 
 struct upstream *upstream_new(struct upstream_env *env, const struct addr *addr,
@@ -70,16 +71,28 @@ struct health *upstream_health(struct upstream *upstream, bool over_stream)
     return over_stream ? &upstream->stream : &upstream->udp;
 }
 
+/* No connection that is open and heard from lately. A dial takes seconds to fail where nothing comes
+ * back, so silence is known long before. */
+static bool lacks_stream(const struct upstream *upstream)
+{
+    return pool_choice_lack(&upstream->pool.conns) != POOL_FULL;
+}
+
+static bool is_stalled(const struct upstream *upstream)
+{
+    return pool_choice_lack(&upstream->pool.conns) == POOL_STALLED;
+}
+
 bool upstream_is_ill(const struct upstream *upstream)
 {
     if (!upstream_prefers_stream(upstream))
         return health_is_ill(&upstream->udp);
-    bool no_stream = health_is_ill(&upstream->stream) || upstream->pool.backoff.failures > 0;
-    if (upstream->plain)
-        return no_stream && upstream_is_ill(upstream->plain);
-    if (!upstream_falls_back_to_udp(upstream))
-        return no_stream;
-    return no_stream && health_is_ill(&upstream->udp);
+    if (upstream_falls_back_to_udp(upstream) && !upstream->plain)
+        return health_is_ill(&upstream->udp) &&
+               (health_is_ill(&upstream->stream) || lacks_stream(upstream));
+    bool no_stream = health_is_ill(&upstream->stream) || upstream->pool.backoff.failures > 0 ||
+                     is_stalled(upstream);
+    return no_stream && (!upstream->plain || upstream_is_ill(upstream->plain));
 }
 
 /* Over the transport that the next query would take; NULL: over its sibling. */
@@ -166,6 +179,9 @@ bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t rando
     struct health *health = upstream_health(upstream, upstream_prefers_stream(upstream));
     if (health_take_probe(health, now, random))
         return true;
+    /* Ill for its silent connection alone: unless that is probed nobody learns whether it lives. */
+    if (is_stalled(upstream) && pool_choice_silent(&upstream->pool.conns))
+        return upstream_is_ill(upstream);
     if (!upstream_is_ill(upstream))
         return false;
     return upstream->plain ? upstream_take_probe(upstream->plain, now, random)

@@ -273,6 +273,55 @@ static void test_exchange_a_stream_that_never_was_does_not_count_as_fast(void **
     world_close(&f.world);
 }
 
+/* One of two servers vanishes without a word: its connection goes dark, dials and datagrams are
+ * lost. The other one has all queries once the silence was noticed, long before a dial times out.
+ * When it is back it is found again. */
+static void test_exchange_a_server_that_vanished_is_left_at_once(void **state)
+{
+    (void)state;
+    enum upstream_fallback fallbacks[] = {UPSTREAM_FALLBACK_UDP, UPSTREAM_FALLBACK_NONE};
+    /* How long datagrams take is not known. */
+    int noticed = 100;
+    for (int way = 0; way < 2; way++) {
+        static struct asker askers[300];
+        struct asker asker;
+        struct fixture f;
+        struct upstream *group[2];
+        struct upstream_options options = world_nailed();
+        options.fallback = fallbacks[way];
+        fixture_open(&f, &options);
+        world_peer(&f.world, "10.1.1.2@53", NULL, NULL);
+        group[0] = f.upstream;
+        group[1] = world_upstream(&f.world, "10.1.1.2@53", &options);
+        fake_loop_advance(f.world.loop, 100 * MS);
+        for (int i = 0; i < 50; i++) {
+            ask_group(&asker, &f.world, "www.example", group, 2);
+            fake_loop_advance(f.world.loop, 50 * MS);
+        }
+        fake_conn_go_dark(peer_conn(f.peer, 0));
+        fake_server_set_dial(fake_peer_server(f.peer), FAKE_DIAL_BLACKHOLE);
+        fake_server_set_udp(fake_peer_server(f.peer), FAKE_UDP_DROP);
+        for (int i = 0; i < 300; i++) {
+            ask_group(&askers[i], &f.world, "www.example", group, 2);
+            fake_loop_advance(f.world.loop, 10 * MS);
+        }
+        fake_loop_advance(f.world.loop, S);
+        for (int i = 0; i < 300; i++) {
+            assert_int_equal(askers[i].result, ASKER_ANSWERED);
+            assert_true(i < noticed || askers[i].took_us < 40 * MS);
+        }
+        fake_server_set_dial(fake_peer_server(f.peer), FAKE_DIAL_ACCEPT);
+        fake_server_set_udp(fake_peer_server(f.peer), FAKE_UDP_DELIVER);
+        for (int i = 0; i < 3000 && (upstream_is_ill(f.upstream) || i < 100); i++) {
+            ask_group(&asker, &f.world, "www.example", group, 2);
+            fake_loop_advance(f.world.loop, 10 * MS);
+            assert_int_equal(asker.result, ASKER_ANSWERED);
+        }
+        assert_false(upstream_is_ill(f.upstream));
+        world_close(&f.world);
+    }
+}
+
 /* A server that comes back over UDP alone is found again. */
 static void test_exchange_a_server_back_over_udp_alone_is_found(void **state)
 {
@@ -340,6 +389,7 @@ int main(void)
 #endif
         cmocka_unit_test(test_exchange_without_fallback_goes_on_over_a_fresh_connection),
         cmocka_unit_test(test_exchange_a_stream_that_never_was_does_not_count_as_fast),
+        cmocka_unit_test(test_exchange_a_server_that_vanished_is_left_at_once),
         cmocka_unit_test(test_exchange_a_server_back_over_udp_alone_is_found),
         cmocka_unit_test(test_exchange_waiting_for_room_is_not_cold),
     };
