@@ -199,7 +199,7 @@ bool attempt_send_udp(struct attempt *attempt)
     STATS_INC(attempt->env->stats, upstream_in_flight);
     if (attempt->env->taps)
         attempt_tell_sent(attempt, span_of(query, len), NULL);
-    sent(attempt, health_rto_us(&upstream->udp, attempt->nth, upstream->options.query_timeout_us));
+    sent(attempt, upstream_udp_rto_us(upstream, attempt->nth));
     return true;
 }
 

@@ -95,6 +95,12 @@ bool upstream_is_ill(const struct upstream *upstream)
     return no_stream && (!upstream->plain || upstream_is_ill(upstream->plain));
 }
 
+uint64_t upstream_udp_rto_us(const struct upstream *upstream, unsigned nth)
+{
+    const struct health *known = upstream->udp.srtt_us ? &upstream->udp : &upstream->stream;
+    return health_rto_us(known, nth, upstream->options.query_timeout_us);
+}
+
 /* Over the transport that the next query would take; NULL: over its sibling. */
 static const struct health *next_health(const struct upstream *upstream)
 {

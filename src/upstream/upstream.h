@@ -113,6 +113,9 @@ bool upstream_falls_back_to_udp(const struct upstream *upstream);
 /* Answers would come late or not at all, by what is known now. */
 bool upstream_is_ill(const struct upstream *upstream);
 
+/* The retransmission time of the nth query over UDP: what streams took counts until UDP was measured. */
+uint64_t upstream_udp_rto_us(const struct upstream *upstream, unsigned nth);
+
 /* The answer time to expect of the next query, over the transport that it would take. */
 uint64_t upstream_srtt_us(const struct upstream *upstream);
 
