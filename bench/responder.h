@@ -127,6 +127,7 @@ struct conn {
     struct listener *listener;
     struct addr peer;
     enum conn_state state;
+    bool is_holed, is_lost; /* with CONN_STALLED */
     uint64_t accepted_at, last_at; /* us */
     uint64_t queries, answers;
     uint32_t delayed; /* what is in the delay line for it: answers and holds */
@@ -203,6 +204,10 @@ void responder_udp_flush(struct responder *responder); /* at the end of a turn *
 /* responder_accept.c */
 MUST_USE enum err responder_tcp_listen(struct listener *listener);
 void responder_tcp_unlisten(struct listener *listener);
+/* Whether the kernel drops what comes to a socket, as if the path to it were gone. */
+bool socket_drops_all(int fd, bool drops);
+/* Whether who dials is dropped without a word. */
+void responder_tcp_hole_listener(struct listener *listener, bool is_hole);
 void responder_conn_free(struct conn *conn); /* once nothing refers to it */
 
 /* responder_tcp.c */
@@ -211,6 +216,10 @@ void responder_tcp_on_ready(struct watch *watch, uint32_t events);
 void responder_tcp_reset(struct conn *conn);
 void responder_tcp_finish(struct conn *conn); /* FIN */
 void responder_tcp_stall(struct conn *conn);
+/* A black hole: what the peer sends is dropped by the kernel, unacknowledged, until it is resumed. */
+void responder_tcp_hole(struct conn *conn);
+/* Half open: the same, but for ever; resuming resets it. */
+void responder_tcp_lose(struct conn *conn);
 void responder_tcp_resume(struct conn *conn);
 void responder_tcp_answer(struct conn *conn, const uint8_t *bytes, size_t len);
 void responder_tcp_release(struct conn *conn);         /* a hold of it is over */

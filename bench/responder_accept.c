@@ -7,6 +7,7 @@
  */
 
 #include <errno.h>
+#include <linux/filter.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,17 @@ static void on_acceptable(struct watch *watch, uint32_t events)
     }
 }
 
+/* False: the kernel cannot. */
+bool socket_drops_all(int fd, bool drops)
+{
+    struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+    struct sock_fprog program = {.len = 1, .filter = &nothing};
+    int unused = 0;
+    if (drops)
+        return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) == 0;
+    return setsockopt(fd, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof(unused)) == 0;
+}
+
 enum err responder_tcp_listen(struct listener *listener)
 {
     int on = 1;
@@ -95,6 +107,12 @@ enum err responder_tcp_listen(struct listener *listener)
     }
     listener->tcp = (struct watch){.fd = fd, .on_ready = on_acceptable};
     return poller_add(listener->responder->poller, &listener->tcp, EPOLLIN);
+}
+
+void responder_tcp_hole_listener(struct listener *listener, bool is_hole)
+{
+    if (listener->tcp.fd >= 0)
+        socket_drops_all(listener->tcp.fd, is_hole);
 }
 
 void responder_tcp_unlisten(struct listener *listener)

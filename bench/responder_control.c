@@ -70,6 +70,15 @@ static bool streams_off(struct responder *responder, bool is_tls)
     return each_conn(responder, is_tls, responder_tcp_reset);
 }
 
+/* A path on which all is lost, or that is back; also for who dials. */
+static bool streams_hole(struct responder *responder, bool is_tls, bool is_hole)
+{
+    for (size_t i = 0; i < responder->listener_count; i++)
+        if (responder->listeners[i]->is_tls == is_tls)
+            responder_tcp_hole_listener(responder->listeners[i], is_hole);
+    return each_conn(responder, is_tls, is_hole ? responder_tcp_hole : responder_tcp_resume);
+}
+
 /* False: it has written its own answer to out. */
 static bool do_streams(struct responder *responder, bool is_tls, const char *what, FILE *out)
 {
@@ -83,13 +92,17 @@ static bool do_streams(struct responder *responder, bool is_tls, const char *wha
         return each_conn(responder, is_tls, responder_tcp_finish);
     if (strcmp(what, "stall") == 0)
         return each_conn(responder, is_tls, responder_tcp_stall);
+    if (strcmp(what, "hole") == 0)
+        return streams_hole(responder, is_tls, true);
+    if (strcmp(what, "lose") == 0)
+        return each_conn(responder, is_tls, responder_tcp_lose);
     if (strcmp(what, "resume") == 0)
-        return each_conn(responder, is_tls, responder_tcp_resume);
+        return streams_hole(responder, is_tls, false);
     if (is_tls && strcmp(what, "renew") == 0)
         return each_conn(responder, is_tls, responder_tls_renew);
     if (is_tls && strcmp(what, "forget") == 0 && responder->tls)
         return tls_server_forget(responder->tls), true;
-    fprintf(out, "error: %s takes on, off, reset, fin, stall%s or resume", is_tls ? "tls" : "tcp",
+    fprintf(out, "error: %s takes on, off, reset, fin, stall, hole, lose%s or resume", is_tls ? "tls" : "tcp",
             is_tls ? ", renew, forget" : "");
     return false;
 }
@@ -123,7 +136,7 @@ static bool do_one(struct responder *responder, const char *word, FILE *out)
         responder_options_json(&responder->options, out);
     else if (strcmp(word, "help") == 0)
         fputs(
-            "set NAME VALUE | tcp on|off|reset|fin|stall|resume | tls the same, or renew|forget | "
+            "set NAME VALUE | tcp on|off|reset|fin|stall|hole|lose|resume | tls the same, or renew|forget | "
             "udp on|off | stats | reset-stats | connections | settings | quit",
             out);
     else if (strcmp(word, "reset-stats") == 0)

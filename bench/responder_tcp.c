@@ -109,11 +109,30 @@ void responder_tcp_stall(struct conn *conn)
     conn_watch(conn, 0);
 }
 
+void responder_tcp_hole(struct conn *conn)
+{
+    responder_tcp_stall(conn);
+    if (conn->state == CONN_STALLED)
+        conn->is_holed = socket_drops_all(conn->watch.fd, true);
+}
+
+void responder_tcp_lose(struct conn *conn)
+{
+    responder_tcp_hole(conn);
+    conn->is_lost = conn->is_holed;
+}
+
 /* What was written to it in the meantime is answered; what was due in the meantime is not. */
 void responder_tcp_resume(struct conn *conn)
 {
     if (conn->state != CONN_STALLED)
         return;
+    if (conn->is_lost) {
+        responder_tcp_reset(conn);
+        return;
+    }
+    if (conn->is_holed)
+        conn->is_holed = !socket_drops_all(conn->watch.fd, false);
     conn->state = CONN_OPEN;
     conn_watch(conn, EPOLLIN);
 }

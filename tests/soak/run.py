@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Load for an hour over upstreams that reset, stall, refuse and come back.
+"""Load for an hour over upstreams that reset, stall, refuse, vanish, dawdle and come back.
 
-One upstream can always be reached over some path, so every query must be answered with NOERROR, and
-the daemon's memory must be flat once the cache is full. Exits 1 if either does not hold.
+One upstream can always be reached over some path, so every query must be answered with NOERROR. The
+daemon's memory must be flat once the cache is full, its open files too, and at rest it has no more
+connections to upstreams than before the first trouble. Exits 1 if one of these does not hold.
 
 With --transport tls the two upstreams of one zone are asked over strict TLS (trouble comes to one at a
 time), the one of the other zone over opportunistic TLS with UDP to fall back to, and half of the
@@ -71,13 +72,39 @@ forward-zones:
 control: {{socket: {folder}/control.sock}}
 """
 
-# What is done to the TCP side, as "nailup-bench control" takes it; UDP always answers.
-TROUBLES = ["tcp reset", "tcp fin", "tcp stall", "tcp off"]
-CURES = ["tcp resume", "tcp on"]
+# What is done to an upstream's connections, one kind after the other in an order that is drawn anew
+# each round. Words are those of "nailup-bench control", where {stream} is tcp or tls; a number is a
+# pause in seconds; "stop" and "start" are of its process. Over UDP it answers all the while, but for
+# a process that is stopped and answers that are slow.
+TROUBLES = {
+    "reset": ["{stream} reset"],
+    "closed": ["{stream} fin"],
+    "stalled": ["{stream} stall"],
+    "refused": ["{stream} off"],
+    "black hole": ["{stream} hole"],
+    "half open": ["{stream} lose"],
+    "slow": ["set delay 2200"],
+    "short idle limit": ["set tcp-idle 20", 2],
+    "keepalive of zero": ["set keepalive 0", 1, "{stream} fin"],
+    "said zero, then away": ["set keepalive 0", 0.3, "{stream} fin", "{stream} off", 3],
+    "killed and started": ["stop", 1, "start"],
+    "one answer each": ["set one-shot-per-connection on"],
+}
 # With TLS what is below it breaks as well, and new connections meet worse.
-TLS_TROUBLES = ["tls reset", "tls fin", "tls stall", "tls off", "tls forget", "set tls-identity expired", "set tls-identity other-key",
-                "set tls-reply silent", "set tls-reply garbage", "set tls-reply half"]
-TLS_CURES = ["set tls-identity good", "set tls-reply handshake", "tls resume", "tls on"]
+TLS_TROUBLES = {
+    "tickets forgotten": ["tls forget", "tls reset"],
+    "keys renewed": ["tls renew"],
+} | {f"{name} {value}": [f"set {name} {value}", end] for name, value, end in [
+    ("tls-identity", "expired", "tls reset"), ("tls-identity", "other-key", "tls fin"),
+    ("tls-reply", "silent", "tls reset"), ("tls-reply", "garbage", "tls fin"),
+    ("tls-reply", "half", "tls reset")]}
+CURES = ["set delay 2", "set tcp-idle 0", "set keepalive none", "set one-shot-per-connection off",
+         "{stream} resume", "{stream} on"]
+TLS_CURES = ["set tls-identity good", "set tls-reply handshake"]
+
+SETTLED_S = 8          # after the load: what is kept for a while is gone
+FILES_SLACK = 16       # spares, a dial that is under way
+FILES_GROWTH = 1.25    # of all files, from the second third of the time to the last
 
 
 def free_port():
@@ -101,6 +128,15 @@ def open_files(pid):
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 
+def connections_to(pid, port):
+    """TCP connections of the process to that port, those that nobody answers too."""
+    with open(f"/proc/{pid}/net/tcp") as table:
+        rows = [line.split() for line in table][1:]
+    ours = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
+    return sum(int(row[2].partition(":")[2], 16) == port and f"socket:[{row[9]}]" in ours
+               for row in rows)
+
+
 class Soak:
     def __init__(self, args, folder):
         self.args = args
@@ -110,7 +146,8 @@ class Soak:
         self.listen, self.port = free_port(), free_port()
         self.listen_tls, self.tls_port = free_port(), free_port()
         self.is_tls = args.transport == "tls"
-        self.started = []
+        self.started, self.responders = [], {}
+        self.deck, self.met = [], {}
 
     def start(self, *command):
         log = open(os.path.join(self.folder, f"{len(self.started)}.log"), "w")
@@ -119,25 +156,37 @@ class Soak:
         return process
 
     def start_responders(self):
-        for n in (1, 2, 3):
-            tls = ["--listen-tls", f"127.20.0.{n}@{self.tls_port}",
-                   "--tls-ca-file", f"{self.folder}/ca{n}.pem"]
-            self.start(self.bench, "responder", "--listen", f"127.20.0.{n}@{self.port}",
-                       "--control", f"{self.folder}/responder{n}.sock", "--delay", "2",
-                       "--ttl", "5", *(tls if self.is_tls else [])).stdout.readline()
         if self.is_tls:
             self.make_certificates()
+        for number in (1, 2, 3):
+            self.start_responder(number)
+
+    def start_responder(self, number):
+        folder = self.folder
+        tls = ["--listen-tls", f"127.20.0.{number}@{self.tls_port}",
+               "--tls-certificate", f"{folder}/upstream{number}.pem",
+               "--tls-key", f"{folder}/upstream{number}.key"]
+        self.responders[number] = self.start(
+            self.bench, "responder", "--listen", f"127.20.0.{number}@{self.port}",
+            "--control", f"{folder}/responder{number}.sock", "--delay", "2", "--ttl", "5",
+            *(tls if self.is_tls else []))
+        self.responders[number].stdout.readline()
 
     def make_certificates(self):
-        """One bundle of the responders' authorities, and the daemon's own certificate."""
+        """Of the daemon and of the upstreams, which keep theirs over a restart; the latter's are the
+        authorities."""
+        for name, subject in [("server", "DNS:soak.test"),
+                              *((f"upstream{n}", f"IP:127.20.0.{n}") for n in (1, 2, 3))]:
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                            "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}.soak.test",
+                            "-addext", f"subjectAltName={subject}", "-days", "9",
+                            "-keyout", f"{self.folder}/{name}.key",
+                            "-out", f"{self.folder}/{name}.pem"],
+                           check=True, stderr=subprocess.DEVNULL)
         with open(f"{self.folder}/ca.pem", "w") as bundle:
             for n in (1, 2, 3):
-                with open(f"{self.folder}/ca{n}.pem") as authority:
-                    bundle.write(authority.read())
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                        "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=soak.test", "-days", "9",
-                        "-keyout", f"{self.folder}/server.key", "-out", f"{self.folder}/server.pem"],
-                       check=True, stderr=subprocess.DEVNULL)
+                with open(f"{self.folder}/upstream{n}.pem") as certificate:
+                    bundle.write(certificate.read())
 
     def start_daemon(self):
         path = os.path.join(self.folder, "nailup.yaml")
@@ -161,16 +210,42 @@ class Soak:
         subprocess.run([self.bench, "control", f"{self.folder}/responder{number}.sock",
                         *words.split()], stdout=subprocess.DEVNULL, check=False)
 
+    def act(self, number, words):
+        if isinstance(words, (int, float)):
+            time.sleep(words)
+        elif words == "stop":
+            self.responders[number].kill()
+            self.responders[number].wait()
+        elif words == "start":
+            self.start_responder(number)
+        else:
+            self.tell(number, words.format(stream="tls" if self.is_tls else "tcp"))
+
+    def next_trouble(self):
+        """(name, which upstream): each of every kind in a round."""
+        if not self.deck:
+            troubles = TROUBLES | (TLS_TROUBLES if self.is_tls else {})
+            self.deck = [(name, number) for name in troubles for number in (1, 2, 3)]
+            self.random.shuffle(self.deck)
+        return self.deck.pop()
+
     def trouble(self):
-        number = self.random.randint(1, 3)
-        trouble = self.random.choice(TLS_TROUBLES if self.is_tls else TROUBLES)
-        self.tell(number, trouble)
-        if trouble.startswith("set"):  # new connections shall meet it
-            self.tell(number, self.random.choice(["tls reset", "tls fin"]))
+        name, number = self.next_trouble()
+        if name == "killed and started" and number == 3:
+            number = 1  # the only one of its zone: no path would exist
+        self.met[name] = self.met.get(name, 0) + 1
+        for words in (TROUBLES | TLS_TROUBLES)[name]:
+            self.act(number, words)
         time.sleep(self.random.uniform(0.1, 6))
-        for cure in TLS_CURES if self.is_tls else CURES:
-            self.tell(number, cure)
+        self.cure(number)
         time.sleep(self.random.uniform(0.1, 3))
+
+    def cure(self, number):
+        for words in CURES + (TLS_CURES if self.is_tls else []):
+            self.act(number, words)
+
+    def sample(self, daemon):
+        return resident_kib(daemon.pid), open_files(daemon.pid)
 
     def run(self):
         self.start_responders()
@@ -178,20 +253,27 @@ class Soak:
         loads = [self.start_load("example", self.args.rate * 3 // 4),
                  self.start_load("alone.example", self.args.rate // 4,
                                  "tls" if self.is_tls else "udp")]
+        time.sleep(SETTLED_S)
+        before = self.upstream_connections(daemon)
         samples, next_sample, began = [], 0, time.monotonic()
         while any(load.poll() is None for load in loads):
             self.trouble()
             if daemon.poll() is not None:
                 return [f"the daemon ended with {daemon.returncode}"]
             if time.monotonic() - began >= next_sample:
-                samples.append((resident_kib(daemon.pid), open_files(daemon.pid)))
+                samples.append(self.sample(daemon))
                 print(f"{next_sample // 60:4d} min  {samples[-1][0]} KiB  "
                       f"{samples[-1][1]} files", flush=True)
                 next_sample += 60
+        print("troubles: " + ", ".join(f"{count} {name}" for name, count in sorted(self.met.items())))
         reports = [json.loads(load.stdout.read()) for load in loads]
-        return self.judge(reports, samples, daemon)
+        time.sleep(SETTLED_S)
+        return self.judge(reports, samples) + self.judge_connections(daemon, before) + self.end(daemon)
 
-    def judge(self, reports, samples, daemon):
+    def upstream_connections(self, daemon):
+        return connections_to(daemon.pid, self.tls_port if self.is_tls else self.port)
+
+    def judge(self, reports, samples):
         wrong = []
         for report in reports:
             print(json.dumps(report))
@@ -200,10 +282,27 @@ class Soak:
         settled = [kib for kib, _ in samples[len(samples) // 3:]]
         if len(settled) > 2 and max(settled) > 1.10 * settled[0]:
             wrong.append(f"memory grew from {settled[0]} to {max(settled)} KiB")
-        daemon.terminate()
-        if daemon.wait(15) != 0:
-            wrong.append(f"the daemon ended with {daemon.returncode}")
+        third = len(samples) // 3
+        files = [count for _, count in samples]
+        if third >= 2 and max(files[2 * third:]) > FILES_GROWTH * max(files[third:2 * third]) + FILES_SLACK:
+            wrong.append(f"files grew: {files}")
         return wrong
+
+    def judge_connections(self, daemon, before):
+        """At rest there are as many connections to upstreams as before the first trouble."""
+        after = self.upstream_connections(daemon)
+        print(f"connections to upstreams: {before} before, {after} after; files at the end: "
+              f"{open_files(daemon.pid)}")
+        return [f"{after} connections to upstreams are left instead of {before}"] \
+            if after > before + FILES_SLACK else []
+
+    def end(self, daemon):
+        daemon.terminate()
+        try:
+            code = daemon.wait(15)
+        except subprocess.TimeoutExpired:
+            return ["the daemon does not end"]
+        return [f"the daemon ended with {code}"] if code else []
 
     def stop(self):
         for process in self.started:

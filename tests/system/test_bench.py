@@ -5,6 +5,7 @@ too, and raw sockets try what no well-behaved client does. Most basic first."""
 
 import base64
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -14,6 +15,8 @@ import socket
 import ssl
 import struct
 import subprocess
+import sys
+import termios
 import time
 
 import pytest
@@ -241,6 +244,53 @@ def test_a_stalled_connection_says_nothing_until_it_is_resumed(serve):
     assert served.tell("tcp", "resume") == "ok"
     client.send(query(number=3))
     assert client.read_id() == 3
+
+
+def test_in_a_hole_nothing_is_acknowledged_until_it_is_resumed(serve):
+    served = serve()
+    client = Stream(served)
+    client.send(query(number=1))
+    assert client.read_id() == 1
+    assert served.tell("tcp", "hole") == "ok"
+    client.send(query(number=2))
+    client.socket.settimeout(0.3)
+    with pytest.raises(TimeoutError):
+        client.read_id()
+    assert unacknowledged(client.socket) > 0
+    with socket.socket() as dialler:
+        dialler.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            dialler.connect(("127.0.0.1", served.port))
+    assert served.tell("tcp", "resume") == "ok"
+    client.socket.settimeout(30)  # the kernel sends it once more
+    assert client.read_id() == 2
+    other = Stream(served)
+    other.send(query(number=3))
+    assert other.read_id() == 3
+
+
+def test_a_lost_connection_is_half_open_while_others_are_served(serve):
+    served = serve()
+    client = Stream(served)
+    client.send(query(number=1))
+    assert client.read_id() == 1
+    assert served.tell("tcp", "lose") == "ok"
+    client.send(query(number=2))
+    other = Stream(served)
+    other.send(query(number=3))
+    assert other.read_id() == 3
+    assert unacknowledged(client.socket) > 0
+    assert served.tell("tcp", "resume") == "ok"
+    with pytest.raises(ConnectionResetError):
+        client.read_id()
+    other.send(query(number=4))
+    assert other.read_id() == 4
+
+
+def unacknowledged(client):
+    """Bytes that the other side's kernel has not acknowledged (SIOCOUTQ)."""
+    left = fcntl.ioctl(client, termios.TIOCOUTQ, b"\0\0\0\0")
+    return int.from_bytes(left, sys.byteorder)
 
 
 def test_one_shot_answers_only_the_first_query(serve):
