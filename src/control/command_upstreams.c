@@ -124,6 +124,12 @@ static void put_upstream(void *context, const struct upstream_view *view)
     put_measured(reply, view->udp_rtt_us);
     put_measured(reply, view->stream_rtt_us);
     reply_text(reply, view->error);
+    put_measured(reply, view->idle_limit_us);
+    reply_text(reply, view->idle_limit_us == 0    ? ""
+                      : view->is_limit_announced ? "announced"
+                                                  : "observed");
+    reply_count(reply, view->holds);
+    reply_count(reply, view->hold_replacements);
     put_single_use(reply, view);
     reply_row_end(reply);
 }
@@ -176,6 +182,7 @@ void command_upstreams(struct call *call)
                 "ready:count\tdialing:count\tdraining:count\tresting:count\tin_flight:count\t"
                 "queries:counter\tanswers:counter\ttimeouts:count\tfallbacks:count\tdials:count\t"
                 "dial_failures:count\tudp_rtt:duration\tstream_rtt:duration\terror:text\t"
+                "idle_limit:duration\tidle_limit_is:text\tholds:counter\treplacements:counter\t"
                 "single_use_proofs:count\tsingle_use_proved:duration\tsingle_use_retest:duration");
     if (call->argc == 0)
         gather(call, visit_upstreams, upstreams_shown, NULL, 0);

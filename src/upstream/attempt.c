@@ -21,6 +21,7 @@
 #include "loop/loop.h"
 #include "upstream/attempt_inside.h"
 #include "upstream/exchange_question.h"
+#include "upstream/pool_hold.h"
 
 enum { EDNS_UDP_SIZE = 1232 };
 

@@ -231,18 +231,24 @@ static void on_open(void *owner)
     conn->handler->on_ready(conn);
 }
 
+/* Hold queries are nobody's: a peer that closes although it has one closes an idle connection. */
+static bool is_idle(const struct conn *conn)
+{
+    return conn->inflight.live == conn->holding || conn_in_flight(conn) == 0;
+}
+
 static void on_peer_closed(void *owner)
 {
     struct conn *conn = owner;
     conn->peer_had_all = !link_has_unacknowledged(conn->link);
-    conn_end(conn, conn_in_flight(conn) ? CONN_END_PEER_BUSY : CONN_END_PEER_IDLE);
+    conn_end(conn, is_idle(conn) ? CONN_END_PEER_IDLE : CONN_END_PEER_BUSY);
 }
 
 static enum conn_end end_of_ready(const struct conn *conn, enum err why)
 {
     switch (why) {
     case ERR_RESET:
-        return conn_in_flight(conn) ? CONN_END_RESET : CONN_END_PEER_IDLE;
+        return is_idle(conn) ? CONN_END_PEER_IDLE : CONN_END_RESET;
     case ERR_TIMED_OUT: /* TCP_USER_TIMEOUT, or keepalive probes unanswered */
         return CONN_END_STALLED;
     default:

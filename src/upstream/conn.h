@@ -36,6 +36,7 @@ struct secure;
 struct flight {
     struct conn *conn; /* NULL when not on a connection */
     uint16_t id;
+    bool is_hold;    /* it keeps the connection from idling: no query of a client's */
     bool is_overdue; /* see conn_overdue() */
     uint64_t sent_at;
     uint64_t written; /* bytes of the connection before it: see conn_misses_ack() */
@@ -108,6 +109,9 @@ struct conn {
     uint64_t ready_at;
     uint64_t aged_at;   /* when max-age is over; 0: never */
     uint64_t active_at; /* last query or byte */
+    uint64_t gap_us;    /* idle time before the query that is not answered yet; 0: none */
+    uint64_t survived_us; /* the longest idle time after which an answer came */
+    uint32_t holding;   /* flights that are hold queries */
     struct silence silence;
     uint64_t idle_limit_us; /* on_idle after so long; 0: never */
     uint64_t idle_again_at; /* on_idle has been called: not before this */

@@ -77,6 +77,8 @@ void conn_on_message(void *owner, struct span message)
     if (conn->misses_ack)
         on_alive(conn);
     conn->active_at = loop_now(conn->env->loop);
+    conn->survived_us = MAX(conn->survived_us, conn->gap_us);
+    conn->gap_us = 0;
     silence_heard(&conn->silence, conn->active_at);
     conn_count_io(conn);
     if (message.len < HEADER_LEN) {
@@ -95,6 +97,7 @@ void conn_on_message(void *owner, struct span message)
     }
     conn->answers++;
     conn->overdue -= flight->is_overdue;
+    conn->holding -= flight->is_hold;
     STATS_DEC(conn->env->stats, upstream_in_flight);
     /* The last answer of a draining connection ends it, but the answer is handed out first and
      * may close the connection by itself: while it runs, the flight holds no claim. */
@@ -151,9 +154,14 @@ enum err conn_commit(struct conn *conn, size_t len, struct flight *flight)
     flight->sent_at = now;
     flight->written = link_written(conn->link);
     conn->requests++;
+    if (conn_in_flight(conn) == 1)
+        conn->gap_us = now - conn->active_at;
     conn->active_at = now;
     conn->early_room -= MIN(conn->early_room, len + 2);
-    if (conn->secure)
+    conn->holding += flight->is_hold;
+    if (flight->is_hold)
+        STATS_INC(conn->env->stats, upstream_holds);
+    else if (conn->secure)
         STATS_INC(conn->env->stats, upstream_queries_tls);
     else
         STATS_INC(conn->env->stats, upstream_queries_tcp);
@@ -172,6 +180,7 @@ void conn_give_up(struct flight *flight)
         return;
     flight->conn = NULL;
     conn->overdue -= flight->is_overdue;
+    conn->holding -= flight->is_hold;
     inflight_give_up(&conn->inflight, flight->id);
     STATS_DEC(conn->env->stats, upstream_in_flight);
     if (conn_in_flight(conn) == 0)

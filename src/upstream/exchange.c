@@ -18,6 +18,7 @@
 #include "loop/loop.h"
 #include "upstream/attempt.h"
 #include "upstream/given_up.h"
+#include "upstream/pool_tend.h"
 #include "upstream/probe.h"
 #include "upstream/select.h"
 #include "upstream/upstream.h"

@@ -6,9 +6,8 @@
 
 #include "base/check.h"
 
-void keepalive_heard(struct keepalive *keepalive, uint16_t timeout_100ms)
+void keepalive_heard(struct keepalive *keepalive)
 {
-    keepalive->peer_idle_us = (uint64_t)timeout_100ms * 100 * US_PER_MS;
     keepalive->zeros = 0;
 }
 
@@ -37,12 +36,4 @@ void keepalive_lived(struct keepalive *keepalive, uint64_t ready_at, uint64_t no
 {
     if (now - ready_at >= KEEPALIVE_FRESH_US)
         keepalive->zeros = 0;
-}
-
-uint64_t keepalive_idle_end(struct keepalive *keepalive)
-{
-    uint32_t ends = keepalive->idle_ends++;
-    if (ends == 0)
-        return 0;
-    return MIN(US_PER_S << MIN(ends - 1, 10u), KEEPALIVE_REDIAL_MAX_US);
 }

@@ -4,12 +4,13 @@
 #define NAILUP_UPSTREAM_KEEPALIVE_H
 
 /*
- * What a peer says about idle connections (RFC 7828), and our rules of choice.
+ * May this address be nailed? What follows from a timeout of 0 (RFC 7828); timeouts above 0 are
+ * idle_limit.h's.
  *
  * A timeout of 0 is about the connection on which it comes: a server that stops or is full sends
  * it. Only zeros on fresh connections, one after the other, say that this address wants no
  * connections to be kept. Then it is left alone for a pause that grows, and one connection that
- * lives ends all of it. An idle end is no failure. Pure.
+ * lives ends all of it. Pure.
  */
 
 #include <stdbool.h>
@@ -23,18 +24,15 @@ enum { KEEPALIVE_ZEROS = 2 }; /* on fresh connections in a row, until the addres
 #define KEEPALIVE_PAUSE_US (10 * US_PER_S)      /* the first pause; each further one doubles */
 #define KEEPALIVE_PAUSE_MAX_US (300 * US_PER_S)
 #define KEEPALIVE_FORGET_US (900 * US_PER_S)    /* after the last zero: it counts no more */
-#define KEEPALIVE_REDIAL_MAX_US (60 * US_PER_S) /* between idle ends without a query */
 
 struct keepalive {
-    uint64_t peer_idle_us; /* the last timeout that the peer announced; 0: none */
-    uint32_t zeros;        /* on fresh connections in a row */
-    uint64_t zero_at;      /* the last zero that counted */
+    uint32_t zeros;   /* on fresh connections in a row */
+    uint64_t zero_at; /* the last zero that counted */
     uint64_t left_alone_until_at;
-    uint32_t idle_ends; /* in a row, with no query in between */
 };
 
-/* The peer announced a timeout above 0, in units of 100 ms. */
-void keepalive_heard(struct keepalive *keepalive, uint16_t timeout_100ms);
+/* The peer announced a timeout above 0. */
+void keepalive_heard(struct keepalive *keepalive);
 
 /* The peer sent 0 on a connection that became ready at that instant. */
 void keepalive_heard_zero(struct keepalive *keepalive, uint64_t ready_at, uint64_t now);
@@ -46,15 +44,6 @@ void keepalive_lived(struct keepalive *keepalive, uint64_t ready_at, uint64_t no
 static inline bool keepalive_allows(const struct keepalive *keepalive, uint64_t now)
 {
     return now >= keepalive->left_alone_until_at;
-}
-
-/* A nailed connection ended idle: how long to wait before the next dial: 0, 1 s, 2 s, 4 s ... */
-uint64_t keepalive_idle_end(struct keepalive *keepalive);
-
-/* A query was sent: the count of idle ends begins anew. */
-static inline void keepalive_query(struct keepalive *keepalive)
-{
-    keepalive->idle_ends = 0;
 }
 
 #endif

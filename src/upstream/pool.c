@@ -16,6 +16,8 @@
 #include "base/log.h"
 #include "base/rand.h"
 #include "loop/loop.h"
+#include "upstream/hold.h"
+#include "upstream/pool_hold.h"
 #include "upstream/pool_tend.h"
 #include "upstream/secure.h"
 
@@ -112,21 +114,6 @@ static void on_room(struct conn *conn)
         timer_start(pool->env->loop, &pool->serve_soon, pool_now(pool));
 }
 
-static uint64_t peer_idle_limit(const struct pool *pool)
-{
-    /* A tenth earlier, so that it is we who close. */
-    return pool->keepalive.peer_idle_us - pool->keepalive.peer_idle_us / 10;
-}
-
-static uint64_t idle_limit(const struct pool *pool)
-{
-    uint64_t peer = peer_idle_limit(pool);
-    uint64_t own = pool->options->idle_timeout_us;
-    if (peer && own)
-        return MIN(peer, own);
-    return peer ? peer : own;
-}
-
 /* Those to be replaced make way for the one that just became ready. */
 static void retire_replaced(struct pool *pool, const struct conn *fresh)
 {
@@ -134,7 +121,8 @@ static void retire_replaced(struct pool *pool, const struct conn *fresh)
     {
         struct conn *conn = conn_of(node);
         bool told = conn->ending == CONN_END_AGE || conn->ending == CONN_END_RECYCLED ||
-                    conn->ending == CONN_END_OWED || conn->ending == CONN_END_NETWORK;
+                    conn->ending == CONN_END_OWED || conn->ending == CONN_END_NETWORK ||
+                    conn->ending == CONN_END_IDLE;
         if (conn == fresh || conn->state != CONN_READY || !told)
             continue;
         conn_retire(conn, conn->ending);
@@ -163,7 +151,7 @@ static void on_ready(struct conn *conn)
     pool->dial_us = pool->dial_us ? (3 * pool->dial_us + took) / 4 : took;
     backoff_reset(&pool->backoff);
     pool->earned = true;
-    conn_set_idle_limit(conn, idle_limit(pool));
+    pool_hold_arm(pool, conn);
     retire_replaced(pool, conn);
     serve_waiters(pool);
     pool_tend(pool);
@@ -177,17 +165,9 @@ static uint32_t count_ready(const struct pool *pool)
     return ready;
 }
 
-/* Kept ones stay as long as the peer allows, others until idle-timeout. */
 static void on_idle(struct conn *conn)
 {
-    struct pool *pool = conn->holder;
-    uint64_t idle_us = pool_now(pool) - conn->active_at;
-    uint64_t peer = peer_idle_limit(pool), own = pool->options->idle_timeout_us;
-
-    if ((peer && idle_us >= peer) || (own && idle_us >= own && count_ready(pool) > pool->places))
-        conn_retire(conn, CONN_END_IDLE);
-    else if (peer)
-        conn_idle_again(conn, conn->active_at + peer);
+    pool_hold_look(conn->holder, conn);
 }
 
 static void on_aged(struct conn *conn)
@@ -247,29 +227,52 @@ static bool is_failed_dial(enum conn_end why)
 
 /* Opened, and then broken before it was of any use: as good as refused. But not when it is of a
  * network that is gone. */
-static bool was_useless(const struct conn *conn, enum conn_end why)
+static bool was_useless(const struct pool *pool, const struct conn *conn, enum conn_end why)
 {
     bool broken = why == CONN_END_RESET || why == CONN_END_PEER_BUSY || why == CONN_END_GARBAGE ||
                   why == CONN_END_STALLED || why == CONN_END_ERROR || why == CONN_END_TLS;
-    return broken && conn->answers == 0 && conn->ending != CONN_END_NETWORK;
+    bool closed_at_once =
+        why == CONN_END_PEER_IDLE && pool_now(pool) - conn->ready_at < POOL_URGENT_US;
+    return (broken || closed_at_once) && conn->answers == 0 && conn->ending != CONN_END_NETWORK;
+}
+
+static uint32_t redials_per_s(const struct conn *conn)
+{
+    return conn->answers > 0 ? POOL_IDLE_REDIALS_PER_S : 1;
+}
+
+/* A peer that closes idle connections is dialled again at once, without a penalty. Where the limit
+ * is too short to be held against there is a bound: a peer may close after each answer. */
+static uint64_t redial_after_idle(struct pool *pool, const struct conn *conn, uint64_t idle_us)
+{
+    uint64_t now = pool_now(pool);
+    if (!pool_may_hold(pool))
+        pool->asleep = true;
+    if (idle_us == 0 || idle_us >= HOLD_SHORTEST_US)
+        return now;
+    uint32_t per_s = redials_per_s(conn);
+    uint64_t at = pace_take(&pool->idle_pace, now, per_s);
+    return at == now ? now : MAX(at, pace_take(&pool->idle_pace, at, per_s));
 }
 
 /* When the place of an ended connection is to be dialled again: now, or after a rest. */
-static uint64_t redial_at(struct pool *pool, const struct conn *conn, enum conn_end why)
+static uint64_t redial_at(struct pool *pool, const struct conn *conn, enum conn_end why,
+                          uint64_t idle_us)
 {
     uint64_t now = pool_now(pool);
+    bool is_useless = was_useless(pool, conn, why);
     if (conn->answers > 0)
         pool->useless = 0;
     /* One may have met the end of what the peer allows a connection, with its answers lost to the
      * reset. From the second on, that they became ready does not count. */
-    if (was_useless(conn, why) && pool->useless++ == 0)
+    if (is_useless && pool->useless++ == 0)
         return now;
-    if (was_useless(conn, why))
+    if (is_useless)
         pool->backoff.failures = MAX(pool->backoff.failures, pool->useless - 2);
-    if (is_failed_dial(why) || was_useless(conn, why))
+    if (is_failed_dial(why) || is_useless)
         return backoff_fail(&pool->backoff, now, rand_u64());
     if (why == CONN_END_PEER_IDLE || why == CONN_END_IDLE)
-        return now + keepalive_idle_end(&pool->keepalive);
+        return redial_after_idle(pool, conn, idle_us);
     return now;
 }
 
@@ -320,16 +323,18 @@ static void on_ended(struct conn *conn, enum conn_end why)
     if (conn->answers > 0 && conn->ending != CONN_END_KEEPALIVE_ZERO)
         keepalive_lived(&pool->keepalive, conn->ready_at, pool_now(pool));
 
-    uint64_t again_at = redial_at(pool, conn, why);
+    uint64_t idle_us = pool_hold_note_end(pool, conn, why);
+    uint64_t again_at = redial_at(pool, conn, why, idle_us);
     if (pool->must_earn && pool->backoff.failures >= POOL_EARN_FAILURES)
         pool_forfeit(pool);
     if (backoff_is_resting(&pool->backoff, pool_now(pool)) &&
-        (is_failed_dial(why) || was_useless(conn, why)))
+        (is_failed_dial(why) || was_useless(pool, conn, why)))
         log_rest(pool, conn, why);
     if (backoff_is_resting(&pool->backoff, pool_now(pool)) && count_ready(pool) == 0)
         fail_waiters(pool, why);
+    bool is_paced = why == CONN_END_PEER_IDLE && conn->answers > 0;
     if (again_at > pool_now(pool) && pool_wants_more(pool))
-        pool_add_conn(pool, again_at);
+        pool_add_conn(pool, again_at, is_paced);
     else
         pool_tend(pool);
     redial_for_waiters(pool);
@@ -357,6 +362,7 @@ void pool_init(struct pool *pool, struct upstream_env *env, const struct addr *a
                           .secure = secure,
                           .conn_handler = &conn_handler};
     pool->nailing = options->nailed;
+    pool->made_at = pool_now(pool);
     list_init(&pool->conns);
     list_init(&pool->waiting);
     timer_init(&pool->tend_later, on_tend_later);
@@ -373,6 +379,7 @@ void pool_deinit(struct pool *pool)
     fail_waiters(pool, CONN_END_SHUTDOWN);
     for (struct list *node; (node = list_first(&pool->conns));)
         conn_close(conn_of(node), CONN_END_SHUTDOWN);
+    pool_hold_deinit(pool);
     pool_give_places(pool);
 }
 
@@ -423,18 +430,27 @@ static void wake_idle(struct pool *pool)
         (void)wake_one(pool);
 }
 
+/* A query came: the connections that idled out are dialled again. */
+static void pool_wake(struct pool *pool)
+{
+    pool->asleep = false;
+    pool_tend(pool);
+}
+
 struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_lack *lack)
 {
     pool_rate_count(&pool->rate, pool_now(pool));
     struct conn *conn = pool_choice_best(&pool->conns, avoid);
     if (!conn) {
+        pool->asleep = false;
         wake_idle(pool);
         pool_tend(pool);
         push_dials(pool, false);
         *lack = pool_choice_lack(&pool->conns);
         return NULL;
     }
-    keepalive_query(&pool->keepalive);
+    if (pool->asleep)
+        pool_wake(pool);
     if (pool->trouble.is_told && conn->answers > 0 && conn->dialed_at > pool->trouble.told_at)
         note_well(pool); /* not for one that stood all the time, while no further one can be had */
     if (pool_is_single_use(pool) && conn->answers > 1) /* the retest went well */
@@ -510,42 +526,6 @@ void pool_leave(struct pool *pool, struct pool_waiter *waiter)
     list_remove(&waiter->node);
     pool->waiting_count--;
     pool->patient_count -= waiter->is_patient;
-}
-
-void pool_note_silent(struct pool *pool, struct conn *conn)
-{
-    if (conn->state != CONN_READY)
-        return;
-    silence_doubt(&conn->silence); /* also of one to be replaced: it may be all there is */
-    if (conn->ending != CONN_END_NONE)
-        return;
-    if (conn->inflight.owed + conn->overdue <= conn->options->max_in_flight)
-        return;
-    conn->ending = CONN_END_OWED;
-    pool_tend(pool);
-}
-
-static void heard_zero(struct pool *pool, struct conn *conn)
-{
-    uint64_t now = pool_now(pool);
-    keepalive_heard_zero(&pool->keepalive, conn ? conn->ready_at : pool->ended_ready_at, now);
-    if (!keepalive_allows(&pool->keepalive, now)) {
-        pool_give_places(pool);
-        timer_start(pool->env->loop, &pool->tend_later, pool->keepalive.left_alone_until_at);
-    }
-    if (conn && conn->state == CONN_READY)
-        conn_retire(conn, CONN_END_KEEPALIVE_ZERO);
-}
-
-void pool_heard_keepalive(struct pool *pool, struct conn *conn, uint16_t timeout_100ms)
-{
-    if (timeout_100ms == 0) {
-        heard_zero(pool, conn);
-        return;
-    }
-    keepalive_heard(&pool->keepalive, timeout_100ms);
-    if (conn)
-        conn_set_idle_limit(conn, idle_limit(pool));
 }
 
 size_t pool_recycle(struct pool *pool)

@@ -27,6 +27,10 @@ enum {
  * failure. But not more often than this: a peer may close all that it accepts. */
 #define POOL_URGENT_US (100 * US_PER_MS)
 
+/* Dials to a peer that closes after less than HOLD_SHORTEST_US what it has answered on; one a second
+ * where it closes unused connections. */
+enum { POOL_IDLE_REDIALS_PER_S = 10 };
+
 /* A query that waits for a connection; embedded in the attempt. */
 struct pool_waiter {
     struct list node;
@@ -67,13 +71,6 @@ MUST_USE bool pool_wait_patiently(struct pool *pool, struct pool_waiter *waiter)
 /* An answer made room on a connection: those who wait come first. */
 void pool_room(struct pool *pool);
 void pool_leave(struct pool *pool, struct pool_waiter *waiter);
-
-/* A query on this connection is asked a second time elsewhere since it has been silent: until a
- * byte comes, new queries go elsewhere too where they can, and one of them probes it. */
-void pool_note_silent(struct pool *pool, struct conn *conn);
-
-/* The peer answered RFC 7828 on this connection (NULL: it has just ended). */
-void pool_heard_keepalive(struct pool *pool, struct conn *conn, uint16_t timeout_100ms);
 
 /* Marks every ready connection for replacement; returns how many. */
 size_t pool_recycle(struct pool *pool);

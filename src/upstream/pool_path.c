@@ -33,7 +33,6 @@ void pool_path_forget(struct pool *pool)
     backoff_reset(&pool->backoff);
     pool->useless = 0;
     pool->dial_us = 0;
-    pool->keepalive.idle_ends = 0;
     LIST_EACH(node, &pool->conns)
     {
         struct conn *conn = conn_of(node);

@@ -15,6 +15,7 @@
 #include "upstream/backoff.h"
 #include "upstream/conn.h"
 #include "upstream/env.h"
+#include "upstream/idle_limit.h"
 #include "upstream/keepalive.h"
 #include "upstream/pace.h"
 #include "upstream/pool_rate.h"
@@ -48,6 +49,14 @@ struct pool {
     uint32_t useless; /* connections in a row that broke before an answer came */
     struct keepalive keepalive;
     struct acks acks;
+    struct idle_limit idle_limit;
+    bool asleep;               /* idled out where nothing is held: dialled with the next query */
+    uint32_t hold_unanswered;  /* hold queries in a row */
+    uint64_t holds;            /* hold queries sent */
+    uint64_t hold_replacements;
+    uint8_t *hold_zone; /* NULL: hold queries ask for the servers of the root */
+    uint8_t hold_zone_len;
+    uint64_t made_at;
     struct timer tend_later; /* a nailed place could not be had: try again */
     struct timer redial_soon; /* patient waiters: dial although the place rests */
     struct timer serve_soon; /* there may be room for those who wait */
@@ -55,6 +64,7 @@ struct pool {
     uint64_t dial_us;        /* smoothed time of a dial */
     struct single_use single;
     struct pace dial_pace; /* of handshakes of TLS, of dials towards a single-use server */
+    struct pace idle_pace; /* of dials to a peer whose idle limit is very short */
     enum conn_end last_close;
     uint64_t ended_ready_at; /* when the connection that ended last had become ready */
     enum err

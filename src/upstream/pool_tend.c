@@ -65,7 +65,7 @@ static bool is_demanded(const struct pool *pool)
 static struct plan_facts gather(const struct pool *pool, const struct conn *taking)
 {
     struct plan_facts facts = {
-        .kept = pool->places,
+        .kept = pool->asleep ? 0 : pool->places,
         .max_connections = pool->options->max_connections,
         .max_requests = pool_is_single_use(pool) ? 1 : pool->options->max_requests,
         .lead = pool_rate_lead(&pool->rate, pool->dial_us),
@@ -134,7 +134,7 @@ void pool_dial(struct pool *pool, struct conn *conn)
     conn_dial(conn, pool->backoff.failures > 0 && pool->waiting_count == 0);
 }
 
-void pool_add_conn(struct pool *pool, uint64_t rest_until_at)
+void pool_add_conn(struct pool *pool, uint64_t rest_until_at, bool is_paced)
 {
     struct conn *conn =
         conn_new(pool->env, pool->addr, pool->options, pool->secure, pool->conn_handler, pool);
@@ -145,6 +145,7 @@ void pool_add_conn(struct pool *pool, uint64_t rest_until_at)
     conn->last_close = pool->last_close;
     list_append(&pool->conns, &conn->node);
     if (rest_until_at > pool_now(pool)) {
+        conn->paced = is_paced;
         conn_rest(conn, rest_until_at);
     } else {
         pool_dial(pool, conn);
@@ -167,7 +168,7 @@ void pool_tend_for(struct pool *pool, const struct conn *taking)
     if (pool->retiring && pool->waiting_count == 0)
         dials = 0;
     for (uint32_t i = 0; i < dials && !pool->closing; i++)
-        pool_add_conn(pool, pool->backoff.until_at);
+        pool_add_conn(pool, pool->backoff.until_at, false);
     pool->tending = false;
 }
 
@@ -180,4 +181,17 @@ bool pool_wants_more(const struct pool *pool)
 {
     struct plan_facts facts = gather(pool, NULL);
     return plan_dials(&facts) > 0;
+}
+
+void pool_note_silent(struct pool *pool, struct conn *conn)
+{
+    if (conn->state != CONN_READY)
+        return;
+    silence_doubt(&conn->silence); /* also of one to be replaced: it may be all there is */
+    if (conn->ending != CONN_END_NONE)
+        return;
+    if (conn->inflight.owed + conn->overdue <= conn->options->max_in_flight)
+        return;
+    conn->ending = CONN_END_OWED;
+    pool_tend(pool);
 }

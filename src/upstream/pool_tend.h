@@ -17,11 +17,16 @@ void pool_tend(struct pool *pool);
 /* The same when a query is about to be sent on the connection taking. */
 void pool_tend_for(struct pool *pool, const struct conn *taking);
 
+/* A query on this connection is asked a second time elsewhere since it has been silent: until a
+ * byte comes, new queries go elsewhere too where they can, and one of them probes it. */
+void pool_note_silent(struct pool *pool, struct conn *conn);
+
 /* Whether the plan asks for a connection. */
 bool pool_wants_more(const struct pool *pool);
 
-/* A new connection: resting until the instant, or dialled now. */
-void pool_add_conn(struct pool *pool, uint64_t rest_until_at);
+/* A new connection: resting until the instant, or dialled now. is_paced: it rests only for a bound
+ * on dials, so queries wait for it. */
+void pool_add_conn(struct pool *pool, uint64_t rest_until_at, bool is_paced);
 
 /* Has its places no longer earned: they are given back. */
 void pool_forfeit(struct pool *pool);

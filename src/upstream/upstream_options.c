@@ -13,6 +13,7 @@ const struct upstream_options upstream_options_default = {
     .transport = UPSTREAM_UDP,
     .fallback = UPSTREAM_FALLBACK_UDP,
     .prewarm = true,
+    .hold = true,
     .case_randomisation = true,
     .cookies = true,
     .connections = 1,
@@ -35,7 +36,8 @@ const struct upstream_options upstream_options_default = {
 bool upstream_options_equal(const struct upstream_options *a, const struct upstream_options *b)
 {
     return a->transport == b->transport && a->fallback == b->fallback && a->nailed == b->nailed &&
-           a->prewarm == b->prewarm && a->case_randomisation == b->case_randomisation &&
+           a->prewarm == b->prewarm && a->hold == b->hold &&
+           a->case_randomisation == b->case_randomisation &&
            a->cookies == b->cookies && a->connections == b->connections &&
            a->max_connections == b->max_connections && a->max_in_flight == b->max_in_flight &&
            a->max_requests == b->max_requests && a->max_age_us == b->max_age_us &&

@@ -26,6 +26,7 @@ struct upstream_options {
                                         TLS: none */
     bool nailed;                     /* the address lies in a tcp-upstream-keepalive prefix */
     bool prewarm;                    /* nailed: dial before the first query */
+    bool hold;                       /* nailed: keep open while idle (hold.h) */
     bool case_randomisation;         /* 0x20 */
     bool cookies;                    /* RFC 7873 */
     uint32_t connections;            /* nailed: kept open, per worker */

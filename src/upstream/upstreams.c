@@ -17,6 +17,7 @@
 #include "net/tls_contexts.h"
 #include "upstream/attempt.h"
 #include "upstream/nail_room.h"
+#include "upstream/pool_hold.h"
 #include "upstream/pool_path.h"
 #include "upstream/probe.h"
 #include "upstream/upstream.h"
@@ -77,6 +78,11 @@ void upstreams_use_tickets(struct upstreams *upstreams, struct tls_tickets *tick
 void upstreams_set_taps(struct upstreams *upstreams, struct tap *taps)
 {
     upstreams->env.taps = taps;
+}
+
+void upstreams_hold_with(struct upstream *upstream, struct name zone)
+{
+    pool_hold_with(&upstream->pool, zone);
 }
 
 struct upstream_env *upstreams_env(struct upstreams *upstreams)
@@ -216,6 +222,8 @@ static void hand_down_counts(struct upstream *heir, const struct upstream *gone)
     heir->fallbacks += gone->fallbacks;
     heir->pool.dials += gone->pool.dials;
     heir->pool.dial_failures += gone->pool.dial_failures;
+    heir->pool.holds += gone->pool.holds;
+    heir->pool.hold_replacements += gone->pool.hold_replacements;
 }
 
 void upstreams_remove(struct upstreams *upstreams, struct upstream *upstream)

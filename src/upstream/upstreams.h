@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "base/prefix.h"
 #include "base/stats.h"
+#include "dns/name.h"
 #include "upstream/env.h"
 #include "upstream/upstream_options.h"
 
@@ -82,6 +83,9 @@ bool upstreams_are_too_many(const struct upstreams *upstreams);
 /* Whether one with this address and these options is known, and has answered. */
 bool upstreams_have_heard(const struct upstreams *upstreams, const struct addr *addr,
                           const struct upstream_options *options);
+
+/* The zone whose SOA keeps its connections open while they idle (upstream/pool_hold.h); copied. */
+void upstreams_hold_with(struct upstream *upstream, struct name zone);
 
 /* Where it is; borrowed from it. */
 const struct addr *upstreams_addr(const struct upstream *upstream);
@@ -172,6 +176,9 @@ struct upstream_view {
     /* "one query per connection" rests on so many connections that the server closed after one
      * answer although it had received more, the last one so long ago; 0: no such verdict. */
     uint32_t single_use_proofs;
+    uint64_t idle_limit_us; /* of the server, announced or observed; 0: not known */
+    bool is_limit_announced;
+    uint64_t holds, hold_replacements; /* what keeping it open while idle has cost */
     uint64_t single_use_proved_us, single_use_retest_us; /* since the last, until the retest */
 };
 

@@ -208,6 +208,10 @@ void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstre
         .health = health_name(upstream, now),
         .error = upstream->pool.last_error ? err_str(upstream->pool.last_error) : "",
     };
+    out->idle_limit_us = idle_limit_us(&upstream->pool.idle_limit);
+    out->is_limit_announced = out->idle_limit_us == upstream->pool.idle_limit.announced_us;
+    out->holds = upstream->pool.holds;
+    out->hold_replacements = upstream->pool.hold_replacements;
     view_single_use(&upstream->pool.single, now, out);
     count_conns(upstream, out);
 }

@@ -90,6 +90,7 @@ static inline void expect_same_options(const struct upstream_options *a,
     assert_int_equal(a->fallback, b->fallback);
     assert_int_equal(a->nailed, b->nailed);
     assert_int_equal(a->prewarm, b->prewarm);
+    assert_int_equal(a->hold, b->hold);
     assert_int_equal(a->case_randomisation, b->case_randomisation);
     assert_int_equal(a->cookies, b->cookies);
     assert_int_equal(a->connections, b->connections);

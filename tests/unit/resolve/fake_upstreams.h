@@ -30,6 +30,12 @@ struct upstream *upstreams_want(struct upstreams *upstreams, const struct addr *
     return upstream_number(addr_port(addr));
 }
 
+void upstreams_hold_with(struct upstream *upstream, struct name zone)
+{
+    assert_non_null(upstream);
+    assert_non_null(zone.wire);
+}
+
 void upstreams_unwant(struct upstream *upstream)
 {
     assert_non_null(upstream);

@@ -30,6 +30,7 @@
 #include "support/fake_net.h"
 #include "support/fake_peer.h"
 #include "upstream/exchange.h"
+#include "upstream/pool_hold.h"
 #include "upstream/upstream.h"
 #include "upstream/upstreams.h"
 #ifdef WORLD_TLS
