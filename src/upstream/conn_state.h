@@ -22,7 +22,7 @@
     CONN_STATE(PARKED, "parked", CONN_BIT(RESTING) | CONN_BIT(DIALING) | CONN_BIT(CLOSED),         \
                "waits for its turn to be dialled; no deadline")                                    \
     CONN_STATE(RESTING, "resting", CONN_BIT(PARKED) | CONN_BIT(CLOSED),                            \
-               "waits after a failure or an idle end; until the instant it was given")             \
+               "waits after a failure or for a bound on dials; until the instant it was given")             \
     CONN_STATE(DIALING, "dialing", CONN_BIT(SECURING) | CONN_BIT(READY) | CONN_BIT(CLOSED),        \
                "the handshake of TCP is under way; connect-timeout")                               \
     CONN_STATE(SECURING, "securing", CONN_BIT(READY) | CONN_BIT(CLOSED),                           \

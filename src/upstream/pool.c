@@ -246,7 +246,7 @@ static uint32_t redials_per_s(const struct conn *conn)
 static uint64_t redial_after_idle(struct pool *pool, const struct conn *conn, uint64_t idle_us)
 {
     uint64_t now = pool_now(pool);
-    if (!pool_may_hold(pool))
+    if (pool->nailing && !pool_may_hold(pool))
         pool->asleep = true;
     if (idle_us == 0 || idle_us >= HOLD_SHORTEST_US)
         return now;

@@ -160,7 +160,7 @@ struct conn_view {
 struct upstream_view {
     struct addr addr;
     const char *transport;
-    bool nailed;
+    bool nailed; /* its connections are kept open, now */
     bool ill; /* others are asked first, as its answers would come late or not at all */
     uint32_t ready, dialing, draining, resting;
     uint32_t in_flight;
@@ -169,7 +169,7 @@ struct upstream_view {
     uint64_t udp_rtt_us, stream_rtt_us; /* 0: not measured */
     const char *way;                    /* how the next query would go: "udp", "tcp" or "tls" */
     uint64_t srtt_us;                   /* and how long it may take; 0: not measured */
-    /* "good", "ill", "resting", "no nailing (RFC 7828)", "draining": nobody wants it any more ...
+    /* "good", "ill", "resting", "no nailing (RFC 7828)", "asleep", "draining": nobody wants it any more
      */
     const char *health;
     const char *error; /* why its last connection failed, or "" */

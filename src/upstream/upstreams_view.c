@@ -170,6 +170,8 @@ static const char *health_name(const struct upstream *upstream, uint64_t now)
         return "draining";
     if (!keepalive_allows(&upstream->pool.keepalive, now))
         return "no nailing (RFC 7828)";
+    if (upstream->pool.asleep)
+        return "asleep";
     if (upstream->pool.single.is_known)
         return "one query per connection";
     if (backoff_is_resting(&upstream->pool.backoff, now))
@@ -193,7 +195,7 @@ void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstre
     *out = (struct upstream_view){
         .addr = upstream->addr,
         .transport = transport_name(upstream),
-        .nailed = upstream->options.nailed && !upstream->retiring,
+        .nailed = upstream->options.nailed && !upstream->retiring && !upstream->pool.asleep,
         .ill = upstream_is_ill(upstream) && !upstream->retiring,
         .queries = upstream->queries,
         .answers = upstream->answers,

@@ -169,6 +169,21 @@ static void test_udp_said_of_an_entry_or_a_zone_exempts_it(void **state)
     assert_false(resolve_in(text, 0, "10.0.0.1").nailed);
 }
 
+static void test_hold_is_said_for_all_for_an_entry_and_for_a_zone(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "tcp-upstream-keepalive: [10.0.0.0/8, {prefix: 10.0.0.2, hold: no}]\n"
+        "forward-zones:\n"
+        "  - {name: a.example, upstreams: [10.0.0.1], hold: no}\n"
+        "  - {name: b.example, upstreams: [10.0.0.2], hold: yes}\n";
+    assert_true(resolve_in(text, -1, "10.0.0.1").hold);
+    assert_false(resolve_in(text, -1, "10.0.0.2").hold);
+    assert_false(resolve_in(text, 0, "10.0.0.1").hold);
+    assert_true(resolve_in(text, 1, "10.0.0.2").hold);
+    assert_false(resolve_in("upstream: {hold: no}\n" PREFIXES ZONE, 0, "10.50.1.65").hold);
+}
+
 static void test_source_addresses_go_by_family(void **state)
 {
     (void)state;
@@ -609,6 +624,7 @@ int main(void)
         cmocka_unit_test(test_tcp_from_elsewhere_keeps_the_fallback),
         cmocka_unit_test(test_tcp_without_an_entry_is_not_nailed),
         cmocka_unit_test(test_udp_said_of_an_entry_or_a_zone_exempts_it),
+        cmocka_unit_test(test_hold_is_said_for_all_for_an_entry_and_for_a_zone),
         cmocka_unit_test(test_source_addresses_go_by_family),
         cmocka_unit_test(test_care_against_forgery_holds_for_all),
         cmocka_unit_test(test_routes_have_every_rule_applied),
