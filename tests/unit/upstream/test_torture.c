@@ -149,6 +149,7 @@ static struct upstream_options options_at_random(struct torture *torture)
     options.max_handshakes = draw(torture, 2) ? 200 : 1 + (uint32_t)draw(torture, 10);
 #endif
     options.prewarm = draw(torture, 2);
+    options.hold = draw(torture, 4) > 0;
     options.fallback = draw(torture, 3) ? UPSTREAM_FALLBACK_UDP : UPSTREAM_FALLBACK_NONE;
     options.connections = 1 + (uint32_t)draw(torture, 4);
     options.max_connections = 1 + (uint32_t)draw(torture, 6);
@@ -436,6 +437,15 @@ static void check_healed(struct torture *torture)
     }
 }
 
+static size_t count_holds(const struct torture *torture)
+{
+    size_t count = 0;
+    for (int i = 0; i < UPSTREAMS; i++)
+        LIST_EACH(node, &torture->upstreams[i]->pool.conns)
+        count += LIST_ITEM(node, struct conn, node)->holding;
+    return count;
+}
+
 static void run(uint64_t seed)
 {
     struct torture *torture = calloc(1, sizeof(*torture));
@@ -462,7 +472,7 @@ static void run(uint64_t seed)
         assert_true(torture->exchanges[i].ends == !torture->exchanges[i].stopped);
     check(torture);
     assert_int_equal(torture->world.stats.upstream_in_flight,
-                     upstreams_env(torture->world.upstreams)->probe_count);
+                     upstreams_env(torture->world.upstreams)->probe_count + count_holds(torture));
     check_healed(torture);
     check_gone(torture);
     check_requests(torture);
