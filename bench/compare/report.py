@@ -77,7 +77,7 @@ def better_lines(results, cells):
 def weak_spots(results, cells):
     lines = ["## Where others are better", "",
              "Every figure of a peer that is better than ours in the same cell over the same "
-             "transport; their best round against our median.", "", *better_lines(results, cells)]
+             "transport; their best round against our median, of percentiles the medians.", "", *better_lines(results, cells)]
     left_out = list(summary.not_compared(results, cells))
     if left_out:
         lines += ["", f"Not compared, as more than {summary.FAILED_LIMIT_PERCENT:g} % of the queries "
@@ -159,8 +159,8 @@ def head(known, args, rows):
     where += "" if known["no_cable"] else " and the cable"
     return "\n".join([
         "# nailupd and its peers", "", *warnings,
-        "Ours is the median of the rounds, of the others the best round counts. What the columns mean "
-        "is in bench/README.md.", "",
+        "Ours is the median of the rounds, of the others the best round counts; percentiles are medians "
+        "for all. What the columns mean is in bench/README.md.", "",
         f"- {known['date']}, {known['took_s']} s: `{known['command']}`",
         f"- {facts.machine_line(known)}; load before: {known['load_before']:.2f}",
         f"- {known['pinning']}, in {where}",
@@ -190,7 +190,7 @@ def write(out, args, known, rows, played):
 
 def footer(known):
     return [f"{known['date']}; {facts.machine_line(known)}", known["command"],
-            "nailupd: the median of the rounds; the others: their best round"
+            "nailupd: the median of the rounds; the others: their best round; percentiles: medians"
             + ("; made with --quick, no measurement" if known["quick"] else "")]
 
 

@@ -244,10 +244,18 @@ class MadeUpCell:
 
 def test_of_ours_the_median_counts_and_of_others_the_best_round(compare_modules):
     _, summary, _ = compare_modules
-    results = summary.Results([made_up_row(server, number, p50_us=p50) for server in
-                               ("nailupd", "unbound") for number, p50 in enumerate((30.0, 10.0, 20.0))])
-    assert results.figure("hit", "nailupd", "udp", summary.P50) == 20.0
-    assert results.figure("hit", "unbound", "udp", summary.P50) == 10.0
+    results = summary.Results([made_up_row(server, number, cpu_us_per_query=cost) for server in
+                               ("nailupd", "unbound") for number, cost in enumerate((30.0, 10.0, 20.0))])
+    assert results.figure("hit", "nailupd", "udp", summary.CPU_RATE) == 20.0
+    assert results.figure("hit", "unbound", "udp", summary.CPU_RATE) == 10.0
+
+
+def test_of_percentiles_the_median_counts_for_all(compare_modules):
+    _, summary, _ = compare_modules
+    results = summary.Results([made_up_row(server, number, p99_us=p99) for server in
+                               ("nailupd", "unbound") for number, p99 in enumerate((300.0, 40.0, 60.0))])
+    assert results.figure("hit", "nailupd", "udp", summary.P99) == 60.0
+    assert results.figure("hit", "unbound", "udp", summary.P99) == 60.0
 
 
 def test_every_figure_of_a_peer_that_is_better_is_listed(compare_modules):
