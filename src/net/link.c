@@ -288,6 +288,11 @@ bool link_misses_ack(const struct link *link, uint64_t written)
     return missing > 0 && link->written - missing <= written;
 }
 
+uint32_t link_holes(const struct link *link)
+{
+    return tcp_holes(link->tcp);
+}
+
 uint32_t link_retransmits(const struct link *link)
 {
     return tcp_retransmits(link->tcp);

@@ -114,6 +114,9 @@ uint64_t link_written(const struct link *link);
  * dead. False also while the kernel takes no bytes: then the peer does not read. A system call. */
 bool link_misses_ack(const struct link *link, uint64_t written);
 
+/* Grows with losses on the path in either direction: see tcp_holes(). A system call. */
+uint32_t link_holes(const struct link *link);
+
 /* Segments that our kernel sent again. A system call. */
 uint32_t link_retransmits(const struct link *link);
 

@@ -27,6 +27,7 @@
 #include "net/stock.h"
 #include "net/socket.h"
 #include "net/tcp_accept.h"
+#include "net/tcp_holes.h"
 #include "net/udp_sockets.h"
 
 enum tcp_state {
@@ -309,6 +310,11 @@ uint32_t tcp_retransmits(const struct tcp *tcp)
 
     return getsockopt(tcp->watch.fd, IPPROTO_TCP, TCP_INFO, &info, &len) ? 0
                                                                          : info.tcpi_total_retrans;
+}
+
+uint32_t tcp_holes(const struct tcp *tcp)
+{
+    return tcp_holes_of(tcp->watch.fd);
 }
 
 enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written)

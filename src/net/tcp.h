@@ -70,6 +70,10 @@ size_t tcp_unacknowledged(const struct tcp *tcp);
 /* Segments that our kernel sent again since the connection began. A system call. */
 uint32_t tcp_retransmits(const struct tcp *tcp);
 
+/* Grows when a segment was lost on its way, in either direction: those that our kernel sent again,
+ * and those that came after a missing one. A system call. */
+uint32_t tcp_holes(const struct tcp *tcp);
+
 /* Writes what the kernel takes now, in one call; *written says how much. When that is less than
  * all, on_writable comes later. A broken connection is ERR_RESET etc. (the owner closes; on_failed
  * does not come as well). Only after on_connected. */

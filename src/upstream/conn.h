@@ -118,6 +118,7 @@ struct conn {
     uint64_t reads, writes; /* already counted in the stats */
     bool misses_ack;        /* conn_misses_ack() was true since the last message */
     uint32_t retransmits;   /* of the kernel, at that time */
+    uint32_t holes;         /* link_holes() at the last look */
 };
 
 enum {
@@ -181,6 +182,9 @@ uint64_t conn_silent_since_at(const struct flight *flight);
 /* The peer's kernel has not acknowledged the flight's query, nor what was sent with it. Two system
  * calls: for a query that has waited for long. Remembered until a message comes. */
 bool conn_misses_ack(const struct flight *flight);
+
+/* Ready: whether the path has lost a segment since the last look. A system call. */
+bool conn_has_new_holes(struct conn *conn);
 
 /* The peer's idle limit became known (RFC 7828), or the holder's wishes changed. */
 void conn_set_idle_limit(struct conn *conn, uint64_t idle_limit_us);

@@ -218,6 +218,13 @@ bool conn_misses_ack(const struct flight *flight)
     return true;
 }
 
+bool conn_has_new_holes(struct conn *conn)
+{
+    uint32_t holes = link_holes(conn->link), before = conn->holes;
+    conn->holes = holes;
+    return holes != before;
+}
+
 void conn_set_idle_limit(struct conn *conn, uint64_t idle_limit_us)
 {
     conn->idle_limit_us = idle_limit_us;

@@ -437,10 +437,29 @@ static void pool_wake(struct pool *pool)
     pool_tend(pool);
 }
 
+/* Costs a system call for each connection, but only where a loss would hold back many answers, and
+ * seldom. */
+static void look_for_losses(struct pool *pool, const struct conn *taking)
+{
+    uint64_t now = pool_now(pool);
+    bool has_holes = false;
+    if (conn_in_flight(taking) < SPREAD_IN_FLIGHT || !spread_is_due(&pool->spread, now))
+        return;
+    LIST_EACH(node, &pool->conns)
+    {
+        if (conn_of(node)->state == CONN_READY)
+            has_holes |= conn_has_new_holes(conn_of(node));
+    }
+    spread_note(&pool->spread, has_holes, now);
+    if (spread_is_lossy(&pool->spread, now))
+        pool_tend_for(pool, taking);
+}
+
 struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_lack *lack)
 {
     pool_rate_count(&pool->rate, pool_now(pool));
-    struct conn *conn = pool_choice_best(&pool->conns, avoid);
+    bool is_lossy = spread_is_lossy(&pool->spread, pool_now(pool));
+    struct conn *conn = pool_choice_best(&pool->conns, avoid, is_lossy);
     if (!conn) {
         pool->asleep = false;
         wake_idle(pool);
@@ -455,6 +474,7 @@ struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_la
         note_well(pool); /* not for one that stood all the time, while no further one can be had */
     if (pool_is_single_use(pool) && conn->answers > 1) /* the retest went well */
         tell_single_use(pool, single_use_answered_two(&pool->single));
+    look_for_losses(pool, conn);
     /* Nearly filled, or near its end: see to the next one now. */
     if (pool_choice_is_filled(conn) || conn->silence.doubted || conn->ending != CONN_END_NONE ||
         conn_requests_left(conn) <= pool_rate_lead(&pool->rate, pool->dial_us) + 1)

@@ -4,6 +4,8 @@
 
 #include "upstream/pool_choice.h"
 
+#include "upstream/spread.h"
+
 bool pool_choice_is_filled(const struct conn *conn)
 {
     return conn_in_flight(conn) >= conn->options->max_in_flight - conn->options->max_in_flight / 4;
@@ -17,18 +19,19 @@ static bool has_fallback(const struct conn *conn)
 /* Of two that take queries: the one that is not in doubt, then the one that is not to be replaced;
  * with one kept connection the older as long as it is not filled to three
  * quarters, since splitting halves the batches; else the less loaded. */
-static bool is_better(const struct conn *conn, const struct conn *best)
+static bool is_better(const struct conn *conn, const struct conn *best, bool is_lossy)
 {
+    bool is_spread = is_lossy && conn_in_flight(best) >= SPREAD_IN_FLIGHT;
     if (conn->silence.doubted != best->silence.doubted)
         return best->silence.doubted;
     if ((conn->ending != CONN_END_NONE) != (best->ending != CONN_END_NONE))
         return best->ending != CONN_END_NONE;
-    if (conn->options->connections == 1 && !pool_choice_is_filled(best))
+    if (conn->options->connections == 1 && !is_spread && !pool_choice_is_filled(best))
         return false;
     return conn_in_flight(conn) < conn_in_flight(best);
 }
 
-struct conn *pool_choice_best(const struct list *conns, const struct conn *avoid)
+struct conn *pool_choice_best(const struct list *conns, const struct conn *avoid, bool is_lossy)
 {
     struct conn *best = NULL;
     LIST_EACH(node, conns)
@@ -36,7 +39,7 @@ struct conn *pool_choice_best(const struct list *conns, const struct conn *avoid
         struct conn *conn = LIST_ITEM(node, struct conn, node);
         if (conn == avoid || !conn_takes(conn) || (conn->silence.doubted && has_fallback(conn)))
             continue;
-        if (!best || is_better(conn, best))
+        if (!best || is_better(conn, best, is_lossy))
             best = conn;
     }
     return best;

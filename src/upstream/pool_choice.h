@@ -24,8 +24,10 @@ enum pool_lack {
 /* Filled to three quarters: time for a further one (splitting earlier halves the batches). */
 bool pool_choice_is_filled(const struct conn *conn);
 
-/* The list is of struct conn. NULL when none takes a query; avoid (may be NULL) is passed over. */
-struct conn *pool_choice_best(const struct list *conns, const struct conn *avoid);
+/* The list is of struct conn. NULL when none takes a query; avoid (may be NULL) is passed over.
+ * is_lossy: the path loses segments, so a connection with SPREAD_IN_FLIGHT queries counts as filled
+ * (spread.h). */
+struct conn *pool_choice_best(const struct list *conns, const struct conn *avoid, bool is_lossy);
 
 /* One that has fallen silent and has not been probed since, or NULL. */
 struct conn *pool_choice_silent(const struct list *conns);

@@ -26,7 +26,7 @@ static uint32_t wanted(const struct plan_facts *facts)
     /* A further one under load before the in-flight limit is reached. */
     if (facts->full && facts->lasting >= want && facts->lasting < facts->max_connections)
         want = facts->lasting + 1;
-    return want;
+    return MAX(want, MIN(facts->width, facts->max_connections));
 }
 
 /* Spares so that the requests left in all exceed the lead: few requests a connection need several.

@@ -28,6 +28,7 @@ struct plan_facts {
     uint64_t requests_left; /* of all that are ready, not suspect */
     bool full;              /* each lasting one is filled to three quarters */
     bool demanded;          /* queries wait, or came lately */
+    uint32_t width;         /* see spread_width(); 0: the load needs no more than one */
 };
 
 /* How many to dial in addition to those that are coming. */

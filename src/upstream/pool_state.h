@@ -20,6 +20,7 @@
 #include "upstream/pace.h"
 #include "upstream/pool_rate.h"
 #include "upstream/single_use.h"
+#include "upstream/spread.h"
 #include "upstream/trouble.h"
 #include "upstream/upstream_options.h"
 
@@ -70,6 +71,7 @@ struct pool {
     enum err
         last_error; /* of the last dial or connection that failed; ERR_OK: it went well since */
     struct pool_rate rate;
+    struct spread spread;
     uint32_t dials, dial_failures;
 };
 

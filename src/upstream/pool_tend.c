@@ -62,6 +62,14 @@ static bool is_demanded(const struct pool *pool)
     return (pool_rate_is_lively(&pool->rate, now) && keepalive_allows(&pool->keepalive, now));
 }
 
+static uint32_t pool_in_flight(const struct pool *pool)
+{
+    uint32_t in_flight = 0;
+    LIST_EACH(node, &pool->conns)
+    in_flight += conn_in_flight(LIST_ITEM(node, struct conn, node));
+    return in_flight;
+}
+
 static struct plan_facts gather(const struct pool *pool, const struct conn *taking)
 {
     struct plan_facts facts = {
@@ -71,6 +79,7 @@ static struct plan_facts gather(const struct pool *pool, const struct conn *taki
         .lead = pool_rate_lead(&pool->rate, pool->dial_us),
         .full = true,
         .demanded = is_demanded(pool),
+        .width = spread_width(&pool->spread, pool_in_flight(pool), pool_now(pool)),
     };
     LIST_EACH(node, &pool->conns)
     {

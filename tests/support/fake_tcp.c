@@ -272,6 +272,11 @@ size_t tcp_unacknowledged(const struct tcp *tcp)
     return acked_at > loop_now(conn->net->loop) ? conn->last_write_bytes : 0;
 }
 
+uint32_t tcp_holes(const struct tcp *tcp)
+{
+    return tcp->conn->retransmits;
+}
+
 uint32_t tcp_retransmits(const struct tcp *tcp)
 {
     return tcp->conn->retransmits;

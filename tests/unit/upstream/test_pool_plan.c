@@ -81,6 +81,20 @@ static void test_plan_adds_one_under_load_up_to_the_limit(void **state)
     assert_int_equal(plan_dials(&facts), 0);
 }
 
+static void test_plan_dials_what_a_lossy_path_is_worth(void **state)
+{
+    (void)state;
+    struct plan_facts facts = nailed();
+    facts.lasting = 1;
+    facts.requests_left = 10000;
+    facts.width = 3;
+    assert_int_equal(plan_dials(&facts), 2);
+    facts.coming = 2;
+    assert_int_equal(plan_dials(&facts), 0);
+    facts.width = 100;
+    assert_int_equal(plan_dials(&facts), 1); /* up to max_connections */
+}
+
 static void test_plan_spares_have_a_bound(void **state)
 {
     (void)state;
@@ -124,6 +138,7 @@ int main(void)
         cmocka_unit_test(test_plan_dials_a_spare_for_one_that_ends),
         cmocka_unit_test(test_plan_keeps_two_for_one_request_a_connection),
         cmocka_unit_test(test_plan_adds_one_under_load_up_to_the_limit),
+        cmocka_unit_test(test_plan_dials_what_a_lossy_path_is_worth),
         cmocka_unit_test(test_plan_spares_have_a_bound),
         cmocka_unit_test(test_plan_a_connection_of_few_requests_ends_at_half_its_life),
         cmocka_unit_test(test_plan_lead_covers_a_burst_and_the_rate),
