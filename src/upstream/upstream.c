@@ -98,7 +98,10 @@ bool upstream_is_ill(const struct upstream *upstream)
 uint64_t upstream_udp_rto_us(const struct upstream *upstream, unsigned nth)
 {
     const struct health *known = upstream->udp.srtt_us ? &upstream->udp : &upstream->stream;
-    return health_rto_us(known, nth, upstream->options.query_timeout_us);
+    uint64_t most_us = upstream->options.query_timeout_us;
+    if (upstream_prefers_stream(upstream))
+        most_us = MIN(most_us, MAX(UPSTREAM_RTO_INSTEAD_US, health_rto_us(known, 0, most_us)));
+    return health_rto_us(known, nth, most_us);
 }
 
 /* Over the transport that the next query would take; NULL: over its sibling. */

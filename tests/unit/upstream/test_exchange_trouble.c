@@ -322,6 +322,35 @@ static void test_exchange_a_server_that_vanished_is_left_at_once(void **state)
     }
 }
 
+#ifndef WORLD_TLS
+/* Nothing gets through for a while. A question that still waits when the path is back is answered. */
+static void test_exchange_datagrams_find_out_soon_that_the_path_is_back(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, &options);
+    fake_loop_advance(f.world.loop, 100 * MS);
+    for (int i = 0; i < 50; i++)
+        ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    fake_conn_go_dark(peer_conn(f.peer, 0));
+    fake_server_set_dial(fake_peer_server(f.peer), FAKE_DIAL_BLACKHOLE);
+    fake_server_set_udp(fake_peer_server(f.peer), FAKE_UDP_DROP);
+    for (int i = 0; i < 3; i++) {
+        ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+        assert_int_equal(asker.result, ASKER_FAILED);
+        assert_in_range(asker.exchange.attempts_made, 2, EXCHANGE_ATTEMPTS_MAX);
+    }
+    ask(&asker, &f.world, "www.example", f.upstream);
+    fake_loop_advance(f.world.loop, EXCHANGE_WALL_US - UPSTREAM_RTO_INSTEAD_US - 100 * MS);
+    fake_server_set_udp(fake_peer_server(f.peer), FAKE_UDP_DELIVER);
+    fake_loop_advance(f.world.loop, S);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    world_close(&f.world);
+}
+#endif
+
 /* A server that comes back over UDP alone is found again. */
 static void test_exchange_a_server_back_over_udp_alone_is_found(void **state)
 {
@@ -390,6 +419,9 @@ int main(void)
         cmocka_unit_test(test_exchange_without_fallback_goes_on_over_a_fresh_connection),
         cmocka_unit_test(test_exchange_a_stream_that_never_was_does_not_count_as_fast),
         cmocka_unit_test(test_exchange_a_server_that_vanished_is_left_at_once),
+#ifndef WORLD_TLS
+        cmocka_unit_test(test_exchange_datagrams_find_out_soon_that_the_path_is_back),
+#endif
         cmocka_unit_test(test_exchange_a_server_back_over_udp_alone_is_found),
         cmocka_unit_test(test_exchange_waiting_for_room_is_not_cold),
     };
