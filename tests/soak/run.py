@@ -103,6 +103,8 @@ CURES = ["set delay 2", "set tcp-idle 0", "set keepalive none", "set one-shot-pe
 TLS_CURES = ["set tls-identity good", "set tls-reply handshake"]
 
 SETTLED_S = 8          # after the load: what is kept for a while is gone
+SAMPLES_MIN = 15       # one a minute: each trouble has been met several times in a third of them
+MEMORY_GROWTH = 1.10   # from the end of the first third of the time on
 FILES_SLACK = 16       # spares, a dial that is under way
 FILES_GROWTH = 1.25    # of all files, from the second third of the time to the last
 
@@ -279,12 +281,15 @@ class Soak:
             print(json.dumps(report))
             if report["lost"] or set(report["rcodes"]) != {"NOERROR"}:
                 wrong.append(f"lost {report['lost']}, rcodes {report['rcodes']}")
-        settled = [kib for kib, _ in samples[len(samples) // 3:]]
-        if len(settled) > 2 and max(settled) > 1.10 * settled[0]:
+        return wrong + (self.judge_growth(samples) if len(samples) >= SAMPLES_MIN else [])
+
+    def judge_growth(self, samples):
+        wrong, third = [], len(samples) // 3
+        settled = [kib for kib, _ in samples[third:]]
+        if max(settled) > MEMORY_GROWTH * settled[0]:
             wrong.append(f"memory grew from {settled[0]} to {max(settled)} KiB")
-        third = len(samples) // 3
         files = [count for _, count in samples]
-        if third >= 2 and max(files[2 * third:]) > FILES_GROWTH * max(files[third:2 * third]) + FILES_SLACK:
+        if max(files[2 * third:]) > FILES_GROWTH * max(files[third:2 * third]) + FILES_SLACK:
             wrong.append(f"files grew: {files}")
         return wrong
 
