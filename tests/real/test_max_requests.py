@@ -8,15 +8,15 @@ from counting_proxy import CountingProxy
 from servers import PORTS, add_address
 from stage import Asker, by_address, places, sum_of, zones_for
 
-AT_ONCE = 8
 PACE = 10  # queries to a server that is as near as these take as long as a dial
-QUICK = [(1, 8), (2, 20), (50, 160)]  # (max-requests, queries to each server over each transport)
-FULL = [(1, 50), (2, 100), (10, 400), (99, 1000), (100, 1000), (1000, 5000)]
+# (max-requests, queries to each server over each transport, how many of them at once)
+QUICK = [(1, 8, 1), (2, 20, 1), (50, 160, 8)]
+FULL = [(1, 50, 1), (2, 100, 1), (10, 200, 8), (99, 640, 32), (100, 640, 32), (1000, 3200, 64)]
 
 
 def pytest_generate_tests(metafunc):
     forms = FULL if metafunc.config.getoption("--real") else QUICK
-    metafunc.parametrize(("limit", "queries"), forms, ids=[f"{limit}-requests" for limit, _ in forms])
+    metafunc.parametrize(("limit", "queries", "at_once"), forms, ids=[f"{form[0]}-requests" for form in forms])
 
 
 @pytest.fixture
@@ -43,17 +43,18 @@ def ask(daemon, servers, queries, at_once):
     return told
 
 
-def test_a_connection_carries_exactly_its_number_of_queries(servers, proxy, nailupd, report, limit, queries):
+def test_a_connection_carries_exactly_its_number_of_queries(servers, proxy, nailupd, report, limit, queries, at_once):
     servers = list(servers.values())
     config = zones_for(servers, address=proxy.address, fallback="none")
     daemon = nailupd({**config, "tcp-upstream-keepalive-maxrequests": limit})
     eventually(lambda: all(by_address(daemon)[proxy.address(*place)]["ready"] for place in places(servers)), within=15)
-    told = ask(daemon, servers, queries, at_once=AT_ONCE if limit > AT_ONCE else 1)
+    told = ask(daemon, servers, queries, at_once)
 
     rows, bad = [], []
     for server, transport in places(servers):
         # What the daemon counts has left it; the proxy may be about to read it.
-        eventually(lambda: sum(proxy.frames(server, transport)) >= by_address(daemon)[proxy.address(server, transport)]["queries"])
+        eventually(lambda: sum(proxy.frames(server, transport)) >=
+                   by_address(daemon)[proxy.address(server, transport)]["queries"])
         frames = proxy.frames(server, transport)
         full, begun = frames.count(limit), [count for count in frames if count != limit]
         row = (server.name, transport, sum(frames), len(frames), full, begun, *told[server.name, transport])
