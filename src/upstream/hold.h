@@ -5,8 +5,8 @@
 
 /*
  * What is done with a connection that idles? A nailed one is held before the peer's idle limit: by
- * a cheap query, or by a successor that is ready before it ends. Others are closed in time where the
- * peer has asked for it, so that it is we who close. Pure.
+ * a cheap query, or by a successor that is ready before it ends. Others are closed in time where
+ * the peer has asked for it, so that it is we who close. Pure.
  */
 
 #include <stdbool.h>
@@ -32,13 +32,13 @@ enum hold_step {
 
 struct hold_facts {
     uint64_t idle_us;
-    uint64_t limit_us; /* the peer's; 0: not known */
+    uint64_t limit_us;     /* the peer's; 0: not known */
     uint64_t announced_us; /* what the peer has asked for (RFC 7828); 0: nothing */
-    uint64_t own_us;   /* idle-timeout, for connections beyond the kept ones; 0: never */
-    uint64_t dial_us;  /* what a dial takes */
-    bool is_kept;      /* one of those to be kept open */
+    uint64_t own_us;       /* idle-timeout, for connections beyond the kept ones; 0: never */
+    uint64_t dial_us;      /* what a dial takes */
+    bool is_kept;          /* one of those to be kept open */
     bool may_hold;
-    bool is_ending; /* its successor is on the way */
+    bool is_ending;      /* its successor is on the way */
     bool by_replacement; /* a query would be dearer, or is never answered */
 };
 

@@ -10,8 +10,10 @@ enum { ACCIDENT = 4 }; /* a close so many times later than the estimate shows th
 
 bool idle_limit_closed(struct idle_limit *limit, uint64_t idle_us, uint64_t survived_us)
 {
-    if (idle_us + idle_us / 8 < survived_us)
+    bool is_early = idle_us + idle_us / 8 < survived_us;
+    if (is_early && ++limit->early < IDLE_LIMIT_EARLY)
         return false;
+    limit->early = 0;
     if (limit->has_grown)
         limit->patience = limit->patience < IDLE_LIMIT_PATIENCE_CONFIRMED
                               ? IDLE_LIMIT_PATIENCE_CONFIRMED

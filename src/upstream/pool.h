@@ -27,8 +27,8 @@ enum {
  * failure. But not more often than this: a peer may close all that it accepts. */
 #define POOL_URGENT_US (100 * US_PER_MS)
 
-/* Dials to a peer that closes after less than HOLD_SHORTEST_US what it has answered on; one a second
- * where it closes unused connections. */
+/* Dials to a peer that closes after less than HOLD_SHORTEST_US what it has answered on; one a
+ * second where it closes unused connections. */
 enum { POOL_IDLE_REDIALS_PER_S = 10 };
 
 /* A query that waits for a connection; embedded in the attempt. */

@@ -169,8 +169,8 @@ struct upstream_view {
     uint64_t udp_rtt_us, stream_rtt_us; /* 0: not measured */
     const char *way;                    /* how the next query would go: "udp", "tcp" or "tls" */
     uint64_t srtt_us;                   /* and how long it may take; 0: not measured */
-    /* "good", "ill", "resting", "no nailing (RFC 7828)", "asleep", "draining": nobody wants it any more
-     */
+    /* "good", "ill", "resting", "no nailing (RFC 7828)", "asleep", "one query per connection", or
+     * "draining": nobody wants it any more */
     const char *health;
     const char *error; /* why its last connection failed, or "" */
     /* "one query per connection" rests on so many connections that the server closed after one

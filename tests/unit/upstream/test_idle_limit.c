@@ -48,6 +48,18 @@ static void test_idle_limit_learns_nothing_from_a_close_that_is_too_early(void *
     assert_int_equal(idle_limit_us(&limit), 5 * S);
 }
 
+/* The Recursor closes after two to ten seconds: what it does twice in a row is no accident. */
+static void test_idle_limit_of_a_server_that_varies_is_its_shortest(void **state)
+{
+    (void)state;
+    struct idle_limit limit = {0};
+    idle_limit_closed(&limit, 10 * S, 0);
+    assert_false(idle_limit_closed(&limit, 4 * S, 7 * S));
+    assert_int_equal(idle_limit_us(&limit), 10 * S);
+    assert_true(idle_limit_closed(&limit, 3 * S, 7 * S));
+    assert_int_equal(idle_limit_us(&limit), 3 * S);
+}
+
 static unsigned held_until_it_grows(struct idle_limit *limit)
 {
     uint64_t before = limit->observed_us;
@@ -118,6 +130,7 @@ int main(void)
         cmocka_unit_test(test_idle_limit_is_the_shorter_of_announced_and_observed),
         cmocka_unit_test(test_idle_limit_is_the_shortest_recent_one),
         cmocka_unit_test(test_idle_limit_learns_nothing_from_a_close_that_is_too_early),
+        cmocka_unit_test(test_idle_limit_of_a_server_that_varies_is_its_shortest),
         cmocka_unit_test(test_idle_limit_recovers_from_an_accident),
         cmocka_unit_test(test_idle_limit_probes_ever_more_seldom),
         cmocka_unit_test(test_idle_limit_of_an_hour_is_none),

@@ -13,7 +13,8 @@ enum { CONNS_MAX = 2000 };
 
 /* A peer with an idle limit, and what it has seen. */
 struct server {
-    uint64_t limit_us;       /* 0: none */
+    uint64_t limit_us;        /* 0: none */
+    uint64_t sweeps_every_us; /* it looks for idle connections so often; 0: all the time */
     bool drops_holds;        /* never answers what has no RD */
     uint16_t announces_100ms; /* RFC 7828; 0: not */
     uint64_t heard_at[CONNS_MAX];
@@ -100,7 +101,9 @@ static void fixture_open(struct fixture *f, uint64_t limit_us,
 
 static void close_what_idles(struct fixture *f)
 {
-    uint64_t now = loop_now(f->world.loop);
+    uint64_t now = loop_now(f->world.loop), every_us = f->server.sweeps_every_us;
+    if (every_us && f->total_us % every_us != 0)
+        return;
     for (size_t i = 0; f->server.limit_us && i < peer_dials(f->peer); i++) {
         struct fake_conn *conn = peer_conn(f->peer, i);
         uint64_t since = MAX(f->server.heard_at[i], fake_conn_dialed_at(conn) + 4 * MS);
@@ -182,6 +185,23 @@ static void test_nails_learn_the_limit_once(void **state)
     assert_in_range(view.idle_limit_us, 1900 * MS, 2600 * MS);
     assert_false(view.is_limit_announced);
     world_close(&f.world);
+}
+
+/* A server that looks for idle connections every few seconds: its limit of 2 s seems to vary. */
+static void test_nails_of_a_server_whose_limit_varies(void **state)
+{
+    (void)state;
+    static const uint64_t every_ms[] = {1000, 3000, 5000};
+    for (size_t i = 0; i < ARRAY_LEN(every_ms); i++) {
+        struct fixture f;
+        struct upstream_options options = world_nailed();
+        fixture_open(&f, 2 * S, &options);
+        f.server.sweeps_every_us = every_ms[i] * MS;
+        pass(&f, 1800 * S);
+        assert_in_range(ready_in_ten_thousand(&f), 9980, 10000);
+        assert_in_range(f.world.stats.upstream_closes_peer_idle, 1, 25);
+        world_close(&f.world);
+    }
 }
 
 static void test_nails_obey_an_announced_limit(void **state)
@@ -379,7 +399,8 @@ static void test_nails_that_are_dead_are_found_out_while_idle(void **state)
     assert_int_equal(f.upstream->timeouts, 0);
     assert_false(upstream_is_ill(f.upstream));
     pass(&f, 30 * S);
-    assert_int_equal(fake_server_open_conns(fake_peer_server(f.peer)), 1 + 1); /* and the dark one */
+    /* and the dark one */
+    assert_int_equal(fake_server_open_conns(fake_peer_server(f.peer)), 1 + 1);
     assert_int_equal(f.world.stats.upstream_ready, 1);
     world_close(&f.world);
 }
@@ -438,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_nails_are_ready_while_idle),
         cmocka_unit_test(test_nails_have_no_cold_query_every_twenty_seconds),
         cmocka_unit_test(test_nails_learn_the_limit_once),
+        cmocka_unit_test(test_nails_of_a_server_whose_limit_varies),
         cmocka_unit_test(test_nails_obey_an_announced_limit),
         cmocka_unit_test(test_nails_hold_with_a_cheap_query_that_is_nobodys),
         cmocka_unit_test(test_nails_hold_queries_keep_their_distance),

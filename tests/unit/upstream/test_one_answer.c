@@ -73,7 +73,8 @@ struct fixture {
     struct upstream *upstream;
 };
 
-static void fixture_open(struct fixture *f, enum habit habit, const struct upstream_options *options)
+static void fixture_open(struct fixture *f, enum habit habit,
+                         const struct upstream_options *options)
 {
     f->script = (struct script){.habit = habit};
     world_open(&f->world);
