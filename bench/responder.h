@@ -204,9 +204,9 @@ void responder_udp_flush(struct responder *responder); /* at the end of a turn *
 /* responder_accept.c */
 MUST_USE enum err responder_tcp_listen(struct listener *listener);
 void responder_tcp_unlisten(struct listener *listener);
-/* Whether the kernel drops what comes to a socket, as if the path to it were gone. */
+/* Makes the kernel drop all packets for a socket, as if the path to it were gone, or stops that. */
 bool socket_drops_all(int fd, bool drops);
-/* Whether who dials is dropped without a word. */
+/* Drops new connections without a word, or stops that. */
 void responder_tcp_hole_listener(struct listener *listener, bool is_hole);
 void responder_conn_free(struct conn *conn); /* once nothing refers to it */
 
@@ -216,7 +216,7 @@ void responder_tcp_on_ready(struct watch *watch, uint32_t events);
 void responder_tcp_reset(struct conn *conn);
 void responder_tcp_finish(struct conn *conn); /* FIN */
 void responder_tcp_stall(struct conn *conn);
-/* A black hole: what the peer sends is dropped by the kernel, unacknowledged, until it is resumed. */
+/* A black hole: the kernel drops all packets of the peer, unacknowledged, until it is resumed. */
 void responder_tcp_hole(struct conn *conn);
 /* Half open: the same, but for ever; resuming resets it. */
 void responder_tcp_lose(struct conn *conn);

@@ -70,7 +70,7 @@ static bool streams_off(struct responder *responder, bool is_tls)
     return each_conn(responder, is_tls, responder_tcp_reset);
 }
 
-/* A path on which all is lost, or that is back; also for who dials. */
+/* Loses all packets of connections and dials, or stops that. */
 static bool streams_hole(struct responder *responder, bool is_tls, bool is_hole)
 {
     for (size_t i = 0; i < responder->listener_count; i++)

@@ -4,9 +4,9 @@
 #define NAILUP_DAEMON_FILE_PLAN_H
 
 /*
- * Who may take how many of the files that this process may open. Clients may take half of what is
- * left, so they cannot take the files of upstreams, of the control socket and of listeners.
- * Pure.
+ * Shares the files that this process may open. Clients may take half of the files that the daemon
+ * does not need itself, so they cannot take those of upstreams, of the control socket and of
+ * listeners. Pure.
  */
 
 #include <stddef.h>
@@ -17,7 +17,7 @@ enum {
     FILE_PLAN_WORKER = 6,    /* a worker's loop, and the client that it accepts and refuses */
     FILE_PLAN_SPARE = 16,    /* nailupctl, scrapes, files that are read or written for a moment */
     FILE_PLAN_UPSTREAM = 4,  /* the least that a worker needs for its upstreams */
-    FILE_PLAN_MAX = 1 << 30, /* what is above, "unlimited" too, counts as this */
+    FILE_PLAN_MAX = 1 << 30, /* higher limits, "unlimited" too, count as this */
 };
 
 struct file_facts {

@@ -59,8 +59,8 @@ struct supervisor {
 /* How many workers there will be, and the sockets of all, also those of the service manager. Early,
  * as only root may be allowed to bind them. */
 int supervisor_open_sockets(struct supervisor *supervisor);
-/* What clients and upstreams may take of the files, once the sockets are open; says what is less
- * than configured. */
+/* Shares the files among clients and upstreams, once the sockets are open; a line says which limits
+ * are lower than configured. */
 void supervisor_plan_files(struct supervisor *supervisor);
 int supervisor_log_tls_keys(const struct supervisor *supervisor);
 /* Early, as only root may be allowed to read the key. */

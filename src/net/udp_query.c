@@ -32,7 +32,7 @@ struct udp_query {
     bool failed; /* an error was met: the socket is not used again */
 };
 
-/* What leaves when there is a file, and where to. */
+/* A query that waits for a file. */
 struct letter {
     struct addr peer, source;
     size_t len;

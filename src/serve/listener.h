@@ -42,7 +42,7 @@ void listener_end(struct listener *listener, void (*on_idle)(void *context), voi
 /* serve_udp_drain() and serve_stream_drain(): the daemon stops. May follow listener_end(). */
 void listener_drain(struct listener *listener, void (*on_idle)(void *context), void *context);
 
-/* The last step after listener_drain(): nobody new is served. */
+/* The last step after listener_drain(): no new client is served. */
 void listener_stop(struct listener *listener, void (*on_idle)(void *context), void *context);
 
 #endif

@@ -45,7 +45,7 @@ struct requests {
     struct stats *stats;
     struct tap *taps; /* NULL: nobody watches */
     struct gate gate;
-    /* Draining: what began to wait before that is waited for, what began since need not be. */
+    /* Draining: the end waits for queries from before, not for new ones. */
     bool is_draining;
     size_t waiting_count; /* requests with a client */
     size_t begun_count;   /* of those, when draining: the ones from before */

@@ -35,14 +35,14 @@ bool serve_stream_is_idle(const struct serve_stream *serve);
 
 /*
  * The daemon stops: sessions are finished as session_finish_all() says. A socket that others share
- * is left to them at once, connections wait there for the next daemon; at one of our own, who comes
- * is served until serve_stream_stop(), and told to leave with each answer. on_idle is called when it
+ * is left to them at once, connections wait there for the next daemon; one of our own serves new
+ * clients until serve_stream_stop(), and each answer tells them to leave. on_idle is called when it
  * becomes idle, perhaps more than once, also within this call.
  */
 void serve_stream_drain(struct serve_stream *serve, void (*on_idle)(void *context), void *context);
 
-/* After serve_stream_drain(): who waits to be accepted still is, then the socket closes; and the
- * sessions that came meanwhile are finished. */
+/* After serve_stream_drain(): accepts the connections that wait, closes the socket, and finishes the
+ * sessions that are new. */
 void serve_stream_stop(struct serve_stream *serve);
 
 /*

@@ -35,8 +35,8 @@ bool serve_udp_is_idle(const struct serve_udp *serve);
  */
 void serve_udp_drain(struct serve_udp *serve, void (*on_idle)(void *context), void *context);
 
-/* The address is served no more: what has come is answered, and what comes from now on is not for
- * us. Again, or after a shared socket was left: only on_idle changes, if anything. */
+/* The address is served no more: datagrams in the kernel are answered, later ones are not for us.
+ * Again, or after a shared socket was left: only on_idle changes, if anything. */
 void serve_udp_end(struct serve_udp *serve, void (*on_idle)(void *context), void *context);
 
 #endif

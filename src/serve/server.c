@@ -26,7 +26,7 @@ struct server {
     struct turn_end look;              /* whether what ends has ended */
     void (*on_drained)(void *context); /* NULL: not draining, or told */
     void *context;
-    bool has_stopped;  /* draining: our own sockets hear nobody new either */
+    bool has_stopped;  /* draining: our own sockets take no new queries either */
     struct timer last; /* until then they do at most */
     void (*on_ended)(void *context); /* of a reload; NULL: told */
     void *ended_context;
@@ -152,7 +152,7 @@ static void tell_if_drained(struct server *server)
 
 static void on_listener_idle(void *context);
 
-/* What was received before the drain is answered, or has had its time. */
+/* The queries from before the drain are answered, or have had their time. */
 static void stop_listening(struct server *server)
 {
     server->has_stopped = true;

@@ -63,10 +63,10 @@ enum { SERVER_LAST_US = 3 * 1000000 };
  * The daemon stops. Every query that was received is answered, and stream clients are told with a
  * FIN once their answers have left (session.h).
  *
- * Sockets that others share are left at once: what comes waits there for the next daemon. Nobody
- * else answers at our own, so these serve as ever while queries wait that were received before,
- * but no longer than SERVER_LAST_US. Then the kernel tells who asks over UDP that nobody is there,
- * and what had come is answered.
+ * Sockets that others share are left at once: new queries wait there for the next daemon. Our own
+ * have no successor, so they serve as ever while queries wait that were received before, but no
+ * longer than SERVER_LAST_US. Then the kernel refuses new queries over UDP, and the datagrams and
+ * connections that it has already are served.
  *
  * on_drained is called once nothing waits (within the call, if so) and may free the server.
  * Addresses that a reload ends are waited for likewise, and then it is on_ended that comes first.

@@ -45,7 +45,7 @@ struct session {
     bool has_asked; /* a whole message came */
     bool has_left;  /* the client sent its FIN */
     uint64_t opened_at;
-    uint64_t last_until_at; /* last call: what has come until then is taken; 0: not yet */
+    uint64_t last_until_at; /* last call: queries are taken until then; 0: not yet */
     uint64_t last_query_at;
     uint64_t idle_us;    /* after that; as it was then, since a reload may change it */
     uint64_t give_up_at; /* finishing, nothing waits, or discarding; 0: not set */
@@ -238,7 +238,7 @@ static void session_finish(struct session *session)
         settle(session);
 }
 
-/* Once nothing more of what has come is unread, or at the end of its time. */
+/* It is over when all bytes in the kernel are read, or its time is. */
 static void look_at_last_call(struct session *session)
 {
     uint64_t now = loop_now(loop_of(session));
@@ -319,7 +319,7 @@ static void on_open(void *owner)
     session_move(session, SESSION_OPEN);
 }
 
-/* What a client has to say in its last call may come to an end with this. */
+/* The last call may be over with the first query. */
 static void note_first(struct session *session)
 {
     session->has_asked = true;
@@ -473,7 +473,7 @@ void session_renew_all(struct session_host *host)
     }
 }
 
-/* A client that has just come has its first query on the way; others only what is here. */
+/* The first query of a new client is on its way; other clients have sent theirs. */
 static uint64_t last_call_until_at(const struct session *session)
 {
     uint64_t now = loop_now(loop_of(session));

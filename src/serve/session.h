@@ -27,8 +27,8 @@
  * access list refuses is told so once. A securing session has nothing to finish: it is closed at
  * once.
  *
- * Before a session finishes because its address ends or the server drains, it has a last call: what
- * has come is taken, for SESSION_LAST_US at most, and a client that has not asked yet has until its
+ * Before a session finishes because its address ends or the server drains, it has a last call: the
+ * queries in the kernel are taken, for SESSION_LAST_US at most, and a client that has not asked yet has until its
  * connection is SESSION_NEW_US old, handshake included. A client above SESSION_IN_FLIGHT_MAX has
  * none.
  *
@@ -59,7 +59,7 @@ enum {
     SESSION_LAST_LOOK_US = 1000,      /* a first look; and whether a last call is over */
     SESSION_QUIET_US = 500 * 1000,    /* without a byte: a round trip has nothing more to bring */
     SESSION_NEW_US = 1 * 1000000,     /* for the first query of a client, in the last call */
-    SESSION_LAST_US = 50 * 1000,      /* for what others have sent */
+    SESSION_LAST_US = 50 * 1000,      /* for the queries of others */
     SESSION_DRAIN_LINGER_US = 1 * 1000000,
 };
 

@@ -72,8 +72,8 @@ forward-zones:
 control: {{socket: {folder}/control.sock}}
 """
 
-# What is done to an upstream's connections, one kind after the other in an order that is drawn anew
-# each round. Words are those of "nailup-bench control", where {stream} is tcp or tls; a number is a
+# Troubles of an upstream's connections, one kind after the other in an order that is drawn anew each
+# round. Words are those of "nailup-bench control", where {stream} is tcp or tls; a number is a
 # pause in seconds; "stop" and "start" are of its process. Over UDP it answers all the while, but for
 # a process that is stopped and answers that are slow.
 TROUBLES = {
@@ -102,7 +102,7 @@ CURES = ["set delay 2", "set tcp-idle 0", "set keepalive none", "set one-shot-pe
          "{stream} resume", "{stream} on"]
 TLS_CURES = ["set tls-identity good", "set tls-reply handshake"]
 
-SETTLED_S = 8          # after the load: what is kept for a while is gone
+SETTLED_S = 8          # after the load: connections that are kept for a while are gone
 SAMPLES_MIN = 15       # one a minute: each trouble has been met several times in a third of them
 MEMORY_GROWTH = 1.10   # from the end of the first third of the time on
 FILES_SLACK = 16       # spares, a dial that is under way
@@ -131,7 +131,7 @@ def open_files(pid):
 
 
 def connections_to(pid, port):
-    """TCP connections of the process to that port, those that nobody answers too."""
+    """TCP connections of the process to that port, in every state."""
     with open(f"/proc/{pid}/net/tcp") as table:
         rows = [line.split() for line in table][1:]
     ours = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
@@ -175,8 +175,8 @@ class Soak:
         self.responders[number].stdout.readline()
 
     def make_certificates(self):
-        """Of the daemon and of the upstreams, which keep theirs over a restart; the latter's are the
-        authorities."""
+        """One for the daemon and one for each upstream, which keeps it over a restart and is its own
+        authority."""
         for name, subject in [("server", "DNS:soak.test"),
                               *((f"upstream{n}", f"IP:127.20.0.{n}") for n in (1, 2, 3))]:
             subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",

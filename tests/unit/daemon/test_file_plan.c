@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Who may take how many files. */
+/* How the files are shared. */
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -69,7 +69,7 @@ static void drain(void)
     server_drain(server, on_drained, &drained);
 }
 
-/* What it hears is read to its end, which takes a moment. */
+/* The sockets are read until they are empty, which takes a moment. */
 static void test_an_idle_server_is_drained_as_soon_as_its_sockets_are_empty(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static bool is_answered(uint16_t id)
     return udp_got() && got.id == id && message_rcode(&got) == RCODE_NOERROR;
 }
 
-/* Nobody else would answer at our own sockets. */
+/* Our own sockets have no successor. */
 static void test_own_sockets_serve_as_ever_while_old_queries_wait(void **state)
 {
     (void)state;
