@@ -74,6 +74,13 @@ void link_fail(struct link *link, enum err why)
         link->handler->on_failed(link->owner, why);
 }
 
+static void acknowledge(struct link *link)
+{
+    if (link->awaits_more && link->state == LINK_OPEN && link->writes == link->writes_at_read)
+        tcp_acknowledge(link->tcp);
+    link->awaits_more = false;
+}
+
 static void on_turn_end(struct turn_end *end)
 {
     struct link *link = CONTAINER_OF(end, struct link, turn_end);
@@ -82,6 +89,7 @@ static void on_turn_end(struct turn_end *end)
     if (link_has_waiting(link))
         link_read_on(link);
     link_flush(link);
+    acknowledge(link);
     leave(link);
 }
 
@@ -105,6 +113,7 @@ static void on_bytes(void *owner, struct span bytes)
 
     enter(link);
     link->reads++;
+    link->writes_at_read = link->writes;
     link->last_byte_at = loop_now(link->loop);
     if (link->tls)
         link_wire_in(link, bytes);

@@ -77,6 +77,11 @@ MUST_USE enum err link_send(struct link *link, struct span message);
  * that. The unsent bytes are above half of the bound (else the next write tells at once). */
 void link_want_room(struct link *link);
 
+/* In on_message: whether more answers are awaited. Then what was read is acknowledged at the end of
+ * the turn, unless a write carries that. Servers that leave Nagle's algorithm on hold all answers
+ * but the first until we acknowledge it, and the kernel would wait some 40 ms for a write. */
+void link_await_more(struct link *link, bool is_awaited);
+
 /* Bytes that the kernel has not taken yet. */
 size_t link_unsent(const struct link *link);
 

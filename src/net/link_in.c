@@ -44,6 +44,13 @@ void link_read_on(struct link *link)
         link_peer_closed(link);
 }
 
+void link_await_more(struct link *link, bool is_awaited)
+{
+    link->awaits_more = is_awaited;
+    if (is_awaited)
+        loop_at_turn_end(link->loop, &link->turn_end);
+}
+
 bool link_has_waiting(const struct link *link)
 {
     return buf_len(&link->unread) > 0 || link->peer_done;

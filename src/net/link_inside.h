@@ -44,6 +44,7 @@ struct link {
     bool write_blocked; /* the kernel is full: on_writable() goes on */
     bool was_full;      /* a message did not fit: on_room is owed */
     bool paused;
+    bool awaits_more; /* link_await_more() */
     bool is_finished; /* we sent a FIN */
     bool peer_done; /* close_notify came while the owner had paused, or messages before it wait */
     struct framing in;
@@ -51,6 +52,7 @@ struct link {
     struct buf out;
     struct turn_end turn_end;
     uint64_t reads, writes, last_byte_at;
+    uint64_t writes_at_read; /* writes when the last read came */
     uint64_t written; /* bytes that the kernel has taken */
 };
 

@@ -317,6 +317,11 @@ uint32_t tcp_holes(const struct tcp *tcp)
     return tcp_holes_of(tcp->watch.fd);
 }
 
+void tcp_acknowledge(struct tcp *tcp)
+{
+    socket_set(tcp->watch.fd, IPPROTO_TCP, TCP_QUICKACK, 1);
+}
+
 enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written)
 {
     ssize_t len;

@@ -74,6 +74,9 @@ uint32_t tcp_retransmits(const struct tcp *tcp);
  * and those that came after a missing one. A system call. */
 uint32_t tcp_holes(const struct tcp *tcp);
 
+/* Acknowledges now what was read, instead of with the next write or some 40 ms later. A system call. */
+void tcp_acknowledge(struct tcp *tcp);
+
 /* Writes what the kernel takes now, in one call; *written says how much. When that is less than
  * all, on_writable comes later. A broken connection is ERR_RESET etc. (the owner closes; on_failed
  * does not come as well). Only after on_connected. */

@@ -110,6 +110,7 @@ void conn_on_message(void *owner, struct span message)
     }
     if (conn_in_flight(conn) == 0)
         conn_arm(conn);
+    link_await_more(conn->link, conn_in_flight(conn) > 0);
     flight->handler->on_reply(flight, message);
 }
 

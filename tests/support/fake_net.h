@@ -56,6 +56,7 @@ struct fake_net_counts {
     uint64_t udp_queries; /* calls of udp_query_open() that returned ERR_OK */
     uint64_t udp_errors;
     uint64_t tcp_writes;    /* calls of tcp_write() that moved bytes */
+    uint64_t tcp_acknowledgements; /* calls of tcp_acknowledge() */
     uint64_t tcp_reads;     /* calls of on_bytes */
     size_t open_conns;      /* struct tcp that are not closed by us */
     size_t open_queries;    /* struct udp_query likewise */

@@ -282,6 +282,11 @@ uint32_t tcp_retransmits(const struct tcp *tcp)
     return tcp->conn->retransmits;
 }
 
+void tcp_acknowledge(struct tcp *tcp)
+{
+    tcp->conn->net->counts.tcp_acknowledgements++;
+}
+
 static void count_write(struct fake_conn *conn, size_t len)
 {
     uint64_t turn = fake_loop_turns(conn->net->loop);

@@ -74,6 +74,29 @@ static void test_stream_carries_fifty_at_once_in_one_write(void **state)
     world_close(&f.world);
 }
 
+/* Nagle's algorithm at the server holds the second answer until the first one is acknowledged. */
+static void test_stream_is_acknowledged_at_once_while_answers_are_awaited(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker fast, mid, other;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, &options);
+    ask_and_wait(&fast, &f.world, "fast.example", f.upstream);
+    uint64_t before = fake_net_counts(f.world.net).tcp_acknowledgements;
+    ask(&fast, &f.world, "fast.example", f.upstream);
+    ask(&mid, &f.world, "mid.example", f.upstream);
+    fake_loop_advance(f.world.loop, 350 * MS);
+    assert_int_equal(mid.result, ASKER_ANSWERED);
+    assert_int_equal(fake_net_counts(f.world.net).tcp_acknowledgements, before + 1);
+    ask(&mid, &f.world, "mid.example", f.upstream); /* answers in one read: no more are awaited */
+    ask(&other, &f.world, "mid.example", f.upstream);
+    fake_loop_advance(f.world.loop, 350 * MS);
+    assert_int_equal(other.result, ASKER_ANSWERED);
+    assert_int_equal(fake_net_counts(f.world.net).tcp_acknowledgements, before + 1);
+    world_close(&f.world);
+}
+
 /* After a fast history one slow, ten middling, thirty fast: all answered, on one connection. */
 static void test_stream_a_slow_answer_hurts_nobody(void **state)
 {
@@ -937,6 +960,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stream_carries_fifty_at_once_in_one_write),
+        cmocka_unit_test(test_stream_is_acknowledged_at_once_while_answers_are_awaited),
         cmocka_unit_test(test_stream_a_slow_answer_hurts_nobody),
         cmocka_unit_test(test_stream_an_answer_after_query_timeout_counts),
         cmocka_unit_test(test_stream_names_without_answer_are_sent_twice_at_most),
