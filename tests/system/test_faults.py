@@ -93,6 +93,17 @@ def test_a_percentile_is_excused_by_failures_of_the_other_only():
     ours, others = figures(0, 400.0, 5.0), {"a": figures(500, 20.0, 9.0)}
     assert [one.is_excused for one in verdict.misses(ours, others)] == [True]
     assert [one.is_excused for one in verdict.misses(ours, {"a": figures(1, 20.0, 9.0)})] == [False]
+    # The best of those that fail no more counts first.
+    both = verdict.misses(ours, others | {"b": figures(0, 100.0, 9.0)})
+    assert [(one.other, one.is_excused) for one in both] == [("b", False)]
+
+
+def test_the_last_column_names_what_is_missed():
+    one, ours = rows.chosen(["resets"])[0], {"nailup TCP": figures(0, 400.0, 5.0), "nailup DoT": figures(0, 10.0, 5.0)}
+    fails, slow = {"Unbound TCP": figures(500, 20.0, 9.0)}, {"Unbound DoT": figures(0, 30.0, 5.0)}
+    assert table.goal_words(table.verdicts(ours | fails, one, TIMES)) == "holds, beside peers that fail no more"
+    assert table.goal_words(table.verdicts(ours | slow, one, TIMES)) == "not: p99 of TCP"
+    assert table.goal_words(table.verdicts({"nailup DoT": ours["nailup DoT"]} | slow, one, TIMES)) == "holds"
 
 
 def test_the_median_of_rounds_has_never_as_the_longest_time():
