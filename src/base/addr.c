@@ -280,6 +280,14 @@ bool addr_is_any(const struct addr *addr)
     return memcmp(bytes, zeros, len) == 0;
 }
 
+bool addr_is_loopback(const struct addr *addr)
+{
+    static const uint8_t one[16] = {[15] = 1};
+    size_t len;
+    const uint8_t *bytes = addr_bytes(addr, &len);
+    return len == 4 ? bytes[0] == 127 : memcmp(bytes, one, len) == 0;
+}
+
 static uint64_t hash_with_port(const struct addr *addr, uint16_t port, uint64_t seed)
 {
     struct {

@@ -75,6 +75,7 @@ const uint8_t *addr_bytes(const struct addr *addr, size_t *len);
 bool addr_equal(const struct addr *a, const struct addr *b);    /* address and port */
 bool addr_equal_ip(const struct addr *a, const struct addr *b); /* address alone */
 bool addr_is_any(const struct addr *addr);                      /* 0.0.0.0 or :: */
+bool addr_is_loopback(const struct addr *addr);                 /* 127.0.0.0/8 or ::1 */
 uint64_t addr_hash(const struct addr *addr, uint64_t seed);     /* address and port */
 uint64_t addr_hash_ip(const struct addr *addr, uint64_t seed);
 

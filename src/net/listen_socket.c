@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "net/socket.h"
+#include "net/tcp.h"
 
 enum {
     BACKLOG = 4096,
@@ -39,12 +40,19 @@ static void set_udp_options(int fd, const struct addr *local)
         socket_set(fd, IPPROTO_IP, IP_PKTINFO, 1);
 }
 
+/* Accepted sockets inherit them. */
+static void set_tcp_options(int fd)
+{
+    socket_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    socket_set(fd, IPPROTO_TCP, TCP_MAXSEG, TCP_SEGMENT_BYTES);
+}
+
 static void set_options(const struct listen_socket *socket)
 {
     if (socket->type == LISTEN_UDP)
         set_udp_options(socket->fd, &socket->local);
     else
-        socket_set(socket->fd, IPPROTO_TCP, TCP_NODELAY, 1); /* accepted sockets inherit it */
+        set_tcp_options(socket->fd);
 }
 
 static bool set_freebind(int fd, int family)

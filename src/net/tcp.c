@@ -169,6 +169,8 @@ static void set_options(int fd, const struct tcp_options *options)
     }
     if (options->user_timeout_ms)
         socket_set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)options->user_timeout_ms);
+    if (options->segment_bytes)
+        socket_set(fd, IPPROTO_TCP, TCP_MAXSEG, (int)options->segment_bytes);
     if (options->fast_open)
         socket_set(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
 }

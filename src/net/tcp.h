@@ -24,12 +24,18 @@
 struct loop;
 struct tcp;
 
+/* Packets of 1280 bytes pass nearly everywhere: IPv6 demands it of every link (RFC 8200 section 5).
+ * Larger ones vanish where a path is narrower and ICMP is filtered. Messages are small, so larger
+ * segments would gain next to nothing. Without the 60 bytes of headers of IPv6 and TCP. */
+enum { TCP_SEGMENT_BYTES = 1280 - 60 };
+
 struct tcp_options {
     struct addr source;        /* bound to before dialling; family 0: the kernel chooses */
     uint32_t keepalive_idle_s; /* 0: no keepalive probes */
     uint32_t keepalive_interval_s;
     uint32_t keepalive_count;
     uint32_t user_timeout_ms; /* TCP_USER_TIMEOUT: bytes not acknowledged; 0: the system's */
+    uint32_t segment_bytes;   /* TCP_MAXSEG, for both directions; 0: the path's */
     bool fast_open;           /* on_connected then proves nothing about the peer: keep the
                                  deadline until the first byte */
 };

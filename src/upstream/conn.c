@@ -193,6 +193,7 @@ static void on_connected(void *owner)
     struct conn *conn = owner;
 
     conn_move(conn, CONN_SECURING, conn->until_at);
+    conn->peer_was_reached = true;
     conn->early_room = tls_early_max(link_tls(conn->link));
     if (conn->early_room > 0 && conn->handler->on_early)
         conn->handler->on_early(conn);
@@ -293,6 +294,7 @@ static struct link_options link_options_of(const struct conn *conn)
                 .keepalive_idle_s = options->keepalive_idle_s,
                 .keepalive_interval_s = options->keepalive_interval_s,
                 .keepalive_count = options->keepalive_count,
+                .segment_bytes = conn->segment_bytes,
                 .user_timeout_ms = (uint32_t)(options->stall_timeout_us / US_PER_MS),
                 /* Kept ones are dialled before there is a byte to send, and with Fast Open that
                  * byte would be what dials; TLS always has one. */

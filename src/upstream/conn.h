@@ -88,6 +88,8 @@ struct conn {
     enum conn_end stillborn;  /* dialing: the dial failed at once, and ends it in the next turn */
     enum err error;           /* ended by a failure: which, */
     const char *detail;       /* and what TLS says of it; static, or "" */
+    uint32_t segment_bytes;   /* for the dial, 0: the path's; set by the holder */
+    bool peer_was_reached;    /* TCP was there, whatever became of TLS */
     bool asked_keepalive;     /* RFC 7828 has been asked on it */
     bool paced;               /* resting: only for a bound on dials (the pool's) */
     bool peer_had_all;        /* the peer closed, and had acknowledged every byte */

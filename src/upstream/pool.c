@@ -320,6 +320,8 @@ static void on_ended(struct conn *conn, enum conn_end why)
         return;
     pool->dial_failures += is_failed_dial(why);
     note_single(pool, conn, why);
+    if (why == CONN_END_DIAL_TIMEOUT && conn->peer_was_reached)
+        pool_note_stall(pool);
     if (conn->answers > 0 && conn->ending != CONN_END_KEEPALIVE_ZERO)
         keepalive_lived(&pool->keepalive, conn->ready_at, pool_now(pool));
 

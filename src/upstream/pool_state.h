@@ -19,6 +19,7 @@
 #include "upstream/keepalive.h"
 #include "upstream/pace.h"
 #include "upstream/pool_rate.h"
+#include "upstream/segment.h"
 #include "upstream/single_use.h"
 #include "upstream/spread.h"
 #include "upstream/trouble.h"
@@ -50,6 +51,7 @@ struct pool {
     uint32_t useless; /* connections in a row that broke before an answer came */
     struct keepalive keepalive;
     struct acks acks;
+    struct segment segment;
     struct idle_limit idle_limit;
     bool asleep;               /* idled out where nothing is held: dialled with the next query */
     uint32_t hold_unanswered;  /* hold queries in a row */

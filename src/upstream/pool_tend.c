@@ -140,6 +140,9 @@ void pool_dial(struct pool *pool, struct conn *conn)
     conn->max_requests = is_single ? 1 : pool->options->max_requests;
     pool->dialed_at = now;
     pool->dials++;
+    /* Loopback has no narrow path, and packets of 64 KiB, which cost less. */
+    if (!addr_is_loopback(pool->addr))
+        conn->segment_bytes = segment_bytes(&pool->segment, now);
     conn_dial(conn, pool->backoff.failures > 0 && pool->waiting_count == 0);
 }
 
@@ -192,10 +195,21 @@ bool pool_wants_more(const struct pool *pool)
     return plan_dials(&facts) > 0;
 }
 
+void pool_note_stall(struct pool *pool)
+{
+    char text[ADDR_TEXT_MAX];
+    if (segment_stalled(&pool->segment, pool_now(pool)))
+        LOG_LIMITED(LOG_INFO, "upstream",
+                    "%s: a connection is silent: in case large packets are lost, dials announce "
+                    "segments of %d bytes for ten minutes",
+                    addr_format(pool->addr, text), SEGMENT_SMALL_BYTES);
+}
+
 void pool_note_silent(struct pool *pool, struct conn *conn)
 {
     if (conn->state != CONN_READY)
         return;
+    pool_note_stall(pool); /* acknowledgements may ride with large packets, and be lost with them */
     silence_doubt(&conn->silence); /* also of one to be replaced: it may be all there is */
     if (conn->ending != CONN_END_NONE)
         return;

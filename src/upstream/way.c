@@ -72,7 +72,8 @@ bool way_send(struct attempt *attempt, enum way way, const struct conn *avoid, b
         return attempt_send_udp(attempt);
 
     struct conn *conn = pool_take(&upstream->pool, avoid, &lack);
-    if (conn && way == WAY_ELSEWHERE && conn->silence.doubted) {
+    bool is_hopeful = way != WAY_ELSEWHERE && way != WAY_STREAM;
+    if (conn && !is_hopeful && conn->silence.doubted) {
         conn = NULL; /* no better than the silent one: a fresh connection is worth the dial */
         lack = POOL_STALLED;
     }

@@ -359,6 +359,11 @@ void fake_conn_delay_acks(struct fake_conn *conn, uint64_t us)
     conn->ack_delay_us = us;
 }
 
+uint32_t fake_conn_segment_bytes(const struct fake_conn *conn)
+{
+    return conn->options.segment_bytes;
+}
+
 void fake_conn_retransmit(struct fake_conn *conn)
 {
     conn->retransmits++;

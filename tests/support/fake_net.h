@@ -234,6 +234,9 @@ void fake_conn_go_dark(struct fake_conn *conn);
 /* Acknowledgements of what arrives are sent so much later (tcp_unacknowledged()). */
 void fake_conn_delay_acks(struct fake_conn *conn, uint64_t us);
 
+/* What our end announced when it dialled. */
+uint32_t fake_conn_segment_bytes(const struct fake_conn *conn);
+
 /* tcp_retransmits() says one more. */
 void fake_conn_retransmit(struct fake_conn *conn);
 

@@ -55,6 +55,9 @@ class Cable:
         except AssertionError as error:
             pytest.skip(f"no veth: {error}")
         self.here.run("ip", "link", "set", "far", "netns", str(self.there.pid))
+        # Packets as they would be on a wire: connections take this from their link when they begin.
+        self.here.run("ip", "link", "set", "cable", "gso_max_segs", "1")
+        self.there.run("ip", "link", "set", "far", "gso_max_segs", "1")
         for net in (1, 2):
             self.there.run("ip", "addr", "add", f"10.77.{net}.1/24", "dev", "far")
         self.there.run("ip", "addr", "add", "192.0.2.1/32", "dev", "far")
@@ -188,3 +191,27 @@ def test_another_default_route_dials_anew(cable, daemon):
     assert count(daemon, "network_changes_total") >= 2
     eventually(lambda: count(daemon, 'upstream_closes_total{reason="network"}') >= 2, 20)
     eventually(lambda: daemon.dig("still.example").status == "NOERROR", 20)
+
+
+def drop_above(place, length):
+    """The path takes no larger packets, and no ICMP says so."""
+    if not shutil.which("nft"):
+        pytest.skip("nft is not installed")
+    place.run("nft", "; ".join(["add table ip narrow"] + [
+        words for hook in ("output", "input") for words in (
+            f"add chain ip narrow {hook} {{ type filter hook {hook} priority 0; }}",
+            f"add rule ip narrow {hook} meta length > {length} drop")]))
+
+
+@pytest.mark.parametrize("length", [1280, 700])
+def test_a_path_that_drops_large_packets_loses_no_answer(cable, daemon, length):
+    """An answer to "big." is 3.2 kB. Segments fit into 1280 bytes from the start; on a narrower path one
+    connection stalls, and the next one has smaller segments."""
+    assert daemon.dig("first.example").status == "NOERROR"
+    eventually(lambda: len(daemon.ready()) == 2, 20)
+    drop_above(cable.there, length)
+    for number in range(12):
+        assert daemon.dig(f"{'' if number % 3 else 'big.'}n{number}.example").status == "NOERROR"
+    asked_twice = count(daemon, 'upstream_retries_total{reason="silent"}')
+    assert asked_twice == 0 if length == 1280 else 1 <= asked_twice <= 4
+    assert count(daemon, 'answers_total{rcode="servfail"}') == 0

@@ -253,6 +253,22 @@ static void test_any_is_all_zeros(void **state)
     assert_false(addr_is_any(&one));
 }
 
+static void test_loopback_is_told_from_all_others(void **state)
+{
+    (void)state;
+    static const char *const loopback[] = {"127.0.0.1", "127.255.0.9", "::1"};
+    static const char *const other[] = {"126.0.0.1", "128.0.0.1", "10.0.0.127",
+                                        "::",        "::2",       "1::1"};
+    for (size_t i = 0; i < ARRAY_LEN(loopback); i++) {
+        struct addr addr = parsed(loopback[i]);
+        assert_true(addr_is_loopback(&addr));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(other); i++) {
+        struct addr addr = parsed(other[i]);
+        assert_false(addr_is_loopback(&addr));
+    }
+}
+
 static void test_other_socket_families_are_not_valid(void **state)
 {
     (void)state;
@@ -276,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_the_longest_name_and_label_fit),
         cmocka_unit_test(test_equality_and_hash_know_the_port_or_not),
         cmocka_unit_test(test_any_is_all_zeros),
+        cmocka_unit_test(test_loopback_is_told_from_all_others),
         cmocka_unit_test(test_other_socket_families_are_not_valid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

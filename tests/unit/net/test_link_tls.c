@@ -366,8 +366,11 @@ static void test_nothing_waits_to_be_sent_after_a_failure(void **state)
     assert_true(link_unsent(ends->client.link) > 0);
     size_t written;
     assert_int_equal(tcp_write(ends->server.link->tcp, text("no record"), &written), ERR_OK);
-    run_until_seen(&ends->seen, 1);
-    assert_string_equal(ends->seen.words, "c.failed");
+    while (!strstr(ends->seen.words, "c.failed")) { /* the segment may bring room with it */
+        run_until_seen(&ends->seen, 1);
+        while (link_send(ends->client.link, span_of(large, sizeof(large))) == ERR_OK)
+            continue;
+    }
     assert_int_equal(link_unsent(ends->client.link), 0);
 }
 

@@ -340,6 +340,46 @@ static void test_stream_a_lost_segment_teaches_nothing(void **state)
     world_close(&f.world);
 }
 
+/* A path that drops packets above 600 bytes: an answer to "b..." is larger, and nothing that follows
+ * it on its stream arrives. Answers over UDP are truncated. */
+static void behind_a_narrow_path(void *owner, const struct fake_ask *ask,
+                                 struct fake_answer *answer)
+{
+    bool *is_stuck = owner;
+    bool is_large = (ask->query.data[13] | 0x20) == 'b';
+    by_name(NULL, ask, answer);
+    if (!ask->stream) {
+        answer->data[2] |= is_large ? 0x02 : 0;
+        return;
+    }
+    is_stuck[ask->conn] |= is_large && fake_conn_segment_bytes(ask->stream) > 600 - 40;
+    if (is_stuck[ask->conn])
+        answer->how = FAKE_SILENT;
+}
+
+static void test_stream_a_stall_is_followed_by_a_dial_with_small_segments(void **state)
+{
+    (void)state;
+    struct upstream_options options[] = {world_nailed(), no_fallback()};
+    for (int i = 0; i < 2; i++) {
+        struct fixture f;
+        struct asker asker;
+        bool is_stuck[64] = {0};
+        open_with_history(&f, &options[i]);
+        fake_peer_set(f.peer, behind_a_narrow_path, is_stuck);
+        assert_int_equal(fake_conn_segment_bytes(peer_conn(f.peer, 0)), TCP_SEGMENT_BYTES);
+        for (int k = 0; k < 30; k++) {
+            ask_and_wait(&asker, &f.world, k % 3 ? "fast.example" : "big.example", f.upstream);
+            assert_int_equal(asker.result, ASKER_ANSWERED);
+            assert_true(asker.took_us < (k == 0 ? 600 * MS : 50 * MS));
+        }
+        size_t last = peer_dials(f.peer) - 1;
+        assert_in_range(last, 1, 3); /* those of a plain sibling, too */
+        assert_int_equal(fake_conn_segment_bytes(peer_conn(f.peer, last)), SEGMENT_SMALL_BYTES);
+        world_close(&f.world);
+    }
+}
+
 /* The stream falls silent after other answers came: counted from the last byte, not two
  * seconds from the query. */
 static void silent_from_the_second(void *owner, const struct fake_ask *ask,
@@ -971,6 +1011,7 @@ int main(void)
         cmocka_unit_test(test_stream_a_slow_server_that_acknowledges_is_asked_once),
         cmocka_unit_test(test_stream_late_acknowledgements_are_learned_and_forgotten),
         cmocka_unit_test(test_stream_a_lost_segment_teaches_nothing),
+        cmocka_unit_test(test_stream_a_stall_is_followed_by_a_dial_with_small_segments),
         cmocka_unit_test(test_stream_silent_after_other_answers_is_left_in_time),
         cmocka_unit_test(test_stream_two_silent_ones_to_be_replaced_lead_to_udp),
         cmocka_unit_test(test_stream_closed_upon_the_query_is_asked_again_at_once),

@@ -98,6 +98,23 @@ static void test_tls_dial_stalled_ends_at_its_deadline_and_rests(void **state)
     }
 }
 
+/* A certificate may be too large for the path. */
+static void test_tls_dial_after_a_stalled_one_announces_small_segments(void **state)
+{
+    (void)state;
+    struct tls_fixture f;
+    struct upstream_options options = strict();
+    fixture_open_server(&f, NULL);
+    f.server.manner.trouble = FAKE_TLS_STALL;
+    fixture_speak(&f);
+    fixture_dial(&f, &options);
+    fake_loop_advance(f.world.loop, 20 * S);
+    assert_true(peer_dials(f.peer) > 1);
+    assert_int_equal(fake_conn_segment_bytes(peer_conn(f.peer, 0)), TCP_SEGMENT_BYTES);
+    assert_int_equal(fake_conn_segment_bytes(peer_conn(f.peer, 1)), SEGMENT_SMALL_BYTES);
+    fixture_close_strict(&f);
+}
+
 /* A server that is slow, in pieces and in one-byte reads, but is there in time. */
 static void test_tls_dial_dribbled_comes_through(void **state)
 {
@@ -434,6 +451,7 @@ int main(void)
         cmocka_unit_test(test_tls_dial_a_query_waits_for_the_handshake),
         cmocka_unit_test(test_tls_dial_has_one_deadline_for_tcp_and_tls),
         cmocka_unit_test(test_tls_dial_stalled_ends_at_its_deadline_and_rests),
+        cmocka_unit_test(test_tls_dial_after_a_stalled_one_announces_small_segments),
         cmocka_unit_test(test_tls_dial_dribbled_comes_through),
         cmocka_unit_test(test_tls_dial_failed_tells_those_who_wait_at_once_and_why),
         cmocka_unit_test(test_tls_dial_failed_makes_no_storm),

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_UPSTREAM_SEGMENT_H
+#define NAILUP_UPSTREAM_SEGMENT_H
+
+/*
+ * How large may the segments of an upstream's connections be? Where a path drops large packets and
+ * nobody is told, an answer of several segments never arrives, and the stream waits for it. A peer
+ * is bound to the segment size that we announce when we dial, and so are we. Pure.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/units.h"
+#include "net/tcp.h"
+
+/* Packets of 576 bytes, which every IPv4 host must take (RFC 1122 section 3.3.2). */
+enum { SEGMENT_SMALL_BYTES = 536 };
+#define SEGMENT_FORGET_US (10 * 60 * US_PER_S)
+
+struct segment { /* of one upstream; zeroed: nothing is known */
+    uint64_t small_until_at;
+};
+
+/* What the next dial announces: TCP_SEGMENT_BYTES, or less after a stall. */
+uint32_t segment_bytes(const struct segment *segment, uint64_t now);
+
+/* A connection is silent, or a handshake of TLS is not completed: for SEGMENT_FORGET_US dials
+ * announce the small size. It costs little where large packets were not the cause, as answers are
+ * small. True: that is new. */
+bool segment_stalled(struct segment *segment, uint64_t now);
+
+#endif
