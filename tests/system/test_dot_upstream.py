@@ -573,13 +573,16 @@ def test_a_keepalive_timeout_is_obeyed(secure, dig, version):
     assert upstream.stats()["tls_handshakes_resumed"] >= 1
 
 
-def test_a_keepalive_timeout_of_zero_ends_the_nailing(secure, dig):
+def test_a_keepalive_timeout_of_zero_ends_one_connection_and_again_the_nailing(secure, dig):
     daemon, upstream = secure("--keepalive", 0)
     await_ready(daemon)
     assert dig(daemon, "a.example").status == "NOERROR"
-    eventually(lambda: upstream.stats()["connections_open"] == 0)
-    assert counted(daemon, "upstream_closes_total", "keepalive_zero") >= 1
+    eventually(lambda: counted(daemon, "upstream_closes_total", "keepalive_zero") == 1)
+    await_ready(daemon)
     assert dig(daemon, "b.example").status == "NOERROR"
+    eventually(lambda: counted(daemon, "upstream_closes_total", "keepalive_zero") == 2)
+    eventually(lambda: upstream.stats()["connections_open"] == 0)
+    assert dig(daemon, "c.example").status == "NOERROR"
     assert plain_queries(upstream) == 0
 
 
