@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """A server restarts under load: what fails while it is away, and does its nail come back when it does?
 
-While it is away a query cannot be answered, but each gets a reply. Once the address has a ready connection again, nothing
-fails. Time only bounds how long the test waits for that."""
+While it is away a query over TCP cannot be answered, but each gets a reply. A query over strict TLS waits, and is answered
+when the server is back soon enough. Once the address has a ready connection again, nothing fails. Time only bounds how
+long the test waits for that."""
 
 import time
 
@@ -12,6 +13,7 @@ from conftest import eventually
 from stage import Flow, all_ready, by_address, places, zones_for
 
 BEFORE_S, AWAY_S, AFTER_S = 1.0, 1.5, 3.0
+STRICT_WAIT_S = 1.75  # a little less than the 1.8 s that a query waits for a strict TLS upstream
 READY_WITHIN_S = 15  # a server that is left alone for minutes fails
 QUICK_RATE, FULL_RATE = 10, 200  # queries a second to each zone
 
@@ -49,15 +51,20 @@ class Restart:
 
 
 def play(daemon, servers, rate, how):
+    """(the rows of a table, those of them that are not well)"""
     restart = Restart(daemon, servers, rate)
     restart.play(how)
+    # A strict TLS upstream is waited for; the time away is longer when the server is slow to start.
+    is_waited_for = restart.back_at - restart.ended_at < STRICT_WAIT_S
     rows, bad = [], []
     for server, transport in places(servers):
         sent, unanswered, before, away, until_ready, after, first = restart.row(server, transport)
         row = (server.name, transport, sent, unanswered, before, away, until_ready, after,
                "-" if first is None else f"{first:.1f}", by_address(daemon)[server.address(transport)]["health"])
         rows.append(row)
-        if unanswered or before or after or first is None or not restart.ready:
+        # A front that stays finishes handshakes and then closes: the daemon cannot know what is missing behind it.
+        lost = transport == "tls" and server.speaks_tls == "itself" and is_waited_for and away + until_ready
+        if unanswered or before or after or lost or first is None or not restart.ready:
             bad.append(row)
     return rows, bad
 
