@@ -192,7 +192,7 @@ static void on_connected(void *owner)
 {
     struct conn *conn = owner;
 
-    conn_move(conn, CONN_SECURING, conn->until_at);
+    conn_move(conn, CONN_SECURING, conn->dialed_at + conn->options->connect_timeout_us);
     conn->peer_was_reached = true;
     conn->early_room = tls_early_max(link_tls(conn->link));
     if (conn->early_room > 0 && conn->handler->on_early)
@@ -320,7 +320,9 @@ static void on_turn(struct dial_turn *turn)
     struct conn *conn = CONTAINER_OF(turn, struct conn, turn);
 
     conn->dialed_at = loop_now(conn->env->loop);
-    conn_move(conn, CONN_DIALING, conn->dialed_at + conn->options->connect_timeout_us);
+    uint64_t most_us = conn->options->connect_timeout_us;
+    uint64_t syn_us = conn->syn_timeout_us ? MIN(conn->syn_timeout_us, most_us) : most_us;
+    conn_move(conn, CONN_DIALING, conn->dialed_at + syn_us);
     enum err err = dial(conn);
     if (!err)
         return;

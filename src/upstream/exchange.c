@@ -138,11 +138,21 @@ static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
     return attempt;
 }
 
+/* A server that restarts may accept connections and end them for a while. Time bounds how often the
+ * question is tried there, not its number of attempts: each takes a dial, and the pool paces these.
+ */
+static bool is_bound_by_time(const struct exchange *exchange, const struct attempt *attempt)
+{
+    return attempt->over_stream && !exchange->asked.attempts_left &&
+           upstream_is_expected(attempt->upstream) &&
+           loop_now(env_of(exchange)->loop) < exchange->patient_until_at;
+}
+
 /* It was not sent. Where that is for lack of a route it cost next to nothing, and is not counted.
  */
 static void unmake(struct exchange *exchange, struct attempt *attempt)
 {
-    if (attempt->no_route)
+    if (attempt->no_route || is_bound_by_time(exchange, attempt))
         count_attempt(exchange, -1);
     attempt_free(attempt);
 }
@@ -536,6 +546,8 @@ static void on_failed(struct attempt *attempt, enum attempt_failure why)
         tell_loss(attempt, failure_word(why));
     if (why == ATTEMPT_CLOSED && !attempt->waiting && !replaced)
         forgive_stream(exchange, index);
+    if (why == ATTEMPT_CLOSED && is_bound_by_time(exchange, attempt))
+        count_attempt(exchange, -1);
     attempt_free(attempt);
     if (!exchange->active) { /* it lingers; or it is being stopped, and its other attempts fall */
         end_if_idle(exchange);

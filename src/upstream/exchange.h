@@ -47,8 +47,8 @@ enum {
 #define EXCHANGE_WALL_US (4800 * US_PER_MS)
 #define EXCHANGE_ROUND_US (1200 * US_PER_MS)
 
-/* How long a question waits for an upstream that answered lately, refuses now, and has no other way
- * than its streams: a restart takes that long, and then stale answers are due. */
+/* How long a question waits for an upstream that answered lately, but cannot be had now: a restart
+ * takes that long, and then stale answers are due. */
 #define EXCHANGE_PATIENCE_US (1800 * US_PER_MS)
 
 /* An answer that belongs to the question: id, name, type, class, case. Borrowed for the call. */

@@ -515,8 +515,11 @@ static void redial_for_waiters(struct pool *pool)
 {
     if (pool->patient_count == 0 || pool_choice_lack(&pool->conns) != POOL_RESTING)
         return;
-    if (!dial_urgently(pool))
-        timer_start(pool->env->loop, &pool->redial_soon, pool->dialed_at + POOL_URGENT_US);
+    uint64_t now = pool_now(pool), at = pool->dialed_at + POOL_RETURN_US;
+    if (now < at)
+        timer_start(pool->env->loop, &pool->redial_soon, at);
+    else if (!wake_one(pool)) /* it rests for a bound on dials */
+        timer_start(pool->env->loop, &pool->redial_soon, now + POOL_RETURN_US);
 }
 
 static void on_redial_soon(struct timer *timer)

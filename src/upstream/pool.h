@@ -27,6 +27,9 @@ enum {
  * failure. But not more often than this: a peer may close all that it accepts. */
 #define POOL_URGENT_US (100 * US_PER_MS)
 
+/* How often an upstream is dialled that queries wait for: a restart ends unannounced. */
+#define POOL_RETURN_US (50 * US_PER_MS)
+
 /* Dials to a peer that closes after less than HOLD_SHORTEST_US what it has answered on; one a
  * second where it closes unused connections. */
 enum { POOL_IDLE_REDIALS_PER_S = 10 };
@@ -64,7 +67,7 @@ struct conn *pool_take_suspect(struct pool *pool);
 MUST_USE bool pool_wait(struct pool *pool, struct pool_waiter *waiter);
 
 /* The same for an upstream that is about to come back: the waiter stays through dials that fail,
- * and while it waits the pool dials every POOL_URGENT_US. It hears of a failure only when the peer
+ * and while it waits the pool dials every POOL_RETURN_US. It hears of a failure only when the peer
  * proves to be somebody else, or the pool closes. False: too many wait, or the pool closes. */
 MUST_USE bool pool_wait_patiently(struct pool *pool, struct pool_waiter *waiter);
 

@@ -138,6 +138,8 @@ void pool_dial(struct pool *pool, struct conn *conn)
     }
     bool is_single = pool_is_single_use(pool) && !single_use_take_retest(&pool->single, now);
     conn->max_requests = is_single ? 1 : pool->options->max_requests;
+    conn->syn_timeout_us =
+        pool->dial_us ? MAX(POOL_SYN_TIMES * pool->dial_us, POOL_SYN_MIN_US) : 0;
     pool->dialed_at = now;
     pool->dials++;
     /* Loopback has no narrow path, and packets of 64 KiB, which cost less. */

@@ -10,6 +10,11 @@
 
 #include "upstream/pool_state.h"
 
+/* A dial towards an upstream that was reached before gives up on TCP after so many times what a dial
+ * takes, but not before POOL_SYN_MIN_US: the kernel sends a lost SYN again only after a second. */
+enum { POOL_SYN_TIMES = 4 };
+#define POOL_SYN_MIN_US (300 * US_PER_MS)
+
 /* Dials what the plan asks for. Called after everything that changes the facts; nothing happens
  * when it is called from within itself. */
 void pool_tend(struct pool *pool);

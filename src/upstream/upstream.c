@@ -95,9 +95,19 @@ bool upstream_is_ill(const struct upstream *upstream)
     return no_stream && (!upstream->plain || upstream_is_ill(upstream->plain));
 }
 
+/* The stream's time is the path's too. It bounds the datagrams' own, which a single answer that was
+ * late may have made long. */
+static const struct health *known_path(const struct upstream *upstream)
+{
+    const struct health *udp = &upstream->udp, *stream = &upstream->stream;
+    if (!udp->srtt_us || !stream->srtt_us || !upstream_prefers_stream(upstream))
+        return udp->srtt_us ? udp : stream;
+    return health_rto_us(udp, 0, UINT64_MAX) <= health_rto_us(stream, 0, UINT64_MAX) ? udp : stream;
+}
+
 uint64_t upstream_udp_rto_us(const struct upstream *upstream, unsigned nth)
 {
-    const struct health *known = upstream->udp.srtt_us ? &upstream->udp : &upstream->stream;
+    const struct health *known = known_path(upstream);
     uint64_t most_us = upstream->options.query_timeout_us;
     if (upstream_prefers_stream(upstream))
         most_us = MIN(most_us, MAX(UPSTREAM_RTO_INSTEAD_US, health_rto_us(known, 0, most_us)));
@@ -157,8 +167,7 @@ void upstream_answered(struct upstream *upstream, bool over_stream, uint64_t rtt
 bool upstream_is_expected(const struct upstream *upstream)
 {
     uint64_t now = loop_now(upstream->env->loop);
-    return upstream_prefers_stream(upstream) && !upstream_falls_back_to_udp(upstream) &&
-           !upstream->plain && upstream->answered_at &&
+    return upstream_prefers_stream(upstream) && upstream->answered_at &&
            now < upstream->answered_at + UPSTREAM_EXPECTED_US &&
            upstream->pool.last_close != CONN_END_DIAL_IDENTITY;
 }

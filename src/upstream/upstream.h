@@ -29,8 +29,7 @@
  * time): when the path is back, each question that still waits is to find out. */
 #define UPSTREAM_RTO_INSTEAD_US (800 * US_PER_MS)
 
-/* An upstream without another way than its streams is expected back when they cannot be had, for
- * so long after its last answer. */
+/* An upstream whose streams cannot be had is expected back, for so long after its last answer. */
 #define UPSTREAM_EXPECTED_US (60 * US_PER_S)
 
 /* How long is remembered that a server has no EDNS, or does not keep the case of names. */
@@ -129,7 +128,8 @@ bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t rando
 /* It has answered over this transport, after so long. */
 void upstream_answered(struct upstream *upstream, bool over_stream, uint64_t rtt_us);
 
-/* It answered lately and has no other way than its streams: a query may wait for its return. */
+/* It answered lately over a stream, or beside one: a query that no way is left for may wait for its
+ * return. */
 bool upstream_is_expected(const struct upstream *upstream);
 
 /* It was silent throughout an exchange that has failed now. */

@@ -77,9 +77,9 @@ static void test_patience_dials_often_but_not_without_bound(void **state)
     size_t before = peer_dials(f.peer);
     ask(&asker, &f.world, "www.example", f.upstream);
     fake_loop_advance(f.world.loop, 1500 * MS);
-    assert_in_range(peer_dials(f.peer) - before, 10, 1500 * MS / POOL_URGENT_US + 1);
+    assert_in_range(peer_dials(f.peer) - before, 20, 1500 * MS / POOL_RETURN_US + 1);
     start_server(&f);
-    fake_loop_advance(f.world.loop, 150 * MS);
+    fake_loop_advance(f.world.loop, 60 * MS);
     assert_int_equal(asker.result, ASKER_ANSWERED);
     world_close(&f.world);
 }
@@ -128,6 +128,80 @@ static void test_patience_is_over_a_minute_after_the_last_answer(void **state)
     world_close(&f.world);
 }
 
+/* It accepts connections before it can answer, as a proxy does whose server restarts. */
+static void end_at_once(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    (void)owner;
+    fake_answer_a(answer, ask->query, "192.0.2.1", 300);
+    answer->how = FAKE_CLOSE;
+    answer->len = 0;
+}
+
+static void test_patience_outlasts_connections_that_end_at_once(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker askers[20];
+    fixture_open(&f);
+    answer_once(&f);
+    fake_peer_set(f.peer, end_at_once, NULL);
+    fake_conn_reset(peer_conn(f.peer, peer_dials(f.peer) - 1));
+    for (int i = 0; i < 20; i++)
+        ask(&askers[i], &f.world, "www.example", f.upstream);
+    fake_loop_advance(f.world.loop, 1200 * MS);
+    fake_peer_set(f.peer, answer_all, NULL);
+    fake_loop_advance(f.world.loop, S);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+    world_close(&f.world);
+}
+
+#ifndef WORLD_TLS
+/* The link is down: not even UDP finds a way, but it may be up again in a moment. */
+static void test_patience_holds_while_no_way_is_left(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    world_open(&f.world);
+    f.peer = world_peer(&f.world, "10.1.1.1@53", answer_all, NULL);
+    f.upstream = world_upstream(&f.world, "10.1.1.1@53", &options);
+    fake_loop_advance(f.world.loop, 100 * MS);
+    answer_once(&f);
+    struct fake_server *server = fake_peer_server(f.peer);
+    fake_server_set_dial(server, FAKE_DIAL_FAIL_NOW);
+    fake_server_set_udp(server, FAKE_UDP_FAIL_NOW);
+    fake_conn_reset(peer_conn(f.peer, 0));
+    ask(&asker, &f.world, "www.example", f.upstream);
+    fake_loop_advance(f.world.loop, S);
+    assert_int_equal(asker.result, ASKER_WAITING);
+    fake_server_set_udp(server, FAKE_UDP_DELIVER);
+    start_server(&f);
+    fake_loop_advance(f.world.loop, 100 * MS);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    world_close(&f.world);
+}
+#endif
+
+/* The kernel would send the lost SYN again after a second. */
+static void test_patience_dials_again_where_a_syn_is_lost(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    fixture_open(&f);
+    answer_once(&f);
+    fake_server_set_dial(fake_peer_server(f.peer), FAKE_DIAL_BLACKHOLE);
+    fake_conn_reset(peer_conn(f.peer, peer_dials(f.peer) - 1));
+    ask(&asker, &f.world, "www.example", f.upstream);
+    fake_loop_advance(f.world.loop, 400 * MS);
+    start_server(&f);
+    fake_loop_advance(f.world.loop, 400 * MS);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    world_close(&f.world);
+}
+
 /* The other server is asked at once. */
 static void test_patience_is_not_needed_where_another_server_answers(void **state)
 {
@@ -172,6 +246,11 @@ int main(void)
         cmocka_unit_test(test_patience_ends),
         cmocka_unit_test(test_patience_is_not_for_servers_that_never_answered),
         cmocka_unit_test(test_patience_is_over_a_minute_after_the_last_answer),
+        cmocka_unit_test(test_patience_outlasts_connections_that_end_at_once),
+#ifndef WORLD_TLS
+        cmocka_unit_test(test_patience_holds_while_no_way_is_left),
+#endif
+        cmocka_unit_test(test_patience_dials_again_where_a_syn_is_lost),
         cmocka_unit_test(test_patience_is_not_needed_where_another_server_answers),
         cmocka_unit_test(test_patience_ends_with_the_upstream),
     };
