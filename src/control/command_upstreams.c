@@ -84,7 +84,7 @@ void command_connections(struct call *call)
 
 /* ---- upstreams ---- */
 
-/* What "one query per connection" rests on. */
+/* The evidence for "one query per connection". */
 static void put_single_use(struct reply *reply, const struct upstream_view *view)
 {
     if (view->single_use_proofs == 0) {

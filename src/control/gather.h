@@ -29,12 +29,12 @@ struct gather_part {
      * next turn, so that no query waits for more than GATHER_TURN_MAX things of it. */
     bool more;
     size_t place;
-    uint64_t next; /* among things that come and go: the number of the one where it goes on */
+    uint64_t next; /* among objects that come and go: the number of the next one */
     void *found; /* what the visitor leaves for gather_take, which may take it; for free() */
 };
 
-/* A row costs about three microseconds. Fewer a turn make the answer slow: turns of a busy worker
- * take milliseconds. */
+/* A row costs about three microseconds. Fewer rows in a turn would make the answer slow, because
+ * turns of a busy worker take milliseconds. */
 enum { GATHER_TURN_MAX = 256 };
 
 /* On the worker's thread; upstreams are the worker's. Not called for a worker that has ended. */

@@ -35,8 +35,8 @@ struct file_plan {
 
 struct file_plan file_plan_make(const struct file_facts *facts);
 
-/* So many workers with so many listening sockets each have files to work with; at least one and at
- * most wanted. */
+/* The number of workers that have enough files when each has so many listening sockets: at least
+ * one, at most wanted. */
 size_t file_plan_workers(uint64_t limit, size_t wanted, size_t sockets_each);
 
 #endif

@@ -38,7 +38,7 @@ static size_t wanted_workers(const struct config *config)
     return MIN((size_t)CPU_COUNT(&cpus), (size_t)WORKERS_MAX);
 }
 
-/* main.c has raised it as far as it goes. */
+/* main.c has raised the limit as far as it may. */
 static uint64_t file_limit(void)
 {
     struct rlimit limit;
@@ -55,12 +55,12 @@ static size_t worker_count(const struct config *config)
 
     if (count < wanted)
         LOG(LOG_WARNING, "daemon",
-            "%zu workers instead of %zu: this process may open %llu files only; raise the limit",
+            "%zu workers instead of %zu: this process may open only %llu files; raise the limit",
             count, wanted, (unsigned long long)file_limit());
     return count;
 }
 
-/* Where /proc is not to be seen: ours and the standard ones. */
+/* Without /proc: our sockets and the standard files. */
 static uint64_t open_files(const struct supervisor *supervisor)
 {
     const struct server_options *options = &supervisor->config->server;

@@ -156,7 +156,7 @@ static void on_drain_limit(struct timer *timer)
 {
     struct worker *worker = CONTAINER_OF(timer, struct worker, drain_limit);
 
-    LOG(LOG_NOTICE, "daemon", "worker %zu ends unfinished: its clients took longer than %d seconds",
+    LOG(LOG_NOTICE, "daemon", "worker %zu ends unfinished: its answers took longer than %d seconds",
         worker->number, WORKER_DRAIN_US / (1000 * 1000));
     loop_stop(worker->loop);
 }

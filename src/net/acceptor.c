@@ -200,7 +200,7 @@ void acceptor_close(struct acceptor **acceptor)
         free(closing);
 }
 
-/* The backlog bounds it: no connection gets in front of those that wait. */
+/* The backlog bounds the loop: new connections queue behind the waiting ones. */
 void acceptor_finish(struct acceptor **acceptor)
 {
     struct acceptor *finishing = *acceptor;

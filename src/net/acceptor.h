@@ -23,8 +23,8 @@ typedef void (*acceptor_fn)(void *owner, struct tcp *tcp);
 MUST_USE enum err acceptor_open(struct acceptor **out, struct loop *loop,
                                 struct listen_socket *socket, acceptor_fn on_accept, void *owner);
 
-/* Closes the socket: connections that wait are reset. A socket that others share is only left, and
- * connections wait there for them. */
+/* Closes the socket, which resets waiting connections. A socket that others share stays open, and
+ * connections wait there for the others. */
 void acceptor_close(struct acceptor **acceptor);
 
 /* Hands out the connections that wait, as long as there are files, then closes the socket. Not

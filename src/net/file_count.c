@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Counts files (file_count.h). Invariant: what was taken is given back once; a bound that becomes
- * lower takes nothing away. */
+/* Counts files (file_count.h). Invariant: each taken file is given back once. A bound that
+ * becomes lower takes no file away. */
 
 #include "net/file_count.h"
 

@@ -19,7 +19,7 @@ void file_count_init(struct file_count *count); /* without a bound */
 /* UDP queries leave a quarter of max to dials. */
 void file_count_limit(struct file_count *count, unsigned max);
 
-/* One more; false: they are all taken. */
+/* Takes one more; false: all are taken. */
 bool file_count_take(struct file_count *count, enum file_use use);
 void file_count_give(struct file_count *count, enum file_use use);
 

@@ -222,7 +222,7 @@ enum err link_accept(struct link **out, struct loop *loop, struct tcp **tcp,
     return ERR_OK;
 }
 
-/* A failure of the last write is told by an event of the stream. */
+/* An event of the stream reports a failure of the last write. */
 void link_finish(struct link *link)
 {
     if (!link_is_writable(link))

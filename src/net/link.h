@@ -77,9 +77,10 @@ MUST_USE enum err link_send(struct link *link, struct span message);
  * that. The unsent bytes are above half of the bound (else the next write tells at once). */
 void link_want_room(struct link *link);
 
-/* In on_message: whether more answers are awaited. Then what was read is acknowledged at the end of
- * the turn, unless a write carries that. Servers that leave Nagle's algorithm on hold all answers
- * but the first until we acknowledge it, and the kernel would wait some 40 ms for a write. */
+/* In on_message: whether more answers are awaited. If so, the link acknowledges the read bytes at
+ * the end of the turn, unless a write carries the acknowledgement. Servers that use Nagle's
+ * algorithm hold all answers but the first until we acknowledge it, and our kernel would wait some
+ * 40 ms for a write. */
 void link_await_more(struct link *link, bool is_awaited);
 
 /* Bytes that the kernel has not taken yet. */
@@ -112,11 +113,11 @@ const struct addr *link_local(struct link *link);
  * peer may not have received all messages. */
 bool link_has_unacknowledged(const struct link *link);
 
-/* Bytes that the kernel has taken since the link was made, those of TLS included. */
+/* Bytes that the kernel has taken since the link was made, TLS overhead included. */
 uint64_t link_written(const struct link *link);
 
-/* No byte that was written after link_written() said so much has been acknowledged: the path may be
- * dead. False also while the kernel takes no bytes: then the peer does not read. A system call. */
+/* The peer has acknowledged no byte beyond this count of link_written(): the path may be dead. Also
+ * false while the kernel takes no bytes, because then the peer does not read. A system call. */
 bool link_misses_ack(const struct link *link, uint64_t written);
 
 /* Grows with losses on the path in either direction: see tcp_holes(). A system call. */

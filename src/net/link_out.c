@@ -34,7 +34,7 @@ static void tell_room(struct link *link)
         link->handler->on_room(link->owner);
 }
 
-/* After a failure the messages stay: the next link_flush() fails again, and tells. */
+/* After a failure the messages stay: the next link_flush() fails again and reports it. */
 enum err link_seal(struct link *link)
 {
     if (!link->tls || !link_is_writable(link) || buf_len(&link->out) == 0)

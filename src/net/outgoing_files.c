@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The door to the bound that a loop's stock holds (file_count.h). */
+/* Access to the bound in a loop's stock (file_count.h). */
 
 #include "net/outgoing_files.h"
 

@@ -5,10 +5,10 @@
 
 struct loop;
 
-/* How many files the sockets of a loop may take from now on that ask others: dialled connections and
- * UDP queries. Without it there is no bound but the process's. Clients' connections are bounded
- * elsewhere, so neither side can take the files of the other. Nothing happens when out of memory.
- * The loop's thread. */
+/* Bounds the files that the outgoing sockets of a loop (dialled connections and UDP queries) may
+ * take from now on. Without a call only the process's limit holds. Clients' connections have their
+ * own bound, so neither side can take the files of the other. Does nothing when out of memory.
+ * Call it on the loop's thread. */
 void outgoing_files_limit(struct loop *loop, unsigned max);
 
 #endif

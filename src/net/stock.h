@@ -19,7 +19,7 @@ struct stock;
 struct stock *stock_of(struct loop *loop);
 struct loop *stock_loop(struct stock *stock);
 
-/* The files of sockets that ask others. */
+/* The files of outgoing sockets. */
 struct file_count *stock_files(struct stock *stock);
 
 /* NET_READ_MAX bytes for the read that is under way; valid until the callback returns. */

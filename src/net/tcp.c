@@ -349,7 +349,7 @@ enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written)
     return ERR_OK;
 }
 
-/* A connection that broke meanwhile says so by an event. */
+/* An event reports a connection that broke meanwhile. */
 void tcp_finish(struct tcp *tcp)
 {
     if (tcp->state == TCP_OPEN || tcp->state == TCP_HALF_CLOSED)

@@ -26,7 +26,7 @@ struct tcp;
 
 /* Packets of 1280 bytes pass nearly everywhere: IPv6 demands it of every link (RFC 8200 section 5).
  * Larger ones vanish where a path is narrower and ICMP is filtered. Messages are small, so larger
- * segments would gain next to nothing. Without the 60 bytes of headers of IPv6 and TCP. */
+ * segments would gain next to nothing. The size excludes the 60 bytes of IPv6 and TCP headers. */
 enum { TCP_SEGMENT_BYTES = 1280 - 60 };
 
 struct tcp_options {
@@ -76,11 +76,12 @@ size_t tcp_unacknowledged(const struct tcp *tcp);
 /* Segments that our kernel sent again since the connection began. A system call. */
 uint32_t tcp_retransmits(const struct tcp *tcp);
 
-/* Grows when a segment was lost on its way, in either direction: those that our kernel sent again,
- * and those that came after a missing one. A system call. */
+/* Grows with lost segments in both directions: segments that our kernel sent again, and segments
+ * that arrived after a missing one. A system call. */
 uint32_t tcp_holes(const struct tcp *tcp);
 
-/* Acknowledges now what was read, instead of with the next write or some 40 ms later. A system call. */
+/* Acknowledges the read bytes now, instead of with the next write or some 40 ms later. A system
+ * call. */
 void tcp_acknowledge(struct tcp *tcp);
 
 /* Writes what the kernel takes now, in one call; *written says how much. When that is less than

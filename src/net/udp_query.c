@@ -92,7 +92,7 @@ static bool on_turn(struct udp_waiter *waiter)
     return true;
 }
 
-/* There are no files: many queries share few sockets, one after the other. */
+/* Without free files, many queries share few sockets, one after the other. */
 static enum err wait(struct udp_query *query, const struct addr *peer, const struct addr *source,
                      struct span datagram)
 {

@@ -66,8 +66,8 @@ enum { UDP_SERVER_END_US = 20 * 1000, UDP_SERVER_END_MAX_US = 1000 * 1000 };
  */
 void udp_server_end(struct udp_server *server, void (*on_quiet)(void *owner));
 
-/* Leaves a shared socket to the others: nothing is read any more, so datagrams in the kernel and
- * new ones wait for them. Answers may still be sent. Not inside of a batch. */
+/* Stops reading a socket that others share: datagrams in the kernel and new ones wait for them.
+ * Answers may still be sent. Not inside a batch. */
 void udp_server_leave(struct udp_server *server);
 
 const struct addr *udp_server_local(const struct udp_server *server);

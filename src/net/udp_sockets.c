@@ -25,7 +25,7 @@
 
 enum {
     WAIT_AFTER_GIVE_US = 1000, /* a socket that was given back is used again two looks later */
-    WAIT_US = 10 * 1000,       /* where none is: others' files may come free at any time */
+    WAIT_US = 10 * 1000,       /* without one: others may free files at any time */
     LOOKS = 3,          /* reuses of which the ports are compared */
     TURNS_TO_DRAIN = 2, /* looks at the sockets: with the first one comes what had arrived */
     DRAIN_MAX = 16,     /* datagrams thrown away at an idle socket, until it is closed instead */
@@ -273,8 +273,8 @@ bool udp_sockets_drop_idle(struct stock *stock)
     return false;
 }
 
-/* An idle socket that this query cannot use, by its family or as it wants a source address of its
- * own, would keep the file for ever. */
+/* An idle socket of another family is of no use to this query, nor is any when the query needs a
+ * source address of its own. Such a socket would keep its file for ever. */
 static enum err new_socket_or_other(struct udp_socket **out, struct udp_sockets *sockets,
                                     int family, bool has_source)
 {

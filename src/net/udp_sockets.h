@@ -47,7 +47,7 @@ enum { UDP_WAITING_MAX = 10000 }; /* in the line of each loop */
 MUST_USE enum err udp_socket_wait(struct stock *stock, struct udp_waiter *waiter);
 void udp_socket_leave(struct stock *stock, struct udp_waiter *waiter);
 
-/* Closes an idle socket, as a dial needs its file more; false: there is none. */
+/* Closes an idle socket because a dial needs its file; false: there is none. */
 bool udp_sockets_drop_idle(struct stock *stock);
 
 /* Connected to peer on a fresh port and watched; source: family 0 lets the kernel choose. */

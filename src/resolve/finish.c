@@ -18,7 +18,7 @@
 #include "resolve/task_cut.h"
 #include "resolve/task_trace.h"
 
-/* Nothing that still runs for the task may call it back; but an exchange that lingers does. */
+/* Stops everything that could call the task back, except an exchange that lingers. */
 static void stop(struct task *task)
 {
     if (!task->lingers)

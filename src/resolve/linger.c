@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The list of lingering tasks. What a late answer means is task_answer.c's.
+ * The list of lingering tasks. task_answer.c decides what a late answer means.
  *
  * Invariant: a lingering task has a lingering exchange and no waiters.
  */
@@ -33,7 +33,7 @@ static void leave(struct task *task)
     task->tasks->lingering_count--;
 }
 
-/* What belonged to the client's question is over: its trace, and its claim to be a refresh. */
+/* The trace and the claim to be a refresh belonged to the client's question: both end. */
 static void forget_client(struct task *task)
 {
     task->tasks->refreshing -= task->is_refresh;

@@ -21,14 +21,14 @@
 /* Whether the task that is about to fail should keep its exchange. */
 bool linger_may(const struct task *task);
 
-/* The failed task has been delivered: it lingers from now on. False: it may not any more, and its
- * exchange is stopped; the caller gives it back. */
+/* The failed task has been delivered: it lingers from now on. False: it may no longer linger; its
+ * exchange is stopped and the caller gives it back. */
 MUST_USE bool linger_begin(struct task *task);
 
 /* A late answer came, or a client wants it again: the task runs as if it had started now. */
 void linger_wake(struct task *task);
 
-/* The late answer was of no use: back to lingering, with nobody waiting. */
+/* The late answer was useless: the task lingers again, without waiters. */
 void linger_again(struct task *task);
 
 /* No answer can come any more. The task is given back. */

@@ -37,7 +37,7 @@ enum resolver_result task_take(struct tasks *tasks, const struct cache_key *key,
                                struct task **out);
 void task_start(struct task *task);
 
-/* Somebody joined the task: if it lingers, it asks anew within the bounds of its exchange. */
+/* A waiter joined the task: if it lingers, it asks again within the bounds of its exchange. */
 void task_resume(struct task *task);
 
 /* Its question is resolved by this zone from now on: nothing is under way any more. False, and

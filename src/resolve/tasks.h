@@ -136,7 +136,7 @@ struct tasks {
     size_t refreshing; /* tasks that are refreshes */
     size_t sub_count;  /* subtasks */
     struct list lingering;  /* struct task, the oldest first */
-    size_t lingering_count; /* of those; count has them too */
+    size_t lingering_count; /* of these; count includes them */
     unsigned traces;   /* that there are, held by tasks or their readers */
     struct list idle;  /* free tasks */
     struct list slabs; /* their memory */
@@ -180,7 +180,7 @@ bool task_is_current(const struct task *task);
  * already or memory is out. */
 struct task *tasks_take(struct tasks *tasks, const struct cache_key *key);
 
-/* Puts a task back that tasks_unlink() took out; none of its key may be there. */
+/* Puts back a task that tasks_unlink() took out; no other task may have its key. */
 void tasks_link(struct tasks *tasks, struct task *task);
 
 /* Takes it out of the table: equal questions no longer join. */

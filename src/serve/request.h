@@ -45,10 +45,10 @@ struct requests {
     struct stats *stats;
     struct tap *taps; /* NULL: nobody watches */
     struct gate gate;
-    /* Draining: the end waits for queries from before, not for new ones. */
+    /* Draining waits for requests from before the stop, not for new ones. */
     bool is_draining;
     size_t waiting_count; /* requests with a client */
-    size_t begun_count;   /* of those, when draining: the ones from before */
+    size_t begun_count;   /* of these, when draining: from before the stop */
     void (*on_begun_answered)(struct requests *requests); /* begun_count became 0 */
     struct list orphans; /* struct request whose clients have left */
     struct list spares;
@@ -65,7 +65,7 @@ void requests_deinit(struct requests *requests);
 void requests_renew(struct requests *requests, const struct server_options *options,
                     struct server_quota *quota);
 
-/* From now on it is counted how many wait that waited already, and nothing is refreshed. */
+/* Counts the waiting requests as begun. From now on nothing is refreshed. */
 void requests_drain(struct requests *requests);
 
 struct sink {

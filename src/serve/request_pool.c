@@ -41,7 +41,7 @@ static void request_free(struct requests *requests, struct request *request)
     list_prepend(&requests->spares, &request->node);
 }
 
-/* Its client waits no more: answered, or gone. */
+/* Its client no longer waits: it has the answer, or it has left. */
 static void leave_count(struct requests *requests, const struct request *request)
 {
     requests->waiting_count--;

@@ -35,8 +35,8 @@ bool serve_udp_is_idle(const struct serve_udp *serve);
  */
 void serve_udp_drain(struct serve_udp *serve, void (*on_idle)(void *context), void *context);
 
-/* The address is served no more: datagrams in the kernel are answered, later ones are not for us.
- * Again, or after a shared socket was left: only on_idle changes, if anything. */
+/* Stops serving the address: datagrams in the kernel are answered, and later ones are refused. A
+ * further call, or a call after a shared socket was left, changes on_idle at most. */
 void serve_udp_end(struct serve_udp *serve, void (*on_idle)(void *context), void *context);
 
 #endif

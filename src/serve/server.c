@@ -27,7 +27,7 @@ struct server {
     void (*on_drained)(void *context); /* NULL: not draining, or told */
     void *context;
     bool has_stopped;  /* draining: our own sockets take no new queries either */
-    struct timer last; /* until then they do at most */
+    struct timer last; /* the latest instant until which they do */
     void (*on_ended)(void *context); /* of a reload; NULL: told */
     void *ended_context;
     struct tls_context *tls;    /* NULL: there are no TLS clients, or not yet */

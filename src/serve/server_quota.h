@@ -47,8 +47,8 @@ struct rate_limit;
 /* Of queries over UDP; NULL: there is none. Lives as long as the quota. */
 struct rate_limit *server_quota_rate_limit(const struct server_quota *quota);
 
-/* The files that clients may take of the process, whatever the options allow: of this quota and of
- * those that follow it. Without it there is no bound. */
+/* Bounds the files that clients may take, whatever the options allow, for this quota and its
+ * successors. Without a call there is no bound. */
 void server_quota_bound_files(struct server_quota *quota, uint32_t max);
 
 /* A place for one stream connection of this address (its port is not looked at). */

@@ -108,7 +108,7 @@ static void begin_idle(struct session *session)
     session->idle_us = session->sink.requests->options->client_idle_timeout_us;
 }
 
-/* When the timer of a session that takes queries looks at it. */
+/* The next instant at which the timer looks at a session that takes queries. */
 static uint64_t look_at(const struct session *session)
 {
     if (session->last_until_at == 0)
@@ -238,7 +238,7 @@ static void session_finish(struct session *session)
         settle(session);
 }
 
-/* It is over when all bytes in the kernel are read, or its time is. */
+/* A last call is over when all bytes in the kernel are read, or when its time is up. */
 static void look_at_last_call(struct session *session)
 {
     uint64_t now = loop_now(loop_of(session));

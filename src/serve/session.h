@@ -55,11 +55,11 @@ enum {
     SESSION_STALL_US = 10 * 1000000,  /* for a full session to get to half of that */
     SESSION_REFUSED_US = 2 * 1000000, /* for the one query of a client that may not ask */
     SESSION_LINGER_US = 5 * 1000000,  /* for the last bytes, out or in */
-    SESSION_LOOK_US = 50 * 1000,      /* how often it is looked whether they are through, after */
+    SESSION_LOOK_US = 50 * 1000,      /* between two looks whether they are through, after */
     SESSION_LAST_LOOK_US = 1000,      /* a first look; and whether a last call is over */
     SESSION_QUIET_US = 500 * 1000,    /* without a byte: a round trip has nothing more to bring */
     SESSION_NEW_US = 1 * 1000000,     /* for the first query of a client, in the last call */
-    SESSION_LAST_US = 50 * 1000,      /* for the queries of others */
+    SESSION_LAST_US = 50 * 1000,      /* for the queries of other clients, in the last call */
     SESSION_DRAIN_LINGER_US = 1 * 1000000,
 };
 
@@ -84,8 +84,8 @@ MUST_USE enum err session_open(struct session_host *host, struct tcp **tcp,
 void session_move_all(struct session_host *host, struct server_quota *quota);
 void session_renew_all(struct session_host *host);
 
-/* Finishes every session, with a last call; those with nothing to wait for are closed within the
- * call. Again: also those that have come since. */
+/* Finishes every session, with a last call; sessions with nothing to wait for are closed within the
+ * call. A further call finishes the sessions that have come since. */
 void session_finish_all(struct session_host *host);
 
 /* Closes every session at once; on_closed is called for each. */

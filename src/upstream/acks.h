@@ -15,7 +15,7 @@
 #include "base/units.h"
 #include "upstream/health.h"
 
-/* Beyond the answer time. Linux delays an acknowledgement by 40 ms, or a round trip if that is
+/* Added to the answer time. Linux delays an acknowledgement by 40 ms, or a round trip if that is
  * longer. */
 #define ACKS_SLACK_US (60 * US_PER_MS)
 #define ACKS_FORGET_US (10 * 60 * US_PER_S)
@@ -29,8 +29,8 @@ struct acks {             /* of one upstream; zeroed: nothing is known */
  * least one and the slack, and at most health_hedge_us(). */
 uint64_t acks_wait_us(const struct acks *acks, const struct health *health, uint64_t now);
 
-/* A query without an acknowledgement had arrived after all, and was not sent again for that: the
- * slack doubles, up to HEALTH_HEDGE_MIN_US. It is forgotten when this does not come again for
+/* A query without an acknowledgement had arrived after all, without being sent again: the slack
+ * doubles, up to HEALTH_HEDGE_MIN_US. It is forgotten when this does not recur within
  * ACKS_FORGET_US. */
 void acks_was_late(struct acks *acks, uint64_t now);
 

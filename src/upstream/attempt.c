@@ -330,8 +330,8 @@ static void become_overdue(struct attempt *attempt)
     attempt->handler->on_overdue(attempt);
 }
 
-/* As long as others are answered on the stream this query is slow by itself: another way is taken
- * when it is overdue. */
+/* While the stream answers other queries, this query alone is slow: another way is taken when it is
+ * overdue. */
 static void wait_or_be_slow(struct attempt *attempt, uint64_t now)
 {
     uint64_t slow_at = slow_at_of(attempt);

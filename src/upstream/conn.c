@@ -232,7 +232,7 @@ static void on_open(void *owner)
     conn->handler->on_ready(conn);
 }
 
-/* Hold queries are nobody's: a peer that closes although it has one closes an idle connection. */
+/* Hold queries have no client: a peer that closes with only these in flight closes an idle one. */
 static bool is_idle(const struct conn *conn)
 {
     return conn->inflight.live == conn->holding || conn_in_flight(conn) == 0;

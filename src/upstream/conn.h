@@ -36,10 +36,10 @@ struct secure;
 struct flight {
     struct conn *conn; /* NULL when not on a connection */
     uint16_t id;
-    bool is_hold;    /* it keeps the connection from idling: no query of a client's */
+    bool is_hold;    /* a hold query, not a client's */
     bool is_overdue; /* see conn_overdue() */
     uint64_t sent_at;
-    uint64_t written; /* bytes of the connection before it: see conn_misses_ack() */
+    uint64_t written; /* bytes written before it: see conn_misses_ack() */
     const struct flight_handler *handler;
 };
 
@@ -66,7 +66,7 @@ struct conn_handler {
      * conn_idle_again() says. */
     void (*on_idle)(struct conn *conn);
     void (*on_aged)(struct conn *conn); /* max-age is over */
-    /* A query that conn_misses_ack() told of had arrived, and not because it was sent again.
+    /* A query that conn_misses_ack() reported had arrived after all, without being sent again.
      * Nothing may be sent, closed or called back. */
     void (*on_late_ack)(struct conn *conn);
     /* Gone, and why; do not touch it after the return. */
@@ -89,7 +89,7 @@ struct conn {
     enum err error;           /* ended by a failure: which, */
     const char *detail;       /* and what TLS says of it; static, or "" */
     uint32_t segment_bytes;   /* for the dial, 0: the path's; set by the holder */
-    bool peer_was_reached;    /* TCP was there, whatever became of TLS */
+    bool peer_was_reached;    /* TCP was established, whatever happened to TLS */
     bool asked_keepalive;     /* RFC 7828 has been asked on it */
     bool paced;               /* resting: only for a bound on dials (the pool's) */
     bool peer_had_all;        /* the peer closed, and had acknowledged every byte */
@@ -182,8 +182,8 @@ void conn_overdue(struct flight *flight);
  */
 uint64_t conn_silent_since_at(const struct flight *flight);
 
-/* The peer's kernel has not acknowledged the flight's query, nor what was sent with it. Two system
- * calls: for a query that has waited for long. Remembered until a message comes. */
+/* The peer's kernel has not acknowledged the flight's query, nor any byte sent after it. Two system
+ * calls, so only for a query that has waited for long. Remembered until a message comes. */
 bool conn_misses_ack(const struct flight *flight);
 
 /* Ready: whether the path has lost a segment since the last look. A system call. */

@@ -44,7 +44,7 @@ static bool has_token(struct dialer *dialer)
     return at == now;
 }
 
-/* The next one to dial, or NULL: nobody waits, or there is no place or no token. */
+/* The next one to dial, or NULL: no turn waits, or no place or token is free. */
 static struct dial_turn *take_next(struct dialer *dialer)
 {
     struct dial_turn *turn;

@@ -99,7 +99,7 @@ static bool may_use_stream(const struct exchange *exchange, unsigned index, enum
                (must ? EXCHANGE_LIVE_MAX : most_by_stream(exchange, index));
 }
 
-/* With a prospect of an answer. Other overdue ones are mere hopes. */
+/* An overdue attempt is unlikely to bring an answer. */
 static bool has_fresh_attempt(const struct exchange *exchange)
 {
     LIST_EACH(node, &exchange->attempts)
@@ -108,8 +108,8 @@ static bool has_fresh_attempt(const struct exchange *exchange)
     return false;
 }
 
-/* An answer may come: over UDP only while there is something fresh, as another datagram would have
- * been sent otherwise. */
+/* An answer may still come: over a stream at any time, over UDP only while the datagram is not
+ * overdue. */
 static bool has_hope(const struct exchange *exchange)
 {
     LIST_EACH(node, &exchange->attempts)
@@ -191,7 +191,7 @@ static bool ask(struct exchange *exchange, unsigned index, enum way way, const s
 
 /* ---- the next one ---- */
 
-/* Its streams have what they may have of this question, and there is no other way. */
+/* Its streams carry this question as often as they may, and there is no other way. */
 static bool is_used_up(const struct exchange *exchange, unsigned index)
 {
     const struct upstream *upstream = exchange->group[index];
@@ -239,8 +239,8 @@ static void note_network(struct exchange *exchange, unsigned index)
         exchange->failure.error = error;
 }
 
-/* Nothing is left to ask, but an upstream that answered a moment ago restarts or is redialled: it
- * is waited for, as a failure would be no better. */
+/* No server is left to ask, but one that answered lately restarts or is redialled. The question
+ * waits for it, because an immediate failure would be no better. */
 static void wait_for_return(struct exchange *exchange)
 {
     uint64_t now = loop_now(env_of(exchange)->loop);
@@ -370,7 +370,7 @@ static bool is_worth_waiting(const struct attempt *attempt)
     return attempt->sent_on && !attempt->extra;
 }
 
-/* It has failed. Keeps what may still bring an answer, where the owner cares. */
+/* The exchange failed. It keeps attempts that may still bring an answer if its owner lingers. */
 static void linger_or_stop(struct exchange *exchange)
 {
     struct list kept;
@@ -593,8 +593,7 @@ static void on_slow(struct attempt *attempt)
         advance(exchange, WAY_ELSEWHERE, silent);
 }
 
-/* Of datagrams only the latest overdue one is still listened for: each open port is one more to
- * guess. */
+/* Only the latest overdue datagram keeps its port: each open port is one more to guess. */
 static void drop_overdue_datagram(struct exchange *exchange, const struct attempt *latest)
 {
     LIST_EACH(node, &exchange->attempts)

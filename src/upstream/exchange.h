@@ -135,8 +135,8 @@ void exchange_start(struct exchange *exchange, const struct exchange_question *q
 /* Ends it without a call back; allowed when it is not active. */
 void exchange_stop(struct exchange *exchange);
 
-/* Lingering: somebody wants the answer again. Asks anew within the same bounds; what is registered
- * on live streams counts as asked. Nothing is called back before the return. */
+/* Lingering: a client wants the answer again. Asks again within the same bounds; queries registered
+ * on live streams count as sent. Nothing is called back before the return. */
 void exchange_resume(struct exchange *exchange);
 
 #endif

@@ -4,9 +4,9 @@
 #define NAILUP_UPSTREAM_HOLD_H
 
 /*
- * What is done with a connection that idles? A nailed one is held before the peer's idle limit: by
- * a cheap query, or by a successor that is ready before it ends. Others are closed in time where
- * the peer has asked for it, so that it is we who close. Pure.
+ * Decides about idle connections. A nailed one is held before the peer's idle limit: by a cheap
+ * query, or by a successor that is ready before it ends. Others are closed shortly before a limit
+ * that the peer announced, so that we close first. Pure.
  */
 
 #include <stdbool.h>
@@ -33,10 +33,10 @@ enum hold_step {
 struct hold_facts {
     uint64_t idle_us;
     uint64_t limit_us;     /* the peer's; 0: not known */
-    uint64_t announced_us; /* what the peer has asked for (RFC 7828); 0: nothing */
+    uint64_t announced_us; /* the peer's announcement (RFC 7828); 0: none */
     uint64_t own_us;       /* idle-timeout, for connections beyond the kept ones; 0: never */
-    uint64_t dial_us;      /* what a dial takes */
-    bool is_kept;          /* one of those to be kept open */
+    uint64_t dial_us;      /* the duration of a dial */
+    bool is_kept;          /* one of the connections to keep open */
     bool may_hold;
     bool is_ending;      /* its successor is on the way */
     bool by_replacement; /* a query would be dearer, or is never answered */
@@ -47,13 +47,14 @@ struct hold_decision {
     uint64_t again_us; /* HOLD_WAIT; 0: never */
 };
 
-/* What to do now. */
+/* Decides what to do now. */
 struct hold_decision hold_decide(const struct hold_facts *facts);
 
 /* How long a kept connection may idle until it is held; 0: it is not. */
 uint64_t hold_after_us(uint64_t limit_us, uint64_t dial_us);
 
-/* When we close what is not held: a tenth before the limit that the peer has asked for. */
+/* The idle time after which we close a connection that is not held: nine tenths of the announced
+ * limit. */
 static inline uint64_t hold_close_us(uint64_t announced_us)
 {
     return announced_us - announced_us / 10;

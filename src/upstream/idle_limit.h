@@ -31,7 +31,7 @@ struct idle_limit {
     uint64_t observed_us;  /* the estimate; 0: none */
     uint32_t held;         /* idle times in a row that nearly reached the estimate */
     uint32_t early;        /* closes in a row that came too early to count */
-    uint32_t patience;     /* so many of them, and the estimate grows; 0: IDLE_LIMIT_PATIENCE */
+    uint32_t patience;     /* the estimate grows after so many; 0: IDLE_LIMIT_PATIENCE */
     bool has_grown;        /* since the peer closed a connection last */
 };
 
@@ -49,7 +49,7 @@ bool idle_limit_closed(struct idle_limit *limit, uint64_t idle_us, uint64_t surv
 /* A connection answered after it had been idle for so long. */
 void idle_limit_held(struct idle_limit *limit, uint64_t idle_us);
 
-/* The limit to reckon with; 0: none is known. */
+/* The limit to use; 0: unknown. */
 uint64_t idle_limit_us(const struct idle_limit *limit);
 
 #endif

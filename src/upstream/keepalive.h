@@ -4,8 +4,7 @@
 #define NAILUP_UPSTREAM_KEEPALIVE_H
 
 /*
- * May this address be nailed? What follows from a timeout of 0 (RFC 7828); timeouts above 0 are
- * idle_limit.h's.
+ * May this address be nailed after a timeout of 0 (RFC 7828)? idle_limit.h uses timeouts above 0.
  *
  * A timeout of 0 is about the connection on which it comes: a server that stops or is full sends
  * it. Only zeros on fresh connections, one after the other, say that this address wants no

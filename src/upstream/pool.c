@@ -73,8 +73,8 @@ static void add_waiter(struct pool *pool, struct pool_waiter *waiter)
     pool->patient_count += waiter->is_patient;
 }
 
-/* A dial failed. Patient waiters stay, unless it shows that waiting is no use. Fails only those who
- * wait now: a callee may wait anew. */
+/* A dial failed. Patient waiters stay, unless the failure shows that waiting is useless.
+ * Fails only the present waiters: a callee may wait again. */
 static void fail_waiters(struct pool *pool, enum conn_end why)
 {
     bool is_final = why == CONN_END_SHUTDOWN || why == CONN_END_DIAL_IDENTITY;
@@ -241,8 +241,8 @@ static uint32_t redials_per_s(const struct conn *conn)
     return conn->answers > 0 ? POOL_IDLE_REDIALS_PER_S : 1;
 }
 
-/* A peer that closes idle connections is dialled again at once, without a penalty. Where the limit
- * is too short to be held against there is a bound: a peer may close after each answer. */
+/* A peer that closes idle connections is dialled again at once, without a penalty. A bound
+ * applies where the limit is too short to hold against: a peer may close after each answer. */
 static uint64_t redial_after_idle(struct pool *pool, const struct conn *conn, uint64_t idle_us)
 {
     uint64_t now = pool_now(pool);

@@ -27,11 +27,11 @@ enum {
  * failure. But not more often than this: a peer may close all that it accepts. */
 #define POOL_URGENT_US (100 * US_PER_MS)
 
-/* How often an upstream is dialled that queries wait for: a restart ends unannounced. */
+/* An interval between dials to an upstream that queries wait for: a restart ends unannounced. */
 #define POOL_RETURN_US (50 * US_PER_MS)
 
-/* Dials to a peer that closes after less than HOLD_SHORTEST_US what it has answered on; one a
- * second where it closes unused connections. */
+/* Dials to a peer that closes used connections within HOLD_SHORTEST_US; one a second where it
+ * closes unused ones. */
 enum { POOL_IDLE_REDIALS_PER_S = 10 };
 
 /* A query that waits for a connection; embedded in the attempt. */
@@ -68,7 +68,7 @@ MUST_USE bool pool_wait(struct pool *pool, struct pool_waiter *waiter);
 
 /* The same for an upstream that is about to come back: the waiter stays through dials that fail,
  * and while it waits the pool dials every POOL_RETURN_US. It hears of a failure only when the peer
- * proves to be somebody else, or the pool closes. False: too many wait, or the pool closes. */
+ * proves to be another server, or the pool closes. False: too many wait, or the pool closes. */
 MUST_USE bool pool_wait_patiently(struct pool *pool, struct pool_waiter *waiter);
 
 /* An answer made room on a connection: those who wait come first. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The hands of hold.c, and the hold query itself. A hold query belongs to nobody: it is freed with
- * its answer or with its connection.
+ * Acts on the decisions of hold.c, and owns the hold queries. A hold query is freed with its answer
+ * or with its connection.
  *
  * Invariant: a connection carries at most one hold query that is not overdue, and none within
  * HOLD_DISTANCE_US after another query.
@@ -69,7 +69,7 @@ void pool_heard_keepalive(struct pool *pool, struct conn *conn, uint16_t timeout
     pool_hold_arm_all(pool);
 }
 
-/* ---- what becomes of a hold query ---- */
+/* ---- the fate of a hold query ---- */
 
 static void hold_query_note_silence(struct hold_query *query)
 {
@@ -207,8 +207,8 @@ bool pool_may_hold(const struct pool *pool)
            pool_now(pool) - asked_at < MAX(HOLD_UNUSED_US, pool->idle_limit.announced_us);
 }
 
-/* The oldest ones without an end in sight have the places. One to be replaced is kept until there
- * are enough of the others. */
+/* The oldest connections that are not about to end have the places. One that is to be replaced
+ * stays until there are enough others. */
 static bool is_kept(const struct pool *pool, const struct conn *conn)
 {
     uint32_t others = 0;

@@ -4,11 +4,11 @@
 #define NAILUP_UPSTREAM_POOL_HOLD_H
 
 /*
- * Holds a pool's connections while they idle: sends the hold queries, dials successors, closes what
- * need not stay, and learns the peer's idle limit. What is done when is hold.c's decision.
+ * Holds a pool's connections while they idle: sends the hold queries, dials successors, closes
+ * connections that need not stay, and learns the peer's idle limit. hold.c decides.
  *
  * A hold query is RD=0 and asks for the SOA of the configured zone, or for `. NS`. It counts
- * towards max-requests and in upstream_holds_total, and in nothing that is about clients' queries.
+ * towards max-requests and in upstream_holds_total, and in no count of clients' queries.
  * Its failure says nothing about the server; silence puts the connection in doubt, and a successor
  * is dialled.
  */
@@ -22,7 +22,7 @@
 /* The connection has idled for its limit (conn_handler.on_idle). It may be gone afterwards. */
 void pool_hold_look(struct pool *pool, struct conn *conn);
 
-/* Sets when the connection is to be looked at: it became ready, or the peer's limit is another. */
+/* Sets the next look at the connection: it became ready, or the peer's limit changed. */
 void pool_hold_arm(struct pool *pool, struct conn *conn);
 void pool_hold_arm_all(struct pool *pool);
 

@@ -4,8 +4,8 @@
 #define NAILUP_UPSTREAM_SEGMENT_H
 
 /*
- * How large may the segments of an upstream's connections be? Where a path drops large packets and
- * nobody is told, an answer of several segments never arrives, and the stream waits for it. A peer
+ * How large may the segments of an upstream's connections be? Where a path silently drops
+ * large packets, an answer of several segments never arrives, and the stream waits for it. A peer
  * is bound to the segment size that we announce when we dial, and so are we. Pure.
  */
 

@@ -45,7 +45,7 @@ static inline bool spread_is_lossy(const struct spread *spread, uint64_t now)
 /* They were looked at. */
 void spread_note(struct spread *spread, bool saw_hole, uint64_t now);
 
-/* How many connections the load is worth: 0 where the path is not lossy or one is enough. */
+/* The number of connections for this load; 0: the path is not lossy, or one is enough. */
 uint32_t spread_width(const struct spread *spread, uint32_t in_flight, uint64_t now);
 
 #endif

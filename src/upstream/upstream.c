@@ -163,7 +163,7 @@ void upstream_answered(struct upstream *upstream, bool over_stream, uint64_t rtt
     health_answered(upstream_health(upstream, over_stream), rtt_us);
 }
 
-/* A peer that proved to be somebody else is not waited for. */
+/* A query does not wait for a peer that proved to be another server. */
 bool upstream_is_expected(const struct upstream *upstream)
 {
     uint64_t now = loop_now(upstream->env->loop);
@@ -197,7 +197,7 @@ bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t rando
     struct health *health = upstream_health(upstream, upstream_prefers_stream(upstream));
     if (health_take_probe(health, now, random))
         return true;
-    /* Ill for its silent connection alone: unless that is probed nobody learns whether it lives. */
+    /* Ill only because its connection is silent: only a probe shows whether that is alive. */
     if (is_stalled(upstream) && pool_choice_silent(&upstream->pool.conns))
         return upstream_is_ill(upstream);
     if (!upstream_is_ill(upstream))

@@ -26,7 +26,7 @@
 #define UPSTREAM_GIVEN_UP_US (10 * US_PER_S)
 
 /* Datagrams that stand in for a stream are sent again at least so often (or once in the usual answer
- * time): when the path is back, each question that still waits is to find out. */
+ * time): each question that still waits must notice when the path is back. */
 #define UPSTREAM_RTO_INSTEAD_US (800 * US_PER_MS)
 
 /* An upstream whose streams cannot be had is expected back, for so long after its last answer. */
@@ -116,7 +116,7 @@ bool upstream_falls_back_to_udp(const struct upstream *upstream);
 /* Answers would come late or not at all, by what is known now. */
 bool upstream_is_ill(const struct upstream *upstream);
 
-/* The retransmission time of the nth query over UDP. What streams took counts until UDP was measured. */
+/* The retransmission time of the nth query over UDP. Stream times count until UDP is measured. */
 uint64_t upstream_udp_rto_us(const struct upstream *upstream, unsigned nth);
 
 /* The answer time to expect of the next query, over the transport that it would take. */

@@ -192,7 +192,7 @@ void upstreams_each(struct upstreams *upstreams,
 void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstream_view *out);
 
 /*
- * As the two above, in parts, so that no query waits for thousands: each call shows at most `most`
+ * The two above in parts, so that no query waits for thousands: each call shows at most `most`
  * upstreams and looks at UPSTREAMS_WALK_MAX. A zeroed walk begins with the oldest upstream, and each
  * call goes on where the last one ended, whatever came or went meanwhile. True: there are more.
  */

@@ -179,7 +179,7 @@ static const char *health_name(const struct upstream *upstream, uint64_t now)
     return upstream_is_ill(upstream) ? "ill" : "good";
 }
 
-/* What the verdict rests on; nothing while there is none. */
+/* The evidence for the verdict; nothing without one. */
 static void view_single_use(const struct single_use *single, uint64_t now,
                             struct upstream_view *view)
 {
