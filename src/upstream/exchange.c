@@ -138,9 +138,8 @@ static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
     return attempt;
 }
 
-/* A server that restarts may accept connections and end them for a while. Time bounds how often the
- * question is tried there, not its number of attempts: each takes a dial, and the pool paces these.
- */
+/* A server that restarts may accept connections and end them for a while. Time bounds the attempts
+ * there, not their number: each takes a dial, and the pool paces dials. */
 static bool is_bound_by_time(const struct exchange *exchange, const struct attempt *attempt)
 {
     return attempt->over_stream && !exchange->asked.attempts_left &&

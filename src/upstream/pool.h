@@ -27,7 +27,7 @@ enum {
  * failure. But not more often than this: a peer may close all that it accepts. */
 #define POOL_URGENT_US (100 * US_PER_MS)
 
-/* An interval between dials to an upstream that queries wait for: a restart ends unannounced. */
+/* The interval of dials while queries wait for an upstream: a restart ends unannounced. */
 #define POOL_RETURN_US (50 * US_PER_MS)
 
 /* Dials to a peer that closes used connections within HOLD_SHORTEST_US; one a second where it

@@ -10,8 +10,8 @@
 
 #include "upstream/pool_state.h"
 
-/* A dial towards an upstream that was reached before gives up on TCP after so many times what a dial
- * takes, but not before POOL_SYN_MIN_US: the kernel sends a lost SYN again only after a second. */
+/* A dial to an upstream that was reached before gives up on TCP after so many times the time of a
+ * dial, but not before POOL_SYN_MIN_US: the kernel sends a lost SYN again only after a second. */
 enum { POOL_SYN_TIMES = 4 };
 #define POOL_SYN_MIN_US (300 * US_PER_MS)
 

@@ -95,8 +95,8 @@ bool upstream_is_ill(const struct upstream *upstream)
     return no_stream && (!upstream->plain || upstream_is_ill(upstream->plain));
 }
 
-/* The stream's time is the path's too. It bounds the datagrams' own, which a single answer that was
- * late may have made long. */
+/* The stream's time bounds the datagrams' own time: both take the same path, and a single late
+ * answer may have made the latter long. */
 static const struct health *known_path(const struct upstream *upstream)
 {
     const struct health *udp = &upstream->udp, *stream = &upstream->stream;

@@ -128,7 +128,7 @@ bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t rando
 /* It has answered over this transport, after so long. */
 void upstream_answered(struct upstream *upstream, bool over_stream, uint64_t rtt_us);
 
-/* It answered lately over a stream, or beside one: a query that no way is left for may wait for its
+/* It answered lately, over a stream or beside one. A query without any other way may wait for its
  * return. */
 bool upstream_is_expected(const struct upstream *upstream);
 
