@@ -104,7 +104,7 @@ class Place:
             run("ip", *sentence.split())
 
     def there(self):
-        """What a command begins with to run in the far namespace."""
+        """The first words of a command that runs in the far namespace."""
         return ["nsenter", f"--net=/proc/{os.getpid()}/fd/{self.far}"]
 
     def far_ip(self, *sentences):

@@ -65,7 +65,7 @@ class Stagehand:
             for at_s, step in self.steps:
                 time.sleep(max(0.0, self.start + at_s - time.monotonic()))
                 self.act(step)
-        except Exception:  # told by the player: the points are worth nothing then
+        except Exception:  # the player reports it: the points are worthless then
             self.trouble = traceback.format_exc()
         self.is_over.wait()  # what this thread started ends with it
 

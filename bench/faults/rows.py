@@ -15,7 +15,7 @@ FAULTS = "table ip faults"
 
 
 def rules(*lines):
-    """What the router in the middle does while the fault lasts."""
+    """Rules of the router in the middle while the fault lasts."""
     return "\n".join([FAULTS + " {", "  chain passing {",
                       "    type filter hook forward priority 0; policy accept;",
                       *[f"    {line}" for line in lines], "  }", "}", ""])
@@ -120,7 +120,7 @@ ROWS = [
         about=f"the resolver's address is taken away, {MOVE_TAKES_S:g} s later it has another one; at the end likewise "
         "back again"),
     row("mtu", "MTU black hole", "begin", dropped(f"meta length > {SMALL_MTU} drop"), big_share=10,
-        about=f"packets above {SMALL_MTU} bytes are dropped and nobody is told; one query in ten has an answer of 3.2 kB"),
+        about=f"packets above {SMALL_MTU} bytes are dropped without a report; one query in ten has an answer of 3.2 kB"),
     row("loss-1", "Loss of 1 %", "begin", on_cable("loss 1", "loss 0"), about="of the packets of either direction"),
     row("loss-5", "Loss of 5 %", "begin", on_cable("loss 5", "loss 0"), about="of the packets of either direction"),
     row("reorder", "Reordering", "begin", on_cable("jitter 20; reorder on", "jitter 0; reorder off"),

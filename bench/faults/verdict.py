@@ -103,7 +103,7 @@ def misses(ours, others):
 
 
 def p99_miss(ours, others):
-    """Beside those that fail no more than ours does; else beside all, which is excused."""
+    """Compares with peers that fail no more than ours does; without any, with all peers, and excuses the miss."""
     answered = {name: one for name, one in others.items() if one.p99_ms is not None}
     fair = {name: one for name, one in answered.items() if not fails_more(one, ours)}
     for among, is_excused in ((fair, False), (answered, True)):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Fixtures for tests against the servers of others: the eight servers, and those of tests/system.
+"""Fixtures for tests against other DNS servers: the eight servers, and the fixtures of tests/system.
 
 The whole run enters a network namespace of its own before anything starts, so the servers have the well-known ports of
 addresses of their own, and nothing here reaches any other machine. `--real` asks for the full form of each test."""

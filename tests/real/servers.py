@@ -46,7 +46,7 @@ FRONTS = {"haproxy": ("haproxy", ["-db", "-f", "{conf}"], "haproxy.cfg"),
 
 
 def add_address(ip):
-    """BIND listens at addresses that an interface has: that a whole network is local says nothing to it."""
+    """BIND listens only at addresses of an interface; a route that makes a whole network local is not enough."""
     subprocess.run(["ip", "addr", "replace", f"{ip}/32", "dev", "lo"], check=True, capture_output=True)
 
 
@@ -105,12 +105,12 @@ class RealServer(Server):
                                         preexec_fn=sandbox.die_with_parent)
 
     def kill(self):
-        """As a crash would end it."""
+        """Ends it as a crash would."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(5)
 
     def terminate(self):
-        """As the service manager would end it."""
+        """Ends it as the service manager would."""
         self.process.terminate()
         try:
             self.process.wait(10)

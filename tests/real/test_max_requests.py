@@ -52,7 +52,7 @@ def test_a_connection_carries_exactly_its_number_of_queries(servers, proxy, nail
 
     rows, bad = [], []
     for server, transport in places(servers):
-        # What the daemon counts has left it; the proxy may be about to read it.
+        # The daemon counts a query when it leaves; the proxy may be about to read it.
         eventually(lambda: sum(proxy.frames(server, transport)) >=
                    by_address(daemon)[proxy.address(server, transport)]["queries"])
         frames = proxy.frames(server, transport)

@@ -73,7 +73,7 @@ control: {{socket: {folder}/control.sock}}
 """
 
 # Troubles of an upstream's connections, one kind after the other in an order that is drawn anew each
-# round. Words are those of "nailup-bench control", where {stream} is tcp or tls; a number is a
+# round. The words are commands of "nailup-bench control", where {stream} is tcp or tls; a number is a
 # pause in seconds; "stop" and "start" are of its process. Over UDP it answers all the while, but for
 # a process that is stopped and answers that are slow.
 TROUBLES = {

@@ -34,7 +34,7 @@ struct udp_server {
     uint8_t *slot; /* malloc'd per reserve: writing beyond it, or later, is seen by ASan */
     struct turn_end turn_end;
     bool in_batch, closed;
-    bool is_left; /* to others that share it: nothing is read */
+    bool is_left; /* others share it; nothing is read any more */
     void (*on_quiet)(void *owner); /* it ends */
     struct fake_event end;
     uint64_t dropped;

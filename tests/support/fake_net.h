@@ -231,13 +231,13 @@ void fake_conn_fail(struct fake_conn *conn, enum err why);
  * ERR_TIMED_OUT so long after the first write that was lost. */
 void fake_conn_go_dark(struct fake_conn *conn);
 
-/* Acknowledgements of what arrives are sent so much later (tcp_unacknowledged()). */
+/* Delays the acknowledgements of arriving bytes (tcp_unacknowledged()). */
 void fake_conn_delay_acks(struct fake_conn *conn, uint64_t us);
 
-/* What our end announced when it dialled. */
+/* The segment size that our end announced when it dialled. */
 uint32_t fake_conn_segment_bytes(const struct fake_conn *conn);
 
-/* tcp_retransmits() says one more. */
+/* Adds one to tcp_retransmits(). */
 void fake_conn_retransmit(struct fake_conn *conn);
 
 /* Stops reading: tcp_write() takes window_bytes more, then is partial and at last takes nothing

@@ -250,7 +250,7 @@ def test_of_ours_the_median_counts_and_of_others_the_best_round(compare_modules)
     assert results.figure("hit", "unbound", "udp", summary.CPU_RATE) == 10.0
 
 
-def test_of_percentiles_the_median_counts_for_all(compare_modules):
+def test_percentiles_are_medians_for_all(compare_modules):
     _, summary, _ = compare_modules
     results = summary.Results([made_up_row(server, number, p99_us=p99) for server in
                                ("nailupd", "unbound") for number, p99 in enumerate((300.0, 40.0, 60.0))])

@@ -42,7 +42,7 @@ def figures(failed, p99_ms, recovered_at_s):
     return verdict.Figures(2000, failed, 0, 10.0, p99_ms, p99_ms, recovered_at_s)
 
 
-def test_what_came_before_the_fault_is_not_counted():
+def test_queries_before_the_fault_are_not_counted():
     seen = verdict.figures(points((0, 5, None), (5, 25, 10.0)), 5)
     assert (seen.asked, seen.failed, seen.p99_ms) == (200, 0, 10.0)
 
@@ -57,7 +57,7 @@ def test_a_system_without_an_answer_has_no_percentile_and_never_recovers():
     assert (seen.failed, seen.p99_ms, seen.recovered_at_s) == (200, None, verdict.NEVER)
 
 
-def test_recovery_is_the_begin_of_a_second_of_normal_answers():
+def test_recovery_is_the_start_of_a_second_of_normal_answers():
     assert verdict.recovered_at(points((0, 15.5, -1), (15.5, 25, 10.0)), 5) == 15.5
     assert verdict.recovered_at(points((0, 25, 10.0)), 5) == 5
     # A slow answer is no normal one, and half a second between two faults is no recovery.
@@ -98,7 +98,7 @@ def test_a_percentile_is_excused_by_failures_of_the_other_only():
     assert [(one.other, one.is_excused) for one in both] == [("b", False)]
 
 
-def test_the_last_column_names_what_is_missed():
+def test_the_last_column_names_each_miss():
     one, ours = rows.chosen(["resets"])[0], {"nailup TCP": figures(0, 400.0, 5.0), "nailup DoT": figures(0, 10.0, 5.0)}
     fails, slow = {"Unbound TCP": figures(500, 20.0, 9.0)}, {"Unbound DoT": figures(0, 30.0, 5.0)}
     assert table.goal_words(table.verdicts(ours | fails, one, TIMES)) == "holds, beside peers that fail no more"
@@ -122,7 +122,7 @@ def test_a_fault_begins_and_ends_and_repeats_when_its_row_says():
     assert rows.schedule(rows.chosen(["restart"])[0], 5, 15)[-1][0] == 8
 
 
-def test_recovery_before_the_end_is_told_from_the_beginning():
+def test_recovery_before_the_end_counts_from_the_beginning():
     one = rows.chosen(["tcp-blackhole"])[0]
     assert table.recovery_words(figures(0, 10.0, 5.4), one, TIMES) == "0.4 s from its beginning"
     assert table.recovery_words(figures(0, 10.0, 15.7), one, TIMES) == "0.7 s"
@@ -150,7 +150,7 @@ def can_play():
     return None
 
 
-def test_a_fault_is_played_to_both_of_ours_and_told_of(tmp_path):
+def test_a_fault_is_played_to_both_nailup_systems_and_reported(tmp_path):
     why_not = can_play()
     if why_not:
         pytest.skip(why_not)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Few file descriptors: clients cannot take those of upstreams, of the control socket and of
+"""Few file descriptors: clients cannot take the descriptors of upstreams, the control socket and the
 listeners, and many queries share few sockets. The limit is the daemon's alone, so that this process
 has enough for its clients."""
 
@@ -75,7 +75,7 @@ def test_idle_clients_leave_upstreams_their_files(limited, responder, crowd, fil
     assert f"may open {files} files" in daemon.log()
 
 
-def test_who_was_let_in_is_served_and_places_come_free(limited, responder):
+def test_admitted_clients_are_served_and_places_become_free(limited, responder):
     daemon = limited(64, upstreams=[responder()], workers=1)
     held = []
     while not daemon.metrics()['clients_refused_total{reason="files"}']:

@@ -277,7 +277,7 @@ def test_stream_clients_lose_nothing_over_restarts(activated, responder, tmp_pat
 
 
 def test_queries_that_have_come_are_answered_before_a_daemon_ends(nailupd, responder):
-    """Nothing that the kernel took for it is lost, misses neither."""
+    """No query that reached the kernel is lost, hit or miss."""
     daemon = nailupd(upstreams=[responder("--delay", 50)], workers=2)
     clients = [ask(daemon, f"n{n}.example") for n in range(300)]
     daemon.process.terminate()
@@ -309,8 +309,8 @@ def test_a_daemon_serves_while_it_waits_for_a_slow_answer(nailupd, responder):
 
 
 def test_a_flooding_client_hears_of_the_end_at_once(nailupd, responder):
-    """It sends without a pause and reads nothing for a while: a FIN comes all the same, behind every
-    answer that it is owed, and the daemon ends without it."""
+    """It sends without a pause and reads nothing for a while: a FIN comes all the same, behind all
+    of its answers, and the daemon ends without it."""
     daemon = nailupd(upstreams=[responder()])
     assert rcode_of(udp_ask(daemon, query("hit.example"))) == 0
     with Stream(daemon) as client:

@@ -253,7 +253,7 @@ static void test_any_is_all_zeros(void **state)
     assert_false(addr_is_any(&one));
 }
 
-static void test_loopback_is_told_from_all_others(void **state)
+static void test_loopback_addresses_are_recognised(void **state)
 {
     (void)state;
     static const char *const loopback[] = {"127.0.0.1", "127.255.0.9", "::1"};
@@ -292,7 +292,7 @@ int main(void)
         cmocka_unit_test(test_the_longest_name_and_label_fit),
         cmocka_unit_test(test_equality_and_hash_know_the_port_or_not),
         cmocka_unit_test(test_any_is_all_zeros),
-        cmocka_unit_test(test_loopback_is_told_from_all_others),
+        cmocka_unit_test(test_loopback_addresses_are_recognised),
         cmocka_unit_test(test_other_socket_families_are_not_valid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

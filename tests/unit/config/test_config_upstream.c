@@ -169,7 +169,7 @@ static void test_udp_said_of_an_entry_or_a_zone_exempts_it(void **state)
     assert_false(resolve_in(text, 0, "10.0.0.1").nailed);
 }
 
-static void test_hold_is_said_for_all_for_an_entry_and_for_a_zone(void **state)
+static void test_hold_is_set_globally_per_entry_and_per_zone(void **state)
 {
     (void)state;
     static const char text[] =
@@ -624,7 +624,7 @@ int main(void)
         cmocka_unit_test(test_tcp_from_elsewhere_keeps_the_fallback),
         cmocka_unit_test(test_tcp_without_an_entry_is_not_nailed),
         cmocka_unit_test(test_udp_said_of_an_entry_or_a_zone_exempts_it),
-        cmocka_unit_test(test_hold_is_said_for_all_for_an_entry_and_for_a_zone),
+        cmocka_unit_test(test_hold_is_set_globally_per_entry_and_per_zone),
         cmocka_unit_test(test_source_addresses_go_by_family),
         cmocka_unit_test(test_care_against_forgery_holds_for_all),
         cmocka_unit_test(test_routes_have_every_rule_applied),

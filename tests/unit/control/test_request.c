@@ -205,7 +205,7 @@ static void test_many_upstreams_are_told_over_several_turns_and_each_once(void *
 }
 
 /* A turn of a busy worker takes milliseconds, so an answer in hundreds of turns takes seconds. */
-static void test_ten_thousand_upstreams_are_told_in_few_turns(void **state)
+static void test_ten_thousand_upstreams_are_listed_in_few_turns(void **state)
 {
     struct asked *asked = *state;
     struct upstream_options options = upstream_options_default;
@@ -436,7 +436,7 @@ int main(void)
         WITH_DESK(test_recycle_takes_a_prefix_or_nothing),
         WITH_DESK(test_workers_tell_their_rows_in_their_order),
         WITH_DESK(test_many_upstreams_are_told_over_several_turns_and_each_once),
-        WITH_DESK(test_ten_thousand_upstreams_are_told_in_few_turns),
+        WITH_DESK(test_ten_thousand_upstreams_are_listed_in_few_turns),
         WITH_DESK(test_a_worker_that_has_ended_is_left_out),
         WITH_DESK(test_numbers_of_workers_are_summed),
         WITH_DESK(test_an_abandoned_call_ends_without_its_client),

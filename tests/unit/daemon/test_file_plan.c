@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* How the files are shared. */
+/* The shares of clients and upstreams. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ static uint64_t all_files(const struct file_facts *facts, const struct file_plan
            plan->clients + facts->workers * (uint64_t)plan->upstream_each;
 }
 
-static void test_what_fits_is_left_as_configured(void **state)
+static void test_limits_that_fit_stay_as_configured(void **state)
 {
     (void)state;
     struct file_facts facts = {
@@ -27,7 +27,7 @@ static void test_what_fits_is_left_as_configured(void **state)
     assert_in_range(plan.upstream_each, 16000, 16384);
 }
 
-static void test_clients_get_half_of_what_is_left(void **state)
+static void test_clients_get_half_of_the_rest(void **state)
 {
     (void)state;
     struct file_facts facts = {
@@ -39,9 +39,8 @@ static void test_clients_get_half_of_what_is_left(void **state)
     assert_true(all_files(&facts, &plan) <= facts.limit);
 }
 
-/* For each limit there is something for everybody, and not more in all than there is, from the one
- * on that is enough for what cannot be shared. */
-static void test_no_limit_is_overrun_and_none_leaves_nothing(void **state)
+/* Every limit that covers the daemon's own files leaves each side a share, and all shares fit. */
+static void test_every_share_fits_and_none_is_empty(void **state)
 {
     (void)state;
     for (uint64_t limit = 0; limit < 3000; limit++) {
@@ -82,9 +81,9 @@ static void test_workers_are_as_many_as_have_files_to_work_with(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_fits_is_left_as_configured),
-        cmocka_unit_test(test_clients_get_half_of_what_is_left),
-        cmocka_unit_test(test_no_limit_is_overrun_and_none_leaves_nothing),
+        cmocka_unit_test(test_limits_that_fit_stay_as_configured),
+        cmocka_unit_test(test_clients_get_half_of_the_rest),
+        cmocka_unit_test(test_every_share_fits_and_none_is_empty),
         cmocka_unit_test(test_no_limit_counts_as_a_large_one),
         cmocka_unit_test(test_workers_are_as_many_as_have_files_to_work_with),
     };

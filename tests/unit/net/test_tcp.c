@@ -199,7 +199,7 @@ static void test_a_dial_without_files_is_known_at_once(void **state)
     end->tcp = NULL;
 }
 
-static void test_no_more_is_dialled_than_there_are_files_for_it(void **state)
+static void test_dials_stop_at_the_limit_of_files(void **state)
 {
     struct end *end = *state;
     struct addr addr = closed_port(SOCK_STREAM);
@@ -512,7 +512,7 @@ int main(void)
         TEST(test_a_refused_dial_fails_without_a_connection),
         TEST(test_a_foreign_source_address_is_known_at_once),
         TEST(test_a_dial_without_files_is_known_at_once),
-        TEST(test_no_more_is_dialled_than_there_are_files_for_it),
+        TEST(test_dials_stop_at_the_limit_of_files),
         TEST(test_an_idle_udp_socket_makes_room_for_a_dial),
         TEST(test_a_reset_fails_the_connection),
         TEST(test_a_reset_is_noticed_also_while_paused),

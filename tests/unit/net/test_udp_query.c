@@ -290,7 +290,7 @@ static void test_many_queries_share_few_files(void **state)
     }
 }
 
-static void test_no_more_queries_wait_for_a_file_than_may(void **state)
+static void test_queries_that_wait_for_a_file_are_bounded(void **state)
 {
     struct end *end = *state;
     struct udp_query **queries = calloc(UDP_WAITING_MAX + 1, sizeof(struct udp_query *));
@@ -427,7 +427,7 @@ int main(void)
         TEST(test_many_queries_are_open_at_once),
         TEST(test_a_query_without_a_file_waits_until_there_is_one),
         TEST(test_many_queries_share_few_files),
-        TEST(test_no_more_queries_wait_for_a_file_than_may),
+        TEST(test_queries_that_wait_for_a_file_are_bounded),
         TEST(test_a_query_that_waited_hears_why_it_cannot_be_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

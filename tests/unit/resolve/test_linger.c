@@ -99,7 +99,7 @@ static unsigned count_lingering(void)
     return count;
 }
 
-/* The oldest gives way, first to others that linger, then to clients. */
+/* The oldest task gives way, first to other lingering tasks, then to clients. */
 static void test_lingering_tasks_are_bounded_and_make_room(void **state)
 {
     (void)state;

@@ -147,7 +147,7 @@ static void test_own_sockets_serve_as_ever_while_old_queries_wait(void **state)
     assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
 }
 
-/* A steady stream of queries does not keep the daemon from its end. */
+/* A steady stream of queries does not prolong the stop. */
 static void test_new_queries_do_not_prolong_the_time_that_own_sockets_serve(void **state)
 {
     (void)state;
@@ -157,10 +157,10 @@ static void test_new_queries_do_not_prolong_the_time_that_own_sockets_serve(void
     assert_true(stub_answer(false));
     assert_true(is_answered(1));
     fake_loop_advance(loop, UDP_SERVER_END_US);
-    udp_ask("hit.example", 3); /* the kernel says that nobody is there */
+    udp_ask("hit.example", 3); /* the kernel refuses it */
     assert_false(udp_got());
     assert_int_equal(drained, 0);
-    assert_true(stub_answer(false)); /* and yet what was received is answered */
+    assert_true(stub_answer(false)); /* the received query is answered all the same */
     assert_true(is_answered(2));
     assert_int_equal(drained, 1);
 }
@@ -183,7 +183,7 @@ static void test_own_sockets_do_not_serve_for_ever_while_a_query_waits(void **st
 }
 
 /* Datagrams and connections that have come when the drain begins, and are not read yet. */
-static void test_what_has_come_is_answered(void **state)
+static void test_queries_in_the_kernel_are_answered(void **state)
 {
     (void)state;
     make_query("hit.example", 1);
@@ -265,8 +265,8 @@ static void test_a_busy_client_that_closes_at_a_fin_is_not_waited_for(void **sta
     assert_int_equal(drained, 1);
 }
 
-/* All that the kernel has of a client is read before it finishes, not what one read brings. */
-static void test_what_a_client_has_sent_is_answered_before_the_fin(void **state)
+/* A session reads all bytes of its client from the kernel before it finishes, in several reads. */
+static void test_all_queries_of_a_client_are_answered_before_the_fin(void **state)
 {
     (void)state;
     struct fake_conn *conn = tcp_client();
@@ -423,11 +423,11 @@ int main(void)
         HARNESS_TEST(test_own_sockets_serve_as_ever_while_old_queries_wait),
         HARNESS_TEST(test_new_queries_do_not_prolong_the_time_that_own_sockets_serve),
         HARNESS_TEST(test_own_sockets_do_not_serve_for_ever_while_a_query_waits),
-        HARNESS_TEST(test_what_has_come_is_answered),
+        HARNESS_TEST(test_queries_in_the_kernel_are_answered),
         HARNESS_TEST(test_a_client_that_has_left_is_not_waited_for),
         HARNESS_TEST(test_a_busy_client_gets_a_fin_behind_its_answers),
         HARNESS_TEST(test_a_busy_client_that_closes_at_a_fin_is_not_waited_for),
-        HARNESS_TEST(test_what_a_client_has_sent_is_answered_before_the_fin),
+        HARNESS_TEST(test_all_queries_of_a_client_are_answered_before_the_fin),
         HARNESS_TEST(test_a_client_that_has_just_come_may_ask_once),
         GIVEN_TEST(test_shared_sockets_are_left_at_once),
         GIVEN_TEST(test_idle_with_shared_sockets_is_drained_at_once),

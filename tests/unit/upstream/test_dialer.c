@@ -151,7 +151,7 @@ static void test_dialer_few_failures_are_not_held_up(void **state)
     close_all(&dialer, turns, 10);
 }
 
-/* The tokens are spent: one that a query waits for dials all the same, as does a first one. */
+/* The tokens are spent: a dial that a query waits for begins all the same, as does a first one. */
 static void test_dialer_a_dial_that_is_waited_for_needs_no_token(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void test_dialer_a_dial_that_is_waited_for_needs_no_token(void **state)
     close_all(&dialer, turns, DIALER_AGAIN_MAX + 1);
 }
 
-static void test_dialer_the_preferred_one_is_next_after_failures(void **state)
+static void test_dialer_a_preferred_dial_is_next_after_failures(void **state)
 {
     (void)state;
     struct dialer dialer;
@@ -216,7 +216,7 @@ int main(void)
         cmocka_unit_test(test_dialer_dials_after_failures_keep_a_rate),
         cmocka_unit_test(test_dialer_few_failures_are_not_held_up),
         cmocka_unit_test(test_dialer_a_dial_that_is_waited_for_needs_no_token),
-        cmocka_unit_test(test_dialer_the_preferred_one_is_next_after_failures),
+        cmocka_unit_test(test_dialer_a_preferred_dial_is_next_after_failures),
         cmocka_unit_test(test_dialer_success_gives_its_token_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

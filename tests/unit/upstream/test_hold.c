@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What is done with a connection that idles. */
+/* Decisions about idle connections. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ static void test_hold_of_a_limit_that_is_too_short_is_none(void **state)
     expect(&facts, HOLD_WAIT, 0);
 }
 
-static void test_hold_closes_what_need_not_stay(void **state)
+static void test_hold_closes_connections_that_need_not_stay(void **state)
 {
     (void)state;
     struct hold_facts facts = nailed(59 * S, 0);
@@ -107,7 +107,7 @@ int main(void)
         cmocka_unit_test(test_hold_without_a_limit_does_nothing),
         cmocka_unit_test(test_hold_replaces_where_a_query_may_not_be),
         cmocka_unit_test(test_hold_of_a_limit_that_is_too_short_is_none),
-        cmocka_unit_test(test_hold_closes_what_need_not_stay),
+        cmocka_unit_test(test_hold_closes_connections_that_need_not_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What is believed about a peer's idle limit. */
+/* The estimate of a peer's idle limit. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static void test_idle_limit_learns_nothing_from_a_close_that_is_too_early(void *
     assert_int_equal(idle_limit_us(&limit), 5 * S);
 }
 
-/* The Recursor closes after two to ten seconds: what it does twice in a row is no accident. */
+/* The Recursor closes after two to ten seconds: two closes in a row are no accident. */
 static void test_idle_limit_of_a_server_that_varies_is_its_shortest(void **state)
 {
     (void)state;

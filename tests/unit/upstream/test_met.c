@@ -544,7 +544,7 @@ static void mark(void *context, const struct upstream_view *view)
     seen[ntohl(view->addr.in.sin_addr.s_addr) & 0xffff]++;
 }
 
-/* Two people ask at the same time, while upstreams are freed, also the one where a walk goes on,
+/* Two walks go on at the same time, while upstreams are freed, also the one where a walk goes on,
  * and others are made. */
 static void test_walks_that_take_turns_see_each_that_stays_once(void **state)
 {

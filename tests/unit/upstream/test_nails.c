@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Nailed connections against peers that close what idles: the share of the time with a ready one,
- * and what that costs. */
+/* Nailed connections to peers that close idle connections: the share of the time with a ready one,
+ * and its cost. */
 
 #include "dns/build.h"
 #include "dns/edns.h"
@@ -11,11 +11,11 @@
 
 enum { CONNS_MAX = 2000 };
 
-/* A peer with an idle limit, and what it has seen. */
+/* A peer with an idle limit, and its observations. */
 struct server {
     uint64_t limit_us;        /* 0: none */
     uint64_t sweeps_every_us; /* it looks for idle connections so often; 0: all the time */
-    bool drops_holds;        /* never answers what has no RD */
+    bool drops_holds;        /* never answers queries without RD */
     uint16_t announces_100ms; /* RFC 7828; 0: not */
     uint64_t heard_at[CONNS_MAX];
     size_t holds, hold_conns[CONNS_MAX];
@@ -128,7 +128,7 @@ static uint64_t ready_in_ten_thousand(const struct fixture *f)
     return f->ready_us * 10000 / f->total_us;
 }
 
-/* From half a second: what real servers have, and less. */
+/* From half a second on: the limits of real servers, and shorter ones. */
 static const uint64_t limits_ms[] = {600, 1000, 1400, 2000, 5000, 10000, 30000, 120000};
 
 static void test_nails_are_ready_while_idle(void **state)
@@ -220,7 +220,7 @@ static void test_nails_obey_an_announced_limit(void **state)
     world_close(&f.world);
 }
 
-/* What a hold query is, and that no number about clients' queries shows it. */
+/* The content of a hold query; no count of clients' queries includes it. */
 static void test_nails_hold_with_a_cheap_query_that_is_nobodys(void **state)
 {
     (void)state;
@@ -306,7 +306,7 @@ static void test_nails_with_few_requests_are_replaced(void **state)
     world_close(&f.world);
 }
 
-/* hold: no. Nothing is sent while nobody asks, and a query dials. */
+/* hold: no. Without queries nothing is sent, and a query dials. */
 static void test_nails_that_are_not_held_sleep(void **state)
 {
     (void)state;
@@ -358,7 +358,7 @@ static void test_nails_of_met_servers_are_held_for_ten_minutes(void **state)
     world_close(&f.world);
 }
 
-/* The server says twenty minutes: so long it may be held, whoever met it. */
+/* The server announces twenty minutes: its connection is held for that long. */
 static void test_nails_of_met_servers_are_held_as_long_as_announced(void **state)
 {
     (void)state;
@@ -378,8 +378,8 @@ static void test_nails_of_met_servers_are_held_as_long_as_announced(void **state
     world_close(&f.world);
 }
 
-/* A connection that died without a word is found out by its hold query: when a query comes, its
- * successor is there. Nothing is held against the server. */
+/* A hold query detects a silently dead connection: when a query comes, the successor is ready. The
+ * server's health does not suffer. */
 static void test_nails_that_are_dead_are_found_out_while_idle(void **state)
 {
     (void)state;
@@ -405,7 +405,7 @@ static void test_nails_that_are_dead_are_found_out_while_idle(void **state)
     world_close(&f.world);
 }
 
-/* Queries without RD are dropped there: successors take over instead, and nobody calls it ill. */
+/* Queries without RD are dropped there: successors take over instead, and the server is not ill. */
 static void test_nails_of_servers_that_drop_hold_queries_are_replaced(void **state)
 {
     (void)state;
@@ -424,7 +424,7 @@ static void test_nails_of_servers_that_drop_hold_queries_are_replaced(void **sta
     world_close(&f.world);
 }
 
-/* It closes whatever it accepts, at once: as good as refused, so the dials rest. */
+/* It closes each connection at once. That equals a refusal, so the dials rest. */
 static void test_nails_of_peers_that_close_at_once_have_a_bound(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Servers that answer one query per connection, and servers that only look so. */
+/* Servers that answer one query per connection, and servers that only seem to. */
 
 #include "unit/upstream/world.h"
 
@@ -163,7 +163,7 @@ static void test_one_answer_is_retested_by_one_connection(void **state)
     world_close(&f.world);
 }
 
-/* NSD and dnsdist looked so; a stall, and a reset, prove nothing. */
+/* NSD and dnsdist seemed to do so. A stall or a reset proves nothing. */
 static void test_one_answer_is_not_concluded_from_stalls_and_resets(void **state)
 {
     (void)state;
@@ -182,7 +182,7 @@ static void test_one_answer_is_not_concluded_from_stalls_and_resets(void **state
     }
 }
 
-/* It did answer two on one connection: whatever happens later is something else. */
+/* It answered two queries on one connection: later closes have another reason. */
 static void test_one_answer_is_never_concluded_after_two_answers(void **state)
 {
     (void)state;
@@ -197,7 +197,7 @@ static void test_one_answer_is_never_concluded_after_two_answers(void **state)
     world_close(&f.world);
 }
 
-/* One worker dialled such a server 1,598 times: now at most so many a second. */
+/* One worker once dialled such a server 1,598 times. Now a rate bounds the dials. */
 static void test_one_answer_dials_have_a_bound(void **state)
 {
     (void)state;

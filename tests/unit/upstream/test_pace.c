@@ -59,7 +59,7 @@ static void test_rates_finer_than_the_clock_still_let_through(void **state)
     assert_int_equal(pace_take(&pace, T0, UINT32_MAX), T0);
 }
 
-static void test_one_given_back_may_be_taken_again(void **state)
+static void test_a_returned_token_may_be_taken_again(void **state)
 {
     (void)state;
     struct pace pace = {0};
@@ -78,7 +78,7 @@ int main(void)
         cmocka_unit_test(test_a_refused_one_takes_nothing),
         cmocka_unit_test(test_over_a_long_time_the_rate_is_kept),
         cmocka_unit_test(test_what_was_not_used_is_not_saved_beyond_a_second),
-        cmocka_unit_test(test_one_given_back_may_be_taken_again),
+        cmocka_unit_test(test_a_returned_token_may_be_taken_again),
         cmocka_unit_test(test_rates_finer_than_the_clock_still_let_through),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* An upstream without another way than its streams restarts: its queries wait for it. */
+/* An upstream that is asked over streams restarts: its queries wait for it. */
 
 #include "unit/upstream/world.h"
 
@@ -99,7 +99,7 @@ static void test_patience_ends(void **state)
     world_close(&f.world);
 }
 
-/* Nothing is known that speaks for its return. */
+/* Nothing suggests that it returns. */
 static void test_patience_is_not_for_servers_that_never_answered(void **state)
 {
     (void)state;
@@ -223,7 +223,7 @@ static void test_patience_is_not_needed_where_another_server_answers(void **stat
     world_close(&f.world);
 }
 
-/* A stop of the daemon, or of the zone, does not hang on those that wait. */
+/* Waiting queries do not delay a stop of the daemon or of the zone. */
 static void test_patience_ends_with_the_upstream(void **state)
 {
     (void)state;

@@ -81,7 +81,7 @@ static void test_plan_adds_one_under_load_up_to_the_limit(void **state)
     assert_int_equal(plan_dials(&facts), 0);
 }
 
-static void test_plan_dials_what_a_lossy_path_is_worth(void **state)
+static void test_plan_dials_more_on_a_lossy_path(void **state)
 {
     (void)state;
     struct plan_facts facts = nailed();
@@ -138,7 +138,7 @@ int main(void)
         cmocka_unit_test(test_plan_dials_a_spare_for_one_that_ends),
         cmocka_unit_test(test_plan_keeps_two_for_one_request_a_connection),
         cmocka_unit_test(test_plan_adds_one_under_load_up_to_the_limit),
-        cmocka_unit_test(test_plan_dials_what_a_lossy_path_is_worth),
+        cmocka_unit_test(test_plan_dials_more_on_a_lossy_path),
         cmocka_unit_test(test_plan_spares_have_a_bound),
         cmocka_unit_test(test_plan_a_connection_of_few_requests_ends_at_half_its_life),
         cmocka_unit_test(test_plan_lead_covers_a_burst_and_the_rate),

@@ -64,7 +64,7 @@ static void test_rfc7828_is_asked_once_on_each_connection(void **state)
     world_close(&f.world);
 }
 
-/* Idle at most as long as the peer says, a little less: it is held before that. */
+/* A connection is held a little before the peer's announced limit. */
 static void test_rfc7828_timeout_bounds_idling(void **state)
 {
     (void)state;
@@ -83,8 +83,8 @@ static void test_rfc7828_timeout_bounds_idling(void **state)
     world_close(&f.world);
 }
 
-/* Where nothing is held it is we who close, and the next query dials. */
-static void test_rfc7828_timeout_ends_what_is_not_held(void **state)
+/* Without holding, our side closes, and the next query dials. */
+static void test_rfc7828_timeout_closes_connections_that_are_not_held(void **state)
 {
     (void)state;
     struct fixture f;
@@ -268,7 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rfc7828_is_asked_once_on_each_connection),
         cmocka_unit_test(test_rfc7828_timeout_bounds_idling),
-        cmocka_unit_test(test_rfc7828_timeout_ends_what_is_not_held),
+        cmocka_unit_test(test_rfc7828_timeout_closes_connections_that_are_not_held),
         cmocka_unit_test(test_rfc7828_zero_drains_that_connection_only),
         cmocka_unit_test(test_rfc7828_a_restart_does_not_end_nailing),
         cmocka_unit_test(test_rfc7828_zero_on_fresh_connections_pauses_nailing),

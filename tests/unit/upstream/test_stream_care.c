@@ -261,7 +261,7 @@ static void test_stream_a_dead_path_is_left_soon(void **state)
     }
 }
 
-/* What was written before and acknowledged says nothing of the query. */
+/* Acknowledged bytes of earlier queries say nothing about this query. */
 static void test_stream_a_path_that_dies_between_two_queries_is_left_soon(void **state)
 {
     (void)state;
@@ -296,8 +296,8 @@ static void test_stream_a_slow_server_that_acknowledges_is_asked_once(void **sta
     world_close(&f.world);
 }
 
-/* Acknowledgements ride with the answers: asked twice until that is learned, and once more each time
- * it is forgotten. */
+/* Acknowledgements ride with the answers: queries are sent twice until that is learned, and once
+ * more each time it is forgotten. */
 static void test_stream_late_acknowledgements_are_learned_and_forgotten(void **state)
 {
     (void)state;
@@ -322,7 +322,7 @@ static void test_stream_late_acknowledgements_are_learned_and_forgotten(void **s
     world_close(&f.world);
 }
 
-/* An answer after a lost segment was sent again says nothing of the peer. */
+/* An answer after a retransmission says nothing about the peer. */
 static void test_stream_a_lost_segment_teaches_nothing(void **state)
 {
     (void)state;
@@ -702,7 +702,7 @@ static void test_stream_idle_close_is_no_failure(void **state)
     world_close(&f.world);
 }
 
-/* A peer that closes whatever it accepts is as good as one that refuses: it has back-off. */
+/* A peer that closes each connection at once gets the back-off of one that refuses. */
 static void test_stream_closes_at_once_in_a_row_rest(void **state)
 {
     (void)state;
