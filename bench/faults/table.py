@@ -73,7 +73,7 @@ def cell_words(figures, one, times):
 
 
 def miss_words(label, miss, ours, other, one, times):
-    """One sentence about what was not reached."""
+    """One sentence about a missed part of the goal."""
     if miss.what == "failures":
         return f"{label}: {miss.ours} failed, {miss.other} {miss.theirs}"
     if miss.what == "recovery":
@@ -137,7 +137,7 @@ def head(known, times):
         f"namespaces, over a link of 10 ms. The fault begins at {times.begin_s:g} s and ends at {times.end_s:g} s, "
         f"where a row says nothing else; it is observed until {times.total_s:g} s. A cell has:", "",
         "- queries that failed (SERVFAIL, or no answer within 5 s), from the beginning of the fault on",
-        "- p99 of those answered",
+        "- p99 of the answered queries",
         "- time to recover: until a second begins in which 95 % are answered within 50 ms; counted from the end of "
         "the fault, or from its beginning where a path existed all the time (rows with *)", "",
         f"- {known['date']}, {known['took_s']} s: `{known['command']}`",
@@ -166,7 +166,7 @@ def markdown(chosen, known, times, points):
     lines += ["", "## The faults", "", *[f"- {one.title}: {one.about}" for one in chosen], "",
               "## Where the goal does not hold", "",
               "The goal: no more failures than the best of the others, the first to recover, p99 no worse than twice the best "
-              "(two queries, 1 % of the failures and 0.1 s are noise). A percentile leaves out what failed, so a peer that fails more queries has fewer slow answers: that is said, and is no miss.", "",
+              "(two queries, 1 % of the failures and 0.1 s are noise). A percentile leaves out failed queries, so a peer that fails more of them has fewer slow answers: the list names such rows, but they do not count as missed.", "",
               *(below or ["- nowhere in this run"]), ""]
     return "\n".join(lines)
 

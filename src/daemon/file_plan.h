@@ -5,8 +5,8 @@
 
 /*
  * Shares the files that this process may open. Clients may take half of the files that the daemon
- * does not need itself, so they cannot take those of upstreams, of the control socket and of
- * listeners. Pure.
+ * does not need itself, so they cannot take the files of upstreams, of the control socket and
+ * of listeners. Pure.
  */
 
 #include <stddef.h>

@@ -13,7 +13,7 @@ numbers = itertools.count(1)  # no name is asked twice, so no answer comes from 
 
 
 def zones_for(servers, transports=TRANSPORTS, address=None, **more):
-    """The part of a configuration that names the servers: zones that nail them over those transports. An authoritative
+    """The part of a configuration that names the servers: zones that nail them over these transports. An authoritative
     server is a stub zone's, a resolver a forward zone's. address(server, transport): where the daemon finds a server."""
     address = address or (lambda server, transport: server.address(transport))
     parts = {"stub-zones": [], "forward-zones": []}

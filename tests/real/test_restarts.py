@@ -51,7 +51,7 @@ class Restart:
 
 
 def play(daemon, servers, rate, how):
-    """(the rows of a table, those of them that are not well)"""
+    """(the rows of a table, the rows that are not well)"""
     restart = Restart(daemon, servers, rate)
     restart.play(how)
     # A strict TLS upstream is waited for; the time away is longer when the server is slow to start.

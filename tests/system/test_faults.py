@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""bench/faults: are its figures and verdicts those of its points, and does a fault do what its row says? How well
-a system does is not judged here."""
+"""bench/faults: does it compute figures and verdicts from its points correctly, and does a fault do what its row says?
+These tests do not judge how well a system does."""
 
 import csv
 import os
@@ -93,7 +93,7 @@ def test_a_percentile_is_excused_by_failures_of_the_other_only():
     ours, others = figures(0, 400.0, 5.0), {"a": figures(500, 20.0, 9.0)}
     assert [one.is_excused for one in verdict.misses(ours, others)] == [True]
     assert [one.is_excused for one in verdict.misses(ours, {"a": figures(1, 20.0, 9.0)})] == [False]
-    # The best of those that fail no more counts first.
+    # The best of the systems that fail no more counts first.
     both = verdict.misses(ours, others | {"b": figures(0, 100.0, 9.0)})
     assert [(one.other, one.is_excused) for one in both] == [("b", False)]
 
