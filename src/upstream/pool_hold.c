@@ -54,8 +54,10 @@ static void pool_heard_zero(struct pool *pool, struct conn *conn)
         pool_give_places(pool);
         timer_start(pool->env->loop, &pool->tend_later, pool->keepalive.left_alone_until_at);
     }
-    if (conn && conn->state == CONN_READY)
-        conn_retire(conn, CONN_END_KEEPALIVE_ZERO);
+    if (!conn || conn->state != CONN_READY)
+        return;
+    conn_retire(conn, CONN_END_KEEPALIVE_ZERO);
+    pool_tend(pool); /* its last answer may take long, and the successor need not wait for it */
 }
 
 void pool_heard_keepalive(struct pool *pool, struct conn *conn, uint16_t timeout_100ms)

@@ -128,6 +128,35 @@ static void test_rfc7828_zero_drains_that_connection_only(void **state)
     world_close(&f.world);
 }
 
+/* The first of two queries is answered with a 0, the other one takes long. */
+static void answer_one_slowly(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    answer_with_timeout(owner, ask, answer);
+    if (ask->index > 0)
+        answer->delay_us = S;
+}
+
+/* A connection that drains takes no queries: its successor does not wait for its last answer. */
+static void test_rfc7828_zero_has_a_successor_dialled_at_once(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker first, slow;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, 0, &options);
+    fake_peer_set(f.peer, answer_one_slowly, &f.script);
+    ask(&first, &f.world, "www.example", f.upstream);
+    ask(&slow, &f.world, "slow.example", f.upstream);
+    fake_loop_advance(f.world.loop, 100 * MS);
+    assert_int_equal(first.result, ASKER_ANSWERED);
+    assert_int_equal(slow.result, ASKER_WAITING);
+    assert_int_equal(f.world.stats.upstream_draining, 1);
+    assert_int_equal(f.world.stats.upstream_ready, 1);
+    fake_loop_advance(f.world.loop, S);
+    assert_int_equal(slow.result, ASKER_ANSWERED);
+    world_close(&f.world);
+}
+
 static struct conn *first_ready(const struct fixture *f)
 {
     LIST_EACH(node, &f->upstream->pool.conns)
@@ -270,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_rfc7828_timeout_bounds_idling),
         cmocka_unit_test(test_rfc7828_timeout_closes_connections_that_are_not_held),
         cmocka_unit_test(test_rfc7828_zero_drains_that_connection_only),
+        cmocka_unit_test(test_rfc7828_zero_has_a_successor_dialled_at_once),
         cmocka_unit_test(test_rfc7828_a_restart_does_not_end_nailing),
         cmocka_unit_test(test_rfc7828_zero_on_fresh_connections_pauses_nailing),
         cmocka_unit_test(test_rfc7828_zero_without_fallback_still_answers),
