@@ -86,7 +86,7 @@ enum { ATTEMPT_STRAYS_MAX = 16, ATTEMPTS_FREE_MAX = 4096 };
 
 /* How long a query stays registered on a live stream. Servers that answer later than that are
  * broken, and the entry is needed for others. */
-#define ATTEMPT_LATE_US (30 * US_PER_S)
+#define ATTEMPT_LATE_US CONN_LATE_US
 
 /* Takes one from the free list or memory; NULL when out of memory. */
 struct attempt *attempt_new(struct upstream_env *env, struct upstream *upstream,

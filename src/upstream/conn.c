@@ -128,6 +128,28 @@ static void on_ready_due(struct conn *conn)
     }
 }
 
+/* Hold queries are not worth the wait. */
+static bool may_drain_on(const struct conn *conn)
+{
+    return !conn->drains_late && conn->inflight.live > conn->holding &&
+           conn->env->late_drains < CONN_LATE_DRAINS_MAX &&
+           loop_now(conn->env->loop) < conn->since_at + CONN_LATE_US;
+}
+
+/* A server may need longer for an answer than clients wait. Without a bound, names that are never
+ * answered would keep many connections where each carries few queries. */
+static void on_drain_due(struct conn *conn)
+{
+    if (!may_drain_on(conn)) {
+        conn_end(conn, conn->ending);
+        return;
+    }
+    conn->drains_late = true;
+    conn->env->late_drains++;
+    conn->until_at = conn->since_at + CONN_LATE_US;
+    timer_start(conn->env->loop, &conn->due, conn->until_at);
+}
+
 static void on_due(struct timer *timer)
 {
     struct conn *conn = CONTAINER_OF(timer, struct conn, due);
@@ -146,7 +168,7 @@ static void on_due(struct timer *timer)
         on_ready_due(conn);
         break;
     case CONN_DRAINING:
-        conn_end(conn, conn->ending);
+        on_drain_due(conn);
         break;
     default:
         MUST(!"a state without a deadline");
@@ -171,6 +193,7 @@ void conn_end(struct conn *conn, enum conn_end why)
         conn_count_end(conn->env->stats, conn->secure, why);
     conn_count_io(conn);
     conn_move(conn, CONN_CLOSED, 0);
+    conn->env->late_drains -= conn->drains_late;
     dialer_leave(&conn->env->dialer, &conn->turn);
     if (conn->link)
         link_close(&conn->link);

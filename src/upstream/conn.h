@@ -93,6 +93,7 @@ struct conn {
     bool asked_keepalive;     /* RFC 7828 has been asked on it */
     bool paced;               /* resting: only for a bound on dials (the pool's) */
     bool peer_had_all;        /* the peer closed, and had acknowledged every byte */
+    bool drains_late;         /* draining for longer than usual, and counted */
     size_t early_room;        /* securing: bytes of queries that may still leave early */
 
     struct link *link;
@@ -127,7 +128,11 @@ struct conn {
 enum {
     CONN_UNSENT_MAX = 256 * 1024, /* bytes of queries that wait for the kernel */
     CONN_STRAYS_MAX = 16,         /* messages nobody asked for, until the peer counts as broken */
+    CONN_LATE_DRAINS_MAX = 64,    /* of a worker: those that drain for longer than usual */
 };
+
+/* How long a query may stay registered, so how long a connection may drain for a late answer. */
+#define CONN_LATE_US (30 * US_PER_S)
 
 /* Parked. addr, options and secure (NULL: no TLS) are borrowed. NULL out of memory. */
 struct conn *conn_new(struct upstream_env *env, const struct addr *addr,

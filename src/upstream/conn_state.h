@@ -30,7 +30,8 @@
     CONN_STATE(READY, "ready", CONN_BIT(DRAINING) | CONN_BIT(CLOSED),                              \
                "takes queries; idle, age and stall are watched")                                   \
     CONN_STATE(DRAINING, "draining", CONN_BIT(CLOSED),                                             \
-               "takes no more queries and closes with its last answer; twice query-timeout")       \
+               "takes no more queries and closes with its last answer; twice query-timeout, "       \
+               "or 30 s while a late answer is awaited")                                             \
     CONN_STATE(CLOSED, "closed", 0, "gone")
 
 enum conn_state {

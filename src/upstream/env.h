@@ -33,6 +33,7 @@ struct upstream_env {
     struct nail_quota *quota;
     bool (*make_nail_room)(struct upstream_env *env); /* nail_room.h */
     struct dialer dialer;
+    unsigned late_drains; /* connections with drains_late */
     struct trouble_lines trouble_lines;
     struct list free_attempts;
     unsigned free_attempt_count;

@@ -236,6 +236,49 @@ static void test_recycling_needs_no_more_of_the_quota(void **state)
     world_close(&world);
 }
 
+static void be_silent(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    (void)owner;
+    (void)ask;
+    answer->how = FAKE_SILENT;
+}
+
+static void on_quiet(void *owner)
+{
+    (void)owner;
+}
+
+/* Late answers are worth a wait of 30 s, but not on any number of connections. */
+static void test_recycling_few_drain_for_long(void **state)
+{
+    (void)state;
+    enum { COUNT = CONN_LATE_DRAINS_MAX + 20 };
+    static const struct exchange_handler lingers = {.on_answer = asker_on_answer,
+                                                    .on_failed = asker_on_failed,
+                                                    .on_quiet = on_quiet,
+                                                    .lingers = true};
+    static struct asker askers[COUNT];
+    struct world world;
+    struct upstream_options options = world_nailed();
+    options.fallback = UPSTREAM_FALLBACK_NONE;
+    options.max_requests = 1;
+    world_open(&world);
+    world_peer(&world, "10.1.1.1@53", be_silent, NULL);
+    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    fake_loop_advance(world.loop, 100 * MS);
+    for (int i = 0; i < COUNT; i++) {
+        ask(&askers[i], &world, "www.example", upstream);
+        askers[i].exchange.handler = &lingers;
+        fake_loop_advance(world.loop, 10 * MS);
+    }
+    fake_loop_advance(world.loop, EXCHANGE_WALL_US + 2 * options.query_timeout_us);
+    assert_int_equal(world.stats.upstream_draining, CONN_LATE_DRAINS_MAX);
+    fake_loop_advance(world.loop, CONN_LATE_US);
+    assert_int_equal(world.stats.upstream_draining, 0);
+    assert_int_equal(upstreams_env(world.upstreams)->late_drains, 0);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_recycling_by_command_is_for_the_prefix_alone),
         cmocka_unit_test(test_recycling_needs_no_more_of_the_quota),
         cmocka_unit_test(test_recycling_drains_what_is_in_flight),
+        cmocka_unit_test(test_recycling_few_drain_for_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
