@@ -139,7 +139,8 @@ static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
 }
 
 /* A server that restarts may accept connections and end them for a while. Time bounds the attempts
- * there, not their number: each takes a dial, and the pool paces dials. */
+ * there, not their number: each takes a dial, and the pool paces dials that follow useless
+ * connections. On others the server answers, and the question may be what ends them. */
 static bool is_bound_by_time(const struct exchange *exchange, const struct attempt *attempt)
 {
     return attempt->over_stream && !exchange->asked.attempts_left &&
@@ -545,7 +546,8 @@ static void on_failed(struct attempt *attempt, enum attempt_failure why)
         tell_loss(attempt, failure_word(why));
     if (why == ATTEMPT_CLOSED && !attempt->waiting && !replaced)
         forgive_stream(exchange, index);
-    if (why == ATTEMPT_CLOSED && is_bound_by_time(exchange, attempt))
+    if (why == ATTEMPT_CLOSED && attempt->upstream->pool.useless > 0 &&
+        is_bound_by_time(exchange, attempt))
         count_attempt(exchange, -1);
     attempt_free(attempt);
     if (!exchange->active) { /* it lingers; or it is being stopped, and its other attempts fall */

@@ -202,6 +202,43 @@ static void test_patience_dials_again_where_a_syn_is_lost(void **state)
     world_close(&f.world);
 }
 
+static void answer_or_close(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    (void)owner;
+    struct message query;
+    assert_int_equal(message_parse(&query, ask->query), MESSAGE_OK);
+    if (query.question.name.wire[0] == strlen("poison"))
+        answer->how = FAKE_CLOSE;
+    else
+        fake_answer_a(answer, ask->query, "192.0.2.1", 300);
+}
+
+/* The server answers all questions but one, for which it ends the connection. That question costs
+ * no more connections than it may send queries. */
+static void test_patience_is_not_for_a_question_that_ends_connections(void **state)
+{
+    (void)state;
+    enum { COUNT = 2000 };
+    static struct asker askers[COUNT];
+    struct fixture f;
+    struct asker poison;
+    fixture_open(&f);
+    answer_once(&f);
+    fake_peer_set(f.peer, answer_or_close, NULL);
+    size_t before = peer_dials(f.peer);
+    ask(&poison, &f.world, "poison.example", f.upstream);
+    for (int i = 0; i < COUNT; i++) {
+        ask(&askers[i], &f.world, "www.example", f.upstream);
+        fake_loop_advance(f.world.loop, MS);
+    }
+    fake_loop_advance(f.world.loop, S);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+    assert_int_equal(poison.result, ASKER_FAILED);
+    assert_in_range(peer_dials(f.peer) - before, 1, 2 * EXCHANGE_ATTEMPTS_MAX);
+    world_close(&f.world);
+}
+
 /* The other server is asked at once. */
 static void test_patience_is_not_needed_where_another_server_answers(void **state)
 {
@@ -251,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_patience_holds_while_no_way_is_left),
 #endif
         cmocka_unit_test(test_patience_dials_again_where_a_syn_is_lost),
+        cmocka_unit_test(test_patience_is_not_for_a_question_that_ends_connections),
         cmocka_unit_test(test_patience_is_not_needed_where_another_server_answers),
         cmocka_unit_test(test_patience_ends_with_the_upstream),
     };
