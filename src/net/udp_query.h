@@ -31,7 +31,7 @@ MUST_USE enum err udp_query_open(struct udp_query **out, struct loop *loop, cons
                                  const struct addr *source, struct span datagram,
                                  const struct udp_query_handler *handler, void *owner);
 
-/* Where it was sent from; family 0 when that is not known, or it was not sent yet. Costs a system call. */
+/* Its source address; family 0 when it is unknown or nothing was sent yet. A system call. */
 void udp_query_local(const struct udp_query *query, struct addr *out);
 
 /* Allowed inside the callbacks; none comes afterwards. *query becomes NULL. */

@@ -4,8 +4,8 @@
 #define NAILUP_RESOLVE_LINGER_H
 
 /*
- * Tasks that failed but may still learn the answer. Their clients have been told of the failure;
- * their question is still registered on a live stream (upstream/exchange.h), and a late answer is
+ * Tasks that failed but may still learn the answer. Their clients already have the failure. Their
+ * question is still registered on a live stream (upstream/exchange.h), and a late answer is
  * cached. A client that asks the same meanwhile joins the task, so a slow server is not asked
  * again for each retry.
  *

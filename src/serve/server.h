@@ -60,8 +60,8 @@ void server_reload(struct server *server, const struct server_options *options,
 enum { SERVER_LAST_US = 3 * 1000000 };
 
 /*
- * The daemon stops. Every query that was received is answered, and stream clients are told with a
- * FIN once their answers have left (session.h).
+ * The daemon stops. Every query that was received is answered, and stream clients get a FIN behind
+ * their answers (session.h).
  *
  * Sockets that others share are left at once: new queries wait there for the next daemon. Our own
  * have no successor, so they serve as ever while queries wait that were received before, but no

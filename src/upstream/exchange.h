@@ -47,7 +47,7 @@ enum {
 #define EXCHANGE_WALL_US (4800 * US_PER_MS)
 #define EXCHANGE_ROUND_US (1200 * US_PER_MS)
 
-/* How long a question waits for an upstream that answered lately, but cannot be had now: a restart
+/* How long a question waits for an upstream that answered lately and is unreachable now: a restart
  * takes that long, and then stale answers are due. */
 #define EXCHANGE_PATIENCE_US (1800 * US_PER_MS)
 

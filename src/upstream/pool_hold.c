@@ -300,7 +300,7 @@ uint64_t pool_hold_note_end(struct pool *pool, const struct conn *conn, enum con
 {
     if (why != CONN_END_PEER_IDLE || conn->ready_at == 0)
         return 0;
-    /* With a hold query under way it idled until that was sent. */
+    /* A connection with a hold query under way was idle until that was sent. */
     uint64_t idle_us = conn->holding ? conn->gap_us : pool_now(pool) - conn->active_at;
     if (conn->ending != CONN_END_NETWORK &&
         idle_limit_closed(&pool->idle_limit, idle_us, conn->survived_us))

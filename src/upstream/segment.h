@@ -23,7 +23,7 @@ struct segment { /* of one upstream; zeroed: nothing is known */
     uint64_t small_until_at;
 };
 
-/* What the next dial announces: TCP_SEGMENT_BYTES, or less after a stall. */
+/* The segment size that the next dial announces: TCP_SEGMENT_BYTES, or less after a stall. */
 uint32_t segment_bytes(const struct segment *segment, uint64_t now);
 
 /* A connection is silent, or a handshake of TLS is not completed: for SEGMENT_FORGET_US dials

@@ -29,7 +29,7 @@
  * time): each question that still waits must notice when the path is back. */
 #define UPSTREAM_RTO_INSTEAD_US (800 * US_PER_MS)
 
-/* An upstream whose streams cannot be had is expected back, for so long after its last answer. */
+/* An upstream without a working stream is expected back for so long after its last answer. */
 #define UPSTREAM_EXPECTED_US (60 * US_PER_S)
 
 /* How long is remembered that a server has no EDNS, or does not keep the case of names. */
