@@ -40,11 +40,13 @@ static void set_udp_options(int fd, const struct addr *local)
         socket_set(fd, IPPROTO_IP, IP_PKTINFO, 1);
 }
 
-/* Accepted sockets inherit them. */
-static void set_tcp_options(int fd)
+/* Accepted sockets inherit them. Loopback has no narrow path, and with its packets of 64 KiB the
+ * kernel takes more answers at once. */
+static void set_tcp_options(int fd, const struct addr *local)
 {
     socket_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    socket_set(fd, IPPROTO_TCP, TCP_MAXSEG, TCP_SEGMENT_BYTES);
+    if (!addr_is_loopback(local))
+        socket_set(fd, IPPROTO_TCP, TCP_MAXSEG, TCP_SEGMENT_BYTES);
 }
 
 static void set_options(const struct listen_socket *socket)
@@ -52,7 +54,7 @@ static void set_options(const struct listen_socket *socket)
     if (socket->type == LISTEN_UDP)
         set_udp_options(socket->fd, &socket->local);
     else
-        set_tcp_options(socket->fd);
+        set_tcp_options(socket->fd, &socket->local);
 }
 
 static bool set_freebind(int fd, int family)

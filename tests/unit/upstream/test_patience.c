@@ -239,6 +239,28 @@ static void test_patience_is_not_for_a_question_that_ends_connections(void **sta
     world_close(&f.world);
 }
 
+/* All packets are dropped, and the connection does not know. It is replaced as soon as some pass. */
+static void test_patience_dials_beside_a_connection_that_is_dead(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker askers[10];
+    fixture_open(&f);
+    answer_once(&f);
+    fake_server_set_dial(fake_peer_server(f.peer), FAKE_DIAL_BLACKHOLE);
+    fake_conn_go_dark(peer_conn(f.peer, 0));
+    for (int i = 0; i < 10; i++) {
+        ask(&askers[i], &f.world, "www.example", f.upstream);
+        fake_loop_advance(f.world.loop, 50 * MS);
+    }
+    fake_loop_advance(f.world.loop, 800 * MS);
+    start_server(&f);
+    fake_loop_advance(f.world.loop, 400 * MS);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+    world_close(&f.world);
+}
+
 /* The other server is asked at once. */
 static void test_patience_is_not_needed_where_another_server_answers(void **state)
 {
@@ -289,6 +311,7 @@ int main(void)
 #endif
         cmocka_unit_test(test_patience_dials_again_where_a_syn_is_lost),
         cmocka_unit_test(test_patience_is_not_for_a_question_that_ends_connections),
+        cmocka_unit_test(test_patience_dials_beside_a_connection_that_is_dead),
         cmocka_unit_test(test_patience_is_not_needed_where_another_server_answers),
         cmocka_unit_test(test_patience_ends_with_the_upstream),
     };
