@@ -508,12 +508,33 @@ bool pool_wait(struct pool *pool, struct pool_waiter *waiter)
         pool_leave(pool, waiter);
         return false;
     }
+    redial_for_waiters(pool);
     return true;
+}
+
+static bool is_dialing(const struct pool *pool)
+{
+    LIST_EACH(node, &pool->conns)
+    {
+        enum conn_state state = conn_of(node)->state;
+        if (state == CONN_PARKED || state == CONN_DIALING || state == CONN_SECURING)
+            return true;
+    }
+    return false;
+}
+
+/* A silent connection may be dead: its waiters do not wait until that is proved. */
+static bool wants_redial(const struct pool *pool)
+{
+    enum pool_lack lack = pool_choice_lack(&pool->conns);
+    if (lack == POOL_STALLED)
+        return pool->waiting_count > 0 && !is_dialing(pool);
+    return lack == POOL_RESTING && pool->patient_count > 0;
 }
 
 static void redial_for_waiters(struct pool *pool)
 {
-    if (pool->patient_count == 0 || pool_choice_lack(&pool->conns) != POOL_RESTING)
+    if (pool->closing || !wants_redial(pool))
         return;
     uint64_t now = pool_now(pool), at = pool->dialed_at + POOL_RETURN_US;
     if (now < at)

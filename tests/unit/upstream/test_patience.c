@@ -202,6 +202,29 @@ static void test_patience_dials_again_where_a_syn_is_lost(void **state)
     world_close(&f.world);
 }
 
+/* The path is dark for two seconds, and a firewall there has forgotten the connection. That is silent
+ * and not proved dead yet, but dials go on. */
+static void test_patience_dials_on_beside_a_silent_connection(void **state)
+{
+    (void)state;
+    enum { COUNT = 30, DARK = 20 };
+    static struct asker askers[COUNT];
+    struct fixture f;
+    fixture_open(&f);
+    answer_once(&f);
+    fake_conn_go_dark(peer_conn(f.peer, 0));
+    fake_server_set_dial(fake_peer_server(f.peer), FAKE_DIAL_BLACKHOLE);
+    for (int i = 0; i < COUNT; i++) {
+        if (i == DARK)
+            start_server(&f);
+        ask(&askers[i], &f.world, "www.example", f.upstream);
+        fake_loop_advance(f.world.loop, 100 * MS);
+    }
+    for (int i = DARK; i < COUNT; i++)
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+    world_close(&f.world);
+}
+
 static void answer_or_close(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     (void)owner;
@@ -310,6 +333,7 @@ int main(void)
         cmocka_unit_test(test_patience_holds_while_no_way_is_left),
 #endif
         cmocka_unit_test(test_patience_dials_again_where_a_syn_is_lost),
+        cmocka_unit_test(test_patience_dials_on_beside_a_silent_connection),
         cmocka_unit_test(test_patience_is_not_for_a_question_that_ends_connections),
         cmocka_unit_test(test_patience_dials_beside_a_connection_that_is_dead),
         cmocka_unit_test(test_patience_is_not_needed_where_another_server_answers),
