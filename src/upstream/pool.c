@@ -555,6 +555,7 @@ bool pool_wait_patiently(struct pool *pool, struct pool_waiter *waiter)
     waiter->is_patient = true;
     add_waiter(pool, waiter);
     pool_tend(pool);
+    push_dials(pool, true);
     redial_for_waiters(pool);
     return true;
 }

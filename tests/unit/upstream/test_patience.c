@@ -202,6 +202,51 @@ static void test_patience_dials_again_where_a_syn_is_lost(void **state)
     world_close(&f.world);
 }
 
+static void ignore_turn(struct dial_turn *turn)
+{
+    (void)turn;
+}
+
+static void on_conn(struct pool_waiter *waiter, struct conn *conn)
+{
+    (void)conn;
+    waiter->on_conn = NULL;
+}
+
+static void on_no_conn(struct pool_waiter *waiter, enum conn_end why)
+{
+    (void)waiter;
+    (void)why;
+}
+
+/* Dead servers have all places for dials after a failure, and the redial is in line behind them. */
+static void test_patience_is_not_held_up_by_dials_to_dead_servers(void **state)
+{
+    (void)state;
+    enum { COUNT = DIALER_AGAIN_MAX + 10 };
+    static struct dial_turn turns[COUNT];
+    struct fixture f;
+    struct pool_waiter waiter = {.on_conn = on_conn, .on_no_conn = on_no_conn};
+    fixture_open(&f);
+    struct dialer *dialer = &upstreams_env(f.world.upstreams)->dialer;
+    answer_once(&f);
+    stop_server(&f);
+    for (int i = 0; i < COUNT; i++) {
+        dial_turn_init(&turns[i], ignore_turn);
+        dialer_ask(dialer, &turns[i], true);
+    }
+    fake_loop_advance(f.world.loop, BACKOFF_CAP_US);
+    assert_int_equal(f.world.stats.upstream_parked, 1);
+    start_server(&f);
+    list_init(&waiter.node);
+    assert_true(pool_wait_patiently(&f.upstream->pool, &waiter));
+    fake_loop_advance(f.world.loop, 10 * MS);
+    assert_null(waiter.on_conn);
+    for (int i = COUNT - 1; i >= 0; i--)
+        dialer_leave(dialer, &turns[i]);
+    world_close(&f.world);
+}
+
 /* The path is dark for two seconds, and a firewall there has forgotten the connection. That is silent
  * and not proved dead yet, but dials go on. */
 static void test_patience_dials_on_beside_a_silent_connection(void **state)
@@ -334,6 +379,7 @@ int main(void)
 #endif
         cmocka_unit_test(test_patience_dials_again_where_a_syn_is_lost),
         cmocka_unit_test(test_patience_dials_on_beside_a_silent_connection),
+        cmocka_unit_test(test_patience_is_not_held_up_by_dials_to_dead_servers),
         cmocka_unit_test(test_patience_is_not_for_a_question_that_ends_connections),
         cmocka_unit_test(test_patience_dials_beside_a_connection_that_is_dead),
         cmocka_unit_test(test_patience_is_not_needed_where_another_server_answers),
