@@ -79,7 +79,8 @@ static void hold_query_note_silence(struct hold_query *query)
     struct conn *conn = query->flight.conn;
 
     query->state = HOLD_QUERY_SILENT;
-    pool->hold_unanswered++;
+    if (!conn_misses_ack(&query->flight)) /* else the path is dark, and the server never had it */
+        pool->hold_unanswered++;
     STATS_INC(pool->env->stats, upstream_holds_silent);
     bool is_silent = conn_silent_since_at(&query->flight) == query->flight.sent_at;
     if (conn->state != CONN_READY || !is_silent)

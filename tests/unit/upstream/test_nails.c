@@ -425,6 +425,31 @@ static void test_nails_of_servers_that_drop_hold_queries_are_replaced(void **sta
 }
 
 /* It closes each connection at once. That equals a refusal, so the dials rest. */
+/* Lost hold queries say nothing about the server, so cheap queries hold its connections again. */
+static void test_nails_are_held_by_queries_after_the_path_was_dark(void **state)
+{
+    (void)state;
+    enum { CONNECTIONS = 3 };
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    options.connections = CONNECTIONS;
+    fixture_open(&f, 0, &options);
+    f.server.announces_100ms = 100;
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    for (size_t i = 0; i < CONNECTIONS; i++)
+        fake_conn_go_dark(peer_conn(f.peer, i));
+    fake_server_set_dial(fake_peer_server(f.peer), FAKE_DIAL_BLACKHOLE);
+    fake_loop_advance(f.world.loop, 60 * S);
+    fake_server_set_dial(fake_peer_server(f.peer), FAKE_DIAL_ACCEPT);
+    fake_loop_advance(f.world.loop, 10 * S);
+    size_t holds = f.server.holds, dials = peer_dials(f.peer);
+    fake_loop_advance(f.world.loop, 300 * S);
+    assert_int_equal(peer_dials(f.peer), dials);
+    assert_true(f.server.holds >= holds + CONNECTIONS * 300 / 10);
+    world_close(&f.world);
+}
+
 static void test_nails_of_peers_that_close_at_once_have_a_bound(void **state)
 {
     (void)state;
@@ -470,6 +495,7 @@ int main(void)
         cmocka_unit_test(test_nails_of_met_servers_are_held_as_long_as_announced),
         cmocka_unit_test(test_nails_that_are_dead_are_found_out_while_idle),
         cmocka_unit_test(test_nails_of_servers_that_drop_hold_queries_are_replaced),
+        cmocka_unit_test(test_nails_are_held_by_queries_after_the_path_was_dark),
         cmocka_unit_test(test_nails_of_peers_that_close_at_once_have_a_bound),
         cmocka_unit_test(test_nails_with_a_very_short_limit_are_dialled_again),
     };
