@@ -215,6 +215,7 @@ static void on_connected(void *owner)
 {
     struct conn *conn = owner;
 
+    conn->tcp_us = MAX(loop_now(conn->env->loop) - conn->dialed_at, 1u);
     conn_move(conn, CONN_SECURING, conn->dialed_at + conn->options->connect_timeout_us);
     conn->peer_was_reached = true;
     conn->early_room = tls_early_max(link_tls(conn->link));
@@ -244,6 +245,8 @@ static void on_open(void *owner)
     uint64_t now = loop_now(conn->env->loop);
 
     dialer_leave(&conn->env->dialer, &conn->turn);
+    if (!conn->tcp_us)
+        conn->tcp_us = MAX(now - conn->dialed_at, 1u);
     conn_move(conn, CONN_READY, 0);
     conn->ready_at = conn->active_at = now;
     if (conn->options->max_age_us) { /* ten per cent of jitter either way */
@@ -343,9 +346,7 @@ static void on_turn(struct dial_turn *turn)
     struct conn *conn = CONTAINER_OF(turn, struct conn, turn);
 
     conn->dialed_at = loop_now(conn->env->loop);
-    uint64_t most_us = conn->options->connect_timeout_us;
-    uint64_t syn_us = conn->syn_timeout_us ? MIN(conn->syn_timeout_us, most_us) : most_us;
-    conn_move(conn, CONN_DIALING, conn->dialed_at + syn_us);
+    conn_move(conn, CONN_DIALING, conn->dialed_at + conn->options->connect_timeout_us);
     enum err err = dial(conn);
     if (!err)
         return;

@@ -109,7 +109,7 @@ struct conn {
     uint64_t since_at;     /* the state's begin */
     uint64_t until_at;     /* deadline of the state; 0: none */
     uint64_t dialed_at;
-    uint64_t syn_timeout_us; /* dialing: for TCP alone; 0: connect-timeout (the pool's) */
+    uint64_t tcp_us;         /* what TCP alone took; 0: not there yet */
     uint64_t ready_at;
     uint64_t aged_at;   /* when max-age is over; 0: never */
     uint64_t active_at; /* last query or byte */

@@ -149,6 +149,7 @@ static void on_ready(struct conn *conn)
     }
     pool->last_error = ERR_OK;
     pool->dial_us = pool->dial_us ? (3 * pool->dial_us + took) / 4 : took;
+    pool->tcp_us = pool->tcp_us ? (3 * pool->tcp_us + conn->tcp_us) / 4 : conn->tcp_us;
     backoff_reset(&pool->backoff);
     pool->earned = true;
     pool_hold_arm(pool, conn);
@@ -532,15 +533,39 @@ static bool wants_redial(const struct pool *pool)
     return lack == POOL_RESTING && pool->patient_count > 0;
 }
 
-static void redial_for_waiters(struct pool *pool)
+/* Every place rests: one is dialled before its rest is over. */
+static void redial_resting(struct pool *pool)
 {
-    if (pool->closing || !wants_redial(pool))
-        return;
     uint64_t now = pool_now(pool), at = pool->dialed_at + POOL_RETURN_US;
     if (now < at)
         timer_start(pool->env->loop, &pool->redial_soon, at);
     else if (!wake_one(pool)) /* it rests for a bound on dials */
         timer_start(pool->env->loop, &pool->redial_soon, now + POOL_RETURN_US);
+}
+
+/* A dial is under way, but for long. */
+static void dial_beside(struct pool *pool)
+{
+    uint64_t now = pool_now(pool), patience_us = pool_syn_patience_us(pool);
+    uint64_t at = pool->dialed_at + patience_us;
+    if (patience_us == 0)
+        return;
+    if (now >= at) {
+        pool_tend(pool);
+        (void)wake_one(pool);
+        at = now + patience_us;
+    }
+    timer_start(pool->env->loop, &pool->redial_soon, at);
+}
+
+static void redial_for_waiters(struct pool *pool)
+{
+    if (pool->closing)
+        return;
+    if (wants_redial(pool))
+        redial_resting(pool);
+    else if (pool->waiting_count > 0 && is_dialing(pool))
+        dial_beside(pool);
 }
 
 static void on_redial_soon(struct timer *timer)

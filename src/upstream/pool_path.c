@@ -32,7 +32,7 @@ void pool_path_forget(struct pool *pool)
 {
     backoff_reset(&pool->backoff);
     pool->useless = 0;
-    pool->dial_us = 0;
+    pool->dial_us = pool->tcp_us = 0;
     LIST_EACH(node, &pool->conns)
     {
         struct conn *conn = conn_of(node);

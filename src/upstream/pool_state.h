@@ -65,6 +65,7 @@ struct pool {
     struct timer serve_soon; /* there may be room for those who wait */
     uint64_t dialed_at;      /* last dial */
     uint64_t dial_us;        /* smoothed time of a dial */
+    uint64_t tcp_us;         /* the same of TCP alone; 0: not measured */
     struct single_use single;
     struct pace dial_pace; /* of handshakes of TLS, of dials towards a single-use server */
     struct pace idle_pace; /* of dials to a peer whose idle limit is very short */

@@ -70,6 +70,19 @@ static uint32_t pool_in_flight(const struct pool *pool)
     return in_flight;
 }
 
+uint64_t pool_syn_patience_us(const struct pool *pool)
+{
+    return pool->tcp_us ? MAX(POOL_SYN_TIMES * pool->tcp_us, POOL_SYN_MIN_US) : 0;
+}
+
+/* Its SYN may be lost. A dial beside it counts on its own, as queries wait for either. */
+static bool is_late_dial(const struct pool *pool, const struct conn *conn)
+{
+    uint64_t patience_us = pool_syn_patience_us(pool);
+    return pool->waiting_count > 0 && patience_us > 0 && conn->state == CONN_DIALING &&
+           pool_now(pool) >= conn->dialed_at + patience_us;
+}
+
 static struct plan_facts gather(const struct pool *pool, const struct conn *taking)
 {
     struct plan_facts facts = {
@@ -81,11 +94,14 @@ static struct plan_facts gather(const struct pool *pool, const struct conn *taki
         .demanded = is_demanded(pool),
         .width = spread_width(&pool->spread, pool_in_flight(pool), pool_now(pool)),
     };
+    unsigned late = 0;
     LIST_EACH(node, &pool->conns)
     {
         const struct conn *conn = LIST_ITEM(node, struct conn, node);
         if (conn->state == CONN_READY) {
             add_ready(&facts, pool, conn, taking);
+        } else if (is_late_dial(pool, conn) && late < POOL_LATE_DIALS_MAX) {
+            late++;
         } else if (conn->state != CONN_DRAINING) {
             facts.coming++;
         }
@@ -138,8 +154,6 @@ void pool_dial(struct pool *pool, struct conn *conn)
     }
     bool is_single = pool_is_single_use(pool) && !single_use_take_retest(&pool->single, now);
     conn->max_requests = is_single ? 1 : pool->options->max_requests;
-    conn->syn_timeout_us =
-        pool->dial_us ? MAX(POOL_SYN_TIMES * pool->dial_us, POOL_SYN_MIN_US) : 0;
     pool->dialed_at = now;
     pool->dials++;
     /* Loopback has no narrow path, and packets of 64 KiB, which cost less. */

@@ -10,10 +10,17 @@
 
 #include "upstream/pool_state.h"
 
-/* A dial to an upstream that was reached before gives up on TCP after so many times the time of a
- * dial, but not before POOL_SYN_MIN_US: the kernel sends a lost SYN again only after a second. */
-enum { POOL_SYN_TIMES = 4 };
-#define POOL_SYN_MIN_US (300 * US_PER_MS)
+/* Queries that wait for an upstream's return dial beside a dial whose TCP takes longer than so many
+ * times what it took before, but not before POOL_SYN_MIN_US: its SYN may be lost, and the kernel
+ * sends it again only after a second. The first dial goes on, as the path may be longer now. */
+enum {
+    POOL_SYN_TIMES = 4,
+    POOL_LATE_DIALS_MAX = 5, /* such dials at once, beside the latest one */
+};
+#define POOL_SYN_MIN_US (200 * US_PER_MS)
+
+/* That time; 0: TCP was never there yet. */
+uint64_t pool_syn_patience_us(const struct pool *pool);
 
 /* Dials what the plan asks for. Called after everything that changes the facts; nothing happens
  * when it is called from within itself. */
