@@ -30,7 +30,7 @@ def memory_gib():
 
 
 def idle_seconds():
-    """Of all CPUs together, since the machine started."""
+    """Returns the seconds that all CPUs together were idle since the machine started."""
     words = pathlib.Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()
     return int(words[4]) / os.sysconf("SC_CLK_TCK")
 

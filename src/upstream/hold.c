@@ -27,16 +27,11 @@ static struct hold_decision wait_until(const struct hold_facts *facts, uint64_t 
     return (struct hold_decision){then, 0};
 }
 
-static uint64_t sooner(uint64_t a, uint64_t b)
-{
-    return a && b ? MIN(a, b) : MAX(a, b);
-}
-
 struct hold_decision hold_decide(const struct hold_facts *facts)
 {
     uint64_t close_us = hold_close_us(facts->announced_us);
     if (!facts->is_kept)
-        return wait_until(facts, sooner(facts->own_us, close_us), HOLD_CLOSE);
+        return wait_until(facts, hold_sooner(facts->own_us, close_us), HOLD_CLOSE);
     if (!facts->may_hold)
         return wait_until(facts, close_us, HOLD_CLOSE);
     if (facts->is_ending)

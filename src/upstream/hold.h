@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/check.h"
 #include "base/units.h"
 
 enum { HOLD_REQUESTS_MIN = 100 }; /* with fewer requests a connection, replacing it is cheaper */
@@ -52,6 +53,12 @@ struct hold_decision hold_decide(const struct hold_facts *facts);
 
 /* How long a kept connection may idle until it is held; 0: it is not. */
 uint64_t hold_after_us(uint64_t limit_us, uint64_t dial_us);
+
+/* The shorter of two times, where 0 means never. */
+static inline uint64_t hold_sooner(uint64_t a, uint64_t b)
+{
+    return a && b ? MIN(a, b) : MAX(a, b);
+}
 
 /* The idle time after which we close a connection that is not held: nine tenths of the announced
  * limit. */

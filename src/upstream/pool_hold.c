@@ -271,18 +271,13 @@ void pool_hold_look(struct pool *pool, struct conn *conn)
     }
 }
 
-static uint64_t sooner(uint64_t a, uint64_t b)
-{
-    return a && b ? MIN(a, b) : MAX(a, b);
-}
-
 /* The first of all instants at which there may be something to do, kept or not. */
 void pool_hold_arm(struct pool *pool, struct conn *conn)
 {
     uint64_t limit_us = idle_limit_us(&pool->idle_limit);
-    uint64_t held_us = sooner(hold_after_us(limit_us, pool->dial_us),
-                              hold_close_us(pool->idle_limit.announced_us));
-    conn_set_idle_limit(conn, sooner(pool->options->idle_timeout_us, held_us));
+    uint64_t held_us = hold_sooner(hold_after_us(limit_us, pool->dial_us),
+                                   hold_close_us(pool->idle_limit.announced_us));
+    conn_set_idle_limit(conn, hold_sooner(pool->options->idle_timeout_us, held_us));
 }
 
 void pool_hold_arm_all(struct pool *pool)

@@ -170,7 +170,7 @@ struct upstream_view {
     const char *way;                    /* how the next query would go: "udp", "tcp" or "tls" */
     uint64_t srtt_us;                   /* and how long it may take; 0: not measured */
     /* "good", "ill", "resting", "no nailing (RFC 7828)", "asleep", "one query per connection", or
-     * "draining": nobody wants it any more */
+     * "draining": the configuration no longer has it */
     const char *health;
     const char *error; /* why its last connection failed, or "" */
     /* "one query per connection" rests on so many connections that the server closed after one

@@ -138,7 +138,7 @@ def test_points_are_read_as_they_were_written(tmp_path):
 
 
 def can_play():
-    """What bench/faults/run takes, or why not."""
+    """bench/faults/run accepts valid arguments and explains why it refuses others."""
     if BUILD is None:
         return "nailupd is not built"
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"

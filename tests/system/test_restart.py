@@ -147,7 +147,7 @@ RESTARTS = 10
 
 
 def restart(server, overlap):
-    if overlap:  # the next one serves before the last one is told to stop
+    if overlap:  # the successor serves before the predecessor gets SIGTERM
         old = server.daemons[-1]
         server.start()
         server.wait_until_it_serves()

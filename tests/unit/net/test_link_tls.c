@@ -195,7 +195,7 @@ static void test_messages_of_a_turn_leave_in_one_write_both_ways(void **state)
     assert_string_equal(ends->seen.words, "s.msg:one s.msg: s.msg:two c.msg:one c.msg: c.msg:two");
 }
 
-/* What waits to be written, in records of application data. */
+/* Counts the records of application data that wait to be written. */
 static int sealed_records(struct link *link)
 {
     struct span wire = buf_span(tls_wire(link->tls)), record;

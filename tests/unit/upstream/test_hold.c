@@ -95,7 +95,7 @@ static void test_hold_closes_connections_that_need_not_stay(void **state)
     facts.is_kept = true;
     facts.may_hold = false;
     expect(&facts, HOLD_CLOSE, 0);
-    facts.limit_us = facts.announced_us = 0; /* nobody minds that it is open */
+    facts.limit_us = facts.announced_us = 0; /* no limit says that it has to close */
     expect(&facts, HOLD_WAIT, 0);
 }
 
