@@ -239,29 +239,15 @@ static void note_network(struct exchange *exchange, unsigned index)
         exchange->failure.error = error;
 }
 
-/* Better than hope: something is under way that is neither silent nor overdue. A server that has
- * the query and thinks for long is no reason to dial it. */
-static bool has_prospect(const struct exchange *exchange)
-{
-    LIST_EACH(node, &exchange->attempts)
-    {
-        const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
-        if (attempt->waiting || attempt->arrived || (!attempt->slow && !attempt->overdue))
-            return true;
-    }
-    return false;
-}
-
 /* No server is left to ask, but one that answered lately restarts or is redialled. The question
  * waits for it, because an immediate failure would be no better. */
 static void wait_for_return(struct exchange *exchange)
 {
     uint64_t now = loop_now(env_of(exchange)->loop);
-    if (has_prospect(exchange) || exchange->one_round || now >= exchange->patient_until_at)
+    if (has_hope(exchange) || exchange->one_round || now >= exchange->patient_until_at)
         return;
     for (unsigned i = 0; i < exchange->group_len; i++) {
-        if (exchange->useless >> i & 1 || !upstream_is_expected(exchange->group[i]) ||
-            !may_use_stream(exchange, i, WAY_OWN))
+        if (exchange->useless >> i & 1 || !upstream_is_expected(exchange->group[i]))
             continue;
         struct attempt *attempt = new_attempt(exchange, i);
         if (!attempt)
