@@ -53,6 +53,7 @@ static void take_facts(struct query *query, const struct message *message)
     query->flags = message->flags;
     query->udp_size = edns_udp_size(edns);
     query->has_question = message->has_question;
+    query->has_trailing = message->has_trailing;
     query->has_edns = edns->present;
     query->dnssec_ok = edns->dnssec_ok;
     query->has_keepalive = query->has_padding = false;

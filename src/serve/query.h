@@ -23,6 +23,7 @@ struct query {
     uint16_t flags;    /* HEADER_ bits as sent */
     uint16_t udp_size; /* the largest datagram its sender takes, 512 at least */
     bool has_question; /* question is there, to be echoed */
+    bool has_trailing; /* bytes follow its last record */
     bool has_edns;     /* an OPT record came, so one goes back (RFC 6891 section 6.1.1) */
     bool dnssec_ok;
     bool has_keepalive;    /* edns-tcp-keepalive asked for (RFC 7828) */

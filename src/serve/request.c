@@ -56,13 +56,19 @@ static enum request_result send_reply(struct sink *sink, const struct reply *rep
     return REQUEST_ANSWERED;
 }
 
+static enum request_result unsound(enum request_result result)
+{
+    return result == REQUEST_DROPPED ? REQUEST_DROPPED : REQUEST_UNSOUND;
+}
+
 static enum request_result send_answer(struct sink *sink, const struct query *query,
                                        const struct answer *answer, const struct udp_path *path,
                                        const struct tell_how *how)
 {
     struct reply reply;
     reply_plan_answer(&reply, query, answer, &sink->rules);
-    return send_reply(sink, &reply, path, how);
+    enum request_result result = send_reply(sink, &reply, path, how);
+    return reply.rcode == RCODE_REFUSED ? unsound(result) : result; /* of a local zone */
 }
 
 static enum request_result send_error(struct sink *sink, const struct query *query,
@@ -71,7 +77,7 @@ static enum request_result send_error(struct sink *sink, const struct query *que
 {
     struct reply reply;
     reply_plan_error(&reply, query, error, access == SERVER_ALLOW, &sink->rules);
-    return send_reply(sink, &reply, path, how);
+    return unsound(send_reply(sink, &reply, path, how));
 }
 
 /* ---- waiting ---- */
@@ -325,13 +331,15 @@ enum request_result request_answer(struct sink *sink, const struct request_looku
         STATS_INC(stats, dropped_acl);
         return REQUEST_DROPPED;
     }
-    if (is_resolved(lookup))
-        return resolve(sink, lookup);
+    if (is_resolved(lookup)) {
+        enum request_result result = resolve(sink, lookup);
+        return lookup->query.has_trailing ? unsound(result) : result;
+    }
     if (lookup->verdict == QUERY_DROP) {
         STATS_INC(stats, dropped_malformed);
         return REQUEST_DROPPED;
     }
-    return answer_at_once(sink, lookup);
+    return unsound(answer_at_once(sink, lookup));
 }
 
 enum request_result request_take(struct sink *sink, struct span message, enum server_access access,

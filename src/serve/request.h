@@ -106,10 +106,17 @@ void sink_orphan(struct sink *sink);
 void sink_move(struct sink *sink, struct server_quota *quota);
 
 enum request_result {
-    REQUEST_ANSWERED,
-    REQUEST_WAITING, /* the sink's commit() and on_answered() come later */
-    REQUEST_DROPPED, /* no answer will come */
+    REQUEST_ANSWERED, /* from the cache or local data */
+    REQUEST_WAITING,  /* the sink's commit() and on_answered() come later */
+    REQUEST_UNSOUND,  /* its answer is an error, or bytes follow its last record; may wait too */
+    REQUEST_DROPPED,  /* no answer will come */
 };
+
+/* Only such a query shows that a stream is in use: garbage must not keep a connection open. */
+static inline bool request_is_use(enum request_result result)
+{
+    return result == REQUEST_ANSWERED || result == REQUEST_WAITING;
+}
 
 /*
  * One message of a client: answered into the sink, kept waiting, or dropped. access is what the

@@ -336,7 +336,7 @@ static void on_message(void *owner, struct span message)
     cache_read_begin();
     enum request_result result = request_take(&session->sink, message, session->access, NULL);
     cache_read_end();
-    if (result != REQUEST_DROPPED)
+    if (request_is_use(result))
         begin_idle(session);
     if (!session->has_asked)
         note_first(session);

@@ -21,11 +21,12 @@
  *               since closing with unread bytes would be a reset; closed after SESSION_LINGER_US at
  *               the latest, or SESSION_DRAIN_LINGER_US when the server drains
  *
- * It finishes when client_idle_timeout has passed since its last complete query or the end of the
- * handshake (bytes of half queries do not count), after the client's FIN, after a message too short
- * for a header, after an answer that found no room, and when the server drains. A client that the
- * access list refuses is told so once. A securing session has nothing to finish: it is closed at
- * once.
+ * It finishes when client_idle_timeout has passed since the end of the handshake or the last query
+ * that was resolved or answered from the cache (request_is_use()). Half queries do not count, nor do
+ * queries that get FORMERR, NOTIMP or REFUSED. It also finishes after the client's FIN, after a
+ * message too short for a header, after an answer that found no room, and when the server drains. A
+ * client that the access list refuses is told so once. A securing session has nothing to finish: it
+ * is closed at once.
  *
  * Before a session finishes because its address ends or the server drains, it has a last call: the
  * queries in the kernel are taken, for SESSION_LAST_US at most, and a client that has not asked yet has until its

@@ -189,6 +189,68 @@ static void test_messages_that_are_no_queries_do_not_keep_a_session(void **state
     assert_false(tcp_got(conn));
 }
 
+/* Each is answered, and none of them shows that the connection is of use. */
+struct odd_query {
+    const char *name;
+    uint16_t type, flags;
+    uint8_t question_count;
+    size_t trailing; /* bytes after the query */
+    uint16_t rcode;
+    uint16_t local_rcode; /* of what is at hand for the name */
+};
+
+static const struct odd_query odd_queries[] = {
+    {"hit.example", RRTYPE_A, HEADER_RD, 9, 0, RCODE_FORMERR, 0},
+    {"hit.example", RRTYPE_OPT, HEADER_RD, 1, 0, RCODE_FORMERR, 0},
+    {"hit.example", RRTYPE_A, 4 << 11, 1, 0, RCODE_NOTIMP, 0},
+    {"hit.example", RRTYPE_A, 5 << 11, 1, 0, RCODE_NOTIMP, 0},
+    {"hit.example", RRTYPE_AXFR, HEADER_RD, 1, 0, RCODE_REFUSED, 0},
+    {"miss.example", RRTYPE_A, 0, 1, 0, RCODE_REFUSED, 0},
+    {"hit.example", RRTYPE_A, HEADER_RD, 1, 0, RCODE_REFUSED, RCODE_REFUSED},
+    {"hit.example", RRTYPE_A, HEADER_RD, 1, 1, RCODE_NOERROR, 0},
+    {"hit.example", RRTYPE_A, HEADER_RD, 1, 400, RCODE_NOERROR, 0},
+};
+
+static void ask_oddly(struct fake_conn *conn, const struct odd_query *odd)
+{
+    struct canned_query query = {odd->name, 1, odd->type, odd->flags, 1232, false, false, false};
+    sent_len = canned_query(sent, &query);
+    sent[5] = odd->question_count;
+    memset(sent + sent_len, 0, odd->trailing);
+    fake_conn_send_message(conn, span_of(sent, sent_len + odd->trailing));
+    assert_true(tcp_got(conn));
+    assert_int_equal(message_rcode(&got), odd->rcode);
+}
+
+static void test_garbage_that_is_answered_does_not_keep_a_session(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(odd_queries); i++) {
+        struct fake_conn *conn = open_client();
+        stub.flags = odd_queries[i].local_rcode;
+        for (int s = 0; s < 29; s++) {
+            ask_oddly(conn, &odd_queries[i]);
+            assert_false(closes_within(conn, US_PER_S));
+        }
+        assert_true(closes_within(conn, US_PER_S + 2000));
+    }
+}
+
+static void test_a_query_that_waits_with_bytes_behind_it_does_not_keep_a_session(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    for (int s = 0; s < 29; s++) {
+        make_query("slow.example", 1);
+        sent[sent_len] = 0;
+        fake_conn_send_message(conn, span_of(sent, sent_len + 1));
+        assert_false(closes_within(conn, US_PER_S));
+        assert_true(stub_answer(false));
+        assert_true(tcp_got(conn));
+    }
+    assert_true(closes_within(conn, US_PER_S + 2000));
+}
+
 static void test_what_waits_at_the_idle_timeout_is_answered_first(void **state)
 {
     (void)state;
@@ -519,6 +581,8 @@ int main(void)
         HARNESS_TEST(test_dribbled_bytes_do_not_keep_a_session),
         HARNESS_TEST(test_a_dribbled_query_in_time_is_answered),
         HARNESS_TEST(test_messages_that_are_no_queries_do_not_keep_a_session),
+        HARNESS_TEST(test_garbage_that_is_answered_does_not_keep_a_session),
+        HARNESS_TEST(test_a_query_that_waits_with_bytes_behind_it_does_not_keep_a_session),
         HARNESS_TEST(test_what_waits_at_the_idle_timeout_is_answered_first),
         HARNESS_TEST(test_a_half_closed_client_gets_its_answers),
         HARNESS_TEST(test_queries_right_before_a_fin_are_answered),
