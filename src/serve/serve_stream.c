@@ -3,7 +3,8 @@
 /*
  * Decides about connections as they come: the access list first, then the bounds. What a session
  * does is session.c's.
- * Invariant: each session holds one place of the quota, from on_accept() to on_closed().
+ * Invariant: each session holds one place of the quota, from on_accept() to on_closed(); the place
+ * of an allowed client only while the access list allows its client.
  */
 #include "serve/serve_stream.h"
 
@@ -38,29 +39,29 @@ static void tell_if_idle(struct serve_stream *serve)
         serve->on_idle(serve->context);
 }
 
-static void on_closed(struct session_host *host, const struct addr *client)
+static void on_closed(struct session_host *host, const struct client_place *place)
 {
     struct serve_stream *serve = CONTAINER_OF(host, struct serve_stream, host);
-    server_quota_give_client(host->requests->quota, client);
+    server_quota_give_client(host->requests->quota, place);
     STATS_DEC(host->requests->stats, stream_clients);
     serve->sessions--;
     tell_if_idle(serve);
 }
 
-/* The client has a place of the quota. */
-static void begin_session(struct serve_stream *serve, struct tcp *tcp, enum server_access access)
+/* The client has this place of the quota. */
+static void begin_session(struct serve_stream *serve, struct tcp *tcp,
+                          const struct client_place *place)
 {
     struct requests *requests = serve->host.requests;
-    struct addr client = *tcp_peer(tcp);
     serve->sessions++;
     STATS_INC(requests->stats, stream_clients);
-    if (session_open(&serve->host, &tcp, access) == ERR_OK)
+    if (session_open(&serve->host, &tcp, place) == ERR_OK)
         return;
     STATS_INC(requests->stats, clients_refused_full);
-    on_closed(&serve->host, &client);
+    on_closed(&serve->host, place);
 }
 
-static void refuse(struct requests *requests, enum server_quota_result why)
+static void turn_away(struct requests *requests, enum server_quota_result why)
 {
     if (why == QUOTA_NO_FILES) {
         STATS_INC(requests->stats, clients_refused_files);
@@ -71,24 +72,43 @@ static void refuse(struct requests *requests, enum server_quota_result why)
     }
 }
 
-/* Refused clients get a session too: REFUSED is told in an answer. */
+static void accept_allowed(struct serve_stream *serve, struct tcp *tcp)
+{
+    struct requests *requests = serve->host.requests;
+    struct client_place place = {*tcp_peer(tcp), PLACE_ALLOWED};
+    enum server_quota_result result = server_quota_take_client(requests->quota, &place);
+    if (result == QUOTA_TAKEN) {
+        begin_session(serve, tcp, &place);
+        return;
+    }
+    turn_away(requests, result);
+    tcp_close(&tcp);
+}
+
+/* REFUSED can be told in an answer only, so refused clients get a few sessions. A handshake of TLS
+ * would cost more than the answer is worth. */
+static void accept_refused(struct serve_stream *serve, struct tcp *tcp, enum server_access access)
+{
+    struct requests *requests = serve->host.requests;
+    struct client_place place = {*tcp_peer(tcp), PLACE_REFUSED};
+    bool is_told = access == SERVER_REFUSE && !serve->host.tls;
+    if (is_told && server_quota_take_client(requests->quota, &place) == QUOTA_TAKEN) {
+        begin_session(serve, tcp, &place);
+        return;
+    }
+    STATS_INC(requests->stats, clients_refused_acl);
+    tcp_close(&tcp);
+}
+
 static void on_accept(void *owner, struct tcp *tcp)
 {
     struct serve_stream *serve = owner;
-    struct requests *requests = serve->host.requests;
-    enum server_access access = acl_find(requests->options->access, tcp_peer(tcp));
-    if (access == SERVER_DROP) {
-        STATS_INC(requests->stats, clients_refused_acl);
-        tcp_close(&tcp);
-        return;
-    }
-    enum server_quota_result place = server_quota_take_client(requests->quota, tcp_peer(tcp));
-    if (place == QUOTA_TAKEN) {
-        begin_session(serve, tcp, access);
-        return;
-    }
-    refuse(requests, place);
-    tcp_close(&tcp);
+    enum server_access access =
+        acl_find(serve->host.requests->options->access, tcp_peer(tcp));
+    if (access == SERVER_ALLOW)
+        accept_allowed(serve, tcp);
+    else
+        accept_refused(serve, tcp, access);
 }
 
 static void on_end_due(struct timer *timer);

@@ -5,8 +5,9 @@
  * atomic for all, and two for each client, found by its hash in an array of a fixed size: the
  * smaller of the two is never less than what the client has. Connections come far less often and
  * are counted per address: a table behind one mutex, never longer than max_clients (or that of the
- * quota before), since a client stands in it only while it has a connection. Invariant: nothing is
- * taken above its bound but by who moves here, and a client without connections has no place.
+ * quota before) and the few refused clients, since a client stands in it only while it has a
+ * connection. Invariant: nothing is taken above its bound except by connections that move here, and
+ * a client without connections has no place.
  */
 #include "serve/server_quota.h"
 
@@ -21,13 +22,15 @@
 
 enum {
     PLACE_NONE = UINT32_MAX,
+    PLACE_KINDS = PLACE_REFUSED + 1,
     BUCKETS_MIN = 16,
     COUNTERS_PER_PLACE = 8, /* of waiting queries: most are zero even when all places are taken */
 };
 
-/* One client with connections, in the chain of its bucket or in that of free places. */
+/* One client with connections of one kind, in the chain of its bucket or in that of free places. */
 struct place {
     struct addr addr;
+    enum place_kind kind;
     uint32_t next;
     uint32_t count;
 };
@@ -36,13 +39,14 @@ struct place {
  * one to the next, each sees a part of them only. */
 struct client_count {
     unsigned quotas; /* that share it; who makes and frees quotas is one thread */
-    atomic_uint_fast32_t files_max;
-    _Alignas(64) atomic_uint_fast32_t taken;
+    atomic_uint_fast32_t files_max[PLACE_KINDS];
+    _Alignas(64) atomic_uint_fast32_t taken[PLACE_KINDS];
 };
 
 struct server_quota {
     /* Immutable. */
-    uint32_t max_waiting, max_waiting_per_client, max_clients, max_clients_per_address;
+    uint32_t max_waiting, max_waiting_per_client;
+    uint32_t max_clients[PLACE_KINDS], max_each[PLACE_KINDS];
     struct client_masks masks;
     uint32_t counter_mask;
     uint64_t seed;                 /* clients choose their addresses */
@@ -105,7 +109,7 @@ static struct client_count *share_count(const struct server_quota *before)
     if (!all)
         return NULL;
     if (!before)
-        *all = (struct client_count){.files_max = UINT32_MAX};
+        *all = (struct client_count){.files_max = {UINT32_MAX, UINT32_MAX}};
     all->quotas++;
     return all;
 }
@@ -122,14 +126,15 @@ struct server_quota *server_quota_new(const struct server_options *options,
     struct server_quota *quota = aligned_alloc(64, sizeof(*quota));
     if (!quota)
         return NULL;
-    uint32_t places = MAX(options->max_clients, before ? before->place_count : 0);
+    uint32_t places = options->max_clients + SERVER_QUOTA_REFUSED_MAX;
+    places = MAX(places, before ? before->place_count : 0);
     *quota = (struct server_quota){
         .max_waiting = options->max_waiting,
         .max_waiting_per_client = options->max_waiting_per_client,
         .masks = client_masks_of(options->client_prefix_v4, options->client_prefix_v6),
         .counter_mask = bucket_count((uint64_t)options->max_waiting * COUNTERS_PER_PLACE) - 1,
-        .max_clients = options->max_clients,
-        .max_clients_per_address = options->max_clients_per_address,
+        .max_clients = {options->max_clients, SERVER_QUOTA_REFUSED_MAX},
+        .max_each = {options->max_clients_per_address, SERVER_QUOTA_REFUSED_EACH_MAX},
         .free_place = PLACE_NONE,
         .bucket_mask = bucket_count(places) - 1,
         .seed = before ? before->seed : rand_u64(),
@@ -230,18 +235,29 @@ uint32_t server_quota_waiting(const struct server_quota *quota)
 
 /* ---- connections; the mutex is held in all static functions ---- */
 
-/* The link that holds the prefix's place, or the one at the end of its chain. */
-static uint32_t *find_link(struct server_quota *quota, const struct addr *addr)
+/* A connection as it is counted: its client is cut to the prefix. */
+static struct client_place cut(const struct server_quota *quota, const struct client_place *place)
 {
-    uint32_t *link = &quota->buckets[addr_hash_ip(addr, quota->seed) & quota->bucket_mask];
-    while (*link != PLACE_NONE && !addr_equal_ip(&quota->places[*link].addr, addr))
+    return (struct client_place){client_prefix(&quota->masks, &place->client), place->kind};
+}
+
+static bool is_of(const struct place *place, const struct client_place *cut)
+{
+    return place->kind == cut->kind && addr_equal_ip(&place->addr, &cut->client);
+}
+
+/* The link that holds the prefix's place, or the one at the end of its chain. */
+static uint32_t *find_link(struct server_quota *quota, const struct client_place *cut)
+{
+    uint32_t *link = &quota->buckets[addr_hash_ip(&cut->client, quota->seed) & quota->bucket_mask];
+    while (*link != PLACE_NONE && !is_of(&quota->places[*link], cut))
         link = &quota->places[*link].next;
     return link;
 }
 
 /* A place with no connection yet. There is one for each client that may be taken or moves here: all
  * quotas together never have more connections than the highest of their bounds. */
-static uint32_t new_place(struct server_quota *quota, const struct addr *addr)
+static uint32_t new_place(struct server_quota *quota, const struct client_place *cut)
 {
     uint32_t at = quota->free_place;
     if (at != PLACE_NONE)
@@ -249,51 +265,57 @@ static uint32_t new_place(struct server_quota *quota, const struct addr *addr)
     else
         at = quota->unused_place++;
     MUST(at < quota->place_count);
-    quota->places[at] = (struct place){.addr = *addr, .next = PLACE_NONE};
+    quota->places[at] =
+        (struct place){.addr = cut->client, .kind = cut->kind, .next = PLACE_NONE};
     return at;
 }
 
-/* The prefix's place, new or not. */
-static struct place *place_of(struct server_quota *quota, const struct addr *prefix)
+static void count_client(struct server_quota *quota, const struct client_place *cut)
 {
-    uint32_t *link = find_link(quota, prefix);
+    uint32_t *link = find_link(quota, cut);
     if (*link == PLACE_NONE)
-        *link = new_place(quota, prefix);
-    return &quota->places[*link];
-}
-
-static void count_client(struct server_quota *quota, struct place *place)
-{
-    place->count++;
+        *link = new_place(quota, cut);
+    quota->places[*link].count++;
     quota->clients++;
 }
 
-/* The client's place has room: a place that is new has. */
-static bool has_room(struct server_quota *quota, const struct addr *prefix)
+static bool has_room(struct server_quota *quota, const struct client_place *cut)
 {
-    uint32_t at = *find_link(quota, prefix);
+    uint32_t at = *find_link(quota, cut);
     uint32_t count = at == PLACE_NONE ? 0 : quota->places[at].count;
-    return count < quota->max_clients_per_address;
+    return count < quota->max_each[cut->kind];
 }
 
-static enum server_quota_result take_client(struct server_quota *quota, const struct addr *prefix)
+static void give_total(struct client_count *all, enum place_kind kind)
+{
+    atomic_fetch_sub_explicit(&all->taken[kind], 1, memory_order_relaxed);
+}
+
+static enum server_quota_result take_total(const struct server_quota *quota, enum place_kind kind)
 {
     struct client_count *all = quota->all;
-    if (!has_room(quota, prefix))
-        return QUOTA_CLIENT_FULL;
-    uint_fast32_t taken = atomic_fetch_add_explicit(&all->taken, 1, memory_order_relaxed);
-    bool is_full = taken >= quota->max_clients;
-    if (is_full || taken >= atomic_load_explicit(&all->files_max, memory_order_relaxed)) {
-        atomic_fetch_sub_explicit(&all->taken, 1, memory_order_relaxed);
-        return is_full ? QUOTA_FULL : QUOTA_NO_FILES;
-    }
-    count_client(quota, place_of(quota, prefix));
-    return QUOTA_TAKEN;
+    uint_fast32_t taken = atomic_fetch_add_explicit(&all->taken[kind], 1, memory_order_relaxed);
+    bool is_full = taken >= quota->max_clients[kind];
+    if (!is_full && taken < atomic_load_explicit(&all->files_max[kind], memory_order_relaxed))
+        return QUOTA_TAKEN;
+    give_total(all, kind);
+    return is_full ? QUOTA_FULL : QUOTA_NO_FILES;
 }
 
-static void give_client(struct server_quota *quota, const struct addr *client)
+static enum server_quota_result take_client(struct server_quota *quota,
+                                            const struct client_place *cut)
 {
-    uint32_t *link = find_link(quota, client);
+    if (!has_room(quota, cut))
+        return QUOTA_CLIENT_FULL;
+    enum server_quota_result result = take_total(quota, cut->kind);
+    if (result == QUOTA_TAKEN)
+        count_client(quota, cut);
+    return result;
+}
+
+static void discount_client(struct server_quota *quota, const struct client_place *cut)
+{
+    uint32_t *link = find_link(quota, cut);
     MUST(*link != PLACE_NONE && quota->clients > 0);
     quota->clients--;
     uint32_t at = *link;
@@ -305,40 +327,72 @@ static void give_client(struct server_quota *quota, const struct addr *client)
     quota->free_place = at;
 }
 
+/* A connection that stays of its kind needs no second place in all. */
+static enum server_quota_result change_client(struct server_quota *quota,
+                                              const struct client_place *from,
+                                              const struct client_place *to)
+{
+    bool changes_kind = from->kind != to->kind;
+    discount_client(quota, from);
+    enum server_quota_result result = has_room(quota, to) ? QUOTA_TAKEN : QUOTA_CLIENT_FULL;
+    if (result == QUOTA_TAKEN && changes_kind)
+        result = take_total(quota, to->kind);
+    count_client(quota, result == QUOTA_TAKEN ? to : from);
+    if (result == QUOTA_TAKEN && changes_kind)
+        give_total(quota->all, from->kind);
+    return result;
+}
+
 void server_quota_bound_files(struct server_quota *quota, uint32_t max)
 {
-    atomic_store_explicit(&quota->all->files_max, max, memory_order_relaxed);
+    struct client_count *all = quota->all;
+    uint32_t refused = MIN(max / SERVER_QUOTA_REFUSED_FILES, SERVER_QUOTA_REFUSED_MAX);
+    atomic_store_explicit(&all->files_max[PLACE_ALLOWED], max - refused, memory_order_relaxed);
+    atomic_store_explicit(&all->files_max[PLACE_REFUSED], refused, memory_order_relaxed);
 }
 
 enum server_quota_result server_quota_take_client(struct server_quota *quota,
-                                                  const struct addr *client)
+                                                  const struct client_place *place)
 {
-    struct addr prefix = client_prefix(&quota->masks, client);
+    struct client_place counted = cut(quota, place);
     pthread_mutex_lock(&quota->mutex);
-    enum server_quota_result result = take_client(quota, &prefix);
+    enum server_quota_result result = take_client(quota, &counted);
     pthread_mutex_unlock(&quota->mutex);
     return result;
 }
 
-void server_quota_give_client(struct server_quota *quota, const struct addr *client)
+void server_quota_give_client(struct server_quota *quota, const struct client_place *place)
 {
-    struct addr prefix = client_prefix(&quota->masks, client);
+    struct client_place counted = cut(quota, place);
     pthread_mutex_lock(&quota->mutex);
-    give_client(quota, &prefix);
+    discount_client(quota, &counted);
     pthread_mutex_unlock(&quota->mutex);
-    atomic_fetch_sub_explicit(&quota->all->taken, 1, memory_order_relaxed);
+    give_total(quota->all, place->kind);
+}
+
+enum server_quota_result server_quota_change_client(struct server_quota *quota,
+                                                    struct client_place *place,
+                                                    const struct client_place *to)
+{
+    struct client_place from = cut(quota, place), next = cut(quota, to);
+    pthread_mutex_lock(&quota->mutex);
+    enum server_quota_result result = change_client(quota, &from, &next);
+    pthread_mutex_unlock(&quota->mutex);
+    if (result == QUOTA_TAKEN)
+        *place = *to;
+    return result;
 }
 
 void server_quota_move_client(struct server_quota *to, struct server_quota *from,
-                              const struct addr *client)
+                              const struct client_place *place)
 {
-    struct addr prefix = client_prefix(&to->masks, client);
+    struct client_place counted = cut(to, place);
     pthread_mutex_lock(&to->mutex);
-    count_client(to, place_of(to, &prefix));
+    count_client(to, &counted);
     pthread_mutex_unlock(&to->mutex);
-    prefix = client_prefix(&from->masks, client);
+    counted = cut(from, place);
     pthread_mutex_lock(&from->mutex);
-    give_client(from, &prefix);
+    discount_client(from, &counted);
     pthread_mutex_unlock(&from->mutex);
 }
 

@@ -7,6 +7,9 @@
  * The bounds that all workers share: queries that wait and stream connections, in all and for each
  * client (client_prefix.h), and how fast each client asks. What was taken is given back exactly
  * once. Any thread.
+ *
+ * Stream connections of clients that may ask and of clients that the access list refuses have
+ * places of their own: however many refused clients come, the places of the others stay free.
  */
 
 #include <stdbool.h>
@@ -47,23 +50,43 @@ struct rate_limit;
 /* Of queries over UDP; NULL: there is none. Lives as long as the quota. */
 struct rate_limit *server_quota_rate_limit(const struct server_quota *quota);
 
+enum {
+    SERVER_QUOTA_REFUSED_MAX = 64,     /* connections of refused clients in the process */
+    SERVER_QUOTA_REFUSED_EACH_MAX = 4, /* of one refused client */
+    SERVER_QUOTA_REFUSED_FILES = 16,   /* refused clients get one in so many files of clients */
+};
+
 /* Bounds the files that clients may take, whatever the options allow, for this quota and its
  * successors. Without a call there is no bound. */
 void server_quota_bound_files(struct server_quota *quota, uint32_t max);
 
-/* A place for one stream connection of this address (its port is not looked at). */
+enum place_kind { PLACE_ALLOWED, PLACE_REFUSED };
+
+/* The place of one stream connection: whom it counts for (the port is not looked at), and how. */
+struct client_place {
+    struct addr client;
+    enum place_kind kind;
+};
+
 MUST_USE enum server_quota_result server_quota_take_client(struct server_quota *quota,
-                                                           const struct addr *client);
-void server_quota_give_client(struct server_quota *quota, const struct addr *client);
+                                                           const struct client_place *place);
+void server_quota_give_client(struct server_quota *quota, const struct client_place *place);
+
+/* The connection counts for another client from now on, or as another kind: *place becomes *to when
+ * the bounds allow it, else it stays. So a connection may be taken in the name of a proxy and
+ * change to the client's when the proxy has said who that is. */
+MUST_USE enum server_quota_result server_quota_change_client(struct server_quota *quota,
+                                                             struct client_place *place,
+                                                             const struct client_place *to);
 
 /* From one quota to the next: given back there and taken here, whatever the bounds. The first
  * returns the client's number in the new one. */
 uint64_t server_quota_move_waiting(struct server_quota *to, struct server_quota *from,
                                    uint64_t client, const struct addr *addr);
 void server_quota_move_client(struct server_quota *to, struct server_quota *from,
-                              const struct addr *client);
+                              const struct client_place *place);
 
-/* What is taken now. */
+/* What is taken now; connections of both kinds. */
 uint32_t server_quota_waiting(const struct server_quota *quota);
 uint32_t server_quota_clients(struct server_quota *quota);
 

@@ -38,7 +38,7 @@ struct session {
     struct session_host *host;
     struct sink sink;
     struct link *link;
-    struct addr client;
+    struct client_place place;
     enum server_access access;
     enum session_state state;
     bool has_ended; /* no further query is wanted, whatever the state says yet */
@@ -70,13 +70,13 @@ static bool is_tls(const struct session *session)
 static void session_close(struct session *session)
 {
     struct session_host *host = session->host;
-    struct addr client = session->client;
+    struct client_place place = session->place;
     sink_orphan(&session->sink);
     timer_stop(&session->timer);
     list_remove(&session->node);
     link_close(&session->link);
     free(session);
-    host->on_closed(host, &client);
+    host->on_closed(host, &place);
 }
 
 /* ---- states ---- */
@@ -223,7 +223,7 @@ static void settle(struct session *session)
 
 static void give_up_handshake(struct session *session, enum err why)
 {
-    client_handshake_failed(stats_of(session), &session->client, link_tls(session->link), why);
+    client_handshake_failed(stats_of(session), &session->place.client, link_tls(session->link), why);
     session_close(session);
 }
 
@@ -399,21 +399,20 @@ static void init_sink(struct session *session)
     set_rules(session);
     sink->transport = is_tls(session) ? TAP_TLS : TAP_TCP;
     sink->local = local;
-    sink->client = &session->client;
+    sink->client = &session->place.client;
     sink->reserve = reserve;
     sink->commit = commit;
     sink->on_answered = on_answered;
 }
 
-static struct session *session_new(struct session_host *host, const struct addr *client,
-                                   enum server_access access)
+static struct session *session_new(struct session_host *host, const struct client_place *place)
 {
     struct session *session = calloc(1, sizeof(*session));
     if (!session)
         return NULL;
     session->host = host;
-    session->client = *client;
-    session->access = access;
+    session->place = *place;
+    session->access = place->kind == PLACE_ALLOWED ? SERVER_ALLOW : SERVER_REFUSE;
     session->opened_at = loop_now(host->requests->loop);
     timer_init(&session->timer, on_due);
     init_sink(session);
@@ -436,9 +435,10 @@ static enum err open_link(struct session *session, struct tcp **tcp)
     return link_accept(&session->link, loop_of(session), tcp, &options, &handler, session);
 }
 
-enum err session_open(struct session_host *host, struct tcp **tcp, enum server_access access)
+enum err session_open(struct session_host *host, struct tcp **tcp,
+                      const struct client_place *place)
 {
-    struct session *session = session_new(host, tcp_peer(*tcp), access);
+    struct session *session = session_new(host, place);
     if (!session) {
         tcp_close(tcp);
         return ERR_NO_MEMORY;
@@ -458,19 +458,46 @@ void session_move_all(struct session_host *host, struct server_quota *quota)
     LIST_EACH(node, &host->sessions)
     {
         struct session *session = LIST_ITEM(node, struct session, node);
-        server_quota_move_client(quota, host->requests->quota, &session->client);
+        server_quota_move_client(quota, host->requests->quota, &session->place);
         sink_move(&session->sink, quota);
     }
+}
+
+/* False: its kind of client has no place left. */
+static bool change_place(struct session *session)
+{
+    struct client_place to = session->place;
+    to.kind = session->access == SERVER_ALLOW ? PLACE_ALLOWED : PLACE_REFUSED;
+    return to.kind == session->place.kind ||
+           server_quota_change_client(session->host->requests->quota, &session->place, &to) ==
+               QUOTA_TAKEN;
+}
+
+/* A refused client must not keep its place for the idle time of the others. */
+static void shorten_idle(struct session *session)
+{
+    bool is_idle = session->state == SESSION_OPEN || session->state == SESSION_BUSY;
+    if (is_idle && session->access != SERVER_ALLOW)
+        timer_start(loop_of(session), &session->timer, look_at(session));
+}
+
+static void session_renew(struct session *session)
+{
+    const struct server_options *options = session->host->requests->options;
+    session->access = acl_find(options->access, &session->place.client);
+    set_rules(session);
+    bool is_refused_handshake =
+        session->access != SERVER_ALLOW && session->state == SESSION_SECURING;
+    if (is_refused_handshake || !change_place(session))
+        session_finish(session);
+    else
+        shorten_idle(session);
 }
 
 void session_renew_all(struct session_host *host)
 {
     LIST_EACH(node, &host->sessions)
-    {
-        struct session *session = LIST_ITEM(node, struct session, node);
-        session->access = acl_find(host->requests->options->access, &session->client);
-        set_rules(session);
-    }
+    session_renew(LIST_ITEM(node, struct session, node));
 }
 
 /* The first query of a new client is on its way; other clients have sent theirs. */

@@ -25,8 +25,9 @@
  * that was resolved or answered from the cache (request_is_use()). Half queries do not count, nor do
  * queries that get FORMERR, NOTIMP or REFUSED. It also finishes after the client's FIN, after a
  * message too short for a header, after an answer that found no room, and when the server drains. A
- * client that the access list refuses is told so once. A securing session has nothing to finish: it
- * is closed at once.
+ * client that the access list refuses is told so once, in plain text only: no handshake begins for
+ * it. A session that a reload refuses or allows changes its place of the quota; when there is none,
+ * it finishes. A securing session has nothing to finish: it is closed at once.
  *
  * Before a session finishes because its address ends or the server drains, it has a last call: the
  * queries in the kernel are taken, for SESSION_LAST_US at most, and a client that has not asked yet has until its
@@ -41,7 +42,7 @@
 #include "base/addr.h"
 #include "base/err.h"
 #include "base/list.h"
-#include "serve/server_options.h"
+#include "serve/server_quota.h"
 
 struct requests;
 struct server_quota;
@@ -70,14 +71,16 @@ struct session_host {
     struct tls_context *const *tls; /* where the context for new sessions stands; NULL: plain */
     bool is_ending; /* its address is served no more: answers tell clients to close */
     struct list sessions;
-    /* A session has ended and is freed; client is borrowed until the return. */
-    void (*on_closed)(struct session_host *host, const struct addr *client);
+    /* A session has ended and is freed; place is the one it holds of the quota, borrowed until the
+     * return. */
+    void (*on_closed)(struct session_host *host, const struct client_place *place);
 };
 
-/* Begins a session on an accepted connection; *tcp becomes NULL, also on error (it is closed
- * then, and on_closed is not called). The session frees itself. */
+/* Begins a session on an accepted connection that holds this place of the quota; a place for refused
+ * clients makes it one that is told so. *tcp becomes NULL, also on error (it is closed then, and
+ * on_closed is not called). The session frees itself. */
 MUST_USE enum err session_open(struct session_host *host, struct tcp **tcp,
-                               enum server_access access);
+                               const struct client_place *place);
 
 /* A reload has two steps: all that sessions hold of the quota, also their own places, goes to this
  * one; then, with the requests renewed, they do as the options say from their next query on. What

@@ -55,6 +55,26 @@ static void test_a_refused_client_that_says_nothing_has_little_time(void **state
     assert_int_equal(server_quota_clients(quota), 0);
 }
 
+static void test_refused_clients_take_no_place_of_allowed_ones(void **state)
+{
+    (void)state;
+    char text[ADDR_TEXT_MAX];
+    for (unsigned i = 0; i < 400; i++) {
+        snprintf(text, sizeof(text), "192.0.2.%u@%u", i % 20 + 1, 1000 + i);
+        connect_from(text);
+    }
+    fake_loop_settle(loop);
+    assert_int_equal(server_quota_clients(quota), SERVER_QUOTA_REFUSED_MAX);
+    assert_int_equal(stats.clients_refused_acl, 400 - SERVER_QUOTA_REFUSED_MAX);
+    for (unsigned i = 0; i < options.max_clients; i++) {
+        snprintf(text, sizeof(text), "127.0.1.%u@1000", i + 1);
+        struct fake_conn *conn = connect_from(text);
+        fake_loop_settle(loop);
+        assert_true(fake_conn_is_held(conn));
+    }
+    assert_int_equal(stats.clients_refused_full, 0);
+}
+
 static void test_connections_over_the_limit_are_closed_at_once(void **state)
 {
     (void)state;
@@ -109,6 +129,7 @@ int main(void)
         HARNESS_TEST(test_a_client_to_be_dropped_gets_no_session),
         HARNESS_TEST(test_a_refused_client_is_told_so_once),
         HARNESS_TEST(test_a_refused_client_that_says_nothing_has_little_time),
+        HARNESS_TEST(test_refused_clients_take_no_place_of_allowed_ones),
         HARNESS_TEST(test_connections_over_the_limit_are_closed_at_once),
         HARNESS_TEST(test_one_address_cannot_take_all),
         HARNESS_TEST(test_clients_that_come_and_go_leave_no_trace),

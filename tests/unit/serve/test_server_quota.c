@@ -48,16 +48,37 @@ static struct addr client(uint32_t i)
     return addr;
 }
 
+static struct client_place place(uint32_t i, enum place_kind kind)
+{
+    return (struct client_place){client(i), kind};
+}
+
+static enum server_quota_result take_kind(uint32_t i, enum place_kind kind)
+{
+    struct client_place wanted = place(i, kind);
+    return server_quota_take_client(quota, &wanted);
+}
+
+static void give_kind(uint32_t i, enum place_kind kind)
+{
+    struct client_place held = place(i, kind);
+    server_quota_give_client(quota, &held);
+}
+
 static bool take(uint32_t i)
 {
-    struct addr addr = client(i);
-    return server_quota_take_client(quota, &addr) == QUOTA_TAKEN;
+    return take_kind(i, PLACE_ALLOWED) == QUOTA_TAKEN;
 }
 
 static void give(uint32_t i)
 {
-    struct addr addr = client(i);
-    server_quota_give_client(quota, &addr);
+    give_kind(i, PLACE_ALLOWED);
+}
+
+static enum server_quota_result take_addr(const struct addr *addr)
+{
+    struct client_place wanted = {*addr, PLACE_ALLOWED};
+    return server_quota_take_client(quota, &wanted);
 }
 
 static uint64_t number_of(uint32_t i)
@@ -158,12 +179,13 @@ static void test_a_prefix_is_one_client(void **state)
     quota_of(100, 2, 10);
     assert_int_equal(server_quota_client(quota, &a), server_quota_client(quota, &b));
     assert_int_not_equal(server_quota_client(quota, &a), server_quota_client(quota, &other));
-    assert_int_equal(server_quota_take_client(quota, &a), QUOTA_TAKEN);
-    assert_int_equal(server_quota_take_client(quota, &b), QUOTA_TAKEN);
-    assert_int_equal(server_quota_take_client(quota, &a), QUOTA_CLIENT_FULL);
-    assert_int_equal(server_quota_take_client(quota, &other), QUOTA_TAKEN);
-    server_quota_give_client(quota, &a);
-    assert_int_equal(server_quota_take_client(quota, &b), QUOTA_TAKEN);
+    assert_int_equal(take_addr(&a), QUOTA_TAKEN);
+    assert_int_equal(take_addr(&b), QUOTA_TAKEN);
+    assert_int_equal(take_addr(&a), QUOTA_CLIENT_FULL);
+    assert_int_equal(take_addr(&other), QUOTA_TAKEN);
+    struct client_place held = {a, PLACE_ALLOWED};
+    server_quota_give_client(quota, &held);
+    assert_int_equal(take_addr(&b), QUOTA_TAKEN);
 }
 
 static void test_there_is_a_rate_limit_when_one_is_wanted(void **state)
@@ -198,7 +220,7 @@ static void test_clients_are_bounded_by_the_files_there_are(void **state)
     for (uint32_t i = 0; i < 3; i++)
         assert_true(take(i));
     struct addr next = client(3);
-    assert_int_equal(server_quota_take_client(quota, &next), QUOTA_NO_FILES);
+    assert_int_equal(take_addr(&next), QUOTA_NO_FILES);
     struct server_quota *before = quota;
     quota = server_quota_new(&(struct server_options){.max_clients = 100,
                                                       .max_clients_per_address = 5,
@@ -207,14 +229,14 @@ static void test_clients_are_bounded_by_the_files_there_are(void **state)
                                                       .client_prefix_v4 = 32,
                                                       .client_prefix_v6 = 56},
                              before);
-    assert_int_equal(server_quota_take_client(quota, &next), QUOTA_NO_FILES);
+    assert_int_equal(take_addr(&next), QUOTA_NO_FILES);
     for (uint32_t i = 0; i < 3; i++) {
-        struct addr addr = client(i);
-        server_quota_move_client(quota, before, &addr);
+        struct client_place held = place(i, PLACE_ALLOWED);
+        server_quota_move_client(quota, before, &held);
     }
     server_quota_free(before);
     give(0);
-    assert_int_equal(server_quota_take_client(quota, &next), QUOTA_TAKEN);
+    assert_int_equal(take_addr(&next), QUOTA_TAKEN);
     assert_int_equal(server_quota_clients(quota), 3);
 }
 
@@ -246,10 +268,10 @@ static void test_both_families_are_counted_apart(void **state)
     quota_of(10, 1, 1);
     struct addr six;
     assert_int_equal(addr_parse(&six, "2001:db8::1", 53), ERR_OK);
-    assert_int_equal(server_quota_take_client(quota, &six), QUOTA_TAKEN);
-    assert_int_equal(server_quota_take_client(quota, &six), QUOTA_CLIENT_FULL);
+    assert_int_equal(take_addr(&six), QUOTA_TAKEN);
+    assert_int_equal(take_addr(&six), QUOTA_CLIENT_FULL);
     addr_set_port(&six, 54);
-    assert_int_equal(server_quota_take_client(quota, &six), QUOTA_CLIENT_FULL);
+    assert_int_equal(take_addr(&six), QUOTA_CLIENT_FULL);
     assert_true(take(1));
 }
 
@@ -326,8 +348,8 @@ static void test_two_quotas_that_follow_each_other_keep_one_bound(void **state)
     for (uint32_t i = 0; i < BOUND; i++)
         assert_true(take(i));
     for (uint32_t i = 0; i < BOUND / 2; i++) {
-        struct addr addr = client(i);
-        server_quota_move_client(after, before, &addr);
+        struct client_place held = place(i, PLACE_ALLOWED);
+        server_quota_move_client(after, before, &held);
     }
     assert_false(take(100));
     quota = after;
@@ -340,17 +362,102 @@ static void test_two_quotas_that_follow_each_other_keep_one_bound(void **state)
     give(0);
     assert_true(take(104));
     for (uint32_t i = BOUND / 2 + 1; i < BOUND; i++) {
-        struct addr addr = client(i);
-        server_quota_move_client(after, before, &addr);
+        struct client_place held = place(i, PLACE_ALLOWED);
+        server_quota_move_client(after, before, &held);
     }
-    struct addr addr = client(102);
-    server_quota_move_client(after, before, &addr);
+    struct client_place held = place(102, PLACE_ALLOWED);
+    server_quota_move_client(after, before, &held);
     assert_int_equal(server_quota_clients(before), 0);
     assert_int_equal(server_quota_clients(after), BOUND);
     server_quota_free(before);
     assert_false(take(105));
     give(104);
     assert_true(take(105));
+}
+
+static void test_refused_clients_have_places_of_their_own(void **state)
+{
+    (void)state;
+    quota_of(3, 3, 1);
+    for (uint32_t i = 0; i < SERVER_QUOTA_REFUSED_MAX; i++)
+        assert_int_equal(take_kind(100 + i, PLACE_REFUSED), QUOTA_TAKEN);
+    assert_int_equal(take_kind(99, PLACE_REFUSED), QUOTA_FULL);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(take(i));
+    assert_false(take(3));
+    give_kind(100, PLACE_REFUSED);
+    assert_false(take(3));
+    assert_int_equal(take_kind(99, PLACE_REFUSED), QUOTA_TAKEN);
+}
+
+static void test_one_refused_client_gets_few_places(void **state)
+{
+    (void)state;
+    quota_of(100, 100, 1);
+    for (uint32_t i = 0; i < SERVER_QUOTA_REFUSED_EACH_MAX; i++)
+        assert_int_equal(take_kind(7, PLACE_REFUSED), QUOTA_TAKEN);
+    assert_int_equal(take_kind(7, PLACE_REFUSED), QUOTA_CLIENT_FULL);
+    assert_int_equal(take_kind(8, PLACE_REFUSED), QUOTA_TAKEN);
+    assert_true(take(7)); /* as a client that a reload has allowed */
+}
+
+static void test_refused_clients_get_few_of_the_files(void **state)
+{
+    (void)state;
+    enum { FILES = 2 * SERVER_QUOTA_REFUSED_FILES };
+    quota_of(100, 100, 1);
+    server_quota_bound_files(quota, FILES);
+    assert_int_equal(take_kind(1, PLACE_REFUSED), QUOTA_TAKEN);
+    assert_int_equal(take_kind(2, PLACE_REFUSED), QUOTA_TAKEN);
+    assert_int_equal(take_kind(3, PLACE_REFUSED), QUOTA_NO_FILES);
+    for (uint32_t i = 0; i < FILES - 2; i++)
+        assert_true(take(i));
+    assert_int_equal(take_kind(99, PLACE_ALLOWED), QUOTA_NO_FILES);
+}
+
+/* As behind a proxy, whose client is known only when its header has been read. */
+static void test_a_connection_may_count_for_another_client(void **state)
+{
+    (void)state;
+    quota_of(3, 2, 1);
+    struct client_place held = place(1, PLACE_ALLOWED), to = place(2, PLACE_ALLOWED);
+    assert_true(take(1));
+    assert_true(take(1));
+    assert_true(take(3));
+    assert_int_equal(server_quota_change_client(quota, &held, &to), QUOTA_TAKEN);
+    assert_true(addr_equal(&held.client, &to.client));
+    assert_int_equal(server_quota_clients(quota), 3);
+    assert_false(take(1)); /* all are taken */
+    give(3);
+    assert_true(take(1));  /* the first client has room again */
+    give(1);
+    assert_true(take(2));
+    held = place(1, PLACE_ALLOWED);
+    assert_int_equal(server_quota_change_client(quota, &held, &to), QUOTA_CLIENT_FULL);
+    assert_false(addr_equal_ip(&held.client, &to.client));
+    give(2);
+    give(2);
+    give(1);
+    assert_int_equal(server_quota_clients(quota), 0);
+}
+
+static void test_a_connection_may_become_one_of_the_other_kind(void **state)
+{
+    (void)state;
+    quota_of(1, 1, 1);
+    struct client_place held = place(1, PLACE_ALLOWED), to = place(1, PLACE_REFUSED);
+    assert_true(take(1));
+    assert_int_equal(server_quota_change_client(quota, &held, &to), QUOTA_TAKEN);
+    assert_int_equal(held.kind, PLACE_REFUSED);
+    assert_true(take(2)); /* the place is free for another client */
+    to.kind = PLACE_ALLOWED;
+    assert_int_equal(server_quota_change_client(quota, &held, &to), QUOTA_FULL);
+    assert_int_equal(held.kind, PLACE_REFUSED);
+    give(2);
+    assert_int_equal(server_quota_change_client(quota, &held, &to), QUOTA_TAKEN);
+    assert_false(take(2));
+    give(1);
+    assert_int_equal(server_quota_clients(quota), 0);
 }
 
 int main(void)
@@ -371,6 +478,11 @@ int main(void)
         TEST(test_waiting_places_do_not_leak),
         TEST(test_a_prefix_is_one_client),
         TEST(test_there_is_a_rate_limit_when_one_is_wanted),
+        TEST(test_refused_clients_have_places_of_their_own),
+        TEST(test_one_refused_client_gets_few_places),
+        TEST(test_refused_clients_get_few_of_the_files),
+        TEST(test_a_connection_may_count_for_another_client),
+        TEST(test_a_connection_may_become_one_of_the_other_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -412,6 +412,27 @@ static void test_who_was_refused_may_be_allowed_now(void **state)
     assert_int_equal(told(), 300);
 }
 
+/* Idle clients that the list refuses now give back what other clients may need. */
+static void test_who_is_refused_now_leaves_the_places_to_the_allowed(void **state)
+{
+    (void)state;
+    struct fake_conn *refused[SERVER_QUOTA_REFUSED_EACH_MAX + 1];
+    for (size_t i = 0; i <= SERVER_QUOTA_REFUSED_EACH_MAX; i++)
+        refused[i] = open_client();
+    begin_next();
+    allow("127.0.0.9", SERVER_REFUSE);
+    allow("127.0.0.11", SERVER_ALLOW);
+    next->max_clients = 1;
+    reload();
+    fake_loop_settle(loop);
+    assert_true(fake_conn_was_closed(refused[SERVER_QUOTA_REFUSED_EACH_MAX])); /* has no place */
+    assert_int_equal(server_quota_clients(quota), SERVER_QUOTA_REFUSED_EACH_MAX);
+    me = fake_addr("127.0.0.11@4000");
+    assert_true(fake_conn_is_held(open_client()));
+    fake_loop_advance(loop, SESSION_REFUSED_US + US_PER_MS);
+    assert_int_equal(server_quota_clients(quota), 1);
+}
+
 static void reload_idle(uint64_t timeout_us)
 {
     begin_next();
@@ -656,6 +677,7 @@ int main(void)
         TEST(test_a_server_may_be_freed_while_addresses_go),
         TEST(test_the_new_access_list_holds_for_who_is_connected),
         TEST(test_who_was_refused_may_be_allowed_now),
+        TEST(test_who_is_refused_now_leaves_the_places_to_the_allowed),
         TEST(test_a_shorter_idle_time_holds_from_the_next_query_on),
         TEST(test_a_longer_idle_time_holds_from_the_next_query_on),
         TEST(test_the_largest_datagram_and_what_it_says_of_itself_change),

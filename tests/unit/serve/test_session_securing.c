@@ -202,27 +202,16 @@ static void test_a_client_to_be_dropped_gets_no_byte(void **state)
     assert_int_equal(stats.clients_refused_acl, 1);
 }
 
-static void test_a_refused_client_is_told_so_after_the_handshake(void **state)
+static void test_a_refused_client_gets_no_handshake(void **state)
 {
     (void)state;
     struct dot_client *client = begin_client("192.0.2.1@1000", 0, NULL);
-    dot_settle(client, loop);
-    assert_true(client->is_secured);
-    tls_ask(client, "hit.example", 1);
-    assert_true(tls_got(client));
-    assert_int_equal(message_rcode(&got), RCODE_REFUSED);
-    assert_int_equal(stub.finds, 0);
-    fake_loop_advance(loop, 2 * SESSION_LOOK_US);
-    assert_int_equal(fake_conn_state(client->conn), FAKE_CONN_CLOSED);
-}
-
-static void test_a_refused_client_that_says_nothing_has_little_time(void **state)
-{
-    (void)state;
-    struct dot_client *client = begin_client("192.0.2.1@1000", 0, NULL);
-    dot_settle(client, loop);
-    assert_true(client->is_secured);
-    fake_loop_advance(loop, SESSION_REFUSED_US + 1000);
+    SSL_do_handshake(client->ssl);
+    dot_send_wire(client);
+    fake_loop_advance(loop, 1000);
+    assert_true(fake_conn_was_closed(client->conn));
+    assert_int_equal(fake_conn_bytes(client->conn), 0);
+    assert_int_equal(stats.clients_refused_acl, 1);
     assert_int_equal(server_quota_clients(quota), 0);
 }
 
@@ -262,8 +251,7 @@ int main(void)
         TEST(test_keys_may_be_changed),
         TEST(test_an_alert_ends_the_session_and_what_waits),
         TEST(test_a_client_to_be_dropped_gets_no_byte),
-        TEST(test_a_refused_client_is_told_so_after_the_handshake),
-        TEST(test_a_refused_client_that_says_nothing_has_little_time),
+        TEST(test_a_refused_client_gets_no_handshake),
         TEST(test_an_address_has_its_limit_over_tcp_and_tls_together),
     };
     return cmocka_run_group_tests(tests, make_certificate, free_certificate);

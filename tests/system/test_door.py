@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Who is let in: clients that may ask, beside many that may not or that only shake hands."""
+
+import socket
+import ssl
+import types
+
+import pytest
+
+from conftest import BUILD, eventually, free_address
+from peers import Stream, query, rcode_of
+from test_dot import Authority, TlsStream, tls_options
+
+pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
+
+REFUSED = 5
+ALLOWED_ONLY = [{"prefix": "127.0.0.0/8", "action": "allow"}, {"prefix": "127.0.9.0/24", "action": "refuse"}]
+
+
+@pytest.fixture
+def authority(tmp_path):
+    return Authority(tmp_path).make()
+
+
+@pytest.fixture
+def both(nailupd, responder, authority):
+    """both(server): a daemon with listeners for TCP and, at daemon.tls, TLS."""
+
+    def start(server, workers=1):
+        ip, port = free_address()
+        options = tls_options(authority, f"{ip}@{port}")
+        options["server"].update({"access": ALLOWED_ONLY}, **server)
+        daemon = nailupd(options, upstreams=[responder()], workers=workers)
+        daemon.tls = types.SimpleNamespace(ip=ip, port=port, server=f"{ip}@{port}")
+        return daemon
+
+    return start
+
+
+@pytest.fixture
+def opened():
+    """opened(server, source): a bare TCP connection from that address, which stays."""
+    held = []
+
+    def connect(server, source):
+        client = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        held.append(client)
+        client.settimeout(10)
+        client.bind((source, 0))
+        client.connect((server.ip, server.port))
+        return client
+
+    yield connect
+    for client in held:
+        client.close()
+
+
+def client_hello():
+    """The first bytes of a TLS client."""
+    into, out = ssl.MemoryBIO(), ssl.MemoryBIO()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    hello = context.wrap_bio(into, out, server_hostname="dot.example.net")
+    with pytest.raises(ssl.SSLWantReadError):
+        hello.do_handshake()
+    return out.read()
+
+
+def is_answered(client):
+    with client:
+        client.send(query("served.example", 7))
+        return rcode_of(client.read()) == 0
+
+
+def test_refused_clients_take_no_place_of_allowed_ones(both, opened, authority):
+    """Twenty refused addresses open what they can and hold it; forty allowed clients come."""
+    daemon = both({"max-clients": 40})
+    for number in range(400):
+        source = f"127.0.9.{1 + number % 20}"
+        opened(daemon if number % 2 else daemon.tls, source)
+    with Stream(daemon, "127.0.9.30") as late:  # beyond the few that are told, or among them
+        late.send(query("refused.example", 9))
+        try:
+            answer = late.read()
+            assert not answer or rcode_of(answer) == REFUSED
+        except ConnectionResetError:
+            pass
+    for number in range(20):
+        assert is_answered(Stream(daemon, f"127.0.8.{1 + number}"))
+        assert is_answered(TlsStream(daemon.tls, authority, source=f"127.0.8.{1 + number}"))
+    told = daemon.metrics()
+    assert told['clients_refused_total{reason="full"}'] == 0
+    assert told['clients_refused_total{reason="acl"}'] >= 400 - 64
+    eventually(lambda: daemon.metrics()["stream_clients"] == 0)
+
+
+def test_a_refused_client_is_told_so_over_tcp(both):
+    daemon = both({})
+    with Stream(daemon, "127.0.9.1") as client:
+        client.send(query("refused.example", 9))
+        assert rcode_of(client.read()) == REFUSED
+
+
+def test_a_refused_client_gets_no_handshake(both, opened):
+    daemon = both({})
+    client = opened(daemon.tls, "127.0.9.1")
+    try:
+        client.sendall(client_hello())
+        assert client.recv(4096) == b""
+    except ConnectionError:
+        pass
+    told = daemon.metrics()
+    assert told['clients_refused_total{reason="acl"}'] == 1
+    assert not any(count for name, count in told.items() if name.startswith("tls_handshakes_total"))
