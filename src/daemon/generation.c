@@ -18,6 +18,7 @@
 #include "config/config.h"
 #include "config/forwards.h"
 #include "daemon/certificate.h"
+#include "daemon/query_ports.h"
 #include "loop/loop.h"
 #include "resolve/local_names.h"
 #include "serve/server_quota.h"
@@ -28,6 +29,7 @@ enum { ROUTES_BYTES_MAX = 64 * 1024 * 1024 }; /* of laid over zones; more than t
 struct shared {
     struct config *config;
     struct server_quota *quota;
+    struct outgoing_ports ports;
     size_t generations;
 };
 
@@ -135,6 +137,7 @@ static struct shared *shared_new(struct config **config, const struct generation
 
     if (shared) {
         shared->config = *config;
+        query_ports_read(&shared->ports, *config);
         shared->quota = server_quota_new(&(*config)->server, before ? before->shared->quota : NULL);
     } else {
         config_free(*config);
@@ -202,4 +205,9 @@ struct server_quota *generation_quota(const struct generation *generation)
 struct certificate *generation_certificate(const struct generation *generation)
 {
     return generation->certificate;
+}
+
+const struct outgoing_ports *generation_ports(const struct generation *generation)
+{
+    return &generation->shared->ports;
 }

@@ -25,6 +25,7 @@ struct forwards;
 struct generation;
 struct local_names;
 struct loop;
+struct outgoing_ports;
 struct server_quota;
 
 enum {
@@ -68,6 +69,7 @@ void generation_unref(struct generation *generation);
 const struct config *generation_config(const struct generation *generation);
 const struct route_options *generation_route(const struct generation *generation);
 const struct local_names *generation_local(const struct generation *generation); /* NULL: none */
+const struct outgoing_ports *generation_ports(const struct generation *generation);
 struct server_quota *generation_quota(const struct generation *generation);
 struct certificate *generation_certificate(const struct generation *generation); /* NULL: none */
 

@@ -22,6 +22,7 @@
 #include "daemon/watchers.h"
 #include "daemon/worker_inside.h"
 #include "net/outgoing_files.h"
+#include "net/outgoing_ports.h"
 #include "resolve/resolver.h"
 #include "serve/server.h"
 #include "upstream/upstreams.h"
@@ -50,6 +51,8 @@ static enum err open_layers(struct worker *worker)
     if (!worker->loop)
         return ERR_NO_FILES;
     outgoing_files_limit(worker->loop, share->upstream_files);
+    outgoing_ports_use(worker->loop, generation_ports(worker->serves),
+                       &worker->stats.upstream_port_fallbacks);
     worker->upstreams = upstreams_new(worker->loop, &worker->stats, &share->nail_quota);
     if (!worker->upstreams)
         return ERR_NO_MEMORY;

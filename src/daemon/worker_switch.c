@@ -17,6 +17,7 @@
 #include "daemon/generation.h"
 #include "daemon/watchers.h"
 #include "daemon/worker.h"
+#include "net/outgoing_ports.h"
 #include "resolve/resolver.h"
 #include "serve/listen_sockets.h"
 #include "serve/server.h"
@@ -87,6 +88,8 @@ static void switch_server(struct worker *worker, struct letter *letter)
     server_reload(worker->server, &generation_config(letter->next)->server, &letter->sockets,
                   generation_quota(letter->next), on_addresses_closed, worker);
     worker_set_taps(worker, generation_config(letter->next)->log_queries);
+    outgoing_ports_use(worker->loop, generation_ports(letter->next),
+                       &worker->stats.upstream_port_fallbacks);
     hold(&worker->serves, letter->next);
 }
 

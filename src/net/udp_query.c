@@ -5,8 +5,9 @@
  * One UDP query on a port of its own (udp_query.h). Checking answers, retransmission and deadlines
  * are left to the owner.
  *
- * This runs for each query that leaves by UDP, so it makes no system call but connect, send, recv
- * and the disconnecting connect, once there are sockets to use again.
+ * This runs for each query that leaves by UDP. On a port in the system's range it makes no system
+ * call but connect, send, recv and the disconnecting connect, once there are sockets to use again.
+ * On any other port it opens, binds, watches and closes a socket.
  */
 
 #include "net/udp_query.h"

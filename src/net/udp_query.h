@@ -4,8 +4,8 @@
 #define NAILUP_NET_UDP_QUERY_H
 
 /*
- * A connected UDP socket on a fresh port that the kernel draws at random (RFC 5452): one query,
- * then the port is given back. Replaced by tests/support/fake_net.c in tests of behaviour.
+ * A connected UDP socket on a fresh random port (RFC 5452; outgoing_ports.h): one query, then the
+ * port is given back. Replaced by tests/support/fake_net.c in tests of behaviour.
  */
 
 #include <stdint.h>

@@ -18,9 +18,11 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/stats.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "net/file_count.h"
+#include "net/outgoing_ports.h"
 #include "net/socket.h"
 
 enum {
@@ -43,6 +45,9 @@ struct udp_sockets {
     struct stock *stock;
     unsigned looks; /* ports compared so far, each time found to differ */
     bool is_off;    /* this kernel keeps the port: each query gets a new socket */
+    bool has_ports; /* else the system draws all of them */
+    struct outgoing_ports ports;
+    uint64_t *fallbacks; /* NULL unless has_ports */
 };
 
 static unsigned place_of(int family)
@@ -195,15 +200,46 @@ static enum err new_socket(struct udp_socket **out, struct stock *stock, int fam
     return err;
 }
 
-static enum err connect_from(struct udp_socket *socket, const struct addr *peer,
-                             const struct addr *source)
+/* Another socket has the port, or this process may not have it. */
+static bool is_taken(enum err err)
 {
-    if (addr_family(source) != 0) {
-        enum err err = socket_bind_source(socket->watch.fd, source);
-        if (err)
+    return err == ERR_ADDRESS_IN_USE || err == ERR_PERMISSION;
+}
+
+/* Binds to the port, or to others drawn at random while they are taken. */
+static enum err bind_random(struct udp_sockets *sockets, struct udp_socket *socket,
+                            const struct addr *source, uint16_t port)
+{
+    struct addr local = {.sa.sa_family = (sa_family_t)socket->family}; /* the wildcard */
+
+    if (addr_family(source) != 0)
+        local = *source;
+    for (unsigned i = 0; i < OUTGOING_PORT_DRAWS_MAX; i++) {
+        addr_set_port(&local, port);
+        enum err err = socket_bind_source(socket->watch.fd, &local);
+        if (!is_taken(err))
             return err;
+        port = outgoing_ports_draw(&sockets->ports);
+        if (port == OUTGOING_PORT_SYSTEM)
+            break;
     }
-    socket->reusable = addr_family(source) == 0;
+    if (port != OUTGOING_PORT_SYSTEM)
+        stats_write(sockets->fallbacks, stats_read(sockets->fallbacks) + 1);
+    return addr_family(source) ? socket_bind_source(socket->watch.fd, source) : ERR_OK;
+}
+
+static enum err connect_from(struct udp_sockets *sockets, struct udp_socket *socket,
+                             const struct addr *peer, const struct addr *source, uint16_t port)
+{
+    enum err err = ERR_OK;
+
+    if (port != OUTGOING_PORT_SYSTEM)
+        err = bind_random(sockets, socket, source, port);
+    else if (addr_family(source) != 0)
+        err = socket_bind_source(socket->watch.fd, source);
+    if (err)
+        return err;
+    socket->reusable = port == OUTGOING_PORT_SYSTEM && addr_family(source) == 0;
     return connect(socket->watch.fd, &peer->sa, addr_len(peer)) == 0 ? ERR_OK
                                                                      : err_from_errno(errno);
 }
@@ -273,13 +309,13 @@ bool udp_sockets_drop_idle(struct stock *stock)
     return false;
 }
 
-/* An idle socket of another family is of no use to this query, nor is any when the query needs a
- * source address of its own. Such a socket would keep its file for ever. */
+/* An idle socket of another family is of no use to this query, nor is any when the query binds its
+ * socket. Such a socket would keep its file for ever. */
 static enum err new_socket_or_other(struct udp_socket **out, struct udp_sockets *sockets,
-                                    int family, bool has_source)
+                                    int family, bool is_bound)
 {
     enum err err = new_socket(out, sockets->stock, family);
-    bool uses_none = has_source || sockets->count[place_of(family)] == 0;
+    bool uses_none = is_bound || sockets->count[place_of(family)] == 0;
     while (err == ERR_NO_FILES && uses_none && udp_sockets_drop_idle(sockets->stock))
         err = new_socket(out, sockets->stock, family);
     return err;
@@ -287,21 +323,44 @@ static enum err new_socket_or_other(struct udp_socket **out, struct udp_sockets 
 
 /* ---- the door ---- */
 
+void outgoing_ports_use(struct loop *loop, const struct outgoing_ports *ports, uint64_t *fallbacks)
+{
+    struct stock *stock = stock_of(loop);
+    struct udp_sockets *sockets = stock ? sockets_of(stock) : NULL;
+
+    if (!sockets)
+        return;
+    sockets->has_ports = true;
+    sockets->ports = *ports;
+    sockets->fallbacks = fallbacks;
+}
+
+/* A source that names a port is bound to that one. */
+static uint16_t draw_port(const struct udp_sockets *sockets, const struct addr *source)
+{
+    bool is_named = addr_family(source) != 0 && addr_port(source) != 0;
+    return sockets->has_ports && !is_named ? outgoing_ports_draw(&sockets->ports)
+                                           : OUTGOING_PORT_SYSTEM;
+}
+
 enum err udp_socket_take(struct udp_socket **out, struct stock *stock, const struct addr *peer,
                          const struct addr *source,
                          void (*on_ready_of)(struct udp_socket *socket, void *owner), void *owner)
 {
     struct udp_sockets *sockets = sockets_of(stock);
+    if (!sockets)
+        return ERR_NO_MEMORY;
     struct udp_socket *socket = NULL;
-    enum err err = sockets ? ERR_OK : ERR_NO_MEMORY;
-
-    if (!err && addr_family(source) == 0)
+    uint16_t port = draw_port(sockets, source);
+    bool is_bound = port != OUTGOING_PORT_SYSTEM || addr_family(source) != 0;
+    if (!is_bound)
         socket = take_idle(sockets, stock, addr_family(peer));
-    if (!err && !socket)
-        err = new_socket_or_other(&socket, sockets, addr_family(peer), addr_family(source) != 0);
+    enum err err = ERR_OK;
+    if (!socket)
+        err = new_socket_or_other(&socket, sockets, addr_family(peer), is_bound);
     if (err)
         return err;
-    err = connect_from(socket, peer, source);
+    err = connect_from(sockets, socket, peer, source, port);
     if (err) {
         socket_free(socket);
         return err;

@@ -5,10 +5,11 @@
 
 /*
  * Private to src/net: the sockets that UDP queries are sent from. Each query has one of its own on
- * a port that the kernel draws at random (RFC 5452 section 9.2), but not a new socket: making,
- * watching and closing one costs more than all else about a query. A socket whose query is over is
- * disconnected, which gives its port back; connecting it again draws a fresh one. That the
- * kernel does so is looked at before it is relied on.
+ * a random port (RFC 5452 section 9.2). A port outside the system's range takes a new socket, which
+ * is bound to it. A port in the system's range takes none: making, watching and closing a socket
+ * costs more than all else about a query. A socket whose query is over is disconnected, which gives
+ * its port back; connecting it again draws a fresh one. The first reuses check that the kernel
+ * does so.
  */
 
 #include <stdbool.h>

@@ -140,11 +140,12 @@ class Zone:
 
 
 class Servers(threading.Thread):
-    """All of them in one thread. queries: what came, in its order, as (server, Message, source address, over TCP)."""
+    """All of them in one thread. queries: what came, in its order, as (server, Message, source address, over TCP).
+    ports: the source ports of what came over UDP."""
 
     def __init__(self):
         super().__init__(daemon=True)
-        self.selector, self.zones, self.queries = selectors.DefaultSelector(), {}, []
+        self.selector, self.zones, self.queries, self.ports = selectors.DefaultSelector(), {}, [], []
 
     def listen(self, ip, port, zones):
         family = socket.AF_INET6 if ":" in ip else socket.AF_INET
@@ -169,6 +170,7 @@ class Servers(threading.Thread):
 
     def on_datagram(self, sock, ip):
         data, source = sock.recvfrom(4096)
+        self.ports.append(source[1])
         reply = self.answer(ip, data, source[0], False)
         if reply:
             sock.sendto(reply, source)

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "net/outgoing_files.h"
+#include "net/outgoing_ports.h"
 #include "net/udp_query.h"
 #include "net/udp_sockets.h"
 
@@ -407,6 +408,131 @@ static void test_no_more_sockets_are_kept_than_the_bound(void **state)
     assert_true(open_files() > before + UDP_SOCKETS_IDLE_MAX / 2);
 }
 
+/* ---- ports drawn here ---- */
+
+static uint64_t fallbacks;
+
+static void use_ports(struct end *end, const struct outgoing_ports *ports)
+{
+    fallbacks = 0;
+    outgoing_ports_use(end->seen.loop, ports, &fallbacks);
+}
+
+/* None but these two. */
+static void use_two_ports(struct end *end, uint16_t one, uint16_t other)
+{
+    struct outgoing_ports ports;
+
+    outgoing_ports_init(&ports);
+    outgoing_ports_leave_out(&ports, 1024, MIN(one, other) - 1);
+    outgoing_ports_leave_out(&ports, MIN(one, other) + 1, MAX(one, other) - 1);
+    if (MAX(one, other) < 65535)
+        outgoing_ports_leave_out(&ports, MAX(one, other) + 1, 65535);
+    assert_int_equal(ports.count, 2);
+    use_ports(end, &ports);
+}
+
+static uint16_t port_of_query(struct end *end)
+{
+    assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
+    struct addr from = read_query(end);
+    udp_query_close(&end->query);
+    return addr_port(&from);
+}
+
+static void test_ports_come_from_the_whole_range(void **state)
+{
+    struct end *end = *state;
+    struct outgoing_ports ports;
+    unsigned quarters[4] = {0};
+
+    outgoing_ports_init(&ports);
+    outgoing_ports_set_system(&ports, 32768, 60999);
+    use_ports(end, &ports);
+    for (int i = 0; i < QUERIES; i++) {
+        uint16_t port = port_of_query(end);
+        assert_true(port >= OUTGOING_PORT_FIRST);
+        quarters[port / 16384]++;
+        run_some_turns(end->seen.loop);
+    }
+    for (int i = 0; i < 4; i++)
+        assert_in_range(quarters[i], QUERIES / 8, QUERIES / 2);
+    assert_int_equal(fallbacks, 0);
+}
+
+static void test_a_port_that_is_taken_is_not_used(void **state)
+{
+    struct end *end = *state;
+    struct addr taken, free_one;
+    int holder = plain_socket(SOCK_DGRAM, "127.0.0.3@0", &taken);
+
+    close(plain_socket(SOCK_DGRAM, "127.0.0.3@0", &free_one));
+    use_two_ports(end, addr_port(&taken), addr_port(&free_one));
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(port_of_query(end), addr_port(&free_one));
+    close(holder);
+}
+
+static void test_when_all_ports_are_taken_the_system_draws(void **state)
+{
+    struct end *end = *state;
+    struct addr one, other;
+    int first = plain_socket(SOCK_DGRAM, "127.0.0.3@0", &one);
+    int second = plain_socket(SOCK_DGRAM, "127.0.0.3@0", &other);
+
+    use_two_ports(end, addr_port(&one), addr_port(&other));
+    uint16_t port = port_of_query(end);
+    assert_true(port != 0 && port != addr_port(&one) && port != addr_port(&other));
+    assert_int_equal(fallbacks, 1);
+    struct addr source = addr_of("127.0.0.9@0");
+    assert_int_equal(ask(end, &end->server, &source), ERR_OK);
+    struct addr from = read_query(end);
+    assert_true(addr_equal_ip(&from, &source));
+    assert_int_equal(fallbacks, 1); /* only a bound 127.0.0.3 has them */
+    close(first);
+    close(second);
+}
+
+static void test_a_source_address_gets_a_port_drawn_here(void **state)
+{
+    struct end *end = *state;
+    struct addr one, other, source = addr_of("127.0.0.9@0");
+
+    close(plain_socket(SOCK_DGRAM, "127.0.0.3@0", &one));
+    close(plain_socket(SOCK_DGRAM, "127.0.0.3@0", &other));
+    use_two_ports(end, addr_port(&one), addr_port(&other));
+    assert_int_equal(ask(end, &end->server, &source), ERR_OK);
+    struct addr from = read_query(end);
+    assert_true(addr_equal_ip(&from, &source));
+    assert_true(addr_port(&from) == addr_port(&one) || addr_port(&from) == addr_port(&other));
+}
+
+static void test_sockets_with_such_ports_are_closed(void **state)
+{
+    struct end *end = *state;
+    struct outgoing_ports ports;
+    unsigned before = open_files();
+
+    outgoing_ports_init(&ports);
+    use_ports(end, &ports);
+    for (int i = 0; i < QUERIES; i++)
+        port_of_query(end);
+    assert_int_equal(open_files(), before);
+}
+
+/* An idle socket, whose port is the system's choice, gives its file to a query that binds. */
+static void test_a_bound_query_takes_the_file_of_an_idle_socket(void **state)
+{
+    struct end *end = *state;
+    struct outgoing_ports ports;
+
+    outgoing_files_limit(end->seen.loop, 2);
+    port_of_query(end);
+    outgoing_ports_init(&ports);
+    use_ports(end, &ports);
+    assert_true(port_of_query(end) >= OUTGOING_PORT_FIRST);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -428,6 +554,12 @@ int main(void)
         TEST(test_a_query_without_a_file_waits_until_there_is_one),
         TEST(test_many_queries_share_few_files),
         TEST(test_queries_that_wait_for_a_file_are_bounded),
+        TEST(test_ports_come_from_the_whole_range),
+        TEST(test_a_port_that_is_taken_is_not_used),
+        TEST(test_when_all_ports_are_taken_the_system_draws),
+        TEST(test_a_source_address_gets_a_port_drawn_here),
+        TEST(test_sockets_with_such_ports_are_closed),
+        TEST(test_a_bound_query_takes_the_file_of_an_idle_socket),
         TEST(test_a_query_that_waited_hears_why_it_cannot_be_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
