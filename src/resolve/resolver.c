@@ -424,6 +424,13 @@ const struct routes *resolver_routes(const struct resolver *resolver)
     return resolver->routes;
 }
 
+/* Alone in its list, a waiter has the list's head on both sides. */
+bool resolver_is_shared(const struct resolver *resolver, const struct waiter *waiter)
+{
+    (void)resolver;
+    return waiter->node.next != waiter->node.prev;
+}
+
 void resolver_leave(struct resolver *resolver, struct waiter *waiter)
 {
     (void)resolver;

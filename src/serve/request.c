@@ -14,6 +14,7 @@
 #include "loop/loop.h"
 #include "resolve/resolver.h"
 #include "serve/chaos.h"
+#include "serve/repeats.h"
 #include "serve/request_inside.h"
 #include "serve/server_quota.h"
 #include "serve/tell_inside.h"
@@ -82,21 +83,60 @@ static enum request_result send_error(struct sink *sink, const struct query *que
 
 /* ---- waiting ---- */
 
+static bool is_address_proven(const struct request *request)
+{
+    return request->is_stream || request->query.has_valid_cookie;
+}
+
+/*
+ * An attacker with a slow server can store up many answers for a forged address, which all leave
+ * at once (DNSBomb, CVE-2024-33655). So old queries get no answer while many of their client wait:
+ * the client has given up or asked again. Waiters are answered in the order they came, so the
+ * newest DISCARD_ABOVE of them always get their answers.
+ */
+static bool is_discarded(const struct request *request)
+{
+    const struct requests *requests = request->requests;
+    uint64_t timeout_us = requests->options->discard_timeout_us;
+    if (timeout_us == 0 || loop_now(requests->loop) - request->heard_at <= timeout_us)
+        return false;
+    return !is_address_proven(request) &&
+           server_quota_waiting_of(requests->quota, request->client) > REQUEST_DISCARD_ABOVE;
+}
+
+/* Ends a query that waited over UDP without an answer. */
+static void drop_waiting(struct request *request)
+{
+    struct reply reply = {.query = &request->query};
+    STATS_INC(request->requests->stats, dropped_late);
+    tell(request->sink, &reply, NULL, &request->path, &tell_limited);
+    request_release(request);
+}
+
+static void answer_waiting(struct request *request, const struct answer *answer)
+{
+    struct requests *requests = request->requests;
+    struct tell_how how = {TELL_WAITED, request->asked_at, request->waiter.source};
+    stats_histogram_add(&requests->stats->answer_latency,
+                        loop_now(requests->loop) - request->asked_at);
+    send_answer(request->sink, &request->query, answer,
+                request->is_stream ? NULL : &request->path, &how);
+    request_release(request);
+}
+
 /* Called by the resolver inside a read section. */
 static void on_answer(struct waiter *waiter, const struct answer *answer)
 {
     struct request *request = CONTAINER_OF(waiter, struct request, waiter);
     struct sink *sink = request->sink;
-    struct requests *requests = request->requests;
     if (!sink) {
         request_release(request);
         return;
     }
-    uint64_t waited_us = loop_now(requests->loop) - request->asked_at;
-    stats_histogram_add(&requests->stats->answer_latency, waited_us);
-    struct tell_how how = {TELL_WAITED, request->asked_at, waiter->source};
-    send_answer(sink, &request->query, answer, request->is_stream ? NULL : &request->path, &how);
-    request_release(request);
+    if (is_discarded(request))
+        drop_waiting(request);
+    else
+        answer_waiting(request, answer);
     sink->on_answered(sink);
 }
 
@@ -111,7 +151,8 @@ static void fill_request(struct request *request, struct sink *sink, const struc
     request->sink = sink;
     request->query = *query;
     query_keep(&request->query, request->name);
-    request->asked_at = loop_now(sink->requests->loop);
+    request->asked_at = request->heard_at = loop_now(sink->requests->loop);
+    request->link.at = NULL;
     request->is_stream = !path;
     request->is_new = sink->requests->is_draining;
     if (path)
@@ -128,19 +169,55 @@ static const struct query_error error_full = {RCODE_SERVFAIL, EDE_OTHER, "too ma
 static const struct query_error error_client_full = {RCODE_SERVFAIL, EDE_OTHER,
                                                      "too many of your queries wait"};
 
-/* NULL when a place was taken for the client's query, else what it is told. */
-static const struct query_error *take_place(struct requests *requests, uint64_t client)
+static const struct query_error *count_refused(struct stats *stats, enum server_quota_result result)
 {
-    switch (server_quota_take_waiting(requests->quota, client)) {
-    case QUOTA_TAKEN:
-        return NULL;
-    case QUOTA_CLIENT_FULL:
-        STATS_INC(requests->stats, waiting_refused_client);
+    if (result == QUOTA_CLIENT_FULL) {
+        STATS_INC(stats, waiting_refused_client);
         return &error_client_full;
-    default:
-        STATS_INC(requests->stats, waiting_refused_all);
-        return &error_full;
     }
+    STATS_INC(stats, waiting_refused_all);
+    return &error_full;
+}
+
+/* The task of such a query goes on for others, so its place is all that it costs. */
+static bool may_be_displaced(const struct request *request, enum server_quota_result why,
+                             uint64_t client)
+{
+    const struct requests *requests = request->requests;
+    if (is_address_proven(request) || !resolver_is_shared(requests->resolver, &request->waiter))
+        return false;
+    if (why == QUOTA_CLIENT_FULL)
+        return request->client == client;
+    return server_quota_waiting_of(requests->quota, request->client) > REQUEST_DISCARD_ABOVE;
+}
+
+/* Copies of a question that wait for a forged address must not keep others from asking: the oldest
+ * copy gives its place to the new query. */
+static bool displace(struct sink *sink, enum server_quota_result why, uint64_t client)
+{
+    unsigned looks = 0;
+    LIST_EACH(node, &sink->waiting)
+    {
+        struct request *request = LIST_ITEM(node, struct request, node);
+        if (looks++ == REQUEST_DISPLACE_LOOKS)
+            return false;
+        if (!may_be_displaced(request, why, client))
+            continue;
+        resolver_leave(sink->requests->resolver, &request->waiter);
+        drop_waiting(request);
+        return true;
+    }
+    return false;
+}
+
+/* NULL when a place was taken for the client's query, else what it is told. */
+static const struct query_error *take_place(struct sink *sink, uint64_t client)
+{
+    struct requests *requests = sink->requests;
+    enum server_quota_result result = server_quota_take_waiting(requests->quota, client);
+    if (result != QUOTA_TAKEN && displace(sink, result, client))
+        result = server_quota_take_waiting(requests->quota, client);
+    return result == QUOTA_TAKEN ? NULL : count_refused(requests->stats, result);
 }
 
 /* NULL: out of memory. It holds the place that was taken for client. */
@@ -160,19 +237,22 @@ static struct request *hold(struct sink *sink, const struct query *query, uint64
     return request;
 }
 
-/* NULL when the query waits, else what it is told. */
+/* NULL when the query waits, else what it is told. bucket: of a datagram, NULL of a stream's. */
 static const struct query_error *start_waiting(struct sink *sink, const struct query *query,
                                                const struct cache_key *key,
-                                               const struct udp_path *path)
+                                               const struct udp_path *path,
+                                               struct request **bucket)
 {
     struct requests *requests = sink->requests;
     uint64_t client = server_quota_client(requests->quota, sink_client(sink, path));
-    const struct query_error *error = take_place(requests, client);
+    const struct query_error *error = take_place(sink, client);
     if (error)
         return error;
     struct request *request = hold(sink, query, client, path);
     if (!request)
         return &error_full;
+    if (bucket)
+        repeats_add(bucket, request);
     enum resolver_result result = resolver_ask(requests->resolver, key, &request->waiter);
     if (result == RESOLVER_WAITING)
         return NULL;
@@ -188,13 +268,36 @@ static const struct tell_how *how_of(const struct query_error *error)
     return is_limit ? &tell_limited : &tell_refused;
 }
 
-/* The cache has nothing: NULL when the query waits, else what it is told. */
-static const struct query_error *ask(struct sink *sink, const struct query *query,
-                                     const struct cache_key *key, const struct udp_path *path)
+/* Drops a datagram that repeats a waiting one: the answer to that is the answer to both. The client
+ * still waits for it. */
+static enum request_result join(struct sink *sink, struct request *waiting,
+                                const struct request_lookup *lookup)
 {
+    struct reply reply = {.query = &lookup->query};
+    waiting->heard_at = loop_now(sink->requests->loop);
+    STATS_INC(sink->requests->stats, dropped_repeat);
+    tell(sink, &reply, NULL, lookup->path, &tell_limited);
+    return REQUEST_DROPPED;
+}
+
+/* The cache has nothing. */
+static enum request_result ask(struct sink *sink, const struct request_lookup *lookup)
+{
+    const struct query *query = &lookup->query;
+    const struct udp_path *path = lookup->path;
+    struct request **bucket = NULL;
     if (!(query->flags & HEADER_RD))
-        return &error_not_recursive;
-    return start_waiting(sink, query, key, path);
+        return send_error(sink, query, &error_not_recursive, SERVER_ALLOW, path, &tell_refused);
+    if (path) {
+        bucket = repeats_bucket(&sink->requests->repeats, query, &lookup->key, path);
+        struct request *waiting = repeats_find(*bucket, sink, query, path);
+        if (waiting)
+            return join(sink, waiting, lookup);
+    }
+    const struct query_error *error = start_waiting(sink, query, &lookup->key, path, bucket);
+    if (!error)
+        return REQUEST_WAITING;
+    return send_error(sink, query, error, SERVER_ALLOW, path, how_of(error));
 }
 
 /* Behind the answer. Who asked without RD wants nothing asked of others. */
@@ -215,10 +318,7 @@ static enum request_result resolve(struct sink *sink, const struct request_looku
         enum request_result result = send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
         return answer.is_due ? refresh(sink, lookup, result) : result;
     }
-    const struct query_error *error = ask(sink, query, &lookup->key, lookup->path);
-    if (!error)
-        return REQUEST_WAITING;
-    return send_error(sink, query, error, SERVER_ALLOW, lookup->path, how_of(error));
+    return ask(sink, lookup);
 }
 
 /* Not resolved: told why, but for the few names that say what this server is. */

@@ -25,6 +25,7 @@
 #include "net/udp_server.h"
 #include "serve/gate.h"
 #include "serve/query.h"
+#include "serve/repeats.h"
 #include "serve/reply.h"
 #include "serve/server_options.h"
 
@@ -35,7 +36,14 @@ struct server_quota;
 struct stats;
 struct tap;
 
-enum { REQUEST_SPARES_MAX = 4096 }; /* free requests that a worker keeps for the next ones */
+enum {
+    REQUEST_SPARES_MAX = 4096, /* free requests that a worker keeps for the next ones */
+    /* Queries of one client that may wait before server.discard-timeout concerns them: more than a
+     * household asks at once, and small answers to so many are no flood. */
+    REQUEST_DISCARD_ABOVE = 32,
+    /* The oldest waiting queries that are looked at when a new one finds no place. */
+    REQUEST_DISPLACE_LOOKS = 64,
+};
 
 struct requests {
     struct loop *loop;
@@ -53,6 +61,7 @@ struct requests {
     struct list orphans; /* struct request whose clients have left */
     struct list spares;
     size_t spare_count;
+    struct repeats repeats; /* what waits over UDP, by datagram */
 };
 
 /* The members are the server's to set between these two; everything is borrowed. */

@@ -3,7 +3,8 @@
 #ifndef NAILUP_SERVE_REQUEST_INSIDE_H
 #define NAILUP_SERVE_REQUEST_INSIDE_H
 
-/* Private to request.c, which has queries wait, and request_pool.c, which keeps those that do. */
+/* Private to request.c, which has queries wait, request_pool.c, which keeps those that do, and
+ * repeats.c, which finds them by their datagrams. */
 
 #include "base/list.h"
 #include "net/udp_server.h"
@@ -13,6 +14,12 @@
 struct requests;
 struct sink;
 
+/* A request's place in a bucket of repeats.h. */
+struct repeats_link {
+    struct request *next;
+    struct request **at; /* what points to this request; NULL: it is in no bucket */
+};
+
 struct request {
     struct waiter waiter;
     struct list node; /* of the sink's waiting, of the orphans, or of the spares */
@@ -21,6 +28,8 @@ struct request {
     uint64_t client;   /* as the quota knows it */
     struct query query;
     uint64_t asked_at;
+    uint64_t heard_at; /* when its datagram came last */
+    struct repeats_link link;
     bool is_stream; /* of path only the peer is set */
     bool is_new;    /* it began to wait while draining */
     struct udp_path path;

@@ -9,6 +9,7 @@
 #include "serve/request.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "resolve/resolver.h"
@@ -17,7 +18,7 @@
 
 void requests_init(struct requests *requests)
 {
-    *requests = (struct requests){0};
+    memset(requests, 0, sizeof(*requests));
     list_init(&requests->spares);
     list_init(&requests->orphans);
 }
@@ -58,6 +59,7 @@ void requests_drain(struct requests *requests)
 void request_release(struct request *request)
 {
     list_remove(&request->node);
+    repeats_remove(request);
     if (request->sink) {
         request->sink->waiting_count--;
         leave_count(request->requests, request);

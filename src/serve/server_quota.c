@@ -217,6 +217,13 @@ void server_quota_give_waiting(struct server_quota *quota, uint64_t client)
     atomic_fetch_sub_explicit(&quota->waiting, 1, memory_order_relaxed);
 }
 
+uint32_t server_quota_waiting_of(struct server_quota *quota, uint64_t client)
+{
+    uint32_t first = atomic_load_explicit(first_counter(quota, client), memory_order_relaxed);
+    uint32_t second = atomic_load_explicit(second_counter(quota, client), memory_order_relaxed);
+    return MIN(first, second);
+}
+
 uint64_t server_quota_move_waiting(struct server_quota *to, struct server_quota *from,
                                    uint64_t client, const struct addr *addr)
 {

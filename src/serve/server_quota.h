@@ -45,6 +45,9 @@ MUST_USE enum server_quota_result server_quota_take_waiting(struct server_quota 
                                                             uint64_t client);
 void server_quota_give_waiting(struct server_quota *quota, uint64_t client);
 
+/* Queries of this client that wait now: never less than there are, and rarely more. */
+uint32_t server_quota_waiting_of(struct server_quota *quota, uint64_t client);
+
 struct rate_limit;
 
 /* Of queries over UDP; NULL: there is none. Lives as long as the quota. */

@@ -135,6 +135,25 @@ static inline struct waiter *stub_end(struct stub_task *task)
     return waiter;
 }
 
+bool resolver_is_shared(const struct resolver *resolver, const struct waiter *waiter)
+{
+    const struct stub_task *asked = NULL;
+    unsigned equal = 0;
+    LIST_EACH(node, &resolver->tasks)
+    {
+        const struct stub_task *task = LIST_ITEM(node, struct stub_task, node);
+        if (task->waiter == waiter)
+            asked = task;
+    }
+    LIST_EACH(node, &resolver->tasks)
+    {
+        const struct stub_task *task = LIST_ITEM(node, struct stub_task, node);
+        equal += task->type == asked->type && task->len == asked->len &&
+                 memcmp(task->name, asked->name, asked->len) == 0;
+    }
+    return equal > 1;
+}
+
 void resolver_leave(struct resolver *resolver, struct waiter *waiter)
 {
     LIST_EACH(node, &resolver->tasks)

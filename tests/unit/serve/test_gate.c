@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Clients kept in their place: a whole server in virtual time, cookies and the rate limit. */
+#include <stdio.h>
+
 #include "serve/cookie.h"
 #include "unit/serve/harness.h"
 
@@ -236,8 +238,10 @@ static void test_a_client_is_answered_as_often_as_the_limit_says(void **state)
 static void test_misses_and_errors_count_like_hits(void **state)
 {
     (void)state;
-    for (int i = 0; i < 100; i++)
+    for (uint16_t i = 0; i < 100; i++) {
+        addr_set_port(&me, (uint16_t)(4000 + i)); /* or the queries would be repeats */
         ask("miss.example");
+    }
     assert_int_equal(stub.waiting, QPS);
     me = fake_addr("192.0.2.1@4000");
     assert_int_equal(ask_often("hit.example", 100), QPS); /* of REFUSED */
@@ -364,8 +368,11 @@ static void test_one_client_cannot_take_all_that_may_wait(void **state)
 {
     (void)state;
     me = fake_addr("127.0.0.77@4000");
-    for (uint32_t i = 0; i < options.max_waiting_per_client; i++)
-        assert_int_equal(ask("miss.example"), -1);
+    char name[32];
+    for (uint32_t i = 0; i < options.max_waiting_per_client; i++) {
+        snprintf(name, sizeof(name), "miss%u.example", i);
+        assert_int_equal(ask(name), -1);
+    }
     assert_int_equal(ask("miss.example"), RCODE_SERVFAIL);
     struct edns_ede ede;
     assert_int_equal(edns_find_ede(&got.edns, &ede), EDNS_FOUND);

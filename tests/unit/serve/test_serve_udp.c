@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Datagrams through the whole of serve: what is answered, kept, refused and dropped. */
+#include <stdio.h>
+
 #include "unit/serve/harness.h"
 
 static void test_a_hit_is_answered_with_the_name_as_asked(void **state)
@@ -311,8 +313,11 @@ static void test_a_full_resolver_is_a_servfail_that_says_why(void **state)
 static void test_waiting_queries_are_bounded(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < options.max_waiting; i++)
-        udp_ask("miss.example", 1);
+    char name[32];
+    for (uint16_t i = 0; i < options.max_waiting; i++) {
+        snprintf(name, sizeof(name), "miss%u.example", i);
+        udp_ask(name, 1);
+    }
     assert_false(udp_got());
     assert_int_equal(stub.waiting, 1000);
     udp_ask("miss.example", 2);

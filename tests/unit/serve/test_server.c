@@ -391,10 +391,10 @@ static void test_the_server_may_be_freed_when_drained(void **state)
 static void test_a_server_may_be_freed_in_the_middle_of_everything(void **state)
 {
     (void)state;
-    for (int i = 0; i < 10; i++) {
+    for (uint16_t i = 0; i < 10; i++) {
         struct fake_conn *conn = fake_client_tcp_open(net, &here, &me);
         fake_loop_settle(loop);
-        make_query("slow.example", 1);
+        make_query("slow.example", i);
         fake_conn_send_message(conn, span_of(sent, sent_len));
         udp_send_from(&me);
     }
