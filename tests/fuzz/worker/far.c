@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* An answer is honest first; then the mood spoils it. */
+#include "fuzz/worker/far.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "dns/edns.h"
+#include "fuzz/worker/stage.h"
+#include "support/fake_tls.h"
+
+enum {
+    ANSWER_MAX = 16 * 1024,
+    NEAR_US = 1000,
+    /* Queries of a former configuration may still be under way. */
+    FORMER_US = 60 * 1000 * 1000,
+};
+
+/* The anchors: the first server of each zone, over UDP, TCP and TLS. */
+static bool is_anchor(unsigned number)
+{
+    static const uint8_t anchors[] = {0, 4, 8, 10, 12, 14, 17, 19, 22, 24};
+    return memchr(anchors, (int)number, sizeof(anchors)) != NULL;
+}
+
+bool far_is_tls(const struct far *far)
+{
+    return far->number >= SERVER_FORWARDERS_TLS && far->number < SERVER_ROOT;
+}
+
+/* ---- what must hold for each query ---- */
+
+struct far_conn {
+    uint32_t count;
+    uint8_t ids[65536 / 8];
+};
+
+static struct far_conn *conn_of(struct far *far, size_t number)
+{
+    if (number >= far->conn_count) {
+        size_t count = number + 16;
+        far->conns = realloc(far->conns, count * sizeof(struct far_conn *));
+        MUST(far->conns);
+        memset(far->conns + far->conn_count, 0, (count - far->conn_count) * sizeof(*far->conns));
+        far->conn_count = count;
+    }
+    if (!far->conns[number]) {
+        far->conns[number] = calloc(1, sizeof(struct far_conn));
+        MUST(far->conns[number]);
+    }
+    return far->conns[number];
+}
+
+static void check_stream(struct far *far, const struct fake_ask *ask, uint16_t id)
+{
+    struct stage *stage = far->stage;
+    struct far_conn *conn = conn_of(far, ask->conn);
+    if (conn->ids[id / 8] & 1 << id % 8)
+        stage_fail(stage, "id %u twice on connection %zu of %s", id, ask->conn,
+                   truth_servers[far->number].addr);
+    conn->ids[id / 8] |= (uint8_t)(1 << id % 8);
+    if (++conn->count > far->max_requests)
+        stage_fail(stage, "connection %zu of %s carries %u queries, allowed are %u", ask->conn,
+                   truth_servers[far->number].addr, conn->count, far->max_requests);
+    if (ask->transport == FAKE_TLS && fake_conn_tls_facts(ask->stream)->plain_first)
+        stage_fail(stage, "plain text on a TLS connection of %s", truth_servers[far->number].addr);
+}
+
+static void check_query(struct far *far, const struct fake_ask *ask, const struct message *query)
+{
+    struct stage *stage = far->stage;
+    if (!query->has_question || message_is_answer(query) || message_opcode(query) != 0)
+        stage_fail(stage, "a query to %s is none", truth_servers[far->number].addr);
+    if (ask->transport != FAKE_UDP)
+        check_stream(far, ask, query->id);
+    bool is_former = stage_now(stage) < stage->plan_since + FORMER_US;
+    if (stage->plan->is_strict && !is_former && !far_is_tls(far) && far->number < SERVER_ROOT)
+        stage_fail(stage, "a query to %s in plain text, where TLS is strict",
+                   truth_servers[far->number].addr);
+}
+
+/* ---- the honest answer ---- */
+
+static void put_option(struct writer *out, uint16_t code, struct span data)
+{
+    put_u16(out->data + out->len, code);
+    put_u16(out->data + out->len + 2, (uint16_t)data.len);
+    if (data.len > 0)
+        memcpy(out->data + out->len + 4, data.data, data.len);
+    out->len += 4 + data.len;
+}
+
+/* Every other server gives cookies. */
+static void put_edns(struct far *far, struct writer *out, const struct message *query,
+                     unsigned ext_rcode, int keepalive)
+{
+    static const uint8_t fixed[11] = {0, 0, RRTYPE_OPT, 4, 208};
+    struct edns_cookie cookie;
+    if (!query->edns.present)
+        return;
+    memcpy(out->data + out->len, fixed, sizeof(fixed));
+    out->data[out->len + 5] = (uint8_t)ext_rcode;
+    out->len += sizeof(fixed);
+    size_t begin = out->len;
+    if (far->number % 2 && edns_find_cookie(&query->edns, &cookie) == EDNS_FOUND) {
+        uint8_t both[16];
+        memcpy(both, cookie.client.data, 8);
+        memset(both + 8, (int)far->number, 8);
+        put_option(out, EDNS_COOKIE, span_of(both, sizeof(both)));
+    }
+    if (keepalive >= 0) {
+        uint8_t timeout[2];
+        put_u16(timeout, (uint16_t)keepalive);
+        put_option(out, EDNS_TCP_KEEPALIVE, span_of(timeout, 2));
+    }
+    put_u16(out->data + begin - 2, (uint16_t)(out->len - begin));
+    header_set_count(out->data, SECTION_ADDITIONAL,
+                     (uint16_t)(header_count(out->data, SECTION_ADDITIONAL) + 1));
+}
+
+static void truncate(struct writer *out, const struct message *query)
+{
+    uint16_t flags = header_flags(out->data);
+    writer_begin(out, out->data, out->max, query,
+                 (uint16_t)((flags & (HEADER_AA | HEADER_RA)) | HEADER_TC));
+}
+
+static size_t room(const struct fake_ask *ask, const struct message *query)
+{
+    if (ask->transport != FAKE_UDP)
+        return ANSWER_MAX;
+    return query->edns.present ? edns_udp_size(&query->edns) : MESSAGE_UDP_MAX;
+}
+
+/* ---- moods ---- */
+
+/* A name that the asked server has no say about. */
+static enum truth_zone foreign_zone(enum truth_zone zone)
+{
+    for (enum truth_zone at = zone; at != ZONE_ROOT; at = truth_parent(at))
+        if (at == ZONE_T0)
+            return ZONE_A_T1;
+    return ZONE_A_T0;
+}
+
+/* Beside honest records, about names outside of the zone. A root has a say about all names. */
+static void poison(struct far *far, struct writer *out, const struct message *query)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct truth asked = truth_of(query->question.name);
+    uint16_t zones = truth_servers[far->number].zones;
+    if (zones & 1 << ZONE_ROOT)
+        return;
+    struct name name =
+        truth_leaf(foreign_zone(asked.zone), asked.number + 1 + far->param, false, wire);
+    truth_lie(out, header_count(out->data, SECTION_ANSWER) ? SECTION_ADDITIONAL : SECTION_ANSWER,
+              name, RRTYPE_A);
+    name = truth_leaf(foreign_zone(asked.zone), asked.number + far->param, true, wire);
+    truth_lie(out, SECTION_ADDITIONAL, name, RRTYPE_AAAA);
+}
+
+/* An answer with marked data to the question of a message. */
+static void lie(struct writer *out, const struct message *query)
+{
+    uint16_t type = query->question.type == RRTYPE_AAAA ? RRTYPE_AAAA : RRTYPE_A;
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name name = name_copy(query->question.name, wire);
+    writer_begin(out, out->data, out->max, query, HEADER_AA);
+    truth_lie(out, SECTION_ANSWER, name, type);
+}
+
+static void lie_with_wrong_id(struct far *far, struct writer *out, const struct message *query)
+{
+    lie(out, query);
+    header_set_id(out->data, (uint16_t)(query->id ^ (1 + far->param)));
+}
+
+/* About another name, in its own question too. */
+static void lie_with_wrong_question(struct writer *out, const struct message *query)
+{
+    lie(out, query);
+    uint8_t *label = out->data + HEADER_LEN;
+    if (label[0] > 0)
+        label[label[0]] ^= 1;
+    else
+        put_u16(label + 1, (uint16_t)(query->question.type + 1));
+}
+
+static void flip_case(struct writer *out)
+{
+    uint8_t *label = out->data + HEADER_LEN;
+    if (label[0] > 0 && label[0] < 64 && name_fold_byte(label[1]) >= 'a' &&
+        name_fold_byte(label[1]) <= 'z')
+        label[1] ^= 0x20;
+}
+
+static void garbage(struct far *far, struct writer *out)
+{
+    out->len = 1 + far->param;
+    for (size_t i = 0; i < out->len; i++)
+        out->data[i] = (uint8_t)(i * 37 + far->param);
+}
+
+static void refer_anywhere(struct far *far, struct writer *out, const struct message *query)
+{
+    enum truth_zone asked = truth_of(query->question.name).zone;
+    enum truth_zone hosts = far->param % ZONE_COUNT;
+    enum truth_zone zone = far->param & 64 ? hosts : far->param & 32 ? truth_parent(asked) : asked;
+    writer_begin(out, out->data, out->max, query, 0);
+    truth_refer(out, zone, hosts);
+}
+
+static void rcode(struct far *far, struct writer *out, const struct message *query)
+{
+    writer_begin(out, out->data, out->max, query, far->param % 16);
+}
+
+static void deny(struct writer *out, const struct message *query)
+{
+    writer_begin(out, out->data, out->max, query, HEADER_AA | RCODE_NXDOMAIN);
+    truth_deny(out, truth_of(query->question.name).zone);
+}
+
+/* Additional records are left out. */
+static void drop_glue(struct writer *out, const struct message *query)
+{
+    struct message message;
+    if (message_parse(&message, span_of(out->data, out->len)) != MESSAGE_OK)
+        return;
+    (void)query;
+    out->len = message.offsets[SECTION_ADDITIONAL];
+    header_set_count(out->data, SECTION_ADDITIONAL, 0);
+}
+
+/* Messages that go before the answer. */
+static void send_first(const struct fake_ask *ask, const struct writer *out)
+{
+    if (ask->stream)
+        fake_conn_send_message(ask->stream, span_of(out->data, out->len));
+    else
+        fake_query_reply(ask->datagram, span_of(out->data, out->len), 0);
+}
+
+static void send_lies_first(struct far *far, const struct fake_ask *ask,
+                            const struct message *query, enum mood mood)
+{
+    static uint8_t bytes[ANSWER_MAX];
+    struct writer out = {.data = bytes, .max = sizeof(bytes)};
+    if (mood == MOOD_WRONG_ID_FIRST || mood == MOOD_UNASKED)
+        lie_with_wrong_id(far, &out, query);
+    else
+        lie_with_wrong_question(&out, query);
+    if (mood == MOOD_WRONG_QUESTION_FIRST && ask->stream)
+        return; /* nobody but the server itself could say that: it would be its answer */
+    unsigned count = mood == MOOD_UNASKED ? 1 + far->param % 40 : 1;
+    for (unsigned i = 0; i < count; i++)
+        send_first(ask, &out);
+}
+
+/* Changes the message before its OPT record is put behind it. */
+static void spoil_records(struct far *far, enum mood mood, struct writer *out,
+                          const struct message *query)
+{
+    switch (mood) {
+    case MOOD_POISON:
+        poison(far, out, query);
+        break;
+    case MOOD_GLUELESS:
+        drop_glue(out, query);
+        break;
+    case MOOD_WRONG_ID:
+        lie_with_wrong_id(far, out, query);
+        break;
+    case MOOD_WRONG_QUESTION:
+        lie_with_wrong_question(out, query);
+        break;
+    case MOOD_TRUNCATED_ALWAYS:
+        truncate(out, query);
+        break;
+    case MOOD_NO_EDNS:
+        if (query->edns.present)
+            writer_begin(out, out->data, out->max, query, RCODE_FORMERR);
+        break;
+    case MOOD_RCODE:
+        rcode(far, out, query);
+        break;
+    case MOOD_DENIES:
+        deny(out, query);
+        break;
+    case MOOD_EMPTY:
+        writer_begin(out, out->data, out->max, query, HEADER_AA);
+        break;
+    case MOOD_REFERS_ANYWHERE:
+        refer_anywhere(far, out, query);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Changes the bytes of the finished message. */
+static void spoil_bytes(struct far *far, enum mood mood, struct writer *out)
+{
+    switch (mood) {
+    case MOOD_OTHER_CASE:
+        flip_case(out);
+        break;
+    case MOOD_GARBAGE:
+        garbage(far, out);
+        break;
+    case MOOD_FLIPPED:
+        out->data[2 + far->param % 10] ^= (uint8_t)(1 << far->param / 32);
+        break;
+    case MOOD_CUT:
+        out->len = out->len * far->param / 256;
+        break;
+    default:
+        break;
+    }
+}
+
+/* How the bytes travel. */
+static void set_manner(struct far *far, enum mood mood, const struct fake_ask *ask,
+                       const struct message *query, struct fake_answer *answer)
+{
+    static const uint32_t late_ms[] = {5, 30, 120, 450, 900, 2200, 4500, 9000, 31000};
+    switch (mood) {
+    case MOOD_DUPLICATE:
+        answer->extra_copies = 1 + far->param % 3;
+        break;
+    case MOOD_PIECES:
+        answer->piece_bytes = 1 + far->param % 64;
+        answer->gap_us = far->param / 64 * 100;
+        break;
+    case MOOD_LATE:
+        answer->delay_us = late_ms[far->param % ARRAY_LEN(late_ms)] * US_PER_MS;
+        break;
+    case MOOD_CLOSE_AFTER:
+        answer->how = FAKE_CLOSE;
+        break;
+    case MOOD_RESET_AFTER:
+        if (ask->stream && answer->len > 0)
+            fake_conn_send_message(ask->stream, span_of(answer->data, answer->len));
+        answer->how = FAKE_RESET;
+        break;
+    case MOOD_CLOSES:
+        answer->how = FAKE_CLOSE;
+        answer->len = 0;
+        break;
+    case MOOD_REFUSES:
+        answer->how = FAKE_REFUSE;
+        break;
+    case MOOD_SILENT:
+        answer->how = FAKE_SILENT;
+        break;
+    case MOOD_DROPS_EDNS:
+        answer->how = query->edns.present ? FAKE_SILENT : FAKE_ANSWER;
+        break;
+    default:
+        break;
+    }
+    if (mood == MOOD_CLOSE_AFTER && !ask->stream)
+        answer->how = FAKE_ANSWER;
+}
+
+/* The records are given by now: until when may clients be told of them? */
+static void note_given(struct far *far, const struct fake_ask *ask,
+                       const struct fake_answer *answer)
+{
+    struct stage *stage = far->stage;
+    uint64_t pieces = answer->piece_bytes ? answer->len / answer->piece_bytes + 1 : 0;
+    uint64_t at = stage_now(stage) + answer->delay_us + far->latency_us;
+    struct message message;
+    if (ask->stream) {
+        at = MAX(at, far->stream_quiet_at) + pieces * answer->gap_us * (answer->extra_copies + 1);
+        far->stream_quiet_at = at;
+    }
+    if (message_parse(&message, span_of(answer->data, answer->len)) != MESSAGE_OK)
+        return;
+    struct rr_iter iter = message_all_rrs(&message);
+    for (struct rr rr; message_rr_next(&iter, &rr);) {
+        uint8_t wire[NAME_WIRE_MAX];
+        ledger_note_given(&stage->ledger, message_owner(&message, &rr, wire), rr.type,
+                          at + rr.ttl * US_PER_S);
+    }
+}
+
+static enum mood take_mood(struct far *far, const struct fake_ask *ask)
+{
+    enum mood mood = far->mood;
+    if (far->left > 0 && --far->left == 0)
+        far->mood = MOOD_HONEST;
+    if (mood == MOOD_TRUNCATED && ask->transport == FAKE_UDP)
+        return MOOD_TRUNCATED_ALWAYS;
+    return mood;
+}
+
+static void on_ask(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    struct far *far = owner;
+    struct message query;
+    if (message_parse(&query, ask->query) != MESSAGE_OK)
+        stage_fail(far->stage, "a query to %s does not parse", truth_servers[far->number].addr);
+    check_query(far, ask, &query);
+    enum mood mood = take_mood(far, ask);
+    STAGE_TRACE(far->stage, "  %s gets id %u over %d, type %u, mood %d",
+                truth_servers[far->number].addr, query.id, ask->transport, query.question.type,
+                mood);
+    struct writer out;
+    truth_answer(&out, answer->data, ANSWER_MAX, &query, truth_servers[far->number].zones);
+    spoil_records(far, mood, &out, &query);
+    if (out.is_full || out.len + 64 > room(ask, &query))
+        truncate(&out, &query);
+    if (mood == MOOD_BAD_COOKIE)
+        rcode(&(struct far){.param = RCODE_BADCOOKIE % 16}, &out, &query);
+    if (mood != MOOD_NO_EDNS)
+        put_edns(far, &out, &query, mood == MOOD_BAD_COOKIE ? RCODE_BADCOOKIE >> 4 : 0,
+                 mood == MOOD_KEEPALIVE && ask->stream ? far->param : -1);
+    spoil_bytes(far, mood, &out);
+    answer->how = FAKE_ANSWER;
+    answer->len = out.len;
+    if (mood == MOOD_WRONG_ID_FIRST || mood == MOOD_WRONG_QUESTION_FIRST || mood == MOOD_UNASKED)
+        send_lies_first(far, ask, &query, mood);
+    set_manner(far, mood, ask, &query, answer);
+    note_given(far, ask, answer);
+}
+
+/* ---- life ---- */
+
+void far_allow(struct far *far, const struct plan *plan)
+{
+    const struct config *config = plan_config(plan);
+    struct addr addr = *fake_server_addr(far->server);
+    struct route_upstream met;
+    if (config_meet(config, &addr, &met))
+        far->max_requests = MAX(far->max_requests, met.options.max_requests);
+    for (size_t i = 0; i < config->route.zone_count; i++)
+        for (size_t j = 0; j < config->route.zones[i].upstream_count; j++)
+            if (addr_equal_ip(&config->route.zones[i].upstreams[j].addr, &addr))
+                far->max_requests = MAX(far->max_requests,
+                                        config->route.zones[i].upstreams[j].options.max_requests);
+}
+
+void far_speak_tls(struct far *far, unsigned how)
+{
+    static const enum fake_tls_trouble troubles[] = {
+        FAKE_TLS_FINE,    FAKE_TLS_FINE,  FAKE_TLS_FINE,  FAKE_TLS_STALL, FAKE_TLS_FIN,
+        FAKE_TLS_GARBAGE, FAKE_TLS_PLAIN, FAKE_TLS_REFUSE, FAKE_TLS_RST,
+    };
+    const struct tls_cert *good = plans_certificate(), *other = plans_other_certificate();
+    bool is_other = how % ARRAY_LEN(troubles) == 1;
+    struct fake_tls_options options = {
+        .certificate = is_other ? other->certificate : good->certificate,
+        .key = is_other ? other->key : good->key,
+        .only = how % ARRAY_LEN(troubles) == 2 ? FAKE_TLS_1_2 : 0,
+        .early = how & 16 ? FAKE_EARLY_REJECT : FAKE_EARLY_ACCEPT,
+        .forget_tickets = how & 32,
+        .manner = {.trouble = troubles[how % ARRAY_LEN(troubles)], .after_flights = how & 64 ? 1 : 0},
+    };
+    fake_peer_speak_tls(far->peer, &options);
+}
+
+void far_set_latency(struct far *far, uint64_t us)
+{
+    far->latency_us = us;
+    fake_server_set_latency(far->server, us);
+}
+
+void far_heal(struct far *far)
+{
+    far->mood = MOOD_HONEST;
+    far->left = 0;
+    far_set_latency(far, NEAR_US);
+    fake_server_set_dial(far->server, FAKE_DIAL_ACCEPT);
+    fake_server_set_accept_delay(far->server, 0);
+    fake_server_set_udp(far->server, FAKE_UDP_DELIVER);
+    fake_server_lose_datagrams(far->server, 0);
+}
+
+void far_set_mood(struct far *far, enum mood mood, uint8_t param, unsigned left)
+{
+    enum mood last = far->is_anchor ? MOOD_BENIGN_LAST : MOOD_FIRST_FALSE - 1;
+    if (far->stage->is_live && mood > last)
+        return;
+    far->mood = mood;
+    far->param = param;
+    far->left = left;
+}
+
+struct fake_conn *far_pick_conn(const struct far *far, unsigned choice)
+{
+    size_t dials = fake_server_dials(far->server), last = MIN(dials, (size_t)8);
+    if (!dials)
+        return NULL;
+    struct fake_conn *conn = fake_server_conn(far->server, dials - 1 - choice % last);
+    bool is_open = fake_conn_state(conn) == FAKE_CONN_OPEN && fake_conn_is_held(conn);
+    return is_open ? conn : NULL;
+}
+
+void far_open(struct stage *stage, unsigned number)
+{
+    struct far *far = &stage->fars[number];
+    struct addr addr = fake_addr(truth_servers[number].addr);
+    *far = (struct far){.stage = stage, .number = number, .is_anchor = is_anchor(number)};
+    far->peer = fake_peer_new(stage->net, &addr, on_ask, far);
+    far->server = fake_peer_server(far->peer);
+    far_heal(far);
+    far_allow(far, stage->plan);
+    if (far_is_tls(far) && stage->plan->is_tls)
+        far_speak_tls(far, 0);
+}
+
+void far_close(struct far *far)
+{
+    for (size_t i = 0; i < far->conn_count; i++)
+        free(far->conns[i]);
+    free(far->conns);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "fuzz/worker/ledger.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "dns/edns.h"
+#include "fuzz/worker/rules.h"
+#include "fuzz/worker/stage.h"
+
+/* Whole seconds are counted in each of the parts that an answer is put together of. */
+enum { STALE_TTL_S = 30, ROUNDING_US = 3500 * 1000 };
+
+void ledger_open(struct ledger *ledger)
+{
+    memset(ledger, 0, sizeof(*ledger));
+}
+
+static uint32_t after(uint32_t id)
+{
+    return (id + 1) % LEDGER_IDS;
+}
+
+static void end(struct ledger *ledger, struct asked *asked, enum asked_state state)
+{
+    if (asked->state == ASKED_WAITING)
+        ledger->waiting--;
+    asked->state = (uint8_t)state;
+}
+
+static void skip_ended(struct ledger *ledger)
+{
+    while (ledger->oldest != ledger->next &&
+           ledger->asked[ledger->oldest].state != ASKED_WAITING)
+        ledger->oldest = after(ledger->oldest);
+}
+
+static void give_up(struct stage *stage, struct asked *asked)
+{
+    struct ledger *ledger = &stage->ledger;
+    end(ledger, asked, ASKED_RELEASED);
+    ledger->unanswered++;
+    if (ledger->unanswered > rules_drops(stage))
+        stage_fail(stage, "query %u of %llu us is lost: %llu without an answer, %llu are counted",
+                   (unsigned)(asked - ledger->asked), (unsigned long long)asked->at_us,
+                   (unsigned long long)ledger->unanswered,
+                   (unsigned long long)rules_drops(stage));
+}
+
+struct asked *ledger_ask(struct stage *stage, uint16_t *id)
+{
+    struct ledger *ledger = &stage->ledger;
+    uint32_t at = ledger->next;
+    ledger->next = after(at);
+    if (ledger->next == ledger->oldest) { /* the ring is full */
+        give_up(stage, &ledger->asked[ledger->oldest]);
+        skip_ended(ledger);
+    }
+    ledger->asked[at] = (struct asked){
+        .state = ASKED_WAITING, .at_us = stage_now(stage), .copies = 1, .udp_size = 512};
+    ledger->waiting++;
+    ledger->queries++;
+    *id = (uint16_t)at;
+    return &ledger->asked[at];
+}
+
+struct name ledger_name(const struct asked *asked, uint8_t out[NAME_WIRE_MAX])
+{
+    struct name name = truth_leaf(asked->zone, asked->number, asked->is_deep, out);
+    for (size_t i = 1; asked->is_upper && i < 2; i++)
+        out[i] = (uint8_t)(out[i] - 0x20);
+    return name;
+}
+
+/* ---- an answer ---- */
+
+static bool is_stale(const struct message *answer)
+{
+    struct span rest = answer->edns.options;
+    struct edns_option option;
+    if (!answer->edns.present)
+        return true; /* nothing says that it is not */
+    while (edns_option_next(&rest, &option))
+        if (option.code == EDNS_EDE && option.data.len >= 2 &&
+            (get_u16(option.data.data) == 3 || get_u16(option.data.data) == 19))
+            return true;
+    return false;
+}
+
+static size_t given_slot(struct name owner, uint16_t type)
+{
+    return name_hash(owner, type) % LEDGER_GIVEN;
+}
+
+void ledger_note_given(struct ledger *ledger, struct name owner, uint16_t type, uint64_t until_at)
+{
+    uint64_t *given = &ledger->given[given_slot(owner, type)];
+    *given = MAX(*given, until_at);
+}
+
+static void check_ttl(struct stage *stage, const struct message *answer, const struct rr *rr,
+                      struct name owner, uint64_t at_us)
+{
+    uint64_t until = stage->ledger.given[given_slot(owner, rr->type)];
+    if (at_us + rr->ttl * US_PER_S <= until + ROUNDING_US)
+        return;
+    if (rr->ttl <= STALE_TTL_S && is_stale(answer))
+        return;
+    char text[NAME_TEXT_MAX];
+    stage_fail(stage, "%s type %u has a TTL of %u, but was given for %lld us from now at most",
+               name_format(owner, text), rr->type, rr->ttl, (long long)(until - at_us));
+}
+
+/* All records of the message, wherever they stand: true, and no older than they may be. */
+static void check_records(struct stage *stage, const struct asked *asked,
+                          const struct message *answer, uint64_t at_us)
+{
+    struct rr_iter iter = message_all_rrs(answer);
+    for (struct rr rr; message_rr_next(&iter, &rr);) {
+        uint8_t wire[NAME_WIRE_MAX];
+        char text[NAME_TEXT_MAX];
+        struct name owner = message_owner(answer, &rr, wire);
+        if (rr.type == RRTYPE_OPT)
+            continue;
+        if (truth_is_marked(rr.type, message_rdata(answer, &rr)))
+            stage_fail(stage, "a client is told a lie about %s", name_format(owner, text));
+        if (!truth_holds(owner, rr.type, answer, &rr))
+            stage_fail(stage, "a client is told what nobody said: %s type %u",
+                       name_format(owner, text), rr.type);
+        if (asked->is_calm)
+            check_ttl(stage, answer, &rr, owner, at_us);
+    }
+}
+
+/* The answer section: the chain of aliases from the question, in order, and data at its end. */
+static void check_chain(struct stage *stage, const struct asked *asked,
+                        const struct message *answer)
+{
+    uint8_t wire[NAME_WIRE_MAX], next[NAME_WIRE_MAX], owner_wire[NAME_WIRE_MAX];
+    struct name at = name_fold(ledger_name(asked, next), wire);
+    struct rr_iter iter = message_rrs(answer, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);) {
+        struct name owner = message_owner(answer, &rr, owner_wire), target;
+        if (!name_equal(owner, at))
+            stage_fail(stage, "an answer has a record of another name");
+        if (rr.type == RRTYPE_CNAME && asked->type != RRTYPE_CNAME &&
+            truth_alias(at, next, &target))
+            at = name_copy(target, wire);
+        else if (rr.type != asked->type)
+            stage_fail(stage, "an answer has a record of type %u, asked was %u", rr.type,
+                       asked->type);
+    }
+}
+
+static void check_live(struct stage *stage, const struct asked *asked, const struct message *answer)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    char text[NAME_TEXT_MAX];
+    struct name name = ledger_name(asked, wire);
+    uint16_t right = truth_rcode(name), rcode = message_rcode(answer);
+    if (right == RCODE_SERVFAIL || (answer->flags & HEADER_TC))
+        return;
+    struct edns_ede ede = {0};
+    if (rcode != right && answer->edns.present)
+        (void)edns_find_ede(&answer->edns, &ede);
+    if (rcode != right)
+        stage_fail(stage, "%s type %u got rcode %u in place of %u, after %llu us: %u %.*s",
+                   name_format(name, text), asked->type, rcode, right,
+                   (unsigned long long)(stage_now(stage) - asked->at_us), ede.code,
+                   (int)ede.text.len, (const char *)ede.text.data);
+    if (truth_has(name, asked->type) && !answer->counts[SECTION_ANSWER])
+        stage_fail(stage, "%s type %u got no records", name_format(name, text), asked->type);
+}
+
+static void check_question(struct stage *stage, const struct asked *asked,
+                           const struct message *answer)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name name = ledger_name(asked, wire);
+    if (!answer->has_question || !name_equal_exact(answer->question.name, name) ||
+        answer->question.type != asked->type || answer->question.cls != RRCLASS_IN)
+        stage_fail(stage, "an answer has another question");
+}
+
+static void judge(struct stage *stage, struct asked *asked, const struct message *answer,
+                  uint64_t at_us)
+{
+    if (!asked->conn && answer->bytes.len > asked->udp_size)
+        stage_fail(stage, "an answer has %zu bytes, its client takes %u", answer->bytes.len,
+                   asked->udp_size);
+    check_question(stage, asked, answer);
+    check_chain(stage, asked, answer);
+    check_records(stage, asked, answer, at_us);
+    uint16_t rcode = message_rcode(answer);
+    stage->ledger.good += rcode == RCODE_NOERROR || rcode == RCODE_NXDOMAIN;
+    if (stage->is_live)
+        check_live(stage, asked, answer);
+}
+
+void ledger_take(struct stage *stage, struct span bytes, struct fake_conn *conn, uint16_t client,
+                 uint64_t at_us)
+{
+    struct ledger *ledger = &stage->ledger;
+    struct message answer;
+    if (message_parse(&answer, bytes) != MESSAGE_OK || !message_is_answer(&answer))
+        stage_fail(stage, "an answer of %zu bytes does not parse", bytes.len);
+    if (answer.id >= LEDGER_IDS)
+        return;
+    struct asked *asked = &ledger->asked[answer.id];
+    if (asked->state == ASKED_NOTHING || asked->conn != conn || (!conn && asked->client != client))
+        stage_fail(stage, "an answer with id %u goes to a client that did not ask", answer.id);
+    if (++asked->answers > asked->copies)
+        stage_fail(stage, "query %u is answered %u times, it was sent %u times", answer.id,
+                   asked->answers, asked->copies);
+    STAGE_TRACE(stage, "  answer to %u, rcode %u", answer.id, message_rcode(&answer));
+    ledger->answers++;
+    if (asked->is_plain)
+        judge(stage, asked, &answer, at_us);
+    if (asked->state == ASKED_WAITING)
+        end(ledger, asked, ASKED_ANSWERED);
+    skip_ended(ledger);
+}
+
+/* ---- what does not come ---- */
+
+void ledger_release(struct stage *stage, const struct fake_conn *conn)
+{
+    struct ledger *ledger = &stage->ledger;
+    for (uint32_t id = ledger->oldest; id != ledger->next; id = after(id))
+        if (ledger->asked[id].conn == conn && ledger->asked[id].state == ASKED_WAITING)
+            end(ledger, &ledger->asked[id], ASKED_RELEASED);
+    skip_ended(ledger);
+}
+
+void ledger_disturb(struct stage *stage, const struct fake_conn *conn)
+{
+    struct ledger *ledger = &stage->ledger;
+    for (uint32_t id = ledger->oldest; id != ledger->next; id = after(id))
+        if (ledger->asked[id].conn == conn)
+            ledger->asked[id].is_calm = false;
+}
+
+void ledger_check_patience(struct stage *stage)
+{
+    struct ledger *ledger = &stage->ledger;
+    uint64_t patience_us =
+        stage->plan->recurses ? LEDGER_PATIENCE_RECURSION_US : LEDGER_PATIENCE_US;
+    if (!stage->is_live || ledger->oldest == ledger->next)
+        return;
+    struct asked *asked = &ledger->asked[ledger->oldest];
+    if (stage_now(stage) <= asked->at_us + patience_us)
+        return;
+    if (asked->is_plain && asked->is_calm)
+        give_up(stage, asked);
+    else
+        end(ledger, asked, ASKED_RELEASED);
+    skip_ended(ledger);
+}
+
+void ledger_settle(struct stage *stage)
+{
+    struct ledger *ledger = &stage->ledger;
+    for (uint32_t id = ledger->oldest; id != ledger->next; id = after(id)) {
+        struct asked *asked = &ledger->asked[id];
+        if (asked->state == ASKED_WAITING && asked->is_calm)
+            give_up(stage, asked);
+        else if (asked->state == ASKED_WAITING)
+            end(ledger, asked, ASKED_RELEASED);
+    }
+    skip_ended(ledger);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Puts a worker together as src/daemon/worker.c does, without its thread. */
+#include "fuzz/worker/stage.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/rand.h"
+#include "fuzz/worker/rules.h"
+#include "net/tls_context.h"
+#include "serve/server_quota.h"
+
+enum {
+    REST_STEP_US = 1000 * 1000,
+    REST_STEPS = 90, /* by then each question has ended, and each server is tried again */
+    DRAIN_STEPS = 60,
+};
+
+bool stage_traces(void)
+{
+    static int traces = -1;
+    if (traces < 0)
+        traces = getenv("NAILUP_WORKER_TRACE") != NULL;
+    return traces;
+}
+
+void stage_trace(const struct stage *stage, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "%12.6f ", (double)(stage_now(stage) - FAKE_LOOP_START_US) / 1e6);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+void stage_fail(const struct stage *stage, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "plan \"%s\"%s, at %.6f s: ", stage->plan->name, stage->is_live ? ", live" : "",
+            (double)(stage_now(stage) - FAKE_LOOP_START_US) / 1e6);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    abort();
+}
+
+/* ---- life ---- */
+
+static void give_tls(struct stage *stage)
+{
+    const struct tls_cert *cert = plans_certificate();
+    const struct tls_server_options options = {.certificate = tls_certs_certificate(cert),
+                                               .key = tls_certs_key(cert),
+                                               .ticket_keys = stage->ticket_keys};
+    struct tls_context *context;
+    char why[TLS_WHY_MAX];
+    MUST(tls_context_server(&context, &options, why) == ERR_OK);
+    server_set_tls(stage->server, &context);
+}
+
+static struct listen_share *listen_for(struct stage *stage, const struct config *config)
+{
+    size_t which;
+    MUST(listen_sockets_prepare(stage->sockets, &config->server, &which) == ERR_OK);
+    struct listen_share *share = listen_sockets_take(stage->sockets, 0);
+    listen_sockets_commit(stage->sockets);
+    return share;
+}
+
+static void open_worker(struct stage *stage)
+{
+    const struct config *config = plan_config(stage->plan);
+    stage->nail_quota.max = config->max_nailed;
+    stage->cache = cache_new(&config->cache);
+    stage->tickets = tls_tickets_new();
+    stage->ticket_keys = tls_ticket_keys_new(0);
+    stage->upstreams = upstreams_new(stage->loop, &stage->stats, &stage->nail_quota);
+    MUST(stage->cache && stage->tickets && stage->ticket_keys && stage->upstreams);
+    upstreams_use_tickets(stage->upstreams, stage->tickets);
+    stage->resolver = resolver_new(stage->loop, stage->cache, stage->upstreams, &config->route,
+                                   config->server.max_waiting, &stage->stats);
+    stage->quota = server_quota_new(&config->server, NULL);
+    stage->sockets = listen_sockets_new(1);
+    MUST(stage->resolver && stage->quota && stage->sockets);
+    resolver_set_local(stage->resolver, config->local);
+    struct listen_share *share = listen_for(stage, config);
+    MUST(server_open(&stage->server, stage->loop, &config->server, &share, stage->resolver,
+                     stage->quota, &stage->stats) == ERR_OK);
+    if (stage->plan->serves_tls)
+        give_tls(stage);
+}
+
+void stage_open(struct stage *stage, const struct plan *plan, bool is_live, uint64_t seed)
+{
+    memset(stage, 0, sizeof(*stage));
+    stage->plan = plan;
+    stage->is_live = is_live && !plan->is_bounded;
+    rand_seed_for_tests(seed);
+    stage->loop = loop_new();
+    stage->net = fake_net_of(stage->loop);
+    stage->plan_since = stage_now(stage) - 3600 * US_PER_S; /* there was none before */
+    ledger_open(&stage->ledger);
+    for (unsigned i = 0; i < SERVER_COUNT; i++)
+        far_open(stage, i);
+    cache_thread_begin();
+    open_worker(stage);
+    stage_advance(stage, 0);
+}
+
+static void on_addresses_closed(void *context)
+{
+    struct stage *stage = context;
+    listen_sockets_settle(stage->sockets);
+}
+
+void stage_reload(struct stage *stage, const struct plan *plan)
+{
+    const struct config *config = plan_config(plan);
+    struct server_quota *quota = server_quota_new(&config->server, stage->quota);
+    STAGE_TRACE(stage, "reload: %s", plan->name);
+    MUST(quota);
+    stage->plan = plan;
+    stage->plan_since = stage_now(stage);
+    for (unsigned i = 0; i < SERVER_COUNT; i++) {
+        far_allow(&stage->fars[i], plan);
+        if (far_is_tls(&stage->fars[i]) && plan->is_tls)
+            far_speak_tls(&stage->fars[i], 0);
+    }
+    MUST(resolver_reload(stage->resolver, &config->route, config->local,
+                         config->server.max_waiting) == ERR_OK);
+    upstreams_read_files(stage->upstreams);
+    if (plan->serves_tls)
+        give_tls(stage);
+    struct listen_share *share = listen_for(stage, config);
+    server_reload(stage->server, &config->server, &share, quota, on_addresses_closed, stage);
+    server_quota_free(stage->quota);
+    stage->quota = quota;
+}
+
+/* ---- time ---- */
+
+static bool watch(void *arg)
+{
+    struct stage *stage = arg;
+    rules_check_turn(stage);
+    clients_collect(stage);
+    ledger_check_patience(stage);
+    return false;
+}
+
+void stage_advance(struct stage *stage, uint64_t us)
+{
+    fake_loop_run_until(stage->loop, watch, stage, us);
+}
+
+/* What was on its way arrives that much later. */
+void stage_jump(struct stage *stage, uint64_t us)
+{
+    fake_loop_jump(stage->loop, us);
+    for (size_t i = 0; i < LEDGER_GIVEN; i++)
+        if (stage->ledger.given[i])
+            stage->ledger.given[i] += us;
+}
+
+/* ---- rest and end ---- */
+
+/* So each zone that the plan can resolve is well again. */
+static void check_recovered(struct stage *stage)
+{
+    stage->is_live = !stage->plan->is_bounded;
+    for (enum truth_zone zone = ZONE_T0; zone < ZONE_COUNT; zone++) {
+        struct wish wish = {.zone = zone,
+                            .number = LEAF_ASKED + (unsigned)(stage->ledger.queries % 4),
+                            .type = RRTYPE_A,
+                            .has_edns = true,
+                            .recurses = true};
+        clients_ask_udp(stage, zone % CLIENT_REFUSED, &wish);
+        stage_advance(stage, 2 * US_PER_S);
+    }
+    stage_advance(stage, LEDGER_PATIENCE_RECURSION_US + US_PER_S);
+    if (stage->is_live && stage->ledger.waiting)
+        stage_fail(stage, "a healed zone does not answer");
+}
+
+void stage_come_to_rest(struct stage *stage)
+{
+    STAGE_TRACE(stage, "rest");
+    fake_net_fail_opens(stage->net, 0, ERR_OK);
+    fake_net_set_file_limit(stage->net, 0);
+    fake_net_set_write_max(stage->net, 0);
+    fake_net_drop_replies(stage->net, 0);
+    for (unsigned i = 0; i < SERVER_COUNT; i++) {
+        far_heal(&stage->fars[i]);
+        if (far_is_tls(&stage->fars[i]) && stage->plan->is_tls)
+            far_speak_tls(&stage->fars[i], 0);
+    }
+    for (int i = 0; i < REST_STEPS; i++)
+        stage_advance(stage, REST_STEP_US);
+    ledger_settle(stage);
+    rules_check_rest(stage);
+    check_recovered(stage);
+}
+
+static void on_drained(void *context)
+{
+    struct stage *stage = context;
+    stage->has_drained = true;
+}
+
+static void drain(struct stage *stage)
+{
+    server_drain(stage->server, on_drained, stage);
+    for (int i = 0; i < DRAIN_STEPS && !stage->has_drained; i++)
+        stage_advance(stage, REST_STEP_US);
+    if (!stage->has_drained)
+        stage_fail(stage, "the server does not end draining");
+}
+
+void stage_close(struct stage *stage, bool drains)
+{
+    STAGE_TRACE(stage, drains ? "drain" : "end");
+    if (drains)
+        drain(stage);
+    server_free(stage->server);
+    listen_sockets_free(stage->sockets);
+    resolver_free(stage->resolver);
+    upstreams_free(stage->upstreams);
+    fake_loop_settle(stage->loop);
+    rules_check_end(stage);
+    server_quota_free(stage->quota);
+    loop_free(stage->loop);
+    cache_thread_end();
+    cache_free(stage->cache);
+    tls_tickets_free(stage->tickets);
+    tls_ticket_keys_free(stage->ticket_keys);
+    for (unsigned i = 0; i < SERVER_COUNT; i++)
+        far_close(&stage->fars[i]);
+}

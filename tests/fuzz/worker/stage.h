@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_FUZZ_WORKER_STAGE_H
+#define NAILUP_TESTS_FUZZ_WORKER_STAGE_H
+
+/*
+ * A whole worker in virtual time, with its servers and its clients: serve, resolve, upstream and
+ * cache are real, loop and net below link are the fakes of tests/support.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/stats.h"
+#include "cache/cache.h"
+#include "config/config.h"
+#include "fuzz/worker/clients.h"
+#include "fuzz/worker/far.h"
+#include "fuzz/worker/ledger.h"
+#include "fuzz/worker/plans.h"
+#include "fuzz/worker/truth.h"
+#include "net/tls_ticket_keys.h"
+#include "net/tls_tickets.h"
+#include "resolve/resolver.h"
+#include "serve/server.h"
+#include "support/fake_loop.h"
+#include "support/fake_net.h"
+#include "upstream/env.h"
+#include "upstream/upstreams.h"
+
+struct stage {
+    const struct plan *plan;
+    uint64_t plan_since; /* the instant of the last reload, or of the start */
+    bool is_live;          /* one server of each zone always works: nothing may be lost */
+    struct loop *loop;
+    struct fake_net *net;
+    struct stats stats;
+    struct nail_quota nail_quota;
+    struct cache *cache;
+    struct tls_tickets *tickets;
+    struct tls_ticket_keys *ticket_keys;
+    struct upstreams *upstreams;
+    struct resolver *resolver;
+    struct server_quota *quota;
+    struct listen_sockets *sockets;
+    struct server *server;
+    bool has_drained;
+    struct far fars[SERVER_COUNT];
+    struct ledger ledger;
+    struct clients clients;
+    uint64_t watched_at, turns_there; /* turns that ran at one instant */
+    uint64_t lost_replies;            /* replies that the fake kernel was told to drop */
+};
+
+void stage_open(struct stage *stage, const struct plan *plan, bool is_live, uint64_t seed);
+
+/* Time passes turn by turn; answers are collected and judged after each. */
+void stage_advance(struct stage *stage, uint64_t us);
+
+/* The machine sleeps: packets and timers of that time come all at once afterwards. */
+void stage_jump(struct stage *stage, uint64_t us);
+
+/* Another configuration while it serves, as a worker does it. */
+void stage_reload(struct stage *stage, const struct plan *plan);
+
+/* All faults end, what waits is answered, and nothing is left: see rules.h. Then each zone must
+ * resolve again. */
+void stage_come_to_rest(struct stage *stage);
+
+/* Takes the worker apart, drained before or not. Nothing may be left open or counted. */
+void stage_close(struct stage *stage, bool drains);
+
+/* An invariant does not hold: says which, and stops the process. */
+_Noreturn __attribute__((format(printf, 2, 3))) void stage_fail(const struct stage *stage,
+                                                                const char *format, ...);
+
+/* NAILUP_WORKER_TRACE=1 shows each step on stderr. */
+bool stage_traces(void);
+#define STAGE_TRACE(stage, ...)                                                                    \
+    do {                                                                                           \
+        if (__builtin_expect(stage_traces(), 0))                                                   \
+            stage_trace(stage, __VA_ARGS__);                                                       \
+    } while (0)
+__attribute__((format(printf, 2, 3))) void stage_trace(const struct stage *stage,
+                                                       const char *format, ...);
+
+static inline uint64_t stage_now(const struct stage *stage)
+{
+    return loop_now(stage->loop);
+}
+
+#endif

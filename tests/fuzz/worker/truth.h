@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_FUZZ_WORKER_TRUTH_H
+#define NAILUP_TESTS_FUZZ_WORKER_TRUTH_H
+
+/*
+ * The contents of the simulated DNS: which zones there are, which servers have them, and which
+ * records a name has. The records of a name are a function of the name alone, so an answer can be
+ * checked without knowing who gave it. A lie that a resolver must not believe carries marked data.
+ *
+ *   .  t0.  t1.  a.t0.  b.t0. (its servers are named in a.t1.)  a.t1.  fwd.  stub.  sub.stub.
+ *
+ * Names: <zone>, ns<i>.<zone>, n<k>.<zone>, e1.<zone> (an empty non-terminal), n<k>.e1.<zone>.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "dns/message.h"
+#include "dns/name.h"
+#include "dns/rrtype.h"
+
+enum truth_zone {
+    ZONE_ROOT,
+    ZONE_T0,
+    ZONE_T1,
+    ZONE_A_T0,
+    ZONE_B_T0,
+    ZONE_A_T1,
+    ZONE_FWD,
+    ZONE_STUB,
+    ZONE_SUB_STUB,
+    ZONE_COUNT,
+};
+
+/* Servers by number; their addresses are in truth_servers. */
+enum {
+    SERVER_FORWARDERS = 0, /* four that resolve everything */
+    SERVER_FORWARDERS_TLS = 4, /* the same four over TLS */
+    SERVER_ROOT = 8,
+    SERVER_COUNT = 26,
+};
+
+struct truth_server {
+    const char *addr;
+    uint16_t zones; /* bits of enum truth_zone; 0: a forwarder */
+};
+extern const struct truth_server truth_servers[SERVER_COUNT];
+
+enum truth_kind {
+    TRUTH_NOWHERE, /* no such name */
+    TRUTH_APEX,
+    TRUTH_HOST,  /* of a server */
+    TRUTH_EMPTY, /* only names below it exist */
+    TRUTH_LEAF,
+};
+
+struct truth {
+    enum truth_kind kind;
+    enum truth_zone zone; /* the deepest that contains the name */
+    unsigned number;      /* of a host or leaf */
+    bool is_deep;         /* a leaf below the empty non-terminal */
+};
+
+enum {
+    LEAF_COUNT = 256,
+    LEAF_ASKED = 240, /* schedules ask for those below; nobody has lied about the others */
+    TRUTH_TTL = 3600,
+};
+
+struct truth truth_of(struct name name);
+
+/* The zone's name; static storage. */
+struct name truth_zone_name(enum truth_zone zone);
+enum truth_zone truth_parent(enum truth_zone zone);
+
+/* A leaf's name, written to out. */
+struct name truth_leaf(enum truth_zone zone, unsigned number, bool is_deep,
+                       uint8_t out[NAME_WIRE_MAX]);
+
+/* The rcode for the name, aliases followed; RCODE_SERVFAIL where they go in a circle. */
+uint16_t truth_rcode(struct name name);
+
+/* Whether the name, aliases followed, has records of this type. */
+bool truth_has(struct name name, uint16_t type);
+
+/* The target of a name that is an alias, written to out; false: it is none. */
+bool truth_alias(struct name name, uint8_t out[NAME_WIRE_MAX], struct name *target);
+
+uint32_t truth_ttl(struct name owner);
+
+/* ---- writing ---- */
+
+struct writer {
+    uint8_t *data;
+    size_t len, max;
+    bool is_full;
+};
+
+/* The header and question of a response to query; flags are those of the header with the rcode. */
+void writer_begin(struct writer *out, uint8_t *data, size_t max, const struct message *query,
+                  uint16_t flags);
+void writer_record(struct writer *out, enum section section, struct name owner, uint16_t type,
+                   uint32_t ttl, struct span rdata);
+
+/* The answer of a server with these zones, as its operator would have it: data with aliases within
+ * its zones, a referral with glue, a denial, REFUSED. zones 0: a forwarder. */
+void truth_answer(struct writer *out, uint8_t *data, size_t max, const struct message *query,
+                  uint16_t zones);
+
+/* NS records of zone in the authority section, with all addresses as glue. */
+void truth_refer(struct writer *out, enum truth_zone zone, enum truth_zone hosts);
+void truth_deny(struct writer *out, enum truth_zone zone);
+
+/* A record that no resolver may believe; in its own words: truth_is_marked() of its data. */
+void truth_lie(struct writer *out, enum section section, struct name owner, uint16_t type);
+
+/* ---- checking ---- */
+
+bool truth_is_marked(uint16_t type, struct span rdata);
+
+/* Whether owner has this record (A, AAAA, TXT, CNAME, NS of a zone, SOA). */
+bool truth_holds(struct name owner, uint16_t type, const struct message *message,
+                 const struct rr *rr);
+
+#endif
