@@ -256,13 +256,23 @@ static void on_address(const struct strategy_view *view, unsigned server, const 
         descent_try_more(view, out);
 }
 
+/* The cut that failed is still known: who came here from it begins above it. */
+static void on_primed(const struct strategy_view *view, struct steps *out)
+{
+    const struct iterate_memory *memory = descent_memory(view);
+    if (memory->revisited)
+        steps_add(out, STEP_CUT)->name = name_parent(delegation_zone(&memory->cut));
+    else
+        descent_find_cut(view, out);
+}
+
 static void on_sub(const struct strategy_view *view, const struct event *event, struct steps *out)
 {
     bool is_done = event->kind == EVENT_SUB_DONE;
     if (event->tag >= DESCENT_TAG_ADDRESS)
         on_address(view, (event->tag - DESCENT_TAG_ADDRESS) / 2u, event, out);
     else if (event->tag == ITERATE_TAG_PRIMING) /* without an answer the hints must do */
-        descent_find_cut(view, out);
+        on_primed(view, out);
     else if (is_done)
         steps_add(out, STEP_DONE);
     else
