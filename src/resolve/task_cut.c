@@ -254,6 +254,8 @@ void task_cut_learn(struct task *task, const struct delegation *cut)
     uint32_t most_s = cache_ttl(tasks->cache, ANSWER_POSITIVE, INT32_MAX);
     struct answer answer;
     struct cache_key key;
+    if (!delegation_is_reachable(cut))
+        most_s = MIN(most_s, TASK_CUT_LOST_S);
     if (!task_is_current(task) ||
         !delegation_to_answer(cut, &answer, &tasks->stitched, most_s, loop_now(tasks->loop)))
         return;
