@@ -70,6 +70,37 @@ def all_peers():
     ]
 
 
+def found_systems(known, wanted, build, command):
+    """([(System, Peer)], {program: version}, sentences about those that are missing). A System has label, slug, peer and
+    is_ours; wanted: slugs with commas between, or None for all."""
+    peers, slugs = {peer.name: peer for peer in all_peers()}, [one.slug for one in known]
+    wanted = wanted.split(",") if wanted else slugs
+    for slug in wanted:
+        if slug not in slugs:
+            raise SystemExit(f"{command}: there is no system {slug}")
+    found, missing = [], []
+    for one in known:
+        peer = peers[one.peer]
+        if one.slug not in wanted:
+            continue
+        if peer.find(pathlib.Path(build, "src/nailupd").resolve() if one.is_ours else None):
+            found.append((one, peer))
+        elif one.is_ours:
+            raise SystemExit(f"{command}: nailupd is not built in {build}; run tools/setup.sh build release")
+        else:
+            missing.append(f"{one.label}: not installed (package {peer.package})")
+    return found, {peer.name: peer.version for _, peer in found}, missing
+
+
+def chosen_rows(rows, names, command):
+    """All rows, or those with the names."""
+    known = {one.name: one for one in rows}
+    for name in names or []:
+        if name not in known:
+            raise SystemExit(f"{command}: there is no row {name}; there are: {' '.join(known)}")
+    return [one for one in rows if not names or one.name in names]
+
+
 def rendered(template, tags, values):
     """The configuration for a server: tagged lines only where one of their tags is among `tags`,
     and $names replaced."""

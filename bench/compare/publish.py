@@ -26,9 +26,9 @@ def publish(out):
     print(f"published in {RESULTS}", file=sys.stderr)
 
 
-def publish_faults(out):
-    """The table, its figures and its chart; the points of all queries stay where they were made."""
+def publish_files(out, name):
+    """A table, its figures and its chart; what they were made from stays where it was made."""
     RESULTS.mkdir(exist_ok=True)
-    for name in ("faults.md", "faults.csv", "faults.svg"):
-        shutil.copyfile(out / name, RESULTS / name)
+    for kind in ("md", "csv", "svg"):
+        shutil.copyfile(out / f"{name}.{kind}", RESULTS / f"{name}.{kind}")
     print(f"published in {RESULTS}", file=sys.stderr)

@@ -4,6 +4,7 @@
 
 from dataclasses import dataclass, field
 
+import programs
 from place import NEAR, NEAR_MOVED, THERE
 
 TO_UPSTREAM, TO_US = 'oifname "cable*"', 'iifname "cable*"'
@@ -140,11 +141,7 @@ ROWS = [
 
 
 def chosen(names):
-    known = {one.name: one for one in ROWS}
-    for name in names or []:
-        if name not in known:
-            raise SystemExit(f"faults: there is no row {name}; there are: {' '.join(known)}")
-    return [one for one in ROWS if not names or one.name in names]
+    return programs.chosen_rows(ROWS, names, "faults")
 
 
 def schedule(one, begin_s, end_s):

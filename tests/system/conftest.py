@@ -17,6 +17,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -94,6 +95,17 @@ def find_build():
 BUILD = find_build()
 if BUILD:
     os.environ["NAILUP_BUILD_DIR"] = str(BUILD)  # test_bench.py finds the same
+
+
+def why_no_namespace(*names):
+    """None where a test can make a namespace and start these programs in it; else the reason for pytest.skip()."""
+    if BUILD is None:
+        return "nailupd is not built"
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+    missing = [name for name in names if not shutil.which(name, path=path)]
+    if missing:
+        return f"not installed: {' '.join(missing)}"
+    return None if os.geteuid() == 0 else "that takes root"
 
 
 def program(name):

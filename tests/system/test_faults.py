@@ -6,13 +6,12 @@ These tests do not judge how well a system does."""
 import csv
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as xml
 
 import pytest
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, why_no_namespace
 
 FAULTS = ROOT / "bench/faults"
 sys.path[:0] = [str(FAULTS), str(ROOT / "bench/compare")]
@@ -137,21 +136,10 @@ def test_points_are_read_as_they_were_written(tmp_path):
     assert table.read_points(tmp_path / "points.csv") == played
 
 
-def can_play():
-    """bench/faults/run accepts valid arguments and explains why it refuses others."""
-    if BUILD is None:
-        return "nailupd is not built"
-    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
-    missing = [name for name in ("nft", "ip", "nsenter", "openssl") if not shutil.which(name, path=path)]
-    if missing:
-        return f"not installed: {' '.join(missing)}"
-    if os.geteuid() != 0 or not os.access(TUN, os.R_OK | os.W_OK):
-        return "that takes root and /dev/net/tun"
-    return None
-
-
 def test_a_fault_is_played_to_both_nailup_systems_and_reported(tmp_path):
-    why_not = can_play()
+    why_not = why_no_namespace("nft", "ip", "nsenter", "openssl")
+    if not why_not and not os.access(TUN, os.R_OK | os.W_OK):
+        why_not = "that takes /dev/net/tun"
     if why_not:
         pytest.skip(why_not)
     done = subprocess.run([sys.executable, FAULTS / "run", "--quick", "--build", BUILD, "--out", tmp_path, "--rows",

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""A play in a process of its own, which may enter namespaces and leave nothing behind."""
+
+import multiprocessing
+
+
+class Play:
+    """target(job, pipe) says (word, value) over its end of the pipe, ("failed", why) among them."""
+
+    def __init__(self, target, job, label, has_children=False):
+        self.label, self.result, self.trouble = label, None, None
+        self.pipe, theirs = multiprocessing.Pipe()
+        self.process = multiprocessing.Process(target=target, args=(job, theirs),
+                                               daemon=not has_children)
+        self.process.start()
+        theirs.close()
+
+    def expect(self, word, seconds):
+        """The value that comes with the word, or None and a reason in `trouble`."""
+        said, what = "failed", f"no word within {seconds:.0f} s"
+        try:
+            if self.pipe.poll(seconds):
+                said, what = self.pipe.recv()
+        except EOFError:
+            what = "the process ended"
+        if said != word:
+            self.trouble = what
+        return what if said == word else None
+
+    def end(self):
+        self.process.join(10)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        self.pipe.close()
