@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""bench/attack: is a hostile answer what its zone says, is a goal judged by its figures, and does an attack reach nailup
+and get reported? These tests do not judge how well a resolver does."""
+
+import csv
+import pathlib
+import subprocess
+import sys
+import xml.etree.ElementTree as xml
+
+import pytest
+from conftest import BUILD, ROOT, why_no_namespace
+
+ATTACK = ROOT / "bench/attack"
+# The faults have modules of the same names, so this one looks at the attacks from a process of its own.
+LOOK = "import sys; sys.path[:0] = ['bench/attack', 'bench/compare', 'bench']; sys.path.append('bench/faults'); "
+
+
+def look(code):
+    """What the code prints that imports the modules of bench/attack."""
+    done = subprocess.run([sys.executable, "-c", LOOK + code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")[:-1]
+
+
+def test_a_row_reaches_its_goal_up_to_its_bound():
+    said = look("import rows; row = rows.chosen(['pipelining-1000'])[0]\n"
+                "for p99_ms, failed in ((5, 0), (5.1, 0), (5, 1), (None, 0)):\n"
+                "    print([name for name, *_ in rows.misses(row, {'p99_ms': p99_ms, 'failed': failed})])")
+    assert said == ["[]", "['p99_ms']", "['failed']", "['p99_ms']"]
+
+
+def test_every_row_has_words_and_a_bound():
+    said = look("import rows, table\n"
+                "for row in rows.ROWS:\n"
+                "    print(bool(row.about and row.title and row.goals and [table.words_of(row, one) for one, _ in row.goals]))")
+    assert said and set(said) == {"True"}
+
+
+def test_the_median_of_rounds_leaves_out_rounds_without_the_figure():
+    said = look("import table; print(table.median([{'p99_ms': 3}, {'p99_ms': None}, {'p99_ms': 9}]), table.median([{'x': None}]))")
+    assert said == ["{'p99_ms': 3} {'x': None}"]
+
+
+def test_a_hostile_zone_refers_to_thirteen_silent_servers_in_one_datagram():
+    said = look("import wire, zones; asked = wire.Query(wire.query('q1.r99999.flood.evil'))\n"
+                "packet = wire.encoded(asked, zones.answer(asked, 'flood', zones.EVIL), False)\n"
+                "print(packet[6:12].hex(), packet[2] & 2, len(packet) <= wire.UDP_MAX)")
+    assert said == ["0000000d000e 0 True"]
+
+
+def test_a_reply_that_is_too_large_is_truncated_over_udp_alone():
+    said = look("import wire, zones; asked = wire.Query(wire.query('x.big.evil', wire.TXT))\n"
+                "for is_tcp in (False, True):\n"
+                "    packet = wire.encoded(asked, zones.answer(asked, 'big', zones.EVIL), is_tcp)\n"
+                "    print(packet[2] & 2, packet[7], len(packet) > zones.BIG_BYTES)")
+    assert said == ["2 0 False", "0 1 True"]
+
+
+def test_attacks_are_played_to_nailup_and_reported(tmp_path):
+    why_not = why_no_namespace("nft", "ip", "ss", "openssl")
+    if why_not:
+        pytest.skip(why_not)
+    chosen = ["pipelining-100", "zone-flood"]
+    done = subprocess.run([sys.executable, ATTACK / "run", "--quick", "--build", BUILD, "--out", tmp_path, "--only",
+                           ",".join(chosen), "--systems", "nailup"], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    with open(tmp_path / "attack.csv", encoding="utf-8", newline="") as file:
+        seen = {(line["row"], line["figure"]): float(line["value"]) for line in csv.DictReader(file) if line["value"]}
+    assert {row for row, _ in seen} == set(chosen)
+    # The attack arrived, and the honest clients asked beside it.
+    assert seen["pipelining-100", "per_second"] > 0 and seen["pipelining-100", "asked"] > 10
+    assert seen["zone-flood", "packets"] > 0 and seen["zone-flood", "asked"] == 10
+    text = pathlib.Path(tmp_path, "attack.md").read_text(encoding="utf-8")
+    assert "--quick" in text and "| 100 pipelining connections |" in text
+    assert xml.parse(tmp_path / "attack.svg").getroot().find("{http://www.w3.org/2000/svg}title").text
