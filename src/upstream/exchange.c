@@ -46,6 +46,11 @@ static struct exchange *exchange_of(const struct attempt *attempt)
     return attempt->owner;
 }
 
+static uint64_t age_us(const struct exchange *exchange)
+{
+    return loop_now(env_of(exchange)->loop) - exchange->began_at;
+}
+
 /* ---- one attempt ---- */
 
 static bool may_attempt(const struct exchange *exchange)
@@ -144,8 +149,7 @@ static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
 static bool is_bound_by_time(const struct exchange *exchange, const struct attempt *attempt)
 {
     return attempt->over_stream && !exchange->asked.attempts_left &&
-           upstream_is_expected(attempt->upstream) &&
-           loop_now(env_of(exchange)->loop) < exchange->patient_until_at;
+           upstream_is_expected(attempt->upstream) && age_us(exchange) < EXCHANGE_PATIENCE_US;
 }
 
 /* It was not sent. Where that is for lack of a route it cost next to nothing, and is not counted.
@@ -191,12 +195,17 @@ static bool ask(struct exchange *exchange, unsigned index, enum way way, const s
 
 /* ---- the next one ---- */
 
+/* No datagram and no plain text may take the place of its streams. */
+static bool has_only_streams(const struct upstream *upstream)
+{
+    return upstream_prefers_stream(upstream) && !upstream_falls_back_to_udp(upstream) &&
+           !upstream->plain;
+}
+
 /* Its streams carry this question as often as they may, and there is no other way. */
 static bool is_used_up(const struct exchange *exchange, unsigned index)
 {
-    const struct upstream *upstream = exchange->group[index];
-    return upstream_prefers_stream(upstream) && !upstream_falls_back_to_udp(upstream) &&
-           !upstream->plain && !may_use_stream(exchange, index, WAY_ANY);
+    return has_only_streams(exchange->group[index]) && !may_use_stream(exchange, index, WAY_ANY);
 }
 
 static bool is_bad(const struct exchange *exchange, unsigned index)
@@ -225,8 +234,10 @@ static int choose(const struct exchange *exchange)
 /* No way is left: said at the end of the turn, never from inside a call of the owner's. */
 static void end_if_idle(struct exchange *exchange)
 {
-    if ((exchange->active || exchange->lingering) && !has_hope(exchange))
-        timer_start(env_of(exchange)->loop, &exchange->wall, loop_now(env_of(exchange)->loop));
+    if ((!exchange->active && !exchange->lingering) || has_hope(exchange))
+        return;
+    exchange->ends_at = loop_now(env_of(exchange)->loop);
+    timer_start(env_of(exchange)->loop, &exchange->wall, exchange->ends_at);
 }
 
 /* What TLS found wrong says more than that a connection could not be had. */
@@ -243,8 +254,7 @@ static void note_network(struct exchange *exchange, unsigned index)
  * waits for it, because an immediate failure would be no better. */
 static void wait_for_return(struct exchange *exchange)
 {
-    uint64_t now = loop_now(env_of(exchange)->loop);
-    if (has_hope(exchange) || exchange->one_round || now >= exchange->patient_until_at)
+    if (has_hope(exchange) || exchange->one_round || age_us(exchange) >= EXCHANGE_PATIENCE_US)
         return;
     for (unsigned i = 0; i < exchange->group_len; i++) {
         if (exchange->useless >> i & 1 || !upstream_is_expected(exchange->group[i]))
@@ -253,7 +263,7 @@ static void wait_for_return(struct exchange *exchange)
         if (!attempt)
             return;
         exchange->shut &= ~(UINT64_C(1) << i);
-        if (!attempt_wait_return(attempt, exchange->patient_until_at))
+        if (!attempt_wait_return(attempt, exchange->began_at + EXCHANGE_PATIENCE_US))
             unmake(exchange, attempt);
     }
 }
@@ -329,9 +339,10 @@ static void begin_asking(struct exchange *exchange)
     exchange->one_round =
         question->rests_the_dead && given_up_are_all(exchange->group, exchange->group_len);
     uint64_t most_us = exchange->one_round ? EXCHANGE_ROUND_US : EXCHANGE_WALL_US;
-    struct loop *loop = env_of(exchange)->loop;
-    exchange->patient_until_at = loop_now(loop) + EXCHANGE_PATIENCE_US;
-    timer_start(loop, &exchange->wall, loop_now(loop) + least(question->wall_us, most_us));
+    exchange->began_at = loop_now(env_of(exchange)->loop);
+    exchange->ends_at = exchange->began_at + least(question->wall_us, most_us);
+    timer_start(env_of(exchange)->loop, &exchange->wall,
+                MIN(exchange->ends_at, exchange->began_at + EXCHANGE_STREAMS_US));
     begin(exchange);
 }
 
@@ -388,10 +399,33 @@ static void linger_or_stop(struct exchange *exchange)
     exchange->lingering = !list_is_empty(&exchange->attempts);
 }
 
+static bool is_asked_by_datagram(const struct exchange *exchange)
+{
+    LIST_EACH(node, &exchange->attempts)
+    if (!LIST_ITEM(node, struct attempt, node)->over_stream)
+        return true;
+    return false;
+}
+
+static void ask_beside_streams(struct exchange *exchange)
+{
+    timer_start(env_of(exchange)->loop, &exchange->wall, exchange->ends_at);
+    int index = choose(exchange);
+    if (index < 0 || is_asked_by_datagram(exchange) ||
+        has_only_streams(exchange->group[index]))
+        return;
+    STATS_INC(env_of(exchange)->stats, upstream_retries_timeout);
+    ask(exchange, (unsigned)index, WAY_DATAGRAM, NULL);
+}
+
 static void on_wall(struct timer *timer)
 {
     struct exchange *exchange = CONTAINER_OF(timer, struct exchange, wall);
     struct exchange_failure failure = exchange->failure;
+    if (loop_now(env_of(exchange)->loop) < exchange->ends_at) {
+        ask_beside_streams(exchange);
+        return;
+    }
     if (exchange->lingering) {
         exchange_stop(exchange);
         exchange->handler->on_quiet(exchange->owner);
@@ -574,7 +608,7 @@ static bool is_new_and_slow(const struct exchange *exchange, const struct attemp
 {
     const struct upstream *upstream = attempt->upstream;
     return exchange->group_len == 1 && attempt->arrived && !upstream->stream.srtt_us &&
-           !upstream_falls_back_to_udp(upstream) && !upstream->plain;
+           has_only_streams(upstream);
 }
 
 static void on_slow(struct attempt *attempt)

@@ -47,6 +47,10 @@ enum {
 #define EXCHANGE_WALL_US (4800 * US_PER_MS)
 #define EXCHANGE_ROUND_US (1200 * US_PER_MS)
 
+/* When streams alone have had the question for so long, a datagram follows where that is allowed:
+ * another stream may be as silent, and the datagram needs the rest of the time. */
+#define EXCHANGE_STREAMS_US (EXCHANGE_WALL_US / 2)
+
 /* How long a question waits for an upstream that answered lately and is unreachable now: a restart
  * takes that long, and then stale answers are due. */
 #define EXCHANGE_PATIENCE_US (1800 * US_PER_MS)
@@ -116,7 +120,8 @@ struct exchange {
     void *owner;
     struct list attempts; /* struct attempt, outstanding */
     struct timer wall;
-    uint64_t patient_until_at; /* EXCHANGE_PATIENCE_US after the start */
+    uint64_t began_at;
+    uint64_t ends_at; /* when it fails without an answer */
     uint64_t useless; /* a bit per upstream: refused, or its answer was not taken */
     uint64_t shut;    /* a bit per upstream: it could not be sent to */
     uint64_t plain;   /* a bit per upstream: asked without EDNS for this question */

@@ -11,6 +11,7 @@ struct peer_script {
     bool notimp;       /* NOTIMP without OPT to type-less odd names ("o...") */
     bool drops_edns;   /* says nothing to whatever has an OPT */
     bool bare_formerr; /* FORMERR, a header alone, to whatever has an OPT */
+    bool swallows; /* never answers over streams */
     uint64_t delay_us;
     unsigned with_opt, without_opt;
 };
@@ -44,6 +45,8 @@ static void scripted(void *owner, const struct fake_ask *ask, struct fake_answer
         fake_answer_rcode(answer, ask->query, RCODE_BADCOOKIE & 15);
         add_cookie(answer, &query, RCODE_BADCOOKIE);
     }
+    if (script->swallows && ask->transport != FAKE_UDP)
+        answer->how = FAKE_SILENT;
     if (script->truncate_udp && ask->transport == FAKE_UDP)
         fake_answer_truncated(answer, ask->query);
     if (script->notimp && (ask->query.data[13] | 0x20) == 'o')
@@ -402,6 +405,62 @@ static void test_exchange_waiting_for_room_is_not_cold(void **state)
     world_close(&f.world);
 }
 
+/* Each answer takes that long. */
+static void learn_time(struct fixture *f, int count, uint64_t delay_us)
+{
+    struct asker asker;
+    f->script.delay_us = delay_us;
+    for (int i = 0; i < count; i++) {
+        ask_and_wait(&asker, &f->world, "www.example", f->upstream);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+    }
+}
+
+/* Every question is answered over UDP although the streams answer nothing. */
+static void swallow_and_ask(struct fixture *f)
+{
+    enum { COUNT = 20 };
+    struct asker askers[COUNT];
+    f->script.delay_us = 0;
+    f->script.swallows = true;
+    for (int i = 0; i < COUNT; i++) {
+        ask(&askers[i], &f->world, "www.example", f->upstream);
+        fake_loop_advance(f->world.loop, 100 * MS);
+    }
+    fake_loop_advance(f->world.loop, EXCHANGE_WALL_US);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(askers[i].result, ASKER_ANSWERED);
+}
+
+/* It has earned patience, but that must leave time for UDP. */
+static void test_exchange_a_slow_server_whose_streams_fall_silent_is_asked_over_udp(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct upstream_options options = world_nailed();
+    options.fallback = UPSTREAM_FALLBACK_UDP;
+    fixture_open(&f, &options);
+    learn_time(&f, 30, 2200 * MS);
+    swallow_and_ask(&f);
+    world_close(&f.world);
+}
+
+/* What it usually takes is more than a question has. */
+static void test_exchange_an_erratic_server_whose_streams_fall_silent_is_asked_over_udp(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct upstream_options options = world_nailed();
+    options.fallback = UPSTREAM_FALLBACK_UDP;
+    fixture_open(&f, &options);
+    for (int i = 0; i < 10; i++) {
+        learn_time(&f, 2, 2 * MS);
+        learn_time(&f, 2, 2200 * MS);
+    }
+    swallow_and_ask(&f);
+    world_close(&f.world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,6 +483,8 @@ int main(void)
 #endif
         cmocka_unit_test(test_exchange_a_server_back_over_udp_alone_is_found),
         cmocka_unit_test(test_exchange_waiting_for_room_is_not_cold),
+        cmocka_unit_test(test_exchange_a_slow_server_whose_streams_fall_silent_is_asked_over_udp),
+        cmocka_unit_test(test_exchange_an_erratic_server_whose_streams_fall_silent_is_asked_over_udp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
