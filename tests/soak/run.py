@@ -18,6 +18,7 @@ import argparse
 import json
 import os
 import random
+import re
 import socket
 import subprocess
 import sys
@@ -150,6 +151,7 @@ class Soak:
         self.is_tls = args.transport == "tls"
         self.started, self.responders = [], {}
         self.deck, self.met = [], {}
+        self.failures = 0
 
     def start(self, *command):
         log = open(os.path.join(self.folder, f"{len(self.started)}.log"), "w")
@@ -231,6 +233,18 @@ class Soak:
             self.random.shuffle(self.deck)
         return self.deck.pop()
 
+    def note_failures(self, name, number):
+        """SERVFAILs since the last trouble. They may belong to the one before as well."""
+        stats = subprocess.run([os.path.join(self.args.build, "src/nailupctl"), "-s",
+                                f"{self.folder}/control.sock", "stats"],
+                               stdout=subprocess.PIPE, text=True, check=False).stdout
+        found = re.search(r'rcode="servfail"\s+(\d+)', stats)
+        failures = int(found[1]) if found else self.failures
+        if failures > self.failures:
+            print(f"{failures - self.failures} SERVFAIL at trouble {name!r} of upstream {number}",
+                  flush=True)
+        self.failures = failures
+
     def trouble(self):
         name, number = self.next_trouble()
         if name == "killed and started" and number == 3:
@@ -241,6 +255,7 @@ class Soak:
         time.sleep(self.random.uniform(0.1, 6))
         self.cure(number)
         time.sleep(self.random.uniform(0.1, 3))
+        self.note_failures(name, number)
 
     def cure(self, number):
         for words in CURES + (TLS_CURES if self.is_tls else []):
