@@ -107,6 +107,19 @@ static void on_connected(void *owner)
     leave(link);
 }
 
+static bool may_read(void *owner)
+{
+    struct link *link = owner;
+    bool may = true;
+
+    if (link->state != LINK_SECURING || !link->handler->may_secure)
+        return true;
+    enter(link);
+    may = link->handler->may_secure(link->owner);
+    leave(link);
+    return may;
+}
+
 static void on_bytes(void *owner, struct span bytes)
 {
     struct link *link = owner;
@@ -155,6 +168,7 @@ static void on_failed(void *owner, enum err why)
 
 static const struct tcp_handler stream_handler = {
     .on_connected = on_connected,
+    .may_read = may_read,
     .on_bytes = on_bytes,
     .on_writable = on_writable,
     .on_peer_closed = on_peer_closed,

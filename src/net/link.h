@@ -33,6 +33,9 @@ struct link_handler {
     void (*on_connected)(void *owner);
     /* Messages may flow: dialled links, and accepted ones with TLS. */
     void (*on_open)(void *owner);
+    /* Accepted links with TLS: bytes of the handshake are there. False: they stay in the kernel; the
+     * owner has paused or closed the link, and lets it go on with link_resume(). NULL: always true. */
+    bool (*may_secure)(void *owner);
     /* One whole message, without its length; borrowed until the return. */
     void (*on_message)(void *owner, struct span message);
     /* After a message did not fit: the unsent bytes are at most half of max_unsent_bytes again. */
@@ -90,6 +93,9 @@ size_t link_unsent(const struct link *link);
  * of messages that have been read already: they wait. link_resume() itself calls nothing back. */
 void link_pause(struct link *link);
 void link_resume(struct link *link);
+
+/* See tcp_peer_has_left(). A system call. */
+bool link_peer_has_left(const struct link *link);
 
 /* The kernel holds bytes that were not read: see tcp_has_unread(). */
 bool link_has_unread(const struct link *link);

@@ -81,6 +81,11 @@ bool link_has_unread(const struct link *link)
     return link->tcp && tcp_has_unread(link->tcp);
 }
 
+bool link_peer_has_left(const struct link *link)
+{
+    return tcp_peer_has_left(link->tcp);
+}
+
 size_t link_partial(const struct link *link)
 {
     return framing_partial(&link->in);

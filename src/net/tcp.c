@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <linux/sockios.h>
 #include <sys/socket.h>
@@ -115,6 +116,8 @@ static void on_dialed(struct tcp *tcp)
 
 static void on_readable(struct tcp *tcp)
 {
+    if (tcp->handler->may_read && !tcp->handler->may_read(tcp->owner))
+        return;
     uint8_t *buffer = stock_read_buffer(tcp->stock);
     ssize_t len = recv(tcp->watch.fd, buffer, NET_READ_MAX, 0);
 
@@ -296,6 +299,13 @@ bool tcp_has_unread(const struct tcp *tcp)
     int len = 0;
 
     return tcp->state == TCP_OPEN && ioctl(tcp->watch.fd, FIONREAD, &len) == 0 && len > 0;
+}
+
+bool tcp_peer_has_left(const struct tcp *tcp)
+{
+    struct pollfd asked = {.fd = tcp->watch.fd, .events = POLLRDHUP};
+
+    return tcp->state != TCP_OPEN || poll(&asked, 1, 0) > 0;
 }
 
 size_t tcp_unacknowledged(const struct tcp *tcp)

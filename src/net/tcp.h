@@ -42,6 +42,9 @@ struct tcp_options {
 
 struct tcp_handler {
     void (*on_connected)(void *owner);
+    /* Something is there to be read. False: it stays in the kernel; the owner has paused or closed
+     * the connection. NULL: always true. */
+    bool (*may_read)(void *owner);
     /* What one read brought, at most NET_READ_MAX bytes; borrowed until the return. */
     void (*on_bytes)(void *owner, struct span bytes);
     /* After a tcp_write() that could not write all: there is room again. */
@@ -69,6 +72,9 @@ void tcp_resume(struct tcp *tcp);
 /* The kernel holds bytes that were not read: closing now would be a reset (RFC 2525 section 2.17).
  */
 bool tcp_has_unread(const struct tcp *tcp);
+
+/* The peer has sent a FIN, read or not, or the connection is broken. A system call. */
+bool tcp_peer_has_left(const struct tcp *tcp);
 
 /* How many written bytes the peer's kernel has not acknowledged. A system call. */
 size_t tcp_unacknowledged(const struct tcp *tcp);

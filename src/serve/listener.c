@@ -10,20 +10,23 @@
 #include "serve/serve_udp.h"
 
 static enum err open_sides(struct listener *listener, struct requests *requests,
-                           struct listen_slot *slot, struct tls_context *const *tls)
+                           struct session_common *common, struct listen_slot *slot,
+                           struct tls_context *const *tls)
 {
     bool is_tls = slot->udp.fd < 0;
     enum err err = is_tls ? ERR_OK : serve_udp_open(&listener->udp, requests, &slot->udp);
     if (err)
         return err;
-    return serve_stream_open(&listener->stream, requests, &slot->stream, is_tls ? tls : NULL);
+    return serve_stream_open(&listener->stream, requests, common, &slot->stream,
+                             is_tls ? tls : NULL);
 }
 
-enum err listener_open(struct listener **out, struct requests *requests, struct listen_slot *slot,
+enum err listener_open(struct listener **out, struct requests *requests,
+                       struct session_common *common, struct listen_slot *slot,
                        struct tls_context *const *tls)
 {
     struct listener *listener = calloc(1, sizeof(*listener));
-    enum err err = listener ? open_sides(listener, requests, slot, tls) : ERR_NO_MEMORY;
+    enum err err = listener ? open_sides(listener, requests, common, slot, tls) : ERR_NO_MEMORY;
     if (listener)
         list_init(&listener->node);
     *out = listener;

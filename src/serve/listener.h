@@ -13,6 +13,7 @@
 struct listen_slot;
 struct requests;
 struct server_quota;
+struct session_common;
 struct tls_context;
 
 struct listener {
@@ -22,9 +23,10 @@ struct listener {
 };
 
 /* Takes the slot's sockets, on error too. Over TLS where there is none for UDP: tls as in
- * serve_stream.h. requests is borrowed. */
+ * serve_stream.h. requests and common are borrowed. */
 MUST_USE enum err listener_open(struct listener **out, struct requests *requests,
-                                struct listen_slot *slot, struct tls_context *const *tls);
+                                struct session_common *common, struct listen_slot *slot,
+                                struct tls_context *const *tls);
 /* Closes everything; what waits gets no answer. *listener becomes NULL; NULL is allowed there. */
 void listener_close(struct listener **listener);
 

@@ -114,12 +114,14 @@ static void on_accept(void *owner, struct tcp *tcp)
 static void on_end_due(struct timer *timer);
 
 enum err serve_stream_open(struct serve_stream **out, struct requests *requests,
+                           struct session_common *common,
                            struct listen_socket *socket, struct tls_context *const *tls)
 {
     struct serve_stream *serve = calloc(1, sizeof(*serve));
     if (!serve)
         return ERR_NO_MEMORY;
     serve->host.requests = requests;
+    serve->host.common = common;
     serve->host.tls = tls;
     serve->host.on_closed = on_closed;
     list_init(&serve->host.sessions);

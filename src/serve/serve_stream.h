@@ -14,14 +14,16 @@ struct listen_socket;
 struct requests;
 struct serve_stream;
 struct server_quota;
+struct session_common;
 struct tls_context;
 
 enum { SERVE_STREAM_END_US = 5 * 1000000 };
 
-/* Takes the socket; errors as with acceptor_open(). requests is borrowed. tls is NULL for plain
+/* Takes the socket; errors as with acceptor_open(). requests and common are borrowed. tls is NULL for plain
  * TCP; else it is where the context for new clients stands, which may change and must be set before
  * the loop runs. */
 MUST_USE enum err serve_stream_open(struct serve_stream **out, struct requests *requests,
+                                    struct session_common *common,
                                     struct listen_socket *socket, struct tls_context *const *tls);
 /* Closes the listener and every session; what waits gets no answer. *serve becomes NULL. */
 void serve_stream_close(struct serve_stream **serve);

@@ -19,10 +19,12 @@
 #include "net/tls_context.h"
 #include "serve/listener.h"
 #include "serve/request.h"
+#include "serve/session.h"
 #include "serve/server_quota.h"
 
 struct server {
     struct requests requests;
+    struct session_common sessions;
     struct turn_end look;              /* whether what ends has ended */
     void (*on_drained)(void *context); /* NULL: not draining, or told */
     void *context;
@@ -62,6 +64,7 @@ static struct server *server_new(struct loop *loop, const struct server_options 
     server->requests.stats = stats;
     gate_init(&server->requests.gate, loop, options, quota, stats);
     server->requests.on_begun_answered = on_begun_answered;
+    session_common_init(&server->sessions, loop);
     turn_end_init(&server->look, on_turn_end);
     timer_init(&server->last, on_last_due);
     list_init(&server->ending);
@@ -72,7 +75,8 @@ static enum err open_listener(struct server *server, struct listen_slot *slot)
 {
     if (slot->stream.fd < 0)
         return ERR_OK;
-    return listener_open(&slot->listener, &server->requests, slot, &server->tls);
+    return listener_open(&slot->listener, &server->requests, &server->sessions, slot,
+                         &server->tls);
 }
 
 enum err server_open(struct server **out, struct loop *loop, const struct server_options *options,
@@ -234,6 +238,7 @@ void server_free(struct server *server)
     }
     turn_end_cancel(&server->look);
     timer_stop(&server->last);
+    session_common_deinit(&server->sessions);
     requests_deinit(&server->requests);
     tls_context_free(server->tls);
     listen_share_free(server->share);

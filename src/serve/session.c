@@ -49,6 +49,7 @@ struct session {
     uint64_t last_query_at;
     uint64_t idle_us;    /* after that; as it was then, since a reload may change it */
     uint64_t give_up_at; /* finishing, nothing waits, or discarding; 0: not set */
+    struct handshake handshake;
     struct timer timer;
 };
 
@@ -72,6 +73,7 @@ static void session_close(struct session *session)
     struct session_host *host = session->host;
     struct client_place place = session->place;
     sink_orphan(&session->sink);
+    handshake_queue_leave(&host->common->handshakes, &session->handshake);
     timer_stop(&session->timer);
     list_remove(&session->node);
     link_close(&session->link);
@@ -227,6 +229,59 @@ static void give_up_handshake(struct session *session, enum err why)
     session_close(session);
 }
 
+/* Its client may try again, or come by another way. */
+static void turn_away(struct session *session)
+{
+    STATS_INC(stats_of(session), client_tls_crowded);
+    LOG_LIMITED(LOG_NOTICE, "serve", "too many TLS handshakes wait: closing some connections");
+    session_close(session);
+}
+
+static bool session_may_secure(void *owner)
+{
+    struct session *session = owner;
+    struct handshake_queue *queue = &session->host->common->handshakes;
+    uint64_t client =
+        server_quota_client(session->host->requests->quota, &session->place.client);
+    switch (handshake_queue_ask(queue, &session->handshake, client)) {
+    case HANDSHAKE_GO:
+        return true;
+    case HANDSHAKE_WAIT:
+        STATS_INC(stats_of(session), client_tls_waited);
+        link_pause(session->link);
+        return false;
+    case HANDSHAKE_FULL:
+        turn_away(session);
+        return false;
+    }
+    return false;
+}
+
+/* A client that has left while it waited would cost a flight for nothing. */
+static void session_on_admitted(struct handshake *handshake)
+{
+    struct session *session = CONTAINER_OF(handshake, struct session, handshake);
+    if (link_peer_has_left(session->link))
+        give_up_handshake(session, ERR_TLS_CLOSED);
+    else
+        link_resume(session->link);
+}
+
+static void session_on_displaced(struct handshake *handshake)
+{
+    turn_away(CONTAINER_OF(handshake, struct session, handshake));
+}
+
+void session_common_init(struct session_common *common, struct loop *loop)
+{
+    handshake_queue_init(&common->handshakes, loop, session_on_admitted, session_on_displaced);
+}
+
+void session_common_deinit(struct session_common *common)
+{
+    handshake_queue_deinit(&common->handshakes);
+}
+
 /* ---- ends and deadlines ---- */
 
 static void session_finish(struct session *session)
@@ -372,6 +427,7 @@ static void on_failed(void *owner, enum err why)
 
 static const struct link_handler handler = {
     .on_open = on_open,
+    .may_secure = session_may_secure,
     .on_message = on_message,
     .on_room = on_room,
     .on_peer_closed = on_peer_closed,
@@ -414,6 +470,7 @@ static struct session *session_new(struct session_host *host, const struct clien
     session->place = *place;
     session->access = place->kind == PLACE_ALLOWED ? SERVER_ALLOW : SERVER_REFUSE;
     session->opened_at = loop_now(host->requests->loop);
+    handshake_init(&session->handshake);
     timer_init(&session->timer, on_due);
     init_sink(session);
     begin_idle(session);

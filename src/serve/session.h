@@ -8,8 +8,8 @@
  * order in which they are ready (RFC 7766 sections 6.2.1.1 and 7). What a client may hold of us is
  * bounded; the states say how.
  *
- *   securing    the handshake of TLS is under way, for SESSION_SECURE_US at most; plain sessions
- *               begin open
+ *   securing    the handshake of TLS is under way or waits for its turn (handshake_queue.h), for
+ *               SESSION_SECURE_US at most together; plain sessions begin open
  *   open        queries are taken
  *   busy        SESSION_IN_FLIGHT_MAX of its queries wait: not read until half of them are answered
  *   full        it does not take its answers: not read until it does, given up after
@@ -42,6 +42,7 @@
 #include "base/addr.h"
 #include "base/err.h"
 #include "base/list.h"
+#include "serve/handshake_queue.h"
 #include "serve/server_quota.h"
 
 struct requests;
@@ -65,9 +66,19 @@ enum {
     SESSION_DRAIN_LINGER_US = 1 * 1000000,
 };
 
+/* What all sessions of a worker share. */
+struct session_common {
+    struct handshake_queue handshakes;
+};
+
+void session_common_init(struct session_common *common, struct loop *loop);
+/* After the last session. */
+void session_common_deinit(struct session_common *common);
+
 /* Who holds sessions. Initialised by its owner. */
 struct session_host {
     struct requests *requests;
+    struct session_common *common;
     struct tls_context *const *tls; /* where the context for new sessions stands; NULL: plain */
     bool is_ending; /* its address is served no more: answers tell clients to close */
     struct list sessions;

@@ -92,6 +92,8 @@ static void on_readable(struct fake_event *event)
 
     if (!tcp || !first || tcp->paused || tcp->state != FAKE_TCP_OPEN)
         return;
+    if (tcp->handler->may_read && !tcp->handler->may_read(tcp->owner))
+        return;
     packet = LIST_ITEM(first, struct packet, node);
     if (packet->kind == PACKET_BYTES) {
         read_bytes(conn, tcp);
@@ -258,6 +260,15 @@ bool tcp_has_unread(const struct tcp *tcp)
 {
     return tcp->state == FAKE_TCP_OPEN && !list_is_empty(&tcp->conn->arrived) &&
            LIST_ITEM(list_first(&tcp->conn->arrived), struct packet, node)->kind == PACKET_BYTES;
+}
+
+bool tcp_peer_has_left(const struct tcp *tcp)
+{
+    const struct list *last = tcp->conn->arrived.prev;
+
+    return tcp->state != FAKE_TCP_OPEN ||
+           (last != &tcp->conn->arrived &&
+            LIST_ITEM(last, struct packet, node)->kind != PACKET_BYTES);
 }
 
 /* The acknowledgement comes one latency after the bytes have arrived, or the peer delays it. Only

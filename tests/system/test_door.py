@@ -2,14 +2,16 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Who is let in: clients that may ask, beside many that may not or that only shake hands."""
 
+import select
 import socket
 import ssl
+import threading
 import types
 
 import pytest
 
 from conftest import BUILD, eventually, free_address
-from peers import Stream, query, rcode_of
+from peers import Stream, query, rcode_of, udp_ask
 from test_dot import Authority, TlsStream, tls_options
 
 pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
@@ -66,6 +68,51 @@ def client_hello():
     return out.read()
 
 
+class Flood:
+    """Sends the same client hello over and over, from twenty addresses, and never an answer."""
+
+    def __init__(self, server):
+        self.server, self.hello, self.ended = server, client_hello(), threading.Event()
+        self.flights = 0
+        self.thread = threading.Thread(target=self.run)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+    def begin(self, number):
+        client = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        client.bind((f"127.0.7.{1 + number % 20}", 0))
+        client.setblocking(False)
+        client.connect_ex((self.server.ip, self.server.port))
+        return client
+
+    def run(self):
+        clients, number = {}, 0
+        poll = select.epoll()
+        while not self.ended.is_set():
+            while len(clients) < 200:
+                client = self.begin(number)
+                number += 1
+                clients[client.fileno()] = client
+                poll.register(client, select.EPOLLOUT)
+            for fd, events in poll.poll(0.05):
+                if events & select.EPOLLOUT and not events & select.EPOLLHUP:
+                    clients[fd].send(self.hello)
+                    poll.modify(fd, select.EPOLLIN)
+                else:
+                    self.flights += 1
+                    poll.unregister(fd)
+                    clients.pop(fd).close()
+        for client in clients.values():
+            client.close()
+        poll.close()
+
+
 def is_answered(client):
     with client:
         client.send(query("served.example", 7))
@@ -112,3 +159,17 @@ def test_a_refused_client_gets_no_handshake(both, opened):
     told = daemon.metrics()
     assert told['clients_refused_total{reason="acl"}'] == 1
     assert not any(count for name, count in told.items() if name.startswith("tls_handshakes_total"))
+
+
+def test_clients_are_served_in_a_flood_of_handshakes(both, authority):
+    daemon = both({})
+    assert udp_ask(daemon, query("served.example")) is not None
+    with Flood(daemon.tls) as flood:
+        eventually(lambda: flood.flights > 100)
+        for number in range(10):
+            assert is_answered(TlsStream(daemon.tls, authority, source=f"127.0.8.{1 + number}"))
+            assert udp_ask(daemon, query("served.example")) is not None
+            assert is_answered(Stream(daemon, f"127.0.8.{1 + number}"))
+    told = daemon.metrics()
+    assert told["tls_handshake_waits_total"] > 0
+    assert told['tls_handshakes_total{result="full"}'] + told['tls_handshakes_total{result="resumed"}'] == 10

@@ -53,8 +53,13 @@ static void on_failed(void *owner, enum err why)
     happened(owner, "failed:", text(err_str(why)));
 }
 
-static const struct tcp_handler events = {on_connected, on_bytes, on_writable, on_peer_closed,
-                                          on_failed};
+static const struct tcp_handler events = {
+    .on_connected = on_connected,
+    .on_bytes = on_bytes,
+    .on_writable = on_writable,
+    .on_peer_closed = on_peer_closed,
+    .on_failed = on_failed,
+};
 
 static void on_accept(void *owner, struct tcp *tcp)
 {
@@ -289,6 +294,54 @@ static void test_a_paused_connection_reads_on_when_resumed(void **state)
     close(fd);
 }
 
+static bool refuse_to_read(void *owner)
+{
+    struct end *end = owner;
+
+    tcp_pause(end->tcp);
+    see(&end->seen, "readable", text(""));
+    return false;
+}
+
+static void test_what_may_not_be_read_stays_in_the_kernel(void **state)
+{
+    struct end *end = *state;
+    struct tcp_handler asks = events;
+    struct addr addr;
+    int listener = plain_listener(&addr), fd;
+
+    asks.may_read = refuse_to_read;
+    assert_int_equal(tcp_dial(&end->tcp, end->seen.loop, &addr, &no_options, &asks, end), ERR_OK);
+    run_until_seen(&end->seen, 1);
+    fd = accept(listener, NULL, NULL);
+    close(listener);
+    assert_int_equal(send(fd, "later", 5, 0), 5);
+    run_until_seen(&end->seen, 1);
+    run_some_turns(end->seen.loop);
+    assert_string_equal(end->seen.words, "connected readable");
+    assert_true(tcp_has_unread(end->tcp));
+    asks.may_read = NULL;
+    tcp_resume(end->tcp);
+    run_until_seen(&end->seen, 1);
+    assert_string_equal(end->seen.words, "connected readable bytes:later");
+    close(fd);
+}
+
+static void test_a_fin_behind_unread_bytes_shows(void **state)
+{
+    struct end *end = *state;
+    int fd = dial_plain(end, &no_options);
+
+    tcp_pause(end->tcp);
+    assert_int_equal(send(fd, "unread", 6, 0), 6);
+    run_some_turns(end->seen.loop);
+    assert_false(tcp_peer_has_left(end->tcp));
+    close(fd);
+    run_some_turns(end->seen.loop);
+    assert_true(tcp_peer_has_left(end->tcp));
+    assert_string_equal(end->seen.words, "connected");
+}
+
 static void test_a_half_closed_connection_may_be_written_to(void **state)
 {
     struct end *end = *state;
@@ -517,6 +570,8 @@ int main(void)
         TEST(test_a_reset_fails_the_connection),
         TEST(test_a_reset_is_noticed_also_while_paused),
         TEST(test_a_paused_connection_reads_on_when_resumed),
+        TEST(test_what_may_not_be_read_stays_in_the_kernel),
+        TEST(test_a_fin_behind_unread_bytes_shows),
         TEST(test_a_half_closed_connection_may_be_written_to),
         TEST(test_a_peer_that_does_not_read_makes_writes_partial),
         TEST(test_a_large_stream_is_read_whole),

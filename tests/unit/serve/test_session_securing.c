@@ -190,6 +190,79 @@ static void test_a_client_that_does_not_trust_us_shows_in_the_log(void **state)
     assert_non_null(strstr(logged, "unknown ca"));
 }
 
+/* ---- handshakes take turns ---- */
+
+/* So many more clients at this address, whose handshakes all begin in one turn. */
+static void begin_together(const char *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        SSL_do_handshake(begin_client(from, 0, NULL)->ssl);
+}
+
+static void send_hellos(void)
+{
+    for (size_t i = 0; i < client_count; i++)
+        dot_send_wire(&clients[i]);
+}
+
+static bool has_our_flight(const struct dot_client *client)
+{
+    return fake_conn_bytes(client->conn) > 0;
+}
+
+static unsigned flights(void)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < client_count; i++)
+        count += has_our_flight(&clients[i]);
+    return count;
+}
+
+/* Datagrams that come meanwhile are answered between two steps. */
+static void test_few_handshakes_go_on_in_a_turn(void **state)
+{
+    (void)state;
+    begin_together("127.0.0.9@0", CLIENTS_MAX);
+    send_hellos();
+    unsigned before = 0, turns = 0;
+    while (flights() < CLIENTS_MAX) {
+        assert_true(fake_loop_step(loop));
+        assert_in_range(flights() - before, 0, HANDSHAKE_STEPS_PER_TURN);
+        turns += flights() > before;
+        before = flights();
+    }
+    assert_in_range(turns, CLIENTS_MAX / HANDSHAKE_STEPS_PER_TURN, CLIENTS_MAX);
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        dot_settle(&clients[i], loop);
+        assert_true(clients[i].is_secured);
+    }
+    assert_int_equal(stats.client_tls_full, CLIENTS_MAX);
+    assert_true(stats.client_tls_waited > 0);
+}
+
+static void test_a_client_with_many_handshakes_does_not_delay_another(void **state)
+{
+    (void)state;
+    begin_together("127.0.0.9@0", CLIENTS_MAX - 1);
+    begin_together("127.0.0.10@0", 1);
+    send_hellos();
+    while (!has_our_flight(&clients[CLIENTS_MAX - 1]))
+        assert_true(fake_loop_step(loop));
+    assert_in_range(flights(), 1, 2 * HANDSHAKE_STEPS_PER_TURN);
+}
+
+static void test_a_client_that_leaves_while_it_waits_costs_no_flight(void **state)
+{
+    (void)state;
+    begin_together("127.0.0.9@0", CLIENTS_MAX);
+    send_hellos();
+    for (unsigned i = 4; i < CLIENTS_MAX; i++)
+        fake_conn_close(clients[i].conn);
+    fake_loop_settle(loop);
+    assert_int_equal(flights(), 4);
+    assert_int_equal(stats.client_tls_failed, CLIENTS_MAX - 4);
+}
+
 /* ---- who gets a session ---- */
 
 static void test_a_client_to_be_dropped_gets_no_byte(void **state)
@@ -250,6 +323,9 @@ int main(void)
         TEST(test_renegotiation_is_refused),
         TEST(test_keys_may_be_changed),
         TEST(test_an_alert_ends_the_session_and_what_waits),
+        TEST(test_few_handshakes_go_on_in_a_turn),
+        TEST(test_a_client_with_many_handshakes_does_not_delay_another),
+        TEST(test_a_client_that_leaves_while_it_waits_costs_no_flight),
         TEST(test_a_client_to_be_dropped_gets_no_byte),
         TEST(test_a_refused_client_gets_no_handshake),
         TEST(test_an_address_has_its_limit_over_tcp_and_tls_together),

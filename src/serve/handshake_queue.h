@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_SERVE_HANDSHAKE_QUEUE_H
+#define NAILUP_SERVE_HANDSHAKE_QUEUE_H
+
+/*
+ * The order in which TLS handshakes of clients go on. One flight of a handshake costs as much CPU as
+ * hundreds of answers, so a turn of the loop handles HANDSHAKE_STEPS_PER_TURN of them; datagrams and
+ * streams come between. Handshakes beyond that wait. Clients (client_prefix.h) take turns, and each
+ * client's own handshakes go in the order in which they came.
+ *
+ * While nothing else has work, turns follow each other without a pause, and a queue of one client
+ * moves as fast as without a queue. The bytes that wait stay in the kernel.
+ *
+ * When HANDSHAKES_WAITING_MAX wait, the client with the most of them loses its newest one to a
+ * client that has fewer. One queue a worker, one thread.
+ */
+
+#include <stdint.h>
+
+#include "base/list.h"
+#include "loop/timer.h"
+
+struct loop;
+
+enum {
+    HANDSHAKE_STEPS_PER_TURN = 2,  /* a full handshake takes two: the hello, and its last message */
+    HANDSHAKES_WAITING_MAX = 4096, /* of a worker: some five seconds of its CPU */
+    HANDSHAKE_BUCKETS = 1024,
+};
+
+enum handshake_state {
+    HANDSHAKE_IDLE,     /* its client has to send something */
+    HANDSHAKE_WAITING,  /* bytes of its client wait in the kernel */
+    HANDSHAKE_ADMITTED, /* it may read in the next turn */
+};
+
+/* Embedded by its session; initialised by handshake_init(). */
+struct handshake {
+    enum handshake_state state;
+    uint64_t client;
+    struct list mates;  /* all waiting handshakes of the client, the newest before the oldest */
+    uint32_t count;     /* of these; of the client's oldest handshake only, as the next two */
+    struct list turn;   /* in the queue's clients */
+    struct list bucket; /* in one of the queue's buckets */
+};
+
+struct handshake_queue {
+    struct loop *loop;
+    struct timer next_turn;
+    unsigned steps;      /* of this turn */
+    uint32_t waiting;    /* handshakes */
+    struct list clients; /* the oldest handshake of each, the client whose turn is next first */
+    struct list buckets[HANDSHAKE_BUCKETS]; /* the same handshakes by client */
+    void (*on_admitted)(struct handshake *handshake);
+    /* It has lost its place to another client's, and may be freed. */
+    void (*on_displaced)(struct handshake *handshake);
+};
+
+void handshake_init(struct handshake *handshake);
+
+void handshake_queue_init(struct handshake_queue *queue, struct loop *loop,
+                          void (*on_admitted)(struct handshake *handshake),
+                          void (*on_displaced)(struct handshake *handshake));
+/* No handshake may wait (MUST). */
+void handshake_queue_deinit(struct handshake_queue *queue);
+
+enum handshake_verdict {
+    HANDSHAKE_GO,   /* read now */
+    HANDSHAKE_WAIT, /* on_admitted comes, not within the call */
+    HANDSHAKE_FULL, /* too many wait, and no other client has more of them */
+};
+
+/* Bytes of this handshake have come. client is the number of its client (server_quota_client()). */
+enum handshake_verdict handshake_queue_ask(struct handshake_queue *queue,
+                                           struct handshake *handshake, uint64_t client);
+
+/* The handshake is over; nothing happens when it does not wait. */
+void handshake_queue_leave(struct handshake_queue *queue, struct handshake *handshake);
+
+#endif
