@@ -405,9 +405,10 @@ static void on_ask(void *owner, const struct fake_ask *ask, struct fake_answer *
         stage_fail(far->stage, "a query to %s does not parse", truth_servers[far->number].addr);
     check_query(far, ask, &query);
     enum mood mood = take_mood(far, ask);
-    STAGE_TRACE(far->stage, "  %s gets id %u over %d, type %u, mood %d",
-                truth_servers[far->number].addr, query.id, ask->transport, query.question.type,
-                mood);
+    char text[NAME_TEXT_MAX];
+    STAGE_TRACE(far->stage, "  %s gets id %u over %d, %s type %u, mood %d",
+                truth_servers[far->number].addr, query.id, ask->transport,
+                name_format(query.question.name, text), query.question.type, mood);
     struct writer out;
     truth_answer(&out, answer->data, ANSWER_MAX, &query, truth_servers[far->number].zones);
     spoil_records(far, mood, &out, &query);

@@ -25,7 +25,6 @@ enum mood {
     MOOD_PIECES,
     MOOD_KEEPALIVE, /* RFC 7828: the parameter in units of 100 ms */
     MOOD_TRUNCATED, /* over UDP */
-    MOOD_CLOSE_AFTER,
     MOOD_WRONG_ID_FIRST, /* a forged answer before the honest one */
     MOOD_WRONG_QUESTION_FIRST,
     MOOD_POISON, /* records that nobody asked for beside the honest ones */
@@ -42,6 +41,7 @@ enum mood {
     MOOD_DROPS_EDNS, /* silence for EDNS */
     MOOD_BAD_COOKIE,
     MOOD_REFUSES, /* ICMP, or a reset */
+    MOOD_CLOSE_AFTER,
     MOOD_RESET_AFTER,
     MOOD_CLOSES, /* without an answer */
     MOOD_UNASKED, /* messages that nobody asked for */

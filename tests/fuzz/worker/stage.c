@@ -163,6 +163,7 @@ void stage_advance(struct stage *stage, uint64_t us)
 void stage_jump(struct stage *stage, uint64_t us)
 {
     fake_loop_jump(stage->loop, us);
+    stage->plan_since += us;
     for (size_t i = 0; i < LEDGER_GIVEN; i++)
         if (stage->ledger.given[i])
             stage->ledger.given[i] += us;
