@@ -9,6 +9,7 @@
  */
 #include "resolve/task_cut.h"
 
+#include <string.h>
 #include <sys/socket.h>
 
 #include "base/check.h"
@@ -309,17 +310,22 @@ struct iterate_rules task_cut_rules(const struct task *task)
     return rules;
 }
 
-/* Leaves out addresses to which no way leads, as long as there are others. */
-static size_t leave_out(const struct iterate_world *world, struct addr *ips, size_t count)
+/* Moves addresses to which no way seems to lead behind the others. They are not left out: what
+ * seems so may hold for other destinations alone. */
+static void put_last(const struct iterate_world *world, struct addr *ips, size_t count)
 {
-    size_t kept = 0;
+    struct addr last[DELEGATION_ADDRS_MAX];
+    size_t kept = 0, moved = 0;
     bool without[] = {lacks(world, AF_INET), lacks(world, AF_INET6)};
-    if (!without[0] && !without[1])
-        return count;
-    for (size_t i = 0; i < count; i++)
-        if (!without[addr_family(&ips[i]) == AF_INET6])
+    if (without[0] == without[1])
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (without[addr_family(&ips[i]) == AF_INET6])
+            last[moved++] = ips[i];
+        else
             ips[kept++] = ips[i];
-    return kept ? kept : count;
+    }
+    memcpy(ips + kept, last, moved * sizeof(*last));
 }
 
 bool task_cut_hold(struct task *task, const struct step_ask_cut *ask)
@@ -334,7 +340,7 @@ bool task_cut_hold(struct task *task, const struct step_ask_cut *ask)
         count += may_have_addr(task, ask->cut, i, &ips[count]);
     }
     if (world)
-        count = leave_out(world, ips, count);
+        put_last(world, ips, count);
     if (world && count)
         task->met_count =
             (uint8_t)world->hold(world->context, ips, count, task->met, ARRAY_LEN(task->met));
