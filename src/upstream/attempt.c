@@ -156,6 +156,7 @@ static void sent(struct attempt *attempt, uint64_t slow_after_us)
     attempt->sent_at = now;
     attempt->ends_at = now + MAX(ATTEMPT_LATE_US, 2 * attempt->upstream->options.query_timeout_us);
     attempt->upstream->queries++;
+    slow_after_us = MAX(slow_after_us, attempt->pace_us);
     timer_start(attempt->env->loop, &attempt->due, MIN(now + slow_after_us, overdue_at_of(attempt)));
 }
 
@@ -303,7 +304,8 @@ static uint64_t slow_at_of(const struct attempt *attempt)
 {
     if (!attempt->over_stream)
         return loop_now(attempt->env->loop);
-    return conn_silent_since_at(&attempt->flight) + silence_us(attempt);
+    return MAX(conn_silent_since_at(&attempt->flight) + silence_us(attempt),
+               attempt->sent_at + attempt->pace_us);
 }
 
 /* The query has arrived, and the server gets more time for its answer. */

@@ -56,7 +56,8 @@ static uint64_t age_us(const struct exchange *exchange)
 static bool may_attempt(const struct exchange *exchange)
 {
     const uint8_t *left = exchange->asked.attempts_left;
-    return exchange->attempts_made < exchange->attempts_max && (!left || *left > 0);
+    return exchange->attempts_made < exchange->attempts_max &&
+           exchange->silent < EXCHANGE_SILENT_MAX && (!left || *left > 0);
 }
 
 static void count_attempt(struct exchange *exchange, int by)
@@ -126,6 +127,21 @@ static bool has_hope(const struct exchange *exchange)
     return false;
 }
 
+/* How long this query waits at least before a further one is due. The first copies replace lost
+ * packets and come quickly. The others find a server that comes back, so they spread over the wall.
+ * A server that was not asked yet comes sooner. */
+static uint64_t pace_us(const struct exchange *exchange, unsigned index)
+{
+    static const uint64_t again[EXCHANGE_SILENT_MAX + 1] = {
+        [3] = 600 * US_PER_MS, [4] = 1200 * US_PER_MS, [5] = 2000 * US_PER_MS};
+    static const uint64_t another[EXCHANGE_SILENT_MAX + 1] = {[5] = 1300 * US_PER_MS};
+
+    for (unsigned i = 0; i < exchange->group_len; i++)
+        if (i != index && !exchange->tried[i] && !is_hopeless(exchange, i))
+            return another[exchange->silent];
+    return again[exchange->silent];
+}
+
 static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
 {
     if (!may_attempt(exchange))
@@ -139,6 +155,8 @@ static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
     attempt->plain = exchange->plain >> index & 1;
     attempt->is_only = exchange->group_len == 1;
     count_attempt(exchange, 1);
+    exchange->silent++;
+    attempt->pace_us = pace_us(exchange, index);
     list_append(&exchange->attempts, &attempt->node);
     return attempt;
 }
@@ -156,6 +174,7 @@ static bool is_bound_by_time(const struct exchange *exchange, const struct attem
  */
 static void unmake(struct exchange *exchange, struct attempt *attempt)
 {
+    exchange->silent--;
     if (attempt->no_route || is_bound_by_time(exchange, attempt))
         count_attempt(exchange, -1);
     attempt_free(attempt);
@@ -170,8 +189,10 @@ static void probe_silent_conn(struct exchange *exchange, unsigned index)
     if (!attempt)
         return;
     attempt->extra = true;
-    if (!attempt_send_stream(attempt, conn))
-        attempt_free(attempt);
+    if (attempt_send_stream(attempt, conn))
+        return;
+    exchange->silent--;
+    attempt_free(attempt);
 }
 
 static bool ask(struct exchange *exchange, unsigned index, enum way way, const struct conn *avoid)
@@ -295,6 +316,7 @@ static void probe_ill(struct exchange *exchange)
         if (exchange->tried[i] || !upstream_take_probe(upstream, now, rand_u64()))
             continue;
         probe_start(upstream, &exchange->asked);
+        exchange->silent++; /* one more copy of the question, which is not ours to wait for */
         return;
     }
 }
@@ -317,6 +339,15 @@ static void begin(struct exchange *exchange)
         probe_ill(exchange);
 }
 
+/* Only one that lingers has any when it begins: at most as many as it ended with. */
+static uint8_t count_outstanding(const struct exchange *exchange)
+{
+    uint8_t count = 0;
+    LIST_EACH(node, &exchange->attempts)
+    count++;
+    return count;
+}
+
 /* Of a bound of the question's, 0 for none, and ours. */
 static uint64_t least(uint64_t wished, uint64_t most)
 {
@@ -332,6 +363,7 @@ static void begin_asking(struct exchange *exchange)
     exchange->lingering = false;
     exchange->stopped = NULL;
     exchange->attempts_made = 0;
+    exchange->silent = count_outstanding(exchange);
     exchange->useless = exchange->shut = 0;
     exchange->failure = (struct exchange_failure){0};
     for (unsigned i = 0; i < exchange->group_len; i++)
@@ -478,6 +510,7 @@ static void on_answer(struct attempt *attempt, const struct message *message, ui
     unsigned index = attempt->index;
     bool stopped = false;
 
+    exchange->silent--;
     attempt_free(attempt);
     exchange->stopped = &stopped;
     enum exchange_verdict verdict = exchange->handler->on_answer(exchange->owner, &answer);
@@ -569,6 +602,12 @@ static void forgive_stream(struct exchange *exchange, unsigned index)
         exchange->tried[index] = 0;
 }
 
+/* Something came back, and not from a forger who guesses. */
+static bool is_heard(enum attempt_failure why)
+{
+    return why != ATTEMPT_TIMED_OUT && why != ATTEMPT_UNTRUSTED;
+}
+
 static void on_failed(struct attempt *attempt, enum attempt_failure why)
 {
     struct exchange *exchange = exchange_of(attempt);
@@ -578,6 +617,7 @@ static void on_failed(struct attempt *attempt, enum attempt_failure why)
 
     if (exchange->active)
         tell_loss(attempt, failure_word(why));
+    exchange->silent -= !attempt->sent_at || is_heard(why);
     if (why == ATTEMPT_CLOSED && !attempt->waiting && !replaced)
         forgive_stream(exchange, index);
     if (why == ATTEMPT_CLOSED && attempt->upstream->pool.useless > 0 &&

@@ -15,9 +15,10 @@
  * after the exchange has failed. One question is sent at most EXCHANGE_LIVE_MAX times over live
  * streams to the only server, and once to each of several.
  *
- * Bounds: EXCHANGE_ATTEMPTS_MAX queries sent, EXCHANGE_WALL_US in all, or what the question says if
+ * Bounds: EXCHANGE_ATTEMPTS_MAX queries sent, EXCHANGE_SILENT_MAX of them unanswered, EXCHANGE_WALL_US in all, or what the question says if
  * that is less. What has no route to its server does not count. Where all servers are given up
- * and the question wishes it: one query for each of them at once, and EXCHANGE_ROUND_US.
+ * and the question wishes it: one query for each of them at once, EXCHANGE_SILENT_MAX at most, and
+ * EXCHANGE_ROUND_US.
  */
 
 #include <stdbool.h>
@@ -41,6 +42,11 @@ struct upstreams;
 
 enum {
     EXCHANGE_ATTEMPTS_MAX = 10,
+    /* Queries to which nothing came back, neither answer nor error. Copies of one question that wait
+     * at the same time help a forger (the birthday attack): each has an id and a port of its own,
+     * and a guess that meets any of them poisons the cache. Silence itself can be the forger's
+     * doing. */
+    EXCHANGE_SILENT_MAX = 6,
     EXCHANGE_GROUP_MAX = 64, /* upstreams of one group that are considered */
     EXCHANGE_LIVE_MAX = 2,   /* queries of one question that are registered on live streams */
 };
@@ -114,6 +120,7 @@ struct exchange {
     bool one_round; /* none is asked again that was silent */
     bool *stopped;  /* on_answer runs: set when the exchange is stopped inside it */
     uint8_t attempts_made, attempts_max;
+    uint8_t silent; /* attempts to which nothing has come back */
     struct exchange_failure failure;
     struct exchange_question asked;
     const struct exchange_handler *handler;
