@@ -34,6 +34,7 @@ struct client {
     int fd;
     struct fd_watch *watch;
     struct timer limit;
+    uint64_t active_at; /* it asked or took something */
     struct call *call;
     size_t taken; /* bytes of the reply since the limit was set */
     size_t len, line_len;
@@ -62,6 +63,13 @@ static void on_limit(struct timer *timer)
 static void set_limit(struct client *client, uint64_t us)
 {
     timer_start(client->host->loop, &client->limit, loop_now(client->host->loop) + us);
+}
+
+static void note_activity(struct client *client)
+{
+    client->active_at = loop_now(client->host->loop);
+    list_remove(&client->node);
+    list_append(&client->host->clients, &client->node);
 }
 
 /* The next part of a reply that comes in parts: one a turn, and only when the client has taken the
@@ -93,6 +101,7 @@ static bool send_part(struct client *client)
         if (sent <= 0)
             return false;
         buf_consume(buf, (size_t)sent);
+        note_activity(client);
         client->taken += (size_t)sent;
         if (client->taken >= CONTROL_CLIENT_CHUNK) {
             client->taken = 0;
@@ -133,6 +142,7 @@ static void read_piece(struct client *client)
         return;
     }
     set_limit(client, CONTROL_CLIENT_TAKE_US);
+    note_activity(client);
     client->call->feed(client->call, span_of(piece, (size_t)got));
     if (!client->call->feed)
         begin_taking(client);
@@ -153,6 +163,7 @@ static void on_done(struct call *call, void *context)
     struct client *client = context;
 
     client->call = call;
+    note_activity(client);
     if (call->feed)
         begin_feeding(client);
     else
@@ -185,6 +196,7 @@ static void read_line(struct client *client)
         client_close(client);
         return;
     }
+    note_activity(client);
     const char *newline = memchr(client->line + client->len, '\n', (size_t)got);
     client->len += (size_t)got;
     if (newline)
@@ -239,10 +251,28 @@ enum err client_open(struct client_host *host, int fd)
         free(client);
         return err;
     }
-    list_append(&host->clients, &client->node);
+    list_init(&client->node);
+    note_activity(client);
     host->count++;
     set_limit(client, CONTROL_CLIENT_ASK_US);
     return ERR_OK;
+}
+
+bool client_make_room(struct client_host *host)
+{
+    uint64_t now = loop_now(host->loop);
+
+    LIST_EACH(node, &host->clients)
+    {
+        struct client *client = LIST_ITEM(node, struct client, node);
+        if (now - client->active_at < CONTROL_CLIENT_IDLE_US)
+            return false;
+        if (client->state == CLIENT_WAITING)
+            continue;
+        client_close(client);
+        return true;
+    }
+    return false;
 }
 
 void client_close_all(struct client_host *host)

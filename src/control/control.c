@@ -2,10 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Accepts clients, so many and no more. Who waits behind them waits in the kernel's backlog, where
- * it costs us nothing.
+ * Accepts clients, so many and no more. A new client takes the place of one that is idle, so that
+ * it never waits for a client that does not ask or does not read. While all are busy it waits in the
+ * kernel's backlog, where it costs us nothing.
  *
- * Invariant: at most CLIENTS_MAX clients; each is bounded in time, so there is room again.
+ * Invariant: at most CLIENTS_MAX clients.
  */
 
 #include "control/control.h"
@@ -24,7 +25,7 @@
 
 enum {
     CLIENTS_MAX = 16,
-    PAUSE_US = 100 * 1000, /* without a free place or file, before accepting is tried again */
+    PAUSE_US = 50 * 1000, /* without a free place or file, before accepting is tried again */
 };
 
 struct control {
@@ -51,7 +52,7 @@ static void on_connection(void *owner, struct fd_events events)
     struct control *control = owner;
 
     (void)events;
-    if (control->host.count >= CLIENTS_MAX) {
+    if (control->host.count >= CLIENTS_MAX && !client_make_room(&control->host)) {
         pause_accepting(control);
         return;
     }

@@ -326,6 +326,61 @@ static void test_more_clients_than_places_wait_for_theirs(void **state)
     close(fds[MANY - 1]);
 }
 
+/* Clients that say nothing, that do not read, and that load without an end keep nobody waiting. */
+static void test_a_client_takes_the_place_of_an_idle_one(void **state)
+{
+    struct place *place = *state;
+    enum { PLACES = 16 };
+    static const char *const words[] = {"", "stat", "upstreams\n", "load-cache\n;answer www.exa"};
+    int fds[PLACES], last[2];
+
+    fill(place);
+    for (int i = 0; i < PLACES; i++)
+        fds[i] = client(place, words[i % 4]);
+    assert_int_equal(fake_fd_watch_count(), 1 + PLACES);
+    fake_loop_advance(place->desk.loop, CONTROL_CLIENT_IDLE_US);
+    desk_settle(&place->desk);
+    for (int i = 0; i < 2; i++) {
+        last[i] = client(place, "help\n");
+        assert_non_null(strstr(received(last[i]), "\nend\n"));
+        close(last[i]);
+    }
+    assert_true(is_closed(fds[0])); /* only the one that was idle for longest */
+    assert_int_equal(fake_fd_watch_count(), PLACES);
+    for (int i = 0; i < PLACES; i++)
+        close(fds[i]);
+    desk_settle(&place->desk);
+}
+
+/* Their answers are on the way: they are not idle. */
+static void test_clients_whose_commands_run_keep_their_places(void **state)
+{
+    struct place *place = *state;
+    enum { PLACES = 16 };
+    int fds[PLACES];
+
+    for (int i = 0; i < PLACES; i++) {
+        fds[i] = connect_to(place->path);
+        fake_fd_watch_settle();
+        send(fds[i], "connections\n", 12, 0);
+        fake_fd_watch_settle(); /* workers have not answered yet */
+    }
+    fake_loop_advance(place->desk.loop, 2 * CONTROL_CLIENT_IDLE_US);
+    int late = connect_to(place->path);
+    send(late, "help\n", 5, 0);
+    fake_fd_watch_settle();
+    assert_int_equal(fake_fd_watch_count(), 1 + PLACES);
+    desk_settle(&place->desk);
+    for (int i = 0; i < PLACES; i++) {
+        assert_non_null(strstr(received(fds[i]), "\nend\n"));
+        close(fds[i]);
+    }
+    fake_loop_advance(place->desk.loop, 200 * 1000);
+    desk_settle(&place->desk);
+    assert_non_null(strstr(received(late), "\nend\n"));
+    close(late);
+}
+
 static void test_closing_frees_clients_in_every_state(void **state)
 {
     struct place *place = *state;
@@ -386,6 +441,8 @@ int main(void)
         WITH_PLACE(test_a_client_that_stops_loading_is_closed_in_time),
         WITH_PLACE(test_one_that_closed_its_sending_side_still_gets_its_reply),
         WITH_PLACE(test_more_clients_than_places_wait_for_theirs),
+        WITH_PLACE(test_a_client_takes_the_place_of_an_idle_one),
+        WITH_PLACE(test_clients_whose_commands_run_keep_their_places),
         WITH_PLACE(test_closing_frees_clients_in_every_state),
         WITH_PLACE(test_a_path_that_cannot_be_is_told_with_advice),
     };
