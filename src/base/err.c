@@ -49,6 +49,8 @@ static const struct {
     {ECANCELED, ERR_CLOSED},
     {EBADMSG, ERR_BAD_MESSAGE},
     {EMSGSIZE, ERR_TOO_LARGE},
+    {ENOSPC, ERR_NO_SPACE},
+    {EDQUOT, ERR_NO_SPACE},
 };
 
 enum err err_from_errno(int number)

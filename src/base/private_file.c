@@ -47,7 +47,9 @@ enum err private_file_write(struct private_file *file, struct span bytes)
         ssize_t put = write(file->fd, bytes.data, bytes.len);
         if (put < 0 && errno == EINTR)
             continue;
-        if (put <= 0 || !span_take(&bytes, (size_t)put, &done))
+        if (put < 0)
+            return last_error();
+        if (put == 0 || !span_take(&bytes, (size_t)put, &done))
             return ERR_IO;
     }
     return ERR_OK;
@@ -71,9 +73,9 @@ static enum err finish(struct private_file *file)
 {
     enum err err = ERR_OK;
     if (fchmod(file->fd, S_IRUSR | S_IWUSR) < 0 || fsync(file->fd) < 0)
-        err = ERR_IO;
+        err = last_error();
     if (close(file->fd) < 0 && !err)
-        err = ERR_IO;
+        err = last_error();
     if (!err && rename(file->beside, file->path) < 0)
         err = last_error();
     return err;

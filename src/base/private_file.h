@@ -30,10 +30,11 @@ MUST_USE enum err private_file_begin(struct private_file *file, const char *path
  * stays as it is, are not, nor is a folder, which nothing is put in the place of. */
 bool private_file_is_foreign(const char *path, struct span magic);
 
-/* ERR_IO: the disk is full, say. */
+/* ERR_NO_SPACE: the disk is full; ERR_IO. */
 MUST_USE enum err private_file_write(struct private_file *file, struct span bytes);
 
-/* Puts it in the place of the old one. The file is ended also on error; then the old one stays. */
+/* Puts it in the place of the old one. The file is ended also on error; then the old one stays.
+ * Errors as of private_file_write(), and of the rename. */
 MUST_USE enum err private_file_finish(struct private_file *file);
 
 /* Ends it instead; the old one stays. */

@@ -105,7 +105,9 @@ static enum err write_all(int fd, struct span bytes)
         ssize_t put = write(fd, bytes.data, bytes.len);
         if (put < 0 && errno == EINTR)
             continue;
-        if (put <= 0 || !span_take(&bytes, (size_t)put, &done))
+        if (put < 0)
+            return last_error();
+        if (put == 0 || !span_take(&bytes, (size_t)put, &done))
             return ERR_IO;
     }
     return ERR_OK;
@@ -124,9 +126,9 @@ static enum err write_beside(const char *beside, struct span bytes)
         return last_error();
     err = write_all(fd, bytes);
     if (!err && (fchmod(fd, S_IRUSR | S_IWUSR) < 0 || fsync(fd) < 0))
-        err = ERR_IO;
+        err = last_error();
     if (close(fd) < 0 && !err)
-        err = ERR_IO;
+        err = last_error();
     return err;
 }
 
