@@ -91,7 +91,7 @@ static void put_daemon(struct call *call, const struct stats *stats)
                  "queries:counter\tanswers:counter\thits:counter\tmisses:counter\thit_ratio:ratio\t"
                  "stream_clients:count\tconnections:count\tin_flight:count\tconfig_age:duration\t"
                  "reload_error:text\tforward_zones:count\tstub_zones:count\trecursion:flag\t"
-                 "servers_met:count");
+                 "servers_met:count\tlog_lines_lost:count");
     reply_row(reply);
     reply_text(reply, NAILUP_VERSION);
     reply_count(reply, (uint64_t)getpid());
@@ -110,6 +110,7 @@ static void put_daemon(struct call *call, const struct stats *stats)
     reply_text(reply, view->reloads.last_failed ? view->reloads.why : "");
     put_zone_counts(reply, view->config);
     reply_count(reply, stats->recursion_servers);
+    reply_count(reply, stats->query_log_dropped);
     reply_row_end(reply);
 }
 

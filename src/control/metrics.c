@@ -6,6 +6,7 @@
 #include "control/metrics.h"
 
 #include "cache/cache.h"
+#include "tap/query_log.h"
 
 void metrics_collect(const struct control_view *view, struct stats *out)
 {
@@ -26,4 +27,6 @@ void metrics_collect(const struct control_view *view, struct stats *out)
     out->config_last_reload_ok = !view->reloads.last_failed;
     out->config_last_reload_time = view->reloads.loaded_time;
     out->network_changes = view->network_changes;
+    if (view->query_log)
+        out->query_log_dropped += query_log_lost(view->query_log);
 }

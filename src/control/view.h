@@ -16,6 +16,7 @@ struct cache;
 struct call;
 struct config;
 struct loop;
+struct query_log;
 struct resolver;
 struct upstreams;
 
@@ -53,6 +54,7 @@ struct control_view {
     size_t listening_tls_count;
     struct control_worker **workers;
     size_t worker_count;
+    const struct query_log *query_log; /* NULL: none */
     const struct control_hooks *hooks; /* NULL: the daemon does nothing of the kind */
     struct control_reloads reloads;
     uint64_t started_at;      /* us of the loops' clock */

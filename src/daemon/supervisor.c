@@ -231,6 +231,7 @@ static bool fill_view(struct supervisor *supervisor)
         .cache = supervisor->cache,
         .workers = list,
         .worker_count = workers,
+        .query_log = watchers_query_log(supervisor->share.watchers),
         .hooks = &supervisor->hooks,
         .started_at = loop_now(supervisor->loop),
         .started_time = (uint64_t)time(NULL),
@@ -339,6 +340,7 @@ static void end(struct supervisor *supervisor)
     if (supervisor->workers)
         workers_free(supervisor->workers);
     vitals_free(&supervisor->vitals);
+    supervisor->view.query_log = NULL;
     watchers_close(supervisor->share.watchers);
     /* Its thread may still look at the configuration. */
     snapshots_close(&supervisor->snapshots, supervisor->ran);

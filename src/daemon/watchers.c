@@ -46,6 +46,11 @@ enum err watchers_open(struct watchers **out, const struct config *config, size_
     return ERR_OK;
 }
 
+const struct query_log *watchers_query_log(const struct watchers *watchers)
+{
+    return watchers->log;
+}
+
 void watchers_close(struct watchers *watchers)
 {
     if (!watchers)

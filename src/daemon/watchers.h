@@ -12,6 +12,7 @@
 #include "base/stats.h"
 
 struct config;
+struct query_log;
 struct tap;
 struct watchers;
 
@@ -20,6 +21,9 @@ struct watchers;
 MUST_USE enum err watchers_open(struct watchers **out, const struct config *config, size_t workers);
 /* No worker runs any more. NULL is fine. */
 void watchers_close(struct watchers *watchers);
+
+/* Lives as long as the watchers. */
+const struct query_log *watchers_query_log(const struct watchers *watchers);
 
 /* Main's: a configuration with this log.queries is about to be given to the workers. On a failure
  * it is logged that there will be no query log. */

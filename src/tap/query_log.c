@@ -34,7 +34,8 @@ struct log_tap {
 struct query_log {
     struct drain *drain;
     int fd;
-    size_t len; /* of the lines that wait to be written, the thread's */
+    uint64_t lost; /* lines; the thread's to write, as the values of struct stats */
+    size_t len;    /* of the lines that wait to be written, the thread's */
     char lines[PIPE_BUF];
     struct log_tap taps[];
 };
@@ -84,6 +85,21 @@ static void on_reply(struct tap *tap, const struct tap_reply *reply)
 
 /* ---- the thread ---- */
 
+static uint64_t count_lines(struct span text)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < text.len; i++)
+        count += text.data[i] == '\n';
+    return count;
+}
+
+/* The reader is gone, or the disk is full: lines from there on, cut ones too, will never be read. */
+static void lose_lines(struct query_log *log, size_t from)
+{
+    struct span rest = span_of(log->lines + from, log->len - from);
+    stats_write(&log->lost, stats_read(&log->lost) + count_lines(rest));
+}
+
 /* False: it is ending, and the reader of stderr takes nothing. */
 static bool write_lines(struct query_log *log)
 {
@@ -92,8 +108,10 @@ static bool write_lines(struct query_log *log)
         if (!drain_wait(log->drain, log->fd, POLLOUT, -1))
             return false;
         ssize_t written = write(log->fd, log->lines + done, log->len - done);
-        if (written < 0 && errno != EAGAIN && errno != EINTR)
-            break; /* nobody will ever read them */
+        if (written < 0 && errno != EAGAIN && errno != EINTR) {
+            lose_lines(log, done);
+            break;
+        }
         done += (size_t)MAX(written, 0);
     }
     log->len = 0;
@@ -164,6 +182,11 @@ struct tap *query_log_tap(struct query_log *log, size_t worker, struct stats *st
     mine->worker = worker;
     mine->stats = stats;
     return &mine->tap;
+}
+
+uint64_t query_log_lost(const struct query_log *log)
+{
+    return stats_read(&log->lost);
 }
 
 void query_log_free(struct query_log *log)

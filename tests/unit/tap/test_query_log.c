@@ -9,6 +9,8 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/stats.h"
@@ -143,6 +145,23 @@ static void test_a_reader_that_is_gone_costs_lines_alone(void **state)
         show(tap, i);
 }
 
+static void test_lines_that_a_full_disk_does_not_take_are_counted(void **state)
+{
+    FILE *full = fopen("/dev/full", "w");
+    struct query_log *on_disk = query_log_new(1, fileno(full));
+    struct tap *tap = query_log_tap(on_disk, 0, &stats);
+    (void)state;
+    assert_int_equal(query_log_start(on_disk), ERR_OK);
+    for (unsigned i = 0; i < 1000; i++)
+        show(tap, i);
+    for (int i = 0; i < 2000 && query_log_lost(on_disk) + stats.query_log_dropped < 1000; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
+    assert_int_equal(query_log_lost(on_disk) + stats.query_log_dropped, 1000);
+    assert_int_equal(query_log_lost(query_log), 0);
+    query_log_free(on_disk);
+    fclose(full);
+}
+
 static void test_a_log_that_never_began_ends(void **state)
 {
     (void)state;
@@ -162,6 +181,7 @@ int main(void)
         LOG_TEST(test_a_reader_that_never_reads_does_not_hold_up_the_end),
         LOG_TEST(test_what_is_left_is_written_at_the_end),
         LOG_TEST(test_a_reader_that_is_gone_costs_lines_alone),
+        LOG_TEST(test_lines_that_a_full_disk_does_not_take_are_counted),
         LOG_TEST(test_a_log_that_never_began_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
