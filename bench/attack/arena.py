@@ -118,6 +118,16 @@ class Arena:
                 time.sleep(0.05)
                 return False
 
+    def reply(self, name):
+        """What an honest client gets for an address, or None."""
+        with client_socket(f"{ALLOWED}.0.1") as client:
+            client.settimeout(6)
+            try:
+                client.send(query(name))
+                return client.recv(65535)
+            except OSError:
+                return None
+
     def load(self, *options):
         """`nailup-bench load` at the server, running; report_of() waits for it."""
         return subprocess.Popen(["nice", "-n", str(NICE_OF_ATTACKERS), self.bench, "load", "--server", f"{IP}@{PORT}", "--json", "--quiet", *map(str, options)],
@@ -127,6 +137,11 @@ class Arena:
     def sockets(self, *words):
         """Lines of `ss` about the resolver's connections to clients; a line each."""
         return place.run("ss", "-tnmOH", *words, "sport", "=", f":{PORT}").splitlines()
+
+    def check_others(self):
+        """A play in which an authoritative server ended says nothing about the resolver."""
+        if not self.hostile.process.is_alive() or self.honest_tree.process.poll() is not None:
+            raise RuntimeError("an authoritative server ended")
 
     def close(self):
         if self.server and self.server.process.poll() is None:

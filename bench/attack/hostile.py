@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The authoritative servers of the attacks: the root, and every zone below `evil.`.
+"""The authoritative servers of the attacks: the root, and every hostile zone.
 
-One process answers at all addresses of zones.py. The label above `evil` says which zone answers. The process counts the
+One process answers at all addresses of zones.py. The topmost label says which zone answers. The process counts the
 queries for each zone, and the ports that they come from."""
 
 import multiprocessing
@@ -36,6 +36,7 @@ class Counts:
 class Server:
     def __init__(self, pipe):
         self.pipe, self.counts, self.selector = pipe, Counts(), selectors.DefaultSelector()
+        self.udp = {}
         self.held = []  # (when it is due, what to send, to which client, socket)
         for address in zones.addresses():
             self.open(address)
@@ -46,6 +47,7 @@ class Server:
         udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
         udp.bind((address, 53))
         udp.setblocking(False)
+        self.udp[address] = udp
         self.selector.register(udp, selectors.EVENT_READ, lambda _: self.take_datagrams(udp, address))
         tcp = socket.create_server((address, 53), backlog=1024)
         tcp.setblocking(False)
@@ -80,10 +82,15 @@ class Server:
             query = Query(message)
         except (IndexError, ValueError):
             return None, 0
-        zone = query.labels[-2] if len(query.labels) > 1 and query.labels[-1] == "evil" else "root"
+        zone = query.labels[-1] if query.labels else "."
         self.counts.add(zone, port)
         reply = zones.answer(query, zone, address)
-        return (encoded(query, reply, is_tcp), reply.delay_s) if reply else (None, 0)
+        if not reply:
+            return None, 0
+        delay_s = reply.delay_s
+        if reply.is_together:
+            delay_s -= (time.monotonic() - self.counts.first_at[zone]) % delay_s
+        return encoded(query, reply, is_tcp), delay_s
 
     def take_datagrams(self, udp, address):
         for _ in range(64):
@@ -92,10 +99,20 @@ class Server:
             except OSError:
                 return
             packet, delay_s = self.answer(message, address, peer[1], False)
+            for forged, source in self.forgeries(message, address):
+                send(forged, peer, self.udp[source])
             if packet and delay_s:
                 self.held.append((time.monotonic() + delay_s, packet, peer, udp))
             elif packet:
                 send(packet, peer, udp)
+
+    @staticmethod
+    def forgeries(message, address):
+        """[(bytes, source)] of what a forger sends before the answer."""
+        if b"forged" not in message.lower():
+            return []
+        query = Query(message)
+        return [(encoded(query, reply, False), source) for reply, source in zones.forgeries(query, address)]
 
     def take_connection(self, listener):
         try:

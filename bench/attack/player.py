@@ -22,6 +22,7 @@ def play(job, pipe):
         where = arena.Arena(bench, directory, certificates)
         where.start(system, peer, row.tags)
         figures = row.play(where, row, quick)
+        where.check_others()
         figures["ended"] = where.server.process.poll()
         pipe.send(("played", figures))
     except Exception as error:  # the runner reports it

@@ -11,19 +11,27 @@ import programs
 @dataclass(frozen=True)
 class Row:
     """play: a function of plays.py; tags: lines of peers/*.conf; amount: how large the attack is; shows: the
-    figures that only this row has, in words; goal: (figure, most) that nailup must not exceed."""
+    figures that only this row has, in words; goals: (figure, most) that nailup must
+    not exceed; floors: (figure, least) that it must reach."""
     name: str
     title: str
     play: object
     about: str
     amount: int = 0
-    tags: tuple = ("open",)
+    tags: tuple = ("open", "many")
     shows: tuple = ()
     goals: tuple = ()
+    floors: tuple = ()
 
 
 PIPELINING = ("TCP clients keep their pipes full of cached queries; the figures are those of a UDP client beside them, "
               "who asks 100 cached names a second")
+
+OVERLOAD = ("eight networks ask three times what the resolver can answer with less than 1 % loss, while a busy process leaves "
+            "it a small part of its CPU; the honest client asks 1 % of all queries from a network of its own. Clients wait 3 s")
+SHOWN_OF_OVERLOAD = (("capacity", "answers a second are the capacity"), ("goodput_percent", "% of it answered"),
+                     ("all_p99_ms", "ms p99 of all"), ("lost_percent", "% of the honest lost"))
+GOALS_OF_OVERLOAD = (("missing_percent", 10), ("all_p99_ms", 500), ("lost_percent", 5))
 
 ROWS = [
     Row("pipelining-100", "100 pipelining connections", plays.pipelining, PIPELINING, 100,
@@ -37,7 +45,7 @@ ROWS = [
         "never seen are asked for meanwhile", 1800, shows=(("files", "descriptors"),),
         goals=(("failed", 0), ("packets", 1.5))),
     Row("never-reading", "Clients that never read", plays.never_reading,
-        "300 connections ask for large answers and read none", 300, tags=("open", "idle"),
+        "300 connections ask for large answers and read none", 300, tags=("open", "many", "idle"),
         shows=(("kib_each", "KiB for each"), ("orphaned_mib", "MiB orphaned"), ("closed", "closed by the server")),
         goals=(("kib_each", 256), ("orphaned_mib", 0.1))),
     Row("refused", "Refused clients hold connections", plays.refused,
@@ -47,9 +55,34 @@ ROWS = [
         "connections that announce 65,535 bytes and send 65,000", 9000,
         shows=(("process_mib", "MiB in the process"), ("kept_mib", "MiB kept afterwards"), ("accepted", "connections open"),
                ("tcp_failed", "of 10 TCP clients failed")), goals=(("failed", 0), ("tcp_failed", 0))),
+    Row("dnsbomb", "DNSBomb", plays.bombed,
+        "1,700 queries a second of one address for 400 names whose large answers the authoritative server holds back for 1.6 s; "
+        "honest clients of the same /24 ask names never seen", 1700,
+        shows=(("bytes_ratio", "bytes out for each byte in"), ("burst_ratio", "of them within 0.1 s")),
+        goals=(("failed", 0), ("bytes_ratio", 1))),
+    Row("handshakes", "TLS handshake flood", plays.handshakes,
+        "attackers in ten networks send the beginning of a TLS handshake over 100 connections at a time and never finish; the "
+        "honest clients ask 100 cached names a second over UDP, and some over TLS", 100, tags=("open", "tls"),
+        shows=(("handshakes", "handshakes a second"), ("tls_failed", "% of the honest TLS clients failed")),
+        goals=(("failed", 0), ("p99_ms", 10))),
+    Row("overload-hits", "Three times the capacity, hits", plays.overload, OVERLOAD, 0, shows=SHOWN_OF_OVERLOAD,
+        goals=GOALS_OF_OVERLOAD),
+    Row("overload-misses", "Three times the capacity, misses", plays.overload, "the same with names that are not cached", 1,
+        shows=SHOWN_OF_OVERLOAD, goals=GOALS_OF_OVERLOAD),
+    Row("identical", "Identical questions, silent server", plays.identical,
+        "200 clients ask the same question within a second", 200,
+        shows=(("upstream_queries", "upstream queries"), ("early", "of them within 2 s")), goals=(("upstream_queries", 6),)),
+    Row("ports", "Query ports", plays.query_ports, "the ports from which 8,000 queries reach an authoritative server", 8000,
+        shows=(("lowest", "is the lowest"), ("highest", "is the highest"), ("distinct", "distinct"), ("seen", "seen"),
+               ("bits", "bits")), floors=(("bits", 15.9),)),
+    Row("amplification", "Amplification", plays.amplification,
+        "ten queries for each case of the list below", 10, shows=(("most", "packets per query in the worst case"),),
+        goals=(("most", 32),)),
+    Row("poisoning", "Poisoning", plays.poisoning, "hostile and forged answers: the list below",
+        shows=(("believed", "believed"), ("cases", "cases")), goals=(("believed", 0),)),
     Row("keeping-alive", "Connections kept alive by garbage", plays.keeping_alive,
         "connections that send garbage, single bytes or nothing. The idle timeout is 3 s where it is an option",
-        tags=("open", "idle"), shows=(("longest_s", "s until the last is closed"), ("never_closed", "of 6 never closed")),
+        tags=("open", "many", "idle"), shows=(("longest_s", "s until the last is closed"), ("never_closed", "of 6 never closed")),
         goals=(("longest_s", 6), ("never_closed", 0))),
 ]
 
@@ -59,10 +92,7 @@ def chosen(names):
 
 
 def misses(row, figures):
-    """[(figure, value, most)] of the goals that were not reached."""
-    missed = []
-    for name, most in row.goals:
-        value = figures.get(name)
-        if value is None or value > most:
-            missed.append((name, value, most))
-    return missed
+    """[(figure, value, bound)] of the goals that were not reached."""
+    over = [(name, figures.get(name), most) for name, most in row.goals if figures.get(name) is None or figures[name] > most]
+    return over + [(name, figures.get(name), least) for name, least in row.floors
+                   if figures.get(name) is None or figures[name] < least]

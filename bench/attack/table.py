@@ -15,6 +15,10 @@ COLUMNS = [("packets", "packets per query", 1), ("cpu_us", "CPU us per hostile p
            ("failed", "honest queries failed", 0), ("p99_ms", "honest p99 ms", 1)]
 WORDS = {figure: words for figure, words, _ in COLUMNS}
 
+PARTS = {"packets": "packets per query in each case", "believed": "what was believed",
+         "closed_s": "seconds until the connection was closed (-: not within 14 s)"}
+OTHER_WORDS = {"missing_percent": "% of the capacity not answered"}
+
 
 def number(value, decimals=None):
     if value is None:
@@ -44,19 +48,19 @@ def line(row, figures):
 def median(rounds):
     """Each figure by itself; a round without it does not count."""
     found = {}
-    for figure in rounds[0]:
+    for figure in dict.fromkeys(figure for one in rounds for figure in one):
         values = [one[figure] for one in rounds if one.get(figure) is not None]
         found[figure] = statistics.median_low(values) if values else None
     return found
 
 
 def words_of(row, figure):
-    return dict(row.shows).get(figure) or WORDS[figure]
+    return dict(row.shows).get(figure) or WORDS.get(figure) or OTHER_WORDS[figure]
 
 
 def goal(row, figures):
     missed = rows.misses(row, figures)
-    if not row.goals:
+    if not row.goals + row.floors:
         return ""
     if not missed:
         return "holds"
@@ -96,11 +100,33 @@ def head(known):
         f"- {versions}", *[f"- left out: {sentence}" for sentence in known["left_out"]], ""]
 
 
+def parts(row, known):
+    """Figures that are named "kind: part", as a table with a line for each part: {part: {label: value}} by kind."""
+    kinds = {}
+    for label, rounds in known["played"][row.name].items():
+        for figure, value in median(rounds).items():
+            kind, is_part, part = figure.partition(": ")
+            if is_part:
+                kinds.setdefault(kind, {}).setdefault(part, {})[label] = value
+    return kinds
+
+
+def lines_of_parts(row, known):
+    lines, labels = [], list(known["played"][row.name])
+    for kind, several in parts(row, known).items():
+        lines += ["", f"### {row.title}: {PARTS[kind]}", "", "| | " + " | ".join(labels) + " |", "|---" * (len(labels) + 1) + "|"]
+        lines += [f"| {part} | " + " | ".join(number(of_labels.get(label)) for label in labels) + " |"
+                  for part, of_labels in several.items()]
+    return lines
+
+
 def markdown(chosen, known):
     lines = head(known) + ["![Honest clients under attack](attack.svg)", "", "| attack | system | " + " | ".join(
         words for _, words, _ in COLUMNS) + " | besides | the goal |", "|---" * (len(COLUMNS) + 4) + "|"]
     for row in chosen:
         lines += lines_of(row, known["played"][row.name])
+    for row in chosen:
+        lines += lines_of_parts(row, known)
     return "\n".join([*lines, "", "## The attacks", "", *[f"- {row.title}: {row.about}" for row in chosen], ""])
 
 

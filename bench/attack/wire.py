@@ -63,6 +63,7 @@ class Reply:
     is_authoritative: bool = True
     ttl_s: int = 300
     delay_s: float = 0.0
+    is_together: bool = False  # at the next multiple of delay_s since the zone's first query
     number: int = None  # another id than the query's
     question: bytes = None  # another question than the query's
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""What the hostile zones answer: the root, which delegates to honest servers too, and a function for each zone below
-`evil.`. All of it is pure; hostile.py carries it."""
+"""What the hostile zones answer: the root, which delegates to honest servers too, and a function for each hostile zone
+below the root. All of it is pure; hostile.py carries it."""
 
 import random
 
-from wire import A, NOERROR, NS, NXDOMAIN, REFUSED, SERVFAIL, TXT, Reply, a, cname, name, ns, soa, txt, DNAME
+from wire import (A, CNAME, DNAME, NOERROR, NS, NXDOMAIN, REFUSED, SERVFAIL, TXT, Reply, a, cname, name, ns, soa,
+                  txt)
 
 ROOT, EVIL, OTHER, HOST = "198.18.66.1", "198.18.67.1", "198.18.67.2", "198.18.67.3"
 ITSELF, CUT, FAILING, DEEPEST = 10, 70, 100, 60  # parts of the addresses of other servers
@@ -36,8 +37,8 @@ def root(query):
     top = query.labels[-1]
     if top == "root":
         return Reply((a(None, ROOT),)) if query.kind == A else nodata(".")
-    if top == "evil":
-        return referral("evil.", ["ns.evil."], [("ns.evil.", EVIL)])
+    if top in ZONES:
+        return referral(f"{top}.", [f"ns.{top}."], [(f"ns.{top}.", f"{SILENT}.1" if top == "silent" else EVIL)])
     return referral(f"{top}.", [f"ns{n}.{top}." for n in range(2)],
                     [(f"ns{n}.{top}.", address) for n, address in enumerate(TLD_SERVERS)])
 
@@ -51,12 +52,16 @@ def below(query, zone_depth):
     return ".".join(query.labels[-zone_depth:]) + "."
 
 
+def top_of(query):
+    return f"{query.labels[-1]}."
+
+
 def is_at(query, zone_depth):
     return len(query.labels) <= zone_depth
 
 
-def address_or_nodata(query, zone="evil."):
-    return Reply((a(None, GOOD),)) if query.kind == A else nodata(zone)
+def address_or_nodata(query, zone=None):
+    return Reply((a(None, GOOD),)) if query.kind == A else nodata(zone or top_of(query))
 
 
 def cut(query, depth, count, address_of):
@@ -75,24 +80,21 @@ def number_of(label, default=0):
 
 def flood(query, _):
     """Each name is below a zone of its own, which has 13 silent servers."""
-    if is_at(query, 2):
-        return nodata("evil.")
-    return cut(query, 3, SERVERS, lambda _: silent_address(random.randrange(32000)))
+    if is_at(query, 1):
+        return nodata(top_of(query))
+    return cut(query, 2, SERVERS, lambda _: silent_address(random.randrange(32000)))
 
 
-def silent(query, _):
-    """One zone with one silent server."""
-    if query.labels == ["evil"]:
-        return nodata("evil.")
-    return cut(query, 2, 1, lambda _: f"{SILENT}.1")
+def silent(_query, _):
+    """Its only server has an address to which no packet arrives."""
 
 
 def dead(query, _):
     """Zones with 13 silent servers each."""
-    if is_at(query, 2):
-        return nodata("evil.")
-    number = number_of(query.labels[-3]) % ZONES_EACH
-    return cut(query, 3, SERVERS, lambda n: f"{DEAD}.{1 + number * SERVERS + n}")
+    if is_at(query, 1):
+        return nodata(top_of(query))
+    number = number_of(query.labels[-2]) % ZONES_EACH
+    return cut(query, 2, SERVERS, lambda n: f"{DEAD}.{1 + number * SERVERS + n}")
 
 
 def failing(rcode):
@@ -100,10 +102,10 @@ def failing(rcode):
         """Zones with 13 servers that all fail."""
         if address != EVIL:
             return Reply((), rcode=rcode, is_authoritative=False)
-        if is_at(query, 2):
-            return nodata("evil.")
-        number = number_of(query.labels[-3]) % ZONES_EACH
-        return cut(query, 3, SERVERS, lambda n: f"198.18.{FAILING + rcode}.{1 + number * SERVERS + n}")
+        if is_at(query, 1):
+            return nodata(top_of(query))
+        number = number_of(query.labels[-2]) % ZONES_EACH
+        return cut(query, 2, SERVERS, lambda n: f"198.18.{FAILING + rcode}.{1 + number * SERVERS + n}")
     return answer
 
 
@@ -111,30 +113,30 @@ def truncated(query, address):
     """Zones with 13 servers that always truncate; their TCP is silent."""
     if address != EVIL:
         return Reply((txt(None, 4000),))
-    if is_at(query, 2):
-        return nodata("evil.")
-    number = number_of(query.labels[-3]) % ZONES_EACH
-    return cut(query, 3, SERVERS, lambda n: f"{TRUNCATING}.{1 + number * SERVERS + n}")
+    if is_at(query, 1):
+        return nodata(top_of(query))
+    number = number_of(query.labels[-2]) % ZONES_EACH
+    return cut(query, 2, SERVERS, lambda n: f"{TRUNCATING}.{1 + number * SERVERS + n}")
 
 
 def ports(query, _):
-    return nodata("evil.") if is_at(query, 2) else address_or_nodata(query)
+    return nodata(top_of(query)) if is_at(query, 1) else address_or_nodata(query)
 
 
 def big(query, _):
-    return Reply((txt(None, BIG_BYTES),)) if query.kind == TXT else nodata("evil.")
+    return Reply((txt(None, BIG_BYTES),)) if query.kind == TXT else nodata(top_of(query))
 
 
 def bomb(query, _):
-    """All answers of a name leave late, and are large."""
-    if is_at(query, 2):
-        return nodata("evil.")
-    return Reply((txt(None, BOMB_BYTES),), delay_s=BOMB_S) if query.kind == TXT else nodata("evil.")
+    """All answers leave late and together, and are large."""
+    if is_at(query, 1):
+        return nodata(top_of(query))
+    return Reply((txt(None, BOMB_BYTES),), delay_s=BOMB_S, is_together=True) if query.kind == TXT else nodata(top_of(query))
 
 
 def chain(query, _):
-    """An alias of an alias of an alias, without end: x-0.chain.evil, x-1.chain.evil, ..."""
-    return nodata("evil.") if is_at(query, 2) else Reply((cname(None, following(query) + "chain.evil."),))
+    """An alias of an alias of an alias, without end: x-0.chain, x-1.chain, ..."""
+    return nodata(top_of(query)) if is_at(query, 1) else Reply((cname(None, following(query) + "chain."),))
 
 
 def following(query):
@@ -145,14 +147,14 @@ def following(query):
 
 def zone_chain(query, address):
     """The same, where each alias is in a zone of its own."""
-    if is_at(query, 2):
-        return nodata("evil.")
+    if is_at(query, 1):
+        return nodata(top_of(query))
     if address == EVIL:
-        return cut(query, 3, 2, lambda _: OTHER)
-    if is_at(query, 3):
-        return nodata(below(query, 3))
+        return cut(query, 2, 2, lambda _: OTHER)
+    if is_at(query, 2):
+        return nodata(below(query, 2))
     label = following(query)
-    return Reply((cname(None, f"{label}{label.replace('-', 'z')}zchain.evil."),))
+    return Reply((cname(None, f"{label}{label.replace('-', 'z')}zchain."),))
 
 
 def cut_chain(query, address):
@@ -161,22 +163,22 @@ def cut_chain(query, address):
     if depth >= 12:
         label = following(query)
         top = label.rstrip(".").replace("-", "z")
-        return Reply((cname(None, label + "".join(f"l{n}." for n in range(9)) + f"{top}.cchain.evil."),))
-    if address == EVIL and not is_at(query, 2):
-        return cut(query, 3, 2, lambda _: OTHER)
-    return nodata("evil." if address == EVIL else below(query, 3))
+        return Reply((cname(None, label + "".join(f"l{n}." for n in range(9)) + f"{top}.cchain."),))
+    if address == EVIL and not is_at(query, 1):
+        return cut(query, 2, 2, lambda _: OTHER)
+    return nodata(top_of(query) if address == EVIL else below(query, 2))
 
 
 def deep(query, _):
     """One name of a hundred labels; nothing is delegated."""
-    return address_or_nodata(query) if len(query.labels) >= 100 else nodata("evil.")
+    return address_or_nodata(query) if len(query.labels) >= 100 else nodata(top_of(query))
 
 
 def cuts(query, address):
     """Every label is a zone cut, and its servers are two fresh addresses."""
-    if is_at(query, 2):
-        return nodata("evil.")
-    depth = 3 if address == EVIL else int(address.split(".")[3])
+    if is_at(query, 1):
+        return nodata(top_of(query))
+    depth = 1 if address == EVIL else int(address.split(".")[3])
     if len(query.labels) <= depth:
         return address_or_nodata(query, below(query, depth))
     return cut(query, depth + 1, 2, lambda n: f"198.18.{CUT + n}.{depth + 1}")
@@ -184,68 +186,68 @@ def cuts(query, address):
 
 def endless(query, _):
     """The server of each zone is named in a further zone, without glue, without end."""
-    if is_at(query, 2):
-        return nodata("evil.")
-    word, _, number = query.labels[-3].rpartition("z")
-    return referral(below(query, 3), [f"ns.{word}z{int(number or 0) + 1}.endless.evil."], [])
+    if is_at(query, 1):
+        return nodata(top_of(query))
+    word, _, number = query.labels[-2].rpartition("z")
+    return referral(below(query, 2), [f"ns.{word}z{int(number or 0) + 1}.endless."], [])
 
 
 def nxns(query, _):
     """NXNSAttack: a referral to 40 servers without glue, whose names do not exist."""
-    if is_at(query, 2):
-        return nodata("evil.")
-    zone = below(query, 3)
-    return referral(zone, [f"{zone.split('.', 1)[0]}v{n}.victim.evil." for n in range(40)], [])
+    if is_at(query, 1):
+        return nodata(top_of(query))
+    top = query.labels[-2]
+    if "v" in top:
+        return nodata("nxns.", NXDOMAIN)
+    return referral(below(query, 2), [f"{top}v{n}.nxns." for n in range(40)], [])
 
 
 def nxns_deep(query, _):
     """The same, where each server's name is in a zone with 20 such servers."""
-    if is_at(query, 2):
-        return nodata("evil.")
-    top = query.labels[-3]
+    if is_at(query, 1):
+        return nodata(top_of(query))
+    top = query.labels[-2]
+    if "v" in top:
+        return nodata("nxnsdeep.", NXDOMAIN)
     if top.count("x") >= 2:
-        return referral(below(query, 3), [f"{top}v{n}.victim.evil." for n in range(20)], [])
-    return referral(below(query, 3), [f"ns.{top}x{n}.nxnsdeep.evil." for n in range(20)], [])
-
-
-def victim(_query, _):
-    return nodata("evil.", NXDOMAIN)
+        return referral(below(query, 2), [f"{top}v{n}.nxnsdeep." for n in range(20)], [])
+    return referral(below(query, 2), [f"ns.{top}x{n}.nxnsdeep." for n in range(20)], [])
 
 
 def tsuname(query, _):
     """Two zones whose only servers are named in each other."""
-    if is_at(query, 2):
-        return nodata("evil.")
-    top = query.labels[-3]
+    if is_at(query, 1):
+        return nodata(top_of(query))
+    top = query.labels[-2]
     other = top[:-1] + ("b" if top.endswith("a") else "a")
-    return referral(below(query, 3), [f"ns{n}.{other}.tsuname.evil." for n in range(2)], [])
+    return referral(below(query, 2), [f"ns{n}.{other}.tsuname." for n in range(2)], [])
 
 
 def camp(query, address):
     """CAMP: a chain of aliases through zones that have ten servers without glue each."""
-    if is_at(query, 2):
-        return nodata("evil.")
-    zone, top = below(query, 3), query.labels[-3]
+    if is_at(query, 1):
+        return nodata(top_of(query))
+    zone, top = below(query, 2), query.labels[-2]
     if top.startswith("h"):  # where the names of the servers are
         if address == EVIL:
-            return cut(query, 3, 2, lambda _: OTHER)
-        return Reply((a(None, HOST),)) if query.kind == A and not is_at(query, 3) else nodata(zone)
+            return cut(query, 2, 2, lambda _: OTHER)
+        return Reply((a(None, HOST),)) if query.kind == A and not is_at(query, 2) else nodata(zone)
     if address == EVIL:
-        return referral(zone, [f"ns{n}.h{top}n{n}.camp.evil." for n in range(10)], [])
-    if is_at(query, 3):
+        return referral(zone, [f"ns{n}.h{top}n{n}.camp." for n in range(10)], [])
+    if is_at(query, 2):
         return nodata(zone)
     label = following(query)
-    return Reply((cname(None, f"{label}{label.replace('-', 'z')}camp.evil."),))
+    return Reply((cname(None, f"{label}{label.replace('-', 'z')}camp."),))
 
 
 def dname(query, _):
     """A DNAME to a DNAME, without end."""
-    if is_at(query, 3):
-        return nodata("evil.")
-    top = query.labels[-3]
-    target = f"{following_zone(top)}.dname.evil."
+    if is_at(query, 2):
+        return nodata(top_of(query))
+    top = query.labels[-2]
+    target = f"{following_zone(top)}.dname."
     rest = ".".join(query.labels[:-3])
-    return Reply(((f"{top}.dname.evil.", DNAME, name(target)), cname(None, f"{rest}.{target}")))
+    return Reply(((f"{top}.dname.", DNAME, name(target)), cname(None, f"{rest}.{target}")))
 
 
 def following_zone(top):
@@ -255,22 +257,90 @@ def following_zone(top):
 
 def itself(query, _):
     """A server that refers to the zone that it should serve, again and again."""
-    if is_at(query, 2):
-        return nodata("evil.")
-    return cut(query, 3, SERVERS, lambda n: f"198.18.67.{ITSELF + n}")
+    if is_at(query, 1):
+        return nodata(top_of(query))
+    return cut(query, 2, SERVERS, lambda n: f"198.18.67.{ITSELF + n}")
 
 
-ZONES = {"flood": flood, "silent": silent, "dead": dead, "refused": failing(REFUSED), "servfail": failing(SERVFAIL),
+# ---- poisoning: each case tries to have the resolver believe POISON of a name that is not its own ----
+
+def victim_zone(case):
+    """An honest zone that no other case knows, and none with its servers elsewhere."""
+    return f"z{9000 + case}.near0."
+
+
+def poison(query, address):
+    """c<case>.poison. The cases are those of POISONED."""
+    if query.labels[0].startswith("ns") or is_at(query, 1):
+        return address_or_nodata(query) if query.labels[0].startswith("ns") else nodata("poison.")
+    case = number_of(query.labels[-2])
+    victim, zone = f"w1.{victim_zone(case)}", victim_zone(case)
+    good = (a(None, GOOD),)
+    if address == OTHER or query.kind != A:
+        return Reply(good) if query.kind == A else nodata("poison.")
+    lie, own, glue = a(victim, POISON), ns(zone, "ns.poison."), a("ns.poison.", EVIL)
+    told = {
+        1: Reply(good, (), (lie,)),
+        2: Reply((*good, lie)),
+        3: Reply(good, (own,), (glue,)),
+        4: Reply(good, (ns("near0.", "ns.poison."),), (glue,)),
+        5: Reply(good, (ns(".", "ns.poison."),), (glue,)),
+        6: Reply((), (ns("c6.poison.", f"ns0.{zone}"),), (a(f"ns0.{zone}", EVIL),), is_authoritative=False),
+        7: Reply((cname(None, victim), lie)),
+        8: Reply((cname(None, victim),), (own,), (glue,)),
+        9: Reply((cname(None, victim), lie), (own,), (glue, lie)),
+        10: Reply(((zone, DNAME, name("poison.")), *good)),
+        11: Reply((lie,), question=name(victim) + b"\0\1\0\1"),
+        12: Reply((), (own,), (glue,), is_authoritative=False),
+        13: Reply((), (soa(zone),), rcode=NXDOMAIN),
+        14: Reply((), (soa("."),), rcode=NXDOMAIN),
+        15: Reply(good, (), (a(f"ns0.{zone}", EVIL), a(f"ns1.{zone}", EVIL))),
+        16: Reply((cname(None, victim), (victim, CNAME, "w.poison."), a("w.poison.", POISON))),
+        17: Reply((*good, (zone, CNAME, "w.poison."))),
+        18: Reply((), (ns("near0.", "ns.poison."),), (glue,), is_authoritative=False),
+    }
+    return told.get(case, Reply(good))
+
+
+POISONED = {1: "additional record", 2: "further answer", 3: "NS of a stranger's zone", 4: "NS of a TLD", 5: "NS of the root",
+            6: "glue outside the zone", 7: "address behind an alias", 8: "NS behind an alias", 9: "all of these behind an alias",
+            10: "DNAME of a stranger's zone", 11: "another question", 12: "referral to a stranger's zone",
+            13: "denial signed by a stranger's zone", 14: "denial by the root", 15: "addresses of a stranger's servers",
+            16: "alias of an alias", 17: "alias of a stranger's zone", 18: "referral upwards"}
+
+def forged(query, _):
+    """The true answer comes after those of forgeries()."""
+    return Reply((a(None, GOOD),), delay_s=FORGED_S) if query.kind == A else nodata("forged.")
+
+
+def forgeries(query, address):
+    """[(Reply, source)] for id<n>.forged and so on: guessed ids, another source, another question, other letters."""
+    lie, what = (a(None, POISON),), query.labels[0]
+    if query.kind != A:
+        return []
+    if what.startswith("id"):
+        return [(Reply(lie, number=(query.number + 1 + n * 997) & 0xFFFF), address) for n in range(GUESSES)]
+    if what.startswith("source"):
+        return [(Reply(lie), OTHER)]
+    if what.startswith("question"):
+        return [(Reply(lie, question=name("other.forged") + b"\0\1\0\1"), address)]
+    return []
+
+
+FORGED_S, GUESSES = 0.15, 60
+FORGED = ("id", "source", "question")
+
+ZONES = {"forged": forged, "poison": poison, "flood": flood, "silent": silent, "dead": dead, "refused": failing(REFUSED), "servfail": failing(SERVFAIL),
          "truncated": truncated, "ports": ports, "big": big, "bomb": bomb, "chain": chain, "zchain": zone_chain,
          "cchain": cut_chain, "deep": deep, "cuts": cuts, "endless": endless, "nxns": nxns, "nxnsdeep": nxns_deep,
-         "victim": victim, "tsuname": tsuname, "camp": camp, "dname": dname, "itself": itself}
+         "tsuname": tsuname, "camp": camp, "dname": dname, "itself": itself}
 
 
 def addresses():
     """Where the hostile servers listen."""
     yield from (ROOT, EVIL, OTHER, HOST)
     yield from (f"198.18.67.{ITSELF + n}" for n in range(SERVERS))
-    yield from (f"198.18.{CUT + n}.{depth}" for n in range(2) for depth in range(3, DEEPEST + 2))
+    yield from (f"198.18.{CUT + n}.{depth}" for n in range(2) for depth in range(2, DEEPEST + 2))
     for n in range(ZONES_EACH * SERVERS):
         yield from (f"198.18.{FAILING + rcode}.{1 + n}" for rcode in (SERVFAIL, REFUSED))
         yield f"{TRUNCATING}.{1 + n}"
@@ -279,8 +349,8 @@ def addresses():
 def answer(query, zone, address):
     if address == ROOT:
         return root(query)
-    if zone == "evil" or query.labels in (["evil"], ["ns", "evil"]):
-        return Reply((a(None, EVIL),)) if query.kind == A and query.labels == ["ns", "evil"] else nodata("evil.")
+    if zone in ZONES and query.labels == ["ns", zone]:
+        return Reply((a(None, EVIL),)) if query.kind == A else nodata(f"{zone}.")
     if zone in ZONES:
         return ZONES[zone](query, address)
     # A name of nobody's zone: only a poisoned resolver asks it here.

@@ -34,7 +34,7 @@ def test_a_row_reaches_its_goal_up_to_its_bound():
 def test_every_row_has_words_and_a_bound():
     said = look("import rows, table\n"
                 "for row in rows.ROWS:\n"
-                "    print(bool(row.about and row.title and row.goals and [table.words_of(row, one) for one, _ in row.goals]))")
+                "    print(bool(row.about and row.title and [table.words_of(row, one) for one, _ in row.goals + row.floors]))")
     assert said and set(said) == {"True"}
 
 
@@ -44,18 +44,46 @@ def test_the_median_of_rounds_leaves_out_rounds_without_the_figure():
 
 
 def test_a_hostile_zone_refers_to_thirteen_silent_servers_in_one_datagram():
-    said = look("import wire, zones; asked = wire.Query(wire.query('q1.r99999.flood.evil'))\n"
+    said = look("import wire, zones; asked = wire.Query(wire.query('q1.r99999.flood'))\n"
                 "packet = wire.encoded(asked, zones.answer(asked, 'flood', zones.EVIL), False)\n"
                 "print(packet[6:12].hex(), packet[2] & 2, len(packet) <= wire.UDP_MAX)")
     assert said == ["0000000d000e 0 True"]
 
 
 def test_a_reply_that_is_too_large_is_truncated_over_udp_alone():
-    said = look("import wire, zones; asked = wire.Query(wire.query('x.big.evil', wire.TXT))\n"
+    said = look("import wire, zones; asked = wire.Query(wire.query('x.big', wire.TXT))\n"
                 "for is_tcp in (False, True):\n"
                 "    packet = wire.encoded(asked, zones.answer(asked, 'big', zones.EVIL), is_tcp)\n"
                 "    print(packet[2] & 2, packet[7], len(packet) > zones.BIG_BYTES)")
     assert said == ["2 0 False", "0 1 True"]
+
+
+def test_every_case_of_poisoning_says_something_of_its_victim():
+    said = look("import socket, wire, zones\n"
+                "for case in zones.POISONED:\n"
+                "    asked = wire.Query(wire.query(f'c{case}.poison'))\n"
+                "    reply = zones.answer(asked, 'poison', zones.EVIL)\n"
+                "    print(reply != wire.Reply((wire.a(None, zones.GOOD),)), len(wire.encoded(asked, reply, False)) > 12)")
+    assert len(said) > 15 and set(said) == {"True True"}
+
+
+def test_forged_answers_come_with_other_ids_sources_or_questions():
+    said = look("import wire, zones; ids = wire.Query(wire.query('id1.forged', number=7))\n"
+                "print(7 in [reply.number for reply, _ in zones.forgeries(ids, zones.EVIL)], len(zones.forgeries(ids, zones.EVIL)))\n"
+                "source = wire.Query(wire.query('source1.forged')); print(zones.forgeries(source, zones.EVIL)[0][1] != zones.EVIL)")
+    assert said == ["False 60", "True"]
+
+
+def test_the_bits_of_ports_are_those_of_their_range_unless_ports_repeat():
+    said = look("import plays; print(plays.port_bits([1024, 5119, 2000, 3000])); print(round(plays.port_bits(list(range(1024, 1056)) * 20), 1))")
+    assert said == ["12.0", "5.0"]
+
+
+def test_figures_of_parts_become_a_table():
+    said = look("import rows, table; row = rows.chosen(['amplification'])[0]\n"
+                "figures = {'packets': 5, 'packets: one case': 7}\n"
+                "print(table.lines_of_parts(row, {'played': {'amplification': {'nailup': [figures]}}})[-1])")
+    assert said == ["| one case | 7 |"]
 
 
 def test_attacks_are_played_to_nailup_and_reported(tmp_path):
