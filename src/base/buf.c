@@ -3,7 +3,8 @@
 /*
  * Bytes wait here between two parties of different speed. Invariant: start <= end <= cap, and at
  * most max bytes are held. Moving and growing are amortised: bytes move only when at least half
- * of the memory is free, so a byte moves a constant number of times on its way through.
+ * of the memory is free, so a byte moves a constant number of times on its way through. A queue that
+ * has grown to its bound moves them more often.
  */
 #include "base/buf.h"
 
@@ -40,6 +41,7 @@ static bool grow(struct buf *buf, size_t need)
     size_t cap = MAX(buf->cap, FIRST_BYTES);
     while (cap < need)
         cap *= 2;
+    cap = MIN(cap, buf->max); /* a full queue costs its bound and no more */
     uint8_t *data = malloc(cap);
     if (!data)
         return false;
@@ -76,9 +78,10 @@ uint8_t *buf_reserve(struct buf *buf, size_t len)
     if (buf->data && buf->cap - buf->end >= len)
         return buf->data + buf->end;
     size_t need = buf_len(buf) + len;
-    if (buf->data && need <= buf->cap / 2)
+    size_t wanted = need <= buf->cap ? MIN(buf->cap * 2, buf->max) : need;
+    if (buf->data && (need <= buf->cap / 2 || wanted <= buf->cap))
         move_to_front(buf);
-    else if (!grow(buf, need <= buf->cap ? buf->cap * 2 : need))
+    else if (!grow(buf, wanted))
         return NULL;
     return buf->data + buf->end;
 }

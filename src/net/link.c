@@ -195,6 +195,8 @@ static struct link *link_new(struct loop *loop, const struct link_options *optio
     framing_init(&link->in);
     buf_init(&link->unread, LINK_UNREAD_MAX);
     buf_init(&link->out, options->max_unsent_bytes);
+    link->room_at_bytes =
+        options->room_at_bytes ? options->room_at_bytes : options->max_unsent_bytes / 2;
     turn_end_init(&link->turn_end, on_turn_end);
     return link;
 }
@@ -251,6 +253,18 @@ void link_finish(struct link *link)
     tcp_finish(link->tcp);
 }
 
+void link_reset(struct link **link)
+{
+    struct link *closing = *link;
+
+    *link = NULL;
+    enter(closing);
+    closing->state = LINK_CLOSED;
+    turn_end_cancel(&closing->turn_end);
+    tcp_reset(&closing->tcp);
+    leave(closing);
+}
+
 void link_close(struct link **link)
 {
     struct link *closing = *link;
@@ -298,6 +312,16 @@ const struct addr *link_peer(const struct link *link)
 bool link_has_unacknowledged(const struct link *link)
 {
     return link_unsent(link) > 0 || tcp_unacknowledged(link->tcp) > 0;
+}
+
+bool link_is_delivered(const struct link *link)
+{
+    return link_unsent(link) == 0 && tcp_is_delivered(link->tcp);
+}
+
+bool link_is_blocked(const struct link *link)
+{
+    return link->write_blocked;
 }
 
 uint64_t link_written(const struct link *link)

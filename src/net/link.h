@@ -38,7 +38,7 @@ struct link_handler {
     bool (*may_secure)(void *owner);
     /* One whole message, without its length; borrowed until the return. */
     void (*on_message)(void *owner, struct span message);
-    /* After a message did not fit: the unsent bytes are at most half of max_unsent_bytes again. */
+    /* After a message did not fit: the unsent bytes are at most room_at_bytes again. */
     void (*on_room)(void *owner);
     /* FIN or close_notify: nothing more will come. Messages may still be sent to a half-closed
      * peer. */
@@ -51,6 +51,7 @@ struct link_options {
     struct tcp_options tcp;
     /* Bound of the write queue, sealed bytes included; a message that does not fit is ERR_LIMIT. */
     size_t max_unsent_bytes;
+    size_t room_at_bytes; /* 0: half of that */
     struct tls *tls; /* NULL: plain. The link takes it, also on error. */
 };
 
@@ -77,8 +78,12 @@ void link_commit(struct link *link, size_t len);
 MUST_USE enum err link_send(struct link *link, struct span message);
 
 /* on_room is to come as if a message had not fitted: for an owner that stops before it comes to
- * that. The unsent bytes are above half of the bound (else the next write tells at once). */
+ * that. The unsent bytes are above room_at_bytes (else the next write tells at once). */
 void link_want_room(struct link *link);
+
+/* Writes what the kernel takes now, ahead of the end of the turn. The end of the turn reports a
+ * failure. */
+void link_push(struct link *link);
 
 /* In on_message: whether more answers are awaited. If so, the link acknowledges the read bytes at
  * the end of the turn, unless a write carries the acknowledgement. Servers that use Nagle's
@@ -138,6 +143,16 @@ bool link_is_stranded(struct link *link);
 /* Sends close_notify with TLS and a FIN, and nothing more: what the peer sends still comes. Only
  * when nothing is unsent. */
 void link_finish(struct link *link);
+
+/* Nothing is unsent, and closing leaves nothing in our kernel: see tcp_is_delivered(). */
+bool link_is_delivered(const struct link *link);
+
+/* The kernel takes no more: the write queue only grows until it does. */
+bool link_is_blocked(const struct link *link);
+
+/* Ends the connection with a RST: what waits is thrown away, here and in the kernel. *link becomes
+ * NULL. */
+void link_reset(struct link **link);
 
 /* Tries once to write what waits, with TLS a close_notify after it, then closes with a FIN; *link
  * becomes NULL. */

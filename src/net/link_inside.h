@@ -20,7 +20,8 @@ struct link_handler;
 enum {
     LINK_LENGTH_BYTES = 2,
     LINK_KEEP_BYTES = 1024, /* of an empty queue, with TLS */
-    /* One read in plain text: what TLS kept of a record before it comes on top. */
+    /* One read in plain text, of an upstream's connection: what TLS kept of a record before it comes
+     * on top. */
     LINK_UNREAD_MAX = NET_READ_MAX + 32 * 1024,
 };
 
@@ -50,6 +51,7 @@ struct link {
     struct framing in;
     struct buf unread; /* bytes that were read but not handed out when the owner paused */
     struct buf out;
+    size_t room_at_bytes;
     struct turn_end turn_end;
     uint64_t reads, writes, last_byte_at;
     uint64_t writes_at_read; /* writes when the last read came */

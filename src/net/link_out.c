@@ -27,7 +27,7 @@ static void let_go(struct buf *buf)
 
 static void tell_room(struct link *link)
 {
-    if (!link->was_full || link->state != LINK_OPEN || link_unsent(link) > link->out.max / 2)
+    if (!link->was_full || link->state != LINK_OPEN || link_unsent(link) > link->room_at_bytes)
         return;
     link->was_full = false;
     if (link->handler->on_room)
@@ -68,6 +68,12 @@ enum err link_write_out(struct link *link)
     if (link->tls)
         let_go(wire);
     return ERR_OK;
+}
+
+void link_push(struct link *link)
+{
+    if (link_is_writable(link) && !link->write_blocked && link_write_out(link) != ERR_OK)
+        loop_at_turn_end(link->loop, &link->turn_end);
 }
 
 void link_flush(struct link *link)

@@ -18,6 +18,24 @@
 
 enum listen_type { LISTEN_UDP, LISTEN_TCP };
 
+/*
+ * What the kernel may hold for one TCP client, as it counts it: with the overhead of its packets.
+ * Left alone it grows the send buffer to 4 MiB, which a client that never reads fills.
+ *
+ * The send buffer limits what is under way to a distant client: 96 KiB in a round trip of 40 ms are
+ * some 20,000 answers of 100 bytes a second on one connection. It is also larger than the 64 KiB
+ * packets of loopback: with less, each packet waits for the acknowledgement of the one before. The
+ * receive buffer is for queries, which are small.
+ */
+enum {
+    LISTEN_SOCKET_SEND_BYTES = 96 * 1024,
+    LISTEN_SOCKET_NOT_SENT_BYTES = 64 * 1024, /* for a client whose window is closed */
+    LISTEN_SOCKET_RECEIVE_BYTES = 56 * 1024,
+    /* A client that acknowledges nothing, or keeps its window closed, loses its connection then; a
+     * connection that we have closed ends then too, and frees what the kernel still holds. */
+    LISTEN_SOCKET_USER_TIMEOUT_MS = 10 * 1000,
+};
+
 /* A value that is moved: whoever has it closes it, or gives it to who takes it. */
 struct listen_socket {
     int fd; /* -1: none */

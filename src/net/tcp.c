@@ -44,6 +44,7 @@ struct tcp {
     struct stock *stock;
     enum tcp_state state;
     bool paused;
+    bool is_finished; /* we sent a FIN */
     bool is_dialed;  /* and counts among the outgoing files */
     bool wants_room; /* a write was partial */
     const struct tcp_handler *handler;
@@ -95,6 +96,13 @@ static void stop_failed(struct tcp *tcp)
     watch_stop(stock_loop(tcp->stock), &tcp->watch);
 }
 
+/* With both FINs there is nothing to hear but the last acknowledgement, of which epoll says nothing:
+ * it reports a hang-up for ever. */
+static void stop_finished(struct tcp *tcp)
+{
+    watch_stop(stock_loop(tcp->stock), &tcp->watch);
+}
+
 static void fail(struct tcp *tcp, enum err why)
 {
     stop_failed(tcp);
@@ -119,13 +127,17 @@ static void on_readable(struct tcp *tcp)
     if (tcp->handler->may_read && !tcp->handler->may_read(tcp->owner))
         return;
     uint8_t *buffer = stock_read_buffer(tcp->stock);
-    ssize_t len = recv(tcp->watch.fd, buffer, NET_READ_MAX, 0);
+    size_t max = tcp->is_dialed ? NET_READ_MAX : NET_READ_CLIENT_MAX;
+    ssize_t len = recv(tcp->watch.fd, buffer, max, 0);
 
     if (len > 0) {
         tcp->handler->on_bytes(tcp->owner, span_of(buffer, (size_t)len));
     } else if (len == 0) {
         tcp->state = TCP_HALF_CLOSED;
-        watch_state(tcp);
+        if (tcp->is_finished)
+            stop_finished(tcp);
+        else
+            watch_state(tcp);
         tcp->handler->on_peer_closed(tcp->owner);
     } else if (errno != EAGAIN && errno != EINTR) {
         fail(tcp, err_from_errno(errno));
@@ -362,8 +374,45 @@ enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written)
 /* An event reports a connection that broke meanwhile. */
 void tcp_finish(struct tcp *tcp)
 {
-    if (tcp->state == TCP_OPEN || tcp->state == TCP_HALF_CLOSED)
-        shutdown(tcp->watch.fd, SHUT_WR);
+    if (tcp->is_finished || (tcp->state != TCP_OPEN && tcp->state != TCP_HALF_CLOSED))
+        return;
+    tcp->is_finished = true;
+    shutdown(tcp->watch.fd, SHUT_WR);
+    if (tcp->state == TCP_HALF_CLOSED)
+        stop_finished(tcp);
+}
+
+/* The kernel goes on counting what it has thrown away after a reset of the peer. */
+static bool is_gone(int fd)
+{
+    struct tcp_info info = {0};
+    socklen_t len = sizeof(info);
+
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0 || info.tcpi_state == TCP_CLOSE;
+}
+
+bool tcp_is_delivered(const struct tcp *tcp)
+{
+    return tcp->state == TCP_FAILED || tcp_unacknowledged(tcp) == 0 || is_gone(tcp->watch.fd);
+}
+
+static void tcp_release(struct tcp *closing)
+{
+    turn_end_cancel(&closing->start_failed);
+    watch_close(stock_loop(closing->stock), &closing->watch);
+    if (closing->is_dialed)
+        file_count_give(stock_files(closing->stock), FILE_DIAL);
+    stock_give(closing->stock, STOCK_TCP, closing);
+}
+
+void tcp_reset(struct tcp **tcp)
+{
+    static const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    struct tcp *closing = *tcp;
+
+    *tcp = NULL;
+    (void)!setsockopt(closing->watch.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    tcp_release(closing);
 }
 
 void tcp_close(struct tcp **tcp)
@@ -371,13 +420,9 @@ void tcp_close(struct tcp **tcp)
     struct tcp *closing = *tcp;
 
     *tcp = NULL;
-    turn_end_cancel(&closing->start_failed);
     if (closing->state == TCP_OPEN || closing->state == TCP_ACCEPTED)
         recv(closing->watch.fd, NULL, DISCARD_MAX, MSG_TRUNC | MSG_DONTWAIT);
-    watch_close(stock_loop(closing->stock), &closing->watch);
-    if (closing->is_dialed)
-        file_count_give(stock_files(closing->stock), FILE_DIAL);
-    stock_give(closing->stock, STOCK_TCP, closing);
+    tcp_release(closing);
 }
 
 const struct addr *tcp_peer(const struct tcp *tcp)

@@ -45,7 +45,8 @@ struct tcp_handler {
     /* Something is there to be read. False: it stays in the kernel; the owner has paused or closed
      * the connection. NULL: always true. */
     bool (*may_read)(void *owner);
-    /* What one read brought, at most NET_READ_MAX bytes; borrowed until the return. */
+    /* What one read brought, at most NET_READ_MAX bytes, of an accepted connection
+     * NET_READ_CLIENT_MAX; borrowed until the return. */
     void (*on_bytes)(void *owner, struct span bytes);
     /* After a tcp_write() that could not write all: there is room again. */
     void (*on_writable)(void *owner);
@@ -97,6 +98,14 @@ MUST_USE enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written)
 
 /* Sends a FIN and nothing more: what the peer sends still comes. Only when all is written. */
 void tcp_finish(struct tcp *tcp);
+
+/* The peer's kernel has acknowledged all that was written, and the FIN of tcp_finish(), or the
+ * connection is gone: closing it leaves nothing in our kernel. One or two system calls. */
+bool tcp_is_delivered(const struct tcp *tcp);
+
+/* Ends the connection with a RST and sets *tcp to NULL: the kernel throws away at once what it
+ * holds. No callback comes afterwards. */
+void tcp_reset(struct tcp **tcp);
 
 /* Ends the connection (FIN; what the kernel holds is still delivered) and sets *tcp to NULL. No
  * callback comes afterwards. */

@@ -68,7 +68,7 @@ static bool is_tls(const struct session *session)
     return session->host->tls;
 }
 
-static void session_close(struct session *session)
+static void session_end(struct session *session, void (*end_link)(struct link **link))
 {
     struct session_host *host = session->host;
     struct client_place place = session->place;
@@ -76,9 +76,22 @@ static void session_close(struct session *session)
     handshake_queue_leave(&host->common->handshakes, &session->handshake);
     timer_stop(&session->timer);
     list_remove(&session->node);
-    link_close(&session->link);
+    end_link(&session->link);
     free(session);
     host->on_closed(host, &place);
+}
+
+static void session_close(struct session *session)
+{
+    session_end(session, link_close);
+}
+
+/* What its client has not taken is thrown away. After a FIN the kernel would keep it for a client
+ * that may never read, and no bound of ours would count it any more. */
+static void session_reset(struct session *session)
+{
+    STATS_INC(stats_of(session), client_resets_stalled);
+    session_end(session, link_reset);
 }
 
 /* ---- states ---- */
@@ -89,7 +102,7 @@ static enum session_state wanted_state(const struct session *session)
     bool was_busy = session->state == SESSION_BUSY;
     if (session->has_ended)
         return SESSION_FINISHING;
-    if (link_unsent(session->link) > SESSION_UNSENT_MAX / 2)
+    if (link_is_blocked(session->link) && link_unsent(session->link) > SESSION_PUSH_BYTES)
         return SESSION_FULL;
     if (waiting >= SESSION_IN_FLIGHT_MAX || (was_busy && waiting > SESSION_IN_FLIGHT_MAX / 2))
         return SESSION_BUSY;
@@ -163,9 +176,8 @@ static void session_move(struct session *session, enum session_state to)
     case SESSION_DISCARDING:
         sink_orphan(&session->sink);
         session->give_up_at = loop_now(loop) + linger_us(session);
-        if (link_unsent(session->link) == 0)
-            link_finish(session->link);
-        timer_start(loop, &session->timer, loop_now(loop) + SESSION_QUIET_US);
+        link_finish(session->link);
+        timer_start(loop, &session->timer, loop_now(loop) + SESSION_LOOK_US);
         break;
     }
 }
@@ -189,24 +201,35 @@ static void try_close(struct session *session)
     if (is_first)
         session->give_up_at = now + linger_us(session);
     bool is_sent = link_unsent(session->link) == 0;
-    if (is_sent && !link_has_unread(session->link) && !may_send_more(session))
+    if (is_sent && !link_has_unread(session->link) && !may_send_more(session) &&
+        link_is_delivered(session->link))
         session_close(session);
-    else if (is_sent || now >= session->give_up_at)
+    else if (is_sent)
         session_move(session, SESSION_DISCARDING);
+    else if (now >= session->give_up_at)
+        session_reset(session);
     else if (!timer_is_armed(&session->timer))
         timer_start(loop_of(session), &session->timer,
                     now + (is_first ? SESSION_LAST_LOOK_US : SESSION_LOOK_US));
 }
 
-/* Discarding: closes once the client is quiet. */
+/* Discarding: closes once the client is quiet and its kernel has everything. */
 static void try_close_quiet(struct session *session)
 {
     uint64_t now = loop_now(loop_of(session));
-    uint64_t quiet_at = link_last_byte_at(session->link) + SESSION_QUIET_US;
-    if (now >= session->give_up_at || now >= quiet_at)
-        session_close(session);
-    else
+    uint64_t quiet_at =
+        session->has_left ? now : link_last_byte_at(session->link) + SESSION_QUIET_US;
+    bool is_over = now >= session->give_up_at;
+    if (!is_over && now < quiet_at) {
         timer_start(loop_of(session), &session->timer, MIN(quiet_at, session->give_up_at));
+        return;
+    }
+    if (link_is_delivered(session->link))
+        session_close(session);
+    else if (is_over)
+        session_reset(session);
+    else
+        timer_start(loop_of(session), &session->timer, now + SESSION_LOOK_US);
 }
 
 /* After every event, as the last thing done with the session. */
@@ -214,6 +237,8 @@ static void settle(struct session *session)
 {
     if (session->state == SESSION_DISCARDING)
         return;
+    if (link_unsent(session->link) > SESSION_PUSH_BYTES) /* the next answer must find room */
+        link_push(session->link);
     enum session_state wanted = wanted_state(session);
     if (wanted != session->state)
         session_move(session, wanted);
@@ -223,10 +248,14 @@ static void settle(struct session *session)
 
 /* ---- the handshake ---- */
 
+/* An alert is worth a FIN. A client that let its time run out may not have taken our part. */
 static void give_up_handshake(struct session *session, enum err why)
 {
     client_handshake_failed(stats_of(session), &session->place.client, link_tls(session->link), why);
-    session_close(session);
+    if (why == ERR_TIMED_OUT && !link_is_delivered(session->link))
+        session_reset(session);
+    else
+        session_close(session);
 }
 
 /* Its client may try again, or come by another way. */
@@ -324,8 +353,8 @@ static void on_due(struct timer *timer)
             timer_start(loop_of(session), timer, idle_at(session));
         return;
     case SESSION_FULL:
-        LOG(LOG_DEBUG, "serve", "giving up a client that does not take its answers");
-        session_move(session, SESSION_DISCARDING);
+        LOG(LOG_DEBUG, "serve", "resetting a client that does not take its answers");
+        session_reset(session);
         return;
     case SESSION_FINISHING:
         try_close(session);
@@ -411,7 +440,7 @@ static void on_peer_closed(void *owner)
     struct session *session = owner;
     session->has_left = true;
     if (session->state == SESSION_DISCARDING)
-        session_close(session);
+        try_close_quiet(session);
     else
         session_finish(session);
 }
@@ -480,7 +509,8 @@ static struct session *session_new(struct session_host *host, const struct clien
 /* *tcp becomes NULL. */
 static enum err open_link(struct session *session, struct tcp **tcp)
 {
-    struct link_options options = {.max_unsent_bytes = SESSION_UNSENT_MAX};
+    struct link_options options = {.max_unsent_bytes = SESSION_UNSENT_MAX,
+                                   .room_at_bytes = SESSION_PUSH_BYTES};
     if (is_tls(session)) {
         MUST(*session->host->tls);
         options.tls = tls_server(*session->host->tls);

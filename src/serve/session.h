@@ -12,14 +12,16 @@
  *               SESSION_SECURE_US at most together; plain sessions begin open
  *   open        queries are taken
  *   busy        SESSION_IN_FLIGHT_MAX of its queries wait: not read until half of them are answered
- *   full        it does not take its answers: not read until it does, given up after
- *               SESSION_STALL_US
+ *   full        it does not take its answers: not read until it does, reset after SESSION_STALL_US
  *   finishing   not read any more; what waits is answered and leaves, then the stream is closed;
- *               given up SESSION_LINGER_US after the last answer
- *   discarding  given up, or done while the client still sends: it has our FIN (unless it does not
- *               take its answers), and what it sends is thrown away until it closes or is quiet,
- *               since closing with unread bytes would be a reset; closed after SESSION_LINGER_US at
- *               the latest, or SESSION_DRAIN_LINGER_US when the server drains
+ *               reset SESSION_LINGER_US after the last answer
+ *   discarding  all is written, but the client still sends or has not acknowledged all: it has our
+ *               FIN, and what it sends is thrown away until it closes or is quiet, since closing
+ *               with unread bytes would be a reset; ends after SESSION_LINGER_US at the latest, or
+ *               SESSION_DRAIN_LINGER_US when the server drains
+ *
+ * A session never closes while our kernel holds bytes that its client has not acknowledged. It waits
+ * for these, and holds its place of the quota meanwhile, or it resets.
  *
  * It finishes when client_idle_timeout has passed since the end of the handshake or the last query
  * that was resolved or answered from the cache (request_is_use()). Half queries do not count, nor do
@@ -54,11 +56,13 @@ struct tls_context;
 enum {
     SESSION_SECURE_US = 5 * 1000000,
     SESSION_IN_FLIGHT_MAX = 256,
-    SESSION_UNSENT_MAX = 192 * 1024,  /* bytes of answers not taken by the kernel, sealed or not */
-    SESSION_STALL_US = 10 * 1000000,  /* for a full session to get to half of that */
+    SESSION_PUSH_BYTES = 16 * 1024, /* of answers in a turn: written ahead of its end */
+    /* Bytes of answers that the kernel has not taken, sealed or not: the longest fits behind that. */
+    SESSION_UNSENT_MAX = SESSION_PUSH_BYTES + 66 * 1024,
+    SESSION_STALL_US = 10 * 1000000,  /* for a full session to get to SESSION_PUSH_BYTES */
     SESSION_REFUSED_US = 2 * 1000000, /* for the one query of a client that may not ask */
     SESSION_LINGER_US = 5 * 1000000,  /* for the last bytes, out or in */
-    SESSION_LOOK_US = 50 * 1000,      /* between two looks whether they are through, after */
+    SESSION_LOOK_US = 50 * 1000,      /* between two looks whether they have arrived, after */
     SESSION_LAST_LOOK_US = 1000,      /* a first look; and whether a last call is over */
     SESSION_QUIET_US = 500 * 1000,    /* without a byte: a round trip has nothing more to bring */
     SESSION_NEW_US = 1 * 1000000,     /* for the first query of a client, in the last call */

@@ -100,6 +100,11 @@ void fake_conn_refuse(struct fake_conn *conn)
     fake_conn_end(conn, FAKE_CONN_FAILED);
 }
 
+size_t fake_conn_read_max(const struct fake_conn *conn)
+{
+    return conn->is_client ? NET_READ_CLIENT_MAX : NET_READ_MAX;
+}
+
 uint64_t fake_conn_latency(const struct fake_conn *conn)
 {
     return conn->is_client ? conn->net->client_latency_us : fake_latency(conn->server);
@@ -168,6 +173,11 @@ static void on_arrived_here(struct fake_event *event)
     } else if (packet->kind == PACKET_FIN) {
         packet_free(packet);
         take_fin(conn);
+    } else if (packet->kind == PACKET_RST) {
+        packet_free(packet);
+        packet_free_all(&conn->unread);
+        conn->was_closed = true;
+        fake_conn_end(conn, FAKE_CONN_FAILED);
     } else if (conn->stopped) {
         list_remove(&packet->node);
         list_append(&conn->unread, &packet->node);
@@ -235,7 +245,8 @@ static bool may_send(const struct fake_conn *conn)
 void fake_conn_raw_out(struct fake_conn *conn, struct span bytes, size_t piece_bytes,
                        uint64_t gap_us, uint64_t delay_us)
 {
-    size_t most = piece_bytes ? MIN(piece_bytes, PACKET_MAX) : PACKET_MAX;
+    size_t packet_max = MIN((size_t)PACKET_MAX, fake_conn_read_max(conn));
+    size_t most = piece_bytes ? MIN(piece_bytes, packet_max) : packet_max;
     struct span piece;
 
     for (; may_send(conn) && bytes.len > 0; delay_us += gap_us) {

@@ -72,6 +72,9 @@ struct fake_conn {
     uint64_t last_write_turn, writes_this_turn, most_writes_a_turn;
 };
 
+/* Bytes that one read of the code under test takes. */
+size_t fake_conn_read_max(const struct fake_conn *conn);
+
 uint64_t fake_conn_latency(const struct fake_conn *conn);
 
 /* The connection ends in this state, if it has not ended before. */

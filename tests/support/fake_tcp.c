@@ -52,7 +52,7 @@ static size_t readable_bytes(struct fake_conn *conn, unsigned *count)
     LIST_EACH(node, &conn->arrived)
     {
         struct packet *packet = LIST_ITEM(node, struct packet, node);
-        if (packet->kind != PACKET_BYTES || len + packet->len > NET_READ_MAX)
+        if (packet->kind != PACKET_BYTES || len + packet->len > fake_conn_read_max(conn))
             break;
         if (packet->separate && *count > 0)
             break;
@@ -358,6 +358,24 @@ void tcp_finish(struct tcp *tcp)
     MUST(tcp->state == FAKE_TCP_OPEN || tcp->state == FAKE_TCP_HALF_CLOSED);
     tcp->is_finished = true;
     fake_conn_carry(tcp->conn, span_of(NULL, 0), PACKET_FIN);
+}
+
+bool tcp_is_delivered(const struct tcp *tcp)
+{
+    return tcp->state == FAKE_TCP_FAILED || tcp_unacknowledged(tcp) == 0;
+}
+
+/* What has not been acknowledged is lost. */
+void tcp_reset(struct tcp **tcp)
+{
+    struct tcp *closing = *tcp;
+    struct fake_conn *conn = closing->conn;
+
+    if (closing->state != FAKE_TCP_FAILED && closing->state != FAKE_TCP_DIALING) {
+        fake_conn_carry(conn, span_of(NULL, 0), PACKET_RST);
+        closing->state = FAKE_TCP_FAILED;
+    }
+    tcp_close(tcp);
 }
 
 void tcp_close(struct tcp **tcp)

@@ -461,6 +461,108 @@ static struct addr open_acceptor(struct end *end, const char *listen)
     return *acceptor_local(end->acceptor);
 }
 
+/* What the kernel holds of a closed connection shows in its table of all of them. */
+static size_t queued_at(const struct addr *local)
+{
+    char line[512];
+    size_t queued = 0;
+    FILE *table = fopen("/proc/net/tcp", "r");
+
+    assert_non_null(table);
+    while (fgets(line, sizeof(line), table)) {
+        unsigned port, state;
+        unsigned long sends;
+        if (sscanf(line, " %*d: %*8x:%x %*8x:%*x %x %lx:", &port, &state, &sends) == 3 &&
+            port == addr_port(local) && state != 10 /* LISTEN */)
+            queued += sends;
+    }
+    fclose(table);
+    return queued;
+}
+
+/* An accepted client that has asked and reads nothing; its socket. */
+static int accept_silent(struct end *end, struct addr *at)
+{
+    static const uint8_t answers[4 * 1024 * 1024];
+    struct addr any = addr_of("127.0.0.1@0");
+    struct listen_socket socket = listen_at(LISTEN_TCP, &any);
+    int few = 4096, fd = plain_socket(SOCK_STREAM, "127.0.0.1@0", &any);
+    size_t written;
+
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &few, sizeof(few));
+    assert_int_equal(acceptor_open(&end->acceptor, end->seen.loop, &socket, on_accept, end),
+                     ERR_OK);
+    *at = *acceptor_local(end->acceptor);
+    assert_int_equal(connect(fd, &at->sa, addr_len(at)), 0);
+    run_until_seen(&end->seen, 1);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(tcp_write(end->tcp, span_of(answers, sizeof(answers)), &written), ERR_OK);
+    return fd;
+}
+
+static void test_the_kernel_holds_little_for_a_client_that_does_not_read(void **state)
+{
+    struct end *end = *state;
+    struct addr at;
+    int fd = accept_silent(end, &at);
+
+    assert_true(tcp_unacknowledged(end->tcp) > 0);
+    assert_in_range(queued_at(&at), 1, LISTEN_SOCKET_SEND_BYTES);
+    assert_false(tcp_is_delivered(end->tcp));
+    close(fd);
+}
+
+static void test_a_reset_leaves_nothing_in_the_kernel_and_a_close_does(void **state)
+{
+    struct end *end = *state;
+    struct addr at;
+    int fd = accept_silent(end, &at);
+
+    tcp_reset(&end->tcp);
+    assert_null(end->tcp);
+    assert_int_equal(queued_at(&at), 0);
+    close(fd);
+    acceptor_close(&end->acceptor);
+    fd = accept_silent(end, &at);
+    tcp_close(&end->tcp);
+    assert_true(queued_at(&at) > 0);
+    close(fd); /* with unread bytes: a reset, which ends the orphan */
+}
+
+static void test_a_client_that_reset_has_nothing_to_take_any_more(void **state)
+{
+    struct end *end = *state;
+    struct addr at;
+    int fd = accept_silent(end, &at);
+
+    tcp_finish(end->tcp);
+    assert_false(tcp_is_delivered(end->tcp));
+    plain_reset(fd);
+    assert_true(tcp_is_delivered(end->tcp));
+}
+
+static void test_a_connection_with_both_fins_is_quiet(void **state)
+{
+    struct end *end = *state;
+    struct addr any = addr_of("127.0.0.1@0"), at;
+    struct listen_socket socket = listen_at(LISTEN_TCP, &any);
+    char end_of_stream;
+
+    assert_int_equal(acceptor_open(&end->acceptor, end->seen.loop, &socket, on_accept, end),
+                     ERR_OK);
+    at = *acceptor_local(end->acceptor);
+    int fd = plain_connect(&at);
+    run_until_seen(&end->seen, 1);
+    shutdown(fd, SHUT_WR);
+    run_until_seen(&end->seen, 1);
+    tcp_finish(end->tcp);
+    assert_int_equal(plain_read(fd, &end_of_stream, 1), 0);
+    run_some_turns(end->seen.loop);
+    assert_string_equal(end->seen.words, "accepted fin");
+    assert_true(tcp_is_delivered(end->tcp));
+    close(fd);
+}
+
 static void test_a_client_is_accepted_and_heard(void **state)
 {
     struct end *end = *state;
@@ -577,6 +679,10 @@ int main(void)
         TEST(test_a_large_stream_is_read_whole),
         TEST(test_closing_is_allowed_in_every_callback),
         TEST(test_what_was_written_before_a_close_arrives),
+        TEST(test_the_kernel_holds_little_for_a_client_that_does_not_read),
+        TEST(test_a_reset_leaves_nothing_in_the_kernel_and_a_close_does),
+        TEST(test_a_client_that_reset_has_nothing_to_take_any_more),
+        TEST(test_a_connection_with_both_fins_is_quiet),
         TEST(test_a_client_is_accepted_and_heard),
         TEST(test_an_acceptor_listens_on_ipv6),
         TEST(test_an_acceptor_may_be_closed_inside_its_callback),

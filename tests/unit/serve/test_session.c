@@ -423,18 +423,68 @@ static void test_a_client_that_does_not_read_is_not_read_and_then_closed(void **
     stub.records = 2000; /* 32 KB each */
     send_many(conn, "hit.example", 200);
     fake_loop_settle(loop);
-    assert_in_range(stub.finds, 2, 2 + SESSION_UNSENT_MAX / 32000);
+    assert_in_range(stub.finds, 1, SESSION_UNSENT_MAX / 32000);
     assert_int_equal(stats.dropped_full, 0);
     unsigned finds = stub.finds;
     assert_false(closes_within(conn, SESSION_STALL_US - US_PER_S));
     assert_int_equal(stub.finds, finds);
+    assert_int_equal(stats.client_resets_stalled, 0);
     fake_loop_advance(loop, 2 * US_PER_S);
     assert_int_equal(stub.finds, finds); /* the rest was thrown away */
     assert_int_equal(server_quota_clients(quota), 0);
     assert_false(fake_conn_is_held(conn));
+    assert_int_equal(fake_conn_state(conn), FAKE_CONN_FAILED); /* a reset: the kernel keeps nothing */
+    assert_int_equal(stats.client_resets_stalled, 1);
+}
+
+static void test_no_answer_is_lost_on_the_way_to_a_full_session(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    fake_conn_stop_reading(conn, 1000);
+    for (unsigned i = 0; i < 40; i++) { /* whatever waits, the longest answer fits behind it */
+        stub.records = i % 2 ? 4000 : 1 + i * 20;
+        send_many(conn, "hit.example", 1);
+        fake_loop_settle(loop);
+    }
     fake_conn_start_reading(conn);
     fake_loop_advance(loop, US_PER_S);
-    assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
+    unsigned answers = 0;
+    while (tcp_got(conn))
+        answers++;
+    assert_int_equal(answers, 40);
+    assert_int_equal(stats.dropped_full, 0);
+}
+
+static void test_a_session_keeps_its_place_until_its_answers_have_arrived(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    fake_conn_delay_acks(conn, 300 * US_PER_MS);
+    send_many(conn, "hit.example", 10);
+    fake_conn_close(conn);
+    fake_loop_advance(loop, 200 * US_PER_MS);
+    assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED); /* the FIN does not wait */
+    assert_int_equal(server_quota_clients(quota), 1);
+    fake_loop_advance(loop, 200 * US_PER_MS + SESSION_LOOK_US);
+    assert_int_equal(server_quota_clients(quota), 0);
+    assert_int_equal(stats.client_resets_stalled, 0);
+}
+
+static void test_answers_that_never_arrive_are_thrown_away_with_a_reset(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    tcp_ask(conn, "slow.example", 1);
+    fake_conn_close(conn);
+    fake_loop_settle(loop);
+    fake_conn_delay_acks(conn, 3600 * US_PER_S);
+    assert_true(stub_answer(false));
+    fake_loop_advance(loop, SESSION_LINGER_US - US_PER_S);
+    assert_int_equal(server_quota_clients(quota), 1);
+    fake_loop_advance(loop, 2 * US_PER_S);
+    assert_int_equal(server_quota_clients(quota), 0);
+    assert_int_equal(stats.client_resets_stalled, 1);
 }
 
 static void test_a_client_that_is_given_up_gets_nothing_more(void **state)
@@ -455,12 +505,12 @@ static void test_a_client_that_only_sends_is_given_up_in_bounded_time(void **sta
     struct fake_conn *conn = open_client();
     fake_conn_stop_reading(conn, 1000);
     stub.records = 2000;
-    for (int ms = 0; ms < 14900; ms += 100) {
+    for (uint64_t us = 0; us < SESSION_STALL_US - US_PER_S; us += 100 * US_PER_MS) {
         send_many(conn, "hit.example", 10);
         fake_loop_advance(loop, 100 * US_PER_MS);
         assert_int_equal(server_quota_clients(quota), 1);
     }
-    fake_loop_advance(loop, US_PER_S);
+    fake_loop_advance(loop, 2 * US_PER_S);
     assert_int_equal(server_quota_clients(quota), 0);
 }
 
@@ -595,6 +645,9 @@ int main(void)
         HARNESS_TEST(test_the_longest_message_is_answered),
         HARNESS_TEST(test_queries_in_flight_are_bounded_and_none_is_lost),
         HARNESS_TEST(test_a_client_that_does_not_read_is_not_read_and_then_closed),
+        HARNESS_TEST(test_no_answer_is_lost_on_the_way_to_a_full_session),
+        HARNESS_TEST(test_a_session_keeps_its_place_until_its_answers_have_arrived),
+        HARNESS_TEST(test_answers_that_never_arrive_are_thrown_away_with_a_reset),
         HARNESS_TEST(test_a_client_that_is_given_up_gets_nothing_more),
         HARNESS_TEST(test_a_client_that_only_sends_is_given_up_in_bounded_time),
         HARNESS_TEST(test_a_slow_reader_gets_everything),

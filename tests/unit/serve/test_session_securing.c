@@ -41,6 +41,19 @@ static void test_who_stops_in_the_middle_is_cut(void **state)
     assert_int_equal(stats.client_tls_timeout, 1);
 }
 
+static void test_a_client_that_does_not_take_our_flight_is_reset(void **state)
+{
+    (void)state;
+    struct dot_client *client = begin_client("127.0.0.9@4000", 0, NULL);
+    fake_conn_delay_acks(client->conn, 3600 * US_PER_S);
+    SSL_do_handshake(client->ssl);
+    dot_send_wire(client);
+    fake_loop_advance(loop, SESSION_SECURE_US + 1000);
+    assert_int_equal(server_quota_clients(quota), 0);
+    assert_int_equal(fake_conn_state(client->conn), FAKE_CONN_FAILED);
+    assert_int_equal(stats.client_resets_stalled, 1);
+}
+
 static void test_idle_time_begins_with_the_end_of_the_handshake(void **state)
 {
     (void)state;
@@ -314,6 +327,7 @@ int main(void)
         TEST(test_who_says_nothing_is_cut),
         TEST(test_who_dribbles_its_handshake_is_cut),
         TEST(test_who_stops_in_the_middle_is_cut),
+        TEST(test_a_client_that_does_not_take_our_flight_is_reset),
         TEST(test_idle_time_begins_with_the_end_of_the_handshake),
         TEST(test_a_fin_in_the_handshake_closes_at_once),
         TEST(test_a_scan_of_ports_closes_at_once),

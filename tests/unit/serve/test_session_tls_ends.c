@@ -185,7 +185,7 @@ static void test_a_client_that_does_not_read_is_not_read_and_then_closed(void **
     stub.records = 2000; /* 32 KB each */
     send_many(client, "hit.example", 200);
     fake_loop_settle(loop);
-    assert_in_range(stub.finds, 2, 2 + SESSION_UNSENT_MAX / 32000);
+    assert_in_range(stub.finds, 1, SESSION_UNSENT_MAX / 32000);
     assert_int_equal(stats.dropped_full, 0);
     unsigned finds = stub.finds;
     assert_false(closes_within(client->conn, SESSION_STALL_US - US_PER_S));
@@ -271,12 +271,12 @@ static void test_a_client_that_only_sends_is_given_up_in_bounded_time(void **sta
     struct dot_client *client = open_client();
     fake_conn_stop_reading(client->conn, 1000);
     stub.records = 2000;
-    for (int ms = 0; ms < 14900; ms += 100) {
+    for (uint64_t us = 0; us < SESSION_STALL_US - US_PER_S; us += 100 * US_PER_MS) {
         send_many(client, "hit.example", 10);
         fake_loop_advance(loop, 100 * US_PER_MS);
         assert_int_equal(server_quota_clients(quota), 1);
     }
-    fake_loop_advance(loop, US_PER_S);
+    fake_loop_advance(loop, 2 * US_PER_S);
     assert_int_equal(server_quota_clients(quota), 0);
 }
 
