@@ -5,8 +5,9 @@
 
 /*
  * Cuts a stream into messages by their two-byte lengths (RFC 1035 section 4.2.2). Whole messages
- * are handed out from the reader's bytes without a copy; only a piece that is cut off is kept.
- * Pure: no socket, no time.
+ * are handed out from the reader's bytes without a copy; only a piece that is cut off is kept. A
+ * message that is longer than the bound is handed out without its end, which is never kept. Pure: no
+ * socket, no time.
  */
 
 #include <stdbool.h>
@@ -17,11 +18,13 @@
 #include "base/span.h"
 
 struct framing {
-    struct buf partial; /* the begun message with its length bytes */
+    struct buf partial; /* the begun message with its length bytes, without what is skipped */
+    size_t max_bytes;   /* of a message that are handed out */
+    size_t skipped;     /* bytes of the begun message beyond these */
     bool handed_out;    /* it was completed and handed out: forgotten at the next call */
 };
 
-void framing_init(struct framing *framing);
+void framing_init(struct framing *framing, size_t max_bytes);
 void framing_deinit(struct framing *framing);
 
 /* Takes the next whole message from what is kept and *bytes (moved on by what was used). Returns
@@ -37,10 +40,10 @@ static inline size_t framing_first(struct span bytes)
     return len < bytes.len ? len : bytes.len;
 }
 
-/* Bytes kept of a message that has begun but not ended. */
+/* Bytes that came of a message that has begun but not ended. */
 static inline size_t framing_partial(const struct framing *framing)
 {
-    return framing->handed_out ? 0 : buf_len(&framing->partial);
+    return framing->handed_out ? 0 : buf_len(&framing->partial) + framing->skipped;
 }
 
 #endif

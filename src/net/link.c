@@ -192,7 +192,8 @@ static struct link *link_new(struct loop *loop, const struct link_options *optio
     link->tls = tls;
     link->handler = handler;
     link->owner = owner;
-    framing_init(&link->in);
+    framing_init(&link->in,
+                 options->max_message_bytes ? options->max_message_bytes : LINK_MESSAGE_MAX);
     buf_init(&link->unread, LINK_UNREAD_MAX);
     buf_init(&link->out, options->max_unsent_bytes);
     link->room_at_bytes =

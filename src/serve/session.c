@@ -510,7 +510,8 @@ static struct session *session_new(struct session_host *host, const struct clien
 static enum err open_link(struct session *session, struct tcp **tcp)
 {
     struct link_options options = {.max_unsent_bytes = SESSION_UNSENT_MAX,
-                                   .room_at_bytes = SESSION_PUSH_BYTES};
+                                   .room_at_bytes = SESSION_PUSH_BYTES,
+                                   .max_message_bytes = SESSION_QUERY_MAX};
     if (is_tls(session)) {
         MUST(*session->host->tls);
         options.tls = tls_server(*session->host->tls);

@@ -56,6 +56,9 @@ struct tls_context;
 enum {
     SESSION_SECURE_US = 5 * 1000000,
     SESSION_IN_FLIGHT_MAX = 256,
+    /* Bytes of a query that are kept until its end arrives: with its length a round number. Any query
+     * fits that is not stuffed. */
+    SESSION_QUERY_MAX = 4096 - 2,
     SESSION_PUSH_BYTES = 16 * 1024, /* of answers in a turn: written ahead of its end */
     /* Bytes of answers that the kernel has not taken, sealed or not: the longest fits behind that. */
     SESSION_UNSENT_MAX = SESSION_PUSH_BYTES + 66 * 1024,

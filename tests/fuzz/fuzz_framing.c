@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     rest = whole = span_of(data + 1, size - 1);
-    framing_init(&framing);
+    framing_init(&framing, UINT16_MAX);
     while (rest.len > 0) {
         size_t len = data[0] ? 1 + (rest.data[0] ^ data[0]) % data[0] : rest.len;
         MUST(span_take(&rest, MIN(len, rest.len), &piece));

@@ -35,7 +35,7 @@ struct fake_conn *fake_conn_new(struct fake_net *net, struct fake_server *server
     list_init(&conn->waiting);
     list_init(&conn->arrived);
     list_init(&conn->unread);
-    framing_init(&conn->framing);
+    framing_init(&conn->framing, UINT16_MAX);
     buf_init(&conn->received, RECEIVED_MAX);
     fake_tcp_init_events(conn);
     if (!server)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/rand.h"
 #include "net/framing.h"
 
@@ -63,7 +64,7 @@ static void test_every_cut_in_two_gives_the_same_messages(void **state)
         struct framing framing;
         size_t seen = 0;
 
-        framing_init(&framing);
+        framing_init(&framing, UINT16_MAX);
         feed(&framing, span_of(stream, cut), &seen);
         feed(&framing, span_of(stream + cut, len - cut), &seen);
         assert_int_equal(seen, MESSAGES);
@@ -83,7 +84,7 @@ static void test_every_cut_in_three_gives_the_same_messages(void **state)
             struct framing framing;
             size_t seen = 0;
 
-            framing_init(&framing);
+            framing_init(&framing, UINT16_MAX);
             feed(&framing, span_of(stream, first), &seen);
             feed(&framing, span_of(stream + first, second - first), &seen);
             feed(&framing, span_of(stream + second, len - second), &seen);
@@ -103,7 +104,7 @@ static void test_equal_pieces_of_any_size_give_the_same_messages(void **state)
         struct framing framing;
         size_t seen = 0;
 
-        framing_init(&framing);
+        framing_init(&framing, UINT16_MAX);
         for (size_t at = 0; at < len; at += piece)
             feed(&framing, span_of(stream + at, at + piece < len ? piece : len - at), &seen);
         assert_int_equal(seen, MESSAGES);
@@ -119,7 +120,7 @@ static void test_whole_messages_are_not_copied(void **state)
     enum err err;
     (void)state;
 
-    framing_init(&framing);
+    framing_init(&framing, UINT16_MAX);
     assert_true(framing_next(&framing, &bytes, &message, &err));
     assert_ptr_equal(message.data, stream + 2);
     framing_deinit(&framing);
@@ -135,7 +136,7 @@ static void test_the_largest_message_fits_and_partial_counts_its_bytes(void **st
     (void)state;
 
     put_u16(stream, 65535);
-    framing_init(&framing);
+    framing_init(&framing, UINT16_MAX);
     for (size_t at = 0; at < len - 1; at++) {
         struct span byte = span_of(stream + at, 1);
         assert_false(framing_next(&framing, &byte, &message, &err));
@@ -150,9 +151,42 @@ static void test_the_largest_message_fits_and_partial_counts_its_bytes(void **st
     free(stream);
 }
 
+static void test_a_message_beyond_the_bound_loses_its_end_however_it_is_cut(void **state)
+{
+    static uint8_t stream[2 + 5000 + 2 + 3];
+    struct framing framing;
+    enum err err;
+    (void)state;
+
+    put_u16(stream, 5000);
+    memset(stream + 2, 'a', 5000);
+    put_u16(stream + 5002, 3);
+    memcpy(stream + 5004, "end", 3);
+    for (size_t piece = 1; piece <= sizeof(stream); piece += piece < 10 ? 1 : 499) {
+        struct span left = span_of(stream, sizeof(stream)), bytes, message;
+        size_t lengths[2] = {0}, count = 0;
+
+        framing_init(&framing, 100);
+        while (left.len > 0) {
+            assert_true(span_take(&left, MIN(piece, left.len), &bytes));
+            while (framing_next(&framing, &bytes, &message, &err)) {
+                assert_memory_equal(message.data, count == 0 ? "aaa" : "end", 3);
+                lengths[count++ % 2] = message.len;
+            }
+            assert_int_equal(err, ERR_OK);
+            assert_true(framing.partial.cap <= 102);
+        }
+        assert_int_equal(count, 2);
+        assert_int_equal(lengths[0], 100);
+        assert_int_equal(lengths[1], 3);
+        framing_deinit(&framing);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_message_beyond_the_bound_loses_its_end_however_it_is_cut),
         cmocka_unit_test(test_every_cut_in_two_gives_the_same_messages),
         cmocka_unit_test(test_every_cut_in_three_gives_the_same_messages),
         cmocka_unit_test(test_equal_pieces_of_any_size_give_the_same_messages),

@@ -391,6 +391,46 @@ static void test_the_longest_message_is_answered(void **state)
     assert_int_equal(got.id, 2);
 }
 
+static void test_a_long_message_costs_no_more_memory_than_a_query_may_have(void **state)
+{
+    (void)state;
+    static uint8_t longest[2 + 65535];
+    struct fake_conn *conn = open_client();
+    make_query("hit.example", 1);
+    put_u16(longest, 65535);
+    memcpy(longest + 2, sent, sent_len);
+    fake_conn_send_pieces(conn, span_of(longest, sizeof(longest) - 1), 1000, 0);
+    fake_loop_settle(loop);
+    assert_false(tcp_got(conn));
+    fake_conn_send(conn, span_of("", 1));
+    assert_true(tcp_got(conn));
+    assert_int_equal(got.id, 1);
+    tcp_ask(conn, "hit.example", 2);
+    assert_true(tcp_got(conn));
+    assert_int_equal(got.id, 2);
+}
+
+/* A record that reaches beyond what is kept makes the query malformed, however it was cut. */
+static void test_a_query_that_is_stuffed_beyond_the_bound_is_malformed(void **state)
+{
+    (void)state;
+    static uint8_t framed[2 + 8000];
+    for (size_t piece = 700; piece <= sizeof(framed); piece += 7300) {
+        struct fake_conn *conn = open_client();
+        make_query("hit.example", 1);
+        put_u16(framed, 8000);
+        memcpy(framed + 2, sent, sent_len);
+        put_u16(framed + 2 + sent_len - 2, (uint16_t)(8000 - sent_len)); /* of the OPT record */
+        put_u16(framed + 2 + sent_len, EDNS_PADDING);
+        put_u16(framed + 2 + sent_len + 2, (uint16_t)(8000 - sent_len - 4));
+        fake_conn_send_pieces(conn, span_of(framed, sizeof(framed)), piece, 0);
+        assert_true(tcp_got(conn));
+        assert_int_equal(message_rcode(&got), RCODE_FORMERR);
+        tcp_ask(conn, "hit.example", 2);
+        assert_true(tcp_got(conn));
+    }
+}
+
 /* ---- bounds ---- */
 
 static void test_queries_in_flight_are_bounded_and_none_is_lost(void **state)
@@ -643,6 +683,8 @@ int main(void)
         HARNESS_TEST(test_a_scrap_does_not_cost_earlier_queries_their_answers),
         HARNESS_TEST(test_garbage_is_survived),
         HARNESS_TEST(test_the_longest_message_is_answered),
+        HARNESS_TEST(test_a_long_message_costs_no_more_memory_than_a_query_may_have),
+        HARNESS_TEST(test_a_query_that_is_stuffed_beyond_the_bound_is_malformed),
         HARNESS_TEST(test_queries_in_flight_are_bounded_and_none_is_lost),
         HARNESS_TEST(test_a_client_that_does_not_read_is_not_read_and_then_closed),
         HARNESS_TEST(test_no_answer_is_lost_on_the_way_to_a_full_session),
