@@ -38,10 +38,29 @@ static void link_free(struct link *link)
     free(link);
 }
 
+static size_t held_bytes(const struct link *link)
+{
+    size_t bytes = sizeof(*link) + link->in.partial.cap + link->unread.cap + link->out.cap;
+    return link->tls ? bytes + tls_held_bytes(link->tls) : bytes;
+}
+
+static void tell_held(struct link *link)
+{
+    size_t bytes = held_bytes(link);
+    if (bytes == link->held_bytes)
+        return;
+    link->held_bytes = bytes;
+    link->handler->on_held(link->owner, bytes);
+}
+
 static void leave(struct link *link)
 {
-    if (--link->held == 0 && link->state == LINK_CLOSED)
+    if (--link->held > 0)
+        return;
+    if (link->state == LINK_CLOSED)
         link_free(link);
+    else if (link->handler->on_held)
+        tell_held(link);
 }
 
 void link_opened(struct link *link)
@@ -236,6 +255,8 @@ enum err link_accept(struct link **out, struct loop *loop, struct tcp **tcp,
     link->state = link->tls ? LINK_SECURING : LINK_OPEN;
     tcp_start(link->tcp, &stream_handler, link);
     *out = link;
+    enter(link);
+    leave(link);
     return ERR_OK;
 }
 
@@ -298,6 +319,11 @@ uint64_t link_reads(const struct link *link)
 uint64_t link_writes(const struct link *link)
 {
     return link->writes;
+}
+
+uint64_t link_last_write_at(const struct link *link)
+{
+    return link->last_write_at;
 }
 
 uint64_t link_last_byte_at(const struct link *link)

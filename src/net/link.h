@@ -43,6 +43,9 @@ struct link_handler {
     /* FIN or close_notify: nothing more will come. Messages may still be sent to a half-closed
      * peer. */
     void (*on_peer_closed)(void *owner);
+    /* The link holds so many bytes now: messages that have not ended or not left, and TLS. Comes
+     * after an event that changed it, also within link_accept(). May be NULL. */
+    void (*on_held)(void *owner, size_t bytes);
     /* ERR_TLS_* when TLS is at fault: tls_detail() of link_tls() may say more. */
     void (*on_failed)(void *owner, enum err why);
 };
@@ -110,9 +113,10 @@ bool link_has_unread(const struct link *link);
 size_t link_partial(const struct link *link);
 
 /* Counters since the link was made: calls of read and write that moved bytes, and instants of
- * loop_now() at which the last byte came (0: none yet). */
+ * loop_now() at which the kernel took the last byte and the last byte came (0: none yet). */
 uint64_t link_reads(const struct link *link);
 uint64_t link_writes(const struct link *link);
+uint64_t link_last_write_at(const struct link *link);
 uint64_t link_last_byte_at(const struct link *link);
 
 /* NULL: plain. Borrowed. */

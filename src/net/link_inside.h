@@ -53,7 +53,8 @@ struct link {
     struct buf out;
     size_t room_at_bytes;
     struct turn_end turn_end;
-    uint64_t reads, writes, last_byte_at;
+    uint64_t reads, writes, last_write_at, last_byte_at;
+    size_t held_bytes; /* as the owner was told */
     uint64_t writes_at_read; /* writes when the last read came */
     uint64_t written; /* bytes that the kernel has taken */
 };

@@ -60,8 +60,10 @@ enum err link_write_out(struct link *link)
         written = 0;
     if (err)
         return err;
-    if (written > 0)
+    if (written > 0) {
         link->writes++;
+        link->last_write_at = loop_now(link->loop);
+    }
     link->written += written;
     buf_consume(wire, written);
     link->write_blocked = buf_len(wire) > 0;
@@ -130,7 +132,7 @@ void link_commit(struct link *link, size_t len)
     MUST(len <= LINK_MESSAGE_MAX);
     put_u16(link->out.data + link->out.end, (uint16_t)len);
     buf_commit(&link->out, LINK_LENGTH_BYTES + len);
-    if (link_is_writable(link) && !link->write_blocked)
+    if (link_is_writable(link)) /* also when blocked: the owner hears what the link holds */
         loop_at_turn_end(link->loop, &link->turn_end);
 }
 

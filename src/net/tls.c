@@ -399,6 +399,11 @@ struct buf *tls_wire(struct tls *tls)
     return &tls->pipe.out;
 }
 
+size_t tls_held_bytes(const struct tls *tls)
+{
+    return tls->pipe.out.cap + (tls_is_secured(tls) ? TLS_SECURED_BYTES : TLS_HANDSHAKE_BYTES);
+}
+
 bool tls_is_secured(const struct tls *tls)
 {
     return tls->state == TLS_SECURED || tls->state == TLS_PEER_CLOSED;

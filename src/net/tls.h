@@ -80,6 +80,11 @@ void tls_end(struct tls *tls);
 /* Bytes for the wire: the link writes and consumes them. */
 struct buf *tls_wire(struct tls *tls);
 
+/* What it takes of memory, about: OpenSSL does not say. TLS_HANDSHAKE_BYTES until it is secured, then
+ * TLS_SECURED_BYTES, and tls_wire(). */
+enum { TLS_HANDSHAKE_BYTES = 64 * 1024, TLS_SECURED_BYTES = 16 * 1024 };
+size_t tls_held_bytes(const struct tls *tls);
+
 bool tls_is_secured(const struct tls *tls);
 
 /* What the handshake came to. Strings have static storage; "" before it is known. */

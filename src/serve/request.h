@@ -28,6 +28,7 @@
 #include "serve/repeats.h"
 #include "serve/reply.h"
 #include "serve/server_options.h"
+#include "serve/stream_memory.h"
 
 struct loop;
 struct request;
@@ -53,6 +54,7 @@ struct requests {
     struct stats *stats;
     struct tap *taps; /* NULL: nobody watches */
     struct gate gate;
+    struct stream_memory memory; /* of the sessions */
     /* Draining waits for requests from before the stop, not for new ones. */
     bool is_draining;
     size_t waiting_count; /* requests with a client */

@@ -100,6 +100,7 @@ void requests_renew(struct requests *requests, const struct server_options *opti
     requests->options = options;
     requests->quota = quota;
     gate_renew(&requests->gate, options, quota);
+    stream_memory_renew(&requests->memory, quota);
 }
 
 /* ---- sinks ---- */

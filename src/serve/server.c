@@ -63,6 +63,7 @@ static struct server *server_new(struct loop *loop, const struct server_options 
     server->requests.quota = quota;
     server->requests.stats = stats;
     gate_init(&server->requests.gate, loop, options, quota, stats);
+    stream_memory_init(&server->requests.memory, loop, quota, stats);
     server->requests.on_begun_answered = on_begun_answered;
     session_common_init(&server->sessions, loop);
     turn_end_init(&server->look, on_turn_end);
@@ -240,6 +241,7 @@ void server_free(struct server *server)
     timer_stop(&server->last);
     session_common_deinit(&server->sessions);
     requests_deinit(&server->requests);
+    stream_memory_deinit(&server->requests.memory);
     tls_context_free(server->tls);
     listen_share_free(server->share);
     free(server);

@@ -34,6 +34,7 @@ struct server_options {
     uint64_t client_idle_timeout_us;
     uint32_t max_clients;             /* stream connections in all, over all workers */
     uint32_t max_clients_per_address; /* likewise; of one client prefix, as all that follows */
+    uint64_t max_stream_memory; /* bytes that they hold, over all workers; 0: no bound */
     uint32_t max_waiting;             /* client queries waiting for an upstream, over all workers */
     uint32_t max_waiting_per_client;
     uint64_t discard_timeout_us; /* how long a query may wait over UDP where many wait; 0: for ever */

@@ -35,18 +35,20 @@ struct place {
     uint32_t count;
 };
 
-/* Connections of the process, which quotas that follow each other share: while workers move from
+/* Connections of the process and the bytes that they hold, which quotas that follow each other share: while workers move from
  * one to the next, each sees a part of them only. */
 struct client_count {
     unsigned quotas; /* that share it; who makes and frees quotas is one thread */
     atomic_uint_fast32_t files_max[PLACE_KINDS];
     _Alignas(64) atomic_uint_fast32_t taken[PLACE_KINDS];
+    _Alignas(64) atomic_size_t memory;
 };
 
 struct server_quota {
     /* Immutable. */
     uint32_t max_waiting, max_waiting_per_client;
     uint32_t max_clients[PLACE_KINDS], max_each[PLACE_KINDS];
+    size_t max_memory;
     struct client_masks masks;
     uint32_t counter_mask;
     uint64_t seed;                 /* clients choose their addresses */
@@ -135,6 +137,7 @@ struct server_quota *server_quota_new(const struct server_options *options,
         .counter_mask = bucket_count((uint64_t)options->max_waiting * COUNTERS_PER_PLACE) - 1,
         .max_clients = {options->max_clients, SERVER_QUOTA_REFUSED_MAX},
         .max_each = {options->max_clients_per_address, SERVER_QUOTA_REFUSED_EACH_MAX},
+        .max_memory = options->max_stream_memory ? options->max_stream_memory : SIZE_MAX,
         .free_place = PLACE_NONE,
         .bucket_mask = bucket_count(places) - 1,
         .seed = before ? before->seed : rand_u64(),
@@ -401,6 +404,21 @@ void server_quota_move_client(struct server_quota *to, struct server_quota *from
     pthread_mutex_lock(&from->mutex);
     discount_client(from, &counted);
     pthread_mutex_unlock(&from->mutex);
+}
+
+void server_quota_add_memory(struct server_quota *quota, size_t told_bytes, size_t held_bytes)
+{
+    atomic_fetch_add_explicit(&quota->all->memory, held_bytes - told_bytes, memory_order_relaxed);
+}
+
+size_t server_quota_memory(const struct server_quota *quota)
+{
+    return atomic_load_explicit(&quota->all->memory, memory_order_relaxed);
+}
+
+size_t server_quota_max_memory(const struct server_quota *quota)
+{
+    return quota->max_memory;
 }
 
 uint32_t server_quota_clients(struct server_quota *quota)

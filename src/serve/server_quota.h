@@ -13,6 +13,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/addr.h"
@@ -81,6 +82,12 @@ void server_quota_give_client(struct server_quota *quota, const struct client_pl
 MUST_USE enum server_quota_result server_quota_change_client(struct server_quota *quota,
                                                              struct client_place *place,
                                                              const struct client_place *to);
+
+/* Bytes that the stream clients of all workers hold, and their bound (stream_memory.h). A worker says
+ * what it had told before and what its clients hold now. */
+void server_quota_add_memory(struct server_quota *quota, size_t told_bytes, size_t held_bytes);
+size_t server_quota_memory(const struct server_quota *quota);
+size_t server_quota_max_memory(const struct server_quota *quota);
 
 /* From one quota to the next: given back there and taken here, whatever the bounds. The first
  * returns the client's number in the new one. */

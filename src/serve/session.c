@@ -18,6 +18,7 @@
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "net/link.h"
+#include "net/listen_socket.h"
 #include "net/tls.h"
 #include "serve/acl.h"
 #include "serve/client_handshake.h"
@@ -38,6 +39,7 @@ struct session {
     struct session_host *host;
     struct sink sink;
     struct link *link;
+    struct stream_memory_client memory;
     struct client_place place;
     enum server_access access;
     enum session_state state;
@@ -76,6 +78,7 @@ static void session_end(struct session *session, void (*end_link)(struct link **
     handshake_queue_leave(&host->common->handshakes, &session->handshake);
     timer_stop(&session->timer);
     list_remove(&session->node);
+    stream_memory_leave(&session->sink.requests->memory, &session->memory);
     end_link(&session->link);
     free(session);
     host->on_closed(host, &place);
@@ -454,6 +457,15 @@ static void on_failed(void *owner, enum err why)
         session_close(session);
 }
 
+/* What its client does not take fills the kernel's buffer too. */
+static void on_held(void *owner, size_t bytes)
+{
+    struct session *session = owner;
+    size_t kernel = link_is_blocked(session->link) ? LISTEN_SOCKET_SEND_BYTES : 0;
+    stream_memory_hold(&session->sink.requests->memory, &session->memory,
+                       sizeof(*session) + bytes + kernel);
+}
+
 static const struct link_handler handler = {
     .on_open = on_open,
     .may_secure = session_may_secure,
@@ -461,7 +473,21 @@ static const struct link_handler handler = {
     .on_room = on_room,
     .on_peer_closed = on_peer_closed,
     .on_failed = on_failed,
+    .on_held = on_held,
 };
+
+/* ---- memory ---- */
+
+static uint64_t progress_at(const struct stream_memory_client *client)
+{
+    const struct session *session = CONTAINER_OF(client, const struct session, memory);
+    return MAX(session->last_query_at, link_last_write_at(session->link));
+}
+
+static void reset_for_memory(struct stream_memory_client *client)
+{
+    session_end(CONTAINER_OF(client, struct session, memory), link_reset);
+}
 
 /* ---- opening and ending ---- */
 
@@ -502,6 +528,8 @@ static struct session *session_new(struct session_host *host, const struct clien
     handshake_init(&session->handshake);
     timer_init(&session->timer, on_due);
     init_sink(session);
+    session->memory.progress_at = progress_at;
+    session->memory.reset = reset_for_memory;
     begin_idle(session);
     return session;
 }
@@ -531,8 +559,11 @@ enum err session_open(struct session_host *host, struct tcp **tcp,
         tcp_close(tcp);
         return ERR_NO_MEMORY;
     }
+    struct stream_memory *memory = &host->requests->memory;
+    stream_memory_join(memory, &session->memory); /* the link tells at once what it holds */
     enum err err = open_link(session, tcp);
     if (err) {
+        stream_memory_leave(memory, &session->memory);
         free(session);
         return err;
     }

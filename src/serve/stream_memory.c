@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Counts what the stream clients of a worker hold, and makes room (stream_memory.h). What a client
+ * holds is measured by session.c and net/link.c.
+ *
+ * A sweep looks at each client twice and frees an eighth of the bound at least, so its cost is small
+ * beside that of the bytes that had to arrive before it. It groups clients by the logarithm of their
+ * weight: to sort them would gain nothing.
+ *
+ * Invariant: told_bytes are in the quota's count, and held_bytes is the sum over the clients.
+ */
+#include "serve/stream_memory.h"
+
+#include <malloc.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/stats.h"
+#include "serve/server_quota.h"
+
+enum { CLASSES = 64 };
+
+static void tell(struct stream_memory *memory)
+{
+    server_quota_add_memory(memory->quota, memory->told_bytes, memory->held_bytes);
+    memory->told_bytes = memory->held_bytes;
+}
+
+static void look_later(struct stream_memory *memory)
+{
+    bool holds_much = memory->held_bytes >= STREAM_MEMORY_LOOK_BYTES;
+    bool held_more = memory->most_bytes - memory->held_bytes >= STREAM_MEMORY_TRIM_BYTES;
+    if ((holds_much || held_more) && !timer_is_armed(&memory->look))
+        timer_start(memory->loop, &memory->look, loop_now(memory->loop) + STREAM_MEMORY_LOOK_US);
+}
+
+static void change(struct stream_memory *memory, size_t from, size_t to)
+{
+    memory->held_bytes += to - from; /* wraps, and comes out right */
+    STATS_ADD(memory->stats, stream_memory_bytes, to - from);
+    memory->most_bytes = MAX(memory->most_bytes, memory->held_bytes);
+    size_t apart = MAX(memory->held_bytes, memory->told_bytes) -
+                   MIN(memory->held_bytes, memory->told_bytes);
+    if (apart < STREAM_MEMORY_STEP_BYTES)
+        return;
+    tell(memory);
+    look_later(memory);
+    bool is_over = server_quota_memory(memory->quota) > server_quota_max_memory(memory->quota);
+    if (is_over && to > from) /* the others look soon, and free their part */
+        loop_at_turn_end(memory->loop, &memory->sweep);
+}
+
+/* ---- making room ---- */
+
+uint64_t stream_memory_weight(size_t held_bytes, uint64_t without_progress_us)
+{
+    size_t more = held_bytes - MIN(held_bytes, (size_t)STREAM_MEMORY_IDLE_BYTES);
+    return (1 + more / 1024) * (1 + without_progress_us / US_PER_MS);
+}
+
+static unsigned class_of(const struct stream_memory_client *client, uint64_t now)
+{
+    uint64_t weight = stream_memory_weight(client->held_bytes, now - client->progress_at(client));
+    return CLASSES - 1 - (unsigned)__builtin_clzll(weight);
+}
+
+/* Clients of this class and above hold so many bytes, or there are no others. */
+static unsigned lowest_class(const struct stream_memory *memory, size_t bytes, uint64_t now)
+{
+    size_t held[CLASSES] = {0}, sum = 0;
+    LIST_EACH(node, &memory->clients)
+    {
+        const struct stream_memory_client *client =
+            LIST_ITEM(node, struct stream_memory_client, node);
+        held[class_of(client, now)] += client->held_bytes;
+    }
+    unsigned class = CLASSES - 1;
+    while (class > 0 && (sum += held[class]) < bytes)
+        class --;
+    return class;
+}
+
+static void reset_clients(struct stream_memory *memory, unsigned lowest, size_t leave_bytes)
+{
+    uint64_t now = loop_now(memory->loop);
+    for (unsigned above = 0; above < 2; above++) { /* the lowest class last */
+        LIST_EACH(node, &memory->clients)
+        {
+            struct stream_memory_client *client =
+                LIST_ITEM(node, struct stream_memory_client, node);
+            if (memory->held_bytes <= leave_bytes)
+                return;
+            if (class_of(client, now) + above > lowest) {
+                STATS_INC(memory->stats, client_resets_memory);
+                client->reset(client);
+            }
+        }
+    }
+}
+
+static void sweep(struct stream_memory *memory)
+{
+    tell(memory);
+    size_t all = server_quota_memory(memory->quota), max = server_quota_max_memory(memory->quota);
+    if (all <= max)
+        return;
+    /* Each worker leaves the same share of what its clients hold. */
+    size_t leave = (size_t)((double)memory->held_bytes * (double)(max - max / 8) / (double)all);
+    LOG_LIMITED(LOG_NOTICE, "serve", "resetting the stream clients that hold the most: "
+                                     "server.max-stream-memory is reached");
+    uint64_t now = loop_now(memory->loop);
+    reset_clients(memory, lowest_class(memory, memory->held_bytes - leave, now), leave);
+    tell(memory);
+    look_later(memory);
+}
+
+static void on_turn_end(struct turn_end *end)
+{
+    sweep(CONTAINER_OF(end, struct stream_memory, sweep));
+}
+
+/* The heap keeps freed buffers between those that live. */
+static void give_back(struct stream_memory *memory)
+{
+    if (memory->most_bytes - memory->held_bytes < STREAM_MEMORY_TRIM_BYTES)
+        return;
+    malloc_trim(0);
+    memory->most_bytes = memory->held_bytes;
+}
+
+static void on_look_due(struct timer *timer)
+{
+    struct stream_memory *memory = CONTAINER_OF(timer, struct stream_memory, look);
+    give_back(memory);
+    sweep(memory);
+    look_later(memory);
+}
+
+/* ---- clients ---- */
+
+void stream_memory_init(struct stream_memory *memory, struct loop *loop,
+                        struct server_quota *quota, struct stats *stats)
+{
+    *memory = (struct stream_memory){.loop = loop, .quota = quota, .stats = stats};
+    list_init(&memory->clients);
+    turn_end_init(&memory->sweep, on_turn_end);
+    timer_init(&memory->look, on_look_due);
+}
+
+void stream_memory_deinit(struct stream_memory *memory)
+{
+    MUST(memory->held_bytes == 0);
+    tell(memory);
+    turn_end_cancel(&memory->sweep);
+    timer_stop(&memory->look);
+}
+
+void stream_memory_renew(struct stream_memory *memory, struct server_quota *quota)
+{
+    memory->quota = quota; /* which goes on with the count */
+    if (memory->held_bytes > 0)
+        loop_at_turn_end(memory->loop, &memory->sweep);
+}
+
+void stream_memory_join(struct stream_memory *memory, struct stream_memory_client *client)
+{
+    client->held_bytes = 0;
+    list_append(&memory->clients, &client->node);
+}
+
+void stream_memory_leave(struct stream_memory *memory, struct stream_memory_client *client)
+{
+    list_remove(&client->node);
+    change(memory, client->held_bytes, 0);
+}
+
+void stream_memory_hold(struct stream_memory *memory, struct stream_memory_client *client,
+                        size_t bytes)
+{
+    size_t before = client->held_bytes;
+    if (bytes == before)
+        return;
+    client->held_bytes = bytes;
+    change(memory, before, bytes);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_SERVE_STREAM_MEMORY_H
+#define NAILUP_SERVE_STREAM_MEMORY_H
+
+/*
+ * Bounds the bytes that stream clients hold, all workers together (server.max-stream-memory). Each
+ * client says what it holds whenever that changes. Above the bound, the clients with the highest
+ * weight (bytes times the time without progress) are reset. Each worker resets clients of its own, in
+ * proportion to what its clients hold, until seven eighths of the bound are held.
+ *
+ * Memory goes back to the system some time after clients have let it go.
+ *
+ * One a worker, one thread.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "loop/loop.h"
+#include "loop/timer.h"
+
+struct server_quota;
+struct stats;
+
+enum {
+    /* A worker's count is told to the others in steps: their clients hold up to a step more. */
+    STREAM_MEMORY_STEP_BYTES = 16 * 1024,
+    /* A worker with less does not look by itself whether the others need room. */
+    STREAM_MEMORY_LOOK_BYTES = 1024 * 1024,
+    STREAM_MEMORY_LOOK_US = 250 * 1000,
+    /* Less is not worth a search of the heap for pages that the system may have back. */
+    STREAM_MEMORY_TRIM_BYTES = 16 * 1024 * 1024,
+    STREAM_MEMORY_IDLE_BYTES = 24 * 1024, /* what a client holds that only keeps its connection */
+};
+
+/* Embedded by a client. */
+struct stream_memory_client {
+    struct list node;
+    size_t held_bytes;
+    /* When its client last took bytes of an answer, or asked something of use. */
+    uint64_t (*progress_at)(const struct stream_memory_client *client);
+    /* Resets the connection; calls stream_memory_leave(). */
+    void (*reset)(struct stream_memory_client *client);
+};
+
+struct stream_memory {
+    struct loop *loop;
+    struct server_quota *quota; /* its bound, and the count of all workers */
+    struct stats *stats;
+    struct list clients;
+    size_t held_bytes, told_bytes;
+    size_t most_bytes; /* held since memory was last given back */
+    struct turn_end sweep;
+    struct timer look;
+};
+
+/* All is borrowed. */
+void stream_memory_init(struct stream_memory *memory, struct loop *loop,
+                        struct server_quota *quota, struct stats *stats);
+/* After the last client has left. */
+void stream_memory_deinit(struct stream_memory *memory);
+/* Another bound. */
+void stream_memory_renew(struct stream_memory *memory, struct server_quota *quota);
+
+/* The callbacks of client are set. */
+void stream_memory_join(struct stream_memory *memory, struct stream_memory_client *client);
+void stream_memory_leave(struct stream_memory *memory, struct stream_memory_client *client);
+
+/* Resets clients at the end of the turn, never within the call. */
+void stream_memory_hold(struct stream_memory *memory, struct stream_memory_client *client,
+                        size_t bytes);
+
+/* How much a client is in the way: grows with what it holds beyond STREAM_MEMORY_IDLE_BYTES and with
+ * the time without progress. Among clients that hold no more than that, time alone decides. Pure. */
+uint64_t stream_memory_weight(size_t held_bytes, uint64_t without_progress_us);
+
+#endif
