@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -22,12 +23,19 @@
 #include "loop/timer.h"
 #include "loop/watch.h"
 #include "net/listen_socket.h"
+#include "net/socket.h"
 #include "net/stock.h"
 
 enum {
     BATCH = 32,
     BATCHES_PER_TURN = 4, /* then other sockets and the turn-end hooks get their turn */
-    CONTROL_BYTES = CMSG_SPACE(sizeof(struct in6_pktinfo)), /* the larger of both families */
+    /* While the socket is stamped: what its owner drops unread costs little, so more is read. */
+    BATCHES_PER_STAMPED_TURN = 64,
+    /* But no longer than this in a turn. Misses cost much, and answers of upstreams must not wait. */
+    READ_MAX_US = 2 * 1000,
+    FULL_TURNS = 4, /* in a row, after which arrivals are stamped */
+    CONTROL_BYTES = CMSG_SPACE(sizeof(struct in6_pktinfo)) + /* the larger of both families */
+                    CMSG_SPACE(sizeof(struct timespec)),
 };
 
 /* Control messages are read and written as structs: they need an alignment. */
@@ -61,6 +69,10 @@ struct udp_server {
     unsigned reply_count;
     struct turn_end turn_end;
     uint64_t dropped;
+    bool is_stamped;     /* the kernel notes when datagrams arrive */
+    unsigned full_turns; /* in a row that did not read all there was */
+    uint64_t full_at;    /* the last of them */
+    uint64_t age_us;     /* of the first datagram of the batch */
     struct batch in, out;
     struct udp_path paths[BATCH];
     uint8_t queries[BATCH][UDP_QUERY_MAX];
@@ -196,20 +208,66 @@ static void hand_out(struct udp_server *server, unsigned slot)
                                  path);
 }
 
+/* ---------------------------------------------------------------- arrivals */
+
+/* The kernel stamps with the system's clock. One that is set meanwhile makes an age wrong once. */
+static uint64_t age_of(struct msghdr *header)
+{
+    struct timespec came = {0}, now;
+
+    for (struct cmsghdr *cmsg = CMSG_FIRSTHDR(header); cmsg; cmsg = CMSG_NXTHDR(header, cmsg))
+        if (cmsg->cmsg_level == SOL_SOCKET && cmsg->cmsg_type == SCM_TIMESTAMPNS)
+            memcpy(&came, CMSG_DATA(cmsg), sizeof(came));
+    MUST(clock_gettime(CLOCK_REALTIME, &now) == 0);
+    int64_t age_us = (int64_t)(now.tv_sec - came.tv_sec) * (int64_t)US_PER_S +
+                     (now.tv_nsec - came.tv_nsec) / 1000;
+    return came.tv_sec && age_us > 0 ? (uint64_t)age_us : 0;
+}
+
+/* The first slot of a batch gets the oldest datagram, so its stamp is enough. */
+static void set_stamped(struct udp_server *server, bool stamped)
+{
+    struct msghdr *first = &server->in.headers[0].msg_hdr;
+
+    server->is_stamped =
+        socket_set(server->watch.fd, SOL_SOCKET, SO_TIMESTAMPNS, stamped) && stamped;
+    if (!server->is_wildcard)
+        first->msg_control = server->is_stamped ? &server->in.controls[0] : NULL;
+    first->msg_controllen = first->msg_control ? CONTROL_BYTES : 0;
+}
+
+/* After a turn. Until arrivals are stamped all ages are unknown, so an owner that looks at them takes
+ * no burst for an overload. */
+static void note_turn(struct udp_server *server, bool is_full)
+{
+    server->full_turns = is_full ? server->full_turns + 1 : 0;
+    if (!is_full && !server->is_stamped)
+        return;
+    uint64_t now = loop_now(stock_loop(server->stock));
+    if (is_full)
+        server->full_at = now;
+    if (!server->is_stamped && server->full_turns >= FULL_TURNS)
+        set_stamped(server, true);
+    else if (server->is_stamped && now - server->full_at > UDP_SERVER_STAMPED_US)
+        set_stamped(server, false);
+}
+
+/* ---------------------------------------------------------------- batches */
+
 /* The kernel has overwritten the lengths of the slots that it used. */
 static void renew_slot(struct udp_server *server, unsigned slot)
 {
     struct msghdr *header = &server->in.headers[slot].msg_hdr;
 
     header->msg_namelen = sizeof(struct addr);
-    if (server->is_wildcard)
-        header->msg_controllen = CONTROL_BYTES;
+    header->msg_controllen = header->msg_control ? CONTROL_BYTES : 0;
 }
 
 static void run_batch(struct udp_server *server, unsigned count)
 {
     const struct udp_server_handler *handler = server->handler;
 
+    server->age_us = server->is_stamped ? age_of(&server->in.headers[0].msg_hdr) : 0;
     server->in_batch = true;
     if (handler->on_batch_begin)
         handler->on_batch_begin(server->owner);
@@ -245,28 +303,50 @@ static void be_quiet(struct udp_server *server)
     on_quiet(server->owner);
 }
 
+/* False: this turn has read enough. */
+static bool may_read_on(const struct udp_server *server, int batches)
+{
+    struct loop *loop = stock_loop(server->stock);
+
+    if (batches >= (server->is_stamped ? BATCHES_PER_STAMPED_TURN : BATCHES_PER_TURN))
+        return false;
+    return loop_clock(loop) - loop_now(loop) < READ_MAX_US;
+}
+
+/* Whether the socket may have more; the server may be gone then. */
+enum reading { READ_ALL, READ_FULL_BATCH, READ_CLOSED };
+
+static enum reading read_batch(struct udp_server *server, int batch)
+{
+    int count = recvmmsg(server->watch.fd, server->in.headers, BATCH, MSG_DONTWAIT, NULL);
+
+    note_load(server, batch, count);
+    if (count <= 0 && batch == 0 && server->is_emptied) {
+        be_quiet(server);
+        return READ_CLOSED;
+    }
+    if (count <= 0)
+        return READ_ALL; /* EAGAIN, or an error that reading has cleared */
+    run_batch(server, (unsigned)count);
+    if (server->closed) {
+        free(server);
+        return READ_CLOSED;
+    }
+    return count == BATCH ? READ_FULL_BATCH : READ_ALL;
+}
+
 static void on_ready(struct watch *watch, uint32_t events)
 {
     struct udp_server *server = CONTAINER_OF(watch, struct udp_server, watch);
+    enum reading reading;
+    int batches = 0;
 
     (void)events;
-    for (int batch = 0; batch < BATCHES_PER_TURN; batch++) {
-        int count = recvmmsg(watch->fd, server->in.headers, BATCH, MSG_DONTWAIT, NULL);
-        note_load(server, batch, count);
-        if (count <= 0 && batch == 0 && server->is_emptied) {
-            be_quiet(server);
-            return;
-        }
-        if (count <= 0)
-            return; /* EAGAIN, or an error that reading has cleared */
-        run_batch(server, (unsigned)count);
-        if (server->closed) {
-            free(server);
-            return;
-        }
-        if (count < BATCH)
-            return;
-    }
+    do {
+        reading = read_batch(server, batches++);
+    } while (reading == READ_FULL_BATCH && may_read_on(server, batches));
+    if (reading != READ_CLOSED)
+        note_turn(server, reading == READ_FULL_BATCH);
 }
 
 /* ---------------------------------------------------------------- ending */
@@ -385,4 +465,9 @@ const struct addr *udp_server_local(const struct udp_server *server)
 uint64_t udp_server_dropped(const struct udp_server *server)
 {
     return server->dropped;
+}
+
+uint64_t udp_server_age_us(const struct udp_server *server)
+{
+    return server->age_us;
 }

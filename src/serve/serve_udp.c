@@ -11,12 +11,16 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "base/stats.h"
 #include "cache/cache.h"
+#include "loop/loop.h"
 #include "net/listen_socket.h"
 #include "net/udp_server.h"
 #include "serve/acl.h"
+#include "serve/overload.h"
 #include "serve/request.h"
+#include "serve/server_quota.h"
 
 enum { LOOKUPS_MAX = 32 }; /* taken at once: as many as one read brings */
 
@@ -30,6 +34,7 @@ struct serve_udp {
     unsigned lookup_count; /* read and not answered */
     struct request_lookup lookups[LOOKUPS_MAX];
     uint64_t dropped; /* replies that the kernel did not take, as far as they are counted */
+    struct overload overload;
     void (*on_idle)(void *context); /* NULL: neither draining nor ending */
     void *context;
 };
@@ -63,6 +68,18 @@ static void on_answered(struct sink *sink)
     tell_if_idle(CONTAINER_OF(sink, struct serve_udp, sink));
 }
 
+static void note_read(struct serve_udp *serve)
+{
+    enum overload_state before = serve->overload.state;
+    uint64_t age_us = udp_server_age_us(serve->socket);
+    if (age_us == 0 && !overload_is_on(&serve->overload)) /* nearly always */
+        return;
+    overload_note_read(&serve->overload, loop_now(serve->sink.requests->loop), age_us);
+    if (before != OVERLOAD_SHEDDING && serve->overload.state == OVERLOAD_SHEDDING)
+        LOG_LIMITED(LOG_WARNING, "serve", "more queries come over UDP than can be served: the "
+                                          "clients that ask most lose some");
+}
+
 static void on_batch_begin(void *owner)
 {
     struct serve_udp *serve = owner;
@@ -71,6 +88,7 @@ static void on_batch_begin(void *owner)
         STATS_ADD(serve->sink.requests->stats, dropped_full, dropped - serve->dropped);
     serve->dropped = dropped;
     serve->in_batch = true;
+    note_read(serve);
     cache_read_begin();
 }
 
@@ -92,6 +110,16 @@ static void on_batch_end(void *owner)
     serve->in_batch = false;
 }
 
+/* Before anything is looked at but the client's address: what is dropped must cost next to nothing. */
+static bool is_shed(struct serve_udp *serve, const struct udp_path *path)
+{
+    const struct requests *requests = serve->sink.requests;
+    if (!overload_drops(&serve->overload, server_quota_client(requests->quota, &path->peer)))
+        return false;
+    STATS_INC(requests->stats, dropped_overload);
+    return true;
+}
+
 static void on_datagram(void *owner, struct span datagram, const struct udp_path *path)
 {
     struct serve_udp *serve = owner;
@@ -101,6 +129,8 @@ static void on_datagram(void *owner, struct span datagram, const struct udp_path
         STATS_INC(requests->stats, dropped_malformed);
         return;
     }
+    if (overload_is_on(&serve->overload) && is_shed(serve, path))
+        return;
     enum server_access access = acl_find(requests->options->access, &path->peer);
     request_read(&serve->sink, &serve->lookups[serve->lookup_count++], datagram, access, path);
     if (serve->lookup_count == LOOKUPS_MAX)
@@ -132,6 +162,7 @@ enum err serve_udp_open(struct serve_udp **out, struct requests *requests,
     if (!serve)
         return ERR_NO_MEMORY;
     sink_init(&serve->sink, requests);
+    overload_init(&serve->overload);
     serve_udp_renew(serve);
     serve->is_shared = socket->is_shared;
     serve->is_heard = true;

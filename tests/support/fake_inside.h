@@ -55,6 +55,7 @@ struct fake_net {
     uint64_t address_lost_at; /* so many dials ago: those connections are stranded */
     size_t write_max;
     uint64_t client_latency_us;
+    uint64_t datagram_age_us;
     size_t client_conns;
     struct list udp_servers, acceptors;
     struct list replies;       /* at the clients, oldest first */

@@ -211,6 +211,11 @@ enum err udp_server_open(struct udp_server **out, struct loop *loop, struct list
     return ERR_OK;
 }
 
+uint64_t udp_server_age_us(const struct udp_server *server)
+{
+    return server->net->datagram_age_us;
+}
+
 void udp_server_end(struct udp_server *server, void (*on_quiet)(void *owner))
 {
     MUST(!server->on_quiet);

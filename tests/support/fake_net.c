@@ -201,6 +201,11 @@ void fake_net_set_client_latency(struct fake_net *net, uint64_t one_way_us)
     net->client_latency_us = one_way_us;
 }
 
+void fake_net_set_datagram_age(struct fake_net *net, uint64_t age_us)
+{
+    net->datagram_age_us = age_us;
+}
+
 struct addr fake_net_source(struct fake_net *net, const struct addr *source, int family)
 {
     struct addr addr;

@@ -290,6 +290,9 @@ void fake_net_set_client_latency(struct fake_net *net, uint64_t one_way_us);
 void fake_client_udp_send(struct fake_net *net, const struct addr *to, const struct addr *from,
                           struct span datagram);
 
+/* So long did datagrams wait before they are read from now on; 0 when not set: not known. */
+void fake_net_set_datagram_age(struct fake_net *net, uint64_t age_us);
+
 /* What a udp_server sent to a client. */
 struct fake_reply {
     struct addr from; /* the listener's address, also on wildcards: as the client sees it */

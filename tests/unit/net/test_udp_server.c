@@ -19,6 +19,7 @@ struct end {
     bool close_at_once;
     struct udp_path last_path;
     unsigned open_batches, batches;
+    uint64_t most_age_us; /* of a batch */
     struct udp_path spoil; /* answers go this way first */
 };
 
@@ -35,6 +36,7 @@ static void on_begin(void *owner)
     assert_int_equal(end->open_batches, 0);
     end->open_batches++;
     end->batches++;
+    end->most_age_us = MAX(end->most_age_us, udp_server_age_us(end->server));
 }
 
 static void on_datagram(void *owner, struct span datagram, const struct udp_path *path)
@@ -266,6 +268,49 @@ static void test_long_and_empty_datagrams_are_cut_and_kept(void **state)
     free(big);
 }
 
+/* The answers are not read: there are more than a client's buffer holds. */
+static void ask_often(struct end *end, unsigned count)
+{
+    end->keep_answers = true;
+    for (unsigned i = 0; i < count; i++)
+        ask(end, "127.0.0.1", text("x"));
+    usleep(2000); /* that is their age at least */
+    run_until_seen(&end->seen, count);
+}
+
+enum { MORE_THAN_TURNS_READ = 700, TRIES = 1000 };
+
+/* The kernel begins to stamp a little later than it is told. */
+static void expect_ages(struct end *end)
+{
+    end->most_age_us = 0;
+    for (int i = 0; i < TRIES && end->most_age_us < 2000; i++)
+        ask_often(end, 1);
+    assert_true(end->most_age_us >= 2000);
+    assert_true(end->most_age_us < GUARD_S * US_PER_S);
+}
+
+static void test_ages_are_known_once_more_comes_than_is_read(void **state)
+{
+    struct end *end = *state;
+
+    open_at(end, "127.0.0.1@0", "127.0.0.1@0");
+    ask_often(end, 10);
+    assert_int_equal(end->most_age_us, 0); /* nothing is stamped without need */
+    ask_often(end, MORE_THAN_TURNS_READ);
+    expect_ages(end);
+}
+
+static void test_ages_are_known_at_a_wildcard_too(void **state)
+{
+    struct end *end = *state;
+
+    open_at(end, "0.0.0.0@0", "127.0.0.1@0");
+    ask_often(end, MORE_THAN_TURNS_READ);
+    expect_ages(end);
+    assert_int_equal(addr_family(&end->last_path.local), AF_INET); /* beside the destination */
+}
+
 static void test_a_server_may_be_closed_in_its_callback(void **state)
 {
     struct end *end = *state;
@@ -305,6 +350,8 @@ int main(void)
         TEST(test_one_answer_that_cannot_be_sent_does_not_lose_the_others),
         TEST(test_a_client_that_went_away_hurts_nobody),
         TEST(test_long_and_empty_datagrams_are_cut_and_kept),
+        TEST(test_ages_are_known_once_more_comes_than_is_read),
+        TEST(test_ages_are_known_at_a_wildcard_too),
         TEST(test_a_server_may_be_closed_in_its_callback),
         TEST(test_workers_share_an_address),
     };

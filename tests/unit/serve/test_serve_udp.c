@@ -3,6 +3,7 @@
 /* Datagrams through the whole of serve: what is answered, kept, refused and dropped. */
 #include <stdio.h>
 
+#include "serve/overload.h"
 #include "unit/serve/harness.h"
 
 static void test_a_hit_is_answered_with_the_name_as_asked(void **state)
@@ -333,6 +334,61 @@ static void test_waiting_queries_are_bounded(void **state)
     assert_int_equal(stub.waiting, 1000);
 }
 
+/* ---- overload ---- */
+
+/* A second in which the queue gets older and older: so many queries of a large client every 10 ms, and one of a
+ * small one. Returns how many answers the small client got. */
+static unsigned overload_for_a_second(unsigned queries)
+{
+    struct addr small = fake_addr("127.0.0.10@4000");
+    struct fake_reply reply;
+    unsigned got_small = 0;
+    for (unsigned ms = 0; ms < 1000; ms += 10) {
+        fake_net_set_datagram_age(net, OVERLOAD_OLD_US + 1 + ms * 100);
+        make_query("hit.example", 1);
+        for (unsigned i = 0; i < queries; i++)
+            fake_client_udp_send(net, &here, &me, span_of(sent, sent_len));
+        udp_send_from(&small);
+        fake_loop_advance(loop, 10 * US_PER_MS);
+        while (fake_client_udp_next(net, &small, &reply))
+            got_small++;
+        while (fake_client_udp_next(net, &me, &reply))
+            continue;
+    }
+    return got_small;
+}
+
+static void test_under_overload_the_clients_that_ask_most_are_cut(void **state)
+{
+    (void)state;
+    assert_in_range(overload_for_a_second(60), 99, 100);
+    assert_in_range(stats.dropped_overload, 1000, 5000);
+    assert_int_equal(stats.queries_udp, 6100);
+    assert_int_equal(stub.finds + stats.dropped_overload, 6100); /* they are not looked up */
+}
+
+static void test_under_overload_an_old_datagram_is_dropped_unread(void **state)
+{
+    (void)state;
+    overload_for_a_second(60);
+    struct addr small = fake_addr("127.0.0.11@4000");
+    unsigned finds = stub.finds;
+    fake_net_set_datagram_age(net, OVERLOAD_DEAD_US + 1);
+    make_query("hit.example", 1);
+    udp_send_from(&small);
+    assert_false(udp_got());
+    assert_int_equal(stub.finds, finds);
+}
+
+static void test_an_old_datagram_alone_is_no_overload(void **state)
+{
+    (void)state;
+    fake_net_set_datagram_age(net, 10 * OVERLOAD_DEAD_US);
+    udp_ask("hit.example", 1);
+    assert_true(udp_got());
+    assert_int_equal(stats.dropped_overload, 0);
+}
+
 static void test_closing_leaves_the_resolver(void **state)
 {
     (void)state;
@@ -368,6 +424,9 @@ int main(void)
         HARNESS_TEST(test_a_name_of_no_zone_is_refused),
         HARNESS_TEST(test_a_full_resolver_is_a_servfail_that_says_why),
         HARNESS_TEST(test_waiting_queries_are_bounded),
+        HARNESS_TEST(test_under_overload_the_clients_that_ask_most_are_cut),
+        HARNESS_TEST(test_under_overload_an_old_datagram_is_dropped_unread),
+        HARNESS_TEST(test_an_old_datagram_alone_is_no_overload),
         HARNESS_TEST(test_closing_leaves_the_resolver),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

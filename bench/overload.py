@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""What is left of the capacity when three times as many queries come as the CPU can serve.
+
+Usage: bench/overload.py --build BUILD [--daemon NAILUPD] [--unbound UNBOUND] [--kind miss|hit]
+       [--seconds 8] [--times 3] [--nice N]
+
+The server has one worker and one CPU; the load and the upstream have another. The capacity is the highest
+rate at which less than 1 % is lost by clients that wait a quarter of a second, so that a queue does not pass for
+capacity, found by doubling and halving. Then --times as many queries come, of
+which 99 % are those of four large clients and 1 % that of a small one. Clients wait three seconds.
+
+  goodput   queries answered with NOERROR in time, in percent of the capacity
+  p99       of all queries that were answered
+  small     queries of the small client that got no answer, in percent
+
+Exits 1 unless goodput is 90 % or more, p99 below 500 ms and the small client loses less than 5 %.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import stage_common as stage
+
+LARGE, SMALL = [f"127.0.66.{i}" for i in range(1, 5)], "127.0.0.2"
+PATIENCE_MS, CAPACITY_PATIENCE_MS = 3000, 250
+CAPACITY_LOSS = 0.01
+CAPACITY_STEPS = 5  # of halving, after the doubling
+NAMES = {"miss": ["--unique"], "hit": ["--zipf", "0", "--names", "1000", "--suffix", "hot.example"]}
+
+
+def on_cpu(cpu):
+    return ["taskset", "-c", str(cpu)] if (os.cpu_count() or 1) > 1 else []
+
+
+class Loads:
+    """Loads that run at once, and their reports."""
+
+    def __init__(self, bench, port, kind):
+        self.command = [*on_cpu(1), bench, "load", "--server", f"127.0.0.1@{port}", "--json", "--quiet",
+                        "--connections", "16", "--in-flight", "16384", *NAMES[kind]]
+
+    def run(self, *loads, patience_ms=PATIENCE_MS):
+        """loads: (rate, seconds, sources)"""
+        running = []
+        for rate, seconds, sources in loads:
+            words = [word for source in sources for word in ("--source", source)]
+            running.append(subprocess.Popen([*self.command, *words, "--rate", str(rate), "--duration", str(seconds),
+                                             "--timeout", str(patience_ms)],
+                                            stdout=subprocess.PIPE, text=True))
+        return [json.loads(process.communicate()[0]) for process in running]
+
+
+def answered(report):
+    return report["rcodes"].get("NOERROR", 0)
+
+
+def lost(report):
+    return 1 - answered(report) / report["sent"]
+
+
+def capacity(loads, seconds, start):
+    """Queries a second."""
+    def holds_at(rate):
+        return lost(loads.run((rate, seconds, LARGE), patience_ms=CAPACITY_PATIENCE_MS)[0]) < CAPACITY_LOSS
+
+    low, high = 0, start
+    while holds_at(high):
+        low, high = high, 2 * high
+    for _ in range(CAPACITY_STEPS):
+        rate = (low + high) / 2
+        if holds_at(rate):
+            low = rate
+        else:
+            high = rate
+    return low
+
+
+def overload(loads, most, args):
+    rate = args.times * most
+    large, small = loads.run((rate * 0.99, args.seconds, LARGE), (rate * 0.01, args.seconds, [SMALL]))
+    goodput = (answered(large) + answered(small)) / args.seconds
+    p99 = max(report["latency_us"]["p99"] for report in (large, small)) / 1e3
+    return {"capacity": most, "goodput_percent": 100 * goodput / most, "p99_ms": p99,
+            "small_lost_percent": 100 * lost(small), "large_lost_percent": 100 * lost(large)}
+
+
+def servers(args, folder, upstream):
+    """(name, a context that gives a server with a port)"""
+    zones = [{"name": ".", "upstreams": upstream.servers}]
+    limits = {"workers": 1, "max-waiting": 100000, "max-waiting-per-client": 100000}
+    yield "nailupd", lambda: stage.Nailupd(
+        args.daemon or args.programs.nailupd, folder, {"server": limits, "forward-zones": zones},
+        nailupctl=args.programs.nailupctl, wrapper=args.wrapper)
+    if args.unbound:
+        yield "Unbound", lambda: stage.Unbound(args.unbound, folder, upstream.port, "udp", wrapper=args.wrapper)
+
+
+def measure(args, make, kind):
+    with make() as server:
+        loads = Loads(args.programs.bench, server.port, kind)
+        if kind == "hit":
+            loads.run((2000, 2, LARGE))
+        most = capacity(loads, args.capacity_seconds, args.start)
+        result = overload(loads, most, args)
+    return result
+
+
+def holds(result):
+    return (result["goodput_percent"] >= 90 and result["p99_ms"] < 500 and result["small_lost_percent"] < 5)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--build", required=True, help="a folder that nailup was built in")
+    add("--daemon", help="another nailupd, for example a slow one that was built with a sanitizer")
+    add("--unbound", help="a path, to be measured too")
+    add("--kind", choices=list(NAMES), action="append", help="of queries (miss)")
+    add("--seconds", type=float, default=8, help="of the overload")
+    add("--capacity-seconds", type=float, default=1.5, help="of each step")
+    add("--times", type=float, default=3)
+    add("--start", type=float, default=2000, help="the rate that is tried first")
+    add("--nice", type=int, help="for all that is started; below 0 it takes CAP_SYS_NICE")
+    add("--json", action="store_true")
+    args = parser.parse_args()
+    args.programs = stage.Programs(args.build)
+    args.wrapper = on_cpu(0)
+    if args.nice is not None:
+        os.nice(args.nice)
+    return args
+
+
+def main():
+    args = parse_arguments()
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="overload-") as folder, contextlib.ExitStack() as stack:
+        upstream = stack.enter_context(stage.Responder(args.programs.bench, folder, ["127.0.0.1"]))
+        for kind in args.kind or ["miss"]:
+            for name, make in servers(args, folder, upstream):
+                rows.append({"server": name, "kind": kind, **measure(args, make, kind)})
+    if args.json:
+        print(json.dumps(rows, indent=1))
+    else:
+        print("| server | queries | capacity a second | goodput % of it | p99 ms | small client lost % | large ones % |\n"
+              "|---|---|---|---|---|---|---|")
+        for row in rows:
+            print(f"| {row['server']} | {row['kind']} | {row['capacity']:.0f} | {row['goodput_percent']:.0f} | "
+                  f"{row['p99_ms']:.0f} | {row['small_lost_percent']:.1f} | {row['large_lost_percent']:.1f} |")
+    return 0 if all(holds(row) for row in rows if row["server"] == "nailupd") else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
