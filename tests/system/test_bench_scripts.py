@@ -15,8 +15,8 @@ from conftest import BUILD, ROOT
 
 pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
 
-SCRIPTS = ["bench/cache_memory.py", "bench/flood.py", "bench/idle.py", "bench/recursion.py", "bench/scaling.py",
-           "bench/start.py", "tests/soak/churn.py"]
+SCRIPTS = ["bench/cache_memory.py", "bench/flood.py", "bench/idle.py", "bench/overload.py", "bench/recursion.py",
+           "bench/scaling.py", "bench/start.py", "tests/soak/churn.py"]
 MEASURED, MISSED, CANNOT = 0, 1, 2
 
 
