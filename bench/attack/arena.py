@@ -39,6 +39,7 @@ table ip attack {{
   counter upstream_dials {{}}
   counter silent {{}}
   counter dead {{}}
+  counter flooded {{}}
   chain arriving {{
     type filter hook input priority 0; policy accept;
     ip saddr {HOSTILE}.0.0/16 ip daddr {IP} counter name client_in
@@ -48,7 +49,7 @@ table ip attack {{
     ip daddr {zones.SILENT}.0/24 counter name silent drop
     ip daddr {zones.DEAD}.0/24 counter name dead drop
     ip daddr {zones.TRUNCATING}.0/24 ip protocol tcp drop
-    ip daddr {zones.FLOODED}.0/17 drop
+    ip daddr {zones.FLOODED}.0/17 counter name flooded drop
   }}
 }}
 """

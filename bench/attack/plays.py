@@ -10,6 +10,7 @@ import pathlib
 import re
 import socket
 import ssl
+import struct
 import subprocess
 import threading
 import time
@@ -20,7 +21,7 @@ import sandbox
 import streams
 import verdict
 import zones
-from wire import TXT, framed, query
+from wire import MX, TXT, framed, query
 
 WARM_UP = 20
 SOURCES = 50  # addresses of one process of `nailup-bench load`
@@ -213,7 +214,7 @@ def refused(where, row, quick):
 def zone_flood(where, row, quick):
     """Random names, each below a zone of its own with 13 silent servers; honest zones that were never seen."""
     seconds, rate, honest_count = (1.5, 300, 10) if quick else (9, row.amount, 68)
-    names = write_names(where, "names", [f"q{n}.r{n}.flood A" for n in range(int(seconds * rate) + 10)])
+    names = write_names(where, "names", [f"q{n}.r{n}.evil.flood A" for n in range(int(seconds * rate) + 10)])
     with arena.Gauge(where.server) as gauge:
         load = where.load("--rate", rate, "--queries", names, "--duration", seconds, "--timeout", 8000,
                           *sources(streams.addresses(8)))
@@ -221,20 +222,20 @@ def zone_flood(where, row, quick):
         beside = honest.Honest([f"{arena.ALLOWED}.1.1"], honest.never_seen(100), honest_count / (seconds / 2), honest_count)
         points = beside.points(is_cut=False)
         report = arena.report_of(load)
-    return {**suffered(points), **spent(gauge), "packets": gauge.upstream_packets() / max(1, report["sent"])}
+    return {**suffered(points), **spent(gauge), "packets": gauge.upstream_packets() / max(1, report["sent"]),
+            "silent_packets": gauge.packets("flooded") / max(1, report["sent"])}
 
 
 def bombed(where, row, quick):
-    """DNSBomb: queries of one address whose large answers all come at once, and honest clients of its network."""
+    """Queries of one address whose large answers all come at once, and honest clients of its network."""
     seconds, rate = (0.6, 200) if quick else (1.5, row.amount)
-    names = write_names(where, "names", [f"q{n % 400}.bomb TXT" for n in range(int(rate * seconds) + 10)])
-    network = f"{arena.HOSTILE}.0"
+    zone, network = "pulse" if quick or "young" in row.name else "bomb", f"{arena.HOSTILE}.0"
     beside = honest.Honest([f"{network}.{n}" for n in range(101, 105)], honest.never_seen(5000), 50)
     time.sleep(0.5)
     with arena.Gauge(where.server) as gauge:
         attacker = Collector(f"{network}.1")
-        attacker.ask([f"q{n % 400}.bomb" for n in range(int(rate * seconds))], rate)
-        received, most = attacker.received(1 if quick else 3)
+        attacker.ask([f"q{n % 400}.{zone}" for n in range(int(rate * seconds))], rate)
+        received, most = attacker.received((zones.PULSE_S if zone == "pulse" else zones.BOMB_S) + 1 - quick * 0.5)
     points = beside.points()
     return {**suffered(points), **spent(gauge), "packets": gauge.upstream_packets() / max(1, attacker.sent_packets),
             "bytes_ratio": received / attacker.sent_bytes, "burst_ratio": most / attacker.sent_bytes}
@@ -472,6 +473,33 @@ def poisoning(where, row, quick):
 def is_harmed(answer):
     """A false address, or the denial of a name that exists."""
     return answer is not None and (socket.inet_aton(zones.POISON) in answer or answer[3] & 15 == 3)
+
+
+# ---- packets that cost much to read ----
+
+def crafted(where, row, quick):
+    """Datagrams with hundreds of EDNS options, and names whose answers are 60 KB of compressed names."""
+    seconds, each = (0.5, 3) if quick else (3, 40)
+    warm(where, honest.cached())
+    flooders = [arena.client_socket(address) for address in streams.addresses(8)]
+    packet = query("w1.cached.near0", options=struct.pack(">HH", 65001, 0) * 280)
+    with arena.Gauge(where.server) as gauge:
+        beside = honest.Honest([f"{arena.ALLOWED}.1.1"], honest.cached(), 100)
+        start, sent = time.monotonic(), 0
+        while time.monotonic() < start + seconds:
+            for client in flooders:
+                client.send(packet)
+            sent += len(flooders)
+            time.sleep(max(0, start + sent / row.amount - time.monotonic()))
+        time.sleep(0.2)
+        points = beside.points()
+    figures = {**suffered(points), **spent(gauge)}
+    with arena.Gauge(where.server) as gauge:
+        for number in range(each):
+            flooders[0].send(query(f"q{number}.names", MX))
+            time.sleep(0.05)
+        time.sleep(0.5)
+    return {**figures, "names_us": gauge.cpu_us / each}
 
 
 # ---- amplification ----

@@ -8,7 +8,7 @@ import random
 import socket
 import struct
 
-A, NS, CNAME, SOA, TXT, DNAME = 1, 2, 5, 6, 16, 39
+A, NS, CNAME, SOA, MX, TXT, DNAME = 1, 2, 5, 6, 15, 16, 39
 NOERROR, SERVFAIL, NXDOMAIN, REFUSED = 0, 2, 3, 5
 QR, AA, TC = 0x8000, 0x0400, 0x0200
 QUESTION_NAME = b"\xc0\x0c"
@@ -21,10 +21,10 @@ def name(text):
     return b"".join(bytes([len(part)]) + part for part in labels) + b"\0"
 
 
-def query(text, kind=A, number=None, edns=1232):
+def query(text, kind=A, number=None, edns=1232, options=b""):
     """A client's query with RD; edns: the size that it offers, 0 for none."""
     number = random.randrange(65536) if number is None else number
-    option = b"\0" + struct.pack(">HHIH", 41, edns, 0, 0) if edns else b""
+    option = b"\0" + struct.pack(">HHIH", 41, edns, 0, len(options)) + options if edns else b""
     return struct.pack(">6H", number, 0x0100, 1, 0, 0, 1 if edns else 0) + name(text) + struct.pack(">HH", kind, 1) + option
 
 
@@ -64,6 +64,7 @@ class Reply:
     ttl_s: int = 300
     delay_s: float = 0.0
     is_together: bool = False  # at the next multiple of delay_s since the zone's first query
+    packed: tuple = ()  # (how many, bytes) of answers instead, as packed_names() makes them
     number: int = None  # another id than the query's
     question: bytes = None  # another question than the query's
 
@@ -95,11 +96,26 @@ def encoded(asked, reply, is_tcp):
     sections = [b"".join(record(*one, reply.ttl_s, asked) for one in several)
                 for several in (reply.answers, reply.authorities, reply.additionals)]
     counts = [len(reply.answers), len(reply.authorities), len(reply.additionals) + asked.has_edns]
+    if reply.packed:
+        counts[0], sections[0] = reply.packed
     option = b"\0" + struct.pack(">HHIH", 41, UDP_MAX, 0, 0) if asked.has_edns else b""
     body = b"".join(sections) + option
     if not is_tcp and 12 + len(question) + len(body) > UDP_MAX:
         flags, counts, body = flags | TC, [0, 0, int(asked.has_edns)], option
     return struct.pack(">6H", number, flags, 1, *counts) + question + body
+
+
+def packed_names(asked, size, depth=60):
+    """(how many, bytes) of MX records, each with a name of up to so many labels in four bytes: a label, and a pointer at the
+    name of the record before."""
+    start, body, number, before = 12 + len(asked.question), b"", 0, 12
+    while len(body) < size:
+        before = 12 if number % depth == 0 or before > 0x3FFF else before
+        body += QUESTION_NAME + struct.pack(">HHIHH", MX, 1, 300, 6, number & 0xFFFF)
+        at = start + len(body)
+        body += b"\1x" + struct.pack(">H", 0xC000 | before)
+        before, number = at, number + 1
+    return number, body
 
 
 def a(owner, address):

@@ -5,8 +5,8 @@ below the root. All of it is pure; hostile.py carries it."""
 
 import random
 
-from wire import (A, CNAME, DNAME, NOERROR, NS, NXDOMAIN, REFUSED, SERVFAIL, TXT, Reply, a, cname, name, ns, soa,
-                  txt)
+from wire import (A, CNAME, DNAME, MX, NOERROR, NS, NXDOMAIN, REFUSED, SERVFAIL, TXT, Reply, a, cname, name, ns,
+                  packed_names, soa, txt)
 
 ROOT, EVIL, OTHER, HOST = "198.18.66.1", "198.18.67.1", "198.18.67.2", "198.18.67.3"
 ITSELF, CUT, FAILING, DEEPEST = 10, 70, 100, 60  # parts of the addresses of other servers
@@ -15,8 +15,8 @@ TLD_SERVERS = ("198.18.1.1", "198.18.1.2")  # of the honest hierarchy
 SILENT, DEAD, TRUNCATING, FLOODED = "198.19.1", "198.19.2", "198.19.3", "198.19.128"
 ZONES_EACH = 10  # zones of a kind that have servers of their own
 GOOD, POISON = "192.0.2.1", "203.0.113.66"
-BOMB_S, BOMB_BYTES = 1.6, 1000
-BIG_BYTES = 16000
+BOMB_S, PULSE_S, BOMB_BYTES = 4.5, 1.6, 1000
+BIG_BYTES, NAMES_BYTES = 16000, 60000
 SERVERS = 13  # of a zone, as the root has
 
 
@@ -78,11 +78,15 @@ def number_of(label, default=0):
 
 # ---- a function for each zone: (query, address of the server) -> Reply, or None for silence ----
 
-def flood(query, _):
-    """Each name is below a zone of its own, which has 13 silent servers."""
+def flood(query, address):
+    """Each name is below a zone of its own in evil.flood, which has 13 silent servers."""
     if is_at(query, 1):
         return nodata(top_of(query))
-    return cut(query, 2, SERVERS, lambda _: silent_address(random.randrange(32000)))
+    if address == EVIL:
+        return cut(query, 2, 1, lambda _: OTHER)
+    if is_at(query, 2):
+        return nodata(below(query, 2))
+    return cut(query, 3, SERVERS, lambda _: silent_address(random.randrange(32000)))
 
 
 def silent(_query, _):
@@ -127,11 +131,18 @@ def big(query, _):
     return Reply((txt(None, BIG_BYTES),)) if query.kind == TXT else nodata(top_of(query))
 
 
-def bomb(query, _):
-    """All answers leave late and together, and are large."""
-    if is_at(query, 1):
-        return nodata(top_of(query))
-    return Reply((txt(None, BOMB_BYTES),), delay_s=BOMB_S, is_together=True) if query.kind == TXT else nodata(top_of(query))
+def names(query, _):
+    """64 KB of compressed names, over TCP."""
+    return Reply(packed=packed_names(query, NAMES_BYTES)) if query.kind == MX else nodata(top_of(query))
+
+
+def bomb(held_s):
+    def answer(query, _):
+        """All answers leave late and together, and are large."""
+        if query.kind != TXT or is_at(query, 1):
+            return nodata(top_of(query))
+        return Reply((txt(None, BOMB_BYTES),), delay_s=held_s, is_together=True)
+    return answer
 
 
 def chain(query, _):
@@ -331,7 +342,7 @@ FORGED_S, GUESSES = 0.15, 60
 FORGED = ("id", "source", "question")
 
 ZONES = {"forged": forged, "poison": poison, "flood": flood, "silent": silent, "dead": dead, "refused": failing(REFUSED), "servfail": failing(SERVFAIL),
-         "truncated": truncated, "ports": ports, "big": big, "bomb": bomb, "chain": chain, "zchain": zone_chain,
+         "truncated": truncated, "ports": ports, "big": big, "names": names, "bomb": bomb(BOMB_S), "pulse": bomb(PULSE_S), "chain": chain, "zchain": zone_chain,
          "cchain": cut_chain, "deep": deep, "cuts": cuts, "endless": endless, "nxns": nxns, "nxnsdeep": nxns_deep,
          "tsuname": tsuname, "camp": camp, "dname": dname, "itself": itself}
 

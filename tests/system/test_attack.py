@@ -44,8 +44,8 @@ def test_the_median_of_rounds_leaves_out_rounds_without_the_figure():
 
 
 def test_a_hostile_zone_refers_to_thirteen_silent_servers_in_one_datagram():
-    said = look("import wire, zones; asked = wire.Query(wire.query('q1.r99999.flood'))\n"
-                "packet = wire.encoded(asked, zones.answer(asked, 'flood', zones.EVIL), False)\n"
+    said = look("import wire, zones; asked = wire.Query(wire.query('q1.r99999.evil.flood'))\n"
+                "packet = wire.encoded(asked, zones.answer(asked, 'flood', zones.OTHER), False)\n"
                 "print(packet[6:12].hex(), packet[2] & 2, len(packet) <= wire.UDP_MAX)")
     assert said == ["0000000d000e 0 True"]
 
