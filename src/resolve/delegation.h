@@ -34,6 +34,7 @@ enum {
     DELEGATION_ADDRS_EACH_MAX = 8, /* of one server: one alone must not take all places */
     DELEGATION_NAME_BYTES = 1024,  /* the zone's name and those of its servers */
     DELEGATION_NONE = -1,          /* no server */
+    DELEGATION_UNMINTED = UINT8_MAX, /* the zone that named it is not known */
 };
 
 enum delegation_origin {
@@ -60,6 +61,7 @@ struct delegation {
     enum delegation_origin origin;
     uint8_t zone_len; /* its name comes first in names */
     uint8_t server_count, addr_count;
+    uint8_t minter_labels; /* of the zone above whose referral this is, or DELEGATION_UNMINTED */
     uint16_t names_len;
     uint64_t ends_at; /* us; UINT64_MAX: never */
     struct delegation_server servers[DELEGATION_SERVERS_MAX];

@@ -19,29 +19,33 @@ static bool is_among(struct upstream *const *group, size_t count, const struct u
 }
 
 static struct upstream *meet(const struct recursion_options *recursion, struct upstreams *upstreams,
-                             const struct addr *ip, unsigned *strangers)
+                             const struct addr *ip, size_t strangers, bool *is_stranger)
 {
     struct route_upstream met;
     if (!recursion->meet || !recursion->meet(recursion->meet_context, ip, &met))
         return NULL;
-    if (!upstreams_have_heard(upstreams, &met.addr, &met.options) &&
-        (*strangers)++ >= MET_STRANGERS_MAX)
+    *is_stranger = !upstreams_have_heard(upstreams, &met.addr, &met.options);
+    if (*is_stranger && strangers >= MET_STRANGERS_MAX)
         return NULL;
     return upstreams_meet(upstreams, &met.addr, &met.options);
 }
 
 size_t met_hold(const struct recursion_options *recursion, struct upstreams *upstreams,
-                const struct addr *ips, size_t count, struct upstream **out, size_t most)
+                const struct addr *ips, size_t count, struct upstream **out, size_t most,
+                size_t *strangers)
 {
     size_t held = 0, first = count > MET_STRANGERS_MAX ? rand_u64() % count : 0;
-    unsigned strangers = 0;
+    *strangers = 0;
     for (size_t i = 0; i < count && held < most; i++) {
         const struct addr *ip = &ips[(first + i) % count];
-        struct upstream *upstream = meet(recursion, upstreams, ip, &strangers);
-        if (upstream && is_among(out, held, upstream))
+        bool is_stranger;
+        struct upstream *upstream = meet(recursion, upstreams, ip, *strangers, &is_stranger);
+        if (upstream && is_among(out, held, upstream)) {
             upstreams_drop(upstream);
-        else if (upstream)
+        } else if (upstream) {
             out[held++] = upstream;
+            *strangers += is_stranger;
+        }
     }
     return held;
 }

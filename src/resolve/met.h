@@ -22,10 +22,12 @@ enum { MET_STRANGERS_MAX = 12 };
 /*
  * The upstreams with these addresses, at most `most`, each once: without those that must not be
  * asked, those that there is no room for, and strangers above their bound. Each is held until
- * met_drop(). Returns how many; 0 when nobody may be asked.
+ * met_drop(). Returns how many; 0 when nobody may be asked. *strangers: how many of them never
+ * answered.
  */
 size_t met_hold(const struct recursion_options *recursion, struct upstreams *upstreams,
-                const struct addr *ips, size_t count, struct upstream **out, size_t most);
+                const struct addr *ips, size_t count, struct upstream **out, size_t most,
+                size_t *strangers);
 
 void met_drop(struct upstream *const *group, size_t count);
 

@@ -43,10 +43,10 @@ static const struct route_strategies strategies = {
 /* ---- servers that recursion meets ---- */
 
 static size_t hold_met(void *context, const struct addr *ips, size_t count, struct upstream **out,
-                       size_t most)
+                       size_t most, size_t *strangers)
 {
     const struct tasks *tasks = context;
-    return met_hold(&tasks->recursion, tasks->upstreams, ips, count, out, most);
+    return met_hold(&tasks->recursion, tasks->upstreams, ips, count, out, most, strangers);
 }
 
 static bool lacks_family(void *context, int family)

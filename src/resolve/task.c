@@ -19,6 +19,8 @@ static void on_due(struct timer *timer)
 {
     struct task *task = CONTAINER_OF(timer, struct task, wait);
     struct tasks *tasks = task->tasks;
+    if (task->gives_way && !task_cut_give_way(task))
+        return;
     const struct exchange_failure nobody = {.full = task->zone_full};
     struct event event = {.kind = EVENT_TIME};
     if (task->nobody)
@@ -179,6 +181,7 @@ enum resolver_result task_join(struct tasks *tasks, const struct cache_key *key,
         return result;
     if (trace)
         task->trace = trace_ref(trace);
+    task->client = waiter->client;
     list_append(&task->waiters, &waiter->node);
     task_start(task);
     return RESOLVER_WAITING;
@@ -197,6 +200,7 @@ enum resolver_result task_join_alias(struct tasks *tasks, const struct cache_key
         return RESOLVER_FULL;
     if (trace)
         task->trace = trace_ref(trace);
+    task->client = waiter->client;
     list_append(&task->waiters, &waiter->node);
     start_with(task, &event, head);
     return RESOLVER_WAITING;

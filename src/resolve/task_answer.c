@@ -72,6 +72,8 @@ static enum exchange_verdict on_answer(void *owner, const struct exchange_answer
     at_hand.event = &event;
     if (task->zone->is_authoritative) {
         task_cut_note(task, &from->source.addr, &response, from->message);
+        if (response_is_useful(response.kind) || response.kind == RESPONSE_REFERRAL)
+            task_cut_note_answer(task);
         if (task_cut_read(task, &response, from, &tasks->cut))
             event.delegation = &tasks->cut;
         at_hand.part_ttl_s = task_cut_ttl(&response, from->message);
@@ -98,6 +100,8 @@ static void on_failed(void *owner, const struct exchange_failure *failure)
     struct tasks *tasks = task->tasks;
     struct event event = {.kind = EVENT_FAILED, .exchange = failure};
     task_lead_end(task);
+    if (!failure->any_answer && !failure->full)
+        task_cut_note_silence(task);
     if (task_is_traced(task))
         task_trace_given_up(task, failure);
     task_feed_event(task, &event, NULL);

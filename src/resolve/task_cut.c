@@ -328,11 +328,96 @@ static void put_last(const struct iterate_world *world, struct addr *ips, size_t
     memcpy(ips + kept, last, moved * sizeof(*last));
 }
 
+/* ---- strangers ---- */
+
+/* The zone whose referral named the servers of this cut: said by the referral, else the closest cut
+ * above that is known. */
+static struct name minter_of(struct task *task, const struct delegation *cut)
+{
+    struct name zone = delegation_zone(cut), name = zone;
+    bool is_known = false;
+    if (cut->minter_labels != DELEGATION_UNMINTED)
+        return name_suffix(zone, cut->minter_labels);
+    cache_read_begin();
+    while (!is_known && !name_is_root(name)) {
+        struct cache_key key;
+        struct answer found;
+        name = name_parent(name);
+        cut_key(task, name, &key);
+        is_known = cache_find(task->tasks->cache, &key, loop_now(task->tasks->loop), &found) &&
+                   found.kind == ANSWER_POSITIVE;
+    }
+    cache_read_end();
+    return name;
+}
+
+/* The rest of its life is a timer's, as the task may be on the stack. */
+static void give_way(struct tasks *tasks, struct strangers_ask *ask)
+{
+    struct task *task = CONTAINER_OF(ask, struct task, strangers);
+    strangers_were_silent(&tasks->strangers, &ask->key, loop_now(tasks->loop));
+    strangers_remove(&tasks->strangers, ask);
+    task->gives_way = true;
+    timer_start(tasks->loop, &task->wait, loop_now(tasks->loop));
+    STATS_INC(tasks->stats, recursion_bound_strangers);
+}
+
+bool task_cut_give_way(struct task *task)
+{
+    bool was_asking = task->exchange.active;
+    if (was_asking)
+        exchange_stop(&task->exchange);
+    task_cut_drop(task);
+    task->nobody = task->zone_full = was_asking;
+    return was_asking;
+}
+
+static void shorten(struct task *task, size_t most)
+{
+    const struct iterate_world *world = task->tasks->world;
+    if (task->met_count <= most)
+        return;
+    world->drop(world->context, task->met + most, task->met_count - most);
+    task->met_count = (uint8_t)most;
+}
+
+/* Takes a place among the questions to strangers. Where some of the servers are known, the zone
+ * counts as its own minter: they are common, and finding that costs a look for each label. */
+static void enter_strangers(struct task *task, const struct delegation *cut, size_t strangers)
+{
+    struct tasks *tasks = task->tasks;
+    uint64_t now = loop_now(tasks->loop);
+    bool are_all = strangers == task->met_count;
+    struct name zone = delegation_zone(cut), minter = are_all ? minter_of(task, cut) : zone;
+    struct strangers_key key = strangers_key(&tasks->strangers, minter, zone, task->client);
+    struct strangers_ask *older = strangers_giving_way(&tasks->strangers, &key);
+    if (older)
+        give_way(tasks, older);
+    task->tries = are_all ? strangers_tries(&tasks->strangers, &key, now) : 0;
+    if (task->tries)
+        shorten(task, task->tries);
+    strangers_add(&tasks->strangers, &task->strangers, &key);
+}
+
+void task_cut_note_silence(struct task *task)
+{
+    struct tasks *tasks = task->tasks;
+    if (strangers_has(&task->strangers))
+        strangers_were_silent(&tasks->strangers, &task->strangers.key, loop_now(tasks->loop));
+}
+
+void task_cut_note_answer(struct task *task)
+{
+    struct tasks *tasks = task->tasks;
+    if (strangers_has(&task->strangers))
+        strangers_answered(&tasks->strangers, &task->strangers.key, loop_now(tasks->loop));
+}
+
 bool task_cut_hold(struct task *task, const struct step_ask_cut *ask)
 {
     const struct iterate_world *world = task->tasks->world;
     struct addr ips[DELEGATION_ADDRS_MAX];
-    size_t count = 0;
+    size_t count = 0, strangers = 0;
     task_cut_drop(task);
     task->asked_zone = delegation_zone(ask->cut);
     for (unsigned i = ask->first; i < ask->cut->addr_count; i++) {
@@ -343,10 +428,15 @@ bool task_cut_hold(struct task *task, const struct step_ask_cut *ask)
         put_last(world, ips, count);
     if (world && count)
         task->met_count =
-            (uint8_t)world->hold(world->context, ips, count, task->met, ARRAY_LEN(task->met));
+            (uint8_t)world->hold(world->context, ips, count, task->met, ARRAY_LEN(task->met),
+                                 &strangers);
     const struct upstreams *upstreams = task->tasks->upstreams;
     task->zone_full = !task->met_count && upstreams && upstreams_are_too_many(upstreams);
-    return task->met_count && may_ask_zone(task);
+    if (!task->met_count || !may_ask_zone(task))
+        return false;
+    if (strangers)
+        enter_strangers(task, ask->cut, strangers);
+    return true;
 }
 
 uint64_t task_cut_doubtful(const struct task *task, struct upstream *const *group, size_t count)
@@ -381,6 +471,11 @@ void task_cut_drop(struct task *task)
     const struct iterate_world *world = task->tasks->world;
     task_lead_end(task);
     list_remove(&task->follows);
+    strangers_remove(&task->tasks->strangers, &task->strangers);
+    if (task->gives_way)
+        timer_stop(&task->wait);
+    task->gives_way = false;
+    task->tries = 0;
     if (!task->met_count)
         return;
     world->drop(world->context, task->met, task->met_count);

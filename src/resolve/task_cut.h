@@ -24,9 +24,10 @@ struct iterate_world {
     struct iterate_rules rules;
     struct delegation hints;
     /* The upstreams at these addresses, of which the ports have no meaning, at most `most`; without
-     * those that must not be asked. Each is held until drop(). Returns how many. */
+     * those that must not be asked. Each is held until drop(). Returns how many; *strangers: how
+     * many of them never answered. */
     size_t (*hold)(void *context, const struct addr *ips, size_t count, struct upstream **out,
-                   size_t most);
+                   size_t most, size_t *strangers);
     void (*drop)(void *context, struct upstream *const *group, size_t count);
     /* Whether this machine has no way to servers of the IP version (AF_INET, AF_INET6) just now.
      * NULL: it has one to both. */
@@ -65,6 +66,15 @@ void task_cut_note(struct task *task, const struct addr *server, const struct re
 
 /* Those that were asked are held no longer; when the exchange has ended. */
 void task_cut_drop(struct task *task);
+
+/* It gave way to another question to strangers: its exchange ends. True: what it asked has failed
+ * for lack of room. False: it was over before. */
+bool task_cut_give_way(struct task *task);
+
+/* For the score of the zone that named the strangers asked (resolve/strangers.h), if any are: all
+ * stayed silent; or one of them gave a useful answer. */
+void task_cut_note_silence(struct task *task);
+void task_cut_note_answer(struct task *task);
 
 /* Whether another's question to the cut could help: it is the first to these servers, and their
  * zone has not failed before. */

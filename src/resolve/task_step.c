@@ -77,6 +77,8 @@ static void add_wishes(const struct task *task, struct exchange_question *questi
     question->doubtful = task_cut_doubtful(task, group, count);
     if ((size_t)__builtin_popcountll(question->doubtful) == count)
         question->attempts_max = TASK_LAME_ATTEMPTS_MAX;
+    if (task->tries)
+        question->attempts_max = task->tries;
     question->attempts_left = &task->budget->attempts_left;
     question->rests_the_dead = true;
 }

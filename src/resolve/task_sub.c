@@ -126,6 +126,7 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
     if (result != RESOLVER_WAITING)
         return false;
     link_sub(task, sub, child);
+    child->client = task->client;
     if (task->is_refresh)
         tasks_set_refresh(child);
     if (task->budget)

@@ -42,6 +42,7 @@ bool tasks_init(struct tasks *tasks, size_t max)
     tasks->max = max;
     tasks->delivering = tasks->closing = false;
     zone_load_init(&tasks->load);
+    strangers_init(&tasks->strangers, max, tasks->load.seed);
     memset(tasks->leaders, 0, sizeof(tasks->leaders));
     list_init(&tasks->idle);
     list_init(&tasks->slabs);
@@ -112,6 +113,7 @@ bool tasks_set_max(struct tasks *tasks, size_t max)
         free(old);
     }
     tasks->max = max;
+    strangers_set_max(&tasks->strangers, max);
     return true;
 }
 
@@ -155,7 +157,10 @@ static void reset(struct task *task, struct tasks *tasks, const struct cache_key
     task->leads = task->followed = 0;
     list_init(&task->followers);
     list_init(&task->follows);
-    task->met_count = 0;
+    task->met_count = task->tries = 0;
+    task->gives_way = false;
+    strangers_ask_init(&task->strangers);
+    task->client = 0;
     task->nobody = task->zone_full = false;
     task->owned = NULL;
     for (unsigned i = 0; i < TASK_SUBS_MAX; i++)

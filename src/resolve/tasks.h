@@ -21,6 +21,7 @@
 #include "resolve/compose.h"
 #include "resolve/retry.h"
 #include "resolve/route.h"
+#include "resolve/strangers.h"
 #include "resolve/strategy.h"
 #include "resolve/waiter.h"
 #include "resolve/zone_load.h"
@@ -96,6 +97,10 @@ struct task {
     struct name asked_zone; /* whose servers these were; of the zone, or in the memory */
     struct upstream *met[DELEGATION_ADDRS_MAX]; /* held while they are asked */
     uint8_t met_count;
+    uint8_t tries; /* queries that it may send to these; 0: as many as an exchange may */
+    bool gives_way; /* to another question to strangers, when wait is due */
+    struct strangers_ask strangers; /* in the table while some of met never answered */
+    uint64_t client; /* struct waiter.client of the question that it was started for */
     uint16_t load_place;      /* of the zone asked, while met_count is set */
     bool nobody;              /* wait is for the end of an exchange that had nobody to ask */
     bool zone_full;           /* and why: too many ask that zone, or too many servers are asked */
@@ -154,6 +159,7 @@ struct tasks {
     struct delegation cut;              /* that came last */
     struct task *leaders[TASK_LEADERS]; /* task_follow.h */
     struct zone_load load;              /* of the zones that are asked */
+    struct strangers strangers;         /* that are asked */
     struct lame *lame;                  /* of zones that hold themselves what they are asked for */
 };
 

@@ -6,6 +6,7 @@
 /* Who waits for an answer, and what asking may lead to. */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/list.h"
 #include "base/tap.h"
@@ -15,6 +16,7 @@
 struct waiter {
     struct list node;
     bool takes_stale; /* a client, to whom a stale answer (RFC 8767) is better than a failure */
+    uint64_t client;  /* tells clients apart where what they cause is bounded; 0: ourselves */
     /* Set for the call: the upstream whose answer this is; NULL: it is no upstream's. Borrowed. */
     const struct tap_source *source;
     /* The answer, borrowed for the call, SERVFAIL and the like included (kind ANSWER_FAILURE). The

@@ -230,7 +230,7 @@ static struct request *hold(struct sink *sink, const struct query *query, uint64
         return NULL;
     }
     fill_request(request, sink, query, path);
-    request->client = client;
+    request->client = request->waiter.client = client;
     list_append(&sink->waiting, &request->node);
     sink->waiting_count++;
     sink->requests->waiting_count++;

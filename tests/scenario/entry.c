@@ -144,6 +144,8 @@ static bool adjust_word(struct reading *work, const char *word)
         return reader_duration(value, &entry->gap_us);
     if ((value = reader_value(word, "copies")))
         entry->copies = (unsigned)strtoul(value, NULL, 10);
+    else if ((value = reader_value(word, "mints")))
+        entry->mints = MIN((unsigned)strtoul(value, NULL, 10), (unsigned)ENTRY_MINTS_MAX);
     else if ((value = reader_value(word, "pieces")))
         entry->piece_bytes = (unsigned)strtoul(value, NULL, 10);
     else

@@ -64,7 +64,13 @@ enum entry_adjust {
 /* MATCH cookie=none|client|server: of a query, the last with a part of the server's. */
 enum entry_cookie { COOKIE_NONE, COOKIE_CLIENT, COOKIE_SERVER };
 
-enum { EDE_ANY = -1, EDE_ABSENT = -2, ENTRY_EDE_MAX = 4, ENTRY_SAYS_MAX = 64 };
+enum {
+    EDE_ANY = -1,
+    EDE_ABSENT = -2,
+    ENTRY_EDE_MAX = 4,
+    ENTRY_SAYS_MAX = 64,
+    ENTRY_MINTS_MAX = 15,
+};
 
 /* One message of an entry; most have one. */
 struct entry_packet {
@@ -85,6 +91,7 @@ struct entry {
     uint16_t id;              /* of the message: REPLY id=N */
     uint64_t sleep_us, gap_us;
     unsigned copies, piece_bytes;
+    unsigned mints; /* of ADJUST mints=N */
     struct entry_packet *packets;
 };
 

@@ -235,6 +235,14 @@ static bool do_check_writes(struct play *play)
            is(play, "most_a_turn", fake_conn_most_writes_a_turn(conn));
 }
 
+/* CHECK_COUNTS sockets_most=N: of queries over UDP, that were open at once. */
+static bool opened_most(struct play *play)
+{
+    size_t most = fake_net_counts(play->world.net).most_open_queries;
+    return most <= play_number(play, "sockets_most", UINT64_MAX) ||
+           play_fail(play, "%zu sockets were open", most);
+}
+
 /* CHECK_COUNTS [used=N] ...: what the worker itself counts. */
 static bool do_check_counts(struct play *play)
 {
@@ -242,7 +250,8 @@ static bool do_check_counts(struct play *play)
            is(play, "ready", (uint64_t)play->world.stats.upstream_ready) &&
            is(play, "in_flight", (uint64_t)play->world.stats.upstream_in_flight) &&
            is(play, "cold", (uint64_t)play->world.stats.upstream_cold_queries) &&
-           is(play, "forged", (uint64_t)play->world.stats.upstream_forged);
+           is(play, "forged", (uint64_t)play->world.stats.upstream_forged) &&
+           opened_most(play);
 }
 
 const struct play_verb play_stream_verbs[] = {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "dns/edns.h"
 #include "dns/message.h"
 #include "scenario/match.h"
@@ -39,6 +40,16 @@ void servers_add(struct world *world, const struct addr *addr)
     place->world = world;
     place->server = fake_server_new(world->net, addr, &handler, place);
     fake_server_set_latency(place->server, WORLD_LATENCY_US);
+}
+
+void servers_add_minted(struct world *world)
+{
+    struct addr addr;
+    struct prefix prefix;
+    MUST(addr_parse(&addr, "10.128.0.1@53", 0) == ERR_OK);
+    MUST(prefix_parse(&prefix, "10.128.0.0/9") == ERR_OK);
+    servers_add(world, &addr);
+    fake_server_take_prefix(fake_server_at(world->net, &addr), &prefix);
 }
 
 struct fake_server *servers_at(struct world *world, const struct addr *addr)
@@ -222,6 +233,31 @@ static size_t add_a(uint8_t *message, size_t len)
     return len + sizeof(record);
 }
 
+/* Makes the message a referral: the name asked becomes a zone cut with so many servers, each at an
+ * address in 10.128.0.0/9 that no other name has. */
+static size_t add_referral(uint8_t *message, size_t len, unsigned servers)
+{
+    size_t end = question_end(span_of(message, len));
+    if (!end)
+        return len;
+    uint32_t first = (uint32_t)hash_bytes(message + HEADER_LEN, end - HEADER_LEN, 0);
+    for (unsigned i = 0; i < 2 * servers; i++) {
+        uint8_t letter = (uint8_t)('a' + i % servers), *at = message + end;
+        const uint8_t ns[] = {0xc0, 0x0c, 0, 2, 0, 1, 0, 0, 14, 16, 0, 4, 1, letter, 0xc0, 0x0c};
+        const uint8_t glue[] = {1, letter, 0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 14, 16, 0, 4};
+        bool is_ns = i < servers;
+        memcpy(at, is_ns ? ns : glue, is_ns ? sizeof(ns) : sizeof(glue));
+        end += is_ns ? sizeof(ns) : sizeof(glue);
+        if (is_ns)
+            continue;
+        put_u32(message + end, 0x0a800000 | ((first + i) & 0x7fffff));
+        end += 4;
+    }
+    header_set_count(message, SECTION_AUTHORITY, (uint16_t)servers);
+    header_set_count(message, SECTION_ADDITIONAL, (uint16_t)servers);
+    return end;
+}
+
 /* The first letter of the name in the other case. */
 static void flip_case(uint8_t *message, size_t len)
 {
@@ -234,7 +270,7 @@ static void flip_case(uint8_t *message, size_t len)
 }
 
 /* message has room for any. Returns its length. */
-static size_t adjust(const struct world *world, const struct entry *entry, uint8_t *message,
+static size_t adjust(struct world *world, const struct entry *entry, uint8_t *message,
                      size_t len, struct span query)
 {
     bool is_ours = world->script->is_ours;
@@ -251,6 +287,10 @@ static size_t adjust(const struct world *world, const struct entry *entry, uint8
                question_end(query) - 4 - HEADER_LEN); /* the case of its name */
     if (entry->adjust & ADJUST_FLIP_CASE)
         flip_case(message, len);
+    if (entry->mints) {
+        servers_add_minted(world);
+        len = add_referral(message, len, entry->mints);
+    }
     if (entry->adjust & ADJUST_ANSWER_A)
         len = add_a(message, len);
     if (entry->adjust & (ADJUST_COOKIE | ADJUST_WRONG_COOKIE) || world->script->gives_cookies)

@@ -12,6 +12,9 @@
 /* Somebody is at this address from now on; nothing happens if somebody is already. */
 void servers_add(struct world *world, const struct addr *addr);
 
+/* One that is silent, at every address that ADJUST mints=N gives to servers. */
+void servers_add_minted(struct world *world);
+
 /* The server at the address, whatever its port; NULL: none. */
 struct fake_server *servers_at(struct world *world, const struct addr *addr);
 

@@ -25,6 +25,8 @@ struct fake_server {
     struct addr addr;
     const struct fake_server_handler *handler;
     void *owner;
+    struct prefix prefix; /* where has_prefix: of more addresses */
+    bool has_prefix;
     uint64_t latency_us;
     uint64_t accept_delay_us;
     enum fake_dial dial;

@@ -228,7 +228,9 @@ struct fake_server *fake_server_at(struct fake_net *net, const struct addr *addr
     LIST_EACH(node, &net->servers)
     {
         struct fake_server *server = LIST_ITEM(node, struct fake_server, node);
-        if (addr_equal(&server->addr, addr))
+        bool is_more = server->has_prefix && addr_port(addr) == addr_port(&server->addr) &&
+                       prefix_contains(&server->prefix, addr);
+        if (is_more || addr_equal(&server->addr, addr))
             return server;
     }
     return NULL;
@@ -247,6 +249,12 @@ struct fake_server *fake_server_new(struct fake_net *net, const struct addr *add
     server->latency_us = DEFAULT_LATENCY_US;
     list_append(&net->servers, &server->node);
     return server;
+}
+
+void fake_server_take_prefix(struct fake_server *server, const struct prefix *prefix)
+{
+    server->prefix = *prefix;
+    server->has_prefix = true;
 }
 
 const struct addr *fake_server_addr(const struct fake_server *server)

@@ -24,6 +24,7 @@
 #include <sys/types.h>
 
 #include "base/addr.h"
+#include "base/prefix.h"
 #include "base/err.h"
 #include "base/span.h"
 #include "net/listen_socket.h"
@@ -130,6 +131,9 @@ struct fake_server_handler {
 struct fake_server *fake_server_new(struct fake_net *net, const struct addr *addr,
                                     const struct fake_server_handler *handler, void *owner);
 struct fake_server *fake_server_at(struct fake_net *net, const struct addr *addr); /* or NULL */
+
+/* It listens at every address of the prefix too, at its own port. */
+void fake_server_take_prefix(struct fake_server *server, const struct prefix *prefix);
 
 const struct addr *fake_server_addr(const struct fake_server *server);
 void *fake_server_owner(const struct fake_server *server);

@@ -90,6 +90,7 @@ static inline enum resolver_result try_ask(struct client *client, const char *na
     list_init(&client->waiter.node);
     client->waiter.on_answer = on_answer;
     client->waiter.takes_stale = true;
+    client->waiter.client = 0;
     unsigned before = client->answers;
     cache_read_begin();
     enum resolver_result result = resolver_ask(resolver, &key, &client->waiter);

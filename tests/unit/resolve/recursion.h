@@ -47,9 +47,10 @@ static char text[4096], questions[16384];
 static bool respond(struct response_text *to, unsigned server, const struct question *question);
 
 static inline size_t hold(void *context, const struct addr *ips, size_t count,
-                          struct upstream **out, size_t most)
+                          struct upstream **out, size_t most, size_t *strangers)
 {
     size_t taken = 0;
+    *strangers = 0;
     (void)context;
     for (size_t i = 0; i < count && taken < most; i++) {
         size_t len;

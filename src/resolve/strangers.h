@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_RESOLVE_STRANGERS_H
+#define NAILUP_RESOLVE_STRANGERS_H
+
+/*
+ * Questions that are put to strangers: servers that never answered us. A hostile zone can delegate
+ * every random name below it to silent strangers, and each such question holds servers, sockets
+ * and a task until its time is over. This table bounds how many questions do so at once, in all,
+ * for each client and for each zone that named the strangers. When a bound is reached, the oldest
+ * question of the greediest zone or client gives way. A stranger that is alive answers long before
+ * its question becomes the oldest.
+ *
+ * The table also keeps a score of each zone that names strangers: how many of them stayed silent
+ * lately. A zone with a high score gets fewer queries per question.
+ *
+ * Zones and clients are told apart by a secret hash; two that meet in one place share it. Pure but
+ * for the seed: the instant is an argument. One worker's.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "dns/name.h"
+
+enum {
+    STRANGERS_MAX = 2048, /* questions to strangers at once, or half of all tasks if that is less, */
+    STRANGERS_LEAST = 64, /* but so many at least */
+    STRANGERS_SHARE = 2,  /* the part of these that one zone, or one client, may have */
+    STRANGERS_GREED = 4,  /* a zone or client with this part of them gives way before others */
+    STRANGERS_PLACES = 1024,  /* of zones, and as many of clients; a power of two */
+    STRANGERS_SCORE_MAX = 64, /* one is forgotten each second, and by each stranger that answers */
+    STRANGERS_SCORE_DOUBT = 8,
+    STRANGERS_SCORE_BAD = 32,
+    STRANGERS_TRIES_DOUBT = 3, /* queries of one question from STRANGERS_SCORE_DOUBT on */
+    STRANGERS_TRIES_BAD = 1,   /* from STRANGERS_SCORE_BAD on, while many of its questions wait */
+    STRANGERS_PRESSURE = 16,   /* many: this part of STRANGERS_MAX */
+};
+
+/* By what questions are counted, the most telling first. */
+enum strangers_by {
+    STRANGERS_BY_MINTER, /* the zone whose referral named the strangers */
+    STRANGERS_BY_DOMAIN, /* the last two labels of their zone, for zones that mint minters */
+    STRANGERS_BY_CLIENT,
+    STRANGERS_BYS,
+};
+
+struct strangers_key {
+    uint16_t place[STRANGERS_BYS];
+    bool is_registry; /* the minter is the root or a top-level domain: its zones have many owners */
+};
+
+/* One question to strangers. Embedded in its task; zeroed lists are not linked: strangers_ask_init. */
+struct strangers_ask {
+    struct list all;
+    struct list by[STRANGERS_BYS];
+    struct strangers_key key;
+};
+
+struct strangers_place {
+    struct list asks; /* struct strangers_ask.by, the oldest first */
+    uint32_t count;
+};
+
+struct strangers {
+    uint64_t seed;
+    uint32_t count, most;
+    struct list all; /* struct strangers_ask.all, the oldest first */
+    struct strangers_place places[STRANGERS_BYS][STRANGERS_PLACES];
+    struct strangers_score {
+        uint64_t at;
+        uint32_t silent;
+    } scores[STRANGERS_PLACES]; /* of minters */
+};
+
+/* For a worker of so many tasks; with a random seed. */
+void strangers_init(struct strangers *strangers, size_t max_tasks, uint64_t seed);
+void strangers_set_max(struct strangers *strangers, size_t max_tasks);
+
+void strangers_ask_init(struct strangers_ask *ask);
+
+/* What counts a question of this client to strangers of the zone, which the minter named. */
+struct strangers_key strangers_key(const struct strangers *strangers, struct name minter,
+                                   struct name zone, uint64_t client);
+
+/* The question that must give way before one more with this key is added; NULL: there is room. */
+struct strangers_ask *strangers_giving_way(const struct strangers *strangers,
+                                           const struct strangers_key *key);
+
+void strangers_add(struct strangers *strangers, struct strangers_ask *ask,
+                   const struct strangers_key *key);
+void strangers_remove(struct strangers *strangers, struct strangers_ask *ask); /* may be done twice */
+
+static inline bool strangers_has(const struct strangers_ask *ask)
+{
+    return list_is_linked(&ask->all);
+}
+
+/* All strangers of one question stayed silent; or one of them answered. */
+void strangers_were_silent(struct strangers *strangers, const struct strangers_key *key,
+                           uint64_t now);
+void strangers_answered(struct strangers *strangers, const struct strangers_key *key, uint64_t now);
+
+/* How many queries a question with this key may send to strangers; 0: as many as any other. */
+uint8_t strangers_tries(const struct strangers *strangers, const struct strangers_key *key,
+                        uint64_t now);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Questions to servers that never answered: which gives way, and what a zone's score allows. */
+#include "unit/resolve/sample.h"
+
+#include "base/units.h"
+#include "resolve/strangers.h"
+
+#define NOW (100 * US_PER_S)
+
+enum { MANY = STRANGERS_MAX + 10, SHARE = STRANGERS_MAX / STRANGERS_SHARE };
+
+static struct strangers table;
+static struct strangers_ask asks[MANY];
+
+static int set_up(void **state)
+{
+    (void)state;
+    strangers_init(&table, 100000, 7);
+    for (unsigned i = 0; i < MANY; i++)
+        strangers_ask_init(&asks[i]);
+    return 0;
+}
+
+static struct strangers_key key_of(const char *minter, unsigned number, uint64_t client)
+{
+    char zone[64];
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name name;
+    snprintf(zone, sizeof(zone), "r%u.%s", number, minter);
+    assert_int_equal(name_parse(&name, wire, zone, strlen(zone)), ERR_OK);
+    return strangers_key(&table, NAME(minter), name, client);
+}
+
+/* Adds it as a task does: who must give way goes first. Returns that one's number, -1: nobody. */
+static int add(unsigned number, const char *minter, uint64_t client)
+{
+    struct strangers_key key = key_of(minter, number, client);
+    struct strangers_ask *older = strangers_giving_way(&table, &key);
+    if (older)
+        strangers_remove(&table, older);
+    strangers_add(&table, &asks[number], &key);
+    return older ? (int)(older - asks) : -1;
+}
+
+/* Counts and lists agree, and no bound is exceeded. */
+static void check_table(void)
+{
+    assert_in_range(table.count, 0, table.most);
+    for (unsigned by = 0; by < STRANGERS_BYS; by++) {
+        uint32_t sum = 0;
+        for (unsigned i = 0; i < STRANGERS_PLACES; i++) {
+            uint32_t length = 0;
+            LIST_EACH(node, &table.places[by][i].asks)
+            length++;
+            assert_int_equal(length, table.places[by][i].count);
+            assert_in_range(length, 0, table.most / STRANGERS_SHARE);
+            sum += length;
+        }
+        assert_int_equal(sum, table.count);
+    }
+}
+
+static void test_a_zone_that_names_strangers_has_its_share(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SHARE; i++)
+        assert_int_equal(add(i, "evil.com", i), -1);
+    for (unsigned i = SHARE; i < SHARE + 5; i++)
+        assert_int_equal(add(i, "evil.com", i), (int)(i - SHARE)); /* its own oldest */
+    assert_int_equal(add(MANY - 1, "com", 1), -1);
+    check_table();
+}
+
+static void test_a_client_has_its_share(void **state)
+{
+    (void)state;
+    char minter[32];
+    for (unsigned i = 0; i < SHARE; i++) {
+        snprintf(minter, sizeof(minter), "z%u.com", i);
+        assert_int_equal(add(i, minter, 1), -1);
+    }
+    assert_int_equal(add(SHARE, "other.com", 1), 0);
+    assert_int_equal(add(SHARE + 1, "other.com", 2), -1);
+    check_table();
+}
+
+/* Two zones have all: the one that asks for the first time displaces the greedier one's oldest. */
+static void test_the_greediest_gives_way_when_the_table_is_full(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SHARE - 1; i++)
+        add(i, "evil.com", i);
+    for (unsigned i = SHARE - 1; i < STRANGERS_MAX; i++)
+        assert_int_equal(add(i, "worse.com", i), i == STRANGERS_MAX - 1 ? (int)SHARE - 1 : -1);
+    assert_int_equal(add(MANY - 2, "uk", 1), -1);
+    assert_int_equal(table.count, STRANGERS_MAX);
+    assert_int_equal(add(MANY - 1, "com", 1), SHARE); /* worse.com's, which has one more */
+    check_table();
+}
+
+/* Each minter has one zone alone, and is itself one of thousands below the same domain. */
+static void test_a_domain_that_mints_minters_has_its_share(void **state)
+{
+    (void)state;
+    char minter[48];
+    for (unsigned i = 0; i < STRANGERS_MAX; i++) {
+        snprintf(minter, sizeof(minter), "m%u.evil.com", i);
+        assert_int_equal(add(i, minter, i), i < SHARE ? -1 : (int)(i - SHARE));
+    }
+    assert_int_equal(add(MANY - 1, "com", 1), -1);
+    check_table();
+}
+
+static void test_without_anybody_greedy_the_oldest_gives_way(void **state)
+{
+    (void)state;
+    char minter[48];
+    for (unsigned i = 0; i < STRANGERS_MAX; i++) {
+        snprintf(minter, sizeof(minter), "m%u.z%u.com", i, i);
+        assert_int_equal(add(i, minter, i), -1);
+    }
+    assert_int_equal(add(MANY - 1, "com", 1), 0);
+    check_table();
+}
+
+static void test_a_small_worker_has_room_for_some(void **state)
+{
+    (void)state;
+    strangers_set_max(&table, 3);
+    assert_int_equal(table.most, STRANGERS_LEAST);
+    strangers_set_max(&table, 1000);
+    assert_int_equal(table.most, 500);
+}
+
+static void test_a_second_removal_changes_nothing(void **state)
+{
+    (void)state;
+    add(0, "com", 1);
+    strangers_remove(&table, &asks[0]);
+    strangers_remove(&table, &asks[0]);
+    assert_int_equal(table.count, 0);
+    check_table();
+}
+
+static void be_silent(const char *minter, unsigned times, uint64_t now)
+{
+    struct strangers_key key = key_of(minter, 0, 1);
+    for (unsigned i = 0; i < times; i++)
+        strangers_were_silent(&table, &key, now);
+}
+
+static unsigned tries(const char *minter, uint64_t now)
+{
+    struct strangers_key key = key_of(minter, 0, 1);
+    return strangers_tries(&table, &key, now);
+}
+
+static void crowd(const char *minter)
+{
+    for (unsigned i = 0; i < STRANGERS_MAX / STRANGERS_PRESSURE; i++)
+        add(i, minter, i);
+}
+
+static void test_silence_leaves_fewer_queries(void **state)
+{
+    (void)state;
+    crowd("evil.com");
+    assert_int_equal(tries("evil.com", NOW), 0);
+    be_silent("evil.com", STRANGERS_SCORE_DOUBT, NOW);
+    assert_int_equal(tries("evil.com", NOW), STRANGERS_TRIES_DOUBT);
+    be_silent("evil.com", STRANGERS_SCORE_BAD - STRANGERS_SCORE_DOUBT, NOW);
+    assert_int_equal(tries("evil.com", NOW), STRANGERS_TRIES_BAD);
+    assert_int_equal(tries("good.com", NOW), 0);
+}
+
+static void test_a_zone_that_few_ask_gets_a_few_queries(void **state)
+{
+    (void)state;
+    be_silent("evil.com", STRANGERS_SCORE_MAX, NOW);
+    assert_int_equal(tries("evil.com", NOW), STRANGERS_TRIES_DOUBT);
+}
+
+/* The zones of a top-level domain have many owners: a list of dead ones must not cost the others
+ * their retransmissions. */
+static void test_a_registry_keeps_a_few_queries(void **state)
+{
+    (void)state;
+    crowd("com");
+    be_silent("com", STRANGERS_SCORE_MAX, NOW);
+    assert_int_equal(tries("com", NOW), STRANGERS_TRIES_DOUBT);
+}
+
+static void test_a_score_is_forgotten_in_time(void **state)
+{
+    (void)state;
+    crowd("evil.com");
+    be_silent("evil.com", 10 * STRANGERS_SCORE_MAX, NOW);
+    uint64_t at = NOW + (STRANGERS_SCORE_MAX - STRANGERS_SCORE_BAD) * US_PER_S;
+    assert_int_equal(tries("evil.com", at), STRANGERS_TRIES_BAD);
+    assert_int_equal(tries("evil.com", at + US_PER_S), STRANGERS_TRIES_DOUBT);
+    assert_int_equal(tries("evil.com", NOW + STRANGERS_SCORE_MAX * US_PER_S), 0);
+}
+
+/* Those that are noted often are forgotten no slower. */
+static void test_parts_of_seconds_add_up(void **state)
+{
+    (void)state;
+    struct strangers_key key = key_of("evil.com", 0, 1);
+    be_silent("evil.com", STRANGERS_SCORE_DOUBT, NOW);
+    for (unsigned i = 1; i <= 4; i++) /* one comes and one goes each 500 ms */
+        strangers_were_silent(&table, &key, NOW + i * US_PER_S / 2);
+    assert_int_equal(table.scores[key.place[STRANGERS_BY_MINTER]].silent,
+                     STRANGERS_SCORE_DOUBT + 4 - 2);
+}
+
+static void test_strangers_that_answer_lower_the_score(void **state)
+{
+    (void)state;
+    struct strangers_key key = key_of("mixed.com", 0, 1);
+    be_silent("mixed.com", STRANGERS_SCORE_DOUBT, NOW);
+    strangers_answered(&table, &key, NOW);
+    assert_int_equal(tries("mixed.com", NOW), 0);
+    for (unsigned i = 0; i < 20; i++)
+        strangers_answered(&table, &key, NOW);
+    be_silent("mixed.com", STRANGERS_SCORE_DOUBT, NOW);
+    assert_int_equal(tries("mixed.com", NOW), STRANGERS_TRIES_DOUBT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_a_zone_that_names_strangers_has_its_share, set_up),
+        cmocka_unit_test_setup(test_a_client_has_its_share, set_up),
+        cmocka_unit_test_setup(test_the_greediest_gives_way_when_the_table_is_full, set_up),
+        cmocka_unit_test_setup(test_a_domain_that_mints_minters_has_its_share, set_up),
+        cmocka_unit_test_setup(test_without_anybody_greedy_the_oldest_gives_way, set_up),
+        cmocka_unit_test_setup(test_a_small_worker_has_room_for_some, set_up),
+        cmocka_unit_test_setup(test_a_second_removal_changes_nothing, set_up),
+        cmocka_unit_test_setup(test_silence_leaves_fewer_queries, set_up),
+        cmocka_unit_test_setup(test_a_zone_that_few_ask_gets_a_few_queries, set_up),
+        cmocka_unit_test_setup(test_a_registry_keeps_a_few_queries, set_up),
+        cmocka_unit_test_setup(test_a_score_is_forgotten_in_time, set_up),
+        cmocka_unit_test_setup(test_parts_of_seconds_add_up, set_up),
+        cmocka_unit_test_setup(test_strangers_that_answer_lower_the_score, set_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
