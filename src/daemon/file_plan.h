@@ -30,7 +30,8 @@ struct file_facts {
 struct file_plan {
     uint32_t clients; /* stream clients, at least one; a reload may ask for as many */
     uint32_t nailed;  /* at least one for each worker */
-    uint32_t upstream_each; /* connections and UDP queries of one worker, at least one */
+    uint32_t upstream_each; /* connections and UDP queries of one worker, at least one; UDP queries
+                               take FILE_UDP_MAX of them at most (net/file_count.h) */
 };
 
 struct file_plan file_plan_make(const struct file_facts *facts);

@@ -14,13 +14,13 @@ enum { DIAL_SHARE = 4 }; /* one in so many is for dials alone: a burst over UDP 
 
 void file_count_init(struct file_count *count)
 {
-    *count = (struct file_count){.max = UINT_MAX, .udp_max = UINT_MAX};
+    *count = (struct file_count){.max = UINT_MAX, .udp_max = FILE_UDP_MAX};
 }
 
 void file_count_limit(struct file_count *count, unsigned max)
 {
     count->max = max;
-    count->udp_max = MAX(1, max - max / DIAL_SHARE);
+    count->udp_max = MIN(MAX(1u, max - max / DIAL_SHARE), (unsigned)FILE_UDP_MAX);
 }
 
 bool file_count_take(struct file_count *count, enum file_use use)
