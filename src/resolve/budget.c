@@ -65,6 +65,13 @@ bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now)
     return true;
 }
 
+bool budget_take_minimised(struct budget *budget)
+{
+    bool is_left = budget->minimised < BUDGET_MINIMISED_MAX;
+    budget->minimised += is_left;
+    return is_left;
+}
+
 void budget_give_back(struct budget *budget, enum budget_kind kind)
 {
     MUST(budget->used[kind] > 0);

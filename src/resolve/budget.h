@@ -26,14 +26,15 @@ enum budget_kind {
 };
 
 enum {
-    BUDGET_QUERIES_MAX = 100,
-    BUDGET_REFERRALS_MAX = 60,
+    BUDGET_QUERIES_MAX = 32,
+    BUDGET_REFERRALS_MAX = 30,
     BUDGET_LOOKUPS_MAX = 24,
     BUDGET_RESTARTS_MAX = 6,
     BUDGET_ALIASES_MAX = 12,
     BUDGET_TASKS_MAX = 16, /* that run for it at once */
-    BUDGET_ATTEMPTS_MAX =
-        100, /* queries sent for all questions: what a stranger can be made to get */
+    BUDGET_ATTEMPTS_MAX = 32,  /* queries sent for all questions, to whomever */
+    BUDGET_MINIMISED_MAX = 16, /* of the questions, those for a part of a name; then names are shown
+                                  whole: aliases to names of many labels cost one question each */
 };
 
 #define BUDGET_WALL_US (10 * US_PER_S)
@@ -43,6 +44,7 @@ struct budget {
     uint64_t ends_at; /* us */
     uint8_t used[BUDGET_KINDS];
     uint8_t attempts_left; /* exchanges count it down (exchange_question.attempts_left) */
+    uint8_t minimised;     /* questions for a part of a name */
     uint8_t reached;       /* a bit for each kind that was wanted when it was used up */
 };
 
@@ -59,6 +61,9 @@ void budget_init(struct budget *budget, uint64_t now);
 /* Draws one. False, and nothing is drawn: it is used up, or its time is over; of questions, also
  * when no attempts are left. */
 MUST_USE bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now);
+
+/* Draws one of BUDGET_MINIMISED_MAX. False: the whole name is to be shown. That leads to no failure. */
+MUST_USE bool budget_take_minimised(struct budget *budget);
 
 /* One that was drawn was not needed (MUST be so). */
 void budget_give_back(struct budget *budget, enum budget_kind kind);

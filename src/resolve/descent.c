@@ -70,7 +70,12 @@ void descent_fail_exhausted(const struct strategy_view *view, struct steps *out)
 static void choose_question(const struct strategy_view *view)
 {
     struct iterate_memory *memory = descent_memory(view);
-    qname_min_next(&memory->min, view->question, delegation_zone(&memory->cut), &memory->asked);
+    struct name zone = delegation_zone(&memory->cut);
+    qname_min_next(&memory->min, view->question, zone, &memory->asked);
+    if (qname_min_is_whole(view->question, &memory->asked) || budget_take_minimised(view->budget))
+        return;
+    qname_min_stop(&memory->min);
+    qname_min_next(&memory->min, view->question, zone, &memory->asked);
 }
 
 static bool is_configured(const struct iterate_memory *memory)

@@ -39,6 +39,19 @@ static void test_without_attempts_left_there_are_no_more_questions(void **state)
     assert_true(budget_take(&budget, BUDGET_REFERRALS, 5));
 }
 
+/* What lacks is privacy alone: nothing is drained by it. */
+static void test_names_are_shown_whole_after_so_many_parts(void **state)
+{
+    (void)state;
+    struct budget budget;
+    budget_init(&budget, 5);
+    for (unsigned i = 0; i < BUDGET_MINIMISED_MAX; i++)
+        assert_true(budget_take_minimised(&budget));
+    assert_false(budget_take_minimised(&budget));
+    assert_false(budget_is_drained(&budget, 5));
+    assert_true(budget_take(&budget, BUDGET_QUERIES, 5));
+}
+
 static void test_nothing_can_be_had_when_its_time_is_over(void **state)
 {
     (void)state;
@@ -68,6 +81,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_kind_is_used_up_at_its_bound_and_others_are_not),
         cmocka_unit_test(test_without_attempts_left_there_are_no_more_questions),
+        cmocka_unit_test(test_names_are_shown_whole_after_so_many_parts),
         cmocka_unit_test(test_nothing_can_be_had_when_its_time_is_over),
         cmocka_unit_test(test_tasks_share_one_and_the_last_frees_it),
     };
