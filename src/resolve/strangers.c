@@ -137,6 +137,13 @@ static uint32_t score_now(const struct strangers_score *score, uint64_t now)
     return forgotten < score->silent ? score->silent - (uint32_t)forgotten : 0;
 }
 
+static bool is_pressed(const struct strangers *strangers, unsigned minter)
+{
+    return strangers->places[STRANGERS_BY_MINTER][minter].count >=
+               strangers->most / STRANGERS_PRESSURE ||
+           strangers->count >= strangers->most / STRANGERS_PRESSURE_ALL;
+}
+
 /* The part of a second that has passed counts for the next one. */
 static void set_score(struct strangers_score *score, uint32_t silent, uint64_t now)
 {
@@ -165,9 +172,8 @@ uint8_t strangers_tries(const struct strangers *strangers, const struct stranger
 {
     unsigned place = key->place[STRANGERS_BY_MINTER];
     uint32_t score = score_now(&strangers->scores[place], now);
-    uint32_t waiting = strangers->places[STRANGERS_BY_MINTER][place].count;
     if (score < STRANGERS_SCORE_DOUBT)
         return 0;
-    bool is_bad = score >= STRANGERS_SCORE_BAD && waiting >= strangers->most / STRANGERS_PRESSURE;
+    bool is_bad = score >= STRANGERS_SCORE_BAD && is_pressed(strangers, place);
     return is_bad && !key->is_registry ? STRANGERS_TRIES_BAD : STRANGERS_TRIES_DOUBT;
 }

@@ -35,8 +35,9 @@ enum {
     STRANGERS_SCORE_DOUBT = 8,
     STRANGERS_SCORE_BAD = 32,
     STRANGERS_TRIES_DOUBT = 3, /* queries of one question from STRANGERS_SCORE_DOUBT on */
-    STRANGERS_TRIES_BAD = 1,   /* from STRANGERS_SCORE_BAD on, while many of its questions wait */
-    STRANGERS_PRESSURE = 16,   /* many: this part of STRANGERS_MAX */
+    STRANGERS_TRIES_BAD = 1,   /* from STRANGERS_SCORE_BAD on, under pressure */
+    STRANGERS_PRESSURE = 16,   /* this part of the table waits for the zone's strangers */
+    STRANGERS_PRESSURE_ALL = 4, /* or this part of it is in use */
 };
 
 /* By what questions are counted, the most telling first. */

@@ -381,20 +381,35 @@ static void shorten(struct task *task, size_t most)
     task->met_count = (uint8_t)most;
 }
 
-/* Takes a place among the questions to strangers. Where some of the servers are known, the zone
- * counts as its own minter: they are common, and finding that costs a look for each label. */
+/* Where some of the servers are known, a zone of which no referral said its minter counts as its
+ * own: such zones are common, and finding the minter costs a look for each label. */
+static struct name minter_to_count(struct task *task, const struct delegation *cut, bool are_all)
+{
+    bool is_looked_up = are_all || cut->minter_labels != DELEGATION_UNMINTED;
+    return is_looked_up ? minter_of(task, cut) : delegation_zone(cut);
+}
+
+/* How many queries its question may send. A known server may be among the last of them. */
+static uint8_t tries_of(const struct task *task, const struct strangers_key *key, bool are_all)
+{
+    const struct tasks *tasks = task->tasks;
+    uint8_t tries = strangers_tries(&tasks->strangers, key, loop_now(tasks->loop));
+    return tries && !are_all ? STRANGERS_TRIES_DOUBT : tries;
+}
+
+/* Takes a place among the questions to strangers. */
 static void enter_strangers(struct task *task, const struct delegation *cut, size_t strangers)
 {
     struct tasks *tasks = task->tasks;
-    uint64_t now = loop_now(tasks->loop);
     bool are_all = strangers == task->met_count;
-    struct name zone = delegation_zone(cut), minter = are_all ? minter_of(task, cut) : zone;
-    struct strangers_key key = strangers_key(&tasks->strangers, minter, zone, task->client);
+    struct strangers_key key =
+        strangers_key(&tasks->strangers, minter_to_count(task, cut, are_all), delegation_zone(cut),
+                      task->client);
     struct strangers_ask *older = strangers_giving_way(&tasks->strangers, &key);
     if (older)
         give_way(tasks, older);
-    task->tries = are_all ? strangers_tries(&tasks->strangers, &key, now) : 0;
-    if (task->tries)
+    task->tries = tries_of(task, &key, are_all);
+    if (task->tries && are_all)
         shorten(task, task->tries);
     strangers_add(&tasks->strangers, &task->strangers, &key);
 }

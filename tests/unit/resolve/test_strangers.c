@@ -181,6 +181,21 @@ static void test_a_zone_that_few_ask_gets_a_few_queries(void **state)
     assert_int_equal(tries("evil.com", NOW), STRANGERS_TRIES_DOUBT);
 }
 
+/* A hundred hostile zones, none of which has much of the table. */
+static void test_many_bad_zones_get_one_query_each_under_pressure(void **state)
+{
+    (void)state;
+    char minter[32];
+    for (unsigned i = 0; i < STRANGERS_MAX / STRANGERS_PRESSURE_ALL; i++) {
+        snprintf(minter, sizeof(minter), "evil%u.com", i % 100);
+        add(i, minter, i);
+    }
+    be_silent("evil7.com", STRANGERS_SCORE_BAD, NOW);
+    assert_int_equal(tries("evil7.com", NOW), STRANGERS_TRIES_BAD);
+    strangers_remove(&table, &asks[0]);
+    assert_int_equal(tries("evil7.com", NOW), STRANGERS_TRIES_DOUBT);
+}
+
 /* The zones of a top-level domain have many owners: a list of dead ones must not cost the others
  * their retransmissions. */
 static void test_a_registry_keeps_a_few_queries(void **state)
@@ -239,6 +254,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_second_removal_changes_nothing, set_up),
         cmocka_unit_test_setup(test_silence_leaves_fewer_queries, set_up),
         cmocka_unit_test_setup(test_a_zone_that_few_ask_gets_a_few_queries, set_up),
+        cmocka_unit_test_setup(test_many_bad_zones_get_one_query_each_under_pressure, set_up),
         cmocka_unit_test_setup(test_a_registry_keeps_a_few_queries, set_up),
         cmocka_unit_test_setup(test_a_score_is_forgotten_in_time, set_up),
         cmocka_unit_test_setup(test_parts_of_seconds_add_up, set_up),
