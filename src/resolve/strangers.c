@@ -93,16 +93,6 @@ static struct strangers_ask *greediest_gives_way(const struct strangers *strange
     return LIST_ITEM(list_first(&strangers->all), struct strangers_ask, all);
 }
 
-struct strangers_ask *strangers_giving_way(const struct strangers *strangers,
-                                           const struct strangers_key *key)
-{
-    uint32_t share = strangers->most / STRANGERS_SHARE;
-    for (unsigned by = 0; by < STRANGERS_BYS; by++)
-        if (strangers->places[by][key->place[by]].count >= share)
-            return oldest_by(strangers, by, key->place[by]);
-    return strangers->count >= strangers->most ? greediest_gives_way(strangers) : NULL;
-}
-
 void strangers_add(struct strangers *strangers, struct strangers_ask *ask,
                    const struct strangers_key *key)
 {
@@ -137,6 +127,14 @@ static uint32_t score_now(const struct strangers_score *score, uint64_t now)
     return forgotten < score->silent ? score->silent - (uint32_t)forgotten : 0;
 }
 
+/* The zones of a registry have many owners, and are never bad together. */
+static bool minter_is_bad(const struct strangers *strangers, const struct strangers_key *key,
+                          uint64_t now)
+{
+    const struct strangers_score *score = &strangers->scores[key->place[STRANGERS_BY_MINTER]];
+    return !key->is_registry && score_now(score, now) >= STRANGERS_SCORE_BAD;
+}
+
 static bool is_pressed(const struct strangers *strangers, unsigned minter)
 {
     return strangers->places[STRANGERS_BY_MINTER][minter].count >=
@@ -167,13 +165,32 @@ void strangers_answered(struct strangers *strangers, const struct strangers_key 
         set_score(score, silent - 1, now);
 }
 
-uint8_t strangers_tries(const struct strangers *strangers, const struct strangers_key *key,
-                        uint64_t now)
+enum strangers_tries strangers_tries(const struct strangers *strangers,
+                                     const struct strangers_key *key, uint64_t now)
 {
     unsigned place = key->place[STRANGERS_BY_MINTER];
-    uint32_t score = score_now(&strangers->scores[place], now);
-    if (score < STRANGERS_SCORE_DOUBT)
-        return 0;
-    bool is_bad = score >= STRANGERS_SCORE_BAD && is_pressed(strangers, place);
-    return is_bad && !key->is_registry ? STRANGERS_TRIES_BAD : STRANGERS_TRIES_DOUBT;
+    if (score_now(&strangers->scores[place], now) < STRANGERS_SCORE_DOUBT)
+        return STRANGERS_ALL_TRIES;
+    if (!minter_is_bad(strangers, key, now) || !is_pressed(strangers, place))
+        return STRANGERS_FEW_TRIES;
+    return STRANGERS_ONE_TRY;
+}
+
+/* ---- who gives way ---- */
+
+/* A bad zone may have had much before its score showed that: what is left of it makes room too. */
+static uint32_t share_of(const struct strangers *strangers, const struct strangers_key *key,
+                         unsigned by, uint64_t now)
+{
+    bool is_bad = by == STRANGERS_BY_MINTER && minter_is_bad(strangers, key, now);
+    return strangers->most / (is_bad ? STRANGERS_SHARE_BAD : STRANGERS_SHARE);
+}
+
+struct strangers_ask *strangers_giving_way(const struct strangers *strangers,
+                                           const struct strangers_key *key, uint64_t now)
+{
+    for (unsigned by = 0; by < STRANGERS_BYS; by++)
+        if (strangers->places[by][key->place[by]].count >= share_of(strangers, key, by, now))
+            return oldest_by(strangers, by, key->place[by]);
+    return strangers->count >= strangers->most ? greediest_gives_way(strangers) : NULL;
 }

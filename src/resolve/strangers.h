@@ -26,9 +26,10 @@
 #include "dns/name.h"
 
 enum {
-    STRANGERS_MAX = 2048, /* questions to strangers at once, or half of all tasks if that is less, */
-    STRANGERS_LEAST = 64, /* but so many at least */
+    STRANGERS_MAX = 2048, /* questions to strangers at once, or half of all tasks if that is less */
+    STRANGERS_LEAST = 64, /* but at least this many */
     STRANGERS_SHARE = 2,  /* the part of these that one zone, or one client, may have */
+    STRANGERS_SHARE_BAD = 8, /* that of a zone with a bad score: more than makes pressure */
     STRANGERS_GREED = 4,  /* a zone or client with this part of them gives way before others */
     STRANGERS_PLACES = 1024,  /* of zones, and as many of clients; a power of two */
     STRANGERS_SCORE_MAX = 64, /* one is forgotten each second, and by each stranger that answers */
@@ -36,11 +37,12 @@ enum {
     STRANGERS_SCORE_BAD = 32,
     STRANGERS_TRIES_DOUBT = 3, /* queries of one question from STRANGERS_SCORE_DOUBT on */
     STRANGERS_TRIES_BAD = 1,   /* from STRANGERS_SCORE_BAD on, under pressure */
+    STRANGERS_SAMPLE = 4,      /* and one in so many of its questions is sent at all */
     STRANGERS_PRESSURE = 16,   /* this part of the table waits for the zone's strangers */
     STRANGERS_PRESSURE_ALL = 4, /* or this part of it is in use */
 };
 
-/* By what questions are counted, the most telling first. */
+/* The ways in which questions are counted, the most telling first. */
 enum strangers_by {
     STRANGERS_BY_MINTER, /* the zone whose referral named the strangers */
     STRANGERS_BY_DOMAIN, /* the last two labels of their zone, for zones that mint minters */
@@ -53,7 +55,7 @@ struct strangers_key {
     bool is_registry; /* the minter is the root or a top-level domain: its zones have many owners */
 };
 
-/* One question to strangers. Embedded in its task; zeroed lists are not linked: strangers_ask_init. */
+/* One question to strangers. Embedded in its task. */
 struct strangers_ask {
     struct list all;
     struct list by[STRANGERS_BYS];
@@ -82,17 +84,18 @@ void strangers_set_max(struct strangers *strangers, size_t max_tasks);
 
 void strangers_ask_init(struct strangers_ask *ask);
 
-/* What counts a question of this client to strangers of the zone, which the minter named. */
+/* The places that count a question of this client to strangers of the zone. The minter's referral
+ * named these strangers. */
 struct strangers_key strangers_key(const struct strangers *strangers, struct name minter,
                                    struct name zone, uint64_t client);
 
-/* The question that must give way before one more with this key is added; NULL: there is room. */
+/* The question that must give way when one more with this key comes; NULL: there is room. */
 struct strangers_ask *strangers_giving_way(const struct strangers *strangers,
-                                           const struct strangers_key *key);
+                                           const struct strangers_key *key, uint64_t now);
 
 void strangers_add(struct strangers *strangers, struct strangers_ask *ask,
                    const struct strangers_key *key);
-void strangers_remove(struct strangers *strangers, struct strangers_ask *ask); /* may be done twice */
+void strangers_remove(struct strangers *strangers, struct strangers_ask *ask); /* twice is fine */
 
 static inline bool strangers_has(const struct strangers_ask *ask)
 {
@@ -104,8 +107,19 @@ void strangers_were_silent(struct strangers *strangers, const struct strangers_k
                            uint64_t now);
 void strangers_answered(struct strangers *strangers, const struct strangers_key *key, uint64_t now);
 
-/* How many queries a question with this key may send to strangers; 0: as many as any other. */
-uint8_t strangers_tries(const struct strangers *strangers, const struct strangers_key *key,
-                        uint64_t now);
+/* How many queries a question with this key may send to strangers. */
+enum strangers_tries {
+    STRANGERS_ALL_TRIES,
+    STRANGERS_FEW_TRIES, /* STRANGERS_TRIES_DOUBT */
+    STRANGERS_ONE_TRY,   /* STRANGERS_TRIES_BAD, if strangers_is_in_sample() */
+};
+enum strangers_tries strangers_tries(const struct strangers *strangers,
+                                     const struct strangers_key *key, uint64_t now);
+
+/* Whether a question that has one try is sent at all. */
+static inline bool strangers_is_in_sample(uint64_t random)
+{
+    return random % STRANGERS_SAMPLE == 0;
+}
 
 #endif

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 
 #include "base/check.h"
+#include "base/rand.h"
 #include "dns/rrtype.h"
 #include "dns/ttl.h"
 #include "resolve/iterate.h"
@@ -389,29 +390,47 @@ static struct name minter_to_count(struct task *task, const struct delegation *c
     return is_looked_up ? minter_of(task, cut) : delegation_zone(cut);
 }
 
-/* How many queries its question may send. A known server may be among the last of them. */
-static uint8_t tries_of(const struct task *task, const struct strangers_key *key, bool are_all)
+/* Bounds the queries that its question may send. A known server may be among the last of a few.
+ * False: it may send none. */
+static bool limit_tries(struct task *task, const struct strangers_key *key, bool are_all)
 {
     const struct tasks *tasks = task->tasks;
-    uint8_t tries = strangers_tries(&tasks->strangers, key, loop_now(tasks->loop));
-    return tries && !are_all ? STRANGERS_TRIES_DOUBT : tries;
+    uint64_t now = loop_now(tasks->loop);
+    switch (strangers_tries(&tasks->strangers, key, now)) {
+    case STRANGERS_ALL_TRIES:
+        return true;
+    case STRANGERS_FEW_TRIES:
+        task->tries = STRANGERS_TRIES_DOUBT;
+        break;
+    case STRANGERS_ONE_TRY:
+        if (are_all && !strangers_is_in_sample(rand_u64()))
+            return false;
+        task->tries = are_all ? STRANGERS_TRIES_BAD : STRANGERS_TRIES_DOUBT;
+        break;
+    }
+    if (are_all)
+        shorten(task, task->tries);
+    return true;
 }
 
-/* Takes a place among the questions to strangers. */
-static void enter_strangers(struct task *task, const struct delegation *cut, size_t strangers)
+/* Takes a place among the questions to strangers. False: it is not to ask them. */
+static bool enter_strangers(struct task *task, const struct delegation *cut, size_t strangers)
 {
     struct tasks *tasks = task->tasks;
     bool are_all = strangers == task->met_count;
     struct strangers_key key =
         strangers_key(&tasks->strangers, minter_to_count(task, cut, are_all), delegation_zone(cut),
                       task->client);
-    struct strangers_ask *older = strangers_giving_way(&tasks->strangers, &key);
+    struct strangers_ask *older =
+        strangers_giving_way(&tasks->strangers, &key, loop_now(tasks->loop));
     if (older)
         give_way(tasks, older);
-    task->tries = tries_of(task, &key, are_all);
-    if (task->tries && are_all)
-        shorten(task, task->tries);
+    if (!limit_tries(task, &key, are_all)) {
+        STATS_INC(tasks->stats, recursion_bound_strangers);
+        return false;
+    }
     strangers_add(&tasks->strangers, &task->strangers, &key);
+    return true;
 }
 
 void task_cut_note_silence(struct task *task)
@@ -449,9 +468,11 @@ bool task_cut_hold(struct task *task, const struct step_ask_cut *ask)
     task->zone_full = !task->met_count && upstreams && upstreams_are_too_many(upstreams);
     if (!task->met_count || !may_ask_zone(task))
         return false;
-    if (strangers)
-        enter_strangers(task, ask->cut, strangers);
-    return true;
+    if (strangers && !enter_strangers(task, ask->cut, strangers)) {
+        task_cut_drop(task);
+        task->zone_full = true;
+    }
+    return task->met_count > 0;
 }
 
 uint64_t task_cut_doubtful(const struct task *task, struct upstream *const *group, size_t count)

@@ -39,7 +39,7 @@ static void test_without_attempts_left_there_are_no_more_questions(void **state)
     assert_true(budget_take(&budget, BUDGET_REFERRALS, 5));
 }
 
-/* What lacks is privacy alone: nothing is drained by it. */
+/* Only privacy suffers: nothing is drained by it. */
 static void test_names_are_shown_whole_after_so_many_parts(void **state)
 {
     (void)state;

@@ -32,11 +32,11 @@ static struct strangers_key key_of(const char *minter, unsigned number, uint64_t
     return strangers_key(&table, NAME(minter), name, client);
 }
 
-/* Adds it as a task does: who must give way goes first. Returns that one's number, -1: nobody. */
+/* Adds it as a task does, after the one that must give way. Returns that one's number, or -1. */
 static int add(unsigned number, const char *minter, uint64_t client)
 {
     struct strangers_key key = key_of(minter, number, client);
-    struct strangers_ask *older = strangers_giving_way(&table, &key);
+    struct strangers_ask *older = strangers_giving_way(&table, &key, NOW);
     if (older)
         strangers_remove(&table, older);
     strangers_add(&table, &asks[number], &key);
@@ -150,7 +150,7 @@ static void be_silent(const char *minter, unsigned times, uint64_t now)
         strangers_were_silent(&table, &key, now);
 }
 
-static unsigned tries(const char *minter, uint64_t now)
+static enum strangers_tries tries(const char *minter, uint64_t now)
 {
     struct strangers_key key = key_of(minter, 0, 1);
     return strangers_tries(&table, &key, now);
@@ -166,19 +166,47 @@ static void test_silence_leaves_fewer_queries(void **state)
 {
     (void)state;
     crowd("evil.com");
-    assert_int_equal(tries("evil.com", NOW), 0);
+    assert_int_equal(tries("evil.com", NOW), STRANGERS_ALL_TRIES);
     be_silent("evil.com", STRANGERS_SCORE_DOUBT, NOW);
-    assert_int_equal(tries("evil.com", NOW), STRANGERS_TRIES_DOUBT);
+    assert_int_equal(tries("evil.com", NOW), STRANGERS_FEW_TRIES);
     be_silent("evil.com", STRANGERS_SCORE_BAD - STRANGERS_SCORE_DOUBT, NOW);
-    assert_int_equal(tries("evil.com", NOW), STRANGERS_TRIES_BAD);
-    assert_int_equal(tries("good.com", NOW), 0);
+    assert_int_equal(tries("evil.com", NOW), STRANGERS_ONE_TRY);
+    assert_int_equal(tries("good.com", NOW), STRANGERS_ALL_TRIES);
 }
 
 static void test_a_zone_that_few_ask_gets_a_few_queries(void **state)
 {
     (void)state;
     be_silent("evil.com", STRANGERS_SCORE_MAX, NOW);
-    assert_int_equal(tries("evil.com", NOW), STRANGERS_TRIES_DOUBT);
+    assert_int_equal(tries("evil.com", NOW), STRANGERS_FEW_TRIES);
+}
+
+/* It had its whole share when its score showed what it is. */
+static void test_a_bad_zone_gives_its_share_back(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SHARE; i++)
+        add(i, "evil.com", i);
+    be_silent("evil.com", STRANGERS_SCORE_BAD, NOW);
+    struct strangers_key key = key_of("evil.com", MANY, 1);
+    unsigned gone = 0;
+    for (struct strangers_ask *older; (older = strangers_giving_way(&table, &key, NOW)); gone++)
+        strangers_remove(&table, older);
+    assert_int_equal(SHARE - gone, STRANGERS_MAX / STRANGERS_SHARE_BAD - 1);
+    assert_int_equal(tries("evil.com", NOW), STRANGERS_ONE_TRY); /* there is pressure still */
+    check_table();
+}
+
+static void test_under_pressure_a_sample_is_sent(void **state)
+{
+    (void)state;
+    unsigned sent = 0;
+    crowd("evil.com");
+    be_silent("evil.com", STRANGERS_SCORE_BAD, NOW);
+    assert_int_equal(tries("evil.com", NOW), STRANGERS_ONE_TRY);
+    for (uint64_t random = 0; random < 100; random++)
+        sent += strangers_is_in_sample(random);
+    assert_int_equal(sent, 100 / STRANGERS_SAMPLE);
 }
 
 /* A hundred hostile zones, none of which has much of the table. */
@@ -191,9 +219,9 @@ static void test_many_bad_zones_get_one_query_each_under_pressure(void **state)
         add(i, minter, i);
     }
     be_silent("evil7.com", STRANGERS_SCORE_BAD, NOW);
-    assert_int_equal(tries("evil7.com", NOW), STRANGERS_TRIES_BAD);
+    assert_int_equal(tries("evil7.com", NOW), STRANGERS_ONE_TRY);
     strangers_remove(&table, &asks[0]);
-    assert_int_equal(tries("evil7.com", NOW), STRANGERS_TRIES_DOUBT);
+    assert_int_equal(tries("evil7.com", NOW), STRANGERS_FEW_TRIES);
 }
 
 /* The zones of a top-level domain have many owners: a list of dead ones must not cost the others
@@ -203,7 +231,7 @@ static void test_a_registry_keeps_a_few_queries(void **state)
     (void)state;
     crowd("com");
     be_silent("com", STRANGERS_SCORE_MAX, NOW);
-    assert_int_equal(tries("com", NOW), STRANGERS_TRIES_DOUBT);
+    assert_int_equal(tries("com", NOW), STRANGERS_FEW_TRIES);
 }
 
 static void test_a_score_is_forgotten_in_time(void **state)
@@ -212,9 +240,9 @@ static void test_a_score_is_forgotten_in_time(void **state)
     crowd("evil.com");
     be_silent("evil.com", 10 * STRANGERS_SCORE_MAX, NOW);
     uint64_t at = NOW + (STRANGERS_SCORE_MAX - STRANGERS_SCORE_BAD) * US_PER_S;
-    assert_int_equal(tries("evil.com", at), STRANGERS_TRIES_BAD);
-    assert_int_equal(tries("evil.com", at + US_PER_S), STRANGERS_TRIES_DOUBT);
-    assert_int_equal(tries("evil.com", NOW + STRANGERS_SCORE_MAX * US_PER_S), 0);
+    assert_int_equal(tries("evil.com", at), STRANGERS_ONE_TRY);
+    assert_int_equal(tries("evil.com", at + US_PER_S), STRANGERS_FEW_TRIES);
+    assert_int_equal(tries("evil.com", NOW + STRANGERS_SCORE_MAX * US_PER_S), STRANGERS_ALL_TRIES);
 }
 
 /* Those that are noted often are forgotten no slower. */
@@ -235,11 +263,11 @@ static void test_strangers_that_answer_lower_the_score(void **state)
     struct strangers_key key = key_of("mixed.com", 0, 1);
     be_silent("mixed.com", STRANGERS_SCORE_DOUBT, NOW);
     strangers_answered(&table, &key, NOW);
-    assert_int_equal(tries("mixed.com", NOW), 0);
+    assert_int_equal(tries("mixed.com", NOW), STRANGERS_ALL_TRIES);
     for (unsigned i = 0; i < 20; i++)
         strangers_answered(&table, &key, NOW);
     be_silent("mixed.com", STRANGERS_SCORE_DOUBT, NOW);
-    assert_int_equal(tries("mixed.com", NOW), STRANGERS_TRIES_DOUBT);
+    assert_int_equal(tries("mixed.com", NOW), STRANGERS_FEW_TRIES);
 }
 
 int main(void)
@@ -254,6 +282,8 @@ int main(void)
         cmocka_unit_test_setup(test_a_second_removal_changes_nothing, set_up),
         cmocka_unit_test_setup(test_silence_leaves_fewer_queries, set_up),
         cmocka_unit_test_setup(test_a_zone_that_few_ask_gets_a_few_queries, set_up),
+        cmocka_unit_test_setup(test_a_bad_zone_gives_its_share_back, set_up),
+        cmocka_unit_test_setup(test_under_pressure_a_sample_is_sent, set_up),
         cmocka_unit_test_setup(test_many_bad_zones_get_one_query_each_under_pressure, set_up),
         cmocka_unit_test_setup(test_a_registry_keeps_a_few_queries, set_up),
         cmocka_unit_test_setup(test_a_score_is_forgotten_in_time, set_up),
