@@ -32,13 +32,6 @@ void strangers_init(struct strangers *strangers, size_t max_tasks, uint64_t seed
     strangers_set_max(strangers, max_tasks);
 }
 
-void strangers_ask_init(struct strangers_ask *ask)
-{
-    list_init(&ask->all);
-    for (unsigned by = 0; by < STRANGERS_BYS; by++)
-        list_init(&ask->by[by]);
-}
-
 /* ---- keys ---- */
 
 static uint16_t place_of_name(const struct strangers *strangers, struct name name)

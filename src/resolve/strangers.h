@@ -82,7 +82,11 @@ struct strangers {
 void strangers_init(struct strangers *strangers, size_t max_tasks, uint64_t seed);
 void strangers_set_max(struct strangers *strangers, size_t max_tasks);
 
-void strangers_ask_init(struct strangers_ask *ask);
+/* Every task does this: the other lists mean nothing while this one is not linked. */
+static inline void strangers_ask_init(struct strangers_ask *ask)
+{
+    list_init(&ask->all);
+}
 
 /* The places that count a question of this client to strangers of the zone. The minter's referral
  * named these strangers. */

@@ -507,7 +507,8 @@ void task_cut_drop(struct task *task)
     const struct iterate_world *world = task->tasks->world;
     task_lead_end(task);
     list_remove(&task->follows);
-    strangers_remove(&task->tasks->strangers, &task->strangers);
+    if (strangers_has(&task->strangers))
+        strangers_remove(&task->tasks->strangers, &task->strangers);
     if (task->gives_way)
         timer_stop(&task->wait);
     task->gives_way = false;
