@@ -16,6 +16,14 @@ test_packages="dnsperf nsd unbound knot bind9 knot-resolver pdns-server pdns-bac
   libclang-rt-14-dev mandoc faketime iproute2 openssl procps git prometheus curl lintian dpkg-dev systemd zsh fish fstrm-bin shellcheck
   dns-root-data"
 
+case "${1-} ${2-}" in
+"build "?* | "test "?*) ;;
+*)
+    echo "usage: tools/setup.sh build|test PRESET..." >&2
+    exit 2
+    ;;
+esac
+
 packages=$build_packages
 what=$1
 [ "$what" = test ] && packages="$packages $test_packages"

@@ -200,6 +200,9 @@ class Soak:
                 tls_port=self.tls_port, folder=self.folder))
         daemon = self.start(os.path.join(self.args.build, "src/nailupd"), "-c", path)
         time.sleep(1)
+        if daemon.poll() is not None:
+            with open(os.path.join(self.folder, f"{len(self.started) - 1}.log")) as log:
+                sys.exit(f"the daemon did not start:\n{log.read()}")
         return daemon
 
     def start_load(self, suffix, rate, transport="udp"):
