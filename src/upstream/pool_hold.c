@@ -129,6 +129,7 @@ static void hold_query_on_reply(struct flight *flight, struct span message)
     struct pool *pool = query->pool;
 
     STATS_INC(pool->env->stats, upstream_holds_answered);
+    pool->hold_answer_us = pool_now(pool) - flight->sent_at;
     pool->hold_unanswered = 0;
     idle_limit_held(&pool->idle_limit, query->idle_us);
     hold_query_hear(query, flight->conn, message);
@@ -174,6 +175,13 @@ static size_t hold_build(const struct pool *pool, const struct conn *conn, uint8
     return build_query(out, BUILD_QUERY_MAX, &question, &options);
 }
 
+/* The path is a dial away, but a slow server needs longer. */
+static uint64_t hold_patience_us(const struct pool *pool)
+{
+    uint64_t usual_us = MAX(pool->dial_us, pool->hold_answer_us);
+    return MIN(MAX(3 * usual_us, (uint64_t)HEALTH_HEDGE_MIN_US), pool->options->query_timeout_us);
+}
+
 static void hold_send(struct pool *pool, struct conn *conn, uint64_t idle_us)
 {
     struct hold_query *query = calloc(1, sizeof(*query));
@@ -195,8 +203,7 @@ static void hold_send(struct pool *pool, struct conn *conn, uint64_t idle_us)
         return;
     }
     pool->holds++;
-    uint64_t patience_us = MAX(3 * pool->dial_us, (uint64_t)HEALTH_HEDGE_MIN_US);
-    timer_start(pool->env->loop, &query->due, pool_now(pool) + patience_us);
+    timer_start(pool->env->loop, &query->due, pool_now(pool) + hold_patience_us(pool));
 }
 
 /* ---- looking ---- */

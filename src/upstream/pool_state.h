@@ -56,6 +56,7 @@ struct pool {
     bool asleep;               /* idled out where nothing is held: dialled with the next query */
     uint32_t hold_unanswered;  /* hold queries in a row */
     uint64_t holds;            /* hold queries sent */
+    uint64_t hold_answer_us;   /* the time that the last answer to one took; 0: none came */
     uint64_t hold_replacements;
     uint8_t *hold_zone; /* NULL: hold queries ask for the servers of the root */
     uint8_t hold_zone_len;

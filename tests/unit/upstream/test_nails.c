@@ -15,7 +15,8 @@ enum { CONNS_MAX = 2000 };
 struct server {
     uint64_t limit_us;        /* 0: none */
     uint64_t sweeps_every_us; /* it looks for idle connections so often; 0: all the time */
-    bool drops_holds;        /* never answers queries without RD */
+    bool drops_holds;         /* never answers queries without RD */
+    uint64_t hold_takes_us;   /* it thinks about them for so long */
     uint16_t announces_100ms; /* RFC 7828; 0: not */
     uint64_t heard_at[CONNS_MAX];
     size_t holds, hold_conns[CONNS_MAX];
@@ -64,6 +65,8 @@ static void serve(void *owner, const struct fake_ask *ask, struct fake_answer *a
     if (is_hold)
         note_hold(server, ask, &query, now - server->heard_at[ask->conn]);
     server->heard_at[ask->conn] = now;
+    if (is_hold)
+        answer->delay_us = server->hold_takes_us;
     if (is_hold && server->drops_holds)
         answer->how = FAKE_SILENT;
     else if (server->announces_100ms)
@@ -424,7 +427,24 @@ static void test_nails_of_servers_that_drop_hold_queries_are_replaced(void **sta
     world_close(&f.world);
 }
 
-/* It closes each connection at once. That equals a refusal, so the dials rest. */
+/* The first answer shows that it is slow. From then on its connections are not replaced for that. */
+static void test_nails_of_a_slow_server_stay(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct upstream_options options = world_nailed();
+    fixture_open(&f, 0, &options);
+    f.server.announces_100ms = 100;
+    f.server.hold_takes_us = 600 * MS;
+    ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+    pass(&f, 320 * S);
+    assert_int_equal(peer_dials(f.peer), 2);
+    assert_int_equal(f.world.stats.upstream_holds_silent, 1);
+    assert_true(f.world.stats.upstream_holds_answered > 25);
+    world_close(&f.world);
+}
+
 /* Lost hold queries say nothing about the server, so cheap queries hold its connections again. */
 static void test_nails_are_held_by_queries_after_the_path_was_dark(void **state)
 {
@@ -450,6 +470,7 @@ static void test_nails_are_held_by_queries_after_the_path_was_dark(void **state)
     world_close(&f.world);
 }
 
+/* It closes each connection at once. That equals a refusal, so the dials rest. */
 static void test_nails_of_peers_that_close_at_once_have_a_bound(void **state)
 {
     (void)state;
@@ -495,6 +516,7 @@ int main(void)
         cmocka_unit_test(test_nails_of_met_servers_are_held_as_long_as_announced),
         cmocka_unit_test(test_nails_that_are_dead_are_found_out_while_idle),
         cmocka_unit_test(test_nails_of_servers_that_drop_hold_queries_are_replaced),
+        cmocka_unit_test(test_nails_of_a_slow_server_stay),
         cmocka_unit_test(test_nails_are_held_by_queries_after_the_path_was_dark),
         cmocka_unit_test(test_nails_of_peers_that_close_at_once_have_a_bound),
         cmocka_unit_test(test_nails_with_a_very_short_limit_are_dialled_again),
