@@ -20,8 +20,7 @@ struct link_handler;
 enum {
     LINK_LENGTH_BYTES = 2,
     LINK_KEEP_BYTES = 1024, /* of an empty queue, with TLS */
-    /* One read in plain text, of an upstream's connection: what TLS kept of a record before it comes
-     * on top. */
+    /* One read in plain text: what TLS kept of a record before it comes on top. */
     LINK_UNREAD_MAX = NET_READ_MAX + 32 * 1024,
 };
 

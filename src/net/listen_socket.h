@@ -25,11 +25,12 @@ enum listen_type { LISTEN_UDP, LISTEN_TCP };
  * The send buffer limits what is under way to a distant client: 96 KiB in a round trip of 40 ms are
  * some 20,000 answers of 100 bytes a second on one connection. It is also larger than the 64 KiB
  * packets of loopback: with less, each packet waits for the acknowledgement of the one before. The
- * receive buffer is for queries, which are small.
+ * receive buffer is for queries, which are small. It also bounds what one read brings: more than a
+ * thousand queries, so that a busy connection's answers share one write.
  */
 enum {
     LISTEN_SOCKET_SEND_BYTES = 96 * 1024,
-    LISTEN_SOCKET_NOT_SENT_BYTES = 64 * 1024, /* for a client whose window is closed */
+    LISTEN_SOCKET_NOT_SENT_BYTES = 16 * 1024, /* of these for a client whose window is closed */
     LISTEN_SOCKET_RECEIVE_BYTES = 56 * 1024,
     /* A client that acknowledges nothing, or keeps its window closed, loses its connection then; a
      * connection that we have closed ends then too, and frees what the kernel still holds. */

@@ -3,10 +3,6 @@
 #ifndef NAILUP_NET_READ_MAX_H
 #define NAILUP_NET_READ_MAX_H
 
-enum {
-    NET_READ_MAX = 128 * 1024, /* bytes of the read buffer that a loop's sockets share */
-    /* Of these, one read from a client takes no more: what is not handed out at once is kept. */
-    NET_READ_CLIENT_MAX = 16 * 1024,
-};
+enum { NET_READ_MAX = 128 * 1024 }; /* bytes of the read buffer that a loop's sockets share */
 
 #endif

@@ -127,8 +127,7 @@ static void on_readable(struct tcp *tcp)
     if (tcp->handler->may_read && !tcp->handler->may_read(tcp->owner))
         return;
     uint8_t *buffer = stock_read_buffer(tcp->stock);
-    size_t max = tcp->is_dialed ? NET_READ_MAX : NET_READ_CLIENT_MAX;
-    ssize_t len = recv(tcp->watch.fd, buffer, max, 0);
+    ssize_t len = recv(tcp->watch.fd, buffer, NET_READ_MAX, 0);
 
     if (len > 0) {
         tcp->handler->on_bytes(tcp->owner, span_of(buffer, (size_t)len));

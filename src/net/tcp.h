@@ -45,8 +45,7 @@ struct tcp_handler {
     /* Something is there to be read. False: it stays in the kernel; the owner has paused or closed
      * the connection. NULL: always true. */
     bool (*may_read)(void *owner);
-    /* What one read brought, at most NET_READ_MAX bytes, of an accepted connection
-     * NET_READ_CLIENT_MAX; borrowed until the return. */
+    /* What one read brought, at most NET_READ_MAX bytes; borrowed until the return. */
     void (*on_bytes)(void *owner, struct span bytes);
     /* After a tcp_write() that could not write all: there is room again. */
     void (*on_writable)(void *owner);

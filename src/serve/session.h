@@ -59,7 +59,7 @@ enum {
     /* Bytes of a query that are kept until its end arrives: with its length a round number. Any query
      * fits that is not stuffed. */
     SESSION_QUERY_MAX = 4096 - 2,
-    SESSION_PUSH_BYTES = 16 * 1024, /* of answers in a turn: written ahead of its end */
+    SESSION_PUSH_BYTES = 32 * 1024, /* of answers in a turn: written ahead of its end */
     /* Bytes of answers that the kernel has not taken, sealed or not: the longest fits behind that. */
     SESSION_UNSENT_MAX = SESSION_PUSH_BYTES + 66 * 1024,
     SESSION_STALL_US = 10 * 1000000,  /* for a full session to get to SESSION_PUSH_BYTES */

@@ -102,7 +102,7 @@ void fake_conn_refuse(struct fake_conn *conn)
 
 size_t fake_conn_read_max(const struct fake_conn *conn)
 {
-    return conn->is_client ? NET_READ_CLIENT_MAX : NET_READ_MAX;
+    return conn->is_client ? LISTEN_SOCKET_RECEIVE_BYTES : NET_READ_MAX;
 }
 
 uint64_t fake_conn_latency(const struct fake_conn *conn)
