@@ -124,6 +124,14 @@ static void answer_waiting(struct request *request, const struct answer *answer)
     request_release(request);
 }
 
+/* Its client may have many queries, and takes their answers slowly: the cache keeps them meanwhile. */
+static void park(struct request *request)
+{
+    request->waiter.source = NULL;
+    list_remove(&request->node);
+    list_append(&request->sink->parked, &request->node);
+}
+
 /* Called by the resolver inside a read section. */
 static void on_answer(struct waiter *waiter, const struct answer *answer)
 {
@@ -135,6 +143,8 @@ static void on_answer(struct waiter *waiter, const struct answer *answer)
     }
     if (is_discarded(request))
         drop_waiting(request);
+    else if (sink->has_room && !sink->has_room(sink))
+        park(request);
     else
         answer_waiting(request, answer);
     sink->on_answered(sink);
@@ -258,6 +268,37 @@ static const struct query_error *start_waiting(struct sink *sink, const struct q
         return NULL;
     request_release(request);
     return result == RESOLVER_NO_ROUTE ? &error_no_route : &error_full;
+}
+
+/* The cache may have lost the answer, or never had it: then the resolver is asked again. */
+static void answer_parked(struct request *request)
+{
+    struct sink *sink = request->sink;
+    struct resolver *resolver = sink->requests->resolver;
+    const struct query *query = &request->query;
+    struct cache_key key;
+    struct answer answer;
+    list_remove(&request->node);
+    list_append(&sink->waiting, &request->node);
+    resolver_key(resolver, &key, &query->question, query->dnssec_ok, query->flags & HEADER_CD);
+    if (resolver_find(resolver, &key, &answer)) {
+        answer_waiting(request, &answer);
+    } else if (resolver_ask(resolver, &key, &request->waiter) != RESOLVER_WAITING) {
+        send_error(sink, query, &error_full, SERVER_ALLOW, NULL, &tell_limited);
+        request_release(request);
+    }
+}
+
+bool sink_unpark(struct sink *sink)
+{
+    bool has_answered = false;
+    cache_read_begin();
+    while (!list_is_empty(&sink->parked) && sink->has_room(sink)) {
+        answer_parked(LIST_ITEM(list_first(&sink->parked), struct request, node));
+        has_answered = true;
+    }
+    cache_read_end();
+    return has_answered;
 }
 
 /* ---- taking ---- */

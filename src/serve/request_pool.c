@@ -109,16 +109,26 @@ void sink_init(struct sink *sink, struct requests *requests)
 {
     *sink = (struct sink){.requests = requests};
     list_init(&sink->waiting);
+    list_init(&sink->parked);
+}
+
+/* The resolver has answered these already. */
+static void release_parked(struct sink *sink)
+{
+    for (struct list *node; (node = list_first(&sink->parked));)
+        request_release(LIST_ITEM(node, struct request, node));
 }
 
 void sink_abandon(struct sink *sink)
 {
+    release_parked(sink);
     for (struct list *node; (node = list_first(&sink->waiting));)
         abandon(LIST_ITEM(node, struct request, node));
 }
 
 void sink_orphan(struct sink *sink)
 {
+    release_parked(sink);
     for (struct list *node; (node = list_take_first(&sink->waiting));) {
         struct request *request = LIST_ITEM(node, struct request, node);
         request->sink = NULL;
@@ -131,4 +141,5 @@ void sink_orphan(struct sink *sink)
 void sink_move(struct sink *sink, struct server_quota *quota)
 {
     move_all(&sink->waiting, quota, sink->requests->quota);
+    move_all(&sink->parked, quota, sink->requests->quota);
 }

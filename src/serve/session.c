@@ -193,11 +193,25 @@ static bool may_send_more(const struct session *session)
            loop_now(loop_of(session)) < quiet_at;
 }
 
+/* Finishing: answers wait for a client that takes them slowly, or not at all. */
+static void look_for_room(struct session *session)
+{
+    uint64_t now = loop_now(loop_of(session));
+    if (now >= link_last_write_at(session->link) + SESSION_STALL_US)
+        session_reset(session);
+    else if (!timer_is_armed(&session->timer))
+        timer_start(loop_of(session), &session->timer, now + SESSION_LOOK_US);
+}
+
 /* Finishing: closes once all is answered and has left. What was answered in this turn leaves at
  * its end, so the first look comes soon after. */
 static void try_close(struct session *session)
 {
     uint64_t now = loop_now(loop_of(session));
+    if (!list_is_empty(&session->sink.parked)) {
+        look_for_room(session);
+        return;
+    }
     if (session->sink.waiting_count > 0)
         return;
     bool is_first = session->give_up_at == 0;
@@ -242,8 +256,10 @@ static void settle(struct session *session)
         return;
     if (link_unsent(session->link) > SESSION_PUSH_BYTES) /* the next answer must find room */
         link_push(session->link);
+    bool has_answered = !list_is_empty(&session->sink.parked) && sink_unpark(&session->sink);
     enum session_state wanted = wanted_state(session);
-    if (wanted != session->state)
+    bool is_full_again = wanted == SESSION_FULL && has_answered;
+    if (wanted != session->state || is_full_again)
         session_move(session, wanted);
     if (session->state == SESSION_FINISHING)
         try_close(session);
@@ -360,7 +376,7 @@ static void on_due(struct timer *timer)
         session_reset(session);
         return;
     case SESSION_FINISHING:
-        try_close(session);
+        settle(session);
         return;
     case SESSION_DISCARDING:
         try_close_quiet(session);
@@ -377,6 +393,14 @@ static uint8_t *reserve(struct sink *sink, size_t len)
     if (!room) /* the client waits for an answer that will not come: a FIN lets it ask again */
         session->has_ended = true;
     return room;
+}
+
+static bool has_room(struct sink *sink)
+{
+    struct session *session = CONTAINER_OF(sink, struct session, sink);
+    if (link_unsent(session->link) > SESSION_PUSH_BYTES)
+        link_push(session->link);
+    return link_unsent(session->link) <= SESSION_PUSH_BYTES;
 }
 
 static void commit(struct sink *sink, size_t len, const struct udp_path *path)
@@ -512,6 +536,7 @@ static void init_sink(struct session *session)
     sink->local = local;
     sink->client = &session->place.client;
     sink->reserve = reserve;
+    sink->has_room = has_room;
     sink->commit = commit;
     sink->on_answered = on_answered;
 }

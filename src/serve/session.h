@@ -12,9 +12,11 @@
  *               SESSION_SECURE_US at most together; plain sessions begin open
  *   open        queries are taken
  *   busy        SESSION_IN_FLIGHT_MAX of its queries wait: not read until half of them are answered
- *   full        it does not take its answers: not read until it does, reset after SESSION_STALL_US
+ *   full        it does not take its answers: not read until it does, reset after SESSION_STALL_US.
+ *               Answers to queries that waited stay in the cache until there is room (sink_unpark())
  *   finishing   not read any more; what waits is answered and leaves, then the stream is closed;
- *               reset SESSION_LINGER_US after the last answer
+ *               reset SESSION_LINGER_US after the last answer, or when an answer finds no room for
+ *               SESSION_STALL_US
  *   discarding  all is written, but the client still sends or has not acknowledged all: it has our
  *               FIN, and what it sends is thrown away until it closes or is quiet, since closing
  *               with unread bytes would be a reset; ends after SESSION_LINGER_US at the latest, or

@@ -3,6 +3,7 @@
 /* Clients on streams, the friendly and the others. */
 #include "unit/serve/harness.h"
 
+#include "net/listen_socket.h"
 #include "serve/session.h"
 
 static struct fake_conn *open_client(void)
@@ -600,9 +601,75 @@ static void test_answers_to_what_waited_are_bounded_too(void **state)
     while (stub_answer(false))
         ;
     fake_loop_settle(loop);
-    assert_true(stats.dropped_full > 0);
-    fake_loop_advance(loop, SESSION_LINGER_US + SESSION_LOOK_US + SESSION_QUIET_US);
+    assert_true(fake_conn_bytes(conn) + stats.stream_memory_bytes <
+                2 * SESSION_UNSENT_MAX + LISTEN_SOCKET_SEND_BYTES);
+    assert_in_range(stats.answers_noerror, 1, SESSION_UNSENT_MAX / 32000);
+    assert_int_equal(server_quota_waiting(quota), 200 - stats.answers_noerror);
+    fake_loop_advance(loop, SESSION_STALL_US + US_PER_MS);
     assert_int_equal(server_quota_clients(quota), 0);
+    assert_int_equal(server_quota_waiting(quota), 0);
+}
+
+static void answer_all(void)
+{
+    do
+        fake_loop_advance(loop, US_PER_MS);
+    while (stub_answer(false));
+}
+
+static void test_answers_that_found_no_room_come_when_there_is_room(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    fake_conn_stop_reading(conn, 1000);
+    stub.records = 2000;
+    send_many(conn, "slow.example", 200);
+    answer_all();
+    fake_loop_advance(loop, SESSION_STALL_US / 2);
+    fake_conn_start_reading(conn);
+    answer_all();
+    unsigned answers = 0;
+    while (tcp_got(conn))
+        answers++;
+    assert_int_equal(answers, 200);
+    assert_int_equal(stats.dropped_full, 0);
+    assert_false(fake_conn_was_closed(conn));
+}
+
+static void test_answers_that_found_no_room_come_to_a_client_that_has_finished(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    fake_conn_stop_reading(conn, 1000);
+    stub.records = 2000;
+    send_many(conn, "slow.example", 50);
+    fake_conn_close(conn);
+    answer_all();
+    fake_conn_start_reading(conn);
+    for (int i = 0; i < 100; i++) {
+        fake_loop_advance(loop, SESSION_LOOK_US);
+        answer_all();
+    }
+    unsigned answers = 0;
+    while (tcp_got(conn))
+        answers++;
+    assert_int_equal(answers, 50);
+    assert_int_equal(server_quota_clients(quota), 0);
+}
+
+static void test_a_client_that_finished_and_reads_nothing_is_reset(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    fake_conn_stop_reading(conn, 1000);
+    stub.records = 2000;
+    send_many(conn, "slow.example", 50);
+    fake_conn_close(conn);
+    answer_all();
+    fake_loop_advance(loop, SESSION_STALL_US + SESSION_LOOK_US + US_PER_MS);
+    assert_int_equal(server_quota_clients(quota), 0);
+    assert_int_equal(server_quota_waiting(quota), 0);
+    assert_int_equal(stats.client_resets_stalled, 1);
 }
 
 static void test_large_answers_of_one_turn_reach_a_client_that_reads(void **state)
@@ -628,9 +695,10 @@ static void test_a_client_that_still_sends_at_the_end_gets_a_fin(void **state)
     struct fake_conn *conn = open_client();
     fake_conn_stop_reading(conn, 1000);
     stub.records = 2000;
-    send_many(conn, "slow.example", 200);
+    send_many(conn, "slow.example", 2);
+    fake_conn_send_message(conn, span_of("", 0)); /* the session finishes */
     fake_loop_settle(loop);
-    while (stub_answer(false)) /* too many: the session finishes */
+    while (stub_answer(false))
         ;
     send_many(conn, "hit.example", 10); /* closing on these would be a reset */
     fake_loop_settle(loop);
@@ -695,6 +763,9 @@ int main(void)
         HARNESS_TEST(test_a_slow_reader_gets_everything),
         HARNESS_TEST(test_many_small_answers_of_one_turn_are_not_held_up),
         HARNESS_TEST(test_answers_to_what_waited_are_bounded_too),
+        HARNESS_TEST(test_answers_that_found_no_room_come_when_there_is_room),
+        HARNESS_TEST(test_answers_that_found_no_room_come_to_a_client_that_has_finished),
+        HARNESS_TEST(test_a_client_that_finished_and_reads_nothing_is_reset),
         HARNESS_TEST(test_large_answers_of_one_turn_reach_a_client_that_reads),
         HARNESS_TEST(test_a_client_that_still_sends_at_the_end_gets_a_fin),
         HARNESS_TEST(test_what_was_left_behind_is_still_taken_while_finishing),
