@@ -251,7 +251,8 @@ static void keep(struct loading *loading, const struct snapshot_item *item)
     else
         set_life(loading, item);
     cache_key_init(&key, loading->cache, &revived->question, item->flags, item->view);
-    if (!cache_filter_takes(&loading->filter, (struct name){key.name, key.name_len}))
+    if (!cache_filter_takes(&loading->filter, (struct name){key.name, key.name_len},
+                            &revived->answer))
         return;
     if (is_known(loading, &key, past_s > 0) || !cache_store(loading->cache, &key, &revived->answer))
         return;

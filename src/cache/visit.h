@@ -24,15 +24,17 @@ enum cache_verdict { CACHE_KEEP, CACHE_DROP };
 /* Called in a read section: it must not wait. */
 typedef enum cache_verdict (*cache_visit)(void *context, const struct cache_item *item);
 
-/* Of what comes from outside, which names (lower case) may be stored. */
+/* Of what comes from outside, which answers may be stored. */
 struct cache_filter {
-    bool (*may_store)(const void *context, struct name name); /* NULL: all */
+    /* name: the question's, in lower case. NULL: all may. */
+    bool (*may_store)(const void *context, struct name name, const struct answer *answer);
     const void *context;
 };
 
-static inline bool cache_filter_takes(const struct cache_filter *filter, struct name name)
+static inline bool cache_filter_takes(const struct cache_filter *filter, struct name name,
+                                      const struct answer *answer)
 {
-    return !filter->may_store || filter->may_store(filter->context, name);
+    return !filter->may_store || filter->may_store(filter->context, name, answer);
 }
 
 #endif

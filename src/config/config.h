@@ -192,6 +192,7 @@ struct config {
     struct config_record *records;
     size_t record_count;
     char *hosts_file; /* "": none */
+    bool block_aliases;
     struct config_block_list *block_lists;
     size_t block_list_count;
     struct local_names *local;

@@ -167,6 +167,8 @@ static void add_lists(struct loader *loader, struct local_build *build)
         if (!err)
             add_file(loader, build, from->file, &list, from->position, path);
     }
+    if (config->block_aliases)
+        local_build_block_aliases(build);
 }
 
 /* ---- the whole ---- */

@@ -19,6 +19,7 @@
 #include "control/commands.h"
 #include "dns/rrtype.h"
 #include "loop/loop.h"
+#include "resolve/local_block.h"
 #include "resolve/local_names.h"
 
 /* ---- flush ---- */
@@ -268,11 +269,13 @@ static void load_feed(struct call *call, struct span piece)
 }
 
 /* Names answered here are never in the cache. The view's configuration is that of the moment. */
-static bool may_store(const void *context, struct name name)
+static bool may_store(const void *context, struct name name, const struct answer *answer)
 {
     const struct control_view *view = context;
+    const struct local_names *local = view->config ? view->config->local : NULL;
 
-    return !view->config || !view->config->local || !local_names_has(view->config->local, name);
+    return !local ||
+           (!local_names_has(local, name) && !local_block_changes(local, name, answer));
 }
 
 void command_load_cache(struct call *call)

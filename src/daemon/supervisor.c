@@ -44,6 +44,7 @@
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "net/tls_ticket_keys.h"
+#include "resolve/local_block.h"
 #include "resolve/local_names.h"
 #include "serve/listen_sockets.h"
 #include "serve/server_quota.h"
@@ -249,11 +250,12 @@ static int begin_reloads(struct supervisor *supervisor)
     return EXIT_STOPPED;
 }
 
-static bool may_store(const void *context, struct name name)
+static bool may_store(const void *context, struct name name, const struct answer *answer)
 {
     const struct local_names *local = context;
 
-    return !local || !local_names_has(local, name);
+    return !local ||
+           (!local_names_has(local, name) && !local_block_changes(local, name, answer));
 }
 
 /* The file may know names that are answered here since. */

@@ -13,6 +13,8 @@
 #include "base/check.h"
 #include "dns/rrtype.h"
 #include "resolve/linger.h"
+#include "resolve/local_answer.h"
+#include "resolve/local_block.h"
 #include "resolve/local_names.h"
 #include "resolve/stale.h"
 #include "resolve/task_cut.h"
@@ -96,6 +98,47 @@ static void store_and_hand_out(struct task *task, const struct answer *answer)
     if (answer->ttl_s && may_store(task))
         cache_store(task->tasks->cache, &task->key, answer);
     hand_out_in_section(task, answer);
+}
+
+/* What a list says is kept no longer than its own TTL, nor than what it replaces. */
+static uint32_t blocked_ttl(const struct tasks *tasks, const struct answer *blocked,
+                            const struct answer *replaced)
+{
+    uint32_t most_s = blocked->kind == ANSWER_FAILURE ? cache_ttl(tasks->cache, ANSWER_FAILURE, 0)
+                                                      : LOCAL_ZONE_TTL_S;
+    return MIN(replaced->ttl_s, most_s);
+}
+
+/* A waiter may need the space that the answer is made in, so a copy is handed out. */
+static void hand_out_blocked(struct task *task, const struct answer *replaced,
+                             const struct local_result *result)
+{
+    struct tasks *tasks = task->tasks;
+    struct answer blocked;
+    local_answer(&blocked, &tasks->local_space, tasks->local, &task->question, result,
+                 replaced->stored_at);
+    tasks->local_space.bytes[2] &= (uint8_t)~(HEADER_AA >> 8); /* it is cached: cache/answer.h */
+    blocked.ttl_s = blocked_ttl(tasks, &blocked, replaced);
+    struct answer *copy = compose_dup(&blocked);
+    uint8_t bytes[COMPOSE_FAILURE_MAX];
+    if (!copy) {
+        compose_failure(&blocked, bytes, &task->question, RCODE_SERVFAIL);
+        blocked.stored_at = replaced->stored_at;
+    }
+    store_and_hand_out(task, copy ? copy : &blocked);
+    free(copy);
+}
+
+/* A block list may have a name that an alias leads to. */
+static void deliver_answer(struct task *task, const struct answer *answer)
+{
+    struct local_result result;
+    if (!local_block_find(task->tasks->local, answer->message, &task->question, &result)) {
+        store_and_hand_out(task, answer);
+        return;
+    }
+    STATS_INC(task->tasks->stats, blocked_aliases);
+    hand_out_blocked(task, answer, &result);
 }
 
 /* Another worker, or time before a flush, may have stored an answer since: it is better than our
@@ -193,7 +236,7 @@ void finish_deliver(struct tasks *tasks)
         if (task->state == TASK_FAILED)
             deliver_failure(task);
         else
-            store_and_hand_out(task, &task->answer);
+            deliver_answer(task, &task->answer);
         bool stays = task->lingers && linger_begin(task);
         task->lingers = false;
         if (!stays)

@@ -189,6 +189,11 @@ enum err local_build_listed(struct local_build *build, uint32_t list, struct nam
     return ERR_OK;
 }
 
+void local_build_block_aliases(struct local_build *build)
+{
+    build->names->blocks_aliases = build->lists > 0;
+}
+
 enum err local_build_spare(struct local_build *build, struct name zone)
 {
     uint32_t *number;

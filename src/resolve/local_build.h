@@ -64,6 +64,9 @@ MUST_USE enum err local_build_list(struct local_build *build, enum local_action 
 /* The name and all below it are on the list. */
 MUST_USE enum err local_build_listed(struct local_build *build, uint32_t list, struct name name);
 
+/* The lists hold for what aliases lead to as well. */
+void local_build_block_aliases(struct local_build *build);
+
 /* A zone that has upstreams: names in it are asked there, unless a name of the table lies between.
  */
 MUST_USE enum err local_build_spare(struct local_build *build, struct name zone);

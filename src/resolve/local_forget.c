@@ -5,6 +5,7 @@
 
 #include "dns/header.h"
 #include "dns/name.h"
+#include "resolve/local_block.h"
 #include "resolve/local_names.h"
 
 enum cache_verdict local_forget(void *names, const struct cache_item *item)
@@ -12,5 +13,7 @@ enum cache_verdict local_forget(void *names, const struct cache_item *item)
     struct name name;
     if (!name_view(item->answer.message, HEADER_LEN, &name))
         return CACHE_DROP; /* it has none: of no use to anybody */
-    return local_names_has(names, name) ? CACHE_DROP : CACHE_KEEP;
+    if (local_names_has(names, name) || local_block_changes(names, name, &item->answer))
+        return CACHE_DROP;
+    return CACHE_KEEP;
 }

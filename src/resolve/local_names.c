@@ -251,6 +251,32 @@ enum local_verdict local_names_find(const struct local_names *names,
     }
 }
 
+bool local_names_block_aliases(const struct local_names *names)
+{
+    return names->blocks_aliases;
+}
+
+bool local_names_block(const struct local_names *names, struct name target,
+                       const struct question *question, struct local_result *result)
+{
+    struct sight sight;
+    if (!name_map_may_have(names->map, target) || !see(names, target, &sight))
+        return false;
+    bool has_records = sight.rrsets && !sight.is_redirected;
+    if (sight.rule->origin != LOCAL_OF_LISTS || sight.rule->action == LOCAL_TRANSPARENT ||
+        has_records)
+        return false;
+    *result = (struct local_result){.rcode = RCODE_NOERROR, .ede = sight.rule->ede};
+    sight.name = sight.apex = question->name;
+    const struct local_rrset *rrset =
+        sight.is_redirected ? local_rrset_find(names, sight.rrsets, question->type) : NULL;
+    if (rrset)
+        result->hop[result->hops++] = (struct local_hop){question->name, rrset};
+    else
+        (void)act(names, &sight, result);
+    return true;
+}
+
 bool local_names_may_have(const struct local_names *names, struct name name)
 {
     return name_map_may_have(names->map, name);

@@ -72,6 +72,15 @@ enum local_verdict local_names_find(const struct local_names *names,
  * such a name from before must not be used any more. */
 bool local_names_has(const struct local_names *names, struct name name);
 
+/* Whether block lists hold for what aliases lead to. False where there are no lists. */
+bool local_names_block_aliases(const struct local_names *names);
+
+/* Whether a block list decides about a name (lower case) that an alias leads to, and denies or
+ * redirects it. Then *result is what the list says, as if it had the question's own name; it borrows
+ * from that and from the table. */
+bool local_names_block(const struct local_names *names, struct name target,
+                       const struct question *question, struct local_result *result);
+
 /* As local_names_has(), if no name were of special use. */
 bool local_names_has_own(const struct local_names *names, struct name name);
 

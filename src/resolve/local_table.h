@@ -69,6 +69,7 @@ struct local_names {
     struct name_map *map;
     struct local_rule rules[LOCAL_RULES_MAX];
     unsigned rule_count; /* rule 0 counted */
+    bool blocks_aliases; /* lists hold for what aliases lead to */
     uint32_t forward_rule;
     uint32_t special_from; /* the first RRset of a name of special use, all later ones too */
     struct local_node *nodes;

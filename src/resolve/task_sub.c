@@ -150,17 +150,25 @@ static bool is_good_for(const struct task *task, const struct answer *found, uin
 }
 
 /* A name of special use is nobody's to be asked for, however one comes to it: by an alias, or as
- * that of a server. Names of the operator's stand here for clients alone. */
-static bool find_special(struct tasks *tasks, const struct cache_key *key, struct answer *out)
+ * that of a server. Names of the operator's stand here for clients alone, but what a block list has
+ * is not asked for either when an alias leads there (no tag): finish.c decides about the whole. */
+static bool find_special(struct tasks *tasks, const struct cache_key *key, uint16_t tag,
+                         struct answer *out)
 {
     struct question question = {
         .name = {key->name, key->name_len}, .type = key->type, .cls = key->cls};
     struct local_result result;
-    if (!tasks->local || !local_names_may_have(tasks->local, question.name) ||
-        local_names_has_own(tasks->local, question.name) ||
-        local_names_find(tasks->local, &question, &result) != LOCAL_ANSWERED)
+    const struct local_names *local = tasks->local;
+    if (!local || !local_names_may_have(local, question.name))
         return false;
-    local_answer(out, &tasks->local_space, tasks->local, &question, &result, loop_now(tasks->loop));
+    bool is_blocked = !tag && local_names_block_aliases(local) &&
+                      local_names_block(local, question.name, &question, &result);
+    if (!is_blocked && (local_names_has_own(local, question.name) ||
+                        local_names_find(local, &question, &result) != LOCAL_ANSWERED))
+        return false;
+    local_answer(out, &tasks->local_space, local, &question, &result, loop_now(tasks->loop));
+    if (is_blocked && out->kind != ANSWER_FAILURE)
+        out->ttl_s = LOCAL_ZONE_TTL_S;
     return true;
 }
 
@@ -178,7 +186,7 @@ static void start_sub(struct task *task, const struct question *question, uint16
         if (task_is_traced(task))
             task_trace_sub_cached(task, question, &found);
         feed_sub_answer(task, tag, &found);
-    } else if (find_special(tasks, &key, &found)) {
+    } else if (find_special(tasks, &key, tag, &found)) {
         feed_sub_answer(task, tag, &found);
     } else if (!join_sub(task, &key, tag, again, &ede)) {
         if (task_is_traced(task))

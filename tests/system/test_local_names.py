@@ -2,9 +2,13 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Names answered here, as dig and glibc see them. Most basic first."""
 
+import json
+import signal
+
 import pytest
 
-from conftest import BUILD
+from conftest import BUILD, eventually
+from harness import alone
 
 pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
 
@@ -126,3 +130,29 @@ def test_a_list_of_a_million_names(nailupd, upstream, dig, tmp_path):
     assert dig(daemon, f"www.n{last}.track4999.example").status == "NXDOMAIN"
     assert dig(daemon, f"n{last}.track4998.example").data == \
         dig(upstream, f"n{last}.track4998.example").data
+
+
+@alone
+def test_block_lists_hold_for_what_aliases_lead_to(harness):
+    harness.write("ads.txt", "ads.tld\n")
+    harness.serve("10.53.1.1", {"tld.": "www 60 CNAME x.ads.tld.\nx.ads 60 A 192.0.2.1\nfine 60 CNAME data.tld.\n"
+                                        "data 60 A 192.0.2.2\n"})
+    config = {"forward-zones": [{"name": ".", "upstreams": ["10.53.1.1"]}],
+              "block-lists": [{"file": "ads.txt"}]}
+
+    def www():
+        answer = harness.ask("www.tld.")
+        return answer.rcode, [row.data for row in answer.answer]
+
+    daemon = harness.start({**config, "block-aliases": "no"})
+    assert www() == (0, ["x.ads.tld.", "192.0.2.1"])
+    harness.write("nailup.yaml", json.dumps(harness.config(config)))
+    daemon.send_signal(signal.SIGHUP)
+    eventually(lambda: www() == (3, []))
+    assert harness.ask("fine.tld.").rcode == 0
+    asked = len(harness.asked())
+    assert www() == (3, []) and len(harness.asked()) == asked  # it is cached
+    harness.write("ads.txt", "other.tld\n")
+    daemon.send_signal(signal.SIGHUP)
+    eventually(lambda: www() == (0, ["x.ads.tld.", "192.0.2.1"]))
+    harness.stop(daemon)

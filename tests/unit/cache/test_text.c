@@ -232,9 +232,9 @@ static void test_hostile_text_is_refused_by_line(void **state)
     expect_bad(";answer a. A ttl 20\na. 20 IN A \\# 3 010203\n;end", 2, "no record");
 }
 
-static bool is_not_a(const void *context, struct name name)
+static bool is_not_a(const void *context, struct name name, const struct answer *answer)
 {
-    (void)context;
+    (void)context, (void)answer;
     return name.len != 3 || name.wire[1] != 'a';
 }
 
