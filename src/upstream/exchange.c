@@ -136,6 +136,8 @@ static uint64_t pace_us(const struct exchange *exchange, unsigned index)
         [3] = 600 * US_PER_MS, [4] = 1200 * US_PER_MS, [5] = 2000 * US_PER_MS};
     static const uint64_t another[EXCHANGE_SILENT_MAX + 1] = {[5] = 1300 * US_PER_MS};
 
+    if (exchange->silent < 3)
+        return 0;
     for (unsigned i = 0; i < exchange->group_len; i++)
         if (i != index && !exchange->tried[i] && !is_hopeless(exchange, i))
             return another[exchange->silent];
