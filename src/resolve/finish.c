@@ -132,12 +132,14 @@ static void hand_out_blocked(struct task *task, const struct answer *replaced,
 /* A block list may have a name that an alias leads to. */
 static void deliver_answer(struct task *task, const struct answer *answer)
 {
+    const struct tasks *tasks = task->tasks;
     struct local_result result;
-    if (!local_block_find(task->tasks->local, answer->message, &task->question, &result)) {
+    if (!tasks->blocks_aliases ||
+        !local_block_find(tasks->local, answer->message, &task->question, &result)) {
         store_and_hand_out(task, answer);
         return;
     }
-    STATS_INC(task->tasks->stats, blocked_aliases);
+    STATS_INC(tasks->stats, blocked_aliases);
     hand_out_blocked(task, answer, &result);
 }
 

@@ -117,6 +117,7 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
     resolver->network_at = 0;
     resolver->tasks.local = NULL;
     resolver->tasks.local_changes = 0;
+    resolver->tasks.blocks_aliases = false;
     resolver->tasks.loop = loop;
     resolver->tasks.cache = cache;
     resolver->tasks.stats = stats;
@@ -151,6 +152,7 @@ void resolver_free(struct resolver *resolver)
 void resolver_set_local(struct resolver *resolver, const struct local_names *names)
 {
     resolver->tasks.local = names;
+    resolver->tasks.blocks_aliases = names && local_names_block_aliases(names);
     resolver->tasks.local_changes++;
     resolver->has_alias = false;
 }

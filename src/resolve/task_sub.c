@@ -161,7 +161,7 @@ static bool find_special(struct tasks *tasks, const struct cache_key *key, uint1
     const struct local_names *local = tasks->local;
     if (!local || !local_names_may_have(local, question.name))
         return false;
-    bool is_blocked = !tag && local_names_block_aliases(local) &&
+    bool is_blocked = !tag && tasks->blocks_aliases &&
                       local_names_block(local, question.name, &question, &result);
     if (!is_blocked && (local_names_has_own(local, question.name) ||
                         local_names_find(local, &question, &result) != LOCAL_ANSWERED))

@@ -130,6 +130,7 @@ struct tasks {
     const struct routes *routes;     /* those that hold now */
     const struct local_names *local; /* names answered here; NULL: none */
     uint32_t local_changes;          /* how often they were changed */
+    bool blocks_aliases;             /* local_names_block_aliases() of them */
     bool minimal_responses;
     struct recursion_options
         recursion; /* that hold now; what they point to is the configuration's */
