@@ -2,8 +2,13 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The epoll set of watch.h. What an event means is left to the watch's owner, when to wait to
- * loop.c.
+ * The epoll sets of watch.h, one for each rank. The loop waits with the prompt set; the others are
+ * members of it, so their sockets wake the loop too. Each set hands out its own events for a bounded
+ * time, so no rank delays another by more than that and one event. The kernel names the sockets of a
+ * set in turn, and this module asks it again only when all that it named have had their event: that
+ * is the round robin of the streams.
+ *
+ * What an event means is left to the watch's owner, when to wait to loop.c.
  *
  * Invariant: a watch that is stopped or closed is in no list of pending events, so its memory may
  * be freed at once.
@@ -19,24 +24,82 @@
 #include "base/units.h"
 #include "loop/watches.h"
 
-/* A turn hands out events no longer than this: a handshake of TLS costs half a millisecond, and a
- * thousand that come at once must not keep the queries beside them waiting. The next turn goes on
- * with what is left before it asks the kernel, which would name the first ones again. */
-#define TURN_MAX_US (4 * US_PER_MS)
-enum { EVENTS_PER_LOOK = 4 }; /* between two looks at the clock */
+/* A turn hands out the events of a rank no longer than this. */
+struct share {
+    uint64_t turn_us;
+    int events_per_look; /* between two looks at the clock */
+};
+
+_Static_assert(WATCH_GREEDY + 1 == WATCH_SETS, "a set for each rank");
+
+static const struct share shares[WATCH_SETS] = {
+    /* A handshake of TLS costs half a millisecond, and a thousand that come at once must not keep
+     * the queries beside them waiting. The next turn goes on with what is left before it asks the
+     * kernel, which would name the first ones again. */
+    [WATCH_PROMPT] = {4 * US_PER_MS, 4},
+    /* Each prompt event waits for these. One may be dear: hundreds of queries, or a handshake. */
+    [WATCH_PATIENT] = {500, 1},
+    [WATCH_GREEDY] = {500, 1},
+};
+
+static enum err set_init(struct watch_set *set)
+{
+    set->current = set->count = 0;
+    set->is_ready = false;
+    set->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    return set->epoll_fd >= 0 ? ERR_OK : err_from_errno(errno);
+}
+
+static bool has_left(const struct watch_set *set)
+{
+    return set->current < set->count;
+}
+
+static void fill(struct watch_set *set, int timeout_ms)
+{
+    set->current = 0;
+    set->is_ready = false;
+    set->count = epoll_wait(set->epoll_fd, set->events, WATCHES_EVENTS_MAX, timeout_ms);
+}
+
+static enum err join(struct watch_set *outer, struct watch_set *inner)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = inner};
+    int result = epoll_ctl(outer->epoll_fd, EPOLL_CTL_ADD, inner->epoll_fd, &event);
+    return result == 0 ? ERR_OK : err_from_errno(errno);
+}
+
+static void close_sets(struct watches *watches, int count)
+{
+    while (count-- > 0)
+        close(watches->sets[count].epoll_fd);
+}
 
 enum err watches_init(struct watches *watches)
 {
+    struct watch_set *sets = watches->sets;
     watches->turns = 0;
-    watches->current = watches->count = 0;
+    watches->streams_wait = false;
     list_init(&watches->busy);
-    watches->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    return watches->epoll_fd >= 0 ? ERR_OK : err_from_errno(errno);
+    for (int i = 0; i < WATCH_SETS; i++) {
+        enum err err = set_init(&sets[i]);
+        if (err) {
+            close_sets(watches, i);
+            return err;
+        }
+        if (i != WATCH_PROMPT)
+            err = join(&sets[WATCH_PROMPT], &sets[i]);
+        if (err) {
+            close_sets(watches, i + 1);
+            return err;
+        }
+    }
+    return ERR_OK;
 }
 
 void watches_deinit(struct watches *watches)
 {
-    close(watches->epoll_fd);
+    close_sets(watches, WATCH_SETS);
 }
 
 static uint64_t clock_us(void)
@@ -46,27 +109,40 @@ static uint64_t clock_us(void)
     return (uint64_t)now.tv_sec * US_PER_S + (uint64_t)now.tv_nsec / 1000;
 }
 
-static void hand_out(struct watches *watches)
+static bool is_inner_set(const struct watches *watches, const void *of_event)
 {
-    struct epoll_event *event = &watches->events[watches->current++];
+    return of_event == &watches->sets[WATCH_PATIENT] || of_event == &watches->sets[WATCH_GREEDY];
+}
+
+static inline void hand_out(struct watches *watches, struct watch_set *set)
+{
+    struct epoll_event *event = &set->events[set->current++];
+    if (is_inner_set(watches, event->data.ptr)) {
+        ((struct watch_set *)event->data.ptr)->is_ready = true;
+        watches->streams_wait = true;
+        return;
+    }
     struct watch *watch = event->data.ptr;
     uint32_t asked = watch ? watch->events | EPOLLERR | EPOLLHUP : 0;
     if (event->events & asked) /* it may ask for less since it was left over */
         watch->on_ready(watch, event->events & asked);
 }
 
-static void hand_out_events(struct watches *watches)
+/* At least one, so that each turn gets on. Inline: a query that comes alone pays for each call. */
+static inline void hand_out_share(struct watches *watches, enum watch_rank rank)
 {
+    struct watch_set *set = &watches->sets[rank];
+    const struct share *share = &shares[rank];
     uint64_t until_at = UINT64_MAX;
-    bool looks = watches->count - watches->current > EVENTS_PER_LOOK;
-    for (unsigned done = 0; watches->current < watches->count; done++) {
-        if (looks && done % EVENTS_PER_LOOK == 0) {
+    bool looks = set->count - set->current > share->events_per_look;
+    for (int done = 0; has_left(set); done++) {
+        if (looks && done % share->events_per_look == 0) {
             uint64_t now = clock_us();
-            until_at = done == 0 ? now + TURN_MAX_US : until_at;
+            until_at = done == 0 ? now + share->turn_us : until_at;
             if (now >= until_at)
                 break;
         }
-        hand_out(watches);
+        hand_out(watches, set);
     }
 }
 
@@ -83,18 +159,31 @@ static void call_busy(struct watches *watches)
     }
 }
 
+static void serve_streams(struct watches *watches)
+{
+    watches->streams_wait = false;
+    for (enum watch_rank rank = WATCH_PATIENT; rank <= WATCH_GREEDY; rank++) {
+        struct watch_set *set = &watches->sets[rank];
+        if (set->is_ready && !has_left(set))
+            fill(set, 0);
+        hand_out_share(watches, rank);
+        watches->streams_wait |= has_left(set);
+    }
+}
+
 void watches_wait(struct watches *watches, int timeout_ms)
 {
-    if (!list_is_empty(&watches->busy))
+    struct watch_set *prompt = &watches->sets[WATCH_PROMPT];
+    if (!list_is_empty(&watches->busy) || watches->streams_wait)
         timeout_ms = 0;
-    if (watches->current >= watches->count) { /* else what is left over comes first */
+    if (!has_left(prompt)) { /* else what is left over comes first */
         watches->turns++;
-        watches->current = 0;
-        watches->count =
-            epoll_wait(watches->epoll_fd, watches->events, WATCHES_EVENTS_MAX, timeout_ms);
+        fill(prompt, timeout_ms);
     }
     call_busy(watches);
-    hand_out_events(watches);
+    hand_out_share(watches, WATCH_PROMPT);
+    if (watches->streams_wait)
+        serve_streams(watches);
 }
 
 uint64_t watch_turns(const struct loop *loop)
@@ -104,10 +193,15 @@ uint64_t watch_turns(const struct loop *loop)
 
 /* ---- one watch ---- */
 
+static struct watch_set *set_of(struct loop *loop, const struct watch *watch)
+{
+    return &loop_watches(loop)->sets[watch->rank];
+}
+
 static int control(struct loop *loop, int operation, struct watch *watch)
 {
     struct epoll_event event = {.events = watch->events, .data.ptr = watch};
-    return epoll_ctl(loop_watches(loop)->epoll_fd, operation, watch->fd, &event);
+    return epoll_ctl(set_of(loop, watch)->epoll_fd, operation, watch->fd, &event);
 }
 
 enum err watch_start(struct loop *loop, struct watch *watch, int fd, uint32_t events)
@@ -125,6 +219,33 @@ void watch_set(struct loop *loop, struct watch *watch, uint32_t events)
     if (watch->is_busy)
         return;
     MUST(control(loop, EPOLL_CTL_MOD, watch) == 0);
+}
+
+static void forget(struct watch_set *set, struct watch *watch)
+{
+    if (watch->is_busy)
+        list_remove(&watch->busy);
+    watch->is_busy = false;
+    for (int i = set->current; i < set->count; i++) {
+        if (set->events[i].data.ptr == watch)
+            set->events[i].data.ptr = NULL;
+    }
+}
+
+void watch_set_rank(struct loop *loop, struct watch *watch, enum watch_rank rank)
+{
+    struct watch_set *before = set_of(loop, watch);
+    enum watch_rank old = watch->rank;
+    if (rank == old)
+        return;
+    MUST(!watch->is_busy);
+    watch->rank = rank;
+    if (control(loop, EPOLL_CTL_ADD, watch) != 0) { /* it is in both sets for a moment */
+        watch->rank = old;
+        return;
+    }
+    epoll_ctl(before->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
+    forget(before, watch);
 }
 
 void watch_set_busy(struct loop *loop, struct watch *watch)
@@ -147,27 +268,16 @@ enum err watch_set_calm(struct loop *loop, struct watch *watch)
     return ERR_OK;
 }
 
-static void forget(struct watches *watches, struct watch *watch)
-{
-    if (watch->is_busy)
-        list_remove(&watch->busy);
-    watch->is_busy = false;
-    for (int i = watches->current; i < watches->count; i++) {
-        if (watches->events[i].data.ptr == watch)
-            watches->events[i].data.ptr = NULL;
-    }
-}
-
 void watch_stop(struct loop *loop, struct watch *watch)
 {
     if (!watch->is_busy)
         control(loop, EPOLL_CTL_DEL, watch);
-    forget(loop_watches(loop), watch);
+    forget(set_of(loop, watch), watch);
 }
 
 void watch_close(struct loop *loop, struct watch *watch)
 {
-    forget(loop_watches(loop), watch);
+    forget(set_of(loop, watch), watch);
     close(watch->fd);
     watch->fd = -1;
 }

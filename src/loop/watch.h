@@ -22,15 +22,27 @@
 
 struct loop;
 
-/* Embedded by whoever owns a socket, filled with zeros but for on_ready. on_ready gets the EPOLL*
- * bits; level-triggered, so it may leave work for the next turn. It may close this and any other
- * watch. */
+/*
+ * Clients open as many streams as they like and keep them readable. So a socket has a rank, and each
+ * rank has a time of its own in every turn, in which its sockets take turns:
+ *
+ *   prompt   datagrams, upstream servers, listeners: served in every turn, whatever the others want
+ *   patient  streams of clients: all of them together get half a millisecond of each turn
+ *   greedy   streams that bring a hundred queries at a time: as much time, so that however many
+ *            they are, a patient stream does not wait for them
+ */
+enum watch_rank { WATCH_PROMPT, WATCH_PATIENT, WATCH_GREEDY };
+
+/* Embedded by whoever owns a socket, filled with zeros but for on_ready and rank. on_ready gets the
+ * EPOLL* bits; level-triggered, so it may leave work for the next turn. It may close this and any
+ * other watch. */
 struct watch {
     int fd;
     uint32_t events; /* what is asked for: EPOLLIN, EPOLLOUT, or 0: only errors and hang-ups */
     void (*on_ready)(struct watch *watch, uint32_t events);
-    bool is_busy;     /* called each turn, and in no epoll set */
-    struct list busy; /* while it is */
+    enum watch_rank rank; /* set before watch_start(); watch_set_rank() changes it */
+    bool is_busy;         /* called each turn, and in no epoll set; prompt ones alone */
+    struct list busy;     /* while it is */
 };
 
 /* Starts watching with on_ready set; one epoll_ctl. */
@@ -38,6 +50,10 @@ MUST_USE enum err watch_start(struct loop *loop, struct watch *watch, int fd, ui
 
 /* Changes what is asked for; nothing happens when it is the same. */
 void watch_set(struct loop *loop, struct watch *watch, uint32_t events);
+
+/* The rank of a watch that is not busy, from the next turn on. It keeps its rank when the kernel has
+ * no memory for the change. */
+void watch_set_rank(struct loop *loop, struct watch *watch, enum watch_rank rank);
 
 /* Stops watching and closes the socket (which removes it from the set); fd becomes -1. No event of
  * the running turn reaches the watch any more. */
@@ -56,8 +72,8 @@ void watch_stop(struct loop *loop, struct watch *watch);
 void watch_set_busy(struct loop *loop, struct watch *watch);
 MUST_USE enum err watch_set_calm(struct loop *loop, struct watch *watch);
 
-/* Counts the loop's looks at its sockets: what had arrived before one has been handed out when the
- * next one is counted. */
+/* Counts the loop's looks at its prompt sockets: what had arrived before one has been handed out when
+ * the next one is counted. */
 uint64_t watch_turns(const struct loop *loop);
 
 #endif

@@ -14,21 +14,33 @@
 
 struct loop;
 
-enum { WATCHES_EVENTS_MAX = 128 }; /* sockets that get their turn in one turn; the rest wait */
+enum { WATCHES_EVENTS_MAX = 128 }; /* of each set that the kernel names at once; the rest wait */
 
-struct watches {
+/* An epoll set, and its events that the kernel has named. */
+struct watch_set {
     int epoll_fd;
-    uint64_t turns;
-    struct list busy;   /* struct watch */
+    bool is_ready;      /* the kernel has events of it; not used for the prompt set */
     int current, count; /* events[current, count) are still to be handed out */
     struct epoll_event events[WATCHES_EVENTS_MAX];
+};
+
+enum { WATCH_SETS = 3 }; /* one for each enum watch_rank */
+
+struct watches {
+    /* The loop waits with the first, the prompt one. The others are members of it: their events
+     * there have their addresses. */
+    struct watch_set sets[WATCH_SETS];
+    bool streams_wait; /* a set other than the prompt one has events, named or not */
+    uint64_t turns;
+    struct list busy; /* struct watch */
 };
 
 MUST_USE enum err watches_init(struct watches *watches);
 void watches_deinit(struct watches *watches);
 
-/* Waits at most so many milliseconds (-1: for ever) for sockets and tells their watches. Does not
- * wait while one is busy, or while some of the last turn were not told yet. */
+/* Waits at most so many milliseconds (-1: for ever) for sockets and tells their watches: prompt ones
+ * first, then patient ones, then greedy ones. Does not wait while one is busy, or while some of the last turn were not
+ * told yet. */
 void watches_wait(struct watches *watches, int timeout_ms);
 
 /* The set of a loop: what watch.h finds its own by. */

@@ -122,14 +122,30 @@ static void on_dialed(struct tcp *tcp)
     tcp->handler->on_connected(tcp->owner);
 }
 
+/* A client that pipelines hundreds of queries does not delay one that does not. */
+static void rank_client(struct tcp *tcp, size_t read_bytes)
+{
+    if (read_bytes >= NET_READ_PATIENT_MAX)
+        watch_set_rank(stock_loop(tcp->stock), &tcp->watch, WATCH_GREEDY);
+    else if (read_bytes <= NET_READ_POLITE_BYTES)
+        watch_set_rank(stock_loop(tcp->stock), &tcp->watch, WATCH_PATIENT);
+}
+
+static size_t read_max(const struct tcp *tcp)
+{
+    return tcp->watch.rank == WATCH_PATIENT ? NET_READ_PATIENT_MAX : NET_READ_MAX;
+}
+
 static void on_readable(struct tcp *tcp)
 {
     if (tcp->handler->may_read && !tcp->handler->may_read(tcp->owner))
         return;
     uint8_t *buffer = stock_read_buffer(tcp->stock);
-    ssize_t len = recv(tcp->watch.fd, buffer, NET_READ_MAX, 0);
+    ssize_t len = recv(tcp->watch.fd, buffer, read_max(tcp), 0);
 
     if (len > 0) {
+        if (!tcp->is_dialed)
+            rank_client(tcp, (size_t)len);
         tcp->handler->on_bytes(tcp->owner, span_of(buffer, (size_t)len));
     } else if (len == 0) {
         tcp->state = TCP_HALF_CLOSED;
@@ -267,6 +283,7 @@ struct tcp *tcp_from_socket(struct stock *stock, int fd, const struct addr *peer
         return NULL;
     }
     tcp->watch.fd = fd;
+    tcp->watch.rank = WATCH_PATIENT;
     return tcp;
 }
 

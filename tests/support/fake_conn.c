@@ -365,6 +365,11 @@ void fake_conn_go_dark(struct fake_conn *conn)
     conn->window = DARK_WINDOW;
 }
 
+void fake_conn_delay_reads(struct fake_conn *conn, uint64_t us)
+{
+    conn->read_delay_us = us;
+}
+
 void fake_conn_delay_acks(struct fake_conn *conn, uint64_t us)
 {
     conn->ack_delay_us = us;

@@ -53,6 +53,7 @@ struct fake_conn {
     struct list arrived; /* packets that it has not read */
     uint64_t arrives_at; /* the last one sent: nothing overtakes it */
     uint64_t reads;
+    uint64_t read_delay_us;
 
     /* towards the far end */
     bool stopped;

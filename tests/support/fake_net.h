@@ -244,6 +244,9 @@ uint32_t fake_conn_segment_bytes(const struct fake_conn *conn);
 /* Adds one to tcp_retransmits(). */
 void fake_conn_retransmit(struct fake_conn *conn);
 
+/* The loop has so many other sockets that each read of this connection comes so late. */
+void fake_conn_delay_reads(struct fake_conn *conn, uint64_t us);
+
 /* Stops reading: tcp_write() takes window_bytes more, then is partial and at last takes nothing
  * until fake_conn_start_reading(). */
 void fake_conn_stop_reading(struct fake_conn *conn, size_t window_bytes);

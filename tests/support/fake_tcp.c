@@ -23,7 +23,7 @@ static void schedule_read(struct fake_conn *conn)
 
     if (tcp && tcp->state == FAKE_TCP_OPEN && !tcp->paused && !list_is_empty(&conn->arrived) &&
         !list_is_linked(&conn->readable.node))
-        fake_event_schedule(conn->net->loop, &conn->readable, 0);
+        fake_event_schedule(conn->net->loop, &conn->readable, conn->read_delay_us);
 }
 
 void fake_tcp_fail(struct fake_conn *conn, enum err why)

@@ -62,7 +62,9 @@ static void count_event(struct end *end)
         loop_stop(room.loop);
 }
 
-static void open_room(unsigned count, void (*on_ready)(struct watch *watch, uint32_t events))
+/* The first prompt_count sockets are prompt, the others patient. */
+static void open_mixed_room(unsigned count, unsigned prompt_count,
+                            void (*on_ready)(struct watch *watch, uint32_t events))
 {
     room = (struct room){.loop = loop_new(), .count = count};
     turn_end_init(&room.turn_end, on_turn_end);
@@ -73,8 +75,20 @@ static void open_room(unsigned count, void (*on_ready)(struct watch *watch, uint
         int fds[2];
         assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
         *end = (struct end){.room = &room, .other = fds[1], .watch.on_ready = on_ready};
+        end->watch.rank = i < prompt_count ? WATCH_PROMPT : WATCH_PATIENT;
         assert_int_equal(watch_start(room.loop, &end->watch, fds[0], EPOLLIN), ERR_OK);
     }
+}
+
+static void open_room(unsigned count, void (*on_ready)(struct watch *watch, uint32_t events))
+{
+    open_mixed_room(count, count, on_ready);
+}
+
+static void open_patient_room(unsigned count,
+                              void (*on_ready)(struct watch *watch, uint32_t events))
+{
+    open_mixed_room(count, 0, on_ready);
 }
 
 static void close_room(void)
@@ -149,6 +163,20 @@ static void test_more_sockets_than_a_turn_takes_all_get_theirs(void **state)
     close_room();
 }
 
+static void test_more_patient_sockets_than_a_turn_takes_are_served_in_rounds(void **state)
+{
+    (void)state;
+    open_patient_room(SOCKETS_MAX, on_ready_fast);
+    for (unsigned i = 0; i < SOCKETS_MAX; i++)
+        write_to(i, "xyz", 3);
+    for (unsigned round = 1; round <= 3; round++) {
+        run_for_events(round * SOCKETS_MAX);
+        for (unsigned i = 0; i < SOCKETS_MAX; i++) /* the kernel starts a round where it likes */
+            assert_in_range(room.ends[i].served, round - 1, round + 1);
+    }
+    close_room();
+}
+
 /* Closes its neighbour, whose event of this turn is void then. */
 static void on_ready_closing(struct watch *watch, uint32_t events)
 {
@@ -161,17 +189,29 @@ static void on_ready_closing(struct watch *watch, uint32_t events)
     count_event(end);
 }
 
-static void test_a_watch_closed_in_a_turn_gets_no_event_of_it(void **state)
+static void closing_sockets_get_no_event(
+    void (*open)(unsigned count, void (*on_ready)(struct watch *watch, uint32_t events)))
 {
     enum { SOCKETS = 20 };
-    (void)state;
-    open_room(SOCKETS, on_ready_closing);
+    open(SOCKETS, on_ready_closing);
     for (unsigned i = 0; i < SOCKETS; i++)
         write_to(i, "x", 1);
     run_for_events(SOCKETS / 2);
     for (unsigned i = 0; i < SOCKETS; i += 2)
         assert_int_equal(room.ends[i].served + room.ends[i + 1].served, 1);
     close_room();
+}
+
+static void test_a_watch_closed_in_a_turn_gets_no_event_of_it(void **state)
+{
+    (void)state;
+    closing_sockets_get_no_event(open_room);
+}
+
+static void test_a_patient_watch_closed_in_a_turn_gets_no_event_of_it(void **state)
+{
+    (void)state;
+    closing_sockets_get_no_event(open_patient_room);
 }
 
 /* ---- what else runs ---- */
@@ -207,6 +247,113 @@ static void test_mail_comes_beside_sockets_that_always_have_more(void **state)
     close_room();
 }
 
+/* One byte for each turn. */
+static void on_ready_prompt(struct watch *watch, uint32_t events)
+{
+    struct end *end = CONTAINER_OF(watch, struct end, watch);
+    (void)events;
+    end->served++;
+    loop_at_turn_end(room.loop, &room.turn_end);
+}
+
+static void test_a_prompt_socket_is_served_in_every_turn_whatever_patient_ones_want(void **state)
+{
+    enum { PATIENT = 200 };
+    (void)state;
+    open_mixed_room(1 + PATIENT, 1, on_ready_heavy);
+    room.ends[0].watch.on_ready = on_ready_prompt;
+    for (unsigned i = 0; i <= PATIENT; i++)
+        write_to(i, "x", 1);
+    run_for_events(2 * PATIENT);
+    assert_true(room.turns >= PATIENT); /* each event is as long as the patient share of a turn */
+    assert_true(room.most_in_turn <= 2);
+    assert_in_range(room.ends[0].served, room.turns - 1, room.turns + 1);
+    close_room();
+}
+
+static void test_a_patient_socket_is_served_in_every_turn_whatever_greedy_ones_want(void **state)
+{
+    enum { GREEDY = 200 };
+    (void)state;
+    open_patient_room(1 + GREEDY, on_ready_heavy);
+    room.ends[0].watch.on_ready = on_ready_prompt;
+    for (unsigned i = 1; i <= GREEDY; i++)
+        watch_set_rank(room.loop, &room.ends[i].watch, WATCH_GREEDY);
+    for (unsigned i = 0; i <= GREEDY; i++)
+        write_to(i, "x", 1);
+    run_for_events(2 * GREEDY);
+    assert_true(room.turns >= GREEDY);
+    assert_in_range(room.ends[0].served, room.turns - 1, room.turns + 1);
+    close_room();
+}
+
+/* Between the ranks of streams with each event. */
+static void on_ready_moving(struct watch *watch, uint32_t events)
+{
+    bool is_patient = watch->rank == WATCH_PATIENT;
+    (void)events;
+    read_one(watch);
+    watch_set_rank(room.loop, watch, is_patient ? WATCH_GREEDY : WATCH_PATIENT);
+    watch_set_rank(room.loop, watch, is_patient ? WATCH_GREEDY : WATCH_PATIENT);
+    count_event(CONTAINER_OF(watch, struct end, watch));
+}
+
+static void test_sockets_that_change_their_rank_get_all_their_events(void **state)
+{
+    (void)state;
+    open_patient_room(SOCKETS_MAX, on_ready_moving);
+    for (unsigned i = 0; i < SOCKETS_MAX; i++)
+        write_to(i, "wxyz", 4);
+    run_for_events(4 * SOCKETS_MAX);
+    for (unsigned i = 0; i < SOCKETS_MAX; i++)
+        assert_int_equal(room.ends[i].served, 4);
+    close_room();
+}
+
+static void on_ready_moving_others(struct watch *watch, uint32_t events)
+{
+    (void)events;
+    for (unsigned i = 0; i < room.count; i++)
+        watch_set_rank(room.loop, &room.ends[i].watch, WATCH_GREEDY);
+    count_event(CONTAINER_OF(watch, struct end, watch));
+    watch_set(room.loop, watch, 0);
+}
+
+static void test_a_socket_that_another_moves_has_one_event_and_not_two(void **state)
+{
+    enum { SOCKETS = 20 };
+    (void)state;
+    open_patient_room(SOCKETS, on_ready_moving_others);
+    for (unsigned i = 0; i < SOCKETS; i++)
+        write_to(i, "x", 1);
+    run_for_events(SOCKETS);
+    for (unsigned i = 0; i < SOCKETS; i++)
+        assert_int_equal(room.ends[i].served, 1);
+    close_room();
+}
+
+static void on_write_due(struct timer *timer)
+{
+    (void)timer;
+    write_to(room.count - 1, "x", 1);
+}
+
+static void test_a_loop_with_idle_patient_sockets_sleeps_until_one_is_ready(void **state)
+{
+    struct timer timer;
+    (void)state;
+    open_mixed_room(4, 2, on_ready_fast);
+    write_to(2, "x", 1); /* readable for ever, and not asked for */
+    watch_set(room.loop, &room.ends[2].watch, 0);
+    timer_init(&timer, on_write_due);
+    timer_start(room.loop, &timer, loop_clock(room.loop) + 20 * US_PER_MS);
+    uint64_t looks = watch_turns(room.loop);
+    run_for_events(1);
+    assert_int_equal(room.ends[3].served, 1);
+    assert_true(watch_turns(room.loop) - looks < 10);
+    close_room();
+}
+
 /* Named by the kernel together; the first asks the second to pause. */
 static void on_ready_pausing(struct watch *watch, uint32_t events)
 {
@@ -222,6 +369,17 @@ static void test_who_pauses_gets_no_event_of_the_turn(void **state)
 {
     (void)state;
     open_room(2, on_ready_pausing);
+    write_to(0, "x", 1);
+    write_to(1, "x", 1);
+    run_for_events(3);
+    assert_true(room.ends[0].served == 0 || room.ends[1].served == 0);
+    close_room();
+}
+
+static void test_a_patient_socket_that_pauses_gets_no_event_of_the_turn(void **state)
+{
+    (void)state;
+    open_patient_room(2, on_ready_pausing);
     write_to(0, "x", 1);
     write_to(1, "x", 1);
     run_for_events(3);
@@ -324,9 +482,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_turn_is_not_filled_by_dear_events_and_none_is_forgotten),
         cmocka_unit_test(test_more_sockets_than_a_turn_takes_all_get_theirs),
+        cmocka_unit_test(test_more_patient_sockets_than_a_turn_takes_are_served_in_rounds),
         cmocka_unit_test(test_a_watch_closed_in_a_turn_gets_no_event_of_it),
+        cmocka_unit_test(test_a_patient_watch_closed_in_a_turn_gets_no_event_of_it),
         cmocka_unit_test(test_mail_comes_beside_sockets_that_always_have_more),
+        cmocka_unit_test(test_a_prompt_socket_is_served_in_every_turn_whatever_patient_ones_want),
+        cmocka_unit_test(test_a_patient_socket_is_served_in_every_turn_whatever_greedy_ones_want),
+        cmocka_unit_test(test_sockets_that_change_their_rank_get_all_their_events),
+        cmocka_unit_test(test_a_socket_that_another_moves_has_one_event_and_not_two),
+        cmocka_unit_test(test_a_loop_with_idle_patient_sockets_sleeps_until_one_is_ready),
         cmocka_unit_test(test_who_pauses_gets_no_event_of_the_turn),
+        cmocka_unit_test(test_a_patient_socket_that_pauses_gets_no_event_of_the_turn),
         cmocka_unit_test(test_a_busy_watch_is_called_each_turn_until_it_is_calm),
         cmocka_unit_test(test_a_busy_watch_leaves_its_neighbours_their_turn),
         cmocka_unit_test(test_what_is_asked_for_while_busy_holds_when_calm),

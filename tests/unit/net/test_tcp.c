@@ -19,6 +19,7 @@ struct end {
     struct tcp *tcp;
     struct acceptor *acceptor;
     const char *close_on; /* close the connection in the callback of this word */
+    size_t largest_read;
 };
 
 static void happened(struct end *end, const char *word, struct span detail)
@@ -35,6 +36,8 @@ static void on_connected(void *owner)
 
 static void on_bytes(void *owner, struct span bytes)
 {
+    struct end *end = owner;
+    end->largest_read = MAX(end->largest_read, bytes.len);
     happened(owner, "bytes:", bytes);
 }
 
@@ -383,11 +386,11 @@ static void test_a_peer_that_does_not_read_makes_writes_partial(void **state)
     close(fd);
 }
 
-static void test_a_large_stream_is_read_whole(void **state)
+enum { BIG = 3 * NET_READ_MAX + 17 };
+
+/* From the far end to ours, as fast as both go. */
+static void read_whole_stream(struct end *end, int fd)
 {
-    enum { BIG = 3 * NET_READ_MAX + 17 };
-    struct end *end = *state;
-    int fd = dial_plain(end, &no_options);
     uint8_t *big = calloc(1, BIG);
 
     for (size_t sent = 0; sent < BIG;) {
@@ -402,6 +405,13 @@ static void test_a_large_stream_is_read_whole(void **state)
     assert_int_equal(end->seen.bytes, BIG);
     free(big);
     close(fd);
+}
+
+static void test_a_large_stream_is_read_whole(void **state)
+{
+    struct end *end = *state;
+    read_whole_stream(end, dial_plain(end, &no_options));
+    assert_in_range(end->largest_read, 1, NET_READ_MAX);
 }
 
 static void test_closing_is_allowed_in_every_callback(void **state)
@@ -579,6 +589,82 @@ static void test_a_client_is_accepted_and_heard(void **state)
     close(fd);
 }
 
+static void test_a_client_gets_no_more_than_its_share_in_with_one_read(void **state)
+{
+    struct end *end = *state;
+    struct addr addr = open_acceptor(end, "127.0.0.1@0");
+    int fd = plain_connect(&addr);
+
+    run_until_seen(&end->seen, 1);
+    read_whole_stream(end, fd);
+    assert_in_range(end->largest_read, 1, LISTEN_SOCKET_RECEIVE_BYTES);
+}
+
+/* ---- clients beside each other ---- */
+
+enum { CLIENTS = 4 };
+
+struct client {
+    struct seen *seen;
+    const char *name;
+    struct tcp *tcp;
+};
+
+static struct client clients[CLIENTS];
+static unsigned client_count;
+
+static void on_client_bytes(void *owner, struct span bytes)
+{
+    struct client *client = owner;
+    (void)bytes;
+    see(client->seen, client->name, text(""));
+}
+
+static const struct tcp_handler client_events = {.on_bytes = on_client_bytes};
+
+static void on_accept_client(void *owner, struct tcp *tcp)
+{
+    static const char *const names[CLIENTS] = {"first", "second", "third", "polite"};
+    struct end *end = owner;
+    struct client *client = &clients[client_count];
+    *client = (struct client){&end->seen, names[client_count++], tcp};
+    tcp_start(tcp, &client_events, client);
+    see(&end->seen, "accepted", text(""));
+}
+
+static int connect_client(struct end *end, const struct addr *addr)
+{
+    int fd = plain_connect(addr);
+    run_until_seen(&end->seen, 1);
+    return fd;
+}
+
+static void test_a_client_is_read_before_those_that_bring_much_at_once(void **state)
+{
+    static const uint8_t bytes[4 * NET_READ_PATIENT_MAX];
+    struct end *end = *state;
+    struct addr addr = addr_of("127.0.0.1@0");
+    struct listen_socket socket = listen_at(LISTEN_TCP, &addr);
+    int fds[CLIENTS];
+
+    assert_int_equal(
+        acceptor_open(&end->acceptor, end->seen.loop, &socket, on_accept_client, end), ERR_OK);
+    client_count = 0;
+    for (unsigned i = 0; i < CLIENTS; i++)
+        fds[i] = connect_client(end, acceptor_local(end->acceptor));
+    for (unsigned i = 0; i < CLIENTS - 1; i++)
+        assert_int_equal(send(fds[i], bytes, sizeof(bytes), 0), sizeof(bytes));
+    run_until_seen(&end->seen, CLIENTS - 1);
+    assert_int_equal(send(fds[CLIENTS - 1], "x", 1, 0), 1);
+    end->seen.words[0] = '\0';
+    run_until_seen(&end->seen, 1);
+    assert_memory_equal(end->seen.words, "polite", 6);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        close(fds[i]);
+        tcp_close(&clients[i].tcp);
+    }
+}
+
 static void test_an_acceptor_listens_on_ipv6(void **state)
 {
     struct end *end = *state;
@@ -684,6 +770,8 @@ int main(void)
         TEST(test_a_client_that_reset_has_nothing_to_take_any_more),
         TEST(test_a_connection_with_both_fins_is_quiet),
         TEST(test_a_client_is_accepted_and_heard),
+        TEST(test_a_client_gets_no_more_than_its_share_in_with_one_read),
+        TEST(test_a_client_is_read_before_those_that_bring_much_at_once),
         TEST(test_an_acceptor_listens_on_ipv6),
         TEST(test_an_acceptor_may_be_closed_inside_its_callback),
         TEST(test_accepting_pauses_without_files_and_goes_on),
