@@ -48,6 +48,7 @@ struct session {
     bool has_left;  /* the client sent its FIN */
     uint64_t opened_at;
     uint64_t last_until_at; /* last call: queries are taken until then; 0: not yet */
+    uint64_t reads_before_last; /* reads of the link when the last call began */
     uint64_t last_query_at;
     uint64_t idle_us;    /* after that; as it was then, since a reload may change it */
     uint64_t give_up_at; /* finishing, nothing waits, or discarding; 0: not set */
@@ -132,7 +133,8 @@ static uint64_t look_at(const struct session *session)
     if (session->last_until_at == 0)
         return idle_at(session);
     uint64_t next_at = loop_now(loop_of(session)) + SESSION_LAST_LOOK_US;
-    return session->has_asked ? MIN(next_at, session->last_until_at) : session->last_until_at;
+    uint64_t until_at = MAX(next_at, session->last_until_at);
+    return session->has_asked ? next_at : until_at;
 }
 
 static bool is_read(enum session_state state)
@@ -341,12 +343,26 @@ static void session_finish(struct session *session)
         settle(session);
 }
 
+/* Its bytes wait in the kernel while the loop reads those of others. */
+static bool awaits_its_turn(const struct session *session)
+{
+    return link_reads(session->link) == session->reads_before_last &&
+           loop_now(loop_of(session)) < session->last_until_at + SESSION_ROUND_US;
+}
+
 /* A last call is over when all bytes in the kernel are read, or when its time is up. */
+static bool is_last_call_over(const struct session *session)
+{
+    bool has_unread = link_has_unread(session->link);
+    if (session->has_asked && !has_unread)
+        return true;
+    return loop_now(loop_of(session)) >= session->last_until_at &&
+           !(has_unread && awaits_its_turn(session));
+}
+
 static void look_at_last_call(struct session *session)
 {
-    uint64_t now = loop_now(loop_of(session));
-    bool is_read_out = session->has_asked && !link_has_unread(session->link);
-    if (is_read_out || now >= session->last_until_at)
+    if (is_last_call_over(session))
         session_finish(session);
     else
         timer_start(loop_of(session), &session->timer, look_at(session));
@@ -658,6 +674,7 @@ static void last_call(struct session *session)
     if (session->last_until_at != 0 || session->has_ended || session->state == SESSION_DISCARDING)
         return;
     session->last_until_at = last_call_until_at(session);
+    session->reads_before_last = link_reads(session->link);
     session->sink.rules.keepalive_100ms = 0; /* as set_rules() says */
     bool takes_queries = session->state == SESSION_SECURING || session->state == SESSION_OPEN;
     if (!takes_queries || loop_now(loop_of(session)) >= session->last_until_at)

@@ -35,7 +35,8 @@
  *
  * Before a session finishes because its address ends or the server drains, it has a last call: the
  * queries in the kernel are taken, for SESSION_LAST_US at most, and a client that has not asked yet has until its
- * connection is SESSION_NEW_US old, handshake included. A client above SESSION_IN_FLIGHT_MAX has
+ * connection is SESSION_NEW_US old, handshake included. A session whose bytes wait behind those of many
+ * others gets one read of them, SESSION_ROUND_US later at most. A client above SESSION_IN_FLIGHT_MAX has
  * none.
  *
  * One thread.
@@ -72,6 +73,7 @@ enum {
     SESSION_QUIET_US = 500 * 1000,    /* without a byte: a round trip has nothing more to bring */
     SESSION_NEW_US = 1 * 1000000,     /* for the first query of a client, in the last call */
     SESSION_LAST_US = 50 * 1000,      /* for the queries of other clients, in the last call */
+    SESSION_ROUND_US = 1 * 1000000,   /* more, for the first read of the last call to come round */
     SESSION_DRAIN_LINGER_US = 1 * 1000000,
 };
 

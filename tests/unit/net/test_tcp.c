@@ -641,7 +641,7 @@ static int connect_client(struct end *end, const struct addr *addr)
 
 static void test_a_client_is_read_before_those_that_bring_much_at_once(void **state)
 {
-    static const uint8_t bytes[4 * NET_READ_PATIENT_MAX];
+    static const uint8_t bytes[6 * NET_READ_PATIENT_MAX];
     struct end *end = *state;
     struct addr addr = addr_of("127.0.0.1@0");
     struct listen_socket socket = listen_at(LISTEN_TCP, &addr);
