@@ -72,11 +72,27 @@ static void turn_away(struct requests *requests, enum server_quota_result why)
     }
 }
 
+/* An idle session of this worker makes room: one of the same client where that client has too many,
+ * else any. While the server drains, each session has its last call instead. */
+static enum server_quota_result take_place(struct serve_stream *serve,
+                                           const struct client_place *place)
+{
+    struct requests *requests = serve->host.requests;
+    enum server_quota_result result = server_quota_take_client(requests->quota, place);
+    if (result == QUOTA_TAKEN || requests->is_draining)
+        return result;
+    uint64_t client = server_quota_client(requests->quota, &place->client);
+    bool is_own = result == QUOTA_CLIENT_FULL;
+    if (!session_displace(serve->host.common, is_own ? &client : NULL))
+        return result;
+    return server_quota_take_client(requests->quota, place);
+}
+
 static void accept_allowed(struct serve_stream *serve, struct tcp *tcp)
 {
     struct requests *requests = serve->host.requests;
     struct client_place place = {*tcp_peer(tcp), PLACE_ALLOWED};
-    enum server_quota_result result = server_quota_take_client(requests->quota, &place);
+    enum server_quota_result result = take_place(serve, &place);
     if (result == QUOTA_TAKEN) {
         begin_session(serve, tcp, &place);
         return;

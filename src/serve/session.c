@@ -53,6 +53,7 @@ struct session {
     uint64_t idle_us;    /* after that; as it was then, since a reload may change it */
     uint64_t give_up_at; /* finishing, nothing waits, or discarding; 0: not set */
     struct handshake handshake;
+    struct idle_entry idle;
     struct timer timer;
 };
 
@@ -71,12 +72,45 @@ static bool is_tls(const struct session *session)
     return session->host->tls;
 }
 
+static uint64_t client_number(const struct session *session)
+{
+    return server_quota_client(session->host->requests->quota, &session->place.client);
+}
+
+static void put_idle(struct session *session)
+{
+    idle_order_put(&session->host->common->idle, &session->idle, client_number(session),
+                   loop_now(loop_of(session)));
+}
+
+/* Its close would lose nothing but time, and it holds a place that a new client could use. */
+static bool is_idle(const struct session *session)
+{
+    if (session->place.kind != PLACE_ALLOWED)
+        return false;
+    bool is_open = session->state == SESSION_OPEN && session->sink.waiting_count == 0;
+    return is_open || session->state == SESSION_SECURING || session->state == SESSION_DISCARDING;
+}
+
+/* A session that is idle already keeps its place in the order. */
+static void note_idle(struct session *session)
+{
+    bool is_noted = idle_entry_is_idle(&session->idle);
+    if (is_idle(session) == is_noted)
+        return;
+    if (is_noted)
+        idle_order_remove(&session->idle);
+    else
+        put_idle(session);
+}
+
 static void session_end(struct session *session, void (*end_link)(struct link **link))
 {
     struct session_host *host = session->host;
     struct client_place place = session->place;
     sink_orphan(&session->sink);
     handshake_queue_leave(&host->common->handshakes, &session->handshake);
+    idle_order_remove(&session->idle);
     timer_stop(&session->timer);
     list_remove(&session->node);
     stream_memory_leave(&session->sink.requests->memory, &session->memory);
@@ -125,6 +159,7 @@ static void begin_idle(struct session *session)
 {
     session->last_query_at = loop_now(loop_of(session));
     session->idle_us = session->sink.requests->options->client_idle_timeout_us;
+    idle_order_touch(&session->host->common->idle, &session->idle, session->last_query_at);
 }
 
 /* The next instant at which the timer looks at a session that takes queries. */
@@ -185,6 +220,7 @@ static void session_move(struct session *session, enum session_state to)
         timer_start(loop, &session->timer, loop_now(loop) + SESSION_LOOK_US);
         break;
     }
+    note_idle(session);
 }
 
 /* Its next query would meet a closed socket, and the reset might destroy the last answers. */
@@ -263,6 +299,8 @@ static void settle(struct session *session)
     bool is_full_again = wanted == SESSION_FULL && has_answered;
     if (wanted != session->state || is_full_again)
         session_move(session, wanted);
+    else
+        note_idle(session);
     if (session->state == SESSION_FINISHING)
         try_close(session);
 }
@@ -291,9 +329,7 @@ static bool session_may_secure(void *owner)
 {
     struct session *session = owner;
     struct handshake_queue *queue = &session->host->common->handshakes;
-    uint64_t client =
-        server_quota_client(session->host->requests->quota, &session->place.client);
-    switch (handshake_queue_ask(queue, &session->handshake, client)) {
+    switch (handshake_queue_ask(queue, &session->handshake, client_number(session))) {
     case HANDSHAKE_GO:
         return true;
     case HANDSHAKE_WAIT:
@@ -324,7 +360,9 @@ static void session_on_displaced(struct handshake *handshake)
 
 void session_common_init(struct session_common *common, struct loop *loop)
 {
+    common->loop = loop;
     handshake_queue_init(&common->handshakes, loop, session_on_admitted, session_on_displaced);
+    idle_order_init(&common->idle);
 }
 
 void session_common_deinit(struct session_common *common)
@@ -567,6 +605,7 @@ static struct session *session_new(struct session_host *host, const struct clien
     session->access = place->kind == PLACE_ALLOWED ? SERVER_ALLOW : SERVER_REFUSE;
     session->opened_at = loop_now(host->requests->loop);
     handshake_init(&session->handshake);
+    idle_entry_init(&session->idle);
     timer_init(&session->timer, on_due);
     init_sink(session);
     session->memory.progress_at = progress_at;
@@ -641,6 +680,15 @@ static void shorten_idle(struct session *session)
         timer_start(loop_of(session), &session->timer, look_at(session));
 }
 
+/* The list and the bits that make a client may have changed. */
+static void renew_idle(struct session *session)
+{
+    bool was_idle = idle_entry_is_idle(&session->idle);
+    if (was_idle && session->idle.client != client_number(session))
+        idle_order_remove(&session->idle);
+    note_idle(session);
+}
+
 static void session_renew(struct session *session)
 {
     const struct server_options *options = session->host->requests->options;
@@ -648,10 +696,12 @@ static void session_renew(struct session *session)
     set_rules(session);
     bool is_refused_handshake =
         session->access != SERVER_ALLOW && session->state == SESSION_SECURING;
-    if (is_refused_handshake || !change_place(session))
+    if (is_refused_handshake || !change_place(session)) {
         session_finish(session);
-    else
-        shorten_idle(session);
+        return;
+    }
+    renew_idle(session);
+    shorten_idle(session);
 }
 
 void session_renew_all(struct session_host *host)
@@ -693,4 +743,28 @@ void session_close_all(struct session_host *host)
 {
     for (struct list *node; (node = list_first(&host->sessions));)
         session_close(LIST_ITEM(node, struct session, node));
+}
+
+/* ---- room for others ---- */
+
+bool session_displace(struct session_common *common, const uint64_t *client)
+{
+    uint64_t now = loop_now(common->loop);
+    uint64_t at = now > SESSION_SPARED_US ? now - SESSION_SPARED_US : 0;
+    for (int i = 0; i < SESSION_DISPLACE_TRIES; i++) {
+        struct idle_entry *entry = client ? idle_order_longest_of(&common->idle, *client, at)
+                                          : idle_order_longest(&common->idle, at);
+        if (!entry)
+            return false;
+        struct session *session = CONTAINER_OF(entry, struct session, idle);
+        if (session->state == SESSION_OPEN && link_has_unread(session->link)) {
+            put_idle(session);
+            continue;
+        }
+        STATS_INC(stats_of(session), clients_displaced);
+        /* What a client has not taken for so long would stay in the kernel after a FIN. */
+        session_end(session, link_is_delivered(session->link) ? link_close : link_reset);
+        return true;
+    }
+    return false;
 }

@@ -48,6 +48,7 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "serve/handshake_queue.h"
+#include "serve/idle_order.h"
 #include "serve/server_quota.h"
 
 struct requests;
@@ -75,16 +76,28 @@ enum {
     SESSION_LAST_US = 50 * 1000,      /* for the queries of other clients, in the last call */
     SESSION_ROUND_US = 1 * 1000000,   /* more, for the first read of the last call to come round */
     SESSION_DRAIN_LINGER_US = 1 * 1000000,
+    SESSION_SPARED_US = 250 * 1000,   /* idle for less: no new client takes its place */
+    SESSION_DISPLACE_TRIES = 8,       /* sessions that turn out to have a query in the kernel */
 };
 
 /* What all sessions of a worker share. */
 struct session_common {
+    struct loop *loop;
     struct handshake_queue handshakes;
+    struct idle_order idle;
 };
 
 void session_common_init(struct session_common *common, struct loop *loop);
 /* After the last session. */
 void session_common_deinit(struct session_common *common);
+
+/*
+ * Closes the session of an allowed client that has been idle for the longest time, so that its
+ * place is free. client: the number of the one client whose sessions may close, or NULL. False: none
+ * has been idle for SESSION_SPARED_US. Idle are sessions with no query that waits for an answer,
+ * handshakes that do not come to an end, and sessions that only wait for their client to be quiet.
+ */
+bool session_displace(struct session_common *common, const uint64_t *client);
 
 /* Who holds sessions. Initialised by its owner. */
 struct session_host {

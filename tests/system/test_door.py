@@ -6,6 +6,7 @@ import select
 import socket
 import ssl
 import threading
+import time
 import types
 
 import pytest
@@ -173,3 +174,16 @@ def test_clients_are_served_in_a_flood_of_handshakes(both, authority):
     told = daemon.metrics()
     assert told["tls_handshake_waits_total"] > 0
     assert told['tls_handshakes_total{result="full"}'] + told['tls_handshakes_total{result="resumed"}'] == 10
+
+
+def test_new_clients_take_the_places_of_idle_ones(both, opened):
+    daemon = both({"max-clients": 10})
+    idle = [opened(daemon, f"127.0.8.{1 + number}") for number in range(10)]
+    time.sleep(0.5)
+    for number in range(5):
+        assert is_answered(Stream(daemon, f"127.0.6.{1 + number}"))
+        time.sleep(0.5)
+    assert idle[0].recv(1) == b""  # closed, and not reset
+    told = daemon.metrics()
+    assert told["clients_displaced_total"] >= 1
+    assert told['clients_refused_total{reason="full"}'] == 0

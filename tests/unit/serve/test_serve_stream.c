@@ -107,6 +107,132 @@ static void test_one_address_cannot_take_all(void **state)
     assert_true(fake_conn_is_held(other));
 }
 
+static void ask(struct fake_conn *conn, const char *name)
+{
+    make_query(name, 1);
+    fake_conn_send_message(conn, span_of(sent, sent_len));
+    fake_loop_settle(loop);
+}
+
+/* All places are taken, one after the other, by clients of which each has several. */
+static void fill(struct fake_conn *conns[])
+{
+    char text[ADDR_TEXT_MAX];
+    for (unsigned i = 0; i < options.max_clients; i++) {
+        snprintf(text, sizeof(text), "127.0.1.%u@%u", i / 5 + 1, 1000 + i);
+        conns[i] = connect_from(text);
+        fake_loop_advance(loop, US_PER_MS);
+        assert_true(fake_conn_is_held(conns[i]));
+    }
+}
+
+static void test_a_new_client_takes_the_place_of_the_longest_idle_session(void **state)
+{
+    (void)state;
+    struct fake_conn *conns[100];
+    fill(conns);
+    ask(conns[0], "hit.example");
+    ask(conns[1], "slow.example"); /* waits for its answer */
+    fake_loop_advance(loop, SESSION_SPARED_US);
+    struct fake_conn *late = connect_from("127.0.2.1@1000");
+    fake_loop_settle(loop);
+    assert_true(fake_conn_is_held(late));
+    assert_true(fake_conn_is_held(conns[0]));
+    assert_true(fake_conn_is_held(conns[1]));
+    assert_true(fake_conn_was_closed(conns[2]));
+    assert_true(fake_conn_is_held(conns[3]));
+    assert_int_equal(stats.clients_displaced, 1);
+    assert_int_equal(stats.clients_refused_full, 0);
+    assert_int_equal(server_quota_clients(quota), options.max_clients);
+    while (stub_answer(false))
+        continue;
+}
+
+static void test_no_session_that_was_busy_lately_is_displaced(void **state)
+{
+    (void)state;
+    struct fake_conn *conns[100];
+    fill(conns);
+    for (unsigned i = 0; i < options.max_clients; i++)
+        ask(conns[i], "hit.example");
+    fake_loop_advance(loop, SESSION_SPARED_US - US_PER_MS);
+    assert_false(fake_conn_is_held(connect_from("127.0.2.1@1000")));
+    fake_loop_settle(loop);
+    assert_int_equal(stats.clients_refused_full, 1);
+    fake_loop_advance(loop, US_PER_MS);
+    connect_from("127.0.2.1@1001");
+    fake_loop_settle(loop);
+    assert_int_equal(stats.clients_displaced, 1);
+}
+
+/* Queries that have come and are not read yet: those clients are not idle. */
+static void test_few_sessions_are_tried_and_none_with_a_query_in_the_kernel(void **state)
+{
+    (void)state;
+    struct fake_conn *conns[100];
+    fill(conns);
+    fake_loop_advance(loop, SESSION_SPARED_US);
+    make_query("hit.example", 1);
+    connect_from("127.0.2.1@1000"); /* before the queries, which have arrived by then */
+    for (unsigned i = 0; i < SESSION_DISPLACE_TRIES; i++)
+        fake_conn_send_message(conns[i], span_of(sent, sent_len));
+    fake_loop_settle(loop);
+    assert_int_equal(stats.clients_refused_full, 1);
+    assert_int_equal(stats.clients_displaced, 0);
+    connect_from("127.0.2.1@1001");
+    fake_loop_settle(loop);
+    assert_true(fake_conn_was_closed(conns[SESSION_DISPLACE_TRIES]));
+    for (unsigned i = 0; i < SESSION_DISPLACE_TRIES; i++)
+        assert_true(fake_conn_is_held(conns[i]));
+}
+
+static void test_garbage_does_not_make_a_session_less_idle(void **state)
+{
+    (void)state;
+    struct fake_conn *conns[100];
+    fill(conns);
+    fake_loop_advance(loop, SESSION_SPARED_US);
+    make_query("hit.example", 1);
+    put_u16(sent + 4, 2); /* two questions: FORMERR */
+    fake_conn_send_message(conns[0], span_of(sent, sent_len));
+    fake_loop_settle(loop);
+    connect_from("127.0.2.1@1000");
+    fake_loop_settle(loop);
+    assert_true(fake_conn_was_closed(conns[0]));
+}
+
+static void test_a_client_above_its_bound_displaces_its_own_session(void **state)
+{
+    (void)state;
+    struct fake_conn *other = connect_from("127.0.0.6@7"), *first = connect_from("127.0.0.5@1");
+    fake_loop_advance(loop, US_PER_MS);
+    for (unsigned i = 1; i < options.max_clients_per_address; i++)
+        connect_from("127.0.0.5@0");
+    fake_loop_advance(loop, SESSION_SPARED_US);
+    struct fake_conn *late = connect_from("127.0.0.5@2");
+    fake_loop_settle(loop);
+    assert_true(fake_conn_is_held(late));
+    assert_true(fake_conn_is_held(other));
+    assert_true(fake_conn_was_closed(first));
+    assert_int_equal(stats.clients_displaced, 1);
+}
+
+static void test_a_refused_client_displaces_nobody_and_frees_no_place(void **state)
+{
+    (void)state;
+    struct fake_conn *conns[100];
+    connect_from("192.0.2.1@1000");
+    fill(conns);
+    fake_loop_advance(loop, SESSION_SPARED_US);
+    for (unsigned i = 0; i < 20; i++)
+        connect_from("192.0.2.7@0");
+    fake_loop_settle(loop);
+    assert_int_equal(stats.clients_displaced, 0);
+    connect_from("127.0.2.1@1000");
+    fake_loop_settle(loop);
+    assert_true(fake_conn_was_closed(conns[0]));
+}
+
 static void test_clients_that_come_and_go_leave_no_trace(void **state)
 {
     (void)state;
@@ -132,6 +258,12 @@ int main(void)
         HARNESS_TEST(test_refused_clients_take_no_place_of_allowed_ones),
         HARNESS_TEST(test_connections_over_the_limit_are_closed_at_once),
         HARNESS_TEST(test_one_address_cannot_take_all),
+        HARNESS_TEST(test_a_new_client_takes_the_place_of_the_longest_idle_session),
+        HARNESS_TEST(test_no_session_that_was_busy_lately_is_displaced),
+        HARNESS_TEST(test_few_sessions_are_tried_and_none_with_a_query_in_the_kernel),
+        HARNESS_TEST(test_garbage_does_not_make_a_session_less_idle),
+        HARNESS_TEST(test_a_client_above_its_bound_displaces_its_own_session),
+        HARNESS_TEST(test_a_refused_client_displaces_nobody_and_frees_no_place),
         HARNESS_TEST(test_clients_that_come_and_go_leave_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

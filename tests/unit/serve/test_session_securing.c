@@ -318,6 +318,21 @@ static void test_an_address_has_its_limit_over_tcp_and_tls_together(void **state
     assert_true(fake_conn_is_held(connect_from("127.0.0.10@4000")));
 }
 
+static void test_a_handshake_that_does_not_end_makes_room(void **state)
+{
+    (void)state;
+    struct fake_conn *conns[50];
+    for (unsigned i = 0; i < options.max_clients_per_address; i++)
+        conns[i] = connect_from("127.0.0.9@0");
+    fake_loop_advance(loop, SESSION_SPARED_US);
+    struct dot_client *late = begin_client("127.0.0.9@0", 0, NULL);
+    dot_settle(late, loop);
+    assert_true(late->is_secured);
+    assert_true(fake_conn_was_closed(conns[0]));
+    assert_true(fake_conn_is_held(conns[1]));
+    assert_int_equal(stats.clients_displaced, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -343,6 +358,7 @@ int main(void)
         TEST(test_a_client_to_be_dropped_gets_no_byte),
         TEST(test_a_refused_client_gets_no_handshake),
         TEST(test_an_address_has_its_limit_over_tcp_and_tls_together),
+        TEST(test_a_handshake_that_does_not_end_makes_room),
     };
     return cmocka_run_group_tests(tests, make_certificate, free_certificate);
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_SERVE_IDLE_ORDER_H
+#define NAILUP_SERVE_IDLE_ORDER_H
+
+/*
+ * Idle sessions in the order in which they became idle: of all clients, and of each client
+ * (client_prefix.h). It says which one closes when a new client finds no place. One a worker, one
+ * thread; no memory of its own but the buckets.
+ */
+
+#include <stdint.h>
+
+#include "base/list.h"
+
+enum { IDLE_BUCKETS = 1024 };
+
+/* Embedded by its session; initialised by idle_entry_init(). */
+struct idle_entry {
+    uint64_t client; /* server_quota_client() */
+    uint64_t since_at;
+    struct list all;
+    struct list bucket;
+};
+
+struct idle_order {
+    struct list all; /* the longest idle first, as in the buckets */
+    struct list buckets[IDLE_BUCKETS]; /* by client */
+};
+
+void idle_order_init(struct idle_order *order);
+void idle_entry_init(struct idle_entry *entry);
+
+/* The session is idle since now, whatever it was before. */
+void idle_order_put(struct idle_order *order, struct idle_entry *entry, uint64_t client,
+                    uint64_t now);
+
+/* For idle_order_touch() alone. */
+void idle_order_move_last(struct idle_order *order, struct idle_entry *entry);
+
+/* The session is idle anew since now, if it is idle. Inline for bursts of queries of one session. */
+static inline void idle_order_touch(struct idle_order *order, struct idle_entry *entry,
+                                    uint64_t now)
+{
+    entry->since_at = now;
+    if (list_is_linked(&entry->all) && entry->all.next != &order->all)
+        idle_order_move_last(order, entry);
+}
+
+/* The session is idle no more; nothing happens when it was not. */
+void idle_order_remove(struct idle_entry *entry);
+
+static inline bool idle_entry_is_idle(const struct idle_entry *entry)
+{
+    return list_is_linked(&entry->all);
+}
+
+/* The session that has been idle for the longest time, if that began at this instant or before;
+ * else NULL. */
+struct idle_entry *idle_order_longest(const struct idle_order *order, uint64_t at);
+struct idle_entry *idle_order_longest_of(const struct idle_order *order, uint64_t client,
+                                         uint64_t at);
+
+#endif
