@@ -3,18 +3,22 @@
 /*
  * Plays schedules without libFuzzer: files, and others made at random from numbered seeds.
  *
- *   worker_soak [--runs N] [--queries N] [--first SEED] [--size BYTES] [--save FILE] [FILE|DIR...]
+ *   worker_soak [--runs N] [--queries N] [--first SEED] [--size BYTES] [--traffic N]
+ *               [--save FILE] [FILE|DIR...]
  *
  * --runs and --queries bound how much is played at random; the first that is reached ends the run.
+ * --traffic makes the steps with many queries so many times longer.
  * --save writes the schedule of the first seed to a file, and plays nothing.
  */
 #include <dirent.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/log.h"
@@ -33,6 +37,15 @@ static struct {
 } done;
 
 static uint8_t schedule[FILE_MAX];
+static const char *playing = ""; /* a file; or else the seed of first + runs */
+
+/* What has failed can be played again. */
+static void on_abort(int signal)
+{
+    (void)signal;
+    dprintf(STDERR_FILENO, "while playing %s, seed %llu, --size %llu\n", *playing ? playing : "at random",
+            (unsigned long long)(options.first + done.runs), (unsigned long long)options.size);
+}
 
 static void play(size_t size)
 {
@@ -46,6 +59,7 @@ static void play_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
     MUST(file);
+    playing = path;
     size_t size = fread(schedule, 1, sizeof(schedule), file);
     fclose(file);
     done.files++;
@@ -113,11 +127,9 @@ static double seconds_now(void)
 static void play_at_random(double began)
 {
     double told = began;
+    playing = "";
     while (done.runs < options.runs && done.sum.queries < options.queries) {
-        uint64_t seed = options.first + done.runs;
-        if (getenv("NAILUP_WORKER_SEEDS"))
-            fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
-        play(make_schedule(seed));
+        play(make_schedule(options.first + done.runs));
         done.runs++;
         if (seconds_now() < told + PROGRESS_S)
             continue;
@@ -138,6 +150,8 @@ static bool take_option(const char *name, const char *value)
         options.first = strtoull(value, NULL, 10);
     else if (strcmp(name, "--size") == 0)
         options.size = strtoull(value, NULL, 10);
+    else if (strcmp(name, "--traffic") == 0)
+        schedule_lengthen((unsigned)strtoul(value, NULL, 10));
     else if (strcmp(name, "--save") == 0)
         options.save = value;
     else
@@ -149,6 +163,7 @@ int main(int argc, char **argv)
 {
     int at = 1;
     log_set_level(LOG_ERROR);
+    signal(SIGABRT, on_abort);
     for (; at < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
         if (take_option(argv[at], argv[at + 1]))
             continue;

@@ -155,8 +155,10 @@ static void poison(struct far *far, struct writer *out, const struct message *qu
         return;
     struct name name =
         truth_leaf(foreign_zone(asked.zone), asked.number + 1 + far->param, false, wire);
-    truth_lie(out, header_count(out->data, SECTION_ANSWER) ? SECTION_ADDITIONAL : SECTION_ANSWER,
-              name, RRTYPE_A);
+    bool is_empty = !header_count(out->data, SECTION_ANSWER) &&
+                    !header_count(out->data, SECTION_AUTHORITY) &&
+                    !header_count(out->data, SECTION_ADDITIONAL); /* records come in this order */
+    truth_lie(out, is_empty ? SECTION_ANSWER : SECTION_ADDITIONAL, name, RRTYPE_A);
     name = truth_leaf(foreign_zone(asked.zone), asked.number + far->param, true, wire);
     truth_lie(out, SECTION_ADDITIONAL, name, RRTYPE_AAAA);
 }

@@ -246,16 +246,16 @@ void ledger_check_patience(struct stage *stage)
     struct ledger *ledger = &stage->ledger;
     uint64_t patience_us =
         stage->plan->recurses ? LEDGER_PATIENCE_RECURSION_US : LEDGER_PATIENCE_US;
-    if (!stage->is_live || ledger->oldest == ledger->next)
-        return;
-    struct asked *asked = &ledger->asked[ledger->oldest];
-    if (stage_now(stage) <= asked->at_us + patience_us)
-        return;
-    if (asked->is_plain && asked->is_calm)
-        give_up(stage, asked);
-    else
-        end(ledger, asked, ASKED_RELEASED);
-    skip_ended(ledger);
+    while (stage->is_live && ledger->oldest != ledger->next) {
+        struct asked *asked = &ledger->asked[ledger->oldest];
+        if (stage_now(stage) <= asked->at_us + patience_us)
+            return;
+        if (asked->is_plain && asked->is_calm)
+            give_up(stage, asked);
+        else
+            end(ledger, asked, ASKED_RELEASED);
+        skip_ended(ledger);
+    }
 }
 
 void ledger_settle(struct stage *stage)

@@ -17,6 +17,13 @@ struct schedule {
 
 enum { BURST_MAX = 64, STEPS_MAX = 20000 };
 
+static unsigned longer = 1;
+
+void schedule_lengthen(unsigned times)
+{
+    longer = times;
+}
+
 static uint8_t take(struct schedule *schedule)
 {
     if (schedule->left == 0)
@@ -82,7 +89,7 @@ static void step_burst(struct schedule *schedule)
 /* Many questions, a little time between them: what goes on while servers are as they are. */
 static void step_traffic(struct schedule *schedule)
 {
-    unsigned count = 8 + take(schedule), stride = take(schedule);
+    unsigned count = (8 + take(schedule)) * longer, stride = take(schedule);
     struct wish wish = take_wish(schedule);
     for (unsigned i = 0; i < count; i++) {
         clients_ask_udp(schedule->stage, i % CLIENT_REFUSED, &wish);

@@ -16,6 +16,9 @@ struct schedule_result {
     uint64_t queries, answers, good; /* good: with NOERROR or NXDOMAIN */
 };
 
+/* Steps with many queries are so many times longer from now on; 1 at first. */
+void schedule_lengthen(unsigned times);
+
 struct schedule_result schedule_play(const uint8_t *data, size_t size);
 
 #endif
