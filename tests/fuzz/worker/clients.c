@@ -145,7 +145,8 @@ void clients_connect(struct stage *stage, unsigned place, unsigned kind)
     static const struct fake_tls_client_options tls13 = {.only = FAKE_TLS_1_3, .alpn = "dot"};
     static const struct fake_tls_client_options tls12 = {.only = FAKE_TLS_1_2};
     bool is_tls = (kind == 1 || kind == 2) && stage->plan->serves_tls;
-    struct addr to = here(is_tls ? 853 : 53);
+    bool is_mute = kind == 4 && stage->plan->serves_tls;
+    struct addr to = here(is_tls || is_mute ? 853 : 53);
     struct addr from = client_addr(kind == 3 ? CLIENT_REFUSED : place % 8);
     if (client->conn) {
         fake_conn_reset(client->conn);
@@ -156,6 +157,7 @@ void clients_connect(struct stage *stage, unsigned place, unsigned kind)
                           : fake_client_tcp_open(stage->net, &to, &from);
     client->is_allowed = kind != 3;
     client->is_calm = true;
+    client->has_ended = is_mute;
 }
 
 static bool can_ask(const struct stream_client *client)

@@ -56,7 +56,8 @@ void clients_repeat_udp(struct stage *stage);
 /* Bytes that need be no message. */
 void clients_send_garbage(struct stage *stage, unsigned client, struct span bytes);
 
-/* A connection at a place, which is freed first. kind: 0 plain, 1 TLS 1.3, 2 TLS 1.2, 3 refused. */
+/* A connection at a place, which is freed first. kind: 0 plain, 1 TLS 1.3, 2 TLS 1.2, 3 refused,
+ * 4 to the port of TLS without a word, others plain. */
 void clients_connect(struct stage *stage, unsigned place, unsigned kind);
 void clients_ask_stream(struct stage *stage, unsigned place, const struct wish *wish);
 /* Only the first bytes; the rest goes with clients_send_rest() or the next question. */

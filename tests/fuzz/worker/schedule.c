@@ -15,7 +15,7 @@ struct schedule {
     struct stage *stage;
 };
 
-enum { BURST_MAX = 64, STEPS_MAX = 20000 };
+enum { BURST_MAX = 64, GREEDY_QUERIES = 300, STEPS_MAX = 20000 };
 
 static unsigned longer = 1;
 
@@ -123,7 +123,28 @@ static void step_garbage(struct schedule *schedule)
 static void step_connect(struct schedule *schedule)
 {
     uint8_t how = take(schedule);
-    clients_connect(schedule->stage, how % CLIENTS_STREAM, how >> 6);
+    clients_connect(schedule->stage, how % CLIENTS_STREAM, how >> 5);
+}
+
+/* More than a session takes at a time: questions that wait, or answers that nobody reads. */
+static void step_greedy(struct schedule *schedule)
+{
+    uint8_t how = take(schedule);
+    unsigned place = how % CLIENTS_STREAM;
+    bool reads = how & 128;
+    struct wish wish = take_wish(schedule);
+    if (!reads) {
+        clients_act(schedule->stage, place, STREAM_STOP, 0);
+        wish.number = LEAF_BIG;
+        wish.type = RRTYPE_A;
+    }
+    for (unsigned i = 0; i < GREEDY_QUERIES; i++) {
+        clients_ask_stream(schedule->stage, place, &wish);
+        if (!reads)
+            continue;
+        wish.number = (wish.number + 1) % LEAF_ASKED;
+        wish.is_deep ^= wish.number == 0;
+    }
 }
 
 static void step_pipeline(struct schedule *schedule)
@@ -348,7 +369,7 @@ static const schedule_step steps[] = {
     step_pipeline, step_half,   step_act,   step_garbage,  step_repeat,  step_mood,
     step_mood,    step_mood,    step_moods, step_dials,    step_udp,     step_latency,
     step_tls,     step_conn,    step_conn,  step_end_conns, step_heal,   step_reload,
-    step_network, step_machine,
+    step_network, step_machine, step_greedy,
 };
 
 static void play(struct schedule *schedule)
@@ -363,6 +384,17 @@ static void play(struct schedule *schedule)
     }
 }
 
+/* What goes on while the worker ends. */
+static void play_last(struct schedule *schedule, uint8_t how)
+{
+    struct wish wish = {.zone = 1 + how % (ZONE_COUNT - 1), .type = RRTYPE_TXT, .recurses = true};
+    for (unsigned place = 0; place < CLIENTS_STREAM / 2; place++)
+        clients_connect(schedule->stage, place, how >> 4);
+    stage_advance(schedule->stage, how * UINT64_C(100));
+    for (wish.number = 0; wish.number < CLIENTS_STREAM; wish.number++)
+        clients_ask_stream(schedule->stage, wish.number, &wish);
+}
+
 struct schedule_result schedule_play(const uint8_t *data, size_t size)
 {
     struct schedule schedule = {.at = data, .left = size};
@@ -373,7 +405,10 @@ struct schedule_result schedule_play(const uint8_t *data, size_t size)
     stage_open(stage, &plans[plan % plan_count], how & 1, how);
     play(&schedule);
     stage_come_to_rest(stage);
-    clients_close_all(stage);
+    if (how & 4)
+        clients_close_all(stage);
+    else
+        play_last(&schedule, how);
     stage_close(stage, how & 2);
     struct schedule_result result = {stage->ledger.queries, stage->ledger.answers,
                                      stage->ledger.good};

@@ -224,7 +224,7 @@ static unsigned addr_count(const struct truth *truth)
     switch (truth->number % 32) {
     case 24:
         return 0;
-    case 25:
+    case LEAF_BIG:
         return BIG_ADDRS;
     default:
         return 1 + truth->number % 3;

@@ -67,6 +67,7 @@ struct truth {
 enum {
     LEAF_COUNT = 256,
     LEAF_ASKED = 240, /* schedules ask for those below; nobody has lied about the others */
+    LEAF_BIG = 25,    /* has more addresses than a datagram takes */
     TRUTH_TTL = 3600,
 };
 
