@@ -61,6 +61,7 @@ struct asked *ledger_ask(struct stage *stage, uint16_t *id)
         .state = ASKED_WAITING, .at_us = stage_now(stage), .copies = 1, .udp_size = 512};
     ledger->waiting++;
     ledger->queries++;
+    stage->turns_there = 0; /* it has work to do */
     *id = (uint16_t)at;
     return &ledger->asked[at];
 }

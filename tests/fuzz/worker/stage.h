@@ -49,7 +49,7 @@ struct stage {
     struct far fars[SERVER_COUNT];
     struct ledger ledger;
     struct clients clients;
-    uint64_t watched_at, turns_there; /* turns that ran at one instant */
+    uint64_t watched_at, turns_there; /* turns at one instant, since the last query */
     uint64_t lost_replies;            /* replies that the fake kernel was told to drop */
 };
 
