@@ -33,7 +33,7 @@ bool far_is_tls(const struct far *far)
 /* ---- what must hold for each query ---- */
 
 struct far_conn {
-    uint32_t count;
+    uint32_t count, max_requests;
     uint8_t ids[65536 / 8];
 };
 
@@ -53,6 +53,12 @@ static struct far_conn *conn_of(struct far *far, size_t number)
     return far->conns[number];
 }
 
+/* It may have been dialled as a former plan says. */
+static bool may_be_former(const struct far *far, const struct fake_conn *conn)
+{
+    return fake_conn_dialed_at(conn) < far->stage->plan_since + FORMER_US;
+}
+
 static void check_stream(struct far *far, const struct fake_ask *ask, uint16_t id)
 {
     struct stage *stage = far->stage;
@@ -61,9 +67,13 @@ static void check_stream(struct far *far, const struct fake_ask *ask, uint16_t i
         stage_fail(stage, "id %u twice on connection %zu of %s", id, ask->conn,
                    truth_servers[far->number].addr);
     conn->ids[id / 8] |= (uint8_t)(1 << id % 8);
-    if (++conn->count > far->max_requests)
+    if (conn->count == 0)
+        conn->max_requests = may_be_former(far, ask->stream)
+                                 ? MAX(far->max_requests, far->former_max_requests)
+                                 : far->max_requests;
+    if (++conn->count > conn->max_requests)
         stage_fail(stage, "connection %zu of %s carries %u queries, allowed are %u", ask->conn,
-                   truth_servers[far->number].addr, conn->count, far->max_requests);
+                   truth_servers[far->number].addr, conn->count, conn->max_requests);
     if (ask->transport == FAKE_TLS && fake_conn_tls_facts(ask->stream)->plain_first)
         stage_fail(stage, "plain text on a TLS connection of %s", truth_servers[far->number].addr);
 }
@@ -432,18 +442,23 @@ static void on_ask(void *owner, const struct fake_ask *ask, struct fake_answer *
 
 /* ---- life ---- */
 
-void far_allow(struct far *far, const struct plan *plan)
+/* What the plan allows a connection to this server. */
+static uint32_t allowed_by(const struct far *far, const struct plan *plan)
 {
     const struct config *config = plan_config(plan);
-    struct addr addr = *fake_server_addr(far->server);
+    const struct addr *addr = fake_server_addr(far->server);
     struct route_upstream met;
-    if (config_meet(config, &addr, &met))
-        far->max_requests = MAX(far->max_requests, met.options.max_requests);
     for (size_t i = 0; i < config->route.zone_count; i++)
         for (size_t j = 0; j < config->route.zones[i].upstream_count; j++)
-            if (addr_equal_ip(&config->route.zones[i].upstreams[j].addr, &addr))
-                far->max_requests = MAX(far->max_requests,
-                                        config->route.zones[i].upstreams[j].options.max_requests);
+            if (addr_equal_ip(&config->route.zones[i].upstreams[j].addr, addr))
+                return config->route.zones[i].upstreams[j].options.max_requests;
+    return config_meet(config, addr, &met) ? met.options.max_requests : 0;
+}
+
+void far_allow(struct far *far, const struct plan *plan)
+{
+    far->former_max_requests = MAX(far->former_max_requests, far->max_requests);
+    far->max_requests = allowed_by(far, plan);
 }
 
 void far_speak_tls(struct far *far, unsigned how)

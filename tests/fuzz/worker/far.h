@@ -63,7 +63,8 @@ struct far {
     unsigned number; /* of truth_servers */
     struct fake_peer *peer;
     struct fake_server *server;
-    uint32_t max_requests; /* the most that any plan so far allows a connection */
+    uint32_t max_requests;        /* that the plan allows a connection */
+    uint32_t former_max_requests; /* the most that any plan before allowed */
     bool is_anchor; /* the server of its zones that always works in a live play */
     enum mood mood;
     uint8_t param;
@@ -77,7 +78,7 @@ struct far {
 void far_open(struct stage *stage, unsigned number);
 void far_close(struct far *far);
 
-/* From now on it may be spoken to as this plan says, too. */
+/* From now on it is spoken to as this plan says. */
 void far_allow(struct far *far, const struct plan *plan);
 
 /* In a live play an anchor takes benign moods only. */
