@@ -264,8 +264,8 @@ static void send_lies_first(struct far *far, const struct fake_ask *ask,
         lie_with_wrong_id(far, &out, query);
     else
         lie_with_wrong_question(&out, query);
-    if (mood == MOOD_WRONG_QUESTION_FIRST && ask->stream)
-        return; /* nobody but the server itself could say that: it would be its answer */
+    if (mood != MOOD_UNASKED && ask->stream)
+        return; /* nobody but the server itself could say that, and none that always works does */
     unsigned count = mood == MOOD_UNASKED ? 1 + far->param % 40 : 1;
     for (unsigned i = 0; i < count; i++)
         send_first(ask, &out);

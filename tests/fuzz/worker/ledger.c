@@ -160,7 +160,9 @@ static void check_live(struct stage *stage, const struct asked *asked, const str
     char text[NAME_TEXT_MAX];
     struct name name = ledger_name(asked, wire);
     uint16_t right = truth_rcode(name), rcode = message_rcode(answer);
-    if (right == RCODE_SERVFAIL || (answer->flags & HEADER_TC))
+    const struct stats *stats = &stage->stats;
+    bool is_full = stats->waiting_refused_all || stats->waiting_refused_client;
+    if (right == RCODE_SERVFAIL || (answer->flags & HEADER_TC) || (rcode != right && is_full))
         return;
     struct edns_ede ede = {0};
     if (rcode != right && answer->edns.present)
