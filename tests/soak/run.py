@@ -28,6 +28,7 @@ import time
 CONFIG = """
 server:
   workers: 2
+  discard-timeout: 0s   # all clients have one address
   listen: ["127.0.0.1@{listen}"]
 cache:
   size: 8MiB
@@ -47,6 +48,7 @@ control: {{socket: {folder}/control.sock}}
 TLS_CONFIG = """
 server:
   workers: 2
+  discard-timeout: 0s   # all clients have one address
   listen: ["127.0.0.1@{listen}"]
   listen-tls: ["127.0.0.1@{listen_tls}"]
   tls-certificate: {folder}/server.pem
