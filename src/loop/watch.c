@@ -30,6 +30,10 @@ struct share {
     int events_per_look; /* between two looks at the clock */
 };
 
+/* A busy socket brings new work. It waits for so many turns at most while events of the last look
+ * are left over: they may be the answers that end work. */
+enum { BEHIND_MAX = 4 };
+
 _Static_assert(WATCH_GREEDY + 1 == WATCH_SETS, "a set for each rank");
 
 static const struct share shares[WATCH_SETS] = {
@@ -79,6 +83,7 @@ enum err watches_init(struct watches *watches)
 {
     struct watch_set *sets = watches->sets;
     watches->turns = 0;
+    watches->behind = 0;
     watches->streams_wait = false;
     list_init(&watches->busy);
     for (int i = 0; i < WATCH_SETS; i++) {
@@ -176,11 +181,15 @@ void watches_wait(struct watches *watches, int timeout_ms)
     struct watch_set *prompt = &watches->sets[WATCH_PROMPT];
     if (!list_is_empty(&watches->busy) || watches->streams_wait)
         timeout_ms = 0;
-    if (!has_left(prompt)) { /* else what is left over comes first */
+    if (has_left(prompt)) { /* it comes first */
+        watches->behind++;
+    } else {
         watches->turns++;
+        watches->behind = 0;
         fill(prompt, timeout_ms);
     }
-    call_busy(watches);
+    if (watches->behind % BEHIND_MAX == 0)
+        call_busy(watches);
     hand_out_share(watches, WATCH_PROMPT);
     if (watches->streams_wait)
         serve_streams(watches);

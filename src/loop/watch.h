@@ -41,7 +41,7 @@ struct watch {
     uint32_t events; /* what is asked for: EPOLLIN, EPOLLOUT, or 0: only errors and hang-ups */
     void (*on_ready)(struct watch *watch, uint32_t events);
     enum watch_rank rank; /* set before watch_start(); watch_set_rank() changes it */
-    bool is_busy;         /* called each turn, and in no epoll set; prompt ones alone */
+    bool is_busy;         /* called without being ready, in no epoll set; prompt ones alone */
     struct list busy;     /* while it is */
 };
 
@@ -64,7 +64,8 @@ void watch_stop(struct loop *loop, struct watch *watch);
 
 /*
  * From now on, or no more, on_ready(EPOLLIN) is called each turn without asking the kernel, and the
- * loop does not wait. For a socket that gets more than it can read: one that is in an epoll set
+ * loop does not wait. At most three turns in a row leave it out, because they begin with events that
+ * are left over. For a socket that gets more than it can read: one that is in an epoll set
  * pays for it with each datagram that comes and with each that leaves, since either wakes the set
  * (the latter to say that there is room, which nobody asked for). Nothing happens when it is so
  * already. ERR_*: it could not be put back, and stays busy.

@@ -427,6 +427,22 @@ static void test_a_busy_watch_leaves_its_neighbours_their_turn(void **state)
     close_room();
 }
 
+/* Four dear events fill a turn. The busy one is called in the first turn and in the fifth. */
+static void test_a_busy_watch_waits_a_few_turns_for_events_that_are_left_over(void **state)
+{
+    enum { DEAR = 20 };
+    (void)state;
+    open_room(1 + DEAR, on_ready_slowly);
+    room.ends[0].watch.on_ready = on_ready_busy;
+    watch_set_busy(room.loop, &room.ends[0].watch);
+    write_to(0, "abcdefgh", 8);
+    for (unsigned i = 1; i <= DEAR; i++)
+        write_to(i, "a", 1);
+    run_for_events(DEAR + 2);
+    assert_int_equal(room.ends[0].served, 2);
+    close_room();
+}
+
 static void test_what_is_asked_for_while_busy_holds_when_calm(void **state)
 {
     (void)state;
@@ -495,6 +511,7 @@ int main(void)
         cmocka_unit_test(test_a_patient_socket_that_pauses_gets_no_event_of_the_turn),
         cmocka_unit_test(test_a_busy_watch_is_called_each_turn_until_it_is_calm),
         cmocka_unit_test(test_a_busy_watch_leaves_its_neighbours_their_turn),
+        cmocka_unit_test(test_a_busy_watch_waits_a_few_turns_for_events_that_are_left_over),
         cmocka_unit_test(test_what_is_asked_for_while_busy_holds_when_calm),
         cmocka_unit_test(test_busy_watches_may_close_each_other_and_themselves),
         cmocka_unit_test(test_a_busy_watch_that_is_stopped_is_not_called),
