@@ -47,9 +47,10 @@ static size_t held_bytes(const struct link *link)
 static void tell_held(struct link *link)
 {
     size_t bytes = held_bytes(link);
-    if (bytes == link->held_bytes)
+    if (bytes == link->held_bytes && link->write_blocked == link->was_blocked)
         return;
     link->held_bytes = bytes;
+    link->was_blocked = link->write_blocked;
     link->handler->on_held(link->owner, bytes);
 }
 

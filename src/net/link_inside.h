@@ -42,6 +42,7 @@ struct link {
     enum link_state state;
     unsigned held;      /* callbacks on the stack */
     bool write_blocked; /* the kernel is full: on_writable() goes on */
+    bool was_blocked;   /* the same when on_held was called last */
     bool was_full;      /* a message did not fit: on_room is owed */
     bool paused;
     bool awaits_more; /* link_await_more() */

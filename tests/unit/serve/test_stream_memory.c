@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "net/link.h"
+#include "net/listen_socket.h"
 #include "serve/session.h"
 #include "serve/stream_memory.h"
 
@@ -101,6 +102,20 @@ static void test_what_clients_hold_is_counted_and_given_back(void **state)
     fake_loop_settle(loop);
     assert_true(server_quota_memory(quota) < STREAM_MEMORY_STEP_BYTES);
     assert_int_equal(stats.stream_memory_bytes, 0);
+}
+
+/* Its answer is small and what the process holds for it stays the same. */
+static void test_a_full_kernel_buffer_is_counted_until_it_has_room(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    stub.records = 100;
+    fake_conn_stop_reading(conn, 1000);
+    ask(conn, "hit.example");
+    assert_true(stats.stream_memory_bytes > LISTEN_SOCKET_SEND_BYTES);
+    fake_conn_start_reading(conn);
+    fake_loop_settle(loop);
+    assert_true(stats.stream_memory_bytes < LISTEN_SOCKET_SEND_BYTES);
 }
 
 static void test_half_messages_never_hold_more_than_the_bound(void **state)
@@ -229,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_weight_grows_with_bytes_and_with_time),
         TEST(test_what_clients_hold_is_counted_and_given_back),
+        TEST(test_a_full_kernel_buffer_is_counted_until_it_has_room),
         TEST(test_half_messages_never_hold_more_than_the_bound),
         TEST(test_clients_that_do_not_read_go_before_those_that_do),
         TEST(test_a_reset_for_memory_throws_everything_away),
