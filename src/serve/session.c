@@ -51,7 +51,8 @@ struct session {
     uint64_t reads_before_last; /* reads of the link when the last call began */
     uint64_t last_query_at;
     uint64_t idle_us;    /* after that; as it was then, since a reload may change it */
-    uint64_t give_up_at; /* finishing, nothing waits, or discarding; 0: not set */
+    uint64_t give_up_at; /* finishing, with no query that waits or an answer that finds no room, or
+                            discarding; 0: not set */
     struct handshake handshake;
     struct idle_entry idle;
     struct timer timer;
@@ -231,11 +232,14 @@ static bool may_send_more(const struct session *session)
            loop_now(loop_of(session)) < quiet_at;
 }
 
-/* Finishing: answers wait for a client that takes them slowly, or not at all. */
+/* Finishing: answers wait for a client that takes them slowly, or not at all. One that takes a few
+ * bytes now and then would keep the places of its queries for hours. */
 static void look_for_room(struct session *session)
 {
     uint64_t now = loop_now(loop_of(session));
-    if (now >= link_last_write_at(session->link) + SESSION_STALL_US)
+    if (session->give_up_at == 0)
+        session->give_up_at = now + SESSION_STALL_US;
+    if (now >= session->give_up_at)
         session_reset(session);
     else if (!timer_is_armed(&session->timer))
         timer_start(loop_of(session), &session->timer, now + SESSION_LOOK_US);
@@ -295,6 +299,8 @@ static void settle(struct session *session)
     if (link_unsent(session->link) > SESSION_PUSH_BYTES) /* the next answer must find room */
         link_push(session->link);
     bool has_answered = !list_is_empty(&session->sink.parked) && sink_unpark(&session->sink);
+    if (has_answered)
+        session->give_up_at = 0;
     enum session_state wanted = wanted_state(session);
     bool is_full_again = wanted == SESSION_FULL && has_answered;
     if (wanted != session->state || is_full_again)

@@ -672,6 +672,25 @@ static void test_a_client_that_finished_and_reads_nothing_is_reset(void **state)
     assert_int_equal(stats.client_resets_stalled, 1);
 }
 
+static void test_a_client_that_finished_and_reads_a_little_is_reset(void **state)
+{
+    (void)state;
+    struct fake_conn *conn = open_client();
+    fake_conn_stop_reading(conn, 1000);
+    stub.records = 2000;
+    send_many(conn, "slow.example", 50);
+    fake_conn_close(conn);
+    answer_all();
+    for (uint64_t us = 0; us < 2 * SESSION_STALL_US; us += US_PER_S) {
+        fake_conn_start_reading(conn);
+        fake_conn_stop_reading(conn, 100);
+        fake_loop_advance(loop, US_PER_S);
+    }
+    assert_int_equal(server_quota_clients(quota), 0);
+    assert_int_equal(server_quota_waiting(quota), 0);
+    assert_int_equal(stats.client_resets_stalled, 1);
+}
+
 static void test_large_answers_of_one_turn_reach_a_client_that_reads(void **state)
 {
     (void)state;
@@ -765,6 +784,7 @@ int main(void)
         HARNESS_TEST(test_answers_to_what_waited_are_bounded_too),
         HARNESS_TEST(test_answers_that_found_no_room_come_when_there_is_room),
         HARNESS_TEST(test_answers_that_found_no_room_come_to_a_client_that_has_finished),
+        HARNESS_TEST(test_a_client_that_finished_and_reads_a_little_is_reset),
         HARNESS_TEST(test_a_client_that_finished_and_reads_nothing_is_reset),
         HARNESS_TEST(test_large_answers_of_one_turn_reach_a_client_that_reads),
         HARNESS_TEST(test_a_client_that_still_sends_at_the_end_gets_a_fin),
