@@ -4,7 +4,8 @@
  * Shares the CPU time for handshakes among clients: round robin over clients, first come first
  * served within one. Reading and closing are the session's.
  * Invariant: the oldest waiting handshake of each client, and no other, is linked into clients and
- * its bucket; a timer ends the turn whenever a step was taken or a handshake waits.
+ * its bucket; a timer ends the turn whenever a step was taken or a handshake waits, unless so many
+ * are admitted that the next one of these to read or leave starts it.
  */
 #include "serve/handshake_queue.h"
 
@@ -104,13 +105,20 @@ static struct handshake *take_next(struct handshake_queue *queue)
     return next;
 }
 
+static bool may_admit(const struct handshake_queue *queue)
+{
+    return queue->waiting > 0 && queue->steps < HANDSHAKE_STEPS_PER_TURN &&
+           queue->admitted < HANDSHAKES_ADMITTED_MAX;
+}
+
 static void queue_on_next_turn(struct timer *timer)
 {
     struct handshake_queue *queue = CONTAINER_OF(timer, struct handshake_queue, next_turn);
     queue->steps = 0;
-    while (queue->steps < HANDSHAKE_STEPS_PER_TURN && queue->waiting > 0) {
+    while (may_admit(queue)) {
         struct handshake *handshake = take_next(queue);
         queue->steps++;
+        queue->admitted++;
         handshake->state = HANDSHAKE_ADMITTED;
         queue->on_admitted(handshake);
     }
@@ -153,6 +161,7 @@ enum handshake_verdict handshake_queue_ask(struct handshake_queue *queue,
     await_turn(queue);
     if (handshake->state == HANDSHAKE_ADMITTED) {
         handshake->state = HANDSHAKE_IDLE;
+        queue->admitted--;
         return HANDSHAKE_GO;
     }
     MUST(handshake->state == HANDSHAKE_IDLE);
@@ -169,8 +178,12 @@ enum handshake_verdict handshake_queue_ask(struct handshake_queue *queue,
 
 void handshake_queue_leave(struct handshake_queue *queue, struct handshake *handshake)
 {
-    if (handshake->state == HANDSHAKE_WAITING)
+    if (handshake->state == HANDSHAKE_WAITING) {
         take_out(queue, handshake);
+    } else if (handshake->state == HANDSHAKE_ADMITTED) {
+        queue->admitted--;
+        await_turn(queue);
+    }
     handshake->state = HANDSHAKE_IDLE;
 }
 
@@ -188,6 +201,6 @@ void handshake_queue_init(struct handshake_queue *queue, struct loop *loop,
 
 void handshake_queue_deinit(struct handshake_queue *queue)
 {
-    MUST(queue->waiting == 0);
+    MUST(queue->waiting == 0 && queue->admitted == 0);
     timer_stop(&queue->next_turn);
 }

@@ -9,6 +9,10 @@
  * streams come between. Handshakes beyond that wait. Clients (client_prefix.h) take turns, and each
  * client's own handshakes go in the order in which they came.
  *
+ * An admitted handshake reads when the kernel names its stream, together with the queries of other
+ * streams. No more than HANDSHAKES_ADMITTED_MAX are admitted and have not read, so those queries wait
+ * behind so many at most, and clients keep their turns.
+ *
  * While nothing else has work, turns follow each other without a pause, and a queue of one client
  * moves as fast as without a queue. The bytes that wait stay in the kernel.
  *
@@ -25,6 +29,7 @@ struct loop;
 
 enum {
     HANDSHAKE_STEPS_PER_TURN = 2,  /* a full handshake takes two: the hello, and its last message */
+    HANDSHAKES_ADMITTED_MAX = 16,  /* some ten milliseconds of CPU */
     HANDSHAKES_WAITING_MAX = 4096, /* of a worker: some five seconds of its CPU */
     HANDSHAKE_BUCKETS = 1024,
 };
@@ -32,7 +37,7 @@ enum {
 enum handshake_state {
     HANDSHAKE_IDLE,     /* its client has to send something */
     HANDSHAKE_WAITING,  /* bytes of its client wait in the kernel */
-    HANDSHAKE_ADMITTED, /* it may read in the next turn */
+    HANDSHAKE_ADMITTED, /* it may read when its stream has its turn */
 };
 
 /* Embedded by its session; initialised by handshake_init(). */
@@ -50,6 +55,7 @@ struct handshake_queue {
     struct timer next_turn;
     unsigned steps;      /* of this turn */
     uint32_t waiting;    /* handshakes */
+    uint32_t admitted;   /* that have not read yet */
     struct list clients; /* the oldest handshake of each, the client whose turn is next first */
     struct list buckets[HANDSHAKE_BUCKETS]; /* the same handshakes by client */
     void (*on_admitted)(struct handshake *handshake);

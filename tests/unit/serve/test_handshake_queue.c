@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Whose handshake goes on next. */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
@@ -21,6 +22,7 @@ static size_t admitted[MOST * 2]; /* indices, in order */
 static size_t admitted_count;
 static size_t displaced; /* the last one's index */
 static unsigned displaced_count;
+static bool are_late; /* admitted handshakes do not read at once */
 
 static size_t index_of(const struct handshake *handshake)
 {
@@ -31,6 +33,8 @@ static void on_admitted(struct handshake *handshake)
 {
     assert_in_range(admitted_count, 0, MOST * 2 - 1);
     admitted[admitted_count++] = index_of(handshake);
+    if (!are_late)
+        assert_int_equal(handshake_queue_ask(&queue, handshake, handshake->client), HANDSHAKE_GO);
 }
 
 static void on_displaced(struct handshake *handshake)
@@ -48,6 +52,7 @@ static int setup(void **state)
         handshake_init(&handshakes[i]);
     admitted_count = 0;
     displaced_count = 0;
+    are_late = false;
     return 0;
 }
 
@@ -100,9 +105,24 @@ static void test_a_turn_has_few_steps(void **state)
     }
 }
 
+static void test_few_are_admitted_before_they_read(void **state)
+{
+    (void)state;
+    are_late = true;
+    use_up_turn();
+    wait_from(0, 2 * HANDSHAKES_ADMITTED_MAX, 1);
+    fake_loop_settle(loop);
+    assert_int_equal(admitted_count, HANDSHAKES_ADMITTED_MAX);
+    assert_int_equal(ask(0, 1), HANDSHAKE_GO);
+    handshake_queue_leave(&queue, &handshakes[1]);
+    fake_loop_settle(loop);
+    assert_int_equal(admitted_count, HANDSHAKES_ADMITTED_MAX + 2);
+}
+
 static void test_an_admitted_handshake_goes_on(void **state)
 {
     (void)state;
+    are_late = true;
     use_up_turn();
     wait_from(0, 1, 1);
     fake_loop_settle(loop);
@@ -170,6 +190,7 @@ static void test_a_handshake_may_leave_from_anywhere(void **state)
 static void test_an_admitted_handshake_that_leaves_holds_up_nobody(void **state)
 {
     (void)state;
+    are_late = true;
     use_up_turn();
     wait_from(0, 10, 1);
     while (admitted_count < 10) {
@@ -223,6 +244,7 @@ static void test_nothing_is_lost(void **state)
     (void)state;
     enum { HANDSHAKES = 50, ROUNDS = 20000 };
     rand_seed_for_tests(5);
+    are_late = true;
     for (int round = 0; round < ROUNDS; round++) {
         size_t i = rand_below(HANDSHAKES);
         if (rand_below(3) == 0)
@@ -232,11 +254,18 @@ static void test_nothing_is_lost(void **state)
         if (rand_below(20) == 0)
             fake_loop_step(loop);
         admitted_count = 0;
-        uint32_t waiting = 0;
+        uint32_t waiting = 0, may_read = 0;
+        for (size_t k = 0; k < HANDSHAKES; k++)
+            may_read += handshakes[k].state == HANDSHAKE_ADMITTED;
         for (size_t k = 0; k < HANDSHAKES; k++)
             waiting += handshakes[k].state == HANDSHAKE_WAITING;
         assert_int_equal(queue.waiting, waiting);
+        assert_int_equal(queue.admitted, may_read);
     }
+    are_late = false;
+    for (size_t i = 0; i < HANDSHAKES; i++)
+        if (handshakes[i].state == HANDSHAKE_ADMITTED)
+            ask(i, 1);
     fake_loop_settle(loop);
     assert_int_equal(queue.waiting, 0);
     assert_true(list_is_empty(&queue.clients));
@@ -248,6 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_handshakes_go_on_at_once_while_there_are_few),
         TEST(test_a_turn_has_few_steps),
+        TEST(test_few_are_admitted_before_they_read),
         TEST(test_an_admitted_handshake_goes_on),
         TEST(test_no_handshake_overtakes_those_that_wait),
         TEST(test_one_client_is_served_in_order),
