@@ -64,7 +64,9 @@ def await_ready(daemon, count=1):
 
 
 def start(nailupd, upstream, config=None, **more):
-    """A daemon whose one upstream is nailed and dialled."""
+    """A daemon whose one upstream is nailed and dialled. All load comes from one address and is
+    counted, so no query is too old for its client."""
+    config = {"server": {"discard-timeout": "0s"}, **(config or {})}
     daemon = nailupd(config, upstreams=[upstream], nailed=True, **more)
     await_ready(daemon, len(upstream.servers))
     return daemon
