@@ -107,7 +107,7 @@ def never_reading(where, row, quick):
 
 
 def kernel_bytes(lines):
-    """Of each connection what the kernel holds for it, in both directions. skmem: r and t are allocated, w is queued."""
+    """The bytes that the kernel holds for each connection, in both directions. skmem: r and t are allocated, w is queued."""
     found = []
     for line in lines:
         match = re.search(r"skmem:\(r(\d+),rb\d+,t(\d+),tb\d+,f\d+,w(\d+)", line)
@@ -118,7 +118,7 @@ def kernel_bytes(lines):
 
 
 def orphaned_bytes(where):
-    """Of connections that the server has closed."""
+    """The bytes that the kernel holds for connections that the server has closed."""
     return sum(sum(kernel_bytes(where.sockets("state", state))) for state in ("fin-wait-1", "last-ack", "closing"))
 
 

@@ -11,7 +11,7 @@ from wire import (A, CNAME, DNAME, MX, NOERROR, NS, NXDOMAIN, REFUSED, SERVFAIL,
 ROOT, EVIL, OTHER, HOST = "198.18.66.1", "198.18.67.1", "198.18.67.2", "198.18.67.3"
 ITSELF, CUT, FAILING, DEEPEST = 10, 70, 100, 60  # parts of the addresses of other servers
 TLD_SERVERS = ("198.18.1.1", "198.18.1.2")  # of the honest hierarchy
-# No packet to these arrives: the kernel counts and drops them. Of TRUNCATING TCP alone is dropped.
+# No packet to these arrives: the kernel counts and drops them. TRUNCATING loses its TCP packets only.
 SILENT, DEAD, TRUNCATING, FLOODED = "198.19.1", "198.19.2", "198.19.3", "198.19.128"
 ZONES_EACH = 10  # zones of a kind that have servers of their own
 GOOD, POISON = "192.0.2.1", "203.0.113.66"

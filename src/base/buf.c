@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Bytes wait here between two parties of different speed. Invariant: start <= end <= cap, and at
- * most max bytes are held. Moving and growing are amortised: bytes move only when at least half
- * of the memory is free, so a byte moves a constant number of times on its way through. A queue that
+ * most max bytes are held. Moving and growing are amortised: bytes move only when at least half of
+ * the memory is free, so a byte moves a constant number of times on its way through. A queue that
  * has grown to its bound moves them more often.
  */
 #include "base/buf.h"

@@ -24,7 +24,7 @@ enum cache_verdict { CACHE_KEEP, CACHE_DROP };
 /* Called in a read section: it must not wait. */
 typedef enum cache_verdict (*cache_visit)(void *context, const struct cache_item *item);
 
-/* Of what comes from outside, which answers may be stored. */
+/* Decides which answers from outside may be stored. */
 struct cache_filter {
     /* name: the question's, in lower case. NULL: all may. */
     bool (*may_store)(const void *context, struct name name, const struct answer *answer);

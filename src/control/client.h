@@ -23,7 +23,7 @@ enum {
     CONTROL_CLIENT_ASK_US = 5 * 1000 * 1000,
     CONTROL_CLIENT_TAKE_US = 10 * 1000 * 1000,
     CONTROL_CLIENT_CHUNK = 64 * 1024,
-    /* A client that neither asks nor takes for so long makes room when the places are used up. */
+    /* A client that neither asks nor takes for this long makes room when the places are used up. */
     CONTROL_CLIENT_IDLE_US = 100 * 1000,
 };
 

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Accepts clients, so many and no more. A new client takes the place of one that is idle, so that
- * it never waits for a client that does not ask or does not read. While all are busy it waits in the
+ * Accepts a bounded number of clients. A new client takes the place of one that is idle, so that it
+ * never waits for a client that does not ask or does not read. While all are busy it waits in the
  * kernel's backlog, where it costs us nothing.
  *
  * Invariant: at most CLIENTS_MAX clients.

@@ -4,13 +4,14 @@
 #define NAILUP_DAEMON_QUERY_PORTS_H
 
 /*
- * Which ports UDP queries to upstreams may come from: all from 1024 on without
+ * The ports that UDP queries to upstreams may come from: all from 1024 on, except
  *
- * - those of net.ipv4.ip_local_reserved_ports, which the operator keeps free for a service;
- * - those that the configuration listens on, so that a reload or restart finds them free;
- * - those that other processes listen on now, so that they too can restart.
+ * - the ports of net.ipv4.ip_local_reserved_ports, which the operator keeps free for a service;
+ * - the ports that the configuration listens on, so that a reload or restart finds them free;
+ * - the ports that other processes listen on now, so that they too can restart.
  *
- * What /proc does not say counts as nothing. In a systemd unit, ProcSubset=pid would hide it.
+ * A file of /proc that cannot be read excludes no port. ProcSubset=pid in a systemd unit would hide
+ * these files.
  */
 
 #include <stdio.h>
@@ -20,8 +21,8 @@
 struct config;
 
 enum {
-    /* A machine on which others listen on more ports does not narrow the range further: a port that
-     * is taken is found out by binding to it. */
+    /* Ports of other processes beyond this number stay in the range: bind() shows that such a
+     * port is taken. */
     QUERY_PORTS_LISTENING_MAX = 1024,
     QUERY_PORTS_LINES_MAX = 65536, /* of each table of sockets that is read */
 };
@@ -29,7 +30,7 @@ enum {
 /* Reads /proc. Main's thread, at the start and with each reload. */
 void query_ports_read(struct outgoing_ports *ports, const struct config *config);
 
-/* For query_ports_read() and its test: take one file each. reserved: "8080,9000-9100". sockets: as
+/* For query_ports_read() and its test; each reads one file. reserved: "8080,9000-9100". sockets: as
  * /proc/net/udp has them; leaves out at most *most ports and counts it down. */
 void query_ports_take_reserved(struct outgoing_ports *ports, FILE *reserved);
 void query_ports_take_system(struct outgoing_ports *ports, FILE *range);

@@ -3,12 +3,12 @@
 
 /*
  * The epoll sets of watch.h, one for each rank. The loop waits with the prompt set; the others are
- * members of it, so their sockets wake the loop too. Each set hands out its own events for a bounded
- * time, so no rank delays another by more than that and one event. The kernel names the sockets of a
- * set in turn, and this module asks it again only when all that it named have had their event: that
- * is the round robin of the streams.
+ * members of it, so their sockets wake the loop too. Each set hands out its own events for a
+ * bounded time, so no rank delays another by more than that and one event. The kernel names the
+ * sockets of a set in turn, and this module asks it again only when all that it named have had
+ * their event: that is the round robin of the streams.
  *
- * What an event means is left to the watch's owner, when to wait to loop.c.
+ * The watch's owner decides what an event means, and loop.c decides when to wait.
  *
  * Invariant: a watch that is stopped or closed is in no list of pending events, so its memory may
  * be freed at once.

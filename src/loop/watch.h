@@ -23,8 +23,8 @@
 struct loop;
 
 /*
- * Clients open as many streams as they like and keep them readable. So a socket has a rank, and each
- * rank has a time of its own in every turn, in which its sockets take turns:
+ * Clients open as many streams as they like and keep them readable. So a socket has a rank, and
+ * each rank has a time of its own in every turn, in which its sockets take turns:
  *
  *   prompt   datagrams, upstream servers, listeners: served in every turn, whatever the others want
  *   patient  streams of clients: all of them together get half a millisecond of each turn
@@ -51,8 +51,8 @@ MUST_USE enum err watch_start(struct loop *loop, struct watch *watch, int fd, ui
 /* Changes what is asked for; nothing happens when it is the same. */
 void watch_set(struct loop *loop, struct watch *watch, uint32_t events);
 
-/* The rank of a watch that is not busy, from the next turn on. It keeps its rank when the kernel has
- * no memory for the change. */
+/* The rank of a watch that is not busy, from the next turn on. It keeps its rank when the kernel
+ * has no memory for the change. */
 void watch_set_rank(struct loop *loop, struct watch *watch, enum watch_rank rank);
 
 /* Stops watching and closes the socket (which removes it from the set); fd becomes -1. No event of
@@ -73,8 +73,8 @@ void watch_stop(struct loop *loop, struct watch *watch);
 void watch_set_busy(struct loop *loop, struct watch *watch);
 MUST_USE enum err watch_set_calm(struct loop *loop, struct watch *watch);
 
-/* Counts the loop's looks at its prompt sockets: what had arrived before one has been handed out when
- * the next one is counted. */
+/* Counts the loop's looks at its prompt sockets: what had arrived before one has been handed out
+ * when the next one is counted. */
 uint64_t watch_turns(const struct loop *loop);
 
 #endif

@@ -14,7 +14,7 @@
 
 struct loop;
 
-enum { WATCHES_EVENTS_MAX = 128 }; /* of each set that the kernel names at once; the rest wait */
+enum { WATCHES_EVENTS_MAX = 128 }; /* of a set that the kernel names at once; the rest wait */
 
 /* An epoll set, and its events that the kernel has named. */
 struct watch_set {
@@ -39,9 +39,9 @@ struct watches {
 MUST_USE enum err watches_init(struct watches *watches);
 void watches_deinit(struct watches *watches);
 
-/* Waits at most so many milliseconds (-1: for ever) for sockets and tells their watches: prompt ones
- * first, then patient ones, then greedy ones. Does not wait while one is busy, or while some of the last turn were not
- * told yet. */
+/* Waits at most so many milliseconds (-1: for ever) for sockets and tells their watches: prompt
+ * ones first, then patient ones, then greedy ones. Does not wait while one is busy, or while
+ * some of the last turn were not told yet. */
 void watches_wait(struct watches *watches, int timeout_ms);
 
 /* The set of a loop: what watch.h finds its own by. */

@@ -6,8 +6,8 @@
 /*
  * Cuts a stream into messages by their two-byte lengths (RFC 1035 section 4.2.2). Whole messages
  * are handed out from the reader's bytes without a copy; only a piece that is cut off is kept. A
- * message that is longer than the bound is handed out without its end, which is never kept. Pure: no
- * socket, no time.
+ * message that is longer than the bound is handed out without its end, which is never kept. Pure:
+ * no socket, no time.
  */
 
 #include <stdbool.h>
@@ -32,7 +32,7 @@ void framing_deinit(struct framing *framing);
  * *bytes has been kept. *err is ERR_NO_MEMORY when keeping failed, else ERR_OK. */
 bool framing_next(struct framing *framing, struct span *bytes, struct span *message, enum err *err);
 
-/* Bytes of the first whole message, its length included; all bytes when no whole message is there. */
+/* Bytes of the first whole message with its length; all bytes when no message is whole. */
 static inline size_t framing_first(struct span bytes)
 {
     size_t len = bytes.len < 2 ? bytes.len : 2 + (size_t)get_u16(bytes.data);

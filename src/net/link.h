@@ -33,8 +33,9 @@ struct link_handler {
     void (*on_connected)(void *owner);
     /* Messages may flow: dialled links, and accepted ones with TLS. */
     void (*on_open)(void *owner);
-    /* Accepted links with TLS: bytes of the handshake are there. False: they stay in the kernel; the
-     * owner has paused or closed the link, and lets it go on with link_resume(). NULL: always true. */
+    /* Accepted links with TLS: bytes of the handshake are there. False: they stay in the kernel;
+     * the owner has paused or closed the link, and lets it go on with link_resume(). NULL:
+     * always true. */
     bool (*may_secure)(void *owner);
     /* One whole message, without its length; borrowed until the return. */
     void (*on_message)(void *owner, struct span message);
@@ -112,8 +113,8 @@ bool link_has_unread(const struct link *link);
 /* Bytes of a message that has begun but not ended: a dribbling peer shows here. */
 size_t link_partial(const struct link *link);
 
-/* Counters since the link was made: calls of read and write that moved bytes, and instants of
- * loop_now() at which the kernel took the last byte and the last byte came (0: none yet). */
+/* Counters since the link was made: calls of read and write that moved bytes, and the
+ * loop_now() of the last write and of the last read (0: none yet). */
 uint64_t link_reads(const struct link *link);
 uint64_t link_writes(const struct link *link);
 uint64_t link_last_write_at(const struct link *link);

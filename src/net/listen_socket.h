@@ -19,8 +19,8 @@
 enum listen_type { LISTEN_UDP, LISTEN_TCP };
 
 /*
- * What the kernel may hold for one TCP client, as it counts it: with the overhead of its packets.
- * Left alone it grows the send buffer to 4 MiB, which a client that never reads fills.
+ * Bounds on what the kernel holds for one TCP client. The kernel counts the overhead of its packets
+ * too. By default it grows the send buffer to 4 MiB, and a client that never reads fills that.
  *
  * The send buffer limits what is under way to a distant client: 96 KiB in a round trip of 40 ms are
  * some 20,000 answers of 100 bytes a second on one connection. It is also larger than the 64 KiB
@@ -30,7 +30,7 @@ enum listen_type { LISTEN_UDP, LISTEN_TCP };
  */
 enum {
     LISTEN_SOCKET_SEND_BYTES = 96 * 1024,
-    LISTEN_SOCKET_NOT_SENT_BYTES = 16 * 1024, /* of these for a client whose window is closed */
+    LISTEN_SOCKET_NOT_SENT_BYTES = 16 * 1024, /* unsent ones, of a client whose window is closed */
     LISTEN_SOCKET_RECEIVE_BYTES = 56 * 1024,
     /* A client that acknowledges nothing, or keeps its window closed, loses its connection then; a
      * connection that we have closed ends then too, and frees what the kernel still holds. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* A set of ports and a draw from it (outgoing_ports.h). Which ports are left out is decided by the
- * daemon; binding to them, and outgoing_ports_use(), is udp_sockets.c's. */
+/* A set of ports and a draw from it (outgoing_ports.h). The daemon decides which ports are left
+ * out. udp_sockets.c binds sockets to ports and has outgoing_ports_use(). */
 
 #include "net/outgoing_ports.h"
 
@@ -40,7 +40,7 @@ static bool is_systems(const struct outgoing_ports *ports, uint16_t port)
     return port >= ports->system_first && port <= ports->system_last;
 }
 
-/* The port with so many others of the set below it. */
+/* The port of the set that has rank other ports of the set below it. */
 static uint16_t port_of_rank(const struct outgoing_ports *ports, unsigned rank)
 {
     unsigned word = OUTGOING_PORT_FIRST / 64;
@@ -56,7 +56,7 @@ static uint16_t port_of_rank(const struct outgoing_ports *ports, unsigned rank)
     return (uint16_t)(word * 64 + (unsigned)__builtin_ctzll(bits));
 }
 
-/* Seldom are many ports left out, so the first draw is nearly always one of the set. */
+/* Few ports are left out, so the first draw is nearly always in the set. */
 static uint16_t draw_any(const struct outgoing_ports *ports)
 {
     for (unsigned i = 0; i < QUICK_DRAWS; i++) {

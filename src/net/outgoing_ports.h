@@ -47,9 +47,9 @@ bool outgoing_ports_have(const struct outgoing_ports *ports, uint16_t port);
  * system's range, or all are left out. */
 uint16_t outgoing_ports_draw(const struct outgoing_ports *ports);
 
-/* Sockets of the loop that are opened from now on use these ports, of which a copy is kept. Without
- * a call the system draws. *fallbacks, a counter of struct stats, counts the queries whose draws
- * were all taken; it must live as long as the loop. Does nothing when out of memory. Call it on the
+/* Sockets that the loop opens from now on use a copy of these ports. Without a call the system
+ * draws every port. *fallbacks, a counter of struct stats, counts the queries whose draws were
+ * all taken; it must live as long as the loop. Does nothing when out of memory. Call it on the
  * loop's thread. */
 void outgoing_ports_use(struct loop *loop, const struct outgoing_ports *ports,
                         uint64_t *fallbacks);

@@ -96,8 +96,8 @@ static void stop_failed(struct tcp *tcp)
     watch_stop(stock_loop(tcp->stock), &tcp->watch);
 }
 
-/* With both FINs there is nothing to hear but the last acknowledgement, of which epoll says nothing:
- * it reports a hang-up for ever. */
+/* After both FINs only the last acknowledgement is missing. epoll does not report it, but would
+ * report a hang-up for ever. */
 static void stop_finished(struct tcp *tcp)
 {
     watch_stop(stock_loop(tcp->stock), &tcp->watch);
@@ -398,7 +398,7 @@ void tcp_finish(struct tcp *tcp)
         stop_finished(tcp);
 }
 
-/* The kernel goes on counting what it has thrown away after a reset of the peer. */
+/* After a reset by the peer the kernel still counts the bytes that it has thrown away. */
 static bool is_gone(int fd)
 {
     struct tcp_info info = {0};

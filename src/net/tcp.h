@@ -45,9 +45,9 @@ struct tcp_handler {
     /* Something is there to be read. False: it stays in the kernel; the owner has paused or closed
      * the connection. NULL: always true. */
     bool (*may_read)(void *owner);
-    /* What one read brought: at most NET_READ_MAX bytes; of an accepted connection at most
-     * NET_READ_PATIENT_MAX, or what the receive buffer holds when the read before was full. What is
-     * left comes after the other connections' reads. Borrowed until the return. */
+    /* The bytes of one read: at most NET_READ_MAX; on an accepted connection at most
+     * NET_READ_PATIENT_MAX, or the whole receive buffer when the read before was full. The rest
+     * comes after the reads of the other connections. Borrowed until the return. */
     void (*on_bytes)(void *owner, struct span bytes);
     /* After a tcp_write() that could not write all: there is room again. */
     void (*on_writable)(void *owner);

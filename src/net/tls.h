@@ -42,8 +42,8 @@ struct tls *tls_server(struct tls_context *context);
 size_t tls_early_max(const struct tls *tls);
 
 /* A client's first flight, with early data (messages as in tls_send_messages(), may be empty, at
- * most tls_early_max() bytes; more is kept back). Early data that the server does not take, and what was kept back, is sent by itself
- * once the connection is secured. A server does nothing. */
+ * most tls_early_max() bytes; more is kept back). Early data that the server does not take, and
+ * what was kept back, is sent by itself once the connection is secured. A server does nothing. */
 MUST_USE enum err tls_begin(struct tls *tls, struct span early);
 
 struct tls_reader {
@@ -80,8 +80,8 @@ void tls_end(struct tls *tls);
 /* Bytes for the wire: the link writes and consumes them. */
 struct buf *tls_wire(struct tls *tls);
 
-/* What it takes of memory, about: OpenSSL does not say. TLS_HANDSHAKE_BYTES until it is secured, then
- * TLS_SECURED_BYTES, and tls_wire(). */
+/* An estimate of its memory, which OpenSSL does not tell: TLS_HANDSHAKE_BYTES until it is
+ * secured, then TLS_SECURED_BYTES, and the bytes of tls_wire(). */
 enum { TLS_HANDSHAKE_BYTES = 64 * 1024, TLS_SECURED_BYTES = 16 * 1024 };
 size_t tls_held_bytes(const struct tls *tls);
 

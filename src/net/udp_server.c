@@ -31,7 +31,7 @@ enum {
     BATCHES_PER_TURN = 4, /* then other sockets and the turn-end hooks get their turn */
     /* While the socket is stamped: what its owner drops unread costs little, so more is read. */
     BATCHES_PER_STAMPED_TURN = 64,
-    /* But no longer than this in a turn. Misses cost much, and answers of upstreams must not wait. */
+    /* The time limit of that: misses cost much, and answers of upstreams must not wait. */
     READ_MAX_US = 2 * 1000,
     FULL_TURNS = 4, /* in a row, after which arrivals are stamped */
     CONTROL_BYTES = CMSG_SPACE(sizeof(struct in6_pktinfo)) + /* the larger of both families */
@@ -210,7 +210,7 @@ static void hand_out(struct udp_server *server, unsigned slot)
 
 /* ---------------------------------------------------------------- arrivals */
 
-/* The kernel stamps with the system's clock. One that is set meanwhile makes an age wrong once. */
+/* The kernel stamps with the system's clock. If somebody sets that clock, one age is wrong. */
 static uint64_t age_of(struct msghdr *header)
 {
     struct timespec came = {0}, now;
@@ -236,8 +236,8 @@ static void set_stamped(struct udp_server *server, bool stamped)
     first->msg_controllen = first->msg_control ? CONTROL_BYTES : 0;
 }
 
-/* After a turn. Until arrivals are stamped all ages are unknown, so an owner that looks at them takes
- * no burst for an overload. */
+/* Runs after a turn. All ages are unknown until arrivals are stamped, so the owner does not
+ * mistake a burst for an overload. */
 static void note_turn(struct udp_server *server, bool is_full)
 {
     server->full_turns = is_full ? server->full_turns + 1 : 0;

@@ -81,10 +81,10 @@ void udp_server_commit(struct udp_server *server, size_t len, const struct udp_p
 uint64_t udp_server_dropped(const struct udp_server *server);
 
 /*
- * How long the oldest datagram of this batch waited in the kernel before it was read. To be called
- * inside a batch. 0 when that is not known: the kernel notes arrivals, which costs a little for each
- * datagram of the machine, only for UDP_SERVER_STAMPED_US after several turns in a row in which more
- * was there than a turn reads.
+ * How long the oldest datagram of this batch waited in the kernel before it was read. Call it
+ * inside a batch. 0 means unknown: a stamp costs a little for each datagram of the machine, so the
+ * kernel makes stamps only for UDP_SERVER_STAMPED_US after several turns in a row that left
+ * datagrams unread.
  */
 uint64_t udp_server_age_us(const struct udp_server *server);
 

@@ -32,9 +32,9 @@ enum {
     BUDGET_RESTARTS_MAX = 6,
     BUDGET_ALIASES_MAX = 12,
     BUDGET_TASKS_MAX = 16, /* that run for it at once */
-    BUDGET_ATTEMPTS_MAX = 32,  /* queries sent for all questions, to whomever */
-    BUDGET_MINIMISED_MAX = 16, /* of the questions, those for a part of a name; then names are shown
-                                  whole: aliases to names of many labels cost one question each */
+    BUDGET_ATTEMPTS_MAX = 32,  /* queries sent for all questions, to all servers */
+    BUDGET_MINIMISED_MAX = 16, /* questions that show a part of a name; then names are
+                                  shown whole, so that an alias to many labels costs one question */
 };
 
 #define BUDGET_WALL_US (10 * US_PER_S)
@@ -62,7 +62,7 @@ void budget_init(struct budget *budget, uint64_t now);
  * when no attempts are left. */
 MUST_USE bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now);
 
-/* Draws one of BUDGET_MINIMISED_MAX. False: the whole name is to be shown. That leads to no failure. */
+/* Draws one of BUDGET_MINIMISED_MAX. False: show the whole name. That is no failure. */
 MUST_USE bool budget_take_minimised(struct budget *budget);
 
 /* One that was drawn was not needed (MUST be so). */

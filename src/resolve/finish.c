@@ -100,7 +100,7 @@ static void store_and_hand_out(struct task *task, const struct answer *answer)
     hand_out_in_section(task, answer);
 }
 
-/* What a list says is kept no longer than its own TTL, nor than what it replaces. */
+/* An answer of a list is kept no longer than its own TTL and that of the answer it replaces. */
 static uint32_t blocked_ttl(const struct tasks *tasks, const struct answer *blocked,
                             const struct answer *replaced)
 {

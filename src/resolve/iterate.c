@@ -256,7 +256,7 @@ static void on_address(const struct strategy_view *view, unsigned server, const 
         descent_try_more(view, out);
 }
 
-/* The cut that failed is still known: who came here from it begins above it. */
+/* The cut that failed is still known. A question that came from there begins above it. */
 static void on_primed(const struct strategy_view *view, struct steps *out)
 {
     const struct iterate_memory *memory = descent_memory(view);

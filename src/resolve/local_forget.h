@@ -7,9 +7,9 @@
 
 #include "cache/visit.h"
 
-/* For cache_walk(), with a const struct local_names as its context: drops answers to questions for
- * names of which local_names_has() says yes, and those that block lists decided or decide now because
- * of an alias. To be walked with when every worker has the table. */
+/* For cache_walk(), with a const struct local_names as its context: drops the answers to
+ * names in the table (local_names_has()), and the answers that block lists decided, or decide now
+ * because of an alias. Walk the cache when every worker has the table. */
 enum cache_verdict local_forget(void *names, const struct cache_item *item);
 
 #endif

@@ -76,8 +76,8 @@ bool local_names_has(const struct local_names *names, struct name name);
 bool local_names_block_aliases(const struct local_names *names);
 
 /* Whether a block list decides about a name (lower case) that an alias leads to, and denies or
- * redirects it. Then *result is what the list says, as if it had the question's own name; it borrows
- * from that and from the table. */
+ * redirects it. Then *result is what the list says, as if it had the question's own name; it
+ * borrows from that and from the table. */
 bool local_names_block(const struct local_names *names, struct name target,
                        const struct question *question, struct local_result *result);
 

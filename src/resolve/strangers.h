@@ -37,7 +37,7 @@ enum {
     STRANGERS_SCORE_BAD = 32,
     STRANGERS_TRIES_DOUBT = 3, /* queries of one question from STRANGERS_SCORE_DOUBT on */
     STRANGERS_TRIES_BAD = 1,   /* from STRANGERS_SCORE_BAD on, under pressure */
-    STRANGERS_SAMPLE = 4,      /* and one in so many of its questions is sent at all */
+    STRANGERS_SAMPLE = 4,      /* and only one of this many questions is sent */
     STRANGERS_PRESSURE = 16,   /* this part of the table waits for the zone's strangers */
     STRANGERS_PRESSURE_ALL = 4, /* or this part of it is in use */
 };
@@ -78,11 +78,11 @@ struct strangers {
     } scores[STRANGERS_PLACES]; /* of minters */
 };
 
-/* For a worker of so many tasks; with a random seed. */
+/* max_tasks: of this worker. seed: a random number. */
 void strangers_init(struct strangers *strangers, size_t max_tasks, uint64_t seed);
 void strangers_set_max(struct strangers *strangers, size_t max_tasks);
 
-/* Every task does this: the other lists mean nothing while this one is not linked. */
+/* Every task calls this. The other lists mean nothing while `all` is not linked. */
 static inline void strangers_ask_init(struct strangers_ask *ask)
 {
     list_init(&ask->all);

@@ -311,8 +311,8 @@ struct iterate_rules task_cut_rules(const struct task *task)
     return rules;
 }
 
-/* Moves addresses to which no way seems to lead behind the others. They are not left out: what
- * seems so may hold for other destinations alone. */
+/* Moves addresses to which no way seems to lead behind the others. They stay in the list, because
+ * the failures may concern other destinations only. */
 static void put_last(const struct iterate_world *world, struct addr *ips, size_t count)
 {
     struct addr last[DELEGATION_ADDRS_MAX];
@@ -331,8 +331,8 @@ static void put_last(const struct iterate_world *world, struct addr *ips, size_t
 
 /* ---- strangers ---- */
 
-/* The zone whose referral named the servers of this cut: said by the referral, else the closest cut
- * above that is known. */
+/* The zone whose referral named the servers of this cut. Where the referral is not known, it is the
+ * closest known cut above. */
 static struct name minter_of(struct task *task, const struct delegation *cut)
 {
     struct name zone = delegation_zone(cut), name = zone;
@@ -352,7 +352,7 @@ static struct name minter_of(struct task *task, const struct delegation *cut)
     return name;
 }
 
-/* The rest of its life is a timer's, as the task may be on the stack. */
+/* A timer does the rest, because the task may be on the stack. */
 static void give_way(struct tasks *tasks, struct strangers_ask *ask)
 {
     struct task *task = CONTAINER_OF(ask, struct task, strangers);
@@ -382,16 +382,17 @@ static void shorten(struct task *task, size_t most)
     task->met_count = (uint8_t)most;
 }
 
-/* Where some of the servers are known, a zone of which no referral said its minter counts as its
- * own: such zones are common, and finding the minter costs a look for each label. */
+/* A zone without a known minter counts as its own minter where some of its servers are known: such
+ * zones are common, and a search for the minter costs a look-up for each label. */
 static struct name minter_to_count(struct task *task, const struct delegation *cut, bool are_all)
 {
     bool is_looked_up = are_all || cut->minter_labels != DELEGATION_UNMINTED;
     return is_looked_up ? minter_of(task, cut) : delegation_zone(cut);
 }
 
-/* Bounds the queries that its question may send. A known server may be among the last of a few.
- * False: it may send none. */
+/* Bounds the queries that its question may send. The list of servers is
+ * shortened only where all are strangers, because a known server may come last. False: it may
+ * send none. */
 static bool limit_tries(struct task *task, const struct strangers_key *key, bool are_all)
 {
     const struct tasks *tasks = task->tasks;
@@ -413,7 +414,7 @@ static bool limit_tries(struct task *task, const struct strangers_key *key, bool
     return true;
 }
 
-/* Takes a place among the questions to strangers. False: it is not to ask them. */
+/* Takes a place among the questions to strangers. False: it must not ask them. */
 static bool enter_strangers(struct task *task, const struct delegation *cut, size_t strangers)
 {
     struct tasks *tasks = task->tasks;

@@ -14,8 +14,8 @@
 #include "base/addr.h"
 #include "resolve/tasks.h"
 
-/* So long a cut is kept of which no server can be found, whatever its parent said: a referral that
- * lacks the glue it needs may have it the next time. */
+/* How long a cut without a server that can be found is kept, whatever TTL its parent gave: a
+ * referral that lacks the glue it needs may have it the next time. */
 enum { TASK_CUT_LOST_S = 30 };
 
 /* What recursion stands on; borrowed by the tasks, which a NULL leaves without it. Once it is there

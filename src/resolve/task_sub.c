@@ -149,9 +149,9 @@ static bool is_good_for(const struct task *task, const struct answer *found, uin
     return !task->is_refresh || tag || !answer_is_ending(found, answer_age(found, now));
 }
 
-/* A name of special use is nobody's to be asked for, however one comes to it: by an alias, or as
- * that of a server. Names of the operator's stand here for clients alone, but what a block list has
- * is not asked for either when an alias leads there (no tag): finish.c decides about the whole. */
+/* Names of special use are never asked for, whether an alias or the name of a server leads to them.
+ * The operator's own names are for clients only. A name of a block list is not asked for when an
+ * alias leads there (no tag), because finish.c answers the whole question by the list. */
 static bool find_special(struct tasks *tasks, const struct cache_key *key, uint16_t tag,
                          struct answer *out)
 {

@@ -139,7 +139,7 @@ static struct handshake *oldest_of_greediest(struct handshake_queue *queue)
     return greediest;
 }
 
-/* False: no client has so many that this one may have its place. */
+/* False: no client has enough of them to give up a place to this one. */
 static bool displace_for(struct handshake_queue *queue, uint64_t client)
 {
     struct handshake *own = oldest_of(queue, client);

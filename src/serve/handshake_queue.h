@@ -4,14 +4,14 @@
 #define NAILUP_SERVE_HANDSHAKE_QUEUE_H
 
 /*
- * The order in which TLS handshakes of clients go on. One flight of a handshake costs as much CPU as
- * hundreds of answers, so a turn of the loop handles HANDSHAKE_STEPS_PER_TURN of them; datagrams and
- * streams come between. Handshakes beyond that wait. Clients (client_prefix.h) take turns, and each
- * client's own handshakes go in the order in which they came.
+ * The order in which TLS handshakes of clients go on. One flight of a handshake costs as much CPU
+ * as hundreds of answers, so a turn of the loop handles HANDSHAKE_STEPS_PER_TURN of them; datagrams
+ * and streams come between. Handshakes beyond that wait. Clients (client_prefix.h) take turns, and
+ * each client's own handshakes go in the order in which they came.
  *
  * An admitted handshake reads when the kernel names its stream, together with the queries of other
  * streams. No more than HANDSHAKES_ADMITTED_MAX are admitted and have not read, so those queries wait
- * behind so many at most, and clients keep their turns.
+ * behind this many at most, and clients keep their turns.
  *
  * While nothing else has work, turns follow each other without a pause, and a queue of one client
  * moves as fast as without a queue. The bytes that wait stay in the kernel.
@@ -45,7 +45,7 @@ struct handshake {
     enum handshake_state state;
     uint64_t client;
     struct list mates;  /* all waiting handshakes of the client, the newest before the oldest */
-    uint32_t count;     /* of these; of the client's oldest handshake only, as the next two */
+    uint32_t count;     /* of mates; like turn and bucket for the oldest one only */
     struct list turn;   /* in the queue's clients */
     struct list bucket; /* in one of the queue's buckets */
 };
@@ -56,7 +56,7 @@ struct handshake_queue {
     unsigned steps;      /* of this turn */
     uint32_t waiting;    /* handshakes */
     uint32_t admitted;   /* that have not read yet */
-    struct list clients; /* the oldest handshake of each, the client whose turn is next first */
+    struct list clients; /* the oldest handshake of each, in the order of their turns */
     struct list buckets[HANDSHAKE_BUCKETS]; /* the same handshakes by client */
     void (*on_admitted)(struct handshake *handshake);
     /* It has lost its place to another client's, and may be freed. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Keeps idle sessions sorted by the time they became idle. What idle means is session.c's.
+ * Keeps idle sessions sorted by the time they became idle. session.c decides which sessions are
+ * idle.
  * Invariant: an entry is in both lists or in none, and each list is sorted by since_at.
  */
 #include "serve/idle_order.h"

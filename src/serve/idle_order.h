@@ -31,14 +31,14 @@ struct idle_order {
 void idle_order_init(struct idle_order *order);
 void idle_entry_init(struct idle_entry *entry);
 
-/* The session is idle since now, whatever it was before. */
+/* The session is idle from now on, whatever it was before. */
 void idle_order_put(struct idle_order *order, struct idle_entry *entry, uint64_t client,
                     uint64_t now);
 
 /* For idle_order_touch() alone. */
 void idle_order_move_last(struct idle_order *order, struct idle_entry *entry);
 
-/* The session is idle anew since now, if it is idle. Inline for bursts of queries of one session. */
+/* Restarts the idle time of a session that is idle. Inline for bursts of queries of one session. */
 static inline void idle_order_touch(struct idle_order *order, struct idle_entry *entry,
                                     uint64_t now)
 {
@@ -47,7 +47,7 @@ static inline void idle_order_touch(struct idle_order *order, struct idle_entry 
         idle_order_move_last(order, entry);
 }
 
-/* The session is idle no more; nothing happens when it was not. */
+/* The session is no longer idle; does nothing when it was not. */
 void idle_order_remove(struct idle_entry *entry);
 
 static inline bool idle_entry_is_idle(const struct idle_entry *entry)

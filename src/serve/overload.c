@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The level of overload.h: when there is one, where it lies, and which client is above it. How old
- * datagrams are is net's to say, and what is done with them the caller's.
+ * The level of overload.h: when there is one, where it lies, and which client is above it. net
+ * measures the age of datagrams, and the caller drops them.
  * Invariant: a client that asks no more than the level in a window loses nothing that is younger
  * than OVERLOAD_DEAD_US, unless it shares a counter of each row with clients that ask more.
  */
@@ -62,9 +62,8 @@ static uint32_t find_level(const struct overload *overload)
     return low;
 }
 
-/* The answers of upstreams come later, so that what is served costs time in the next windows too, and
- * a worker may be held up by others: what was served over a while keeps the capacity from falling and
- * rising too far. */
+/* One window says little: answers of upstreams cost time in later windows, and other processes may
+ * hold up a worker. The average of what was served keeps the capacity from moving too far. */
 static uint32_t note_served(struct overload *overload, uint64_t now)
 {
     uint64_t length_us = now - overload->began_at;
@@ -74,7 +73,7 @@ static uint32_t note_served(struct overload *overload, uint64_t now)
     return served;
 }
 
-/* While the queue gets older, what was served is more than the CPU can serve. While it gets younger,
+/* While the queue gets older, more was served than the CPU can serve. While it gets younger,
  * old datagrams are being dropped, and nothing is learned. While it is young, a little more is
  * served, and more each time. */
 static void adapt(struct overload *overload, uint64_t now)

@@ -4,14 +4,14 @@
 #define NAILUP_SERVE_OVERLOAD_H
 
 /*
- * Which datagrams are dropped unread while more come than the CPU can serve. Without it the kernel's
- * queue is full and each query is answered after its client has left.
+ * Which datagrams are dropped unread while more come than the CPU can serve. Without it the
+ * kernel's queue is full and each query is answered after its client has left.
  *
  * The age of the queue tells whether there is too much: how long the oldest datagram of a read
  * waited in the kernel. When it stays high, what was served in a window is what the CPU can serve,
  * and the clients share it: a level is found such that all clients together, each with no more than
- * the level, ask that much in a window. The queries above it of a client that usually asks more
- * are dropped, so a client below the level loses nothing, and what is served is young.
+ * the level, ask that much in a window. A client that usually asks more loses its queries above the
+ * level. A client below the level loses nothing, and the queries that are served are young.
  *
  * Pure: time and ages are arguments. One per socket.
  */
@@ -22,14 +22,14 @@
 #include "base/units.h"
 
 enum {
-    OVERLOAD_WINDOW_US = 50 * 1000, /* clients are counted, and the queue is judged, for so long */
+    OVERLOAD_WINDOW_US = 50 * 1000, /* clients are counted and the queue is judged */
     OVERLOAD_YOUNG_US = 20 * 1000,  /* a younger queue leaves the CPU time: more is served */
     OVERLOAD_OLD_US = 100 * 1000,   /* one that stays older is an overload */
     OVERLOAD_DEAD_US = 400 * 1000,  /* a query of this age is dropped, whoever asks */
-    OVERLOAD_OLD_WINDOWS = 3,       /* so many windows with an old queue are no burst */
-    OVERLOAD_CALM_WINDOWS = 20,     /* so many windows without pressure end it */
-    OVERLOAD_RISE = 64,             /* the capacity rises by a 64th for each young window in a row, */
-    OVERLOAD_RISES = 4,             /* by so many at most, */
+    OVERLOAD_OLD_WINDOWS = 3,       /* this many windows with an old queue are no burst */
+    OVERLOAD_CALM_WINDOWS = 20,     /* this many windows without pressure end it */
+    OVERLOAD_RISE = 64,             /* the capacity rises by a 64th for each young window */
+    OVERLOAD_RISES = 4,             /* in a row, up to this many, */
     OVERLOAD_FALL = 4,              /* and falls by a quarter at most */
     OVERLOAD_SMOOTH = 8,            /* windows that averages are of */
     OVERLOAD_ROWS = 2,              /* a client is in one counter of each; the smaller one counts */
@@ -65,10 +65,10 @@ struct overload {
 
 void overload_init(struct overload *overload);
 
-/* Datagrams have been read, of which the oldest waited for age_us. */
+/* Datagrams have been read; the oldest of them waited for age_us. */
 void overload_note_read(struct overload *overload, uint64_t now, uint64_t age_us);
 
-/* Whether each datagram is a matter of overload_drops(). */
+/* Whether the caller must ask overload_drops() about each datagram. */
 static inline bool overload_is_on(const struct overload *overload)
 {
     return overload->state != OVERLOAD_CALM;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Finds the waiting query that a datagram repeats. What becomes of the repeat is request.c's.
+ * Finds the waiting query that a datagram repeats. request.c decides what becomes of the repeat.
  * Invariant: a request in the table waits, and its link.at points to the one pointer that leads to
  * it, so that it leaves the table without a search.
  */

@@ -10,8 +10,8 @@
  * CVE-2024-33655). One per worker, which suffices: the kernel gives all datagrams of a client's
  * address and port to one worker. One thread.
  *
- * A chained hash table of a fixed size under the secret seed of the cache. server.max-waiting bounds
- * what is in it.
+ * A chained hash table of a fixed size under the secret seed of the cache. server.max-waiting
+ * bounds what is in it.
  */
 
 #include "net/udp_server.h"
@@ -27,14 +27,14 @@ struct repeats {
     struct request *buckets[REPEATS_BUCKETS];
 };
 
-/* Where a query belongs, as repeats_find() and repeats_add() take it. key is that of the question,
- * with its hash. */
+/* The bucket of a query, for repeats_find() and repeats_add(). key is the key of the question, with
+ * its hash. */
 struct request **repeats_bucket(struct repeats *repeats, const struct query *query,
                                 const struct cache_key *key, const struct udp_path *path);
 
-/* The request whose answer is the answer to this query too, or NULL. Client address and port, our
- * address, id, question and everything else that shapes an answer are the same; upper and lower case
- * may differ. first is what a bucket holds. */
+/* The request whose answer is the answer to this query too, or NULL. Client address and port,
+ * our address, id, question and everything else that shapes an answer are the same; upper and
+ * lower case may differ. first is the first request of the bucket. */
 struct request *repeats_find(struct request *first, const struct sink *sink,
                              const struct query *query, const struct udp_path *path);
 

@@ -124,7 +124,7 @@ static void answer_waiting(struct request *request, const struct answer *answer)
     request_release(request);
 }
 
-/* Its client may have many queries, and takes their answers slowly: the cache keeps them meanwhile. */
+/* A client with many queries may take the answers slowly. The cache keeps them meanwhile. */
 static void park(struct request *request)
 {
     request->waiter.source = NULL;
@@ -220,7 +220,7 @@ static bool displace(struct sink *sink, enum server_quota_result why, uint64_t c
     return false;
 }
 
-/* NULL when a place was taken for the client's query, else what it is told. */
+/* NULL when a place was taken for the client's query, else the error that it gets. */
 static const struct query_error *take_place(struct sink *sink, uint64_t client)
 {
     struct requests *requests = sink->requests;
@@ -247,7 +247,7 @@ static struct request *hold(struct sink *sink, const struct query *query, uint64
     return request;
 }
 
-/* NULL when the query waits, else what it is told. bucket: of a datagram, NULL of a stream's. */
+/* NULL when the query waits, else the error that it gets. bucket: NULL for a query of a stream. */
 static const struct query_error *start_waiting(struct sink *sink, const struct query *query,
                                                const struct cache_key *key,
                                                const struct udp_path *path,
@@ -270,7 +270,7 @@ static const struct query_error *start_waiting(struct sink *sink, const struct q
     return result == RESOLVER_NO_ROUTE ? &error_no_route : &error_full;
 }
 
-/* The cache may have lost the answer, or never had it: then the resolver is asked again. */
+/* The cache may have lost the answer, or never had it. The resolver is asked again then. */
 static void answer_parked(struct request *request)
 {
     struct sink *sink = request->sink;

@@ -89,8 +89,8 @@ struct sink {
     void (*commit)(struct sink *sink, size_t len, const struct udp_path *path);
     /* A query that waited has its answer, or it found no room; the sink may be freed. */
     void (*on_answered)(struct sink *sink);
-    /* An answer of any size finds room. NULL: it may be dropped. Without room, the answer to a query
-     * that waited is left in the cache, and the query is parked until sink_unpark(). */
+    /* An answer of any size finds room. NULL: it may be dropped. Without room, the answer to a
+     * query that waited is left in the cache, and the query is parked until sink_unpark(). */
     bool (*has_room)(struct sink *sink);
     struct list waiting; /* struct request */
     struct list parked;  /* likewise; waiting_count has these too */
@@ -109,7 +109,7 @@ static inline const struct addr *sink_client(const struct sink *sink, const stru
 /* Sets the lists; the other members are the owner's to set. */
 void sink_init(struct sink *sink, struct requests *requests);
 
-/* There may be room now: answers parked queries as long as there is. Says whether it answered any. */
+/* There may be room now: answers parked queries while there is. True: it has answered some. */
 bool sink_unpark(struct sink *sink);
 
 /* The server ends: what waits leaves the resolver, without an answer. */

@@ -19,9 +19,9 @@ struct tls_context;
 
 enum { SERVE_STREAM_END_US = 5 * 1000000 };
 
-/* Takes the socket; errors as with acceptor_open(). requests and common are borrowed. tls is NULL for plain
- * TCP; else it is where the context for new clients stands, which may change and must be set before
- * the loop runs. */
+/* Takes the socket; errors as with acceptor_open(). requests and common are borrowed. tls is
+ * NULL for plain TCP; else it is where the context for new clients stands, which may change and
+ * must be set before the loop runs. */
 MUST_USE enum err serve_stream_open(struct serve_stream **out, struct requests *requests,
                                     struct session_common *common,
                                     struct listen_socket *socket, struct tls_context *const *tls);
@@ -43,8 +43,8 @@ bool serve_stream_is_idle(const struct serve_stream *serve);
  */
 void serve_stream_drain(struct serve_stream *serve, void (*on_idle)(void *context), void *context);
 
-/* After serve_stream_drain(): accepts the connections that wait, closes the socket, and finishes the
- * sessions that are new. */
+/* After serve_stream_drain(): accepts the connections that wait, closes the socket, and finishes
+ * the sessions that are new. */
 void serve_stream_stop(struct serve_stream *serve);
 
 /*

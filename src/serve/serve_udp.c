@@ -110,7 +110,7 @@ static void on_batch_end(void *owner)
     serve->in_batch = false;
 }
 
-/* Before anything is looked at but the client's address: what is dropped must cost next to nothing. */
+/* Looks only at the client's address: a datagram that is dropped must cost next to nothing. */
 static bool is_shed(struct serve_udp *serve, const struct udp_path *path)
 {
     const struct requests *requests = serve->sink.requests;

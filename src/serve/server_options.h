@@ -37,7 +37,7 @@ struct server_options {
     uint64_t max_stream_memory; /* bytes that they hold, over all workers; 0: no bound */
     uint32_t max_waiting;             /* client queries waiting for an upstream, over all workers */
     uint32_t max_waiting_per_client;
-    uint64_t discard_timeout_us; /* how long a query may wait over UDP where many wait; 0: for ever */
+    uint64_t discard_timeout_us; /* of queries over UDP where many wait; 0: they wait for ever */
     uint16_t client_prefix_v4; /* how many bits of an address make a client: client_prefix.h */
     uint16_t client_prefix_v6;
     uint32_t rate_limit_qps;     /* over UDP without a cookie of ours; 0: no limit */

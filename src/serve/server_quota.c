@@ -5,7 +5,7 @@
  * atomic for all, and two for each client, found by its hash in an array of a fixed size: the
  * smaller of the two is never less than what the client has. Connections come far less often and
  * are counted per address: a table behind one mutex, never longer than max_clients (or that of the
- * quota before) and the few refused clients, since a client stands in it only while it has a
+ * quota before) and the few refused clients, since a client is in it only while it has a
  * connection. Invariant: nothing is taken above its bound except by connections that move here, and
  * a client without connections has no place.
  */
@@ -35,8 +35,8 @@ struct place {
     uint32_t count;
 };
 
-/* Connections of the process and the bytes that they hold, which quotas that follow each other share: while workers move from
- * one to the next, each sees a part of them only. */
+/* Connections of the process and the bytes that they hold. Quotas that follow each other share
+ * them: while workers move from one quota to the next, each quota sees only a part. */
 struct client_count {
     unsigned quotas; /* that share it; who makes and frees quotas is one thread */
     atomic_uint_fast32_t files_max[PLACE_KINDS];

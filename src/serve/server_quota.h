@@ -57,7 +57,7 @@ struct rate_limit *server_quota_rate_limit(const struct server_quota *quota);
 enum {
     SERVER_QUOTA_REFUSED_MAX = 64,     /* connections of refused clients in the process */
     SERVER_QUOTA_REFUSED_EACH_MAX = 4, /* of one refused client */
-    SERVER_QUOTA_REFUSED_FILES = 16,   /* refused clients get one in so many files of clients */
+    SERVER_QUOTA_REFUSED_FILES = 16,   /* refused clients get one of this many files */
 };
 
 /* Bounds the files that clients may take, whatever the options allow, for this quota and its
@@ -66,7 +66,8 @@ void server_quota_bound_files(struct server_quota *quota, uint32_t max);
 
 enum place_kind { PLACE_ALLOWED, PLACE_REFUSED };
 
-/* The place of one stream connection: whom it counts for (the port is not looked at), and how. */
+/* The place of one stream connection: the client that it counts for (its port does not matter), and
+ * the kind of client. */
 struct client_place {
     struct addr client;
     enum place_kind kind;
@@ -76,15 +77,15 @@ MUST_USE enum server_quota_result server_quota_take_client(struct server_quota *
                                                            const struct client_place *place);
 void server_quota_give_client(struct server_quota *quota, const struct client_place *place);
 
-/* The connection counts for another client from now on, or as another kind: *place becomes *to when
- * the bounds allow it, else it stays. So a connection may be taken in the name of a proxy and
- * change to the client's when the proxy has said who that is. */
+/* The connection counts for another client from now on, or as another kind: *place becomes *to
+ * when the bounds allow it, else it stays. A reload uses it for clients that the new access list
+ * refuses or allows. */
 MUST_USE enum server_quota_result server_quota_change_client(struct server_quota *quota,
                                                              struct client_place *place,
                                                              const struct client_place *to);
 
-/* Bytes that the stream clients of all workers hold, and their bound (stream_memory.h). A worker says
- * what it had told before and what its clients hold now. */
+/* Bytes that the stream clients of all workers hold, and their bound (stream_memory.h). A worker
+ * says what it had told before and what its clients hold now. */
 void server_quota_add_memory(struct server_quota *quota, size_t told_bytes, size_t held_bytes);
 size_t server_quota_memory(const struct server_quota *quota);
 size_t server_quota_max_memory(const struct server_quota *quota);
@@ -96,7 +97,7 @@ uint64_t server_quota_move_waiting(struct server_quota *to, struct server_quota 
 void server_quota_move_client(struct server_quota *to, struct server_quota *from,
                               const struct client_place *place);
 
-/* What is taken now; connections of both kinds. */
+/* The places that are taken now; for connections, those of both kinds. */
 uint32_t server_quota_waiting(const struct server_quota *quota);
 uint32_t server_quota_clients(struct server_quota *quota);
 

@@ -125,8 +125,8 @@ static void session_close(struct session *session)
     session_end(session, link_close);
 }
 
-/* What its client has not taken is thrown away. After a FIN the kernel would keep it for a client
- * that may never read, and no bound of ours would count it any more. */
+/* Throws away the answers that its client has not taken. After a FIN the kernel would keep them
+ * for a client that may never read, and no bound of ours would count them any more. */
 static void session_reset(struct session *session)
 {
     STATS_INC(stats_of(session), client_resets_stalled);
@@ -313,10 +313,12 @@ static void settle(struct session *session)
 
 /* ---- the handshake ---- */
 
-/* An alert is worth a FIN. A client that let its time run out may not have taken our part. */
+/* A client that gets an alert gets a FIN behind it. A client whose time ran out may not have
+ * taken our part of the handshake. */
 static void give_up_handshake(struct session *session, enum err why)
 {
-    client_handshake_failed(stats_of(session), &session->place.client, link_tls(session->link), why);
+    client_handshake_failed(stats_of(session), &session->place.client, link_tls(session->link),
+                            why);
     if (why == ERR_TIMED_OUT && !link_is_delivered(session->link))
         session_reset(session);
     else
@@ -387,7 +389,7 @@ static void session_finish(struct session *session)
         settle(session);
 }
 
-/* Its bytes wait in the kernel while the loop reads those of others. */
+/* Its bytes wait in the kernel while the loop reads other sessions. */
 static bool awaits_its_turn(const struct session *session)
 {
     return link_reads(session->link) == session->reads_before_last &&
@@ -541,7 +543,7 @@ static void on_failed(void *owner, enum err why)
         session_close(session);
 }
 
-/* What its client does not take fills the kernel's buffer too. */
+/* Answers that its client does not take fill the kernel's buffer too. */
 static void on_held(void *owner, size_t bytes)
 {
     struct session *session = owner;
@@ -768,7 +770,7 @@ bool session_displace(struct session_common *common, const uint64_t *client)
             continue;
         }
         STATS_INC(stats_of(session), clients_displaced);
-        /* What a client has not taken for so long would stay in the kernel after a FIN. */
+        /* Bytes that a client has not taken for so long would stay in the kernel after a FIN. */
         session_end(session, link_is_delivered(session->link) ? link_close : link_reset);
         return true;
     }

@@ -13,7 +13,7 @@
  *   open        queries are taken
  *   busy        SESSION_IN_FLIGHT_MAX of its queries wait: not read until half of them are answered
  *   full        it does not take its answers: not read until it does, reset after SESSION_STALL_US.
- *               Answers to queries that waited stay in the cache until there is room (sink_unpark())
+ *               Answers to queries that waited stay in the cache until then (sink_unpark())
  *   finishing   not read any more; what waits is answered and leaves, then the stream is closed;
  *               reset SESSION_LINGER_US after the last answer, or when an answer finds no room for
  *               SESSION_STALL_US
@@ -22,22 +22,22 @@
  *               with unread bytes would be a reset; ends after SESSION_LINGER_US at the latest, or
  *               SESSION_DRAIN_LINGER_US when the server drains
  *
- * A session never closes while our kernel holds bytes that its client has not acknowledged. It waits
- * for these, and holds its place of the quota meanwhile, or it resets.
+ * While our kernel holds bytes that the client has not acknowledged, a session never closes: it
+ * waits and holds its place of the quota, or it resets the connection.
  *
  * It finishes when client_idle_timeout has passed since the end of the handshake or the last query
- * that was resolved or answered from the cache (request_is_use()). Half queries do not count, nor do
- * queries that get FORMERR, NOTIMP or REFUSED. It also finishes after the client's FIN, after a
+ * that was resolved or answered from the cache (request_is_use()). Half queries do not count, nor
+ * do queries that get FORMERR, NOTIMP or REFUSED. It also finishes after the client's FIN, after a
  * message too short for a header, after an answer that found no room, and when the server drains. A
  * client that the access list refuses is told so once, in plain text only: no handshake begins for
  * it. A session that a reload refuses or allows changes its place of the quota; when there is none,
  * it finishes. A securing session has nothing to finish: it is closed at once.
  *
  * Before a session finishes because its address ends or the server drains, it has a last call: the
- * queries in the kernel are taken, for SESSION_LAST_US at most, and a client that has not asked yet has until its
- * connection is SESSION_NEW_US old, handshake included. A session whose bytes wait behind those of many
- * others gets one read of them, SESSION_ROUND_US later at most. A client above SESSION_IN_FLIGHT_MAX has
- * none.
+ * queries in the kernel are taken, for SESSION_LAST_US at most, and a client that has not asked yet
+ * has until its connection is SESSION_NEW_US old, handshake included. A session whose bytes wait
+ * behind those of many others gets one read of them, SESSION_ROUND_US later at most. A client above
+ * SESSION_IN_FLIGHT_MAX has none.
  *
  * One thread.
  */
@@ -60,11 +60,12 @@ struct tls_context;
 enum {
     SESSION_SECURE_US = 5 * 1000000,
     SESSION_IN_FLIGHT_MAX = 256,
-    /* Bytes of a query that are kept until its end arrives: with its length a round number. Any query
-     * fits that is not stuffed. */
+    /* Bytes of a query that are kept until its end arrives; a round number with those of the
+     * length. Real queries are shorter. */
     SESSION_QUERY_MAX = 4096 - 2,
     SESSION_PUSH_BYTES = 32 * 1024, /* of answers in a turn: written ahead of its end */
-    /* Bytes of answers that the kernel has not taken, sealed or not: the longest fits behind that. */
+    /* Bytes of answers that the kernel has not taken, sealed or not. The longest answer still fits
+     * when SESSION_PUSH_BYTES wait. */
     SESSION_UNSENT_MAX = SESSION_PUSH_BYTES + 66 * 1024,
     SESSION_STALL_US = 10 * 1000000,  /* for a full session to get to SESSION_PUSH_BYTES */
     SESSION_REFUSED_US = 2 * 1000000, /* for the one query of a client that may not ask */
@@ -77,10 +78,10 @@ enum {
     SESSION_ROUND_US = 1 * 1000000,   /* more, for the first read of the last call to come round */
     SESSION_DRAIN_LINGER_US = 1 * 1000000,
     SESSION_SPARED_US = 250 * 1000,   /* idle for less: no new client takes its place */
-    SESSION_DISPLACE_TRIES = 8,       /* sessions that turn out to have a query in the kernel */
+    SESSION_DISPLACE_TRIES = 8,       /* sessions to look at, if all have a query in the kernel */
 };
 
-/* What all sessions of a worker share. */
+/* The state that all sessions of a worker share. */
 struct session_common {
     struct loop *loop;
     struct handshake_queue handshakes;
@@ -93,9 +94,9 @@ void session_common_deinit(struct session_common *common);
 
 /*
  * Closes the session of an allowed client that has been idle for the longest time, so that its
- * place is free. client: the number of the one client whose sessions may close, or NULL. False: none
- * has been idle for SESSION_SPARED_US. Idle are sessions with no query that waits for an answer,
- * handshakes that do not come to an end, and sessions that only wait for their client to be quiet.
+ * place is free. client: the number of the one client whose sessions may close, or NULL. False:
+ * none has been idle for SESSION_SPARED_US. A session is idle while no query of it waits for an
+ * answer, while its handshake is not done, and while it only waits for its client to be quiet.
  */
 bool session_displace(struct session_common *common, const uint64_t *client);
 
@@ -111,9 +112,9 @@ struct session_host {
     void (*on_closed)(struct session_host *host, const struct client_place *place);
 };
 
-/* Begins a session on an accepted connection that holds this place of the quota; a place for refused
- * clients makes it one that is told so. *tcp becomes NULL, also on error (it is closed then, and
- * on_closed is not called). The session frees itself. */
+/* Begins a session on an accepted connection that holds this place of the quota; with a place
+ * for refused clients it answers REFUSED once. *tcp becomes NULL, also on error (it is closed
+ * then, and on_closed is not called). The session frees itself. */
 MUST_USE enum err session_open(struct session_host *host, struct tcp **tcp,
                                const struct client_place *place);
 

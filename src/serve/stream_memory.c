@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Counts what the stream clients of a worker hold, and makes room (stream_memory.h). What a client
- * holds is measured by session.c and net/link.c.
+ * Counts what the stream clients of a worker hold, and makes room (stream_memory.h). session.c and
+ * net/link.c measure what a client holds.
  *
- * A sweep looks at each client twice and frees an eighth of the bound at least, so its cost is small
- * beside that of the bytes that had to arrive before it. It groups clients by the logarithm of their
- * weight: to sort them would gain nothing.
+ * A sweep looks at each client twice and frees an eighth of the bound at least, so its cost is
+ * small beside that of the bytes that had to arrive before it. It groups clients by the logarithm
+ * of their weight: to sort them would gain nothing.
  *
  * Invariant: told_bytes are in the quota's count, and held_bytes is the sum over the clients.
  */
@@ -65,7 +65,7 @@ static unsigned class_of(const struct stream_memory_client *client, uint64_t now
     return CLASSES - 1 - (unsigned)__builtin_clzll(weight);
 }
 
-/* Clients of this class and above hold so many bytes, or there are no others. */
+/* Clients of this class and above hold at least this many bytes, or they are all clients. */
 static unsigned lowest_class(const struct stream_memory *memory, size_t bytes, uint64_t now)
 {
     size_t held[CLASSES] = {0}, sum = 0;

@@ -6,8 +6,8 @@
 /*
  * Bounds the bytes that stream clients hold, all workers together (server.max-stream-memory). Each
  * client says what it holds whenever that changes. Above the bound, the clients with the highest
- * weight (bytes times the time without progress) are reset. Each worker resets clients of its own, in
- * proportion to what its clients hold, until seven eighths of the bound are held.
+ * weight (bytes times the time without progress) are reset. Each worker resets clients of its own,
+ * in proportion to what its clients hold, until seven eighths of the bound are held.
  *
  * Memory goes back to the system some time after clients have let it go.
  *
@@ -26,7 +26,8 @@ struct server_quota;
 struct stats;
 
 enum {
-    /* A worker's count is told to the others in steps: their clients hold up to a step more. */
+    /* A worker tells the others its count in steps, so each may hold almost a step more than
+     * they know. */
     STREAM_MEMORY_STEP_BYTES = 16 * 1024,
     /* A worker with less does not look by itself whether the others need room. */
     STREAM_MEMORY_LOOK_BYTES = 1024 * 1024,
@@ -62,7 +63,7 @@ void stream_memory_init(struct stream_memory *memory, struct loop *loop,
                         struct server_quota *quota, struct stats *stats);
 /* After the last client has left. */
 void stream_memory_deinit(struct stream_memory *memory);
-/* Another bound. */
+/* A reload has changed the bound. */
 void stream_memory_renew(struct stream_memory *memory, struct server_quota *quota);
 
 /* The callbacks of client are set. */
@@ -73,8 +74,9 @@ void stream_memory_leave(struct stream_memory *memory, struct stream_memory_clie
 void stream_memory_hold(struct stream_memory *memory, struct stream_memory_client *client,
                         size_t bytes);
 
-/* How much a client is in the way: grows with what it holds beyond STREAM_MEMORY_IDLE_BYTES and with
- * the time without progress. Among clients that hold no more than that, time alone decides. Pure. */
+/* How much a client is in the way: grows with what it holds beyond STREAM_MEMORY_IDLE_BYTES and
+ * with the time without progress. Among clients that hold no more than that, time alone decides.
+ * Pure. */
 uint64_t stream_memory_weight(size_t held_bytes, uint64_t without_progress_us);
 
 #endif

@@ -93,7 +93,7 @@ static uint64_t count_lines(struct span text)
     return count;
 }
 
-/* The reader is gone, or the disk is full: lines from there on, cut ones too, will never be read. */
+/* The reader is gone or the disk is full: the lines from there on, cut ones too, are lost. */
 static void lose_lines(struct query_log *log, size_t from)
 {
     struct span rest = span_of(log->lines + from, log->len - from);

@@ -157,7 +157,8 @@ static void sent(struct attempt *attempt, uint64_t slow_after_us)
     attempt->ends_at = now + MAX(ATTEMPT_LATE_US, 2 * attempt->upstream->options.query_timeout_us);
     attempt->upstream->queries++;
     slow_after_us = MAX(slow_after_us, attempt->pace_us);
-    timer_start(attempt->env->loop, &attempt->due, MIN(now + slow_after_us, overdue_at_of(attempt)));
+    timer_start(attempt->env->loop, &attempt->due,
+                MIN(now + slow_after_us, overdue_at_of(attempt)));
 }
 
 /* No route, no source address, or a route or filter that says no. Others say nothing of the way. */

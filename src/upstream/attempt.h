@@ -71,7 +71,7 @@ struct attempt {
     bool cold;       /* waited for a dial or was diverted by one, and is counted */
     uint8_t strays;  /* datagrams that were not the answer */
     uint16_t id;
-    uint64_t pace_us; /* on_slow does not come before it has waited for so long */
+    uint64_t pace_us; /* on_slow comes no earlier than this after the query */
     uint64_t sent_at;
     uint64_t ends_at; /* nothing is expected after it */
     struct timer due;

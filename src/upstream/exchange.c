@@ -6,9 +6,9 @@
  * attempt.c's; which server is best, select.c's; by which way, way.c's;
  * which connection, pool.c's.
  *
- * Invariants: an active exchange has an attempt outstanding or its wall timer is due at once; so has
- * one that lingers; at most EXCHANGE_ATTEMPTS_MAX attempts are made; nothing is called back from
- * exchange_start() and exchange_resume().
+ * Invariants: an active exchange has an attempt outstanding or its wall timer is due at once; so
+ * has one that lingers; at most EXCHANGE_ATTEMPTS_MAX attempts are made; nothing is called back
+ * from exchange_start() and exchange_resume().
  */
 
 #include "upstream/exchange.h"
@@ -318,7 +318,7 @@ static void probe_ill(struct exchange *exchange)
         if (exchange->tried[i] || !upstream_take_probe(upstream, now, rand_u64()))
             continue;
         probe_start(upstream, &exchange->asked);
-        exchange->silent++; /* one more copy of the question, which is not ours to wait for */
+        exchange->silent++; /* one more copy of the question; this exchange does not wait for it */
         return;
     }
 }
@@ -341,7 +341,7 @@ static void begin(struct exchange *exchange)
         probe_ill(exchange);
 }
 
-/* Only one that lingers has any when it begins: at most as many as it ended with. */
+/* Only an exchange that lingers has any when it begins, and no more than it ended with. */
 static uint8_t count_outstanding(const struct exchange *exchange)
 {
     uint8_t count = 0;
@@ -604,7 +604,7 @@ static void forgive_stream(struct exchange *exchange, unsigned index)
         exchange->tried[index] = 0;
 }
 
-/* Something came back, and not from a forger who guesses. */
+/* Something came back, and not from a forger that guesses. */
 static bool is_heard(enum attempt_failure why)
 {
     return why != ATTEMPT_TIMED_OUT && why != ATTEMPT_UNTRUSTED;

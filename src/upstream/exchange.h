@@ -15,10 +15,10 @@
  * after the exchange has failed. One question is sent at most EXCHANGE_LIVE_MAX times over live
  * streams to the only server, and once to each of several.
  *
- * Bounds: EXCHANGE_ATTEMPTS_MAX queries sent, EXCHANGE_SILENT_MAX of them unanswered, EXCHANGE_WALL_US in all, or what the question says if
- * that is less. What has no route to its server does not count. Where all servers are given up
- * and the question wishes it: one query for each of them at once, EXCHANGE_SILENT_MAX at most, and
- * EXCHANGE_ROUND_US.
+ * Bounds: EXCHANGE_ATTEMPTS_MAX queries sent, EXCHANGE_SILENT_MAX of them unanswered,
+ * EXCHANGE_WALL_US in all, or what the question says if that is less. A query without a route to
+ * its server does not count. Where all servers are given up and the question wishes it: one query
+ * for each of them at once, EXCHANGE_SILENT_MAX at most, and EXCHANGE_ROUND_US.
  */
 
 #include <stdbool.h>
@@ -42,10 +42,10 @@ struct upstreams;
 
 enum {
     EXCHANGE_ATTEMPTS_MAX = 10,
-    /* Queries to which nothing came back, neither answer nor error. Copies of one question that wait
-     * at the same time help a forger (the birthday attack): each has an id and a port of its own,
-     * and a guess that meets any of them poisons the cache. Silence itself can be the forger's
-     * doing. */
+    /* Queries to which nothing came back, neither answer nor error. Copies of one question that
+     * wait at the same time help a forger (the birthday attack): each has an id and a port of
+     * its own, and a guess that meets any of them poisons the cache. Silence itself can be the
+     * forger's doing. */
     EXCHANGE_SILENT_MAX = 6,
     EXCHANGE_GROUP_MAX = 64, /* upstreams of one group that are considered */
     EXCHANGE_LIVE_MAX = 2,   /* queries of one question that are registered on live streams */
@@ -53,8 +53,8 @@ enum {
 #define EXCHANGE_WALL_US (4800 * US_PER_MS)
 #define EXCHANGE_ROUND_US (1200 * US_PER_MS)
 
-/* When streams alone have had the question for so long, a datagram follows where that is allowed:
- * another stream may be as silent, and the datagram needs the rest of the time. */
+/* A question that only streams have had for this long goes out as a datagram too, where that is
+ * allowed. Another stream may be as silent, and the datagram needs the rest of the time. */
 #define EXCHANGE_STREAMS_US (EXCHANGE_WALL_US / 2)
 
 /* How long a question waits for an upstream that answered lately and is unreachable now: a restart

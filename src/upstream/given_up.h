@@ -7,7 +7,8 @@
  * Servers of a zone that are dead: are all of them given up, and which does a failed exchange leave
  * given up for UPSTREAM_GIVEN_UP_US? A question to such a group is one round: a query for each,
  * without retransmission, so that every further name of a dead zone costs its client little, and a
- * server that comes back is found all the same. A round asks EXCHANGE_SILENT_MAX servers at most. When one answers, its group is asked in full.
+ * server that comes back is found all the same. A round asks EXCHANGE_SILENT_MAX servers at most.
+ * When one answers, its group is asked in full.
  */
 
 #include <stdbool.h>

@@ -175,7 +175,7 @@ static size_t hold_build(const struct pool *pool, const struct conn *conn, uint8
     return build_query(out, BUILD_QUERY_MAX, &question, &options);
 }
 
-/* The path is a dial away, but a slow server needs longer. */
+/* A dial shows how long the path takes, but a slow server needs longer. */
 static uint64_t hold_patience_us(const struct pool *pool)
 {
     uint64_t usual_us = MAX(pool->dial_us, pool->hold_answer_us);

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * A whole worker in virtual time: the bytes are a schedule of clients' packets, servers' answers,
- * faults, time and reloads (worker/schedule.h). What must hold is in worker/rules.c (counters and
+ * faults, time and reloads (worker/schedule.h). The checks are in worker/rules.c (counters and
  * bounds), worker/ledger.c (answers) and worker/far.c (queries to servers).
  */
 #include "base/log.h"

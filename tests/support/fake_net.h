@@ -244,7 +244,7 @@ uint32_t fake_conn_segment_bytes(const struct fake_conn *conn);
 /* Adds one to tcp_retransmits(). */
 void fake_conn_retransmit(struct fake_conn *conn);
 
-/* The loop has so many other sockets that each read of this connection comes so late. */
+/* Each read of this connection comes this much later, as if the loop had many other sockets. */
 void fake_conn_delay_reads(struct fake_conn *conn, uint64_t us);
 
 /* Stops reading: tcp_write() takes window_bytes more, then is partial and at last takes nothing
@@ -297,7 +297,7 @@ void fake_net_set_client_latency(struct fake_net *net, uint64_t one_way_us);
 void fake_client_udp_send(struct fake_net *net, const struct addr *to, const struct addr *from,
                           struct span datagram);
 
-/* So long did datagrams wait before they are read from now on; 0 when not set: not known. */
+/* How long datagrams have waited when they are read from now on. 0, as at the start: not known. */
 void fake_net_set_datagram_age(struct fake_net *net, uint64_t age_us);
 
 /* What a udp_server sent to a client. */

@@ -365,7 +365,7 @@ bool tcp_is_delivered(const struct tcp *tcp)
     return tcp->state == FAKE_TCP_FAILED || tcp_unacknowledged(tcp) == 0;
 }
 
-/* What has not been acknowledged is lost. */
+/* Bytes that were not acknowledged are lost. */
 void tcp_reset(struct tcp **tcp)
 {
     struct tcp *closing = *tcp;

@@ -99,7 +99,7 @@ void clients_ask_udp(struct stage *stage, unsigned client, const struct wish *wi
     fake_client_udp_send(stage->net, &to, &from, span_of(clients->last, clients->last_len));
 }
 
-/* As an attacker or an impatient stub resolver does; the answer may come once or twice. */
+/* An attacker or an impatient stub resolver does this. The answer may come once or twice. */
 void clients_repeat_udp(struct stage *stage)
 {
     struct clients *clients = &stage->clients;
@@ -153,7 +153,8 @@ void clients_connect(struct stage *stage, unsigned place, unsigned kind)
         forget(stage, client);
     }
     addr_set_port(&from, (uint16_t)(UDP_PORT + 1000 + place));
-    client->conn = is_tls ? fake_client_tls_open(stage->net, &to, &from, kind == 1 ? &tls13 : &tls12)
+    const struct fake_tls_client_options *tls = kind == 1 ? &tls13 : &tls12;
+    client->conn = is_tls ? fake_client_tls_open(stage->net, &to, &from, tls)
                           : fake_client_tcp_open(stage->net, &to, &from);
     client->is_allowed = kind != 3;
     client->is_calm = true;

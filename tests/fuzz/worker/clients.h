@@ -40,7 +40,7 @@ struct clients {
     uint16_t last_id;
 };
 
-/* What is asked. */
+/* A question that a client asks. */
 struct wish {
     enum truth_zone zone;
     unsigned number;

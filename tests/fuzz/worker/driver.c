@@ -39,12 +39,13 @@ static struct {
 static uint8_t schedule[FILE_MAX];
 static const char *playing = ""; /* a file; or else the seed of first + runs */
 
-/* What has failed can be played again. */
+/* Says how to play the failed schedule again. */
 static void on_abort(int signal)
 {
     (void)signal;
-    dprintf(STDERR_FILENO, "while playing %s, seed %llu, --size %llu\n", *playing ? playing : "at random",
-            (unsigned long long)(options.first + done.runs), (unsigned long long)options.size);
+    dprintf(STDERR_FILENO, "while playing %s, seed %llu, --size %llu\n",
+            *playing ? playing : "at random", (unsigned long long)(options.first + done.runs),
+            (unsigned long long)options.size);
 }
 
 static void play(size_t size)

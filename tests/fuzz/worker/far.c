@@ -442,7 +442,7 @@ static void on_ask(void *owner, const struct fake_ask *ask, struct fake_answer *
 
 /* ---- life ---- */
 
-/* What the plan allows a connection to this server. */
+/* The number of queries that the plan allows a connection to this server. */
 static uint32_t allowed_by(const struct far *far, const struct plan *plan)
 {
     const struct config *config = plan_config(plan);
@@ -475,7 +475,8 @@ void far_speak_tls(struct far *far, unsigned how)
         .only = how % ARRAY_LEN(troubles) == 2 ? FAKE_TLS_1_2 : 0,
         .early = how & 16 ? FAKE_EARLY_REJECT : FAKE_EARLY_ACCEPT,
         .forget_tickets = how & 32,
-        .manner = {.trouble = troubles[how % ARRAY_LEN(troubles)], .after_flights = how & 64 ? 1 : 0},
+        .manner = {.trouble = troubles[how % ARRAY_LEN(troubles)],
+                   .after_flights = how & 64 ? 1 : 0},
     };
     fake_peer_speak_tls(far->peer, &options);
 }

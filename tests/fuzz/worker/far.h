@@ -5,7 +5,7 @@
 
 /*
  * The servers that the worker asks. Each is in a mood: how it answers from now on, for a number of
- * answers or until it is healed. What it gets is checked: no id twice on a connection, no
+ * answers or until it is healed. Its queries are checked: no id twice on a connection, no
  * connection with more than its number of queries, nothing in plain text where TLS is strict.
  */
 
@@ -18,7 +18,7 @@
 struct plan;
 struct stage;
 
-/* Those up to MOOD_BENIGN_LAST lose nothing: an honest answer comes soon, or on another try. */
+/* Moods up to MOOD_BENIGN_LAST lose nothing: an honest answer comes soon, or on another try. */
 enum mood {
     MOOD_HONEST,
     MOOD_DUPLICATE,
@@ -45,7 +45,7 @@ enum mood {
     MOOD_RESET_AFTER,
     MOOD_CLOSES, /* without an answer */
     MOOD_UNASKED, /* messages that nobody asked for */
-    /* What a server says of its own zone holds, so these are not for live plays. */
+    /* A resolver believes a server about its own zone, so live plays do without these. */
     MOOD_FIRST_FALSE,
     MOOD_FLIPPED = MOOD_FIRST_FALSE, /* a bit of the header */
     MOOD_RCODE,                      /* the parameter */

@@ -4,8 +4,8 @@
 #define NAILUP_TESTS_FUZZ_WORKER_LEDGER_H
 
 /*
- * What clients asked, and what came of it. Each query has an id of its own while it waits, so every
- * answer belongs to one query: it must come once, from the right place, and say what is true.
+ * The queries of clients and their answers. Each query has an id of its own while it waits, so
+ * every answer belongs to one query: it must come once, from the right place, and say what is true.
  */
 
 #include <stdbool.h>
@@ -25,7 +25,7 @@ enum {
     LEDGER_GIVEN = 1 << 14,
 };
 
-/* So long a client waits where one server of each zone works: as long as a question may take. */
+/* How long a client waits where one server of each zone works: as long as a question may take. */
 #define LEDGER_PATIENCE_US (5 * UINT64_C(1000000))
 #define LEDGER_PATIENCE_RECURSION_US (12 * UINT64_C(1000000))
 
@@ -67,7 +67,7 @@ struct asked *ledger_ask(struct stage *stage, uint16_t *id);
 /* The question's name as it was sent. */
 struct name ledger_name(const struct asked *asked, uint8_t out[NAME_WIRE_MAX]);
 
-/* What came over UDP (conn is NULL) or over conn. */
+/* A message has come over UDP (conn is NULL) or over conn. */
 void ledger_take(struct stage *stage, struct span answer, struct fake_conn *conn,
                  uint16_t client, uint64_t at_us);
 

@@ -44,11 +44,13 @@ const struct plan plans[] = {
      .is_tls = true,
      .is_strict = true,
      .yaml = SERVER("") CACHE "tcp-upstream-keepalive: [10.1.0.0/16]\n"
-                              "upstream: {ca-bundle: CA-FILE, max-requests: 100}\n" FORWARD_TLS("")},
+                              "upstream: {ca-bundle: CA-FILE, max-requests: 100}\n"
+         FORWARD_TLS("")},
     {.name = "opportunistic",
      .is_tls = true,
      .yaml = SERVER("") CACHE "tcp-upstream-keepalive: [10.1.0.0/16]\n"
-                              "upstream: {profile: opportunistic, early-data: yes, max-requests: 30}\n"
+                              "upstream: {profile: opportunistic, early-data: yes,"
+                              " max-requests: 30}\n"
          FORWARD_TLS("")},
     {.name = "recursion", .recurses = true, .yaml = SERVER("") CACHE RECURSION("")},
     {.name = "nailed recursion",

@@ -28,8 +28,8 @@ extern const size_t plan_count;
 
 const struct config *plan_config(const struct plan *plan);
 
-/* Of servers over TLS and of the worker: signed by the CA of the plans, for dns.test; and one that
- * is signed by nobody. */
+/* Certificates of servers over TLS and of the worker: one for dns.test that the CA of the plans has
+ * signed, and one without a signature of that CA. */
 const struct tls_cert *plans_certificate(void);
 const struct tls_cert *plans_other_certificate(void);
 

@@ -13,7 +13,8 @@ static uint64_t sum_of(const struct stage *stage, const char *name, const char *
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < STAT_COUNT; i++)
-        if (strcmp(stat_rows[i].name, name) == 0 && (!labels || strstr(stat_rows[i].labels, labels)))
+        if (strcmp(stat_rows[i].name, name) == 0 &&
+            (!labels || strstr(stat_rows[i].labels, labels)))
             sum += stage->stats.values[i];
     return sum;
 }

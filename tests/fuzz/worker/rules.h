@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_FUZZ_WORKER_RULES_H
 #define NAILUP_TESTS_FUZZ_WORKER_RULES_H
 
-/* What must hold of the worker's counters and bounds, whatever happens. */
+/* Checks of the worker's counters and bounds, which hold whatever happens. */
 
 #include <stdint.h>
 

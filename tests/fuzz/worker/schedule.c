@@ -37,7 +37,7 @@ static struct far *take_far(struct schedule *schedule)
     return &schedule->stage->fars[take(schedule) % SERVER_COUNT];
 }
 
-/* What may not happen to the servers that always work in a live play. */
+/* Whether the server always works in a live play, so that it suffers no fault. */
 static bool is_spared(const struct far *far)
 {
     return far->stage->is_live && far->is_anchor;
@@ -229,7 +229,7 @@ static void step_tls(struct schedule *schedule)
         far_speak_tls(far, how);
 }
 
-/* What an open connection suffers; the first ones are what any server may do. */
+/* Faults of an open connection. Any server may suffer the first six. */
 static void hurt_conn(struct far *far, struct fake_conn *conn, uint8_t how)
 {
     unsigned count = is_spared(far) ? 6 : 11;
@@ -361,7 +361,7 @@ static void step_time(struct schedule *schedule)
 
 typedef void (*schedule_step)(struct schedule *schedule);
 
-/* Steps that stand here more than once happen more often. */
+/* A step that is listed more than once happens more often. */
 static const schedule_step steps[] = {
     step_ask,     step_ask,     step_ask,   step_ask,      step_burst,   step_burst,
     step_traffic, step_traffic, step_time,  step_time,     step_time,    step_time,
@@ -384,7 +384,7 @@ static void play(struct schedule *schedule)
     }
 }
 
-/* What goes on while the worker ends. */
+/* Clients that are busy while the worker ends. */
 static void play_last(struct schedule *schedule, uint8_t how)
 {
     struct wish wish = {.zone = 1 + how % (ZONE_COUNT - 1), .type = RRTYPE_TXT, .recurses = true};

@@ -159,7 +159,7 @@ void stage_advance(struct stage *stage, uint64_t us)
     fake_loop_run_until(stage->loop, watch, stage, us);
 }
 
-/* What was on its way arrives that much later. */
+/* Packets on their way arrive that much later. */
 void stage_jump(struct stage *stage, uint64_t us)
 {
     fake_loop_jump(stage->loop, us);

@@ -91,7 +91,7 @@ static void test_without_ports_the_system_draws(void **state)
     assert_int_equal(outgoing_ports_draw(&ports), OUTGOING_PORT_SYSTEM);
 }
 
-/* Its share of the draws is its share of the ports, of which those left out do not count. */
+/* Its share of the draws is its share of the ports that are not left out. */
 static void test_draws_in_the_systems_range_are_left_to_the_system(void **state)
 {
     unsigned by_system = 0;

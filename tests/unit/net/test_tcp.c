@@ -471,7 +471,7 @@ static struct addr open_acceptor(struct end *end, const char *listen)
     return *acceptor_local(end->acceptor);
 }
 
-/* What the kernel holds of a closed connection shows in its table of all of them. */
+/* The bytes that the kernel holds of a closed connection, from its table of connections. */
 static size_t queued_at(const struct addr *local)
 {
     char line[512];

@@ -52,7 +52,7 @@ static int tear_down_table(void **state)
     return result;
 }
 
-/* www.example, of which a server says that it is an alias, and what the target has. */
+/* Asks for www.example. The server answers with an alias and the data of its target. */
 static void ask_alias(struct client *client, const char *alias, const char *data)
 {
     client_ask(client, WWW, 0);

@@ -245,7 +245,7 @@ static void test_a_score_is_forgotten_in_time(void **state)
     assert_int_equal(tries("evil.com", NOW + STRANGERS_SCORE_MAX * US_PER_S), STRANGERS_ALL_TRIES);
 }
 
-/* Those that are noted often are forgotten no slower. */
+/* A score that changes often is forgotten no slower. */
 static void test_parts_of_seconds_add_up(void **state)
 {
     (void)state;

@@ -71,7 +71,7 @@ static enum handshake_verdict ask(size_t i, uint64_t client)
     return handshake_queue_ask(&queue, &handshakes[i], client);
 }
 
-/* So many of one client wait, from the first index on. */
+/* Handshakes of one client wait, from the first index on. */
 static void wait_from(size_t first, size_t count, uint64_t client)
 {
     for (size_t i = 0; i < count; i++)

@@ -123,7 +123,7 @@ static void test_the_level_stays_above_nothing(void **state)
     assert_int_equal(overload.level, 1);
 }
 
-/* What is dropped for its age says nothing about what can be served. */
+/* Datagrams dropped for their age say nothing about the capacity. */
 static void test_dead_queries_leave_the_capacity_alone(void **state)
 {
     (void)state;
@@ -253,7 +253,7 @@ static void test_fast_queries_at_three_times_what_can_be_served(void **state)
     expect_goals((struct load){300, 20, 30}, true);
 }
 
-/* A crowd of which each asks less than the client that is watched: fairness has no room. */
+/* Each client of a crowd asks less than the watched client: fairness has no room. */
 static void test_a_crowd_of_small_clients(void **state)
 {
     (void)state;

@@ -25,7 +25,7 @@ static void ask_from_port(const char *name, uint16_t id, uint16_t port)
     udp_send_from(&from);
 }
 
-/* So many queries from ports of their own, ids counted from 0. */
+/* Sends count queries from ports of their own, with ids from 0 on. */
 static void ask_many(const char *name, uint16_t count)
 {
     for (uint16_t i = 0; i < count; i++)

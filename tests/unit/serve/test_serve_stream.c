@@ -114,7 +114,7 @@ static void ask(struct fake_conn *conn, const char *name)
     fake_loop_settle(loop);
 }
 
-/* All places are taken, one after the other, by clients of which each has several. */
+/* Clients take all places, one after the other; each client takes several. */
 static void fill(struct fake_conn *conns[])
 {
     char text[ADDR_TEXT_MAX];

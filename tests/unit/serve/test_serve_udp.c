@@ -336,8 +336,8 @@ static void test_waiting_queries_are_bounded(void **state)
 
 /* ---- overload ---- */
 
-/* A second in which the queue gets older and older: so many queries of a large client every 10 ms, and one of a
- * small one. Returns how many answers the small client got. */
+/* Plays a second in which the queue gets older and older: every 10 ms a large client sends this
+ * many queries, and a small client sends one. Returns how many answers the small client got. */
 static unsigned overload_for_a_second(unsigned queries)
 {
     struct addr small = fake_addr("127.0.0.10@4000");

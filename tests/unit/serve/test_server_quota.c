@@ -415,7 +415,7 @@ static void test_refused_clients_get_few_of_the_files(void **state)
     assert_int_equal(take_kind(99, PLACE_ALLOWED), QUOTA_NO_FILES);
 }
 
-/* As behind a proxy, whose client is known only when its header has been read. */
+/* A proxy names its client only after the connection has taken a place. */
 static void test_a_connection_may_count_for_another_client(void **state)
 {
     (void)state;

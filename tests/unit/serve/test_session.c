@@ -474,7 +474,7 @@ static void test_a_client_that_does_not_read_is_not_read_and_then_closed(void **
     assert_int_equal(stub.finds, finds); /* the rest was thrown away */
     assert_int_equal(server_quota_clients(quota), 0);
     assert_false(fake_conn_is_held(conn));
-    assert_int_equal(fake_conn_state(conn), FAKE_CONN_FAILED); /* a reset: the kernel keeps nothing */
+    assert_int_equal(fake_conn_state(conn), FAKE_CONN_FAILED); /* a reset frees the kernel's part */
     assert_int_equal(stats.client_resets_stalled, 1);
 }
 

@@ -205,7 +205,7 @@ static void test_a_client_that_does_not_trust_us_shows_in_the_log(void **state)
 
 /* ---- handshakes take turns ---- */
 
-/* So many more clients at this address, whose handshakes all begin in one turn. */
+/* Opens more clients at this address; all their handshakes begin in one turn. */
 static void begin_together(const char *from, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The bytes that stream clients hold together are bounded, and those that hold the most go first. */
+/* All stream clients together hold a bounded number of bytes; the largest holders go first. */
 #include "unit/serve/harness.h"
 
 #include <stdio.h>
@@ -77,7 +77,7 @@ static void test_weight_grows_with_bytes_and_with_time(void **state)
                 stream_memory_weight(idle + 100000, 1000000));
     assert_int_equal(stream_memory_weight(0, 0), 1);
     assert_int_equal(stream_memory_weight(idle, 5000000), stream_memory_weight(100, 5000000));
-    /* one that was stuck for a second is more in the way than one that was idle for half a minute */
+    /* a client stuck for a second is more in the way than one idle for half a minute */
     assert_true(stream_memory_weight(idle + 100000, 1000000) >
                 stream_memory_weight(idle, 30000000));
     assert_true(stream_memory_weight(SIZE_MAX, UINT64_MAX / 2) > 0);

@@ -326,7 +326,7 @@ static void test_exchange_a_server_that_vanished_is_left_at_once(void **state)
 }
 
 #ifndef WORLD_TLS
-/* Nothing gets through for a while. A question that still waits when the path is back is answered. */
+/* Nothing gets through for a while. A question that still waits then is answered. */
 static void test_exchange_datagrams_find_out_soon_that_the_path_is_back(void **state)
 {
     (void)state;
@@ -445,7 +445,7 @@ static void test_exchange_a_slow_server_whose_streams_fall_silent_is_asked_over_
     world_close(&f.world);
 }
 
-/* What it usually takes is more than a question has. */
+/* Its usual answer time is longer than a question may wait. */
 static void test_exchange_an_erratic_server_whose_streams_fall_silent_is_asked_over_udp(void **state)
 {
     (void)state;

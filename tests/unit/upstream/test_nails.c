@@ -427,7 +427,7 @@ static void test_nails_of_servers_that_drop_hold_queries_are_replaced(void **sta
     world_close(&f.world);
 }
 
-/* The first answer shows that it is slow. From then on its connections are not replaced for that. */
+/* The first answer shows that it is slow. Its connections are no longer replaced for that. */
 static void test_nails_of_a_slow_server_stay(void **state)
 {
     (void)state;
