@@ -30,8 +30,8 @@ struct share {
     int events_per_look; /* between two looks at the clock */
 };
 
-/* A busy socket brings new work. It waits for so many turns at most while events of the last look
- * are left over: they may be the answers that end work. */
+/* A busy socket brings new work. While events of the last look are left over, it waits for this
+ * many turns at most: they may be the answers that end work. */
 enum { BEHIND_MAX = 4 };
 
 _Static_assert(WATCH_GREEDY + 1 == WATCH_SETS, "a set for each rank");

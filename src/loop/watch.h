@@ -64,8 +64,8 @@ void watch_stop(struct loop *loop, struct watch *watch);
 
 /*
  * From now on, or no more, on_ready(EPOLLIN) is called each turn without asking the kernel, and the
- * loop does not wait. At most three turns in a row leave it out, because they begin with events that
- * are left over. For a socket that gets more than it can read: one that is in an epoll set
+ * loop does not wait. At most three turns in a row leave it out, because they begin with events
+ * that are left over. For a socket that gets more than it can read: one that is in an epoll set
  * pays for it with each datagram that comes and with each that leaves, since either wakes the set
  * (the latter to say that there is room, which nobody asked for). Nothing happens when it is so
  * already. ERR_*: it could not be put back, and stays busy.

@@ -45,7 +45,8 @@ struct link_handler {
      * peer. */
     void (*on_peer_closed)(void *owner);
     /* The link holds so many bytes now: messages that have not ended or not left, and TLS. Comes
-     * after an event that changed this or link_is_blocked(), also within link_accept(). May be NULL. */
+     * after an event that changed this or link_is_blocked(), also within link_accept(). May be
+     * NULL. */
     void (*on_held)(void *owner, size_t bytes);
     /* ERR_TLS_* when TLS is at fault: tls_detail() of link_tls() may say more. */
     void (*on_failed)(void *owner, enum err why);
