@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""What is left of the capacity when three times as many queries come as the CPU can serve.
+"""Measures the goodput under three times the load that the CPU can serve.
 
 Usage: bench/overload.py --build BUILD [--daemon NAILUPD] [--unbound UNBOUND] [--kind miss|hit]
        [--seconds 8] [--times 3] [--nice N]

@@ -120,7 +120,7 @@ class Arena:
                 return False
 
     def reply(self, name):
-        """What an honest client gets for an address, or None."""
+        """The answer that an honest client gets to a query for an address, or None."""
         with client_socket(f"{ALLOWED}.0.1") as client:
             client.settimeout(6)
             try:
@@ -176,7 +176,7 @@ def counters():
 
 
 class Gauge:
-    """What the server uses and the network carries within `with`."""
+    """Measures the server's resources and the network's traffic while `with` lasts."""
 
     def __init__(self, server):
         self.server, self.is_over = server, threading.Event()

@@ -19,7 +19,7 @@ from wire import Query, encoded
 
 
 class Counts:
-    """What resolvers asked, by zone."""
+    """Counts the queries of resolvers by zone."""
 
     def __init__(self):
         self.queries, self.ports, self.early = {}, [], {}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""What the hostile zones answer: the root, which delegates to honest servers too, and a function for each hostile zone
+"""The answers of the hostile zones: the root, which delegates to honest servers too, and a function for each hostile zone
 below the root. All of it is pure; hostile.py carries it."""
 
 import random
@@ -76,6 +76,14 @@ def number_of(label, default=0):
     return int(digits) if digits else default
 
 
+def cut_of_a_few(query, network):
+    """One of ZONES_EACH zones, whose servers have their own addresses in the network."""
+    if is_at(query, 1):
+        return nodata(top_of(query))
+    number = number_of(query.labels[-2]) % ZONES_EACH
+    return cut(query, 2, SERVERS, lambda n: f"{network}.{1 + number * SERVERS + n}")
+
+
 # ---- a function for each zone: (query, address of the server) -> Reply, or None for silence ----
 
 def flood(query, address):
@@ -95,10 +103,7 @@ def silent(_query, _):
 
 def dead(query, _):
     """Zones with 13 silent servers each."""
-    if is_at(query, 1):
-        return nodata(top_of(query))
-    number = number_of(query.labels[-2]) % ZONES_EACH
-    return cut(query, 2, SERVERS, lambda n: f"{DEAD}.{1 + number * SERVERS + n}")
+    return cut_of_a_few(query, DEAD)
 
 
 def failing(rcode):
@@ -106,10 +111,7 @@ def failing(rcode):
         """Zones with 13 servers that all fail."""
         if address != EVIL:
             return Reply((), rcode=rcode, is_authoritative=False)
-        if is_at(query, 1):
-            return nodata(top_of(query))
-        number = number_of(query.labels[-2]) % ZONES_EACH
-        return cut(query, 2, SERVERS, lambda n: f"198.18.{FAILING + rcode}.{1 + number * SERVERS + n}")
+        return cut_of_a_few(query, f"198.18.{FAILING + rcode}")
     return answer
 
 
@@ -117,10 +119,7 @@ def truncated(query, address):
     """Zones with 13 servers that always truncate; their TCP is silent."""
     if address != EVIL:
         return Reply((txt(None, 4000),))
-    if is_at(query, 1):
-        return nodata(top_of(query))
-    number = number_of(query.labels[-2]) % ZONES_EACH
-    return cut(query, 2, SERVERS, lambda n: f"{TRUNCATING}.{1 + number * SERVERS + n}")
+    return cut_of_a_few(query, TRUNCATING)
 
 
 def ports(query, _):
@@ -364,5 +363,5 @@ def answer(query, zone, address):
         return Reply((a(None, EVIL),)) if query.kind == A else nodata(f"{zone}.")
     if zone in ZONES:
         return ZONES[zone](query, address)
-    # A name of nobody's zone: only a poisoned resolver asks it here.
+    # The name is in no zone of this server: only a poisoned resolver sends this query.
     return Reply((a(None, POISON),)) if query.kind == A else nodata(".")

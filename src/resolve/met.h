@@ -22,7 +22,7 @@ enum { MET_STRANGERS_MAX = 12 };
 /*
  * The upstreams with these addresses, at most `most`, each once: without those that must not be
  * asked, those that there is no room for, and strangers above their bound. Each is held until
- * met_drop(). Returns how many; 0 when nobody may be asked. *strangers: how many of them never
+ * met_drop(). Returns how many; 0 when no server may be asked. *strangers: how many of them never
  * answered.
  */
 size_t met_hold(const struct recursion_options *recursion, struct upstreams *upstreams,

@@ -21,13 +21,13 @@ static void on_due(struct timer *timer)
     struct tasks *tasks = task->tasks;
     if (task->gives_way && !task_cut_give_way(task))
         return;
-    const struct exchange_failure nobody = {.full = task->zone_full};
+    const struct exchange_failure unasked = {.full = task->zone_full};
     struct event event = {.kind = EVENT_TIME};
-    if (task->nobody)
-        event = (struct event){.kind = EVENT_FAILED, .exchange = &nobody};
-    if (task->nobody && task_is_traced(task))
-        task_trace_given_up(task, &nobody);
-    task->nobody = false;
+    if (task->has_no_server)
+        event = (struct event){.kind = EVENT_FAILED, .exchange = &unasked};
+    if (task->has_no_server && task_is_traced(task))
+        task_trace_given_up(task, &unasked);
+    task->has_no_server = false;
     list_remove(&task->follows);
     task_feed_event(task, &event, NULL);
     task_check_under_way(task);

@@ -113,14 +113,14 @@ void task_cut_learn_passed(struct task *task, struct name name, uint32_t ttl_s)
 {
     struct tasks *tasks = task->tasks;
     struct question question = {.name = name, .type = RRTYPE_NS, .cls = RRCLASS_IN};
-    struct name nobody = name_root();
+    struct name no_server = name_root();
     struct compose compose;
     struct answer passed;
     struct cache_key key;
     compose_begin(&compose, &tasks->stitched, &question, 0);
     build_section(&compose.build, SECTION_AUTHORITY);
     compose_rr(&compose, task->asked_zone, RRTYPE_NS, cache_ttl(tasks->cache, ANSWER_NODATA, ttl_s),
-               span_of(nobody.wire, nobody.len));
+               span_of(no_server.wire, no_server.len));
     if (!ttl_s || !task_is_current(task) || !compose_end(&compose, &passed))
         return;
     passed.kind = ANSWER_NODATA;
@@ -162,8 +162,8 @@ static bool is_too_old(const struct task *task, const struct answer *found)
     return task->is_refresh && answer_is_ending(found, age_s);
 }
 
-/* Whoever wants proofs is not told by what has none, and nobody that nothing is where something is.
- * True: it is found. */
+/* An entry without proofs is of no use to a task that wants them, and an NXDOMAIN is of none where
+ * a name below is known to exist. True: it is found. */
 static bool look(struct climb *climb, struct name name)
 {
     struct task *task = climb->task;
@@ -369,7 +369,7 @@ bool task_cut_give_way(struct task *task)
     if (was_asking)
         exchange_stop(&task->exchange);
     task_cut_drop(task);
-    task->nobody = task->zone_full = was_asking;
+    task->has_no_server = task->zone_full = was_asking;
     return was_asking;
 }
 

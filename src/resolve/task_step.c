@@ -111,8 +111,8 @@ static void ask_cut(struct task *task, const struct step_ask_cut *ask)
             task_trace_follows(task, delegation_zone(ask->cut), &ask->question);
         return;
     }
-    task->nobody = !task_cut_hold(task, ask);
-    if (task->nobody) {
+    task->has_no_server = !task_cut_hold(task, ask);
+    if (task->has_no_server) {
         timer_start(loop, &task->wait, loop_now(loop));
         return;
     }

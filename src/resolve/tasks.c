@@ -161,7 +161,7 @@ static void reset(struct task *task, struct tasks *tasks, const struct cache_key
     task->gives_way = false;
     strangers_ask_init(&task->strangers);
     task->client = 0;
-    task->nobody = task->zone_full = false;
+    task->has_no_server = task->zone_full = false;
     task->owned = NULL;
     for (unsigned i = 0; i < TASK_SUBS_MAX; i++)
         task->sub[i].child = NULL;

@@ -102,7 +102,7 @@ struct task {
     struct strangers_ask strangers; /* in the table while some of met never answered */
     uint64_t client; /* struct waiter.client of the question that it was started for */
     uint16_t load_place;      /* of the zone asked, while met_count is set */
-    bool nobody;              /* wait is for the end of an exchange that had nobody to ask */
+    bool has_no_server;       /* wait is for the end of an exchange without a server to ask */
     bool zone_full;           /* and why: too many ask that zone, or too many servers are asked */
     uint64_t leads;           /* the mark of what it asks, for others to follow; 0: nothing */
     uint64_t followed;        /* that of what it waited for last */

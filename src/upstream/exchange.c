@@ -448,8 +448,8 @@ static void ask_beside_streams(struct exchange *exchange)
     if (index < 0 || is_asked_by_datagram(exchange) ||
         has_only_streams(exchange->group[index]))
         return;
-    STATS_INC(env_of(exchange)->stats, upstream_retries_timeout);
-    ask(exchange, (unsigned)index, WAY_DATAGRAM, NULL);
+    if (ask(exchange, (unsigned)index, WAY_DATAGRAM, NULL))
+        STATS_INC(env_of(exchange)->stats, upstream_retries_timeout);
 }
 
 static void on_wall(struct timer *timer)

@@ -31,6 +31,15 @@ static bool tcp_got(struct fake_conn *conn)
     return true;
 }
 
+/* Takes all that have arrived. */
+static unsigned count_answers(struct fake_conn *conn)
+{
+    unsigned count = 0;
+    while (tcp_got(conn))
+        count++;
+    return count;
+}
+
 /* So many queries in one piece of the stream. */
 static void send_many(struct fake_conn *conn, const char *name, unsigned count)
 {
@@ -490,10 +499,7 @@ static void test_no_answer_is_lost_on_the_way_to_a_full_session(void **state)
     }
     fake_conn_start_reading(conn);
     fake_loop_advance(loop, US_PER_S);
-    unsigned answers = 0;
-    while (tcp_got(conn))
-        answers++;
-    assert_int_equal(answers, 40);
+    assert_int_equal(count_answers(conn), 40);
     assert_int_equal(stats.dropped_full, 0);
 }
 
@@ -628,10 +634,7 @@ static void test_answers_that_found_no_room_come_when_there_is_room(void **state
     fake_loop_advance(loop, SESSION_STALL_US / 2);
     fake_conn_start_reading(conn);
     answer_all();
-    unsigned answers = 0;
-    while (tcp_got(conn))
-        answers++;
-    assert_int_equal(answers, 200);
+    assert_int_equal(count_answers(conn), 200);
     assert_int_equal(stats.dropped_full, 0);
     assert_false(fake_conn_was_closed(conn));
 }
@@ -650,10 +653,7 @@ static void test_answers_that_found_no_room_come_to_a_client_that_has_finished(v
         fake_loop_advance(loop, SESSION_LOOK_US);
         answer_all();
     }
-    unsigned answers = 0;
-    while (tcp_got(conn))
-        answers++;
-    assert_int_equal(answers, 50);
+    assert_int_equal(count_answers(conn), 50);
     assert_int_equal(server_quota_clients(quota), 0);
 }
 
@@ -701,10 +701,7 @@ static void test_large_answers_of_one_turn_reach_a_client_that_reads(void **stat
     while (stub_answer(false))
         ;
     fake_loop_settle(loop);
-    unsigned answers = 0;
-    while (tcp_got(conn))
-        answers++;
-    assert_int_equal(answers, 200);
+    assert_int_equal(count_answers(conn), 200);
     assert_int_equal(stats.dropped_full, 0);
 }
 
