@@ -21,7 +21,7 @@
 #include "base/prefix.h"
 #include "cache/cache.h"
 #include "dns/name.h"
-#include "resolve/local_names.h"
+#include "local/local_names.h"
 #include "resolve/route_options.h"
 #include "serve/server_options.h"
 #include "tap/dnstap_options.h"

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "net/tls_context.h"
-#include "net/tls_contexts.h"
+#include "tls/tls_context.h"
+#include "tls/tls_contexts.h"
 
 #define ROW(field)                                                                                 \
     options_find_field(OWNER_upstream_options, offsetof(struct upstream_options, field))

@@ -14,9 +14,9 @@
 
 #include "base/check.h"
 #include "config/local_file.h"
-#include "resolve/local_build.h"
-#include "resolve/local_special.h"
-#include "resolve/local_text.h"
+#include "local/local_build.h"
+#include "local/local_special.h"
+#include "local/local_text.h"
 
 enum { WARNINGS_MAX = 10 };
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "config/loader.h"
-#include "resolve/local_names.h"
+#include "local/local_names.h"
 
 struct check {
     const struct config *config;

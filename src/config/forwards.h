@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "config/forward.h"
-#include "resolve/local_names.h"
+#include "local/local_names.h"
 
 enum { FORWARDS_MAX = 256 };
 

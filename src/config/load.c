@@ -15,7 +15,7 @@
 
 #include "base/check.h"
 #include "base/suggest.h"
-#include "resolve/name_map.h"
+#include "local/name_map.h"
 
 enum { CONFIG_BYTES_MAX = 512 * 1024 * 1024, ROW_PATH_MAX = 128 };
 

@@ -7,7 +7,7 @@
 #include "config/kind.h"
 #include "config/loader.h"
 #include "dns/name.h"
-#include "resolve/name_map.h"
+#include "local/name_map.h"
 
 /* ---- prefixes ---- */
 

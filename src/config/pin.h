@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "net/tls_options.h"
+#include "tls/tls_options.h"
 
 enum { PIN_TEXT_MAX = 45 }; /* 43 digits, '=' and the NUL */
 

@@ -18,9 +18,9 @@
 #include "control/call.h"
 #include "control/commands.h"
 #include "dns/rrtype.h"
+#include "local/local_block.h"
+#include "local/local_names.h"
 #include "loop/loop.h"
-#include "resolve/local_block.h"
-#include "resolve/local_names.h"
 
 /* ---- flush ---- */
 

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "net/tls_context.h"
 #include "serve/server_options.h"
+#include "tls/tls_context.h"
 
 struct certificate;
 

@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 #include "cache/pattern.h"
-#include "resolve/local_forget.h"
+#include "local/local_forget.h"
 
 enum { STEP_BUCKETS = 256 }; /* looked at in one turn: some thousand answers */
 

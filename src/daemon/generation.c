@@ -19,8 +19,8 @@
 #include "config/forwards.h"
 #include "daemon/certificate.h"
 #include "daemon/query_ports.h"
+#include "local/local_names.h"
 #include "loop/loop.h"
-#include "resolve/local_names.h"
 #include "serve/server_quota.h"
 
 enum { ROUTES_BYTES_MAX = 64 * 1024 * 1024 }; /* of laid over zones; more than there can be */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Reads the session file at the start and writes it at the end; what stands in it is
- * net/tls_tickets.c's. */
+ * tls/tls_tickets.c's. */
 
 #include "daemon/sessions.h"
 
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "net/tls_tickets.h"
+#include "tls/tls_tickets.h"
 
 static bool is_wanted(const char *path)
 {

@@ -27,9 +27,9 @@
 #include "daemon/certificate.h"
 #include "daemon/exit_code.h"
 #include "daemon/generation.h"
+#include "daemon/identity.h"
 #include "daemon/listening.h"
 #include "daemon/network_watch.h"
-#include "daemon/identity.h"
 #include "daemon/readiness.h"
 #include "daemon/refusal.h"
 #include "daemon/reload.h"
@@ -41,13 +41,13 @@
 #include "daemon/vitals.h"
 #include "daemon/watchers.h"
 #include "daemon/worker.h"
+#include "local/local_block.h"
+#include "local/local_names.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
-#include "net/tls_ticket_keys.h"
-#include "resolve/local_block.h"
-#include "resolve/local_names.h"
 #include "serve/listen_sockets.h"
 #include "serve/server_quota.h"
+#include "tls/tls_ticket_keys.h"
 
 enum { SNAPSHOT_LOOK_US = 50000 };
 

@@ -22,7 +22,7 @@
 #include "base/err.h"
 #include "base/stats.h"
 #include "control/view.h"
-#include "net/tls_context.h"
+#include "tls/tls_context.h"
 #include "upstream/env.h"
 #include "upstream/upstreams.h"
 

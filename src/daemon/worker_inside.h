@@ -15,7 +15,7 @@
 #include "control/view.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
-#include "net/tls_context.h"
+#include "tls/tls_context.h"
 #include "upstream/upstreams.h"
 
 struct generation;

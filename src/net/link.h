@@ -5,7 +5,7 @@
 
 /*
  * A connection that carries whole messages and does not know what they mean: a byte stream
- * (net/tcp.h), TLS on it where wanted (net/tls.h), and the two-byte length framing of RFC 1035
+ * (net/tcp.h), TLS on it where wanted (tls/tls.h), and the two-byte length framing of RFC 1035
  * section 4.2.2. Upstream connections and clients' sessions use the same link.
  *
  * Messages sent during a turn are collected and leave at its end in one write. The owner always

@@ -9,11 +9,11 @@
  */
 
 #include "base/buf.h"
+#include "base/framing.h"
 #include "loop/loop.h"
-#include "net/framing.h"
 #include "net/read_max.h"
 #include "net/tcp.h"
-#include "net/tls.h"
+#include "tls/tls.h"
 
 struct link_handler;
 

@@ -23,10 +23,10 @@
 #include "base/addr.h"
 #include "base/err.h"
 #include "cache/answer.h"
+#include "cache/compose.h"
 #include "dns/message.h"
 #include "dns/name.h"
 #include "dns/question.h"
-#include "resolve/compose.h"
 
 enum {
     DELEGATION_SERVERS_MAX = 13,   /* as many as the root has; more are not looked at */

@@ -12,10 +12,10 @@
 
 #include "base/check.h"
 #include "dns/rrtype.h"
+#include "local/local_answer.h"
+#include "local/local_block.h"
+#include "local/local_names.h"
 #include "resolve/linger.h"
-#include "resolve/local_answer.h"
-#include "resolve/local_block.h"
-#include "resolve/local_names.h"
 #include "resolve/stale.h"
 #include "resolve/task_cut.h"
 #include "resolve/task_trace.h"

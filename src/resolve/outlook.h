@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 #include "dns/name.h"
+#include "local/local_names.h"
 #include "resolve/cut_look.h"
 #include "resolve/delegation.h"
-#include "resolve/local_names.h"
 #include "resolve/recursion_options.h"
 
 struct zone;

@@ -13,7 +13,7 @@
 #include "base/prefix.h"
 #include "base/span.h"
 #include "dns/rrtype.h"
-#include "resolve/name_map.h"
+#include "local/name_map.h"
 
 enum { SVCB_IPV4HINT = 4, SVCB_IPV6HINT = 6 }; /* RFC 9460 section 14.3.2 */
 

@@ -20,10 +20,10 @@
 #include "base/err.h"
 #include "cache/answer.h"
 #include "cache/cache.h"
+#include "cache/compose.h"
 #include "dns/message.h"
 #include "dns/question.h"
 #include "resolve/classify.h"
-#include "resolve/compose.h"
 #include "resolve/private_addrs.h"
 
 struct zone;

@@ -3,10 +3,10 @@
 /* Makes a stale answer out of an old one. Who gets it is finish.c's. */
 #include "resolve/stale.h"
 
+#include "cache/compose.h"
 #include "dns/edns.h"
 #include "dns/header.h"
 #include "dns/ttl.h"
-#include "resolve/compose.h"
 
 static bool is_of_dnssec(uint16_t ede)
 {

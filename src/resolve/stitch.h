@@ -12,8 +12,8 @@
 
 #include "base/err.h"
 #include "cache/answer.h"
+#include "cache/compose.h"
 #include "dns/question.h"
-#include "resolve/compose.h"
 
 /*
  * head holds the aliases of question, tail the answer of the name they end at, each as made by

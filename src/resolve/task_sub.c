@@ -6,9 +6,9 @@
  * Invariant: tasks never wait for each other in a circle.
  */
 #include "dns/edns.h"
+#include "local/local_answer.h"
+#include "local/local_names.h"
 #include "resolve/iterate.h"
-#include "resolve/local_answer.h"
-#include "resolve/local_names.h"
 #include "resolve/task_inside.h"
 #include "resolve/task_trace.h"
 #include "resolve/waiter.h"

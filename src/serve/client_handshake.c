@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/stats.h"
-#include "net/tls.h"
+#include "tls/tls.h"
 
 void client_handshake_done(struct stats *stats, const struct tls *tls)
 {

@@ -16,11 +16,11 @@
 #include "base/log.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
-#include "net/tls_context.h"
 #include "serve/listener.h"
 #include "serve/request.h"
-#include "serve/session.h"
 #include "serve/server_quota.h"
+#include "serve/session.h"
+#include "tls/tls_context.h"
 
 struct server {
     struct requests requests;

@@ -19,11 +19,11 @@
 #include "loop/timer.h"
 #include "net/link.h"
 #include "net/listen_socket.h"
-#include "net/tls.h"
 #include "serve/acl.h"
 #include "serve/client_handshake.h"
 #include "serve/request.h"
 #include "serve/server_quota.h"
+#include "tls/tls.h"
 
 enum session_state {
     SESSION_SECURING,

@@ -18,7 +18,7 @@
 #include "base/rand.h"
 #include "loop/loop.h"
 #include "net/link.h"
-#include "net/tls.h"
+#include "tls/tls.h"
 #include "upstream/conn_count.h"
 #include "upstream/conn_inside.h"
 #include "upstream/secure.h"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "base/stats.h"
-#include "net/tls.h"
+#include "tls/tls.h"
 #include "upstream/conn_state.h"
 
 /* It leaves one state for another. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Contexts and tickets of upstreams (secure.h). Handshakes are net/tls.c's. */
+/* Contexts and tickets of upstreams (secure.h). Handshakes are tls/tls.c's. */
 
 #include "upstream/secure.h"
 
@@ -8,9 +8,9 @@
 
 #include "base/buf.h"
 #include "base/log.h"
-#include "net/tls.h"
-#include "net/tls_contexts.h"
-#include "net/tls_tickets.h"
+#include "tls/tls.h"
+#include "tls/tls_contexts.h"
+#include "tls/tls_tickets.h"
 
 /* ---- the identity as bytes: every part with its end, so that no two run into each other ---- */
 

@@ -14,7 +14,7 @@
 
 #include "base/addr.h"
 #include "base/err.h"
-#include "net/tls_context.h"
+#include "tls/tls_context.h"
 #include "upstream/env.h"
 #include "upstream/upstream_options.h"
 

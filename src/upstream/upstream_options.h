@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
-#include "net/tls_options.h"
+#include "tls/tls_options.h"
 
 enum upstream_transport { UPSTREAM_UDP, UPSTREAM_TCP, UPSTREAM_TLS };
 

@@ -14,7 +14,7 @@
 #include "base/check.h"
 #include "base/rand.h"
 #include "loop/loop.h"
-#include "net/tls_contexts.h"
+#include "tls/tls_contexts.h"
 #include "upstream/attempt.h"
 #include "upstream/nail_room.h"
 #include "upstream/pool_hold.h"

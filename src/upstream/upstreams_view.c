@@ -10,7 +10,7 @@
 #include "base/prefix.h"
 #include "loop/loop.h"
 #include "net/link.h"
-#include "net/tls.h"
+#include "tls/tls.h"
 #include "upstream/upstream.h"
 #include "upstream/upstreams_inside.h"
 

@@ -14,7 +14,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "loop/loop.h"
-#include "net/tls_contexts.h"
+#include "tls/tls_contexts.h"
 #include "upstream/pool_retire.h"
 #include "upstream/upstream.h"
 #include "upstream/upstreams_inside.h"

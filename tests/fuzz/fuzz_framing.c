@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "net/framing.h"
+#include "base/framing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,8 +8,8 @@
 #include "base/check.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
-#include "resolve/local_answer.h"
-#include "resolve/local_build.h"
+#include "local/local_answer.h"
+#include "local/local_build.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

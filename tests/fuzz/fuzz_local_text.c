@@ -11,8 +11,8 @@
 #include "base/check.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
-#include "resolve/local_answer.h"
-#include "resolve/local_text.h"
+#include "local/local_answer.h"
+#include "local/local_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -19,9 +19,9 @@
 
 #include "base/check.h"
 #include "base/rand.h"
-#include "net/tls.h"
-#include "net/tls_context.h"
 #include "support/tls_certs.h"
+#include "tls/tls.h"
+#include "tls/tls_context.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "net/tls_tickets.h"
-#include "net/tls_tickets_format.h"
+#include "tls/tls_tickets.h"
+#include "tls/tls_tickets_format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

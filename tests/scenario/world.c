@@ -13,7 +13,6 @@
 #include "base/check.h"
 #include "base/rand.h"
 #include "cache/cache.h"
-#include "net/tls_tickets.h"
 #include "resolve/delegation.h"
 #include "resolve/resolver.h"
 #include "scenario/clients.h"
@@ -22,6 +21,7 @@
 #include "scenario/temp_files.h"
 #include "scenario/tls.h"
 #include "serve/server.h"
+#include "tls/tls_tickets.h"
 #include "upstream/upstreams.h"
 
 /* How long nothing must move before the world counts as settled, in slices. */

@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "base/framing.h"
 #include "base/list.h"
-#include "net/framing.h"
 #include "support/fake_loop.h"
 #include "support/fake_net.h"
 

@@ -5,7 +5,7 @@
 
 /*
  * TLS at the far end of the fake network's TCP connections: real OpenSSL ends in memory, in virtual
- * time, that also know how to misbehave. Independent of src/net/tls.c, so that a mistake there is
+ * time, that also know how to misbehave. Independent of src/tls/tls.c, so that a mistake there is
  * not made here as well.
  *
  * A connection that speaks TLS has the same struct fake_conn. All that fake_net.h and fake_peer.h

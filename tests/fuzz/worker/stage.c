@@ -11,8 +11,8 @@
 #include "base/check.h"
 #include "base/rand.h"
 #include "fuzz/worker/rules.h"
-#include "net/tls_context.h"
 #include "serve/server_quota.h"
+#include "tls/tls_context.h"
 
 enum {
     REST_STEP_US = 1000 * 1000,

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "net/tls_contexts.h"
 #include "support/tls_certs.h"
+#include "tls/tls_contexts.h"
 #include "unit/config/config_text.h"
 
 /* Files that the tests name, made once. */

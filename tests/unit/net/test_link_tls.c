@@ -10,9 +10,9 @@
 #include "net/acceptor.h"
 #include "net/link.h"
 #include "net/link_inside.h"
-#include "net/tls.h"
-#include "net/tls_context.h"
 #include "support/tls_certs.h"
+#include "tls/tls.h"
+#include "tls/tls_context.h"
 
 struct side {
     struct seen *seen;

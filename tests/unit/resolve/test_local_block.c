@@ -3,13 +3,13 @@
 
 /* Block lists and the names that aliases lead to. */
 
-#include "unit/resolve/local_sample.h"
+#include "unit/local/local_sample.h"
 
 #include "unit/resolve/clients.h"
 
 #include "cache/cache.h"
-#include "resolve/local_block.h"
-#include "resolve/local_forget.h"
+#include "local/local_block.h"
+#include "local/local_forget.h"
 
 static struct local_names *table;
 

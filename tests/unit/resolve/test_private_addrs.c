@@ -3,7 +3,7 @@
 #include "unit/resolve/sample.h"
 
 #include "base/prefix.h"
-#include "resolve/name_map.h"
+#include "local/name_map.h"
 #include "resolve/private_addrs.h"
 
 /* 10.0.0.0/8 and fd00::/8 are private; corp.example may have them. */

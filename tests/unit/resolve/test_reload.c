@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Other zones while questions run: who answers them, what is kept, who is still wanted. */
-#include "unit/resolve/local_sample.h"
+#include "unit/local/local_sample.h"
 
 #include "unit/resolve/clients.h"
 
-#include "resolve/local_forget.h"
-#include "resolve/local_names.h"
+#include "local/local_forget.h"
+#include "local/local_names.h"
 #include "resolve/tasks.h"
 
 /* In the zones of clients.h "example" has upstream 1001, in these 1000. */

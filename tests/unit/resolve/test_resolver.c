@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-#include "unit/resolve/local_sample.h"
+#include "unit/local/local_sample.h"
 
 #include "unit/resolve/clients.h"
 

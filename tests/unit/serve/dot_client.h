@@ -21,10 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/tls_context.h"
 #include "support/fake_loop.h"
 #include "support/fake_net.h"
 #include "support/tls_certs.h"
+#include "tls/tls_context.h"
 
 static inline struct tls_context *dot_make_context(const struct tls_cert *cert,
                                                    struct tls_ticket_keys *keys)

@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-#include "net/tls_ticket_keys.h"
 #include "serve/session.h"
+#include "tls/tls_ticket_keys.h"
 #include "unit/serve/dot_client.h"
 
 enum { CLIENTS_MAX = 8 };

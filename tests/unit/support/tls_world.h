@@ -18,15 +18,15 @@
 #include "base/check.h"
 #include "net/acceptor.h"
 #include "net/link.h"
-#include "net/tls.h"
-#include "net/tls_context.h"
-#include "net/tls_ticket_keys.h"
-#include "net/tls_tickets.h"
 #include "support/fake_loop.h"
 #include "support/fake_net.h"
 #include "support/fake_peer.h"
 #include "support/fake_tls.h"
 #include "support/tls_certs.h"
+#include "tls/tls.h"
+#include "tls/tls_context.h"
+#include "tls/tls_ticket_keys.h"
+#include "tls/tls_tickets.h"
 
 enum { MS = 1000, QUERY_MAX = 300 };
 

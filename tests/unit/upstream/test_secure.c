@@ -4,8 +4,8 @@
 
 #include "unit/upstream/tls_fixture.h"
 
-#include "net/tls_contexts.h"
-#include "net/tls_tickets_max.h"
+#include "tls/tls_contexts.h"
+#include "tls/tls_tickets_max.h"
 #include "upstream/secure.h"
 
 struct racks {

@@ -6,7 +6,7 @@
 #include "unit/upstream/tls_fixture.h"
 
 #include "base/log.h"
-#include "net/tls_contexts.h"
+#include "tls/tls_contexts.h"
 
 static struct upstream *want(struct world *world, const char *addr,
                              const struct upstream_options *options)

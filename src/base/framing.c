@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * Cuts a stream into messages (framing.h). What a message says is left to others.
+ *
+ * Invariant: what is kept is the begin of one message, never more than its end.
+ */
+
+#include "base/framing.h"
+
+#include "base/check.h"
+
+enum { LENGTH_BYTES = 2 };
+
+void framing_init(struct framing *framing, size_t max_bytes)
+{
+    buf_init(&framing->partial, LENGTH_BYTES + max_bytes);
+    framing->max_bytes = max_bytes;
+    framing->skipped = 0;
+    framing->handed_out = false;
+}
+
+void framing_deinit(struct framing *framing)
+{
+    buf_deinit(&framing->partial);
+}
+
+/* The message that begins the span with its length; while that is cut, more than is there. */
+static size_t whole_len(struct span bytes)
+{
+    return bytes.len < LENGTH_BYTES ? LENGTH_BYTES : LENGTH_BYTES + (size_t)get_u16(bytes.data);
+}
+
+static struct span cut(const struct framing *framing, struct span framed)
+{
+    return span_of(framed.data + LENGTH_BYTES, MIN(framed.len - LENGTH_BYTES, framing->max_bytes));
+}
+
+static enum err keep(struct framing *framing, struct span *bytes, size_t len)
+{
+    size_t room = framing->partial.max - buf_len(&framing->partial);
+    struct span part;
+
+    MUST(span_take(bytes, len, &part));
+    framing->skipped += len - MIN(len, room);
+    return buf_append(&framing->partial, part.data, MIN(len, room));
+}
+
+/* Completes the kept message: first its length, then the rest. */
+static bool complete(struct framing *framing, struct span *bytes, struct span *message,
+                     enum err *err)
+{
+    for (;;) {
+        struct span kept = buf_span(&framing->partial);
+        size_t whole = whole_len(kept), got = kept.len + framing->skipped;
+
+        if (got == whole) {
+            *message = cut(framing, kept);
+            framing->handed_out = true;
+            return true;
+        }
+        if (bytes->len == 0)
+            return false;
+        *err = keep(framing, bytes, MIN(whole - got, bytes->len));
+        if (*err)
+            return false;
+    }
+}
+
+bool framing_next(struct framing *framing, struct span *bytes, struct span *message, enum err *err)
+{
+    struct span framed;
+
+    *err = ERR_OK;
+    if (framing->handed_out) {
+        buf_clear(&framing->partial);
+        framing->skipped = 0;
+        framing->handed_out = false;
+    }
+    if (buf_len(&framing->partial) > 0)
+        return complete(framing, bytes, message, err);
+    if (bytes->len >= LENGTH_BYTES && span_take(bytes, whole_len(*bytes), &framed)) {
+        *message = cut(framing, framed);
+        return true;
+    }
+    *err = keep(framing, bytes, bytes->len);
+    return false;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Looks for aliases in answers ready to send. local_names.c knows what a list says of a name. */
+#include "local/local_block.h"
+
+#include "dns/edns.h"
+#include "dns/message.h"
+#include "dns/rrtype.h"
+
+/* The aliases of a chain come first, and the owner of the first is the question's name, as a
+ * pointer. A message whose first owner is no pointer is read in full. */
+static bool may_have_alias(struct span message, struct name name)
+{
+    size_t at = HEADER_LEN + name.len + 4u;
+    if (message.len < at + 4 || get_u16(message.data + 6) == 0)
+        return false;
+    if ((message.data[at] & 0xC0) != 0xC0)
+        return true;
+    uint16_t type = get_u16(message.data + at + 2);
+    return type == RRTYPE_CNAME || type == RRTYPE_DNAME;
+}
+
+static bool is_blocked(const struct local_names *names, const struct message *message,
+                       const struct rr *rr, const struct question *question,
+                       struct local_result *result)
+{
+    uint8_t wire[NAME_WIRE_MAX], lower[NAME_WIRE_MAX];
+    struct name target;
+    return rr->type == RRTYPE_CNAME && message_target(message, rr, wire, &target) &&
+           local_names_block(names, name_fold(target, lower), question, result);
+}
+
+bool local_block_find(const struct local_names *names, struct span message,
+                      const struct question *question, struct local_result *result)
+{
+    struct message parsed;
+    if (!names || !local_names_block_aliases(names) || !may_have_alias(message, question->name) ||
+        message_parse(&parsed, message) != MESSAGE_OK)
+        return false;
+    struct rr_iter iter = message_rrs(&parsed, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (is_blocked(names, &parsed, &rr, question, result))
+            return true;
+    return false;
+}
+
+bool local_block_changes(const struct local_names *names, struct name name,
+                         const struct answer *answer)
+{
+    struct local_result result;
+    const struct question question = {.name = name, .type = RRTYPE_A, .cls = RRCLASS_IN};
+    for (unsigned i = 0; i < answer->ede_count; i++)
+        if (answer->ede[i] == EDE_BLOCKED || answer->ede[i] == EDE_FORGED_ANSWER)
+            return true;
+    return local_block_find(names, answer->message, &question, &result);
+}

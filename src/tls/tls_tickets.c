@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * Stacks of sessions by identity (tls_tickets.h), and their way into a file and back.
+ *
+ * Invariant: a session in a rack belongs to the rack alone, so that no connection of another thread
+ * changes it. The lock guards the table and the stacks; it is held for moving pointers and, when
+ * saving, for copying one rack, never while sessions are parsed or files are written.
+ *
+ * Racks are never removed: older links all of them, the newest first, and can be followed without
+ * the lock.
+ */
+
+#include "tls/tls_tickets.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/private_file.h"
+#include "base/rand.h"
+#include "tls/tls_ticket_life.h"
+#include "tls/tls_tickets_file.h"
+#include "tls/tls_tickets_format.h"
+
+enum { FIRST_BUCKETS = 64 };
+
+struct tls_rack {
+    struct tls_tickets *tickets;
+    struct tls_rack *next;  /* in its bucket */
+    struct tls_rack *older; /* made before it */
+    uint64_t hash;
+    size_t count;
+    SSL_SESSION *stack[TLS_RACK_TICKETS_MAX]; /* the newest last */
+    size_t key_len;
+    uint8_t key[];
+};
+
+struct tls_tickets {
+    pthread_mutex_t lock;
+    pthread_mutex_t saving; /* one writer of a file at a time */
+    uint64_t seed;
+    struct tls_rack **buckets;
+    size_t bucket_count; /* a power of two */
+    size_t rack_count;
+    struct tls_rack *newest;
+};
+
+/* ---------------------------------------------------------------- racks */
+
+struct tls_tickets *tls_tickets_new(void)
+{
+    struct tls_tickets *tickets = calloc(1, sizeof(*tickets));
+
+    if (!tickets)
+        return NULL;
+    tickets->buckets = calloc(FIRST_BUCKETS, sizeof(struct tls_rack *));
+    if (!tickets->buckets) {
+        free(tickets);
+        return NULL;
+    }
+    MUST(pthread_mutex_init(&tickets->lock, NULL) == 0);
+    MUST(pthread_mutex_init(&tickets->saving, NULL) == 0);
+    tickets->bucket_count = FIRST_BUCKETS;
+    tickets->seed = rand_u64();
+    return tickets;
+}
+
+static void rack_free(struct tls_rack *rack)
+{
+    for (size_t i = 0; i < rack->count; i++)
+        SSL_SESSION_free(rack->stack[i]);
+    free(rack);
+}
+
+void tls_tickets_free(struct tls_tickets *tickets)
+{
+    if (!tickets)
+        return;
+    for (struct tls_rack *older; tickets->newest; tickets->newest = older) {
+        older = tickets->newest->older;
+        rack_free(tickets->newest);
+    }
+    MUST(pthread_mutex_destroy(&tickets->lock) == 0);
+    MUST(pthread_mutex_destroy(&tickets->saving) == 0);
+    free(tickets->buckets);
+    free(tickets);
+}
+
+static struct tls_rack **bucket(const struct tls_tickets *tickets, uint64_t hash)
+{
+    return &tickets->buckets[hash & (tickets->bucket_count - 1)];
+}
+
+/* Longer chains are better than no rack: out of memory, the table stays as it is. */
+static void grow(struct tls_tickets *tickets)
+{
+    size_t count = tickets->bucket_count * 2;
+    struct tls_rack **buckets = calloc(count, sizeof(struct tls_rack *));
+
+    if (!buckets)
+        return;
+    free(tickets->buckets);
+    tickets->buckets = buckets;
+    tickets->bucket_count = count;
+    for (struct tls_rack *rack = tickets->newest; rack; rack = rack->older) {
+        rack->next = *bucket(tickets, rack->hash);
+        *bucket(tickets, rack->hash) = rack;
+    }
+}
+
+static struct tls_rack *find(const struct tls_tickets *tickets, struct span key, uint64_t hash)
+{
+    struct tls_rack *rack = *bucket(tickets, hash);
+
+    while (rack && !(rack->hash == hash && span_equal(span_of(rack->key, rack->key_len), key)))
+        rack = rack->next;
+    return rack;
+}
+
+static struct tls_rack *add(struct tls_tickets *tickets, struct span key, uint64_t hash)
+{
+    struct tls_rack *rack;
+
+    if (tickets->rack_count == TLS_RACKS_MAX)
+        return NULL;
+    rack = calloc(1, sizeof(*rack) + key.len);
+    if (!rack)
+        return NULL;
+    rack->tickets = tickets;
+    rack->hash = hash;
+    rack->key_len = key.len;
+    if (key.len)
+        memcpy(rack->key, key.data, key.len);
+    if (tickets->rack_count++ == tickets->bucket_count)
+        grow(tickets);
+    rack->next = *bucket(tickets, hash);
+    *bucket(tickets, hash) = rack;
+    rack->older = tickets->newest;
+    tickets->newest = rack;
+    return rack;
+}
+
+struct tls_rack *tls_tickets_rack(struct tls_tickets *tickets, struct span key)
+{
+    uint64_t hash = hash_bytes(key.data, key.len, tickets->seed);
+    struct tls_rack *rack;
+
+    if (key.len > TLS_RACK_KEY_MAX)
+        return NULL;
+    pthread_mutex_lock(&tickets->lock);
+    rack = find(tickets, key, hash);
+    if (!rack)
+        rack = add(tickets, key, hash);
+    pthread_mutex_unlock(&tickets->lock);
+    return rack;
+}
+
+size_t tls_rack_count(const struct tls_rack *rack)
+{
+    size_t count;
+
+    pthread_mutex_lock(&rack->tickets->lock);
+    count = rack->count;
+    pthread_mutex_unlock(&rack->tickets->lock);
+    return count;
+}
+
+/* ---------------------------------------------------------------- put and take */
+
+/* Returns the one that made room, or NULL. */
+static SSL_SESSION *push(struct tls_rack *rack, SSL_SESSION *session)
+{
+    SSL_SESSION *oldest = NULL;
+
+    if (rack->count == TLS_RACK_TICKETS_MAX) {
+        oldest = rack->stack[0];
+        rack->count--;
+        memmove(&rack->stack[0], &rack->stack[1], rack->count * sizeof(SSL_SESSION *));
+    }
+    rack->stack[rack->count++] = session;
+    return oldest;
+}
+
+void tls_rack_put(struct tls_rack *rack, struct ssl_session_st *session)
+{
+    SSL_SESSION *copy = tls_ticket_is_worth_it(session) ? SSL_SESSION_dup(session) : NULL;
+
+    SSL_SESSION_free(session);
+    if (!copy)
+        return;
+    pthread_mutex_lock(&rack->tickets->lock);
+    copy = push(rack, copy);
+    pthread_mutex_unlock(&rack->tickets->lock);
+    SSL_SESSION_free(copy);
+}
+
+struct ssl_session_st *tls_rack_take(struct tls_rack *rack, int64_t now_s)
+{
+    SSL_SESSION *top;
+
+    for (;;) {
+        pthread_mutex_lock(&rack->tickets->lock);
+        top = rack->count > 0 ? rack->stack[--rack->count] : NULL;
+        pthread_mutex_unlock(&rack->tickets->lock);
+        if (!top || tls_ticket_is_good(top, now_s))
+            return top;
+        SSL_SESSION_free(top);
+    }
+}
+
+/* ---------------------------------------------------------------- saving */
+
+/* Copies, as a connection that takes one meanwhile would change it under the encoder. */
+static size_t copy_rack(struct tls_rack *rack, int64_t now_s,
+                        SSL_SESSION *copies[TLS_RACK_TICKETS_MAX])
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&rack->tickets->lock);
+    for (size_t i = 0; i < rack->count; i++) {
+        if (!tls_ticket_is_good(rack->stack[i], now_s))
+            continue;
+        copies[count] = SSL_SESSION_dup(rack->stack[i]);
+        count += copies[count] != NULL;
+    }
+    pthread_mutex_unlock(&rack->tickets->lock);
+    return count;
+}
+
+static void write_session(struct tls_tickets_writer *writer, SSL_SESSION *session)
+{
+    int len = i2d_SSL_SESSION(session, NULL);
+    uint8_t *room = len > 0 ? tls_tickets_write_ticket(writer, (size_t)len) : NULL;
+
+    if (room)
+        MUST(i2d_SSL_SESSION(session, &room) == len);
+}
+
+static void write_rack(struct tls_tickets_writer *writer, struct tls_rack *rack, int64_t now_s)
+{
+    SSL_SESSION *copies[TLS_RACK_TICKETS_MAX];
+    size_t count = copy_rack(rack, now_s, copies);
+
+    if (count > 0 && tls_tickets_write_rack(writer, span_of(rack->key, rack->key_len))) {
+        for (size_t i = 0; i < count; i++)
+            write_session(writer, copies[i]);
+    }
+    for (size_t i = 0; i < count; i++)
+        SSL_SESSION_free(copies[i]);
+}
+
+static enum err write_file(struct tls_tickets *tickets, struct tls_tickets_writer *writer,
+                           const char *path, int64_t now_s)
+{
+    struct tls_rack *newest;
+
+    pthread_mutex_lock(&tickets->lock);
+    newest = tickets->newest;
+    pthread_mutex_unlock(&tickets->lock);
+    for (struct tls_rack *rack = newest; rack; rack = rack->older)
+        write_rack(writer, rack, now_s);
+    return tls_tickets_file_replace(path, tls_tickets_write_end(writer));
+}
+
+bool tls_tickets_is_foreign(const char *path)
+{
+    return private_file_is_foreign(path, tls_tickets_magic());
+}
+
+enum err tls_tickets_save(struct tls_tickets *tickets, const char *path, int64_t now_s)
+{
+    struct tls_tickets_writer writer;
+    enum err err;
+
+    if (tls_tickets_is_foreign(path))
+        return ERR_FOREIGN;
+    if (!tls_tickets_writer_init(&writer))
+        return ERR_NO_MEMORY;
+    pthread_mutex_lock(&tickets->saving);
+    err = write_file(tickets, &writer, path, now_s);
+    pthread_mutex_unlock(&tickets->saving);
+    tls_tickets_writer_deinit(&writer);
+    return err;
+}
+
+/* ---------------------------------------------------------------- loading */
+
+struct loaded {
+    struct span key; /* in the file's bytes */
+    SSL_SESSION *session;
+};
+
+/* All sessions of a file, before the first is taken from it. */
+struct load {
+    struct loaded *items;
+    size_t count, cap;
+    bool no_memory;
+};
+
+static bool make_place(struct load *load)
+{
+    size_t cap = MAX((size_t)64, load->cap * 2);
+    struct loaded *items;
+
+    if (load->count < load->cap)
+        return true;
+    items = realloc(load->items, cap * sizeof(*items));
+    load->no_memory = !items;
+    if (!items)
+        return false;
+    load->items = items;
+    load->cap = cap;
+    return true;
+}
+
+static bool on_ticket(void *owner, struct span key, struct span ticket)
+{
+    struct load *load = owner;
+    const uint8_t *at = ticket.data;
+    SSL_SESSION *session;
+
+    if (!make_place(load))
+        return false;
+    session = d2i_SSL_SESSION(NULL, &at, (long)ticket.len);
+    if (!session)
+        return false;
+    load->items[load->count++] = (struct loaded){key, session};
+    return at == ticket.data + ticket.len;
+}
+
+/* Below those that are there: these are newer. Oldest of all is what a full stack leaves out. */
+static bool push_below(struct tls_rack *rack, SSL_SESSION *session)
+{
+    bool fits;
+
+    pthread_mutex_lock(&rack->tickets->lock);
+    fits = rack->count < TLS_RACK_TICKETS_MAX;
+    if (fits) {
+        memmove(&rack->stack[1], &rack->stack[0], rack->count * sizeof(SSL_SESSION *));
+        rack->stack[0] = session;
+        rack->count++;
+    }
+    pthread_mutex_unlock(&rack->tickets->lock);
+    return fits;
+}
+
+/* From the last to the first, which is from the newest to the oldest of each rack. */
+static enum err keep(struct tls_tickets *tickets, struct load *load, int64_t now_s, size_t *count)
+{
+    enum err err = ERR_OK;
+
+    for (size_t i = load->count; i-- > 0;) {
+        struct loaded *item = &load->items[i];
+        struct tls_rack *rack = NULL;
+        if (!tls_ticket_is_good(item->session, now_s))
+            continue;
+        rack = tls_tickets_rack(tickets, item->key);
+        if (!rack) {
+            err = ERR_LIMIT;
+        } else if (push_below(rack, item->session)) {
+            item->session = NULL;
+            ++*count;
+        }
+    }
+    return err;
+}
+
+enum err tls_tickets_load_bytes(struct tls_tickets *tickets, struct span bytes, int64_t now_s,
+                                size_t *count)
+{
+    struct load load = {0};
+    enum err err = ERR_OK;
+
+    *count = 0;
+    ERR_clear_error();
+    if (tls_tickets_parse(bytes, on_ticket, &load))
+        err = keep(tickets, &load, now_s, count);
+    else
+        err = load.no_memory ? ERR_NO_MEMORY : ERR_INVALID;
+    for (size_t i = 0; i < load.count; i++)
+        SSL_SESSION_free(load.items[i].session);
+    free(load.items);
+    ERR_clear_error();
+    return err;
+}
+
+enum err tls_tickets_load(struct tls_tickets *tickets, const char *path, int64_t now_s,
+                          size_t *count)
+{
+    uint8_t *data;
+    size_t len;
+    enum err err = tls_tickets_file_read(path, TLS_TICKETS_FILE_MAX, &data, &len);
+
+    *count = 0;
+    if (err)
+        return err;
+    err = tls_tickets_load_bytes(tickets, span_of(data, len), now_s, count);
+    tls_tickets_file_wipe(data, len);
+    return err;
+}

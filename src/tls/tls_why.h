@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TLS_TLS_WHY_H
+#define NAILUP_TLS_TLS_WHY_H
+
+/* Sentences about files and words of the configuration, for those who wrote it. Any thread. */
+
+#include "base/err.h"
+
+enum { TLS_WHY_MAX = 320 };
+
+/* Writes the sentence, cut to fit, and returns err. */
+enum err tls_why(char why[TLS_WHY_MAX], enum err err, const char *text, ...) PRINTF_LIKE(3, 4);
+
+#endif
