@@ -127,7 +127,7 @@ struct conn {
     struct listener *listener;
     struct addr peer;
     enum conn_state state;
-    bool is_holed, is_lost; /* with CONN_STALLED */
+    bool is_holed, is_lost;        /* with CONN_STALLED */
     uint64_t accepted_at, last_at; /* us */
     uint64_t queries, answers;
     uint32_t delayed; /* what is in the delay line for it: answers and holds */

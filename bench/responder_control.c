@@ -102,8 +102,8 @@ static bool do_streams(struct responder *responder, bool is_tls, const char *wha
         return each_conn(responder, is_tls, responder_tls_renew);
     if (is_tls && strcmp(what, "forget") == 0 && responder->tls)
         return tls_server_forget(responder->tls), true;
-    fprintf(out, "error: %s takes on, off, reset, fin, stall, hole, lose%s or resume", is_tls ? "tls" : "tcp",
-            is_tls ? ", renew, forget" : "");
+    fprintf(out, "error: %s takes on, off, reset, fin, stall, hole, lose%s or resume",
+            is_tls ? "tls" : "tcp", is_tls ? ", renew, forget" : "");
     return false;
 }
 
@@ -135,10 +135,10 @@ static bool do_one(struct responder *responder, const char *word, FILE *out)
     else if (strcmp(word, "settings") == 0)
         responder_options_json(&responder->options, out);
     else if (strcmp(word, "help") == 0)
-        fputs(
-            "set NAME VALUE | tcp on|off|reset|fin|stall|hole|lose|resume | tls the same, or renew|forget | "
-            "udp on|off | stats | reset-stats | connections | settings | quit",
-            out);
+        fputs("set NAME VALUE | tcp on|off|reset|fin|stall|hole|lose|resume | tls the same, or "
+              "renew|forget | "
+              "udp on|off | stats | reset-stats | connections | settings | quit",
+              out);
     else if (strcmp(word, "reset-stats") == 0)
         return responder_stats_reset(responder), true;
     else if (strcmp(word, "quit") == 0)

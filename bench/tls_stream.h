@@ -70,7 +70,8 @@ ssize_t tls_stream_read(struct tls_stream *stream, uint8_t *out, size_t room);
 
 /* Encrypts messages, each with its two-byte length before it, into wire, each as a record of its
  * own: some servers leave the second message of a record unanswered. False: broken. A server may
- * write before the handshake is over if it has got early data, a client with tls_stream_write_early() alone. */
+ * write before the handshake is over if it has got early data, a client with
+ * tls_stream_write_early() alone. */
 bool tls_stream_write(struct tls_stream *stream, struct span bytes);
 
 /* Before anything else on a client whose session allows it (tls_stream_early_room() bytes): these

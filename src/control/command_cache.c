@@ -274,8 +274,7 @@ static bool may_store(const void *context, struct name name, const struct answer
     const struct control_view *view = context;
     const struct local_names *local = view->config ? view->config->local : NULL;
 
-    return !local ||
-           (!local_names_has(local, name) && !local_block_changes(local, name, answer));
+    return !local || (!local_names_has(local, name) && !local_block_changes(local, name, answer));
 }
 
 void command_load_cache(struct call *call)

@@ -125,9 +125,9 @@ static void put_upstream(void *context, const struct upstream_view *view)
     put_measured(reply, view->stream_rtt_us);
     reply_text(reply, view->error);
     put_measured(reply, view->idle_limit_us);
-    reply_text(reply, view->idle_limit_us == 0    ? ""
+    reply_text(reply, view->idle_limit_us == 0   ? ""
                       : view->is_limit_announced ? "announced"
-                                                  : "observed");
+                                                 : "observed");
     reply_count(reply, view->holds);
     reply_count(reply, view->hold_replacements);
     put_single_use(reply, view);

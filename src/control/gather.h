@@ -30,7 +30,7 @@ struct gather_part {
     bool more;
     size_t place;
     uint64_t next; /* among objects that come and go: the number of the next one */
-    void *found; /* what the visitor leaves for gather_take, which may take it; for free() */
+    void *found;   /* what the visitor leaves for gather_take, which may take it; for free() */
 };
 
 /* A row costs about three microseconds. Fewer rows in a turn would make the answer slow, because

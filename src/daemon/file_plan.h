@@ -21,15 +21,15 @@ enum {
 };
 
 struct file_facts {
-    uint64_t limit;   /* RLIMIT_NOFILE */
-    uint64_t open;    /* files before the loops are made, the workers' listening sockets included */
+    uint64_t limit; /* RLIMIT_NOFILE */
+    uint64_t open;  /* files before the loops are made, the workers' listening sockets included */
     size_t workers;
     uint32_t max_nailed; /* as configured */
 };
 
 struct file_plan {
-    uint32_t clients; /* stream clients, at least one; a reload may ask for as many */
-    uint32_t nailed;  /* at least one for each worker */
+    uint32_t clients;       /* stream clients, at least one; a reload may ask for as many */
+    uint32_t nailed;        /* at least one for each worker */
     uint32_t upstream_each; /* connections and UDP queries of one worker, at least one; UDP queries
                                take FILE_UDP_MAX of them at most (net/file_count.h) */
 };

@@ -254,8 +254,7 @@ static bool may_store(const void *context, struct name name, const struct answer
 {
     const struct local_names *local = context;
 
-    return !local ||
-           (!local_names_has(local, name) && !local_block_changes(local, name, answer));
+    return !local || (!local_names_has(local, name) && !local_block_changes(local, name, answer));
 }
 
 /* The file may know names that are answered here since. */

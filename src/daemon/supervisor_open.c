@@ -68,8 +68,8 @@ static uint64_t open_files(const struct supervisor *supervisor)
     uint64_t count = 0;
 
     if (!folder)
-        return 3 + supervisor->worker_count *
-                       (2 * options->listen_count + options->listen_tls_count);
+        return 3 +
+               supervisor->worker_count * (2 * options->listen_count + options->listen_tls_count);
     while (readdir(folder))
         count++;
     closedir(folder);

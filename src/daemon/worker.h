@@ -40,7 +40,7 @@ struct worker_share {
     struct generation *generation; /* that they start with; read by workers_start() alone */
     struct cache *cache;
     struct nail_quota nail_quota;
-    uint32_t upstream_files; /* of each worker */
+    uint32_t upstream_files;             /* of each worker */
     struct tls_ticket_keys *ticket_keys; /* of TLS clients */
     struct tls_tickets *tickets;         /* of sessions with upstreams */
     struct watchers *watchers;           /* of queries */

@@ -137,12 +137,13 @@ struct build_query_options {
     uint16_t udp_size;
     const uint8_t *cookie; /* client cookie, with the server's after it when there is one */
     uint8_t cookie_len;    /* 0, 8 or 16 to 40 */
-    uint16_t pad_block;    /* the message is padded to a multiple of so many bytes (RFC 8467); 0: not.
-                              At most EDNS_PADDING_QUERY: BUILD_QUERY_MAX is made for it */
+    uint16_t pad_block; /* the message is padded to a multiple of so many bytes (RFC 8467); 0: not.
+                           At most EDNS_PADDING_QUERY: BUILD_QUERY_MAX is made for it */
 };
 
 enum {
-    BUILD_QUERY_MAX = 3 * 128, /* longest such query: 334 bytes with every option, and its padding */
+    BUILD_QUERY_MAX =
+        3 * 128, /* longest such query: 334 bytes with every option, and its padding */
 };
 
 /* Header, question and OPT in one go; the name's bytes as they are. Returns the length, or 0 when

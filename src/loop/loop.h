@@ -39,8 +39,8 @@ struct loop_turn {
 /* For loop_now() alone: reads the clock for this turn. */
 uint64_t loop_read_now(struct loop *loop);
 
-/* The instant of this turn in microseconds of base/clock.h, which counts while a laptop sleeps: read
- * at most once a turn, after the wait. For deadlines and TTLs. */
+/* The instant of this turn in microseconds of base/clock.h, which counts while a laptop sleeps:
+ * read at most once a turn, after the wait. For deadlines and TTLs. */
 static inline uint64_t loop_now(struct loop *loop)
 {
     uint64_t now_us = ((const struct loop_turn *)loop)->now_us;

@@ -32,7 +32,7 @@ struct watches {
     struct watch_set sets[WATCH_SETS];
     bool streams_wait; /* a set other than the prompt one has events, named or not */
     uint64_t turns;
-    unsigned behind; /* turns in a row that began with events left over */
+    unsigned behind;  /* turns in a row that began with events left over */
     struct list busy; /* struct watch */
 };
 

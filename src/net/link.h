@@ -56,9 +56,9 @@ struct link_options {
     struct tcp_options tcp;
     /* Bound of the write queue, sealed bytes included; a message that does not fit is ERR_LIMIT. */
     size_t max_unsent_bytes;
-    size_t room_at_bytes; /* 0: half of that */
+    size_t room_at_bytes;     /* 0: half of that */
     size_t max_message_bytes; /* longer ones arrive without their end; 0: LINK_MESSAGE_MAX */
-    struct tls *tls; /* NULL: plain. The link takes it, also on error. */
+    struct tls *tls;          /* NULL: plain. The link takes it, also on error. */
 };
 
 enum { LINK_MESSAGE_MAX = 65535 };

@@ -47,16 +47,16 @@ struct link {
     bool paused;
     bool awaits_more; /* link_await_more() */
     bool is_finished; /* we sent a FIN */
-    bool peer_done; /* close_notify came while the owner had paused, or messages before it wait */
+    bool peer_done;   /* close_notify came while the owner had paused, or messages before it wait */
     struct framing in;
     struct buf unread; /* bytes that were read but not handed out when the owner paused */
     struct buf out;
     size_t room_at_bytes;
     struct turn_end turn_end;
     uint64_t reads, writes, last_write_at, last_byte_at;
-    size_t held_bytes; /* as the owner was told */
+    size_t held_bytes;       /* as the owner was told */
     uint64_t writes_at_read; /* writes when the last read came */
-    uint64_t written; /* bytes that the kernel has taken */
+    uint64_t written;        /* bytes that the kernel has taken */
 };
 
 /* Messages may leave. */

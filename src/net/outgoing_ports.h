@@ -22,13 +22,13 @@ struct loop;
 enum {
     OUTGOING_PORT_FIRST = 1024,
     OUTGOING_PORT_LAST = 65535,
-    OUTGOING_PORT_SYSTEM = 0, /* the system draws */
+    OUTGOING_PORT_SYSTEM = 0,     /* the system draws */
     OUTGOING_PORT_DRAWS_MAX = 16, /* for one query, of ports that turn out to be taken */
 };
 
 struct outgoing_ports {
     uint64_t left_out[(OUTGOING_PORT_LAST + 1) / 64];
-    unsigned count; /* from OUTGOING_PORT_FIRST on, without those left out */
+    unsigned count;                     /* from OUTGOING_PORT_FIRST on, without those left out */
     uint16_t system_first, system_last; /* both 0: unknown, so the system never draws */
 };
 
@@ -51,7 +51,6 @@ uint16_t outgoing_ports_draw(const struct outgoing_ports *ports);
  * draws every port. *fallbacks, a counter of struct stats, counts the queries whose draws were
  * all taken; it must live as long as the loop. Does nothing when out of memory. Call it on the
  * loop's thread. */
-void outgoing_ports_use(struct loop *loop, const struct outgoing_ports *ports,
-                        uint64_t *fallbacks);
+void outgoing_ports_use(struct loop *loop, const struct outgoing_ports *ports, uint64_t *fallbacks);
 
 #endif

@@ -45,8 +45,8 @@ struct tcp {
     enum tcp_state state;
     bool paused;
     bool is_finished; /* we sent a FIN */
-    bool is_dialed;  /* and counts among the outgoing files */
-    bool wants_room; /* a write was partial */
+    bool is_dialed;   /* and counts among the outgoing files */
+    bool wants_room;  /* a write was partial */
     const struct tcp_handler *handler;
     void *owner;
     struct addr peer;

@@ -28,9 +28,9 @@
 enum {
     WAIT_AFTER_GIVE_US = 1000, /* a socket that was given back is used again two looks later */
     WAIT_US = 10 * 1000,       /* without one: others may free files at any time */
-    LOOKS = 3,          /* reuses of which the ports are compared */
-    TURNS_TO_DRAIN = 2, /* looks at the sockets: with the first one comes what had arrived */
-    DRAIN_MAX = 16,     /* datagrams thrown away at an idle socket, until it is closed instead */
+    LOOKS = 3,                 /* reuses of which the ports are compared */
+    TURNS_TO_DRAIN = 2,        /* looks at the sockets: with the first one comes what had arrived */
+    DRAIN_MAX = 16, /* datagrams thrown away at an idle socket, until it is closed instead */
 };
 
 enum { FAMILY_V4, FAMILY_V6, FAMILIES };
@@ -39,7 +39,7 @@ struct udp_sockets {
     struct stock_tenant tenant;
     struct list idle[FAMILIES]; /* the longest idle first */
     unsigned count[FAMILIES];
-    struct list waiting;   /* struct udp_waiter: there are no files */
+    struct list waiting; /* struct udp_waiter: there are no files */
     unsigned waiting_count;
     struct timer again;
     struct stock *stock;

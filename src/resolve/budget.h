@@ -31,7 +31,7 @@ enum {
     BUDGET_LOOKUPS_MAX = 24,
     BUDGET_RESTARTS_MAX = 6,
     BUDGET_ALIASES_MAX = 12,
-    BUDGET_TASKS_MAX = 16, /* that run for it at once */
+    BUDGET_TASKS_MAX = 16,     /* that run for it at once */
     BUDGET_ATTEMPTS_MAX = 32,  /* queries sent for all questions, to all servers */
     BUDGET_MINIMISED_MAX = 16, /* questions that show a part of a name; then names are
                                   shown whole, so that an alias to many labels costs one question */

@@ -29,11 +29,11 @@
 #include "dns/question.h"
 
 enum {
-    DELEGATION_SERVERS_MAX = 13,   /* as many as the root has; more are not looked at */
-    DELEGATION_ADDRS_MAX = 32,     /* of all servers */
-    DELEGATION_ADDRS_EACH_MAX = 8, /* of one server: one alone must not take all places */
-    DELEGATION_NAME_BYTES = 1024,  /* the zone's name and those of its servers */
-    DELEGATION_NONE = -1,          /* no server */
+    DELEGATION_SERVERS_MAX = 13,     /* as many as the root has; more are not looked at */
+    DELEGATION_ADDRS_MAX = 32,       /* of all servers */
+    DELEGATION_ADDRS_EACH_MAX = 8,   /* of one server: one alone must not take all places */
+    DELEGATION_NAME_BYTES = 1024,    /* the zone's name and those of its servers */
+    DELEGATION_NONE = -1,            /* no server */
     DELEGATION_UNMINTED = UINT8_MAX, /* the zone that named it is not known */
 };
 

@@ -117,7 +117,7 @@ static void hand_out_blocked(struct task *task, const struct answer *replaced,
     struct answer blocked;
     local_answer(&blocked, &tasks->local_space, tasks->local, &task->question, result,
                  replaced->stored_at);
-    tasks->local_space.bytes[2] &= (uint8_t)~(HEADER_AA >> 8); /* it is cached: cache/answer.h */
+    tasks->local_space.bytes[2] &= (uint8_t) ~(HEADER_AA >> 8); /* it is cached: cache/answer.h */
     blocked.ttl_s = blocked_ttl(tasks, &blocked, replaced);
     struct answer *copy = compose_dup(&blocked);
     uint8_t bytes[COMPOSE_FAILURE_MAX];

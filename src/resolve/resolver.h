@@ -111,7 +111,8 @@ void resolver_look(const struct resolver *resolver, const struct cache_key *key,
 /* The zones with upstreams, in the order of the configuration; borrowed until the next turn. */
 const struct routes *resolver_routes(const struct resolver *resolver);
 
-/* Whether others wait for the same answer, so that the task still has a waiter when this one leaves. */
+/* Whether others wait for the same answer, so that the task still has a waiter when this one
+ * leaves. */
 bool resolver_is_shared(const struct resolver *resolver, const struct waiter *waiter);
 
 /* The waiter's client is gone. The task goes on: others may join and the cache gains. */

@@ -29,8 +29,8 @@
 struct zone;
 
 struct scrub_rules {
-    const struct zone *zone;             /* whose servers answered */
-    const struct cache *cache;           /* bounds of TTLs */
+    const struct zone *zone;      /* whose servers answered */
+    const struct cache *cache;    /* bounds of TTLs */
     struct private_addrs private; /* addresses that are taken out */
     bool dnssec_ok;
     bool minimal_responses;

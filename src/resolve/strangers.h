@@ -29,16 +29,16 @@ enum {
     STRANGERS_MAX = 2048, /* questions to strangers at once, or half of all tasks if that is less */
     STRANGERS_LEAST = 64, /* but at least this many */
     STRANGERS_SHARE = 2,  /* the part of these that one zone, or one client, may have */
-    STRANGERS_SHARE_BAD = 8, /* that of a zone with a bad score: more than makes pressure */
-    STRANGERS_GREED = 4,  /* a zone or client with this part of them gives way before others */
+    STRANGERS_SHARE_BAD = 8,  /* that of a zone with a bad score: more than makes pressure */
+    STRANGERS_GREED = 4,      /* a zone or client with this part of them gives way before others */
     STRANGERS_PLACES = 1024,  /* of zones, and as many of clients; a power of two */
     STRANGERS_SCORE_MAX = 64, /* one is forgotten each second, and by each stranger that answers */
     STRANGERS_SCORE_DOUBT = 8,
     STRANGERS_SCORE_BAD = 32,
-    STRANGERS_TRIES_DOUBT = 3, /* queries of one question from STRANGERS_SCORE_DOUBT on */
-    STRANGERS_TRIES_BAD = 1,   /* from STRANGERS_SCORE_BAD on, under pressure */
-    STRANGERS_SAMPLE = 4,      /* and only one of this many questions is sent */
-    STRANGERS_PRESSURE = 16,   /* this part of the table waits for the zone's strangers */
+    STRANGERS_TRIES_DOUBT = 3,  /* queries of one question from STRANGERS_SCORE_DOUBT on */
+    STRANGERS_TRIES_BAD = 1,    /* from STRANGERS_SCORE_BAD on, under pressure */
+    STRANGERS_SAMPLE = 4,       /* and only one of this many questions is sent */
+    STRANGERS_PRESSURE = 16,    /* this part of the table waits for the zone's strangers */
     STRANGERS_PRESSURE_ALL = 4, /* or this part of it is in use */
 };
 

@@ -419,9 +419,8 @@ static bool enter_strangers(struct task *task, const struct delegation *cut, siz
 {
     struct tasks *tasks = task->tasks;
     bool are_all = strangers == task->met_count;
-    struct strangers_key key =
-        strangers_key(&tasks->strangers, minter_to_count(task, cut, are_all), delegation_zone(cut),
-                      task->client);
+    struct strangers_key key = strangers_key(&tasks->strangers, minter_to_count(task, cut, are_all),
+                                             delegation_zone(cut), task->client);
     struct strangers_ask *older =
         strangers_giving_way(&tasks->strangers, &key, loop_now(tasks->loop));
     if (older)
@@ -462,9 +461,8 @@ bool task_cut_hold(struct task *task, const struct step_ask_cut *ask)
     if (world)
         put_last(world, ips, count);
     if (world && count)
-        task->met_count =
-            (uint8_t)world->hold(world->context, ips, count, task->met, ARRAY_LEN(task->met),
-                                 &strangers);
+        task->met_count = (uint8_t)world->hold(world->context, ips, count, task->met,
+                                               ARRAY_LEN(task->met), &strangers);
     const struct upstreams *upstreams = task->tasks->upstreams;
     task->zone_full = !task->met_count && upstreams && upstreams_are_too_many(upstreams);
     if (!task->met_count || !may_ask_zone(task))

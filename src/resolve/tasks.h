@@ -35,11 +35,11 @@ enum {
     TASKS_SLAB = 32,            /* tasks allocated at once */
     TASK_LEADERS = 512,         /* a power of two */
     TASK_REFRESH_SHARE = 4, /* of all tasks, the part that may be refreshes: clients come first */
-    TASK_ZONE_SHARE = 4, /* of all tasks, the part that may ask one zone met in recursion at once,
-                            where it is alone; where other zones have much, of what they leave */
+    TASK_ZONE_SHARE = 4,   /* of all tasks, the part that may ask one zone met in recursion at once,
+                              where it is alone; where other zones have much, of what they leave */
     TASK_LINGER_SHARE = 4, /* of all tasks, the part that may wait for late answers (linger.h) */
-    TASK_SUB_SHARE = 2,  /* of all tasks, the part that may be subtasks: they have no client's
-                            bounds, so clients need room beside them */
+    TASK_SUB_SHARE = 2,    /* of all tasks, the part that may be subtasks: they have no client's
+                              bounds, so clients need room beside them */
 };
 
 /* All that a question may take: its own exchange and that of one more zone at their slowest, or
@@ -97,10 +97,10 @@ struct task {
     struct name asked_zone; /* whose servers these were; of the zone, or in the memory */
     struct upstream *met[DELEGATION_ADDRS_MAX]; /* held while they are asked */
     uint8_t met_count;
-    uint8_t tries; /* queries that it may send to these; 0: as many as an exchange may */
+    uint8_t tries;  /* queries that it may send to these; 0: as many as an exchange may */
     bool gives_way; /* to another question to strangers, when wait is due */
     struct strangers_ask strangers; /* in the table while some of met never answered */
-    uint64_t client; /* struct waiter.client of the question that it was started for */
+    uint64_t client;          /* struct waiter.client of the question that it was started for */
     uint16_t load_place;      /* of the zone asked, while met_count is set */
     bool has_no_server;       /* wait is for the end of an exchange without a server to ask */
     bool zone_full;           /* and why: too many ask that zone, or too many servers are asked */
@@ -139,13 +139,13 @@ struct tasks {
     struct task **buckets;
     size_t bucket_mask;
     size_t count, max;
-    size_t refreshing; /* tasks that are refreshes */
-    size_t sub_count;  /* subtasks */
+    size_t refreshing;      /* tasks that are refreshes */
+    size_t sub_count;       /* subtasks */
     struct list lingering;  /* struct task, the oldest first */
     size_t lingering_count; /* of these; count includes them */
-    unsigned traces;   /* that there are, held by tasks or their readers */
-    struct list idle;  /* free tasks */
-    struct list slabs; /* their memory */
+    unsigned traces;        /* that there are, held by tasks or their readers */
+    struct list idle;       /* free tasks */
+    struct list slabs;      /* their memory */
 
     struct retries retries; /* of refreshes */
 

@@ -24,7 +24,7 @@ struct idle_entry {
 };
 
 struct idle_order {
-    struct list all; /* the longest idle first, as in the buckets */
+    struct list all;                   /* the longest idle first, as in the buckets */
     struct list buckets[IDLE_BUCKETS]; /* by client */
 };
 

@@ -53,7 +53,7 @@ struct overload {
     uint64_t last_age_us;  /* the least of the window before */
     /* This window. */
     uint64_t began_at;
-    uint64_t least_age_us; /* of all reads */
+    uint64_t least_age_us;        /* of all reads */
     uint32_t asked, served, dead; /* datagrams; the last were dropped for their age */
     uint32_t counts[OVERLOAD_ROWS][OVERLOAD_COUNTERS];
     /* The average of counts, OVERLOAD_SMOOTH times: a queue that is read in bursts makes no small

@@ -119,8 +119,8 @@ static void answer_waiting(struct request *request, const struct answer *answer)
     struct tell_how how = {TELL_WAITED, request->asked_at, request->waiter.source};
     stats_histogram_add(&requests->stats->answer_latency,
                         loop_now(requests->loop) - request->asked_at);
-    send_answer(request->sink, &request->query, answer,
-                request->is_stream ? NULL : &request->path, &how);
+    send_answer(request->sink, &request->query, answer, request->is_stream ? NULL : &request->path,
+                &how);
     request_release(request);
 }
 
@@ -250,8 +250,7 @@ static struct request *hold(struct sink *sink, const struct query *query, uint64
 /* NULL when the query waits, else the error that it gets. bucket: NULL for a query of a stream. */
 static const struct query_error *start_waiting(struct sink *sink, const struct query *query,
                                                const struct cache_key *key,
-                                               const struct udp_path *path,
-                                               struct request **bucket)
+                                               const struct udp_path *path, struct request **bucket)
 {
     struct requests *requests = sink->requests;
     uint64_t client = server_quota_client(requests->quota, sink_client(sink, path));

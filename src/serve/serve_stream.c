@@ -119,8 +119,7 @@ static void accept_refused(struct serve_stream *serve, struct tcp *tcp, enum ser
 static void on_accept(void *owner, struct tcp *tcp)
 {
     struct serve_stream *serve = owner;
-    enum server_access access =
-        acl_find(serve->host.requests->options->access, tcp_peer(tcp));
+    enum server_access access = acl_find(serve->host.requests->options->access, tcp_peer(tcp));
     if (access == SERVER_ALLOW)
         accept_allowed(serve, tcp);
     else
@@ -130,8 +129,8 @@ static void on_accept(void *owner, struct tcp *tcp)
 static void on_end_due(struct timer *timer);
 
 enum err serve_stream_open(struct serve_stream **out, struct requests *requests,
-                           struct session_common *common,
-                           struct listen_socket *socket, struct tls_context *const *tls)
+                           struct session_common *common, struct listen_socket *socket,
+                           struct tls_context *const *tls)
 {
     struct serve_stream *serve = calloc(1, sizeof(*serve));
     if (!serve)

@@ -23,8 +23,8 @@ enum { SERVE_STREAM_END_US = 5 * 1000000 };
  * NULL for plain TCP; else it is where the context for new clients stands, which may change and
  * must be set before the loop runs. */
 MUST_USE enum err serve_stream_open(struct serve_stream **out, struct requests *requests,
-                                    struct session_common *common,
-                                    struct listen_socket *socket, struct tls_context *const *tls);
+                                    struct session_common *common, struct listen_socket *socket,
+                                    struct tls_context *const *tls);
 /* Closes the listener and every session; what waits gets no answer. *serve becomes NULL. */
 void serve_stream_close(struct serve_stream **serve);
 

@@ -76,8 +76,9 @@ static void note_read(struct serve_udp *serve)
         return;
     overload_note_read(&serve->overload, loop_now(serve->sink.requests->loop), age_us);
     if (before != OVERLOAD_SHEDDING && serve->overload.state == OVERLOAD_SHEDDING)
-        LOG_LIMITED(LOG_WARNING, "serve", "more queries come over UDP than can be served: the "
-                                          "clients that ask most lose some");
+        LOG_LIMITED(LOG_WARNING, "serve",
+                    "more queries come over UDP than can be served: the "
+                    "clients that ask most lose some");
 }
 
 static void on_batch_begin(void *owner)

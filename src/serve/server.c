@@ -28,8 +28,8 @@ struct server {
     struct turn_end look;              /* whether what ends has ended */
     void (*on_drained)(void *context); /* NULL: not draining, or told */
     void *context;
-    bool has_stopped;  /* draining: our own sockets take no new queries either */
-    struct timer last; /* the latest instant until which they do */
+    bool has_stopped;                /* draining: our own sockets take no new queries either */
+    struct timer last;               /* the latest instant until which they do */
     void (*on_ended)(void *context); /* of a reload; NULL: told */
     void *ended_context;
     struct tls_context *tls;    /* NULL: there are no TLS clients, or not yet */
@@ -76,8 +76,7 @@ static enum err open_listener(struct server *server, struct listen_slot *slot)
 {
     if (slot->stream.fd < 0)
         return ERR_OK;
-    return listener_open(&slot->listener, &server->requests, &server->sessions, slot,
-                         &server->tls);
+    return listener_open(&slot->listener, &server->requests, &server->sessions, slot, &server->tls);
 }
 
 enum err server_open(struct server **out, struct loop *loop, const struct server_options *options,

@@ -34,11 +34,11 @@ struct server_options {
     uint64_t client_idle_timeout_us;
     uint32_t max_clients;             /* stream connections in all, over all workers */
     uint32_t max_clients_per_address; /* likewise; of one client prefix, as all that follows */
-    uint64_t max_stream_memory; /* bytes that they hold, over all workers; 0: no bound */
+    uint64_t max_stream_memory;       /* bytes that they hold, over all workers; 0: no bound */
     uint32_t max_waiting;             /* client queries waiting for an upstream, over all workers */
     uint32_t max_waiting_per_client;
     uint64_t discard_timeout_us; /* of queries over UDP where many wait; 0: they wait for ever */
-    uint16_t client_prefix_v4; /* how many bits of an address make a client: client_prefix.h */
+    uint16_t client_prefix_v4;   /* how many bits of an address make a client: client_prefix.h */
     uint16_t client_prefix_v6;
     uint32_t rate_limit_qps;     /* over UDP without a cookie of ours; 0: no limit */
     uint32_t rate_limit_slip;    /* one in so many queries above it gets a small answer; 0: none */

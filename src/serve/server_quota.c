@@ -275,8 +275,7 @@ static uint32_t new_place(struct server_quota *quota, const struct client_place 
     else
         at = quota->unused_place++;
     MUST(at < quota->place_count);
-    quota->places[at] =
-        (struct place){.addr = cut->client, .kind = cut->kind, .next = PLACE_NONE};
+    quota->places[at] = (struct place){.addr = cut->client, .kind = cut->kind, .next = PLACE_NONE};
     return at;
 }
 

@@ -47,7 +47,7 @@ struct session {
     bool has_asked; /* a whole message came */
     bool has_left;  /* the client sent its FIN */
     uint64_t opened_at;
-    uint64_t last_until_at; /* last call: queries are taken until then; 0: not yet */
+    uint64_t last_until_at;     /* last call: queries are taken until then; 0: not yet */
     uint64_t reads_before_last; /* reads of the link when the last call began */
     uint64_t last_query_at;
     uint64_t idle_us;    /* after that; as it was then, since a reload may change it */
@@ -639,8 +639,7 @@ static enum err open_link(struct session *session, struct tcp **tcp)
     return link_accept(&session->link, loop_of(session), tcp, &options, &handler, session);
 }
 
-enum err session_open(struct session_host *host, struct tcp **tcp,
-                      const struct client_place *place)
+enum err session_open(struct session_host *host, struct tcp **tcp, const struct client_place *place)
 {
     struct session *session = session_new(host, place);
     if (!session) {

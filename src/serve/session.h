@@ -77,8 +77,8 @@ enum {
     SESSION_LAST_US = 50 * 1000,      /* for the queries of other clients, in the last call */
     SESSION_ROUND_US = 1 * 1000000,   /* more, for the first read of the last call to come round */
     SESSION_DRAIN_LINGER_US = 1 * 1000000,
-    SESSION_SPARED_US = 250 * 1000,   /* idle for less: no new client takes its place */
-    SESSION_DISPLACE_TRIES = 8,       /* sessions to look at, if all have a query in the kernel */
+    SESSION_SPARED_US = 250 * 1000, /* idle for less: no new client takes its place */
+    SESSION_DISPLACE_TRIES = 8,     /* sessions to look at, if all have a query in the kernel */
 };
 
 /* The state that all sessions of a worker share. */

@@ -40,8 +40,8 @@ static void change(struct stream_memory *memory, size_t from, size_t to)
     memory->held_bytes += to - from; /* wraps, and comes out right */
     STATS_ADD(memory->stats, stream_memory_bytes, to - from);
     memory->most_bytes = MAX(memory->most_bytes, memory->held_bytes);
-    size_t apart = MAX(memory->held_bytes, memory->told_bytes) -
-                   MIN(memory->held_bytes, memory->told_bytes);
+    size_t apart =
+        MAX(memory->held_bytes, memory->told_bytes) - MIN(memory->held_bytes, memory->told_bytes);
     if (apart < STREAM_MEMORY_STEP_BYTES)
         return;
     tell(memory);
@@ -107,8 +107,9 @@ static void sweep(struct stream_memory *memory)
         return;
     /* Each worker leaves the same share of what its clients hold. */
     size_t leave = (size_t)((double)memory->held_bytes * (double)(max - max / 8) / (double)all);
-    LOG_LIMITED(LOG_NOTICE, "serve", "resetting the stream clients that hold the most: "
-                                     "server.max-stream-memory is reached");
+    LOG_LIMITED(LOG_NOTICE, "serve",
+                "resetting the stream clients that hold the most: "
+                "server.max-stream-memory is reached");
     uint64_t now = loop_now(memory->loop);
     reset_clients(memory, lowest_class(memory, memory->held_bytes - leave, now), leave);
     tell(memory);
@@ -139,8 +140,8 @@ static void on_look_due(struct timer *timer)
 
 /* ---- clients ---- */
 
-void stream_memory_init(struct stream_memory *memory, struct loop *loop,
-                        struct server_quota *quota, struct stats *stats)
+void stream_memory_init(struct stream_memory *memory, struct loop *loop, struct server_quota *quota,
+                        struct stats *stats)
 {
     *memory = (struct stream_memory){.loop = loop, .quota = quota, .stats = stats};
     list_init(&memory->clients);

@@ -59,8 +59,8 @@ struct stream_memory {
 };
 
 /* All is borrowed. */
-void stream_memory_init(struct stream_memory *memory, struct loop *loop,
-                        struct server_quota *quota, struct stats *stats);
+void stream_memory_init(struct stream_memory *memory, struct loop *loop, struct server_quota *quota,
+                        struct stats *stats);
 /* After the last client has left. */
 void stream_memory_deinit(struct stream_memory *memory);
 /* A reload has changed the bound. */

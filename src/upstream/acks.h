@@ -4,10 +4,10 @@
 #define NAILUP_UPSTREAM_ACKS_H
 
 /*
- * Dead path or slow server? The peer's kernel acknowledges a query within a round trip, however long
- * its program thinks. So a query without an answer is looked at early: without an acknowledgement
- * the path is dead, with one the server is slow and gets health_hedge_us(). This module says when
- * to look. Peers that delay acknowledgements are given more time. Pure.
+ * Dead path or slow server? The peer's kernel acknowledges a query within a round trip, however
+ * long its program thinks. So a query without an answer is looked at early: without an
+ * acknowledgement the path is dead, with one the server is slow and gets health_hedge_us(). This
+ * module says when to look. Peers that delay acknowledgements are given more time. Pure.
  */
 
 #include <stdint.h>

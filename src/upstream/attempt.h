@@ -64,7 +64,7 @@ struct attempt {
     bool arrived; /* the peer's kernel acknowledged the query: its program is slow */
     bool with_edns, with_case, with_cookie;
     bool is_only; /* no other server can be asked: it gets more time before it is asked again */
-    bool plain; /* without EDNS, as the same question with it was not understood, or not heard */
+    bool plain;   /* without EDNS, as the same question with it was not understood, or not heard */
     bool has_cookie; /* the answer has ours, which nobody else knows */
     bool extra;      /* a probe beside the real attempt: its failure changes nothing */
     bool no_route;   /* it could not leave this machine */

@@ -109,13 +109,13 @@ struct conn {
     uint64_t since_at;     /* the state's begin */
     uint64_t until_at;     /* deadline of the state; 0: none */
     uint64_t dialed_at;
-    uint64_t tcp_us;         /* what TCP alone took; 0: not there yet */
+    uint64_t tcp_us; /* what TCP alone took; 0: not there yet */
     uint64_t ready_at;
-    uint64_t aged_at;   /* when max-age is over; 0: never */
-    uint64_t active_at; /* last query or byte */
-    uint64_t gap_us;    /* idle time before the query that is not answered yet; 0: none */
+    uint64_t aged_at;     /* when max-age is over; 0: never */
+    uint64_t active_at;   /* last query or byte */
+    uint64_t gap_us;      /* idle time before the query that is not answered yet; 0: none */
     uint64_t survived_us; /* the longest idle time after which an answer came */
-    uint32_t holding;   /* flights that are hold queries */
+    uint32_t holding;     /* flights that are hold queries */
     struct silence silence;
     uint64_t idle_limit_us; /* on_idle after so long; 0: never */
     uint64_t idle_again_at; /* on_idle has been called: not before this */

@@ -22,7 +22,7 @@
     CONN_STATE(PARKED, "parked", CONN_BIT(RESTING) | CONN_BIT(DIALING) | CONN_BIT(CLOSED),         \
                "waits for its turn to be dialled; no deadline")                                    \
     CONN_STATE(RESTING, "resting", CONN_BIT(PARKED) | CONN_BIT(CLOSED),                            \
-               "waits after a failure or for a bound on dials; until the instant it was given")             \
+               "waits after a failure or for a bound on dials; until the instant it was given")    \
     CONN_STATE(DIALING, "dialing", CONN_BIT(SECURING) | CONN_BIT(READY) | CONN_BIT(CLOSED),        \
                "the handshake of TCP is under way; connect-timeout")                               \
     CONN_STATE(SECURING, "securing", CONN_BIT(READY) | CONN_BIT(CLOSED),                           \
@@ -30,8 +30,8 @@
     CONN_STATE(READY, "ready", CONN_BIT(DRAINING) | CONN_BIT(CLOSED),                              \
                "takes queries; idle, age and stall are watched")                                   \
     CONN_STATE(DRAINING, "draining", CONN_BIT(CLOSED),                                             \
-               "takes no more queries and closes with its last answer; twice query-timeout, "       \
-               "or 30 s while a late answer is awaited")                                             \
+               "takes no more queries and closes with its last answer; twice query-timeout, "      \
+               "or 30 s while a late answer is awaited")                                           \
     CONN_STATE(CLOSED, "closed", 0, "gone")
 
 enum conn_state {

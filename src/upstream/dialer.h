@@ -8,9 +8,9 @@
  * with ten thousand nailed addresses, or the end of an outage, is therefore no burst of handshakes.
  *
  * Dials after a failure come last, use at most DIALER_AGAIN_MAX of the places, and begin at a rate
- * of at most DIALER_AGAIN_PER_S: ten thousand addresses that refuse cost no more than that, and dead
- * servers cannot hold up the others. A dial that succeeds gives its token back, so the rate bounds
- * failures and not the recovery from an outage.
+ * of at most DIALER_AGAIN_PER_S: ten thousand addresses that refuse cost no more than that, and
+ * dead servers cannot hold up the others. A dial that succeeds gives its token back, so the rate
+ * bounds failures and not the recovery from an outage.
  */
 
 #include <stdbool.h>

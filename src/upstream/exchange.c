@@ -445,8 +445,7 @@ static void ask_beside_streams(struct exchange *exchange)
 {
     timer_start(env_of(exchange)->loop, &exchange->wall, exchange->ends_at);
     int index = choose(exchange);
-    if (index < 0 || is_asked_by_datagram(exchange) ||
-        has_only_streams(exchange->group[index]))
+    if (index < 0 || is_asked_by_datagram(exchange) || has_only_streams(exchange->group[index]))
         return;
     if (ask(exchange, (unsigned)index, WAY_DATAGRAM, NULL))
         STATS_INC(env_of(exchange)->stats, upstream_retries_timeout);

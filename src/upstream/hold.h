@@ -17,12 +17,13 @@
 
 enum { HOLD_REQUESTS_MIN = 100 }; /* with fewer requests a connection, replacing it is cheaper */
 
-#define HOLD_DISTANCE_US US_PER_S            /* never a query within so long after another one */
-#define HOLD_MARGIN_MAX_US (5 * US_PER_S)    /* before the peer's limit; else a quarter of it */
-#define HOLD_SHORTEST_US (500 * US_PER_MS)   /* a limit below is not worth holding against */
-#define HOLD_UNANSWERED_MAX 3                /* hold queries in a row without an answer */
-#define HOLD_UNUSED_US (600 * US_PER_S)      /* RFC 7766 section 6.2.3: how long a server that
-                                                recursion met is held after its last query */
+#define HOLD_DISTANCE_US US_PER_S          /* never a query within so long after another one */
+#define HOLD_MARGIN_MAX_US (5 * US_PER_S)  /* before the peer's limit; else a quarter of it */
+#define HOLD_SHORTEST_US (500 * US_PER_MS) /* a limit below is not worth holding against */
+#define HOLD_UNANSWERED_MAX 3              /* hold queries in a row without an answer */
+#define HOLD_UNUSED_US                                                                             \
+    (600 * US_PER_S) /* RFC 7766 section 6.2.3: how long a server that                             \
+                        recursion met is held after its last query */
 
 enum hold_step {
     HOLD_WAIT,    /* look again when it has been idle for again_us */

@@ -19,10 +19,10 @@
 
 enum { KEEPALIVE_ZEROS = 2 }; /* on fresh connections in a row, until the address is left alone */
 
-#define KEEPALIVE_FRESH_US (10 * US_PER_S)      /* a connection is fresh when it is younger */
-#define KEEPALIVE_PAUSE_US (10 * US_PER_S)      /* the first pause; each further one doubles */
+#define KEEPALIVE_FRESH_US (10 * US_PER_S) /* a connection is fresh when it is younger */
+#define KEEPALIVE_PAUSE_US (10 * US_PER_S) /* the first pause; each further one doubles */
 #define KEEPALIVE_PAUSE_MAX_US (300 * US_PER_S)
-#define KEEPALIVE_FORGET_US (900 * US_PER_S)    /* after the last zero, until it is forgotten */
+#define KEEPALIVE_FORGET_US (900 * US_PER_S) /* after the last zero, until it is forgotten */
 
 struct keepalive {
     uint32_t zeros;   /* on fresh connections in a row */

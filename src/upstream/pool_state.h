@@ -38,8 +38,8 @@ struct pool {
     struct list waiting; /* struct pool_waiter, oldest first */
     uint32_t waiting_count;
     uint32_t patient_count; /* of those, the patient ones */
-    bool nailing;    /* wishes to keep options->connections open */
-    uint32_t places; /* of these, granted by the quota */
+    bool nailing;           /* wishes to keep options->connections open */
+    uint32_t places;        /* of these, granted by the quota */
     bool
         must_earn; /* its places: nobody wants it, it was met, as a hostile zone may name anybody */
     bool earned;   /* a connection became ready, and not too many dials failed since */
@@ -53,20 +53,20 @@ struct pool {
     struct acks acks;
     struct segment segment;
     struct idle_limit idle_limit;
-    bool asleep;               /* idled out where nothing is held: dialled with the next query */
-    uint32_t hold_unanswered;  /* hold queries in a row */
-    uint64_t holds;            /* hold queries sent */
-    uint64_t hold_answer_us;   /* the time that the last answer to one took; 0: none came */
+    bool asleep;              /* idled out where nothing is held: dialled with the next query */
+    uint32_t hold_unanswered; /* hold queries in a row */
+    uint64_t holds;           /* hold queries sent */
+    uint64_t hold_answer_us;  /* the time that the last answer to one took; 0: none came */
     uint64_t hold_replacements;
     uint8_t *hold_zone; /* NULL: hold queries ask for the servers of the root */
     uint8_t hold_zone_len;
     uint64_t made_at;
-    struct timer tend_later; /* a nailed place could not be had: try again */
+    struct timer tend_later;  /* a nailed place could not be had: try again */
     struct timer redial_soon; /* patient waiters: dial although the place rests */
-    struct timer serve_soon; /* there may be room for those who wait */
-    uint64_t dialed_at;      /* last dial */
-    uint64_t dial_us;        /* smoothed time of a dial */
-    uint64_t tcp_us;         /* the same of TCP alone; 0: not measured */
+    struct timer serve_soon;  /* there may be room for those who wait */
+    uint64_t dialed_at;       /* last dial */
+    uint64_t dial_us;         /* smoothed time of a dial */
+    uint64_t tcp_us;          /* the same of TCP alone; 0: not measured */
     struct single_use single;
     struct pace dial_pace; /* of handshakes of TLS, of dials towards a single-use server */
     struct pace idle_pace; /* of dials to a peer whose idle limit is very short */

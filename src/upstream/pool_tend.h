@@ -50,8 +50,8 @@ void pool_dial(struct pool *pool, struct conn *conn);
 /* Gives the places of the quota back. */
 void pool_give_places(struct pool *pool);
 
-/* A connection is silent, or a handshake of TLS was: large packets may be lost on the way, so the next
- * dials announce small segments (segment.h). */
+/* A connection is silent, or a handshake of TLS was: large packets may be lost on the way, so the
+ * next dials announce small segments (segment.h). */
 void pool_note_stall(struct pool *pool);
 
 #endif

@@ -71,8 +71,8 @@ struct health *upstream_health(struct upstream *upstream, bool over_stream)
     return over_stream ? &upstream->stream : &upstream->udp;
 }
 
-/* No connection that is open and heard from lately. A dial takes seconds to fail where nothing comes
- * back, so silence is known long before. */
+/* No connection that is open and heard from lately. A dial takes seconds to fail where nothing
+ * comes back, so silence is known long before. */
 static bool lacks_stream(const struct upstream *upstream)
 {
     return pool_choice_lack(&upstream->pool.conns) != POOL_FULL;

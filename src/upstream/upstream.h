@@ -25,8 +25,8 @@
 /* How long a server is given up that was silent through a whole exchange, unless it answers. */
 #define UPSTREAM_GIVEN_UP_US (10 * US_PER_S)
 
-/* Datagrams that stand in for a stream are sent again at least so often (or once in the usual answer
- * time): each question that still waits must notice when the path is back. */
+/* Datagrams that stand in for a stream are sent again at least so often (or once in the usual
+ * answer time): each question that still waits must notice when the path is back. */
 #define UPSTREAM_RTO_INSTEAD_US (800 * US_PER_MS)
 
 /* An upstream without a working stream is expected back for so long after its last answer. */

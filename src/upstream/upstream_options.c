@@ -37,11 +37,10 @@ bool upstream_options_equal(const struct upstream_options *a, const struct upstr
 {
     return a->transport == b->transport && a->fallback == b->fallback && a->nailed == b->nailed &&
            a->prewarm == b->prewarm && a->hold == b->hold &&
-           a->case_randomisation == b->case_randomisation &&
-           a->cookies == b->cookies && a->connections == b->connections &&
-           a->max_connections == b->max_connections && a->max_in_flight == b->max_in_flight &&
-           a->max_requests == b->max_requests && a->max_age_us == b->max_age_us &&
-           a->idle_timeout_us == b->idle_timeout_us &&
+           a->case_randomisation == b->case_randomisation && a->cookies == b->cookies &&
+           a->connections == b->connections && a->max_connections == b->max_connections &&
+           a->max_in_flight == b->max_in_flight && a->max_requests == b->max_requests &&
+           a->max_age_us == b->max_age_us && a->idle_timeout_us == b->idle_timeout_us &&
            a->connect_timeout_us == b->connect_timeout_us &&
            a->query_timeout_us == b->query_timeout_us &&
            a->stall_timeout_us == b->stall_timeout_us &&

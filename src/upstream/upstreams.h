@@ -161,7 +161,7 @@ struct upstream_view {
     struct addr addr;
     const char *transport;
     bool nailed; /* its connections are kept open, now */
-    bool ill; /* others are asked first, as its answers would come late or not at all */
+    bool ill;    /* others are asked first, as its answers would come late or not at all */
     uint32_t ready, dialing, draining, resting;
     uint32_t in_flight;
     uint64_t queries, answers; /* attempts sent and answers taken, all transports */
@@ -193,8 +193,9 @@ void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstre
 
 /*
  * The two above in parts, so that no query waits for thousands: each call shows at most `most`
- * upstreams and looks at UPSTREAMS_WALK_MAX. A zeroed walk begins with the oldest upstream, and each
- * call goes on where the last one ended, whatever came or went meanwhile. True: there are more.
+ * upstreams and looks at UPSTREAMS_WALK_MAX. A zeroed walk begins with the oldest upstream, and
+ * each call goes on where the last one ended, whatever came or went meanwhile. True: there are
+ * more.
  */
 enum { UPSTREAMS_WALK_MAX = 4096 };
 struct upstreams_walk {

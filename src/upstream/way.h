@@ -12,12 +12,12 @@
 
 /* Which ways of asking are open to one attempt. */
 enum way {
-    WAY_ANY,      /* as the upstream prefers, with its fallback */
-    WAY_STREAM,   /* over a stream only: truncated or untrusted over UDP */
-    WAY_OWN,      /* over the upstream's own stream, waiting for it: all else is closed */
+    WAY_ANY,       /* as the upstream prefers, with its fallback */
+    WAY_STREAM,    /* over a stream only: truncated or untrusted over UDP */
+    WAY_OWN,       /* over the upstream's own stream, waiting for it: all else is closed */
     WAY_ELSEWHERE, /* a hedge: not on the silent connection, but on the next one where UDP may not
                       take its place */
-    WAY_DATAGRAM /* not over the upstream's streams: they have their share of the question */
+    WAY_DATAGRAM   /* not over the upstream's streams: they have their share of the question */
 };
 
 /* Sends by the best way that is open; not over the connection to be avoided (may be NULL). True:

@@ -250,8 +250,7 @@ static bool do_check_counts(struct play *play)
            is(play, "ready", (uint64_t)play->world.stats.upstream_ready) &&
            is(play, "in_flight", (uint64_t)play->world.stats.upstream_in_flight) &&
            is(play, "cold", (uint64_t)play->world.stats.upstream_cold_queries) &&
-           is(play, "forged", (uint64_t)play->world.stats.upstream_forged) &&
-           opened_most(play);
+           is(play, "forged", (uint64_t)play->world.stats.upstream_forged) && opened_most(play);
 }
 
 const struct play_verb play_stream_verbs[] = {

@@ -270,8 +270,8 @@ static void flip_case(uint8_t *message, size_t len)
 }
 
 /* message has room for any. Returns its length. */
-static size_t adjust(struct world *world, const struct entry *entry, uint8_t *message,
-                     size_t len, struct span query)
+static size_t adjust(struct world *world, const struct entry *entry, uint8_t *message, size_t len,
+                     struct span query)
 {
     bool is_ours = world->script->is_ours;
     if (len < HEADER_LEN)

@@ -34,7 +34,7 @@ struct udp_server {
     uint8_t *slot; /* malloc'd per reserve: writing beyond it, or later, is seen by ASan */
     struct turn_end turn_end;
     bool in_batch, closed;
-    bool is_left; /* others share it; nothing is read any more */
+    bool is_left;                  /* others share it; nothing is read any more */
     void (*on_quiet)(void *owner); /* it ends */
     struct fake_event end;
     uint64_t dropped;
@@ -413,8 +413,7 @@ void acceptor_finish(struct acceptor **acceptor)
 
     MUST(!finishing->accepting && !finishing->socket.is_shared);
     for (struct list *node; (node = list_take_first(&finishing->backlog)) != NULL;)
-        finishing->on_accept(finishing->owner,
-                             fake_conn_accept(fake_conn_of_backlog_node(node)));
+        finishing->on_accept(finishing->owner, fake_conn_accept(fake_conn_of_backlog_node(node)));
     acceptor_close(acceptor);
 }
 

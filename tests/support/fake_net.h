@@ -56,13 +56,13 @@ struct fake_net_counts {
     uint64_t dial_errors; /* and those that did not */
     uint64_t udp_queries; /* calls of udp_query_open() that returned ERR_OK */
     uint64_t udp_errors;
-    uint64_t tcp_writes;    /* calls of tcp_write() that moved bytes */
+    uint64_t tcp_writes;           /* calls of tcp_write() that moved bytes */
     uint64_t tcp_acknowledgements; /* calls of tcp_acknowledge() */
-    uint64_t tcp_reads;     /* calls of on_bytes */
-    size_t open_conns;      /* struct tcp that are not closed by us */
-    size_t open_queries;    /* struct udp_query likewise */
-    size_t open_listeners;  /* udp_servers and acceptors */
-    size_t most_open_conns; /* high-water marks */
+    uint64_t tcp_reads;            /* calls of on_bytes */
+    size_t open_conns;             /* struct tcp that are not closed by us */
+    size_t open_queries;           /* struct udp_query likewise */
+    size_t open_listeners;         /* udp_servers and acceptors */
+    size_t most_open_conns;        /* high-water marks */
     size_t most_open_queries;
     uint64_t udp_batches;    /* batches handed to udp_servers */
     uint64_t late_datagrams; /* came for a udp_query that had been closed */

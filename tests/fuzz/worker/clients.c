@@ -21,8 +21,9 @@ static struct addr here(uint16_t port)
 static struct addr client_addr(unsigned client)
 {
     char text[40];
-    const char *net = client == CLIENT_REFUSED ? "127.66" : client == CLIENT_DENIED ? "127.67"
-                                                                                    : "127.0";
+    const char *net = client == CLIENT_REFUSED  ? "127.66"
+                      : client == CLIENT_DENIED ? "127.67"
+                                                : "127.0";
     snprintf(text, sizeof(text), "%s.0.%u@%u", net, 10 + client / 2, UDP_PORT + client);
     return fake_addr(text);
 }
@@ -93,8 +94,8 @@ void clients_ask_udp(struct stage *stage, unsigned client, const struct wish *wi
     struct clients *clients = &stage->clients;
     struct addr to = here(53), from = client_addr(client);
     bool is_allowed = client < CLIENT_REFUSED;
-    clients->last_len = build(stage, wish, NULL, client, is_allowed, is_allowed, clients->last,
-                              &clients->last_id);
+    clients->last_len =
+        build(stage, wish, NULL, client, is_allowed, is_allowed, clients->last, &clients->last_id);
     clients->last_client = client;
     fake_client_udp_send(stage->net, &to, &from, span_of(clients->last, clients->last_len));
 }
@@ -189,8 +190,8 @@ void clients_ask_half(struct stage *stage, unsigned place, const struct wish *wi
         return;
     clients_send_rest(stage, place);
     bool is_calm = client->is_calm && client->is_allowed && first >= CLIENTS_HALF_MAX;
-    size_t len = build(stage, wish, client->conn, place, client->is_allowed, is_calm, message + 2,
-                       &id);
+    size_t len =
+        build(stage, wish, client->conn, place, client->is_allowed, is_calm, message + 2, &id);
     put_u16(message, (uint16_t)len);
     len += 2;
     first = MIN(first, len);

@@ -26,8 +26,8 @@ enum {
 struct stream_client {
     struct fake_conn *conn; /* NULL: none */
     bool is_allowed;
-    bool is_calm;    /* it has always read what came, and sent only whole queries */
-    bool has_ended;  /* it will not ask any more */
+    bool is_calm;                   /* it has always read what came, and sent only whole queries */
+    bool has_ended;                 /* it will not ask any more */
     uint8_t half[CLIENTS_HALF_MAX]; /* the rest of a message that it has begun to send */
     size_t half_len;
 };

@@ -464,7 +464,7 @@ void far_allow(struct far *far, const struct plan *plan)
 void far_speak_tls(struct far *far, unsigned how)
 {
     static const enum fake_tls_trouble troubles[] = {
-        FAKE_TLS_FINE,    FAKE_TLS_FINE,  FAKE_TLS_FINE,  FAKE_TLS_STALL, FAKE_TLS_FIN,
+        FAKE_TLS_FINE,    FAKE_TLS_FINE,  FAKE_TLS_FINE,   FAKE_TLS_STALL, FAKE_TLS_FIN,
         FAKE_TLS_GARBAGE, FAKE_TLS_PLAIN, FAKE_TLS_REFUSE, FAKE_TLS_RST,
     };
     const struct tls_cert *good = plans_certificate(), *other = plans_other_certificate();

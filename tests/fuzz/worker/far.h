@@ -23,8 +23,8 @@ enum mood {
     MOOD_HONEST,
     MOOD_DUPLICATE,
     MOOD_PIECES,
-    MOOD_KEEPALIVE, /* RFC 7828: the parameter in units of 100 ms */
-    MOOD_TRUNCATED, /* over UDP */
+    MOOD_KEEPALIVE,      /* RFC 7828: the parameter in units of 100 ms */
+    MOOD_TRUNCATED,      /* over UDP */
     MOOD_WRONG_ID_FIRST, /* a forged answer before the honest one */
     MOOD_WRONG_QUESTION_FIRST,
     MOOD_POISON, /* records that nobody asked for beside the honest ones */
@@ -35,7 +35,7 @@ enum mood {
     MOOD_WRONG_QUESTION,
     MOOD_OTHER_CASE,
     MOOD_GARBAGE,
-    MOOD_CUT,     /* fewer bytes than it should have */
+    MOOD_CUT, /* fewer bytes than it should have */
     MOOD_TRUNCATED_ALWAYS,
     MOOD_NO_EDNS,    /* FORMERR for EDNS */
     MOOD_DROPS_EDNS, /* silence for EDNS */
@@ -43,7 +43,7 @@ enum mood {
     MOOD_REFUSES, /* ICMP, or a reset */
     MOOD_CLOSE_AFTER,
     MOOD_RESET_AFTER,
-    MOOD_CLOSES, /* without an answer */
+    MOOD_CLOSES,  /* without an answer */
     MOOD_UNASKED, /* messages that nobody asked for */
     /* A resolver believes a server about its own zone, so live plays do without these. */
     MOOD_FIRST_FALSE,
@@ -65,7 +65,7 @@ struct far {
     struct fake_server *server;
     uint32_t max_requests;        /* that the plan allows a connection */
     uint32_t former_max_requests; /* the most that any plan before allowed */
-    bool is_anchor; /* the server of its zones that always works in a live play */
+    bool is_anchor;               /* the server of its zones that always works in a live play */
     enum mood mood;
     uint8_t param;
     unsigned left; /* answers in this mood; 0: until healed */

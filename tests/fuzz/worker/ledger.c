@@ -31,8 +31,7 @@ static void end(struct ledger *ledger, struct asked *asked, enum asked_state sta
 
 static void skip_ended(struct ledger *ledger)
 {
-    while (ledger->oldest != ledger->next &&
-           ledger->asked[ledger->oldest].state != ASKED_WAITING)
+    while (ledger->oldest != ledger->next && ledger->asked[ledger->oldest].state != ASKED_WAITING)
         ledger->oldest = after(ledger->oldest);
 }
 
@@ -44,8 +43,7 @@ static void give_up(struct stage *stage, struct asked *asked)
     if (ledger->unanswered > rules_drops(stage))
         stage_fail(stage, "query %u of %llu us is lost: %llu without an answer, %llu are counted",
                    (unsigned)(asked - ledger->asked), (unsigned long long)asked->at_us,
-                   (unsigned long long)ledger->unanswered,
-                   (unsigned long long)rules_drops(stage));
+                   (unsigned long long)ledger->unanswered, (unsigned long long)rules_drops(stage));
 }
 
 struct asked *ledger_ask(struct stage *stage, uint16_t *id)

@@ -68,8 +68,8 @@ struct asked *ledger_ask(struct stage *stage, uint16_t *id);
 struct name ledger_name(const struct asked *asked, uint8_t out[NAME_WIRE_MAX]);
 
 /* A message has come over UDP (conn is NULL) or over conn. */
-void ledger_take(struct stage *stage, struct span answer, struct fake_conn *conn,
-                 uint16_t client, uint64_t at_us);
+void ledger_take(struct stage *stage, struct span answer, struct fake_conn *conn, uint16_t client,
+                 uint64_t at_us);
 
 /* The connection is over, or its client reads no more. */
 void ledger_release(struct stage *stage, const struct fake_conn *conn);

@@ -43,15 +43,14 @@ const struct plan plans[] = {
     {.name = "strict",
      .is_tls = true,
      .is_strict = true,
-     .yaml = SERVER("") CACHE "tcp-upstream-keepalive: [10.1.0.0/16]\n"
-                              "upstream: {ca-bundle: CA-FILE, max-requests: 100}\n"
-         FORWARD_TLS("")},
+     .yaml =
+         SERVER("") CACHE "tcp-upstream-keepalive: [10.1.0.0/16]\n"
+                          "upstream: {ca-bundle: CA-FILE, max-requests: 100}\n" FORWARD_TLS("")},
     {.name = "opportunistic",
      .is_tls = true,
      .yaml = SERVER("") CACHE "tcp-upstream-keepalive: [10.1.0.0/16]\n"
                               "upstream: {profile: opportunistic, early-data: yes,"
-                              " max-requests: 30}\n"
-         FORWARD_TLS("")},
+                              " max-requests: 30}\n" FORWARD_TLS("")},
     {.name = "recursion", .recurses = true, .yaml = SERVER("") CACHE RECURSION("")},
     {.name = "nailed recursion",
      .recurses = true,
@@ -61,12 +60,12 @@ const struct plan plans[] = {
     {.name = "mixed",
      .recurses = true,
      .yaml = SERVER("") CACHE
-         "tcp-upstream-keepalive: [10.1.0.1]\n"
-         "forward-zones:\n"
-         "  - {name: fwd, upstreams: [10.1.0.1, 10.1.0.2], first: yes}\n"
-         "stub-zones:\n"
-         "  - {name: stub, upstreams: [10.3.0.1, 10.3.0.2], first: yes}\n" RECURSION(
-             ", priming: no, private-addresses: [192.168.0.0/16]")},
+     "tcp-upstream-keepalive: [10.1.0.1]\n"
+     "forward-zones:\n"
+     "  - {name: fwd, upstreams: [10.1.0.1, 10.1.0.2], first: yes}\n"
+     "stub-zones:\n"
+     "  - {name: stub, upstreams: [10.3.0.1, 10.3.0.2], first: yes}\n" RECURSION(
+         ", priming: no, private-addresses: [192.168.0.0/16]")},
     {.name = "tight",
      .is_bounded = true,
      .yaml = SERVER("  max-waiting: 12\n"
@@ -75,15 +74,16 @@ const struct plan plans[] = {
                     "  max-clients-per-address: 2\n"
                     "  client-idle-timeout: 1s\n"
                     "  rate-limit: {queries-per-second: 20, slip: 2, clients: 8}\n"
-                    "  rotate-answers: yes\n")
-         "cache: {size: 1MiB, serve-stale: 0s, max-ttl: 30s, failure-ttl: 1s}\n"
-         "upstream: {transport: tcp, max-connections: 2, max-in-flight: 4, query-timeout: 500ms,"
-         " stall-timeout: 1s}\n" FORWARD("")},
+                    "  rotate-answers: yes\n") "cache: {size: 1MiB, serve-stale: 0s, max-ttl: 30s, "
+                                               "failure-ttl: 1s}\n"
+                                               "upstream: {transport: tcp, max-connections: 2, "
+                                               "max-in-flight: 4, query-timeout: 500ms,"
+                                               " stall-timeout: 1s}\n" FORWARD("")},
     {.name = "dot",
      .serves_tls = true,
-     .yaml = SERVER(SERVER_TLS) "cache: {size: 1MiB, stale-answer-timeout: 0s}\n"
-                                "upstream: {transport: tcp, idle-timeout: 1s, max-requests: 1}\n"
-         FORWARD("")},
+     .yaml = SERVER(
+         SERVER_TLS) "cache: {size: 1MiB, stale-answer-timeout: 0s}\n"
+                     "upstream: {transport: tcp, idle-timeout: 1s, max-requests: 1}\n" FORWARD("")},
 };
 const size_t plan_count = ARRAY_LEN(plans);
 

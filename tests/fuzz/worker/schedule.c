@@ -350,7 +350,7 @@ static void step_machine(struct schedule *schedule)
 static void step_time(struct schedule *schedule)
 {
     static const uint64_t times_us[] = {
-        0,      100,     500,      1000,     3000,     10000,    30000,     100000,
+        0,      100,     500,     1000,    3000,    10000,    30000,    100000,
         300000, 1000000, 2000000, 4000000, 9000000, 31000000, 90000000, 600000000,
     };
     uint8_t how = take(schedule);
@@ -363,13 +363,13 @@ typedef void (*schedule_step)(struct schedule *schedule);
 
 /* A step that is listed more than once happens more often. */
 static const schedule_step steps[] = {
-    step_ask,     step_ask,     step_ask,   step_ask,      step_burst,   step_burst,
-    step_traffic, step_traffic, step_time,  step_time,     step_time,    step_time,
-    step_time,    step_time,    step_time,  step_time,     step_connect, step_pipeline,
-    step_pipeline, step_half,   step_act,   step_garbage,  step_repeat,  step_mood,
-    step_mood,    step_mood,    step_moods, step_dials,    step_udp,     step_latency,
-    step_tls,     step_conn,    step_conn,  step_end_conns, step_heal,   step_reload,
-    step_network, step_machine, step_greedy,
+    step_ask,      step_ask,     step_ask,    step_ask,       step_burst,   step_burst,
+    step_traffic,  step_traffic, step_time,   step_time,      step_time,    step_time,
+    step_time,     step_time,    step_time,   step_time,      step_connect, step_pipeline,
+    step_pipeline, step_half,    step_act,    step_garbage,   step_repeat,  step_mood,
+    step_mood,     step_mood,    step_moods,  step_dials,     step_udp,     step_latency,
+    step_tls,      step_conn,    step_conn,   step_end_conns, step_heal,    step_reload,
+    step_network,  step_machine, step_greedy,
 };
 
 static void play(struct schedule *schedule)

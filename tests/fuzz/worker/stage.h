@@ -32,7 +32,7 @@
 struct stage {
     const struct plan *plan;
     uint64_t plan_since; /* the instant of the last reload, or of the start */
-    bool is_live;          /* one server of each zone always works: nothing may be lost */
+    bool is_live;        /* one server of each zone always works: nothing may be lost */
     struct loop *loop;
     struct fake_net *net;
     struct stats stats;

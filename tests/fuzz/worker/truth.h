@@ -37,7 +37,7 @@ enum truth_zone {
 
 /* Servers by number; their addresses are in truth_servers. */
 enum {
-    SERVER_FORWARDERS = 0, /* four that resolve everything */
+    SERVER_FORWARDERS = 0,     /* four that resolve everything */
     SERVER_FORWARDERS_TLS = 4, /* the same four over TLS */
     SERVER_ROOT = 8,
     SERVER_COUNT = 26,

@@ -19,8 +19,7 @@ static uint64_t all_files(const struct file_facts *facts, const struct file_plan
 static void test_limits_that_fit_stay_as_configured(void **state)
 {
     (void)state;
-    struct file_facts facts = {
-        .limit = 262144, .open = 20, .workers = 8, .max_nailed = 1000};
+    struct file_facts facts = {.limit = 262144, .open = 20, .workers = 8, .max_nailed = 1000};
     struct file_plan plan = file_plan_make(&facts);
     assert_in_range(plan.clients, 130000, 131072);
     assert_int_equal(plan.nailed, 1000);
@@ -30,8 +29,7 @@ static void test_limits_that_fit_stay_as_configured(void **state)
 static void test_clients_get_half_of_the_rest(void **state)
 {
     (void)state;
-    struct file_facts facts = {
-        .limit = 1024, .open = 7, .workers = 2, .max_nailed = 1000};
+    struct file_facts facts = {.limit = 1024, .open = 7, .workers = 2, .max_nailed = 1000};
     struct file_plan plan = file_plan_make(&facts);
     assert_in_range(plan.clients, 450, 500);
     assert_in_range(plan.upstream_each, 220, 250);
@@ -48,7 +46,7 @@ static void test_every_share_fits_and_none_is_empty(void **state)
         struct file_facts facts = {.limit = limit,
                                    .open = 3 + 4 * workers,
                                    .workers = workers,
-                                  
+
                                    .max_nailed = 1000};
         struct file_plan plan = file_plan_make(&facts);
         assert_true(plan.clients >= 1 && plan.upstream_each >= 1 && plan.nailed >= workers);
@@ -60,8 +58,7 @@ static void test_every_share_fits_and_none_is_empty(void **state)
 static void test_no_limit_counts_as_a_large_one(void **state)
 {
     (void)state;
-    struct file_facts facts = {
-        .limit = UINT64_MAX, .open = 7, .workers = 2, .max_nailed = 100000};
+    struct file_facts facts = {.limit = UINT64_MAX, .open = 7, .workers = 2, .max_nailed = 100000};
     struct file_plan plan = file_plan_make(&facts);
     assert_true(plan.clients > 1000000);
     assert_int_equal(plan.nailed, 100000);

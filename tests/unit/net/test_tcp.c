@@ -248,9 +248,9 @@ static void test_an_idle_udp_socket_makes_room_for_a_dial(void **state)
     int fd = plain_socket(SOCK_DGRAM, "127.0.0.1@0", &server);
 
     outgoing_files_limit(end->seen.loop, 1);
-    assert_int_equal(udp_query_open(&query, end->seen.loop, &server, &any, text("query"), &handler,
-                                    end),
-                     ERR_OK);
+    assert_int_equal(
+        udp_query_open(&query, end->seen.loop, &server, &any, text("query"), &handler, end),
+        ERR_OK);
     udp_query_close(&query);
     close(dial_plain(end, &no_options));
     tcp_close(&end->tcp);
@@ -647,8 +647,8 @@ static void test_a_client_is_read_before_those_that_bring_much_at_once(void **st
     struct listen_socket socket = listen_at(LISTEN_TCP, &addr);
     int fds[CLIENTS];
 
-    assert_int_equal(
-        acceptor_open(&end->acceptor, end->seen.loop, &socket, on_accept_client, end), ERR_OK);
+    assert_int_equal(acceptor_open(&end->acceptor, end->seen.loop, &socket, on_accept_client, end),
+                     ERR_OK);
     client_count = 0;
     for (unsigned i = 0; i < CLIENTS; i++)
         fds[i] = connect_client(end, acceptor_local(end->acceptor));

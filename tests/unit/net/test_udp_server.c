@@ -19,7 +19,7 @@ struct end {
     bool close_at_once;
     struct udp_path last_path;
     unsigned open_batches, batches;
-    uint64_t most_age_us; /* of a batch */
+    uint64_t most_age_us;  /* of a batch */
     struct udp_path spoil; /* answers go this way first */
 };
 

@@ -87,8 +87,8 @@ static void test_of_strangers_a_group_has_fewer_and_all_have_their_turn(void **s
     }
     upstreams_are_strangers = true;
     for (unsigned round = 0; round < 1000; round++) {
-        size_t count = met_hold(&recursion, NULL, ips, ARRAY_LEN(ips), group, ARRAY_LEN(group),
-                                &strangers);
+        size_t count =
+            met_hold(&recursion, NULL, ips, ARRAY_LEN(ips), group, ARRAY_LEN(group), &strangers);
         assert_int_equal(count, MET_STRANGERS_MAX);
         for (size_t i = 0; i < count; i++)
             seen |= UINT64_C(1) << (uintptr_t)group[i];

@@ -94,7 +94,8 @@ static int set_up(void **state)
     tasks.loop = loop;
     tasks.cache = cache;
     tasks.stats = &stats;
-    tasks.routes = routes_new(ZONES(&zones, "."), NULL, &(struct route_strategies){.forward = &scripted});
+    tasks.routes =
+        routes_new(ZONES(&zones, "."), NULL, &(struct route_strategies){.forward = &scripted});
     turn_end_init(&tasks.deliver, on_turn_end);
     list_init(&waiter.node);
     waiter.on_answer = on_client_answer;

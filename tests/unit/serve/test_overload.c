@@ -114,8 +114,7 @@ static void test_the_level_stays_above_nothing(void **state)
 {
     (void)state;
     for (int i = 0; i < 200; i++) {
-        overload_note_read(&overload, now += OVERLOAD_WINDOW_US,
-                           OVERLOAD_OLD_US + 1 + (uint64_t)i);
+        overload_note_read(&overload, now += OVERLOAD_WINDOW_US, OVERLOAD_OLD_US + 1 + (uint64_t)i);
         for (unsigned k = 0; overload_is_on(&overload) && k < 200; k++)
             overload_drops(&overload, client_of(k % 20));
     }
@@ -205,8 +204,8 @@ static void run_batch(struct worker *worker)
 static uint64_t percentile_99(const struct worker *worker)
 {
     unsigned seen = 0, age = 0;
-    while (age < AGES - 1 && (seen += worker->by_age[age]) * UINT64_C(100) <
-                                 worker->outcome.served * UINT64_C(99))
+    while (age < AGES - 1 &&
+           (seen += worker->by_age[age]) * UINT64_C(100) < worker->outcome.served * UINT64_C(99))
         age++;
     return age * US_PER_MS;
 }

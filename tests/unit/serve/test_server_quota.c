@@ -429,7 +429,7 @@ static void test_a_connection_may_count_for_another_client(void **state)
     assert_int_equal(server_quota_clients(quota), 3);
     assert_false(take(1)); /* all are taken */
     give(3);
-    assert_true(take(1));  /* the first client has room again */
+    assert_true(take(1)); /* the first client has room again */
     give(1);
     assert_true(take(2));
     held = place(1, PLACE_ALLOWED);

@@ -7,7 +7,7 @@
 
 enum {
     MANY = 5000,
-    QUERY_BYTES = 42, /* "hit.example" with its two length bytes */
+    QUERY_BYTES = 42,        /* "hit.example" with its two length bytes */
     READ_QUERIES_MAX = 1500, /* the receive buffer of a client says so */
 };
 

@@ -201,8 +201,8 @@ static void drop(struct stream_memory_client *client)
 static void hold(struct stream_memory *memory, struct holder *holders, size_t count, size_t bytes)
 {
     for (size_t i = 0; i < count; i++) {
-        holders[i] = (struct holder){.client = {.progress_at = never, .reset = drop},
-                                     .memory = memory};
+        holders[i] =
+            (struct holder){.client = {.progress_at = never, .reset = drop}, .memory = memory};
         stream_memory_join(memory, &holders[i].client);
         stream_memory_hold(memory, &holders[i].client, bytes);
     }

@@ -11,7 +11,7 @@ struct peer_script {
     bool notimp;       /* NOTIMP without OPT to type-less odd names ("o...") */
     bool drops_edns;   /* says nothing to whatever has an OPT */
     bool bare_formerr; /* FORMERR, a header alone, to whatever has an OPT */
-    bool swallows; /* never answers over streams */
+    bool swallows;     /* never answers over streams */
     uint64_t delay_us;
     unsigned with_opt, without_opt;
 };
@@ -446,7 +446,8 @@ static void test_exchange_a_slow_server_whose_streams_fall_silent_is_asked_over_
 }
 
 /* Its usual answer time is longer than a question may wait. */
-static void test_exchange_an_erratic_server_whose_streams_fall_silent_is_asked_over_udp(void **state)
+static void
+test_exchange_an_erratic_server_whose_streams_fall_silent_is_asked_over_udp(void **state)
 {
     (void)state;
     struct fixture f;
@@ -484,7 +485,8 @@ int main(void)
         cmocka_unit_test(test_exchange_a_server_back_over_udp_alone_is_found),
         cmocka_unit_test(test_exchange_waiting_for_room_is_not_cold),
         cmocka_unit_test(test_exchange_a_slow_server_whose_streams_fall_silent_is_asked_over_udp),
-        cmocka_unit_test(test_exchange_an_erratic_server_whose_streams_fall_silent_is_asked_over_udp),
+        cmocka_unit_test(
+            test_exchange_an_erratic_server_whose_streams_fall_silent_is_asked_over_udp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -560,8 +560,7 @@ static void test_walks_that_take_turns_see_each_that_stays_once(void **state)
     for (unsigned come = 0; is_more[0] || is_more[1];) {
         for (int i = 0; i < 2; i++) {
             if (is_more[i])
-                is_more[i] =
-                    upstreams_some(world.upstreams, &walks[i], most[i], mark, seen[i]);
+                is_more[i] = upstreams_some(world.upstreams, &walks[i], most[i], mark, seen[i]);
         }
         for (unsigned now = 0; now < 20 && come < COME; now++) /* as many of the first ones go */
             meet_many(&world, GO + STAY + come++, 1);

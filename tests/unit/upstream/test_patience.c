@@ -247,8 +247,8 @@ static void test_patience_is_not_held_up_by_dials_to_dead_servers(void **state)
     world_close(&f.world);
 }
 
-/* The path is dark for two seconds, and a firewall there has forgotten the connection. That is silent
- * and not proved dead yet, but dials go on. */
+/* The path is dark for two seconds, and a firewall there has forgotten the connection. That is
+ * silent and not proved dead yet, but dials go on. */
 static void test_patience_dials_on_beside_a_silent_connection(void **state)
 {
     (void)state;
@@ -307,7 +307,8 @@ static void test_patience_is_not_for_a_question_that_ends_connections(void **sta
     world_close(&f.world);
 }
 
-/* All packets are dropped, and the connection does not know. It is replaced as soon as some pass. */
+/* All packets are dropped, and the connection does not know. It is replaced as soon as some pass.
+ */
 static void test_patience_dials_beside_a_connection_that_is_dead(void **state)
 {
     (void)state;

@@ -376,8 +376,9 @@ static void test_pool_dead_upstreams_do_not_delay_the_dials_of_others(void **sta
 enum { MANY_REFUSING = 3000 / WORLD_DEAR };
 
 /* Nailed addresses of which none listens. */
-static void open_refusing(struct world *world, struct fake_peer **peers, struct upstream **upstreams,
-                          size_t count, const struct upstream_options *options)
+static void open_refusing(struct world *world, struct fake_peer **peers,
+                          struct upstream **upstreams, size_t count,
+                          const struct upstream_options *options)
 {
     char text[32];
     world_open(world);

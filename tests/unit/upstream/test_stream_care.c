@@ -340,8 +340,8 @@ static void test_stream_a_lost_segment_teaches_nothing(void **state)
     world_close(&f.world);
 }
 
-/* A path that drops packets above 600 bytes: an answer to "b..." is larger, and nothing that follows
- * it on its stream arrives. Answers over UDP are truncated. */
+/* A path that drops packets above 600 bytes: an answer to "b..." is larger, and nothing that
+ * follows it on its stream arrives. Answers over UDP are truncated. */
 static void behind_a_narrow_path(void *owner, const struct fake_ask *ask,
                                  struct fake_answer *answer)
 {

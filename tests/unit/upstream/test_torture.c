@@ -442,7 +442,7 @@ static size_t count_holds(const struct torture *torture)
     size_t count = 0;
     for (int i = 0; i < UPSTREAMS; i++)
         LIST_EACH(node, &torture->upstreams[i]->pool.conns)
-        count += LIST_ITEM(node, struct conn, node)->holding;
+    count += LIST_ITEM(node, struct conn, node)->holding;
     return count;
 }
 
