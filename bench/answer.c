@@ -35,8 +35,8 @@ static void put_text(struct draft *draft, uint32_t ttl_s, bool big, uint64_t has
 }
 
 /* The name of a server below the queried name: "ns" or "mx" and a pointer. */
-static void put_host(struct draft *draft, const char *label, uint16_t owner, uint16_t type,
-                     uint32_t ttl_s)
+static void answer_put_host(struct draft *draft, const char *label, uint16_t owner, uint16_t type,
+                            uint32_t ttl_s)
 {
     bool is_mx = type == WIRE_TYPE_MX;
     draft_record(draft, owner, type, ttl_s, is_mx ? 7 : 5);
@@ -53,7 +53,7 @@ static void put_host(struct draft *draft, const char *label, uint16_t owner, uin
 
 /* The alias points to "target" in the top-level domain of the name; returns the owner of what
  * follows. */
-static uint16_t put_alias(struct draft *draft, uint16_t zone, uint32_t ttl_s)
+static uint16_t answer_put_alias(struct draft *draft, uint16_t zone, uint32_t ttl_s)
 {
     draft_record(draft, DRAFT_QUESTION, WIRE_TYPE_CNAME, ttl_s, 9);
     uint16_t target = (uint16_t)(0xC000 | (draft->p - draft->start));
@@ -71,7 +71,7 @@ static void put_answers(struct draft *draft, const struct wire_query *query,
     uint64_t hash = hash_bytes(query->lower, query->name_len, 0);
     uint16_t owner = DRAFT_QUESTION;
     if (wishes->alias && query->type != WIRE_TYPE_CNAME)
-        owner = put_alias(draft, zone, ttl_s);
+        owner = answer_put_alias(draft, zone, ttl_s);
     switch (query->type) {
     case WIRE_TYPE_A:
     case WIRE_TYPE_AAAA:
@@ -83,16 +83,16 @@ static void put_answers(struct draft *draft, const struct wire_query *query,
         break;
     case WIRE_TYPE_CNAME:
         if (wishes->alias)
-            put_alias(draft, zone, ttl_s);
+            answer_put_alias(draft, zone, ttl_s);
         break;
     case WIRE_TYPE_NS:
-        put_host(draft, "ns", owner, WIRE_TYPE_NS, ttl_s);
+        answer_put_host(draft, "ns", owner, WIRE_TYPE_NS, ttl_s);
         break;
     case WIRE_TYPE_PTR:
-        put_host(draft, "pt", owner, WIRE_TYPE_PTR, ttl_s);
+        answer_put_host(draft, "pt", owner, WIRE_TYPE_PTR, ttl_s);
         break;
     case WIRE_TYPE_MX:
-        put_host(draft, "mx", owner, WIRE_TYPE_MX, ttl_s);
+        answer_put_host(draft, "mx", owner, WIRE_TYPE_MX, ttl_s);
         break;
     case WIRE_TYPE_SOA:
         draft_soa(draft, owner, ttl_s);
@@ -155,8 +155,8 @@ static void put_edns(struct draft *draft, const struct answer_style *style,
     put_u16(len, (uint16_t)(draft->p - len - 2));
 }
 
-static enum rcode judge(const struct answer_style *style, const struct wire_query *query,
-                        const struct wishes *wishes, bool is_stream, const struct addr *from)
+static enum rcode answer_judge(const struct answer_style *style, const struct wire_query *query,
+                               const struct wishes *wishes, bool is_stream, const struct addr *from)
 {
     if (query->edns_version != 0)
         return RCODE_BADVERS;
@@ -251,7 +251,7 @@ struct answer answer_make(const struct answer_style *style, struct span message,
     struct draft draft = {.start = out};
     put_question(&draft, message, &query, &wishes, style->lower_case);
     uint8_t *after_question = draft.p;
-    struct verdict_flags is = {.rcode = judge(style, &query, &wishes, is_stream, from),
+    struct verdict_flags is = {.rcode = answer_judge(style, &query, &wishes, is_stream, from),
                                .is_authoritative = style->authoritative,
                                .has_recursion = !style->authoritative};
     if (style->place && is.rcode == wishes.rcode)

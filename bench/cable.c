@@ -50,7 +50,7 @@ static void deliver_due(struct cable *cable)
     }
 }
 
-static int64_t wait_us(const struct cable *cable)
+static int64_t cable_wait_us(const struct cable *cable)
 {
     uint64_t next = cable_line_next_us(&cable->line), now = clock_now_us();
     if (next == UINT64_MAX)
@@ -58,10 +58,10 @@ static int64_t wait_us(const struct cable *cable)
     return next > now ? (int64_t)(next - now) : 0;
 }
 
-static void run(struct cable *cable)
+static void cable_run(struct cable *cable)
 {
     while (!cable->stopping) {
-        poller_turn(cable->poller, wait_us(cable), &cable->now_us);
+        poller_turn(cable->poller, cable_wait_us(cable), &cable->now_us);
         deliver_due(cable);
     }
 }
@@ -71,13 +71,13 @@ struct stopper {
     struct cable *cable;
 };
 
-static void on_signal(struct watch *watch, uint32_t events)
+static void cable_on_signal(struct watch *watch, uint32_t events)
 {
     (void)events;
     CONTAINER_OF(watch, struct stopper, watch)->cable->stopping = true;
 }
 
-static enum err watch_signals(struct stopper *stopper, struct cable *cable)
+static enum err cable_watch_signals(struct stopper *stopper, struct cable *cable)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -85,7 +85,8 @@ static enum err watch_signals(struct stopper *stopper, struct cable *cable)
     sigaddset(&set, SIGINT);
     sigprocmask(SIG_BLOCK, &set, NULL);
     stopper->cable = cable;
-    stopper->watch = (struct watch){.fd = signalfd(-1, &set, SFD_CLOEXEC), .on_ready = on_signal};
+    stopper->watch =
+        (struct watch){.fd = signalfd(-1, &set, SFD_CLOEXEC), .on_ready = cable_on_signal};
     return poller_add(cable->poller, &stopper->watch, EPOLLIN);
 }
 
@@ -98,13 +99,13 @@ static void take_precedence(void)
     sched_setscheduler(0, SCHED_FIFO, &param);
 }
 
-static enum err start(struct cable *cable, struct stopper *stopper)
+static enum err cable_start(struct cable *cable, struct stopper *stopper)
 {
     enum err err = poller_open(&cable->poller);
     if (!err)
         err = poller_add(cable->poller, &cable->tun, EPOLLIN);
     if (!err)
-        err = watch_signals(stopper, cable);
+        err = cable_watch_signals(stopper, cable);
     if (!err && cable->use_stdin)
         err = cable_control_open(cable);
     if (err)
@@ -112,7 +113,7 @@ static enum err start(struct cable *cable, struct stopper *stopper)
     return err;
 }
 
-static void print_ready(const struct cable *cable)
+static void cable_print_ready(const struct cable *cable)
 {
     const uint8_t *here = (const uint8_t *)&cable->line.ends.here;
     const uint8_t *there = (const uint8_t *)&cable->line.ends.there;
@@ -145,12 +146,12 @@ int cable_main(int argc, char **argv)
         fprintf(stderr, "nailup-bench cable: %s\n", why);
         return 1;
     }
-    enum err err = start(&cable, &stopper);
+    enum err err = cable_start(&cable, &stopper);
     if (!err) {
         take_precedence();
         cable_stats_reset(&cable);
-        print_ready(&cable);
-        run(&cable);
+        cable_print_ready(&cable);
+        cable_run(&cable);
     }
     if (!err && cable.json) {
         cable_stats_json(&cable, stdout);

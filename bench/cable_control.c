@@ -67,7 +67,7 @@ void cable_stats_json(struct cable *cable, FILE *out)
 }
 
 /* False: the answer has been written to out. */
-static bool do_one(struct cable *cable, const char *word, FILE *out)
+static bool cable_control_do_one(struct cable *cable, const char *word, FILE *out)
 {
     if (strcmp(word, "stats") == 0)
         cable_stats_json(cable, out);
@@ -86,7 +86,8 @@ static bool do_one(struct cable *cable, const char *word, FILE *out)
     return false;
 }
 
-static bool do_set(struct cable *cable, const char *name, const char *value, FILE *out)
+static bool cable_control_do_set(struct cable *cable, const char *name, const char *value,
+                                 FILE *out)
 {
     char why[CABLE_WHY_MAX];
     if (cable_set(&cable->line.settings, name, value, why))
@@ -95,15 +96,15 @@ static bool do_set(struct cable *cable, const char *name, const char *value, FIL
     return false;
 }
 
-static void answer_line(struct cable *cable, char *line, FILE *out)
+static void cable_control_answer_line(struct cable *cable, char *line, FILE *out)
 {
     char *words[WORDS_MAX];
     int count = words_split(line, words, WORDS_MAX);
     bool ok = false;
     if (count == 1)
-        ok = do_one(cable, words[0], out);
+        ok = cable_control_do_one(cable, words[0], out);
     else if (count == 2)
-        ok = do_set(cable, words[0], words[1], out);
+        ok = cable_control_do_set(cable, words[0], words[1], out);
     else
         fputs("error: no such command; try help", out);
     fputs(ok ? "ok\n" : "\n", out);
@@ -117,7 +118,7 @@ static void stop_listening(struct cable_control *control)
     control->watch.fd = -1;
 }
 
-static void on_input(struct watch *watch, uint32_t events)
+static void cable_control_on_input(struct watch *watch, uint32_t events)
 {
     struct cable_control *control = CONTAINER_OF(watch, struct cable_control, watch);
     (void)events;
@@ -131,7 +132,7 @@ static void on_input(struct watch *watch, uint32_t events)
     char *start = control->line, *end;
     while ((end = strchr(start, '\n'))) {
         *end = '\0';
-        answer_line(control->cable, start, stdout);
+        cable_control_answer_line(control->cable, start, stdout);
         start = end + 1;
     }
     control->len = (size_t)(control->line + control->len - start);
@@ -150,7 +151,7 @@ enum err cable_control_open(struct cable *cable)
         return ERR_NO_MEMORY;
     cable->control = control;
     control->cable = cable;
-    control->watch = (struct watch){.fd = STDIN_FILENO, .on_ready = on_input};
+    control->watch = (struct watch){.fd = STDIN_FILENO, .on_ready = cable_control_on_input};
     return poller_add(cable->poller, &control->watch, EPOLLIN);
 }
 

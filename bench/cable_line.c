@@ -48,7 +48,7 @@ void cable_line_spare(struct cable_line *line, struct cable_packet *packet)
     line->spare = packet;
 }
 
-static bool is_lost(const struct cable_line *line)
+static bool cable_line_is_lost(const struct cable_line *line)
 {
     return line->settings.loss_percent > 0 &&
            (double)rand_u32() < line->settings.loss_percent / 100 * 4294967296.0;
@@ -76,7 +76,7 @@ static bool is_taken(struct cable_line *line, struct cable_packet *packet)
     counters->bytes += packet->len;
     if (!cable_packet_turn(&line->ends, packet->bytes, packet->len))
         return counters->foreign++, false;
-    if (is_lost(line))
+    if (cable_line_is_lost(line))
         return counters->lost++, false;
     if (delay_line_count(&line->line) >= line->queue_max)
         return counters->dropped_full++, false;

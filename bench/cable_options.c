@@ -108,7 +108,7 @@ static void take_name(struct cable *cable, const char *name)
     strcpy(cable->device.name, name);
 }
 
-static void take_setting(struct cable *cable, const char *name)
+static void cable_options_take_setting(struct cable *cable, const char *name)
 {
     char why[CABLE_WHY_MAX];
     if (!cable_set(&cable->line.settings, name, optarg ? optarg : "on", why))
@@ -132,7 +132,7 @@ static void take(struct cable *cable, int option, const char *name)
     else if (option == 'j')
         cable->json = true;
     else if (option == 's')
-        take_setting(cable, name);
+        cable_options_take_setting(cable, name);
     else
         option_wrong("cable", "that is not an option of it");
 }

@@ -79,7 +79,7 @@ static bool send_batch(struct load *load, uint32_t count)
 }
 
 /* Open loop; the time until the next query is due, in microseconds. */
-static int64_t send_due(struct load *load)
+static int64_t load_send_due(struct load *load)
 {
     uint64_t now_ns = clock_now_ns();
     uint64_t due = due_count(load, now_ns), last = load->issued + SENT_PER_TURN_MAX;
@@ -119,7 +119,7 @@ static void show_progress(struct load *load, struct progress *progress, uint64_t
 }
 
 /* One turn, at most wait_us long, and the sweep when it is due. */
-static void turn(struct load *load, int64_t wait_us, uint64_t *sweep_at_ns)
+static void load_turn(struct load *load, int64_t wait_us, uint64_t *sweep_at_ns)
 {
     poller_turn(load->poller, wait_us, &load->now_us);
     uint64_t now_ns = clock_now_ns();
@@ -137,13 +137,13 @@ static void send_rest(struct load *load, uint64_t *sweep_at_ns)
     if (load->options.is_closed_loop)
         return;
     while (load->issued < due && clock_now_ns() < give_up_ns) {
-        send_due(load);
-        turn(load, load->issued < due ? 1000 : 0, sweep_at_ns);
+        load_send_due(load);
+        load_turn(load, load->issued < due ? 1000 : 0, sweep_at_ns);
     }
     load->counters.unsent = due - MIN(due, load->issued);
 }
 
-static struct load_figures run(struct load *load)
+static struct load_figures load_run(struct load *load)
 {
     struct progress progress = {.next_ns = load->start_ns + PROGRESS_NS};
     struct reading begin = {0};
@@ -157,15 +157,15 @@ static struct load_figures run(struct load *load)
         }
         int64_t wait_us = SWEEP_NS / 1000;
         if (!load->options.is_closed_loop)
-            wait_us = MIN(wait_us, send_due(load));
-        turn(load, MIN(wait_us, (int64_t)((load->stop_ns - now_ns) / 1000)), &sweep_at_ns);
+            wait_us = MIN(wait_us, load_send_due(load));
+        load_turn(load, MIN(wait_us, (int64_t)((load->stop_ns - now_ns) / 1000)), &sweep_at_ns);
         show_progress(load, &progress, now_ns);
     }
     struct reading end = read_figures(load);
     load->is_sending = false;
     send_rest(load, &sweep_at_ns);
     while (load->in_flight)
-        turn(load, SWEEP_NS / 1000, &sweep_at_ns);
+        load_turn(load, SWEEP_NS / 1000, &sweep_at_ns);
     return difference(&begin, &end);
 }
 
@@ -190,7 +190,7 @@ static void set_clock(struct load *load)
     load->stop_ns = load->count_from_ns + (uint64_t)(load->options.duration_s * 1e9);
 }
 
-static void raise_file_limit(void)
+static void load_raise_file_limit(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -212,7 +212,7 @@ static enum err set_up_tls(struct load *load)
 }
 
 /* Only idle connections: says how many there are as soon as that is known, and at the end. */
-static enum err hold(struct load *load)
+static enum err load_hold(struct load *load)
 {
     printf("standing %llu\n", (unsigned long long)load_idle_count(load).standing);
     fflush(stdout);
@@ -234,7 +234,7 @@ static enum err measure(struct load *load, bool *has_measured)
         load->is_sending = true;
         fill_all(load);
     }
-    struct load_figures figures = run(load);
+    struct load_figures figures = load_run(load);
     *has_measured = true;
     load_report_end_progress(load);
     load_report(load, &figures);
@@ -250,7 +250,7 @@ int load_main(int argc, char **argv)
     latency_init(&load.lag);
     latency_init(&load.shakes);
     latency_init(&load.interval);
-    raise_file_limit();
+    load_raise_file_limit();
     enum err err = poller_open(&load.poller);
     if (!err && load.options.is_tls)
         err = set_up_tls(&load);
@@ -258,7 +258,7 @@ int load_main(int argc, char **argv)
         err = load_idle_open(&load);
     bool has_measured = false;
     if (!err)
-        err = load.options.is_hold ? hold(&load) : measure(&load, &has_measured);
+        err = load.options.is_hold ? load_hold(&load) : measure(&load, &has_measured);
     if (err)
         fprintf(stderr, "nailup-bench load: cannot reach the server: %s\n", err_str(err));
     else if (load.tls_why[0])

@@ -72,7 +72,7 @@ static bool send_plain(struct idle_conn *conn, struct span bytes)
 }
 
 /* A handshake's flight and a query always fit the socket's buffer. */
-static bool flush(struct idle_conn *conn)
+static bool load_idle_flush(struct idle_conn *conn)
 {
     if (!conn->tls || buf_len(&conn->tls->wire) == 0)
         return true;
@@ -88,7 +88,8 @@ static bool ask(struct idle_conn *conn)
     put_u16(framed, (uint16_t)len);
     conn->state = IDLE_ASKING;
     struct span bytes = span_of(framed, len + 2);
-    return conn->tls ? tls_stream_write(conn->tls, bytes) && flush(conn) : send_plain(conn, bytes);
+    return conn->tls ? tls_stream_write(conn->tls, bytes) && load_idle_flush(conn)
+                     : send_plain(conn, bytes);
 }
 
 /* Counts bytes until the answer is whole; what it says does not matter here. */
@@ -111,7 +112,7 @@ static bool take_tls(struct idle_conn *conn, struct span bytes)
     tls_stream_feed(conn->tls, bytes);
     while ((n = tls_stream_read(conn->tls, plain, sizeof(plain))) > 0)
         take_plain(conn, plain, (size_t)n);
-    bool ok = tls_stream_settle(conn->tls) && n == 0 && flush(conn);
+    bool ok = tls_stream_settle(conn->tls) && n == 0 && load_idle_flush(conn);
     if (!ok || conn->state != IDLE_DIALING || conn->tls->status != TLS_OPEN)
         return ok;
     tls_client_on_open(conn->load->tls, conn->tls);
@@ -119,7 +120,7 @@ static bool take_tls(struct idle_conn *conn, struct span bytes)
     return ask(conn);
 }
 
-static bool on_input(struct idle_conn *conn)
+static bool load_idle_on_input(struct idle_conn *conn)
 {
     static uint8_t wire[WIRE_BYTES];
     ssize_t n = recv(conn->watch.fd, wire, WIRE_BYTES, 0);
@@ -138,7 +139,7 @@ static bool on_connected(struct idle_conn *conn)
     poller_change(conn->load->poller, &conn->watch, EPOLLIN);
     if (!conn->tls)
         return ask(conn);
-    return tls_stream_shake(conn->tls) == 0 && flush(conn);
+    return tls_stream_shake(conn->tls) == 0 && load_idle_flush(conn);
 }
 
 static void on_ready(struct watch *watch, uint32_t events)
@@ -150,7 +151,7 @@ static void on_ready(struct watch *watch, uint32_t events)
     if (events & EPOLLOUT)
         ok = !(events & (EPOLLERR | EPOLLHUP)) && on_connected(conn);
     if (ok && events & (EPOLLIN | EPOLLERR | EPOLLHUP))
-        ok = on_input(conn);
+        ok = load_idle_on_input(conn);
     if (!ok)
         conn_over(conn);
 }

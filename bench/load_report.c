@@ -54,7 +54,7 @@ static void put_latency(struct json *json, const char *key, const struct latency
     json_close(json, '}');
 }
 
-static void put_counters(struct json *json, const struct load_counters *counters)
+static void load_report_put_counters(struct json *json, const struct load_counters *counters)
 {
     json_u64(json, "sent", counters->sent);
     json_u64(json, "answered", counters->answered);
@@ -71,22 +71,23 @@ static void put_counters(struct json *json, const struct load_counters *counters
     json_close(json, '}');
 }
 
-static double ratio(uint64_t a, uint64_t b)
+static double load_report_ratio(uint64_t a, uint64_t b)
 {
     return b ? (double)a / (double)b : 0;
 }
 
 /* Of connections since the start, warm-up included. */
-static void put_stream(struct json *json, const struct load *load)
+static void load_report_put_stream(struct json *json, const struct load *load)
 {
     const struct load_counters *counters = &load->counters;
     if (!load->options.is_stream)
         return;
-    json_number(json, "queries_per_write", ratio(load->sent_in_all, counters->writes));
-    json_number(json, "answers_per_read", ratio(load->answered_in_all, counters->reads));
+    json_number(json, "queries_per_write", load_report_ratio(load->sent_in_all, counters->writes));
+    json_number(json, "answers_per_read",
+                load_report_ratio(load->answered_in_all, counters->reads));
 }
 
-static void put_tls(struct json *json, const struct load *load)
+static void load_report_put_tls(struct json *json, const struct load *load)
 {
     if (!load->tls)
         return;
@@ -147,9 +148,9 @@ static void report_json(const struct load *load, const struct load_figures *figu
     json_number(&json, "seconds", figures->seconds);
     json_u64(&json, "connections", options->connections);
     json_u64(&json, "in_flight", options->in_flight);
-    put_counters(&json, &load->counters);
-    put_stream(&json, load);
-    put_tls(&json, load);
+    load_report_put_counters(&json, &load->counters);
+    load_report_put_stream(&json, load);
+    load_report_put_tls(&json, load);
     put_idle(&json, load);
     json_number(&json, "qps", qps(figures));
     put_latency(&json, "latency_us", &load->latency);
@@ -221,8 +222,8 @@ static void print_streams(const struct load *load)
     const struct load_counters *counters = &load->counters;
     if (load->options.is_stream && !load->options.is_hold)
         printf("batches      %.1f queries per write, %.1f answers per read\n",
-               ratio(load->sent_in_all, counters->writes),
-               ratio(load->answered_in_all, counters->reads));
+               load_report_ratio(load->sent_in_all, counters->writes),
+               load_report_ratio(load->answered_in_all, counters->reads));
     if (load->tls)
         print_tls(load);
     if (load->options.idle)

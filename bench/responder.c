@@ -63,7 +63,7 @@ bool responder_delay(struct responder *responder, const struct delayed_answer *l
     return false;
 }
 
-static void send_due(struct responder *responder)
+static void responder_send_due(struct responder *responder)
 {
     struct delayed *item;
     while ((item = delay_line_take(&responder->line, responder->now_us))) {
@@ -90,7 +90,7 @@ static void sweep(struct responder *responder, uint64_t *sweep_at)
         responder_tcp_sweep(responder->listeners[i]);
 }
 
-static int64_t wait_us(const struct responder *responder, uint64_t sweep_at)
+static int64_t responder_wait_us(const struct responder *responder, uint64_t sweep_at)
 {
     uint64_t next = delay_line_next_us(&responder->line), now = clock_now_us();
     if (responder->options.tcp_idle_ms)
@@ -100,12 +100,12 @@ static int64_t wait_us(const struct responder *responder, uint64_t sweep_at)
     return next > now ? (int64_t)(next - now) : 0;
 }
 
-static void run(struct responder *responder)
+static void responder_run(struct responder *responder)
 {
     uint64_t sweep_at = 0;
     while (!responder->stopping) {
-        poller_turn(responder->poller, wait_us(responder, sweep_at), &responder->now_us);
-        send_due(responder);
+        poller_turn(responder->poller, responder_wait_us(responder, sweep_at), &responder->now_us);
+        responder_send_due(responder);
         responder_udp_flush(responder);
         responder_tcp_flush(responder);
         sweep(responder, &sweep_at);
@@ -177,13 +177,13 @@ struct stopper {
     struct responder *responder;
 };
 
-static void on_signal(struct watch *watch, uint32_t events)
+static void responder_on_signal(struct watch *watch, uint32_t events)
 {
     (void)events;
     CONTAINER_OF(watch, struct stopper, watch)->responder->stopping = true;
 }
 
-static enum err watch_signals(struct stopper *stopper, struct responder *responder)
+static enum err responder_watch_signals(struct stopper *stopper, struct responder *responder)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -191,7 +191,8 @@ static enum err watch_signals(struct stopper *stopper, struct responder *respond
     sigaddset(&set, SIGINT);
     sigprocmask(SIG_BLOCK, &set, NULL);
     stopper->responder = responder;
-    stopper->watch = (struct watch){.fd = signalfd(-1, &set, SFD_CLOEXEC), .on_ready = on_signal};
+    stopper->watch =
+        (struct watch){.fd = signalfd(-1, &set, SFD_CLOEXEC), .on_ready = responder_on_signal};
     return poller_add(responder->poller, &stopper->watch, EPOLLIN);
 }
 
@@ -204,7 +205,7 @@ static void print_addresses(const struct responder *responder, bool is_tls)
 }
 
 /* One line, and one more with TLS. */
-static void print_ready(const struct responder *responder)
+static void responder_print_ready(const struct responder *responder)
 {
     fputs("ready", stdout);
     print_addresses(responder, false);
@@ -249,7 +250,7 @@ static bool start_tls(struct responder *responder, const struct responder_argume
 }
 
 /* Thirty upstreams with thousands of connections want more than the usual 1024. */
-static void raise_file_limit(void)
+static void responder_raise_file_limit(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -258,8 +259,9 @@ static void raise_file_limit(void)
     }
 }
 
-static enum err start(struct responder *responder, const struct responder_arguments *arguments,
-                      struct stopper *stopper)
+static enum err responder_start(struct responder *responder,
+                                const struct responder_arguments *arguments,
+                                struct stopper *stopper)
 {
     enum err err = responder_udp_new(responder);
     if (!err)
@@ -267,7 +269,7 @@ static enum err start(struct responder *responder, const struct responder_argume
     if (!err && !start_tls(responder, arguments))
         err = ERR_IO;
     if (!err)
-        err = watch_signals(stopper, responder);
+        err = responder_watch_signals(stopper, responder);
     if (!err && (arguments->control || arguments->use_stdin)) {
         err = responder_control_open(responder, arguments->control, arguments->use_stdin);
         if (err)
@@ -286,14 +288,14 @@ int responder_main(int argc, char **argv)
     list_init(&responder.dirty);
     list_init(&responder.graves);
     responder_arguments_take(&responder, &arguments, argc, argv);
-    raise_file_limit();
+    responder_raise_file_limit();
     enum err err = poller_open(&responder.poller);
     if (!err)
-        err = start(&responder, &arguments, &stopper);
+        err = responder_start(&responder, &arguments, &stopper);
     if (!err) {
         responder.now_us = clock_now_us();
-        print_ready(&responder);
-        run(&responder);
+        responder_print_ready(&responder);
+        responder_run(&responder);
         if (arguments.json) {
             responder_stats_json(&responder, stdout);
             putchar('\n');

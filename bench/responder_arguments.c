@@ -117,7 +117,8 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void take_setting(struct responder *responder, const char *name, const char *value)
+static void responder_arguments_take_setting(struct responder *responder, const char *name,
+                                             const char *value)
 {
     char why[256];
     if (!responder_set(&responder->options, name, value ? value : "on", why))
@@ -133,7 +134,7 @@ static void take_listener(struct responder *responder, const char *name, const c
                      LISTENERS_MAX, TREE_SERVERS_MAX);
 }
 
-static enum tree_level level_of(const char *text)
+static enum tree_level responder_arguments_level_of(const char *text)
 {
     enum tree_level level = tree_level_from_text(text);
     if (level == TREE_NONE && strcmp(text, "none") != 0)
@@ -176,9 +177,9 @@ void responder_arguments_take(struct responder *responder, struct responder_argu
         if (option == 'l' || option == 'L') {
             take_listener(responder, long_options[index].name, optarg, option == 'L', level);
         } else if (option == 'v') {
-            level = level_of(optarg);
+            level = responder_arguments_level_of(optarg);
         } else if (option == 's') {
-            take_setting(responder, long_options[index].name, optarg);
+            responder_arguments_take_setting(responder, long_options[index].name, optarg);
         } else if (option == 'r') {
             responder->options.tcp = false;
         } else if (option == 'c') {

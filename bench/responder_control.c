@@ -107,7 +107,8 @@ static bool do_streams(struct responder *responder, bool is_tls, const char *wha
     return false;
 }
 
-static bool do_set(struct responder *responder, const char *name, const char *value, FILE *out)
+static bool responder_control_do_set(struct responder *responder, const char *name,
+                                     const char *value, FILE *out)
 {
     char why[256];
     if (responder_set(&responder->options, name, value, why))
@@ -126,7 +127,7 @@ static bool do_two(struct responder *responder, char **words, FILE *out)
     return false;
 }
 
-static bool do_one(struct responder *responder, const char *word, FILE *out)
+static bool responder_control_do_one(struct responder *responder, const char *word, FILE *out)
 {
     if (strcmp(word, "stats") == 0)
         responder_stats_json(responder, out);
@@ -154,11 +155,11 @@ static void run_line(struct responder *responder, char *line, FILE *out)
     int count = words_split(line, words, WORDS_MAX);
     bool ok = false;
     if (count == 3 && strcmp(words[0], "set") == 0)
-        ok = do_set(responder, words[1], words[2], out);
+        ok = responder_control_do_set(responder, words[1], words[2], out);
     else if (count == 2)
         ok = do_two(responder, words, out);
     else if (count == 1)
-        ok = do_one(responder, words[0], out);
+        ok = responder_control_do_one(responder, words[0], out);
     else
         fputs("error: no such command; try help", out);
     fputs(ok ? "ok\n" : "\n", out);
@@ -175,7 +176,7 @@ static void write_all(int fd, const char *bytes, size_t len)
     }
 }
 
-static void answer_line(struct client *client, char *line)
+static void responder_control_answer_line(struct client *client, char *line)
 {
     char *text = NULL;
     size_t len = 0;
@@ -188,7 +189,7 @@ static void answer_line(struct client *client, char *line)
     free(text);
 }
 
-static void client_close(struct client *client)
+static void responder_control_client_close(struct client *client)
 {
     close(client->watch.fd);
     client->watch.fd = -1;
@@ -203,7 +204,7 @@ static void on_client(struct watch *watch, uint32_t events)
         return;
     ssize_t n = read(watch->fd, client->line + client->len, LINE_MAX_BYTES - 1 - client->len);
     if (n <= 0) {
-        client_close(client);
+        responder_control_client_close(client);
         return;
     }
     client->len += (size_t)n;
@@ -211,16 +212,16 @@ static void on_client(struct watch *watch, uint32_t events)
     char *start = client->line, *end;
     while ((end = strchr(start, '\n'))) {
         *end = '\0';
-        answer_line(client, start);
+        responder_control_answer_line(client, start);
         start = end + 1;
     }
     client->len = (size_t)(client->line + client->len - start);
     memmove(client->line, start, client->len);
     if (client->len == LINE_MAX_BYTES - 1)
-        client_close(client);
+        responder_control_client_close(client);
 }
 
-static bool client_open(struct control *control, int fd, int out_fd)
+static bool responder_control_client_open(struct control *control, int fd, int out_fd)
 {
     for (int i = 0; i < CLIENTS_MAX; i++) {
         struct client *client = &control->clients[i];
@@ -242,7 +243,7 @@ static void on_connect(struct watch *watch, uint32_t events)
     struct control *control = CONTAINER_OF(watch, struct control, listener);
     int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC);
     (void)events;
-    if (fd >= 0 && !client_open(control, fd, fd))
+    if (fd >= 0 && !responder_control_client_open(control, fd, fd))
         close(fd);
 }
 
@@ -282,7 +283,7 @@ enum err responder_control_open(struct responder *responder, const char *path, b
     control->listener.fd = -1;
     for (int i = 0; i < CLIENTS_MAX; i++)
         control->clients[i].watch.fd = -1;
-    if (use_stdin && !client_open(control, STDIN_FILENO, STDOUT_FILENO))
+    if (use_stdin && !responder_control_client_open(control, STDIN_FILENO, STDOUT_FILENO))
         return ERR_INVALID; /* a plain file cannot be watched */
     return path ? listen_at(control, path) : ERR_OK;
 }
@@ -294,7 +295,7 @@ void responder_control_close(struct responder *responder)
         return;
     for (int i = 0; i < CLIENTS_MAX; i++)
         if (control->clients[i].watch.fd >= 0)
-            client_close(&control->clients[i]);
+            responder_control_client_close(&control->clients[i]);
     if (control->listener.fd >= 0)
         close(control->listener.fd);
     if (control->path)

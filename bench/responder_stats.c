@@ -61,7 +61,7 @@ static void add(struct responder_stats *sum, const struct responder_stats *part)
     sum->max_queries = max_queries;
 }
 
-static double ratio(uint64_t a, uint64_t b)
+static double responder_stats_ratio(uint64_t a, uint64_t b)
 {
     return b ? (double)a / (double)b : 0;
 }
@@ -102,10 +102,11 @@ static void put_ratio(struct json *json, const char *prefix, const char *key, ui
 {
     char text[64];
     snprintf(text, sizeof(text), "%s_%s", prefix, key);
-    json_number(json, text, ratio(a, b));
+    json_number(json, text, responder_stats_ratio(a, b));
 }
 
-static void put_stream(struct json *json, const char *prefix, const struct stream_stats *stats)
+static void responder_stats_put_stream(struct json *json, const char *prefix,
+                                       const struct stream_stats *stats)
 {
     put_u64(json, prefix, "queries", stats->queries);
     put_u64(json, prefix, "answers", stats->answers);
@@ -118,10 +119,10 @@ static void put_stream(struct json *json, const char *prefix, const struct strea
     put_ratio(json, prefix, "answers_per_write", stats->answers, stats->writes);
 }
 
-static void put_tls(struct json *json, const struct responder_stats *stats)
+static void responder_stats_put_tls(struct json *json, const struct responder_stats *stats)
 {
     const struct tls_stats *tls = &stats->tls;
-    put_stream(json, "tls", &stats->over_tls);
+    responder_stats_put_stream(json, "tls", &stats->over_tls);
     json_u64(json, "tls_queries_padded", tls->padded);
     json_u64(json, "tls_handshakes_full", tls->full);
     json_u64(json, "tls_handshakes_resumed", tls->resumed);
@@ -137,15 +138,17 @@ static void put_tls(struct json *json, const struct responder_stats *stats)
     json_u64(json, "tls_alerts_received", tls->alerts);
 }
 
-static void put_counters(struct json *json, const struct responder_stats *stats, uint64_t open)
+static void responder_stats_put_counters(struct json *json, const struct responder_stats *stats,
+                                         uint64_t open)
 {
     json_u64(json, "udp_queries", stats->udp_queries);
     json_u64(json, "udp_answers", stats->udp_answers);
     json_u64(json, "udp_lost", stats->udp_lost);
     json_u64(json, "udp_silent", stats->udp_silent);
-    json_number(json, "udp_queries_per_read", ratio(stats->udp_queries, stats->udp_reads));
-    put_stream(json, "tcp", &stats->tcp);
-    put_tls(json, stats);
+    json_number(json, "udp_queries_per_read",
+                responder_stats_ratio(stats->udp_queries, stats->udp_reads));
+    responder_stats_put_stream(json, "tcp", &stats->tcp);
+    responder_stats_put_tls(json, stats);
     json_u64(json, "connections_opened", stats->opened);
     json_u64(json, "connections_closed", stats->closed);
     json_u64(json, "connections_open", open);
@@ -187,7 +190,7 @@ static void put_listeners(struct json *json, const struct responder *responder)
         json_open(json, NULL, '{');
         json_text(json, "listen", addr_format(&listener->addr, text));
         put_last(json, listener);
-        put_counters(json, &listener->stats, listener->open);
+        responder_stats_put_counters(json, &listener->stats, listener->open);
         put_recent(json, &listener->stats);
         json_close(json, '}');
     }
@@ -203,7 +206,7 @@ void responder_stats_json(const struct responder *responder, FILE *out)
     for (size_t i = 0; i < responder->listener_count; i++)
         add(&sum, &responder->listeners[i]->stats);
     json_open(&json, NULL, '{');
-    put_counters(&json, &sum, open);
+    responder_stats_put_counters(&json, &sum, open);
     json_u64(&json, "delayed_now", delay_line_count(&responder->line));
     if (responder->tls)
         json_u64(&json, "tls_tickets_reused", tls_server_reused_tickets(responder->tls));

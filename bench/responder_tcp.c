@@ -221,7 +221,7 @@ static bool pass_limits(struct conn *conn)
     return !options->tcp_silent && (!options->one_shot || conn->queries == 1);
 }
 
-static void on_query(struct conn *conn, struct span query)
+static void responder_tcp_on_query(struct conn *conn, struct span query)
 {
     struct responder *responder = conn->listener->responder;
     uint8_t out[ANSWER_MAX];
@@ -259,7 +259,7 @@ void responder_tcp_take_queries(struct conn *conn)
         }
         if (conn->in_len - at - 2 < len)
             break;
-        on_query(conn, span_of(conn->in + at + 2, len));
+        responder_tcp_on_query(conn, span_of(conn->in + at + 2, len));
         at += 2 + len;
     }
     conn->in_len -= at;
@@ -288,7 +288,7 @@ static void on_heard(struct conn *conn)
     list_append(&conn->listener->conns, &conn->node);
 }
 
-static void on_input(struct conn *conn)
+static void responder_tcp_on_input(struct conn *conn)
 {
     static uint8_t wire[READ_BYTES]; /* of TLS; all connections have one thread */
     uint8_t *to = conn->tls ? wire : conn->in + conn->in_len;
@@ -341,7 +341,7 @@ void responder_tcp_on_ready(struct watch *watch, uint32_t events)
     if (events & EPOLLOUT && conn->state == CONN_OPEN)
         conn_write(conn);
     if (events & (EPOLLIN | EPOLLHUP | EPOLLERR) && conn->state != CONN_CLOSED)
-        on_input(conn);
+        responder_tcp_on_input(conn);
 }
 
 /* Room that answers made in the delay line's turn may have freed for queries read before. */

@@ -92,7 +92,7 @@ static void count_handshake(struct conn *conn)
 
 /* What the handshake has to say would come one delay later over a distance; so do the tickets
  * after it. Nothing else leaves before, so that records keep their order. */
-static void hold(struct conn *conn)
+static void responder_tls_hold(struct conn *conn)
 {
     struct responder *responder = conn->listener->responder;
     const struct answer none = {.verdict = ANSWER_SEND};
@@ -140,7 +140,7 @@ void responder_tls_take(struct conn *conn)
     size_t before = buf_len(&conn->tls->wire);
     read_queries(conn);
     if (conn->state == CONN_OPEN && buf_len(&conn->tls->wire) > before) {
-        hold(conn);
+        responder_tls_hold(conn);
         responder_tcp_wake(conn);
     }
 }

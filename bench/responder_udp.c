@@ -93,17 +93,18 @@ void responder_udp_send(struct responder *responder, const struct delayed_answer
     out_commit(responder->udp, &answer->peer, answer->len);
 }
 
-static bool is_lost(const struct responder *responder)
+static bool responder_udp_is_lost(const struct responder *responder)
 {
     double loss = responder->options.loss_percent;
     return loss > 0 && (double)rand_below(1000000) < loss * 10000;
 }
 
-static void on_query(struct listener *listener, struct span query, const struct addr *peer)
+static void responder_udp_on_query(struct listener *listener, struct span query,
+                                   const struct addr *peer)
 {
     struct responder *responder = listener->responder;
     listener->stats.udp_queries++;
-    if (!responder->options.udp || is_lost(responder)) {
+    if (!responder->options.udp || responder_udp_is_lost(responder)) {
         listener->stats.udp_lost++;
         return;
     }
@@ -134,7 +135,8 @@ static bool read_batch(struct listener *listener)
         return count < 0 && (errno == EINTR || errno == ECONNREFUSED);
     listener->stats.udp_reads++;
     for (int i = 0; i < count; i++)
-        on_query(listener, span_of(batch->in_bytes[i], batch->in[i].msg_len), &batch->in_addr[i]);
+        responder_udp_on_query(listener, span_of(batch->in_bytes[i], batch->in[i].msg_len),
+                               &batch->in_addr[i]);
     return count == UDP_BATCH;
 }
 

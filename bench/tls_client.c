@@ -42,7 +42,7 @@ static int on_session(SSL *ssl, SSL_SESSION *session)
     return ticket_push(client, session);
 }
 
-static bool set_versions(SSL_CTX *context, int version)
+static bool tls_client_set_versions(SSL_CTX *context, int version)
 {
     int min = version == 13 ? TLS1_3_VERSION : TLS1_2_VERSION;
     int max = version == 12 ? TLS1_2_VERSION : TLS1_3_VERSION;
@@ -66,7 +66,7 @@ bool tls_client_init(struct tls_client *client, const struct tls_client_options 
     *client = (struct tls_client){.options = *options, .context = SSL_CTX_new(TLS_client_method())};
     SSL_CTX *context = client->context;
     snprintf(why, TLS_TEXT_MAX, "TLS cannot be set up");
-    if (!context || !set_versions(context, options->version))
+    if (!context || !tls_client_set_versions(context, options->version))
         return false;
     if (!set_trust(context, options)) {
         snprintf(why, TLS_TEXT_MAX, "no certificates in %.200s",

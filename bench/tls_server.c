@@ -167,7 +167,7 @@ static SSL_TICKET_RETURN on_ticket_taken(SSL *ssl, SSL_SESSION *session, const u
     return SSL_TICKET_RETURN_USE_RENEW; /* TLS 1.2 gets a new one too */
 }
 
-static void set_versions(SSL_CTX *context, int versions)
+static void tls_server_set_versions(SSL_CTX *context, int versions)
 {
     bool below_13 = versions == TLS_VERSIONS_12;
     SSL_CTX_set_min_proto_version(context,
@@ -219,7 +219,7 @@ static bool make_context(struct tls_server *server)
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
     if (!context)
         return false;
-    set_versions(context, server->options.versions);
+    tls_server_set_versions(context, server->options.versions);
     set_tickets(server, context);
     SSL_CTX_set_options(context, SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);

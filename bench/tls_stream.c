@@ -154,7 +154,7 @@ static void explain(struct tls_stream *stream)
 }
 
 /* After a call that returned no byte: 0 or -1, as tls_stream_read() does. */
-static ssize_t judge(struct tls_stream *stream, int result)
+static ssize_t tls_stream_judge(struct tls_stream *stream, int result)
 {
     int error = SSL_get_error(stream->ssl, result);
     if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
@@ -172,7 +172,7 @@ static ssize_t read_early(struct tls_stream *stream, uint8_t *out, size_t room)
     size_t got = 0;
     int result = SSL_read_early_data(stream->ssl, out, room, &got);
     if (result == SSL_READ_EARLY_DATA_ERROR)
-        return judge(stream, 0);
+        return tls_stream_judge(stream, 0);
     stream->is_early = result == SSL_READ_EARLY_DATA_SUCCESS;
     stream->has_early |= got > 0;
     stream->early_bytes += got;
@@ -184,7 +184,7 @@ int tls_stream_shake(struct tls_stream *stream)
     ERR_clear_error();
     int result = SSL_do_handshake(stream->ssl);
     if (result != 1)
-        return (int)judge(stream, result);
+        return (int)tls_stream_judge(stream, result);
     stream->status = TLS_OPEN;
     return 1;
 }
@@ -203,7 +203,7 @@ ssize_t tls_stream_read(struct tls_stream *stream, uint8_t *out, size_t room)
     int result = SSL_read_ex(stream->ssl, out, room, &got);
     if (stream->status == TLS_SHAKING && SSL_is_init_finished(stream->ssl))
         stream->status = TLS_OPEN;
-    return result ? (ssize_t)got : judge(stream, result);
+    return result ? (ssize_t)got : tls_stream_judge(stream, result);
 }
 
 /* Bytes of the first message with its length; all bytes when no whole message is there. */

@@ -112,7 +112,7 @@ bool transport_client_set_tls(struct transport_client *client,
     return client->tls && tls_client_init(client->tls, &own, client->why);
 }
 
-static void client_close(struct transport_client *client)
+static void transport_client_close(struct transport_client *client)
 {
     if (client->stream)
         transport_tls_end(client->fd, client->stream);
@@ -125,7 +125,7 @@ static void client_close(struct transport_client *client)
 
 void transport_client_deinit(struct transport_client *client)
 {
-    client_close(client);
+    transport_client_close(client);
     if (client->tls)
         tls_client_deinit(client->tls);
     free(client->tls);
@@ -173,16 +173,16 @@ static bool connect_socket(struct transport_client *client)
     return connect(client->fd, &client->server.sa, addr_len(&client->server)) == 0;
 }
 
-static bool client_open(struct transport_client *client, const uint8_t *query, size_t len)
+static bool transport_client_open(struct transport_client *client, const uint8_t *query, size_t len)
 {
     client->why[0] = '\0';
     if (!connect_socket(client)) {
         snprintf(client->why, TLS_TEXT_MAX, "%s", err_str(err_from_errno(errno)));
-        client_close(client);
+        transport_client_close(client);
         return false;
     }
     if (client->tls && !open_tls(client, query, len)) {
-        client_close(client);
+        transport_client_close(client);
         return false;
     }
     client->opened++;
@@ -262,7 +262,8 @@ static bool is_closed_by_peer(const struct transport_client *client)
     return is_stream(client) && recv(client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-static bool exchange(struct transport_client *client, const uint8_t *query, size_t len)
+static bool transport_client_exchange(struct transport_client *client, const uint8_t *query,
+                                      size_t len)
 {
     bool went_early =
         client->stream && client->stream->has_early && tls_stream_early_accepted(client->stream);
@@ -272,15 +273,16 @@ static bool exchange(struct transport_client *client, const uint8_t *query, size
 
 bool transport_client_ask(struct transport_client *client, const uint8_t *query, size_t len)
 {
-    if (client->fd < 0 && !client_open(client, query, len))
+    if (client->fd < 0 && !transport_client_open(client, query, len))
         return false;
-    bool ok = exchange(client, query, len);
+    bool ok = transport_client_exchange(client, query, len);
     if (!ok && is_kept(client) && is_closed_by_peer(client)) {
-        client_close(client);
-        ok = client_open(client, query, len) && exchange(client, query, len);
+        transport_client_close(client);
+        ok = transport_client_open(client, query, len) &&
+             transport_client_exchange(client, query, len);
     }
     if (!is_kept(client) || (!ok && is_stream(client)))
-        client_close(client);
+        transport_client_close(client);
     return ok;
 }
 

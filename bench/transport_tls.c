@@ -11,7 +11,7 @@
 
 enum { WIRE_BYTES = 65536 };
 
-static bool flush(int fd, struct tls_stream *stream)
+static bool transport_tls_flush(int fd, struct tls_stream *stream)
 {
     while (buf_len(&stream->wire)) {
         struct span bytes = buf_span(&stream->wire);
@@ -24,9 +24,9 @@ static bool flush(int fd, struct tls_stream *stream)
 }
 
 /* Sends what is to be sent and takes one read of what comes. */
-static bool exchange(int fd, struct tls_stream *stream, uint8_t wire[WIRE_BYTES])
+static bool transport_tls_exchange(int fd, struct tls_stream *stream, uint8_t wire[WIRE_BYTES])
 {
-    if (!flush(fd, stream))
+    if (!transport_tls_flush(fd, stream))
         return false;
     ssize_t n = recv(fd, wire, WIRE_BYTES, 0);
     if (n <= 0)
@@ -40,16 +40,16 @@ bool transport_tls_shake(int fd, struct tls_stream *stream)
     static uint8_t wire[WIRE_BYTES];
     int result;
     while ((result = tls_stream_shake(stream)) == 0) {
-        if (!tls_stream_settle(stream) || !exchange(fd, stream, wire))
+        if (!tls_stream_settle(stream) || !transport_tls_exchange(fd, stream, wire))
             return false;
     }
     bool ok = tls_stream_settle(stream);
-    return flush(fd, stream) && ok && result > 0;
+    return transport_tls_flush(fd, stream) && ok && result > 0;
 }
 
 bool transport_tls_send(int fd, struct tls_stream *stream, const uint8_t *bytes, size_t len)
 {
-    return tls_stream_write(stream, span_of(bytes, len)) && flush(fd, stream);
+    return tls_stream_write(stream, span_of(bytes, len)) && transport_tls_flush(fd, stream);
 }
 
 bool transport_tls_read(int fd, struct tls_stream *stream, uint8_t *out, size_t len)
@@ -59,7 +59,7 @@ bool transport_tls_read(int fd, struct tls_stream *stream, uint8_t *out, size_t 
         ssize_t n = tls_stream_read(stream, out, len);
         if (!tls_stream_settle(stream) || n < 0)
             return false;
-        if (n == 0 && !exchange(fd, stream, wire))
+        if (n == 0 && !transport_tls_exchange(fd, stream, wire))
             return false;
         out += n;
         len -= (size_t)n;
@@ -70,5 +70,5 @@ bool transport_tls_read(int fd, struct tls_stream *stream, uint8_t *out, size_t 
 void transport_tls_end(int fd, struct tls_stream *stream)
 {
     tls_stream_notify_close(stream);
-    (void)flush(fd, stream);
+    (void)transport_tls_flush(fd, stream);
 }

@@ -161,7 +161,7 @@ static void print_table(const struct row *rows, size_t count)
     }
 }
 
-static void put_tls(struct json *json, const struct transport_client *client)
+static void transports_put_tls(struct json *json, const struct transport_client *client)
 {
     json_u64(json, "handshakes_full", client->tls->full);
     json_u64(json, "handshakes_resumed", client->tls->resumed);
@@ -185,7 +185,7 @@ static void print_json(const struct options *options, const struct row *rows, si
         if (row->is_refused)
             json_text(&json, "refused", row->client.why);
         if (row->client.tls)
-            put_tls(&json, &row->client);
+            transports_put_tls(&json, &row->client);
         json_number(&json, "iterations_per_second", per_second(row));
         json_number(&json, "mean_ms", latency_mean(&row->latency) / 1e6);
         json_number(&json, "p50_ms", percentile_ms(row, 50));

@@ -67,7 +67,7 @@ static bool is_cut(const struct labels *labels, unsigned depth)
     return depth <= 2 || begins(labels, depth, "sub");
 }
 
-static enum tree_level level_of(const struct labels *labels, unsigned depth)
+static enum tree_level tree_level_of(const struct labels *labels, unsigned depth)
 {
     if (depth < 2)
         return depth == 0 ? TREE_ROOT : TREE_TLD;
@@ -76,7 +76,8 @@ static enum tree_level level_of(const struct labels *labels, unsigned depth)
 
 static bool serves(const struct tree_place *place, const struct labels *labels, unsigned depth)
 {
-    return level_of(labels, depth) == place->level && (depth < 2 || depth % 2 == place->number % 2);
+    return tree_level_of(labels, depth) == place->level &&
+           (depth < 2 || depth % 2 == place->number % 2);
 }
 
 /* The deepest zone that this place serves, and the next cut below it, or 0. False: it serves none.
@@ -111,7 +112,7 @@ static uint64_t hash_of_zone(const struct labels *labels, unsigned depth)
 static const uint8_t *server_of(const struct tree *tree, const struct labels *labels,
                                 unsigned depth, unsigned which)
 {
-    enum tree_level level = level_of(labels, depth);
+    enum tree_level level = tree_level_of(labels, depth);
     unsigned count = tree->counts[level], parity = 0;
     if (depth >= 2) {
         parity = depth % 2;
@@ -123,7 +124,7 @@ static const uint8_t *server_of(const struct tree *tree, const struct labels *la
 
 static bool has_servers_elsewhere(const struct labels *labels, unsigned depth)
 {
-    return depth == 2 && level_of(labels, 2) == TREE_FAR && !begins(labels, 1, "hosts") &&
+    return depth == 2 && tree_level_of(labels, 2) == TREE_FAR && !begins(labels, 1, "hosts") &&
            hash_of_zone(labels, 2) % ELSEWHERE_EVERY == 0;
 }
 
@@ -183,7 +184,7 @@ static void put_servers(const struct tree *tree, struct draft *draft, const stru
 }
 
 /* "al...": an address in another zone, which is always the same. */
-static void put_alias(struct draft *draft, const struct labels *labels, uint32_t ttl_s)
+static void tree_put_alias(struct draft *draft, const struct labels *labels, uint32_t ttl_s)
 {
     char zone[8], tld[8];
     uint64_t hash = hash_of_zone(labels, labels->depth);
@@ -220,8 +221,8 @@ static void put_apex(const struct tree *tree, const struct labels *labels, uint1
 }
 
 /* What is at a name of a zone that is not its apex. */
-static void put_host(const struct tree *tree, const struct labels *labels, unsigned zone,
-                     uint16_t type, const struct tree_ttls *ttls, struct draft *draft)
+static void tree_put_host(const struct tree *tree, const struct labels *labels, unsigned zone,
+                          uint16_t type, const struct tree_ttls *ttls, struct draft *draft)
 {
     int number = labels->depth == zone + 1 ? server_number(labels, labels->depth) : -1;
     bool is_address = type == WIRE_TYPE_A || type == WIRE_TYPE_AAAA;
@@ -232,7 +233,7 @@ static void put_host(const struct tree *tree, const struct labels *labels, unsig
         draft_address(draft, DRAFT_QUESTION, type, ttls->answer_s,
                       hash_of_zone(labels, labels->depth));
     } else if (begins(labels, labels->depth, "al")) {
-        put_alias(draft, labels, ttls->answer_s);
+        tree_put_alias(draft, labels, ttls->answer_s);
     }
 }
 
@@ -252,7 +253,7 @@ struct tree_answer tree_put(const struct tree_place *place, const struct wire_qu
     if (labels.depth == zone)
         put_apex(place->tree, &labels, query->type, ttls, draft);
     else if (!absent)
-        put_host(place->tree, &labels, zone, query->type, ttls, draft);
+        tree_put_host(place->tree, &labels, zone, query->type, ttls, draft);
     if (draft->answers == 0) {
         draft_soa(draft, pointer_to(&labels, zone), ttls->negative_s);
         draft->authorities = 1;

@@ -33,7 +33,7 @@ static const uint8_t record[RECORD_BYTES] = {0xC0, 0x0C, 0, 1, 0,  1, 0, 0,
                                              1,    44,   0, 4, 10, 0, 0, 1};
 
 /* Turns the query in place into its answer; 0 where there is nothing to answer. */
-static size_t turn(uint8_t *message, size_t len)
+static size_t udp_floor_turn(uint8_t *message, size_t len)
 {
     size_t end = wire_question_end(span_of(message, len));
     if (end == 0 || message[2] & 0x80)
@@ -52,7 +52,7 @@ static void serve_single(int fd)
     for (;;) {
         socklen_t from_len = sizeof(from);
         ssize_t n = recvfrom(fd, message, MESSAGE_MAX, 0, &from.sa, &from_len);
-        size_t len = n > 0 ? turn(message, (size_t)n) : 0;
+        size_t len = n > 0 ? udp_floor_turn(message, (size_t)n) : 0;
         if (len)
             sendto(fd, message, len, 0, &from.sa, from_len);
     }
@@ -76,7 +76,7 @@ static void serve_batches(int fd, unsigned batch)
         int count = recvmmsg(fd, in, batch, MSG_WAITFORONE, NULL);
         unsigned ready = 0;
         for (int i = 0; i < count; i++) {
-            iov[i].iov_len = turn(messages[i], in[i].msg_len);
+            iov[i].iov_len = udp_floor_turn(messages[i], in[i].msg_len);
             if (iov[i].iov_len)
                 out[ready++] = in[i];
         }
@@ -103,7 +103,7 @@ static int open_socket(struct addr *listen)
     return fd;
 }
 
-static void print_ready(const struct addr *listen, bool as_json)
+static void udp_floor_print_ready(const struct addr *listen, bool as_json)
 {
     char text[ADDR_TEXT_MAX];
     addr_format(listen, text);
@@ -151,7 +151,7 @@ int udp_floor_main(int argc, char **argv)
         fprintf(stderr, "nailup-bench udp-floor: cannot listen: %s\n", strerror(errno));
         return 1;
     }
-    print_ready(&listen, as_json);
+    udp_floor_print_ready(&listen, as_json);
     if (batch == 1)
         serve_single(fd);
     else

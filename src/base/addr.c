@@ -120,7 +120,7 @@ static enum err parse_ip(struct addr *out, char *text, uint16_t port)
 
 /* A host name as in certificates: labels of 1 to 63 letters, digits, '-' and '_'. A dot at the
  * end is dropped. */
-static enum err parse_name(char name[ADDR_NAME_MAX], const char *text)
+static enum err addr_parse_name(char name[ADDR_NAME_MAX], const char *text)
 {
     size_t label = 0, len = 0;
     for (; text[len]; len++) {
@@ -143,7 +143,7 @@ static enum err parse_name(char name[ADDR_NAME_MAX], const char *text)
 }
 
 /* Copies what stands before the '#', if any, and cuts it at the '@'; *port is NULL without one. */
-static bool split(const char *text, char ip[ADDR_TEXT_MAX], char **port, const char **name)
+static bool addr_split(const char *text, char ip[ADDR_TEXT_MAX], char **port, const char **name)
 {
     const char *hash = strchr(text, '#');
     size_t len = hash ? (size_t)(hash - text) : strnlen(text, ADDR_TEXT_MAX);
@@ -164,7 +164,7 @@ enum err addr_parse_named(struct addr *out, bool *has_port, char name[ADDR_NAME_
     char ip[ADDR_TEXT_MAX], *port_text;
     const char *name_text;
     uint32_t port = default_port;
-    if (!split(text, ip, &port_text, &name_text))
+    if (!addr_split(text, ip, &port_text, &name_text))
         return ERR_INVALID;
     if (port_text && !parse_number(port_text, UINT16_MAX, &port))
         return ERR_INVALID;
@@ -172,7 +172,7 @@ enum err addr_parse_named(struct addr *out, bool *has_port, char name[ADDR_NAME_
     if (parse_ip(&parsed, ip, (uint16_t)port))
         return ERR_INVALID;
     name[0] = '\0';
-    if (name_text && parse_name(name, name_text))
+    if (name_text && addr_parse_name(name, name_text))
         return ERR_INVALID;
     *has_port = port_text != NULL;
     *out = parsed;

@@ -36,7 +36,7 @@ void buf_deinit(struct buf *buf)
     buf->start = buf->end = 0;
 }
 
-static bool grow(struct buf *buf, size_t need)
+static bool buf_grow(struct buf *buf, size_t need)
 {
     size_t cap = MAX(buf->cap, FIRST_BYTES);
     while (cap < need)
@@ -81,7 +81,7 @@ uint8_t *buf_reserve(struct buf *buf, size_t len)
     size_t wanted = need <= buf->cap ? MIN(buf->cap * 2, buf->max) : need;
     if (buf->data && (need <= buf->cap / 2 || wanted <= buf->cap))
         move_to_front(buf);
-    else if (!grow(buf, wanted))
+    else if (!buf_grow(buf, wanted))
         return NULL;
     return buf->data + buf->end;
 }

@@ -19,7 +19,7 @@ static _Atomic uint64_t passed_us;
 static _Atomic int64_t ahead_us = UNKNOWN;
 static _Atomic int64_t ahead_s; /* the same in whole seconds */
 
-static struct timespec read_clock(clockid_t clock)
+static struct timespec clock_read_clock(clockid_t clock)
 {
     struct timespec now;
 
@@ -34,7 +34,7 @@ static int64_t to_us(struct timespec time)
 
 static int64_t read_us(clockid_t clock)
 {
-    return to_us(read_clock(clock));
+    return to_us(clock_read_clock(clock));
 }
 
 static bool is_step(int64_t before, int64_t now)
@@ -74,7 +74,7 @@ uint64_t clock_now_us(void)
 /* Whole seconds of two clocks are one off at most, and the division of what is negative another. */
 uint64_t clock_look_us(void)
 {
-    struct timespec boot = read_clock(CLOCK_BOOTTIME);
+    struct timespec boot = clock_read_clock(CLOCK_BOOTTIME);
     int64_t more = time(NULL) - boot.tv_sec - atomic_load_explicit(&ahead_s, memory_order_relaxed);
 
     if (more > 2 || more < -2)

@@ -27,17 +27,17 @@ void framing_deinit(struct framing *framing)
 }
 
 /* The message that begins the span with its length; while that is cut, more than is there. */
-static size_t whole_len(struct span bytes)
+static size_t framing_whole_len(struct span bytes)
 {
     return bytes.len < LENGTH_BYTES ? LENGTH_BYTES : LENGTH_BYTES + (size_t)get_u16(bytes.data);
 }
 
-static struct span cut(const struct framing *framing, struct span framed)
+static struct span framing_cut(const struct framing *framing, struct span framed)
 {
     return span_of(framed.data + LENGTH_BYTES, MIN(framed.len - LENGTH_BYTES, framing->max_bytes));
 }
 
-static enum err keep(struct framing *framing, struct span *bytes, size_t len)
+static enum err framing_keep(struct framing *framing, struct span *bytes, size_t len)
 {
     size_t room = framing->partial.max - buf_len(&framing->partial);
     struct span part;
@@ -53,16 +53,16 @@ static bool complete(struct framing *framing, struct span *bytes, struct span *m
 {
     for (;;) {
         struct span kept = buf_span(&framing->partial);
-        size_t whole = whole_len(kept), got = kept.len + framing->skipped;
+        size_t whole = framing_whole_len(kept), got = kept.len + framing->skipped;
 
         if (got == whole) {
-            *message = cut(framing, kept);
+            *message = framing_cut(framing, kept);
             framing->handed_out = true;
             return true;
         }
         if (bytes->len == 0)
             return false;
-        *err = keep(framing, bytes, MIN(whole - got, bytes->len));
+        *err = framing_keep(framing, bytes, MIN(whole - got, bytes->len));
         if (*err)
             return false;
     }
@@ -80,10 +80,10 @@ bool framing_next(struct framing *framing, struct span *bytes, struct span *mess
     }
     if (buf_len(&framing->partial) > 0)
         return complete(framing, bytes, message, err);
-    if (bytes->len >= LENGTH_BYTES && span_take(bytes, whole_len(*bytes), &framed)) {
-        *message = cut(framing, framed);
+    if (bytes->len >= LENGTH_BYTES && span_take(bytes, framing_whole_len(*bytes), &framed)) {
+        *message = framing_cut(framing, framed);
         return true;
     }
-    *err = keep(framing, bytes, bytes->len);
+    *err = framing_keep(framing, bytes, bytes->len);
     return false;
 }

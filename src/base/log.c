@@ -79,7 +79,7 @@ struct line {
     char text[LINE_MAX_BYTES];
 };
 
-static void put(struct line *line, const char *text)
+static void log_put(struct line *line, const char *text)
 {
     size_t len = MIN(strlen(text), sizeof(line->text) - 2 - line->len);
     memcpy(line->text + line->len, text, len);
@@ -98,7 +98,7 @@ static void put_escaped(struct line *line, const char *text, bool json)
             snprintf(part, sizeof(part), "\\u%04x", *p);
         else /* above ASCII a byte is no character; in JSON the backslash itself is escaped */
             snprintf(part, sizeof(part), json ? "\\\\x%02x" : "\\x%02x", *p);
-        put(line, part);
+        log_put(line, part);
     }
 }
 
@@ -112,37 +112,37 @@ const char *log_time(uint64_t us, char out[LOG_TIME_MAX])
     return out;
 }
 
-static void put_time(struct line *line)
+static void log_put_time(struct line *line)
 {
     struct timespec now;
     char text[LOG_TIME_MAX];
     clock_gettime(CLOCK_REALTIME, &now);
-    put(line, log_time((uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000, text));
+    log_put(line, log_time((uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000, text));
 }
 
 static void frame_json(struct line *line, enum log_level level, const char *module,
                        const char *message)
 {
-    put(line, "{\"time\":\"");
-    put_time(line);
-    put(line, "\",\"level\":\"");
-    put(line, log_level_name(level));
-    put(line, "\",\"module\":\"");
+    log_put(line, "{\"time\":\"");
+    log_put_time(line);
+    log_put(line, "\",\"level\":\"");
+    log_put(line, log_level_name(level));
+    log_put(line, "\",\"module\":\"");
     put_escaped(line, module, true);
-    put(line, "\",\"message\":\"");
+    log_put(line, "\",\"message\":\"");
     put_escaped(line, message, true);
-    put(line, "\"}");
+    log_put(line, "\"}");
 }
 
 static void frame_text(struct line *line, enum log_level level, const char *module,
                        const char *message)
 {
     put_escaped(line, program_invocation_short_name, false);
-    put(line, ": ");
-    put(line, log_level_name(level));
-    put(line, ": ");
+    log_put(line, ": ");
+    log_put(line, log_level_name(level));
+    log_put(line, ": ");
     put_escaped(line, module, false);
-    put(line, ": ");
+    log_put(line, ": ");
     put_escaped(line, message, false);
 }
 

@@ -79,7 +79,7 @@ void prefix_set_free(struct prefix_set *set)
 }
 
 /* The slot that holds the same prefix, or the empty one where it belongs. */
-static struct slot *find_slot(struct slot *slots, size_t count, const struct slot *want)
+static struct slot *prefix_set_find_slot(struct slot *slots, size_t count, const struct slot *want)
 {
     uint64_t seed = (uint64_t)want->length << 1 | want->v6;
     size_t at = hash_bytes(&want->first, sizeof(want->first), seed) & (count - 1);
@@ -101,14 +101,14 @@ static bool grow_slots(struct prefix_set *set)
         slots[i].value = -1;
     for (size_t i = 0; i < set->slot_count; i++)
         if (set->slots[i].value >= 0)
-            *find_slot(slots, count, &set->slots[i]) = set->slots[i];
+            *prefix_set_find_slot(slots, count, &set->slots[i]) = set->slots[i];
     free(set->slots);
     set->slots = slots;
     set->slot_count = count;
     return true;
 }
 
-static struct slot slot_of(const struct prefix *prefix, int value)
+static struct slot prefix_set_slot_of(const struct prefix *prefix, int value)
 {
     bool v6 = addr_family(&prefix->addr) == AF_INET6;
     unsigned host_bits = (v6 ? 128U : 32U) - prefix->length;
@@ -129,8 +129,8 @@ enum err prefix_set_add(struct prefix_set *set, const struct prefix *prefix, int
     MUST(!set->frozen && value >= 0);
     if (set->used * 2 >= set->slot_count && !grow_slots(set))
         return ERR_NO_MEMORY;
-    struct slot slot = slot_of(prefix, value);
-    struct slot *place = find_slot(set->slots, set->slot_count, &slot);
+    struct slot slot = prefix_set_slot_of(prefix, value);
+    struct slot *place = prefix_set_find_slot(set->slots, set->slot_count, &slot);
     if (place->value >= 0)
         return ERR_INVALID;
     *place = slot;
@@ -197,7 +197,8 @@ static enum err freeze_family(struct ranges *ranges, struct slot *slots, size_t 
 }
 
 /* Of the slots from first to the end, moves those of the kind to first; returns how many. */
-static size_t gather(struct slot *slots, size_t count, bool (*is_kind)(const struct slot *slot))
+static size_t prefix_set_gather(struct slot *slots, size_t count,
+                                bool (*is_kind)(const struct slot *slot))
 {
     size_t gathered = 0;
     for (size_t i = 0; i < count; i++) {
@@ -245,9 +246,9 @@ enum err prefix_set_freeze(struct prefix_set *set)
     set->frozen = true;
     if (set->used == 0)
         return ERR_OK;
-    gather(set->slots, set->slot_count, is_used);
-    size_t zoned = gather(set->slots, set->used, is_zoned);
-    size_t v4 = gather(set->slots + zoned, set->used - zoned, is_v4);
+    prefix_set_gather(set->slots, set->slot_count, is_used);
+    size_t zoned = prefix_set_gather(set->slots, set->used, is_zoned);
+    size_t v4 = prefix_set_gather(set->slots + zoned, set->used - zoned, is_v4);
     enum err err = freeze_zoned(set, zoned);
     if (!err)
         err = freeze_family(&set->v4, set->slots + zoned, v4);

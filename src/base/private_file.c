@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum err last_error(void)
+static enum err private_file_last_error(void)
 {
     return err_from_errno(errno);
 }
@@ -23,10 +23,10 @@ static enum err last_error(void)
 static enum err open_beside(struct private_file *file)
 {
     if (unlink(file->beside) < 0 && errno != ENOENT)
-        return last_error();
+        return private_file_last_error();
     file->fd =
         open(file->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    return file->fd < 0 ? last_error() : ERR_OK;
+    return file->fd < 0 ? private_file_last_error() : ERR_OK;
 }
 
 enum err private_file_begin(struct private_file *file, const char *path)
@@ -48,7 +48,7 @@ enum err private_file_write(struct private_file *file, struct span bytes)
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0)
-            return last_error();
+            return private_file_last_error();
         if (put == 0 || !span_take(&bytes, (size_t)put, &done))
             return ERR_IO;
     }
@@ -57,7 +57,7 @@ enum err private_file_write(struct private_file *file, struct span bytes)
 
 /* The rename is done; that it lasts is tried for. Folders that we may write to but not read are
  * none of our business. */
-static void sync_folder(const char *path)
+static void private_file_sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
@@ -69,25 +69,25 @@ static void sync_folder(const char *path)
     free(folder);
 }
 
-static enum err finish(struct private_file *file)
+static enum err private_file_sync_and_rename(struct private_file *file)
 {
     enum err err = ERR_OK;
     if (fchmod(file->fd, S_IRUSR | S_IWUSR) < 0 || fsync(file->fd) < 0)
-        err = last_error();
+        err = private_file_last_error();
     if (close(file->fd) < 0 && !err)
-        err = last_error();
+        err = private_file_last_error();
     if (!err && rename(file->beside, file->path) < 0)
-        err = last_error();
+        err = private_file_last_error();
     return err;
 }
 
 enum err private_file_finish(struct private_file *file)
 {
-    enum err err = finish(file);
+    enum err err = private_file_sync_and_rename(file);
     if (err)
         (void)unlink(file->beside);
     else
-        sync_folder(file->path);
+        private_file_sync_folder(file->path);
     free(file->beside);
     return err;
 }
@@ -101,7 +101,7 @@ void private_file_abandon(struct private_file *file)
 
 /* ---- reading ---- */
 
-static enum err check(int fd)
+static enum err private_file_check(int fd)
 {
     struct stat found;
     if (fstat(fd, &found) < 0)
@@ -118,8 +118,8 @@ enum err private_file_open(int *fd, const char *path)
 {
     *fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (*fd < 0)
-        return errno == ELOOP || errno == ENXIO ? ERR_INVALID : last_error();
-    enum err err = check(*fd);
+        return errno == ELOOP || errno == ENXIO ? ERR_INVALID : private_file_last_error();
+    enum err err = private_file_check(*fd);
     if (err)
         close(*fd);
     return err;

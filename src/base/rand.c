@@ -120,7 +120,7 @@ static inline struct stream *ready_stream(void)
 }
 
 /* len is at most what a refill yields. */
-static inline void draw(struct stream *s, void *out, size_t len)
+static inline void rand_draw(struct stream *s, void *out, size_t len)
 {
     if (__builtin_expect(s->left < len, 0))
         refill(s);
@@ -133,21 +133,21 @@ static inline void draw(struct stream *s, void *out, size_t len)
 uint64_t rand_u64(void)
 {
     uint64_t out;
-    draw(ready_stream(), &out, sizeof(out));
+    rand_draw(ready_stream(), &out, sizeof(out));
     return out;
 }
 
 uint32_t rand_u32(void)
 {
     uint32_t out;
-    draw(ready_stream(), &out, sizeof(out));
+    rand_draw(ready_stream(), &out, sizeof(out));
     return out;
 }
 
 uint16_t rand_u16(void)
 {
     uint16_t out;
-    draw(ready_stream(), &out, sizeof(out));
+    rand_draw(ready_stream(), &out, sizeof(out));
     return out;
 }
 
@@ -172,7 +172,7 @@ void rand_bytes(void *out, size_t len)
     uint8_t *p = out;
     while (len > 0) {
         size_t part = MIN(len, (size_t)256);
-        draw(s, p, part);
+        rand_draw(s, p, part);
         p += part;
         len -= part;
     }

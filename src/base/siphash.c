@@ -12,7 +12,7 @@ struct state {
     uint64_t v0, v1, v2, v3;
 };
 
-static uint64_t rotate(uint64_t value, unsigned bits)
+static uint64_t siphash_rotate(uint64_t value, unsigned bits)
 {
     return value << bits | value >> (64 - bits);
 }
@@ -30,13 +30,13 @@ static void do_round(struct state *s)
 {
     s->v0 += s->v1;
     s->v2 += s->v3;
-    s->v1 = rotate(s->v1, 13) ^ s->v0;
-    s->v3 = rotate(s->v3, 16) ^ s->v2;
-    s->v0 = rotate(s->v0, 32) + s->v3;
+    s->v1 = siphash_rotate(s->v1, 13) ^ s->v0;
+    s->v3 = siphash_rotate(s->v3, 16) ^ s->v2;
+    s->v0 = siphash_rotate(s->v0, 32) + s->v3;
     s->v2 += s->v1;
-    s->v3 = rotate(s->v3, 21) ^ s->v0;
-    s->v1 = rotate(s->v1, 17) ^ s->v2;
-    s->v2 = rotate(s->v2, 32);
+    s->v3 = siphash_rotate(s->v3, 21) ^ s->v0;
+    s->v1 = siphash_rotate(s->v1, 17) ^ s->v2;
+    s->v2 = siphash_rotate(s->v2, 32);
 }
 
 static void absorb(struct state *s, uint64_t word)
@@ -47,7 +47,7 @@ static void absorb(struct state *s, uint64_t word)
     s->v0 ^= word;
 }
 
-static uint64_t finish(struct state *s)
+static uint64_t siphash_finish(struct state *s)
 {
     s->v2 ^= 0xff;
     for (int i = 0; i < 4; i++)
@@ -65,5 +65,5 @@ uint64_t siphash_2_4(const uint8_t key[SIPHASH_KEY_BYTES], const void *data, siz
     for (size_t at = 0; at < whole; at += 8)
         absorb(&s, read_some(bytes + at, 8));
     absorb(&s, read_some(bytes + whole, len - whole) | (uint64_t)(len & 0xff) << 56);
-    return finish(&s);
+    return siphash_finish(&s);
 }

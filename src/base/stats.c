@@ -23,7 +23,7 @@ const size_t stat_histogram_count = ARRAY_LEN(stat_histogram_rows);
 
 /* 0, 1, 2 and 3 have their own buckets; from 4 on the two bits below the highest choose among an
  * octave's four. */
-static size_t bucket_of(uint64_t us)
+static size_t stats_bucket_of(uint64_t us)
 {
     if (us < 4)
         return (size_t)us;
@@ -41,7 +41,7 @@ static uint64_t bucket_start(size_t i)
 
 void stats_histogram_add(struct histogram *histogram, uint64_t us)
 {
-    uint64_t *count = &histogram->counts[bucket_of(us)];
+    uint64_t *count = &histogram->counts[stats_bucket_of(us)];
     stats_write(count, stats_read(count) + 1);
     stats_write(&histogram->sum_us, stats_read(&histogram->sum_us) + us);
 }

@@ -26,7 +26,7 @@ static uint64_t order_without(uint64_t order, unsigned position)
     return (order & low) | (order >> 4 & ~low);
 }
 
-static unsigned position_of(const struct bucket *bucket, unsigned way)
+static unsigned bucket_position_of(const struct bucket *bucket, unsigned way)
 {
     unsigned position = 0;
     while (order_at(bucket->order, position) != way)
@@ -78,7 +78,7 @@ void bucket_replace(struct bucket *bucket, unsigned way, uint32_t ref, uint16_t 
 void bucket_remove(struct bucket *bucket, unsigned way)
 {
     MUST(bucket->used >> way & 1);
-    unsigned position = position_of(bucket, way);
+    unsigned position = bucket_position_of(bucket, way);
     bucket->order = order_without(bucket->order, position);
     bucket->used &= (uint16_t) ~(1u << way);
     bucket->count--;

@@ -34,7 +34,7 @@ static void note_ttl(struct compose *compose, size_t offset)
     compose->space->ttl_offsets[compose->ttl_count++] = (uint16_t)(after_owner + 4);
 }
 
-static bool has_room(struct compose *compose)
+static bool compose_has_room(struct compose *compose)
 {
     if (compose->ttl_count == COMPOSE_RECORDS_MAX)
         compose->failed = true;
@@ -43,7 +43,7 @@ static bool has_room(struct compose *compose)
 
 void compose_copy(struct compose *compose, struct copy *copy, const struct rr *rr, uint32_t ttl)
 {
-    if (!has_room(compose))
+    if (!compose_has_room(compose))
         return;
     size_t offset = build_len(&compose->build);
     if (!copy_rr(copy, rr, ttl))
@@ -55,7 +55,7 @@ void compose_copy(struct compose *compose, struct copy *copy, const struct rr *r
 void compose_rr(struct compose *compose, struct name owner, uint16_t type, uint32_t ttl,
                 struct span rdata)
 {
-    if (!has_room(compose))
+    if (!compose_has_room(compose))
         return;
     size_t offset = build_len(&compose->build);
     build_rr_begin(&compose->build, owner, type, RRCLASS_IN, ttl);
@@ -68,7 +68,7 @@ void compose_rr(struct compose *compose, struct name owner, uint16_t type, uint3
 void compose_cname(struct compose *compose, struct name owner, uint16_t cls, uint32_t ttl,
                    struct name target)
 {
-    if (!has_room(compose))
+    if (!compose_has_room(compose))
         return;
     size_t offset = build_len(&compose->build);
     build_rr_begin(&compose->build, owner, RRTYPE_CNAME, cls, ttl);

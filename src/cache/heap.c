@@ -26,12 +26,12 @@ static struct block *block_of(const struct heap *heap, uint32_t ref)
     return heap_at(heap->base, ref - 1);
 }
 
-static uint32_t size_of(const struct block *block)
+static uint32_t heap_size_of(const struct block *block)
 {
     return block->size_flags & SIZE_MASK;
 }
 
-static unsigned class_of(uint32_t granules)
+static unsigned heap_class_of(uint32_t granules)
 {
     if (granules < HEAP_EXACT)
         return granules;
@@ -55,7 +55,7 @@ uint32_t heap_run_for(size_t bytes)
 static void list_add(struct heap *heap, uint32_t ref)
 {
     struct block *block = block_of(heap, ref);
-    unsigned c = class_of(size_of(block));
+    unsigned c = heap_class_of(heap_size_of(block));
     block->next = heap->lists[c];
     block->prev = 0;
     if (block->next)
@@ -73,7 +73,7 @@ static void list_remove(struct heap *heap, uint32_t ref)
         block_of(heap, block->prev)->next = block->next;
         return;
     }
-    unsigned c = class_of(size_of(block));
+    unsigned c = heap_class_of(heap_size_of(block));
     heap->lists[c] = block->next;
     if (!block->next)
         heap->class_bits[c / 64] &= ~(UINT64_C(1) << c % 64);
@@ -114,11 +114,11 @@ static unsigned class_with_blocks(const struct heap *heap, unsigned c)
 
 static uint32_t find_fit(const struct heap *heap, uint32_t granules)
 {
-    unsigned c = class_of(granules);
+    unsigned c = heap_class_of(granules);
     if (c >= HEAP_EXACT) {
         uint32_t ref = heap->lists[c];
         for (int tries = 0; ref && tries < OWN_CLASS_TRIES; tries++) {
-            if (size_of(block_of(heap, ref)) >= granules)
+            if (heap_size_of(block_of(heap, ref)) >= granules)
                 return ref;
             ref = block_of(heap, ref)->next;
         }
@@ -137,7 +137,7 @@ uint32_t heap_take(struct heap *heap, size_t bytes)
     if (!ref)
         return 0;
     list_remove(heap, ref);
-    uint32_t rest = size_of(block_of(heap, ref)) - granules;
+    uint32_t rest = heap_size_of(block_of(heap, ref)) - granules;
     if (rest < BLOCK_MIN) {
         granules += rest;
     } else {
@@ -153,17 +153,17 @@ void heap_give(struct heap *heap, uint32_t ref)
 {
     struct block *block = block_of(heap, ref);
     MUST(block->size_flags & BIT_USED);
-    uint32_t granules = size_of(block);
+    uint32_t granules = heap_size_of(block);
     heap->used -= granules;
     struct block *after = block_of(heap, ref + granules);
     if (!(after->size_flags & BIT_USED)) {
         list_remove(heap, ref + granules);
-        granules += size_of(after);
+        granules += heap_size_of(after);
     }
     if (block->before) {
         ref -= block->before;
         list_remove(heap, ref);
-        granules += size_of(block_of(heap, ref));
+        granules += heap_size_of(block_of(heap, ref));
     }
     set_block(heap, ref, granules, true);
     list_add(heap, ref);
@@ -171,7 +171,7 @@ void heap_give(struct heap *heap, uint32_t ref)
 
 uint32_t heap_block_granules(const struct heap *heap, uint32_t ref)
 {
-    return size_of(block_of(heap, ref));
+    return heap_size_of(block_of(heap, ref));
 }
 
 uint32_t heap_first(const struct heap *heap)
@@ -182,7 +182,7 @@ uint32_t heap_first(const struct heap *heap)
 
 uint32_t heap_next(const struct heap *heap, uint32_t ref)
 {
-    return ref + size_of(block_of(heap, ref));
+    return ref + heap_size_of(block_of(heap, ref));
 }
 
 enum heap_block heap_state(const struct heap *heap, uint32_t ref)

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 
-static uint32_t clamp(uint32_t ttl_s, uint32_t min_s, uint32_t max_s)
+static uint32_t lifetime_clamp(uint32_t ttl_s, uint32_t min_s, uint32_t max_s)
 {
     return MIN(MAX(ttl_s, min_s), max_s);
 }
@@ -20,10 +20,10 @@ uint32_t lifetime_ttl(const struct lifetime_bounds *bounds, enum answer_kind kin
         return MIN(bounds->failure_ttl_s, (uint32_t)LIFETIME_FAILURE_MAX_S);
     case ANSWER_NODATA:
     case ANSWER_NXDOMAIN:
-        return clamp(ttl_s, MAX(bounds->min_ttl_s, bounds->min_negative_ttl_s),
-                     MIN(bounds->max_negative_ttl_s, bounds->max_ttl_s));
+        return lifetime_clamp(ttl_s, MAX(bounds->min_ttl_s, bounds->min_negative_ttl_s),
+                              MIN(bounds->max_negative_ttl_s, bounds->max_ttl_s));
     case ANSWER_POSITIVE:
         break;
     }
-    return clamp(ttl_s, bounds->min_ttl_s, bounds->max_ttl_s);
+    return lifetime_clamp(ttl_s, bounds->min_ttl_s, bounds->max_ttl_s);
 }

@@ -6,7 +6,7 @@
 #include "dns/message.h"
 #include "dns/rrtype.h"
 
-static bool has_name(const struct pattern *pattern, struct name name)
+static bool pattern_has_name(const struct pattern *pattern, struct name name)
 {
     return pattern->below ? name_is_below(name, pattern->name) : name_equal(name, pattern->name);
 }
@@ -22,7 +22,7 @@ static bool leads_there(const struct pattern *pattern, const struct message *mes
     uint8_t wire[NAME_WIRE_MAX];
     struct name target;
     return (rr->type == RRTYPE_CNAME || rr->type == RRTYPE_DNAME) &&
-           message_target(message, rr, wire, &target) && has_name(pattern, target);
+           message_target(message, rr, wire, &target) && pattern_has_name(pattern, target);
 }
 
 static bool record_matches(const struct pattern *pattern, const struct message *message,
@@ -32,7 +32,7 @@ static bool record_matches(const struct pattern *pattern, const struct message *
     if (has_type(pattern, message->question.type) && leads_there(pattern, message, rr))
         return true;
     return (has_type(pattern, rr->type) || has_type(pattern, message->question.type)) &&
-           has_name(pattern, message_owner(message, rr, wire));
+           pattern_has_name(pattern, message_owner(message, rr, wire));
 }
 
 bool pattern_matches(const struct pattern *pattern, const struct answer *answer)
@@ -40,7 +40,8 @@ bool pattern_matches(const struct pattern *pattern, const struct answer *answer)
     struct message message;
     if (message_parse(&message, answer->message) != MESSAGE_OK)
         return false;
-    if (has_type(pattern, message.question.type) && has_name(pattern, message.question.name))
+    if (has_type(pattern, message.question.type) &&
+        pattern_has_name(pattern, message.question.name))
         return true;
     struct rr_iter iter = message_rrs(&message, SECTION_ANSWER);
     for (struct rr rr; message_rr_next(&iter, &rr);)

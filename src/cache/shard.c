@@ -28,7 +28,7 @@ static struct bucket *bucket_for(const struct shard *shard, uint64_t hash)
     return &shard->buckets[(hash >> 8 & UINT32_MAX) * shard->bucket_count >> 32];
 }
 
-static uint8_t tag_of(uint64_t hash)
+static uint8_t shard_tag_of(uint64_t hash)
 {
     return (uint8_t)hash;
 }
@@ -88,16 +88,16 @@ void shard_prefetch(const struct shard *shard, const struct cache_key *key)
 void shard_prefetch_entry(const struct shard *shard, const struct cache_key *key)
 {
     const struct bucket *bucket = bucket_for(shard, key->hash);
-    unsigned ways = bucket_match(bucket, tag_of(key->hash));
+    unsigned ways = bucket_match(bucket, shard_tag_of(key->hash));
     if (ways)
         prefetch_entry(shard, bucket_ref(bucket, (unsigned)__builtin_ctz(ways)));
 }
 
 /* The way of the bucket that the key's entry lies in, or -1; *entry is that entry. */
-static int find_way(const struct shard *shard, const struct bucket *bucket,
-                    const struct cache_key *key, const struct entry **entry)
+static int shard_find_way(const struct shard *shard, const struct bucket *bucket,
+                          const struct cache_key *key, const struct entry **entry)
 {
-    for (unsigned ways = bucket_match(bucket, tag_of(key->hash)); ways; ways &= ways - 1) {
+    for (unsigned ways = bucket_match(bucket, shard_tag_of(key->hash)); ways; ways &= ways - 1) {
         unsigned way = (unsigned)__builtin_ctz(ways);
         uint32_t ref = bucket_ref(bucket, way);
         *entry = entry_at(shard, ref);
@@ -120,7 +120,7 @@ bool shard_find(const struct shard *shard, const struct cache_key *key, uint64_t
     struct bucket *bucket = bucket_for(shard, key->hash);
     prefetch_bucket(bucket);
     const struct entry *entry;
-    int way = find_way(shard, bucket, key, &entry);
+    int way = shard_find_way(shard, bucket, key, &entry);
     if (way < 0)
         return false;
     entry_view(entry, out);
@@ -137,15 +137,15 @@ bool shard_find_stale(const struct shard *shard, const struct cache_key *key, ui
                       uint32_t most_s, struct answer *out)
 {
     const struct entry *entry;
-    if (find_way(shard, bucket_for(shard, key->hash), key, &entry) < 0)
+    if (shard_find_way(shard, bucket_for(shard, key->hash), key, &entry) < 0)
         return false;
     entry_view(entry, out);
     out->stale_s = answer_staleness(out, answer_age(out, now_us));
     return out->kind != ANSWER_FAILURE && out->stale_s <= most_s;
 }
 
-static void show(const struct bucket *bucket, unsigned way, const struct entry *entry,
-                 struct cache_item *out)
+static void shard_show(const struct bucket *bucket, unsigned way, const struct entry *entry,
+                       struct cache_item *out)
 {
     entry_view(entry, &out->answer);
     out->flags = entry->flags;
@@ -158,10 +158,10 @@ bool shard_peek(const struct shard *shard, const struct cache_key *key, uint64_t
 {
     const struct bucket *bucket = bucket_for(shard, key->hash);
     const struct entry *entry;
-    int way = find_way(shard, bucket, key, &entry);
+    int way = shard_find_way(shard, bucket, key, &entry);
     if (way < 0)
         return false;
-    show(bucket, (unsigned)way, entry, out);
+    shard_show(bucket, (unsigned)way, entry, out);
     uint32_t age_s = answer_age(&out->answer, now_us);
     if (age_s < out->answer.ttl_s && answer_is_ending(&out->answer, age_s))
         out->answer.is_due = is_due(bucket, (unsigned)way, &out->answer);
@@ -172,7 +172,7 @@ void shard_unclaim(const struct shard *shard, const struct cache_key *key)
 {
     struct bucket *bucket = bucket_for(shard, key->hash);
     const struct entry *entry;
-    int way = find_way(shard, bucket, key, &entry);
+    int way = shard_find_way(shard, bucket, key, &entry);
     if (way >= 0)
         bucket_unclaim(bucket, (unsigned)way);
 }
@@ -181,13 +181,13 @@ bool shard_claim(const struct shard *shard, const struct cache_key *key)
 {
     struct bucket *bucket = bucket_for(shard, key->hash);
     const struct entry *entry;
-    int way = find_way(shard, bucket, key, &entry);
+    int way = shard_find_way(shard, bucket, key, &entry);
     return way >= 0 && bucket_claim(bucket, (unsigned)way);
 }
 
 /* ---- giving memory back ---- */
 
-static void retire(struct shard *shard, uint32_t ref)
+static void shard_retire(struct shard *shard, uint32_t ref)
 {
     struct retired *open = &shard->open;
     heap_set_leaving(&shard->heap, ref);
@@ -201,7 +201,7 @@ static void retire(struct shard *shard, uint32_t ref)
 }
 
 /* Gives the first entries of the list back to the heap, at most max of them. */
-static void give_back(struct shard *shard, struct retired *list, unsigned max)
+static void shard_give_back(struct shard *shard, struct retired *list, unsigned max)
 {
     for (; list->head && max > 0; max--) {
         uint32_t ref = list->head;
@@ -218,7 +218,7 @@ static void give_back(struct shard *shard, struct retired *list, unsigned max)
 static void reclaim(struct shard *shard, unsigned max, uint32_t batch)
 {
     if (shard->sealed.head && grace_has_passed(shard->grace, shard->ticket))
-        give_back(shard, &shard->sealed, max);
+        shard_give_back(shard, &shard->sealed, max);
     if (shard->sealed.head || !shard->open.head || shard->open.granules < batch)
         return;
     shard->sealed = shard->open;
@@ -239,8 +239,8 @@ static void reclaim_all_waiting(struct shard *shard)
     grace_wait();
     pthread_mutex_lock(&shard->lock);
     shard->waited_for_granules -= granules;
-    give_back(shard, &open, UINT32_MAX);
-    give_back(shard, &sealed, UINT32_MAX);
+    shard_give_back(shard, &open, UINT32_MAX);
+    shard_give_back(shard, &sealed, UINT32_MAX);
 }
 
 /* ---- evicting ---- */
@@ -249,7 +249,7 @@ static void remove_way(struct shard *shard, struct bucket *bucket, unsigned way)
 {
     uint32_t ref = bucket->refs[way];
     bucket_remove(bucket, way);
-    retire(shard, ref);
+    shard_retire(shard, ref);
     shard->entries--;
 }
 
@@ -384,22 +384,22 @@ static uint32_t take_room(struct shard *shard, size_t bytes)
 }
 
 /* Lets a way refer to the new entry: that of the same key, an empty one, or a victim's. */
-static void place(struct shard *shard, const struct cache_key *key, uint32_t ref,
-                  const struct answer *answer)
+static void shard_place(struct shard *shard, const struct cache_key *key, uint32_t ref,
+                        const struct answer *answer)
 {
     struct bucket *bucket = bucket_for(shard, key->hash);
     uint16_t end_tick = bucket_end_tick(answer->stored_at, answer->ttl_s);
     const struct entry *old;
-    int way = find_way(shard, bucket, key, &old);
+    int way = shard_find_way(shard, bucket, key, &old);
     if (way >= 0) {
         uint32_t old_ref = bucket->refs[way];
         bucket_replace(bucket, (unsigned)way, ref, end_tick);
-        retire(shard, old_ref);
+        shard_retire(shard, old_ref);
         return;
     }
     if (bucket_count(bucket) == BUCKET_WAYS)
         evict_from(shard, bucket, bucket_tick(answer->stored_at));
-    bucket_add(bucket, tag_of(key->hash), ref, end_tick);
+    bucket_add(bucket, shard_tag_of(key->hash), ref, end_tick);
     shard->entries++;
 }
 
@@ -452,7 +452,7 @@ static bool store_locked(struct shard *shard, const struct cache_key *key,
     uint32_t ref = take_room(shard, entry_size(answer));
     if (ref) {
         entry_write(entry_at(shard, ref), key, answer);
-        place(shard, key, ref, answer);
+        shard_place(shard, key, ref, answer);
         shard->stores++;
     }
     keep_spare(shard, bucket_for(shard, key->hash), now_tick);
@@ -469,7 +469,7 @@ static bool is_worse(const struct shard *shard, const struct cache_key *key,
     struct answer old;
     bool is_failure = answer->kind == ANSWER_FAILURE;
     if ((!is_failure && !answer->stale_s) ||
-        find_way(shard, bucket_for(shard, key->hash), key, &entry) < 0)
+        shard_find_way(shard, bucket_for(shard, key->hash), key, &entry) < 0)
         return false;
     entry_view(entry, &old);
     return old.kind != ANSWER_FAILURE && answer_is_live(&old, answer->stored_at) &&
@@ -491,7 +491,7 @@ bool shard_store(struct shard *shard, const struct cache_key *key, const struct 
 
 /* Takes the entry away that a reader sees in the way; nothing if it went meanwhile. In the reader's
  * section its block is not given to another, so an equal ref is the same entry. */
-static void drop(struct shard *shard, struct bucket *bucket, unsigned way, uint32_t ref)
+static void shard_drop(struct shard *shard, struct bucket *bucket, unsigned way, uint32_t ref)
 {
     pthread_mutex_lock(&shard->lock);
     if (bucket->refs[way] == ref)
@@ -508,9 +508,9 @@ void shard_walk(struct shard *shard, uint32_t number, cache_visit visit, void *c
         uint32_t ref = bucket_ref(bucket, way);
         if (!ref)
             continue;
-        show(bucket, way, entry_at(shard, ref), &item);
+        shard_show(bucket, way, entry_at(shard, ref), &item);
         if (visit(context, &item) == CACHE_DROP)
-            drop(shard, bucket, way, ref);
+            shard_drop(shard, bucket, way, ref);
     }
 }
 

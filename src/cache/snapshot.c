@@ -42,8 +42,8 @@ struct saving {
     bool is_full;        /* no memory */
 };
 
-static bool put(struct saving *saving, const struct snapshot_item *item,
-                const struct answer *answer)
+static bool snapshot_put(struct saving *saving, const struct snapshot_item *item,
+                         const struct answer *answer)
 {
     uint8_t *room = buf_reserve(&saving->block, SNAPSHOT_ITEM_FIXED + item->message.len);
     if (!room)
@@ -56,7 +56,7 @@ static bool put(struct saving *saving, const struct snapshot_item *item,
 
 /* Answers alone: zone cuts are found again with a few questions, and what a parent said long ago is
  * nothing to begin with. */
-static enum cache_verdict on_item(void *context, const struct cache_item *found)
+static enum cache_verdict snapshot_on_item(void *context, const struct cache_item *found)
 {
     struct saving *saving = context;
     const struct answer *answer = &found->answer;
@@ -76,7 +76,7 @@ static enum cache_verdict on_item(void *context, const struct cache_item *found)
         .marked = found->marked,
         .message = answer->message,
     };
-    if (put(saving, &item, answer))
+    if (snapshot_put(saving, &item, answer))
         saving->count++;
     else
         saving->is_full = true;
@@ -111,15 +111,15 @@ static enum err write_end(struct saving *saving)
     return err ? err : private_file_write(&saving->file, span_of(count, sizeof(count)));
 }
 
-static enum err write_all(struct saving *saving, struct cache *cache, uint64_t wall_s,
-                          const bool *stop)
+static enum err snapshot_write_all(struct saving *saving, struct cache *cache, uint64_t wall_s,
+                                   const bool *stop)
 {
     uint8_t head[SNAPSHOT_HEAD];
     uint64_t place = 0;
     snapshot_put_head(head, wall_s, &saving->chain);
     enum err err = private_file_write(&saving->file, span_of(head, sizeof(head)));
     for (bool more = true; more && !err;) {
-        more = cache_walk(cache, &place, PART_BUCKETS, on_item, saving);
+        more = cache_walk(cache, &place, PART_BUCKETS, snapshot_on_item, saving);
         if (is_stopped(stop))
             err = ERR_CLOSED;
         else if (saving->is_full)
@@ -146,7 +146,7 @@ enum err snapshot_save(struct cache *cache, const char *path, struct snapshot_no
     if (err)
         return err;
     buf_init(&saving.block, SNAPSHOT_BLOCK_MAX);
-    err = write_all(&saving, cache, now.wall_s, stop);
+    err = snapshot_write_all(&saving, cache, now.wall_s, stop);
     if (err)
         private_file_abandon(&saving.file);
     else
@@ -186,7 +186,7 @@ static bool is_known(struct loading *loading, const struct cache_key *key, bool 
 }
 
 /* Finding it at the instant it was stored, when even one that is over had its second, marks it. */
-static void mark(struct loading *loading, const struct cache_key *key)
+static void snapshot_mark(struct loading *loading, const struct cache_key *key)
 {
     struct answer found;
     cache_read_begin();
@@ -234,7 +234,7 @@ static bool may_keep(const struct loading *loading, const struct snapshot_item *
            (past_s < cache_serves_stale_s(loading->cache) && loading->now.us >= OVER_S * US_PER_S);
 }
 
-static void keep(struct loading *loading, const struct snapshot_item *item)
+static void snapshot_keep(struct loading *loading, const struct snapshot_item *item)
 {
     struct revived *revived = &loading->revived;
     struct cache_key key;
@@ -258,7 +258,7 @@ static void keep(struct loading *loading, const struct snapshot_item *item)
         return;
     loading->kept++;
     if (item->marked)
-        mark(loading, &key);
+        snapshot_mark(loading, &key);
 }
 
 static bool read_bytes(struct loading *loading, void *out, size_t len)
@@ -266,7 +266,7 @@ static bool read_bytes(struct loading *loading, void *out, size_t len)
     return fread(out, 1, len, loading->file) == len;
 }
 
-static enum err make_room(struct loading *loading, size_t len)
+static enum err snapshot_make_room(struct loading *loading, size_t len)
 {
     if (len > SNAPSHOT_BLOCK_MAX)
         return ERR_INVALID;
@@ -289,7 +289,7 @@ static enum err take_items(struct loading *loading, struct span block, bool is_t
             return ERR_INVALID;
         loading->seen++;
         if (!is_trial)
-            keep(loading, &item);
+            snapshot_keep(loading, &item);
     }
     return ERR_OK;
 }
@@ -305,7 +305,7 @@ static enum err take_end(struct loading *loading, const uint8_t head[SNAPSHOT_BL
     return said == loading->seen ? ERR_OK : ERR_INVALID;
 }
 
-static enum err take_head(struct loading *loading)
+static enum err snapshot_take_file_head(struct loading *loading)
 {
     uint8_t head[SNAPSHOT_HEAD];
     uint64_t written_s;
@@ -319,12 +319,12 @@ static enum err take_head(struct loading *loading)
 }
 
 /* Once over the file. The trial stores nothing. */
-static enum err pass(struct loading *loading, bool is_trial)
+static enum err snapshot_pass(struct loading *loading, bool is_trial)
 {
     uint8_t head[SNAPSHOT_BLOCK_HEAD];
     loading->seen = 0;
     rewind(loading->file);
-    enum err err = take_head(loading);
+    enum err err = snapshot_take_file_head(loading);
     while (!err) {
         if (is_stopped(loading->stop))
             return ERR_CLOSED;
@@ -333,7 +333,7 @@ static enum err pass(struct loading *loading, bool is_trial)
         size_t len = get_u32(head);
         if (len == 0)
             return take_end(loading, head);
-        err = make_room(loading, len);
+        err = snapshot_make_room(loading, len);
         if (err)
             return err;
         struct span block = span_of(loading->block, len);
@@ -357,9 +357,9 @@ enum err snapshot_load_from(struct cache *cache, FILE *file, struct snapshot_now
     loading->stop = stop;
     loading->filter = filter;
     loading->now = now;
-    enum err err = pass(loading, true);
+    enum err err = snapshot_pass(loading, true);
     if (!err)
-        err = pass(loading, false);
+        err = snapshot_pass(loading, false);
     *count = loading->kept;
     free(loading->block);
     free(loading);

@@ -26,7 +26,7 @@ static const char *const section_lines[] = {"", "", ";authority", ";additional"}
 
 /* ---- writing ---- */
 
-PRINTF_LIKE(2, 3) static bool put(struct buf *out, const char *format, ...)
+PRINTF_LIKE(2, 3) static bool text_put_format(struct buf *out, const char *format, ...)
 {
     char line[NAME_TEXT_MAX + 256];
     va_list arguments;
@@ -37,46 +37,46 @@ PRINTF_LIKE(2, 3) static bool put(struct buf *out, const char *format, ...)
     return buf_append(out, line, (size_t)len) == ERR_OK;
 }
 
-static bool put_flags(struct buf *out, const struct cache_item *item, uint16_t header)
+static bool text_put_flags(struct buf *out, const struct cache_item *item, uint16_t header)
 {
     bool has_do = item->flags & CACHE_KEY_DO, has_cd = item->flags & CACHE_KEY_CD;
     bool has_ad = header & HEADER_AD;
     if (!has_do && !has_cd && !has_ad)
         return true;
-    return put(out, " flags %s%s%s%s%s", has_do ? "do" : "",
-               has_do && (has_cd || has_ad) ? "," : "", has_cd ? "cd" : "",
-               has_cd && has_ad ? "," : "", has_ad ? "ad" : "");
+    return text_put_format(out, " flags %s%s%s%s%s", has_do ? "do" : "",
+                           has_do && (has_cd || has_ad) ? "," : "", has_cd ? "cd" : "",
+                           has_cd && has_ad ? "," : "", has_ad ? "ad" : "");
 }
 
-static bool put_head(struct buf *out, const struct cache_item *item, const struct message *message,
-                     uint32_t left_s)
+static bool text_put_head(struct buf *out, const struct cache_item *item,
+                          const struct message *message, uint32_t left_s)
 {
     const struct answer *answer = &item->answer;
     char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX], rcode[RRTYPE_TEXT_MAX];
-    bool fits =
-        put(out, ";answer %s %s ttl %u rcode %s kind %s", name_format(message->question.name, name),
-            rrtype_name(message->question.type, type), left_s,
-            rrtype_rcode_name(message->flags & HEADER_RCODE_MASK, rcode),
-            answer_kind_name(answer->kind)) &&
-        put_flags(out, item, message->flags);
+    bool fits = text_put_format(out, ";answer %s %s ttl %u rcode %s kind %s",
+                                name_format(message->question.name, name),
+                                rrtype_name(message->question.type, type), left_s,
+                                rrtype_rcode_name(message->flags & HEADER_RCODE_MASK, rcode),
+                                answer_kind_name(answer->kind)) &&
+                text_put_flags(out, item, message->flags);
     for (unsigned i = 0; i < answer->ede_count; i++)
-        fits = fits && put(out, " ede %u", answer->ede[i]);
-    return fits && put(out, "\n");
+        fits = fits && text_put_format(out, " ede %u", answer->ede[i]);
+    return fits && text_put_format(out, "\n");
 }
 
-static bool put_records(struct buf *out, const struct message *message, char *line)
+static bool text_put_records(struct buf *out, const struct message *message, char *line)
 {
     enum section section = SECTION_ANSWER;
     struct rr_iter iter = message_all_rrs(message);
     for (struct rr rr; message_rr_next(&iter, &rr);) {
-        if (rr.section != section && !put(out, "%s\n", section_lines[rr.section]))
+        if (rr.section != section && !text_put_format(out, "%s\n", section_lines[rr.section]))
             return false;
         section = rr.section;
         size_t len = present_rr(message, &rr, line, TEXT_LINE_MAX);
         if (len == 0 || buf_append(out, line, len) != ERR_OK)
             return false;
     }
-    return put(out, ";end\n");
+    return text_put_format(out, ";end\n");
 }
 
 /* scratch has room for a message, and a line behind it. */
@@ -89,8 +89,8 @@ static bool put_aged(struct buf *out, const struct cache_item *item, uint64_t no
     answer_copy(answer, answer->message.len, now_us, scratch);
     if (message_parse(&message, span_of(scratch, answer->message.len)) != MESSAGE_OK)
         return true; /* nothing that could be shown */
-    return put_head(out, item, &message, age_s < answer->ttl_s ? answer->ttl_s - age_s : 0) &&
-           put_records(out, &message, (char *)scratch + MESSAGE_MAX);
+    return text_put_head(out, item, &message, age_s < answer->ttl_s ? answer->ttl_s - age_s : 0) &&
+           text_put_records(out, &message, (char *)scratch + MESSAGE_MAX);
 }
 
 /* Takes back what was appended since the buffer had len bytes. */
@@ -157,7 +157,7 @@ uint64_t text_reader_passed_over(const struct text_reader *reader)
 }
 
 PRINTF_LIKE(3, 4)
-static bool refuse(struct text_reader *reader, char why[TEXT_WHY_MAX], const char *format, ...)
+static bool text_refuse(struct text_reader *reader, char why[TEXT_WHY_MAX], const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -168,7 +168,7 @@ static bool refuse(struct text_reader *reader, char why[TEXT_WHY_MAX], const cha
 }
 
 /* The next word of the line, or NULL. */
-static char *next_word(char **rest)
+static char *text_next_word(char **rest)
 {
     char *word;
     do
@@ -260,20 +260,20 @@ static void begin_message(struct text_reader *reader, uint16_t header)
 /* Behind ";answer ". */
 static bool read_head(struct text_reader *reader, char *rest, char why[TEXT_WHY_MAX])
 {
-    const char *name = next_word(&rest), *type = next_word(&rest);
+    const char *name = text_next_word(&rest), *type = text_next_word(&rest);
     uint16_t header = 0;
     reader->ttl_s = 0;
     reader->kind = ANSWER_POSITIVE;
     reader->flags = reader->ede_count = 0;
     reader->question.cls = RRCLASS_IN;
     if (!name || name_parse(&reader->question.name, reader->name, name, strlen(name)))
-        return refuse(reader, why, "no name behind ;answer");
+        return text_refuse(reader, why, "no name behind ;answer");
     if (!type || rrtype_parse(&reader->question.type, type))
-        return refuse(reader, why, "no type behind the name; write it as AAAA or TYPE28");
+        return text_refuse(reader, why, "no type behind the name; write it as AAAA or TYPE28");
     reader->question.name = name_fold(reader->question.name, reader->name);
-    for (char *key; (key = next_word(&rest));)
-        if (!read_pair(reader, key, next_word(&rest), &header))
-            return refuse(reader, why, "'%.32s' or what is behind it is not known", key);
+    for (char *key; (key = text_next_word(&rest));)
+        if (!read_pair(reader, key, text_next_word(&rest), &header))
+            return text_refuse(reader, why, "'%.32s' or what is behind it is not known", key);
     begin_message(reader, header);
     return true;
 }
@@ -281,13 +281,13 @@ static bool read_head(struct text_reader *reader, char *rest, char why[TEXT_WHY_
 static bool read_section(struct text_reader *reader, enum section section, char why[TEXT_WHY_MAX])
 {
     if (reader->build.section > section)
-        return refuse(reader, why, "sections are out of order: %s", section_lines[section]);
+        return text_refuse(reader, why, "sections are out of order: %s", section_lines[section]);
     build_section(&reader->build, section);
     return true;
 }
 
 /* The record in a message of its own, and from there into the answer, compressed. */
-static bool read_record(struct text_reader *reader, const char *line, char why[TEXT_WHY_MAX])
+static bool text_read_record(struct text_reader *reader, const char *line, char why[TEXT_WHY_MAX])
 {
     struct message message;
     struct copy copy;
@@ -295,7 +295,7 @@ static bool read_record(struct text_reader *reader, const char *line, char why[T
     size_t len;
     const char *fault = record_text_fault(line);
     if (fault)
-        return refuse(reader, why, "this is no record: it %s", fault);
+        return text_refuse(reader, why, "this is no record: it %s", fault);
     memset(reader->record, 0, HEADER_LEN);
     header_set_flags(reader->record, HEADER_QR);
     header_set_count(reader->record, SECTION_ANSWER, 1);
@@ -303,11 +303,11 @@ static bool read_record(struct text_reader *reader, const char *line, char why[T
                              0) ||
         len > MESSAGE_MAX - HEADER_LEN ||
         message_parse(&message, span_of(reader->record, HEADER_LEN + len)) != MESSAGE_OK)
-        return refuse(reader, why, "this is no record");
+        return text_refuse(reader, why, "this is no record");
     struct rr_iter iter = message_rrs(&message, SECTION_ANSWER);
     copy_init(&copy, &reader->build, &message);
     if (!message_rr_next(&iter, &rr) || rrtype_is_meta(rr.type) || !copy_rr(&copy, &rr, rr.ttl))
-        return refuse(reader, why, "this is no record");
+        return text_refuse(reader, why, "this is no record");
     return true;
 }
 
@@ -381,7 +381,7 @@ static bool read_directive(struct text_reader *reader, char *line, char why[TEXT
 bool text_read(struct text_reader *reader, struct span line, char why[TEXT_WHY_MAX])
 {
     if (line.len > TEXT_LINE_MAX || (line.len > 0 && memchr(line.data, '\0', line.len)))
-        return refuse(reader, why, "this is no line of text, or too long");
+        return text_refuse(reader, why, "this is no line of text, or too long");
     if (line.len > 0 && line.data[line.len - 1] == '\r')
         line.len--;
     memcpy(reader->line, line.data ? line.data : (const uint8_t *)"", line.len);
@@ -391,14 +391,14 @@ bool text_read(struct text_reader *reader, struct span line, char why[TEXT_WHY_M
     if (*reader->line == ';')
         return read_directive(reader, reader->line, why);
     if (reader->state == BETWEEN)
-        return refuse(reader, why,
-                      "a record outside of an answer; begin one with ;answer NAME TYPE");
-    return reader->state == PASSED_OVER || read_record(reader, reader->line, why);
+        return text_refuse(reader, why,
+                           "a record outside of an answer; begin one with ;answer NAME TYPE");
+    return reader->state == PASSED_OVER || text_read_record(reader, reader->line, why);
 }
 
 bool text_read_end(struct text_reader *reader, char why[TEXT_WHY_MAX])
 {
     if (reader->state != IN_ANSWER)
         return true;
-    return refuse(reader, why, "the last answer has no ;end");
+    return text_refuse(reader, why, "the last answer has no ;end");
 }

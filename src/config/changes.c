@@ -16,7 +16,7 @@
 /* ---- how a value is told ---- */
 
 /* Items of a list that has a line for each; 0 for a list in one line. */
-static size_t count_lines(struct span text)
+static size_t changes_count_lines(struct span text)
 {
     size_t lines = 0;
     for (size_t i = 1; i < text.len; i++)
@@ -34,9 +34,9 @@ static void tell_line(const char *line, size_t len, char out[CHANGES_TEXT_MAX])
         snprintf(out, CHANGES_TEXT_MAX, "%.*s...", WHOLE_MAX - 3, line);
 }
 
-static void tell(const struct option *option, struct span text, char out[CHANGES_TEXT_MAX])
+static void changes_tell(const struct option *option, struct span text, char out[CHANGES_TEXT_MAX])
 {
-    size_t lines = count_lines(text);
+    size_t lines = changes_count_lines(text);
     if (lines > 1) {
         snprintf(out, CHANGES_TEXT_MAX, "%zu %s", lines, option->unit);
         return;
@@ -50,7 +50,7 @@ static void tell(const struct option *option, struct span text, char out[CHANGES
 
 /* ---- finding them ---- */
 
-static bool is_same(struct span a, struct span b)
+static bool changes_is_same(struct span a, struct span b)
 {
     return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
 }
@@ -65,17 +65,17 @@ static enum err compare_row(struct changes *changes, const struct option *option
             return err;
     }
     struct span before = buf_span(&texts[0]), after = buf_span(&texts[1]);
-    if (is_same(before, after))
+    if (changes_is_same(before, after))
         return ERR_OK;
     struct change *change = &changes->list[changes->count++];
     change->path = option->path;
     change->needs_restart = option->apply == APPLY_RESTART;
-    tell(option, before, change->before);
-    tell(option, after, change->after);
+    changes_tell(option, before, change->before);
+    changes_tell(option, after, change->after);
     return ERR_OK;
 }
 
-static enum err compare(struct changes *changes, const struct config *const configs[2])
+static enum err changes_compare(struct changes *changes, const struct config *const configs[2])
 {
     struct buf texts[2];
     size_t count;
@@ -95,7 +95,7 @@ struct changes *changes_find(const struct config *running, const struct config *
 {
     const struct config *const configs[2] = {running, fresh};
     struct changes *changes = calloc(1, sizeof(*changes));
-    if (!changes || !compare(changes, configs))
+    if (!changes || !changes_compare(changes, configs))
         return changes;
     free(changes);
     return NULL;

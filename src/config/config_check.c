@@ -14,7 +14,8 @@
 #include "base/check.h"
 
 /* Where a key stands, or the beginning of the file when it does not. */
-static struct config_position position_of(const struct config *config, const char *path)
+static struct config_position config_check_position_of(const struct config *config,
+                                                       const char *path)
 {
     const struct option *option = options_find(path);
     MUST(option);
@@ -45,7 +46,8 @@ static void check_has_zone(struct loader *loader)
     if (zones && (zones->count || zones->broken || !yaml_tree_is_empty(zones)) &&
         (zones->kind != TREE_LIST || zones->count))
         return;
-    problems_add(loader->problems, position_of(config, "recursion.enabled"), "recursion.enabled",
+    problems_add(loader->problems, config_check_position_of(config, "recursion.enabled"),
+                 "recursion.enabled",
                  "is no, and no zone has servers, so nothing could be answered; write yes, or add "
                  "the servers to ask, for example forward-zones: [{name: ., upstreams: "
                  "[192.0.2.53]}]");
@@ -61,7 +63,7 @@ bool config_has_recursion(const struct config *config)
 
 void config_warn(struct loader *loader, const char *path, const char *format, ...)
 {
-    struct config_position position = position_of(loader->config, path);
+    struct config_position position = config_check_position_of(loader->config, path);
     char text[800], line[2000];
     va_list args;
     va_start(args, format);
@@ -90,7 +92,7 @@ static void check_ttls(struct loader *loader)
     const struct config *config = loader->config;
     const char *path = written_one(config, "cache.min-ttl", "cache.max-ttl");
     if (config->cache.min_ttl_s > config->cache.max_ttl_s)
-        problems_add(loader->problems, position_of(config, path), path,
+        problems_add(loader->problems, config_check_position_of(config, path), path,
                      "min-ttl %us is above max-ttl %us; lower the one or raise the other",
                      config->cache.min_ttl_s, config->cache.max_ttl_s);
 }
@@ -100,8 +102,9 @@ static void check_socket(struct loader *loader)
     const struct config *config = loader->config;
     size_t len = strlen(config->control_socket);
     if (len > CONFIG_SOCKET_MAX)
-        problems_add(loader->problems, position_of(config, "control.socket"), "control.socket",
-                     "has %zu bytes; the system takes paths of at most %d", len, CONFIG_SOCKET_MAX);
+        problems_add(loader->problems, config_check_position_of(config, "control.socket"),
+                     "control.socket", "has %zu bytes; the system takes paths of at most %d", len,
+                     CONFIG_SOCKET_MAX);
 }
 
 /* Whether two TCP sockets could not both have the address, or would share its clients. */
@@ -118,9 +121,9 @@ static void check_metrics(struct loader *loader, const struct addr *list, size_t
     char text[ADDR_TEXT_MAX];
     for (size_t i = 0; i < count; i++)
         if (is_same_place(&config->metrics_listen, &list[i]))
-            problems_add(loader->problems, position_of(config, "metrics.listen"), "metrics.listen",
-                         "clashes with %s of %s; take another port", addr_format(&list[i], text),
-                         key);
+            problems_add(loader->problems, config_check_position_of(config, "metrics.listen"),
+                         "metrics.listen", "clashes with %s of %s; take another port",
+                         addr_format(&list[i], text), key);
 }
 
 void config_check(struct loader *loader)

@@ -31,12 +31,12 @@ struct attempt {
     struct tls_peer_options options;
 };
 
-static bool is_given(const char *text)
+static bool config_check_files_is_given(const char *text)
 {
     return text && *text;
 }
 
-static bool gives(const struct attempt *attempt, const struct option *row)
+static bool config_check_files_gives(const struct attempt *attempt, const struct option *row)
 {
     return !attempt->layer || option_in_layer(row, attempt->layer);
 }
@@ -54,8 +54,8 @@ static enum err try_client(const struct tls_peer_options *options, char why[TLS_
 /* Does the sentence speak of a before it speaks of b? One may be the beginning of the other. */
 static bool is_named_first(const char *why, const char *a, const char *b)
 {
-    const char *a_at = is_given(a) ? strstr(why, a) : NULL;
-    const char *b_at = is_given(b) ? strstr(why, b) : NULL;
+    const char *a_at = config_check_files_is_given(a) ? strstr(why, a) : NULL;
+    const char *b_at = config_check_files_is_given(b) ? strstr(why, b) : NULL;
     if (!a_at || !b_at || a_at == b_at)
         return a_at && (!b_at || strlen(a) > strlen(b));
     return a_at < b_at;
@@ -66,15 +66,16 @@ static bool is_named_first(const char *why, const char *a, const char *b)
 static void report_one(struct loader *loader, const struct attempt *attempt, const char *key,
                        const struct option *row, const char *value, const char *why)
 {
-    if (gives(attempt, row) || !is_given(value))
-        place_error(loader, &attempt->place, is_given(value) ? key : NULL, "%s", why);
+    if (config_check_files_gives(attempt, row) || !config_check_files_is_given(value))
+        place_error(loader, &attempt->place, config_check_files_is_given(value) ? key : NULL, "%s",
+                    why);
 }
 
 static void report_pair(struct loader *loader, const struct attempt *attempt, const char *why)
 {
     const struct tls_peer_options *options = &attempt->options;
-    bool gives_certificate = gives(attempt, ROW(tls.certificate));
-    bool gives_key = gives(attempt, ROW(tls.key));
+    bool gives_certificate = config_check_files_gives(attempt, ROW(tls.certificate));
+    bool gives_key = config_check_files_gives(attempt, ROW(tls.key));
     bool is_key = gives_key &&
                   (!gives_certificate || is_named_first(why, options->key, options->certificate));
     if (gives_certificate || gives_key)
@@ -112,7 +113,8 @@ static bool report_parts(struct loader *loader, const struct attempt *attempt)
     return false;
 }
 
-static void report(struct loader *loader, const struct attempt *attempt, const char *why)
+static void config_check_files_report(struct loader *loader, const struct attempt *attempt,
+                                      const char *why)
 {
     if (problems_is_full(loader->problems) || !report_parts(loader, attempt))
         place_error(loader, &attempt->place, NULL, "%s", why);
@@ -152,7 +154,8 @@ static void try_upstream(struct loader *loader, struct tried *tried, struct plac
     const struct attempt attempt = {place,        layer,         "ca-bundle",  "client-certificate",
                                     "client-key", "tls-ciphers", "tls-groups", *options};
     char why[TLS_WHY_MAX];
-    if (is_tried(tried, options) || is_given(options->certificate) != is_given(options->key))
+    if (is_tried(tried, options) || config_check_files_is_given(options->certificate) !=
+                                        config_check_files_is_given(options->key))
         return;
     if (tried->count == TLS_CONTEXTS_MAX) {
         report_full(loader, tried, &attempt);
@@ -160,17 +163,20 @@ static void try_upstream(struct loader *loader, struct tried *tried, struct plac
     }
     tried->list[tried->count++] = *options;
     if (try_client(options, why))
-        report(loader, &attempt, why);
+        config_check_files_report(loader, &attempt, why);
 }
 
 /* A file that is named is tried even while nobody uses it. */
 static bool names_any(const struct tls_peer_options *options)
 {
-    return is_given(options->ca_bundle) || is_given(options->certificate) ||
-           is_given(options->key) || is_given(options->ciphers) || is_given(options->groups);
+    return config_check_files_is_given(options->ca_bundle) ||
+           config_check_files_is_given(options->certificate) ||
+           config_check_files_is_given(options->key) ||
+           config_check_files_is_given(options->ciphers) ||
+           config_check_files_is_given(options->groups);
 }
 
-static void check_entry(struct loader *loader, struct tried *tried, size_t index)
+static void config_check_files_check_entry(struct loader *loader, struct tried *tried, size_t index)
 {
     const struct config_entry *entry = &loader->config->entries[index];
     const struct place place = {"tcp-upstream-keepalive", true, entry->position, index};
@@ -180,8 +186,8 @@ static void check_entry(struct loader *loader, struct tried *tried, size_t index
         try_upstream(loader, tried, place, &entry->layer, &options.tls);
 }
 
-static void check_zone(struct loader *loader, struct tried *tried, const struct config_zone *zone,
-                       size_t index)
+static void config_check_files_check_zone(struct loader *loader, struct tried *tried,
+                                          const struct config_zone *zone, size_t index)
 {
     const struct place place = {zone->is_stub ? "stub-zones" : "forward-zones", true,
                                 zone->position, index};
@@ -193,7 +199,7 @@ static void check_zone(struct loader *loader, struct tried *tried, const struct 
     }
 }
 
-static void check_upstreams(struct loader *loader)
+static void config_check_files_check_upstreams(struct loader *loader)
 {
     static const struct place section = {.key = "upstream"};
     const struct config *config = loader->config;
@@ -203,11 +209,11 @@ static void check_upstreams(struct loader *loader)
     if (config->upstream.transport == UPSTREAM_TLS || names_any(&config->upstream.tls))
         try_upstream(loader, tried, section, NULL, &config->upstream.tls);
     for (size_t i = 0; i < config->entry_count; i++)
-        check_entry(loader, tried, i);
+        config_check_files_check_entry(loader, tried, i);
     for (size_t i = 0; i < config->zone_count; i++)
-        check_zone(loader, tried, &config->zones[i], i);
+        config_check_files_check_zone(loader, tried, &config->zones[i], i);
     for (size_t i = 0; i < config->stub_count; i++)
-        check_zone(loader, tried, &config->stub_zones[i], i);
+        config_check_files_check_zone(loader, tried, &config->stub_zones[i], i);
 }
 
 /* ---- the listener ---- */
@@ -258,9 +264,9 @@ static void check_server(struct loader *loader)
                                      .ciphers = server->tls_ciphers,
                                      .groups = server->tls_groups}};
     char why[TLS_WHY_MAX];
-    if (server->listen_tls_count && is_given(server->tls_certificate) &&
-        is_given(server->tls_key) && try_server(server, why))
-        report(loader, &attempt, why);
+    if (server->listen_tls_count && config_check_files_is_given(server->tls_certificate) &&
+        config_check_files_is_given(server->tls_key) && try_server(server, why))
+        config_check_files_report(loader, &attempt, why);
 }
 
 /* ---- files that are written ---- */
@@ -270,7 +276,7 @@ static void check_directory(struct loader *loader, const struct place *place, co
 {
     char directory[KIND_STRING_MAX + 1];
     struct stat status;
-    if (!is_given(path))
+    if (!config_check_files_is_given(path))
         return;
     const char *slash = strrchr(path, '/');
     if (slash)
@@ -292,7 +298,7 @@ void config_check_files(struct loader *loader)
     static const struct place upstream = {.key = "upstream"}, log = {.key = "log"};
     static const struct place cache = {.key = "cache"};
     check_server(loader);
-    check_upstreams(loader);
+    config_check_files_check_upstreams(loader);
     config_read_cookie_secrets(loader);
     config_find_accounts(loader);
     config_read_hints(loader);

@@ -15,7 +15,7 @@
 
 static const struct place server_place = {.key = "server"};
 
-static bool is_given(const char *text)
+static bool config_check_tls_is_given(const char *text)
 {
     return text && *text;
 }
@@ -23,7 +23,8 @@ static bool is_given(const char *text)
 static void check_certificate(struct loader *loader)
 {
     const struct server_options *server = &loader->config->server;
-    bool has_certificate = is_given(server->tls_certificate), has_key = is_given(server->tls_key);
+    bool has_certificate = config_check_tls_is_given(server->tls_certificate),
+         has_key = config_check_tls_is_given(server->tls_key);
     if (server->listen_tls_count && !(has_certificate && has_key))
         place_error(loader, &server_place, "listen-tls", "needs %s%s%s",
                     has_certificate ? "" : "tls-certificate",
@@ -70,7 +71,8 @@ struct view {
     struct upstream_options options;
 };
 
-static bool gives(const struct loader *loader, const struct view *view, const struct option *row)
+static bool config_check_tls_gives(const struct loader *loader, const struct view *view,
+                                   const struct option *row)
 {
     if (view->layer)
         return option_in_layer(row, view->layer);
@@ -81,16 +83,18 @@ static void check_fallback(struct loader *loader, const struct view *view)
 {
     const struct upstream_options *options = &view->options;
     if (options->transport == UPSTREAM_TLS && options->tls.profile == TLS_STRICT &&
-        options->fallback == UPSTREAM_FALLBACK_UDP && gives(loader, view, ROW(fallback)) &&
-        gives(loader, view, ROW(transport)))
+        options->fallback == UPSTREAM_FALLBACK_UDP &&
+        config_check_tls_gives(loader, view, ROW(fallback)) &&
+        config_check_tls_gives(loader, view, ROW(transport)))
         place_error(loader, &view->place, "fallback",
                     "udp is plain text, which transport: tls with profile: strict never sends; "
                     "leave it out, or write profile: opportunistic");
 }
 
-static bool is_half(const struct tls_peer_options *options)
+static bool config_check_tls_is_half(const struct tls_peer_options *options)
 {
-    return is_given(options->certificate) != is_given(options->key);
+    return config_check_tls_is_given(options->certificate) !=
+           config_check_tls_is_given(options->key);
 }
 
 /* Who we are takes both, wherever each comes from; said where one of them is given. */
@@ -98,13 +102,13 @@ static void check_pair(struct loader *loader, const struct view *view)
 {
     static const char *const keys[] = {"client-certificate", "client-key"};
     const struct option *const rows[] = {ROW(tls.certificate), ROW(tls.key)};
-    int there = is_given(view->options.tls.certificate) ? 0 : 1, missing = !there;
-    if (!is_half(&view->options.tls))
+    int there = config_check_tls_is_given(view->options.tls.certificate) ? 0 : 1, missing = !there;
+    if (!config_check_tls_is_half(&view->options.tls))
         return;
-    if (gives(loader, view, rows[there]))
+    if (config_check_tls_gives(loader, view, rows[there]))
         place_error(loader, &view->place, keys[there], "needs %s; give both or none",
                     keys[missing]);
-    else if (gives(loader, view, rows[missing]))
+    else if (config_check_tls_gives(loader, view, rows[missing]))
         place_error(loader, &view->place, keys[missing],
                     "is empty, but %s is not; give both or none", keys[there]);
 }
@@ -117,15 +121,16 @@ static void check_pair_left(struct loader *loader, const struct place *place,
     struct upstream_options alone = loader->config->upstream;
     bool is_key = option_in_layer(ROW(tls.key), &zone->layer);
     options_overlay(&zone->layer, &alone);
-    if (upstream->options.transport == UPSTREAM_TLS && is_half(&upstream->options.tls) &&
-        !is_half(&alone.tls) && (is_key || option_in_layer(ROW(tls.certificate), &zone->layer)))
+    if (upstream->options.transport == UPSTREAM_TLS &&
+        config_check_tls_is_half(&upstream->options.tls) && !config_check_tls_is_half(&alone.tls) &&
+        (is_key || option_in_layer(ROW(tls.certificate), &zone->layer)))
         place_error(loader, place, is_key ? "client-key" : "client-certificate",
                     "with the entry of tcp-upstream-keepalive for %s only one of "
                     "client-certificate and client-key is left; give both here",
                     addr_format(&upstream->addr, text));
 }
 
-static void check_section(struct loader *loader)
+static void config_check_tls_check_section(struct loader *loader)
 {
     struct view view = {.place = {.key = "upstream"}, .options = loader->config->upstream};
     check_fallback(loader, &view);
@@ -143,9 +148,9 @@ static void check_layer(struct loader *loader, const struct place *place,
 
 /* ---- zones ---- */
 
-static void check_name(struct loader *loader, const struct place *place,
-                       const struct config_zone *zone, size_t index,
-                       const struct route_upstream *upstream)
+static void config_check_tls_check_name(struct loader *loader, const struct place *place,
+                                        const struct config_zone *zone, size_t index,
+                                        const struct route_upstream *upstream)
 {
     const struct config_upstream *item = &zone->upstreams[index];
     if (*item->auth_name && upstream->options.transport != UPSTREAM_TLS)
@@ -198,7 +203,8 @@ static void check_use(struct loader *loader, const struct place *place,
     }
 }
 
-static void check_zone(struct loader *loader, const struct config_zone *zone, size_t index)
+static void config_check_tls_check_zone(struct loader *loader, const struct config_zone *zone,
+                                        size_t index)
 {
     struct place place = {zone->is_stub ? "stub-zones" : "forward-zones", true, zone->position,
                           index};
@@ -207,7 +213,7 @@ static void check_zone(struct loader *loader, const struct config_zone *zone, si
         struct route_upstream upstream;
         config_zone_upstream(loader->config, zone, &zone->upstreams[i], &upstream);
         has_tls |= upstream.options.transport == UPSTREAM_TLS;
-        check_name(loader, &place, zone, i, &upstream);
+        config_check_tls_check_name(loader, &place, zone, i, &upstream);
         check_twins(loader, &place, zone, i, &upstream);
         check_pair_left(loader, &place, zone, &upstream);
     }
@@ -237,15 +243,15 @@ void config_check_tls(struct loader *loader)
     check_any(loader);
     check_certificate(loader);
     check_clash(loader);
-    check_section(loader);
+    config_check_tls_check_section(loader);
     for (size_t i = 0; i < config->entry_count; i++) {
         const struct config_entry *entry = &config->entries[i];
         struct place place = {"tcp-upstream-keepalive", true, entry->position, i};
         check_layer(loader, &place, &entry->layer);
     }
     for (size_t i = 0; i < config->zone_count; i++)
-        check_zone(loader, &config->zones[i], i);
+        config_check_tls_check_zone(loader, &config->zones[i], i);
     for (size_t i = 0; i < config->stub_count; i++)
-        check_zone(loader, &config->stub_zones[i], i);
+        config_check_tls_check_zone(loader, &config->stub_zones[i], i);
     check_files_differ(loader);
 }

@@ -41,7 +41,7 @@ struct check {
     const char *last; /* path that was looked at: thousands of zones may share it */
 };
 
-static bool is_given(const char *path)
+static bool config_check_written_is_given(const char *path)
 {
     return path && *path;
 }
@@ -55,7 +55,7 @@ static const char *folder_of(const char *path, char out[KIND_STRING_MAX + 1])
     return out;
 }
 
-static struct identity identify(const char *path)
+static struct identity config_check_written_identify(const char *path)
 {
     char folder[KIND_STRING_MAX + 1];
     const char *slash = strrchr(path, '/');
@@ -72,8 +72,8 @@ static struct identity identify(const char *path)
     return identity;
 }
 
-static bool is_same(const struct identity *a, const char *a_path, const struct identity *b,
-                    const char *b_path)
+static bool config_check_written_is_same(const struct identity *a, const char *a_path,
+                                         const struct identity *b, const char *b_path)
 {
     if (strcmp(a_path, b_path) == 0)
         return true;
@@ -82,11 +82,13 @@ static bool is_same(const struct identity *a, const char *a_path, const struct i
 }
 
 /* One error a path is enough. */
-static void compare(struct loader *loader, struct written *written, const char *path,
-                    const struct identity *identity, const char *what)
+static void config_check_written_compare(struct loader *loader, struct written *written,
+                                         const char *path, const struct identity *identity,
+                                         const char *what)
 {
-    bool is_self = is_same(&written->self, written->path, identity, path);
-    bool is_beside = *written->beside && is_same(&written->other, written->beside, identity, path);
+    bool is_self = config_check_written_is_same(&written->self, written->path, identity, path);
+    bool is_beside = *written->beside &&
+                     config_check_written_is_same(&written->other, written->beside, identity, path);
     if (written->is_told || (!is_self && !is_beside))
         return;
     written->is_told = true;
@@ -95,14 +97,14 @@ static void compare(struct loader *loader, struct written *written, const char *
                 is_self ? written->path : written->beside, what);
 }
 
-static void meet(struct check *check, const char *path, const char *what)
+static void config_check_written_meet(struct check *check, const char *path, const char *what)
 {
-    if (!is_given(path) || (check->last && strcmp(path, check->last) == 0))
+    if (!config_check_written_is_given(path) || (check->last && strcmp(path, check->last) == 0))
         return;
-    const struct identity identity = identify(path);
+    const struct identity identity = config_check_written_identify(path);
     check->last = path;
     for (size_t i = 0; i < check->count; i++)
-        compare(check->loader, &check->list[i], path, &identity, what);
+        config_check_written_compare(check->loader, &check->list[i], path, &identity, what);
 }
 
 /* ---- what is written ---- */
@@ -111,20 +113,20 @@ static void add_written(struct check *check, const char *section, const char *ke
                         bool is_replaced)
 {
     char what[64];
-    if (!is_given(path))
+    if (!config_check_written_is_given(path))
         return;
     MUST(check->count < WRITTEN_MAX);
     struct written *written = &check->list[check->count];
     *written = (struct written){.place = {.key = section}, .key = key, .path = path};
-    written->self = identify(path);
+    written->self = config_check_written_identify(path);
     if (is_replaced) {
         snprintf(written->beside, sizeof(written->beside), "%s.new", path);
-        written->other = identify(written->beside);
+        written->other = config_check_written_identify(written->beside);
     }
     snprintf(what, sizeof(what), "%s.%s", section, key);
-    meet(check, path, what); /* those before it */
+    config_check_written_meet(check, path, what); /* those before it */
     if (is_replaced)
-        meet(check, written->beside, what);
+        config_check_written_meet(check, written->beside, what);
     check->last = NULL;
     check->count++;
 }
@@ -143,34 +145,35 @@ static void add_all_written(struct check *check)
 static void meet_configuration(struct check *check)
 {
     const struct problems *problems = check->loader->problems;
-    meet(check, check->loader->file_name, "the configuration");
+    config_check_written_meet(check, check->loader->file_name, "the configuration");
     for (size_t i = 0; i < problems->file_count; i++)
-        meet(check, problems->files[i], "the configuration (include)");
+        config_check_written_meet(check, problems->files[i], "the configuration (include)");
 }
 
 static void meet_lists(struct check *check)
 {
     const struct config *config = check->loader->config;
-    meet(check, config->hosts_file, "hosts-file");
+    config_check_written_meet(check, config->hosts_file, "hosts-file");
     for (size_t i = 0; i < config->block_list_count; i++)
-        meet(check, config->block_lists[i].file, "block-lists");
+        config_check_written_meet(check, config->block_lists[i].file, "block-lists");
 }
 
 static void meet_server(struct check *check)
 {
     const struct config *config = check->loader->config;
-    meet(check, config->server.tls_certificate, "server.tls-certificate");
-    meet(check, config->server.tls_key, "server.tls-key");
-    meet(check, config->server.cookie_secret_file, "server.cookie-secret-file");
-    meet(check, config->control_socket, "control.socket");
-    meet(check, config->dnstap.socket, "dnstap.socket");
+    config_check_written_meet(check, config->server.tls_certificate, "server.tls-certificate");
+    config_check_written_meet(check, config->server.tls_key, "server.tls-key");
+    config_check_written_meet(check, config->server.cookie_secret_file,
+                              "server.cookie-secret-file");
+    config_check_written_meet(check, config->control_socket, "control.socket");
+    config_check_written_meet(check, config->dnstap.socket, "dnstap.socket");
 }
 
 static void meet_peer(struct check *check, const struct tls_peer_options *options)
 {
-    meet(check, options->ca_bundle, "ca-bundle");
-    meet(check, options->certificate, "client-certificate");
-    meet(check, options->key, "client-key");
+    config_check_written_meet(check, options->ca_bundle, "ca-bundle");
+    config_check_written_meet(check, options->certificate, "client-certificate");
+    config_check_written_meet(check, options->key, "client-key");
 }
 
 static void meet_layer(struct check *check, const struct config_layer *layer)

@@ -31,7 +31,7 @@ static void report_connections(struct loader *loader, const struct place *place,
                 options->connections, options->max_connections);
 }
 
-static void check_section(struct loader *loader)
+static void config_check_zones_check_section(struct loader *loader)
 {
     struct place place = {.key = "upstream"};
     if (has_too_many(&loader->config->upstream))
@@ -41,7 +41,7 @@ static void check_section(struct loader *loader)
                            &loader->config->upstream);
 }
 
-static void check_entry(struct loader *loader, size_t index)
+static void config_check_zones_check_entry(struct loader *loader, size_t index)
 {
     const struct config_entry *entry = &loader->config->entries[index];
     struct upstream_options options = loader->config->upstream;
@@ -63,7 +63,8 @@ static bool is_loopback(const struct addr *addr)
 }
 
 /* A listener on a wildcard also takes what is sent to the loopback addresses. */
-static bool is_among(const struct addr *list, size_t count, const struct addr *addr)
+static bool config_check_zones_is_among(const struct addr *list, size_t count,
+                                        const struct addr *addr)
 {
     for (size_t i = 0; i < count; i++) {
         if (addr_equal(&list[i], addr))
@@ -75,12 +76,12 @@ static bool is_among(const struct addr *list, size_t count, const struct addr *a
     return false;
 }
 
-static const char *serves(const struct config *config, const struct addr *addr)
+static const char *config_check_zones_serves(const struct config *config, const struct addr *addr)
 {
     const struct server_options *server = &config->server;
-    if (is_among(server->listen, server->listen_count, addr))
+    if (config_check_zones_is_among(server->listen, server->listen_count, addr))
         return "listen";
-    if (is_among(server->listen_tls, server->listen_tls_count, addr))
+    if (config_check_zones_is_among(server->listen_tls, server->listen_tls_count, addr))
         return "listen-tls";
     return NULL;
 }
@@ -89,13 +90,13 @@ static const char *serves(const struct config *config, const struct addr *addr)
 const char *config_circle(const struct config *config, const struct route_upstream *upstream,
                           struct addr *addr)
 {
-    const char *key = serves(config, &upstream->addr);
+    const char *key = config_check_zones_serves(config, &upstream->addr);
     *addr = upstream->addr;
     if (key || upstream->options.transport != UPSTREAM_TLS ||
         upstream->options.tls.profile != TLS_OPPORTUNISTIC)
         return key;
     addr_set_port(addr, upstream->options.fallback_port);
-    return serves(config, addr);
+    return config_check_zones_serves(config, addr);
 }
 
 static void check_circle(struct loader *loader, const struct place *place,
@@ -137,8 +138,8 @@ static void check_first(struct loader *loader, const struct config_zone *zone,
 }
 
 /* Each upstream with its rules applied; the one error about connections is said once. */
-static void check_zone(struct loader *loader, const struct config_zone *zone,
-                       const struct place *place)
+static void config_check_zones_check_zone(struct loader *loader, const struct config_zone *zone,
+                                          const struct place *place)
 {
     bool is_fine = true;
     check_first(loader, zone, place);
@@ -158,16 +159,16 @@ static void check_zone(struct loader *loader, const struct config_zone *zone,
 void config_check_zones(struct loader *loader)
 {
     const struct config *config = loader->config;
-    check_section(loader);
+    config_check_zones_check_section(loader);
     for (size_t i = 0; i < config->entry_count; i++)
-        check_entry(loader, i);
+        config_check_zones_check_entry(loader, i);
     for (size_t i = 0; i < config->zone_count; i++) {
         struct place place = {"forward-zones", true, config->zones[i].position, i};
-        check_zone(loader, &config->zones[i], &place);
+        config_check_zones_check_zone(loader, &config->zones[i], &place);
     }
     for (size_t i = 0; i < config->stub_count; i++) {
         struct place place = {"stub-zones", true, config->stub_zones[i].position, i};
-        check_zone(loader, &config->stub_zones[i], &place);
+        config_check_zones_check_zone(loader, &config->stub_zones[i], &place);
     }
     config_check_zone_names(loader);
 }

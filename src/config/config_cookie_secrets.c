@@ -14,7 +14,7 @@
 
 static const struct place server = {.key = "server"};
 
-static void complain(struct loader *loader, const char *sentence)
+static void config_cookie_secrets_complain(struct loader *loader, const char *sentence)
 {
     place_error(loader, &server, "cookie-secret-file", "%.200s: %s",
                 loader->config->server.cookie_secret_file, sentence);
@@ -34,7 +34,7 @@ static const char *find_fault(int file)
 }
 
 /* The length, or -1. A file is read in one piece, but a signal may come. */
-static ssize_t read_all(int file, char *text)
+static ssize_t config_cookie_secrets_read_all(int file, char *text)
 {
     ssize_t len = 0, part;
     while ((part = read(file, text + len, (size_t)(COOKIE_SECRETS_FILE_MAX - len))) > 0)
@@ -48,12 +48,12 @@ static void read_secrets(struct loader *loader, int file)
     char text[COOKIE_SECRETS_FILE_MAX], why[COOKIE_SECRETS_WHY_MAX];
     const char *fault = find_fault(file);
     if (fault) {
-        complain(loader, fault);
+        config_cookie_secrets_complain(loader, fault);
         return;
     }
-    ssize_t len = read_all(file, text);
+    ssize_t len = config_cookie_secrets_read_all(file, text);
     if (len < 0)
-        complain(loader, strerror(errno));
+        config_cookie_secrets_complain(loader, strerror(errno));
     else if (cookie_secrets_parse(&options->cookie_secrets, span_of(text, (size_t)len), why))
         place_error(loader, &server, "cookie-secret-file", "%.200s:%s", options->cookie_secret_file,
                     why);
@@ -66,7 +66,7 @@ void config_read_cookie_secrets(struct loader *loader)
         return;
     int file = open(options->cookie_secret_file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) {
-        complain(loader, strerror(errno));
+        config_cookie_secrets_complain(loader, strerror(errno));
         return;
     }
     read_secrets(loader, file);

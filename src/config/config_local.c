@@ -22,14 +22,14 @@ enum { WARNINGS_MAX = 10 };
 
 /* ---- what the file itself says ---- */
 
-static struct name zone_name(const struct config_local_zone *zone)
+static struct name config_local_zone_name(const struct config_local_zone *zone)
 {
     return (struct name){zone->wire, zone->name_len};
 }
 
 /* Errors of the world; about the place at hand when they are not about memory. */
-static void report(struct loader *loader, struct config_position position, const char *path,
-                   enum err err)
+static void config_local_report(struct loader *loader, struct config_position position,
+                                const char *path, enum err err)
 {
     if (err == ERR_LIMIT)
         problems_add(loader->problems, position, path,
@@ -45,17 +45,17 @@ static void add_zones(struct loader *loader, struct local_build *build)
         const struct config_local_zone *zone = &config->local_zones[i];
         char path[64], text[KIND_TEXT_MAX];
         snprintf(path, sizeof(path), "local-zones[%zu]", i);
-        enum err err = local_build_zone(build, zone_name(zone), zone->action);
+        enum err err = local_build_zone(build, config_local_zone_name(zone), zone->action);
         if (err == ERR_INVALID)
             problems_add(loader->problems, zone->position, path,
                          "zone %.100s stands twice; keep one of them",
                          kind_format(KIND_ZONE_NAME, zone->wire, text));
         else
-            report(loader, zone->position, path, err);
+            config_local_report(loader, zone->position, path, err);
     }
 }
 
-static void add_records(struct loader *loader, struct local_build *build)
+static void config_local_add_records(struct loader *loader, struct local_build *build)
 {
     const struct config *config = loader->config;
     for (size_t i = 0; i < config->record_count; i++) {
@@ -68,7 +68,7 @@ static void add_records(struct loader *loader, struct local_build *build)
             problems_add(loader->problems, record->position, path,
                          "is no record to answer with: %s; correct it or leave it out", why);
         else
-            report(loader, record->position, path, err);
+            config_local_report(loader, record->position, path, err);
     }
 }
 
@@ -78,7 +78,8 @@ static void check_redirects(struct loader *loader, struct local_build *build)
     for (size_t i = 0; i < config->local_zone_count; i++) {
         const struct config_local_zone *zone = &config->local_zones[i];
         char path[64], text[KIND_TEXT_MAX];
-        if (zone->action != LOCAL_REDIRECT || local_build_has_records(build, zone_name(zone)))
+        if (zone->action != LOCAL_REDIRECT ||
+            local_build_has_records(build, config_local_zone_name(zone)))
             continue;
         snprintf(path, sizeof(path), "local-zones[%zu]", i);
         problems_add(loader->problems, zone->position, path,
@@ -125,8 +126,9 @@ static void end_warnings(const struct warner *warner)
 }
 
 /* list is NULL for a hosts file. */
-static void add_file(struct loader *loader, struct local_build *build, const char *file,
-                     const uint32_t *list, struct config_position position, const char *path)
+static void config_local_add_file(struct loader *loader, struct local_build *build,
+                                  const char *file, const uint32_t *list,
+                                  struct config_position position, const char *path)
 {
     struct warner warner = {.config = loader->config, .file = file};
     const struct local_text_report report_to = {on_problem, &warner};
@@ -141,7 +143,7 @@ static void add_file(struct loader *loader, struct local_build *build, const cha
                : local_text_hosts(build, text, &report_to);
     local_file_free(text);
     end_warnings(&warner);
-    report(loader, position, path, err);
+    config_local_report(loader, position, path, err);
 }
 
 static void add_hosts(struct loader *loader, struct local_build *build)
@@ -149,8 +151,8 @@ static void add_hosts(struct loader *loader, struct local_build *build)
     static const char path[] = "hosts-file";
     const struct config *config = loader->config;
     if (*config->hosts_file)
-        add_file(loader, build, config->hosts_file, NULL,
-                 config->written[option_index(options_find(path))], path);
+        config_local_add_file(loader, build, config->hosts_file, NULL,
+                              config->written[option_index(options_find(path))], path);
 }
 
 static void add_lists(struct loader *loader, struct local_build *build)
@@ -163,9 +165,9 @@ static void add_lists(struct loader *loader, struct local_build *build)
         snprintf(path, sizeof(path), "block-lists[%zu].file", i);
         enum err err =
             local_build_list(build, from->action, from->redirect, from->redirect_count, &list);
-        report(loader, from->position, path, err);
+        config_local_report(loader, from->position, path, err);
         if (!err)
-            add_file(loader, build, from->file, &list, from->position, path);
+            config_local_add_file(loader, build, from->file, &list, from->position, path);
     }
     if (config->block_aliases)
         local_build_block_aliases(build);
@@ -188,7 +190,8 @@ static void add_rest(struct loader *loader, struct local_build *build)
     }
     if (!err && config->default_local_zones)
         err = local_special_add(build);
-    report(loader, (struct config_position){1, 1, 0}, "server.default-local-zones", err);
+    config_local_report(loader, (struct config_position){1, 1, 0}, "server.default-local-zones",
+                        err);
 }
 
 void config_local(struct loader *loader, bool with_files)
@@ -199,7 +202,7 @@ void config_local(struct loader *loader, bool with_files)
         return;
     }
     add_zones(loader, build);
-    add_records(loader, build);
+    config_local_add_records(loader, build);
     check_redirects(loader, build);
     if (with_files)
         add_hosts(loader, build);

@@ -26,7 +26,7 @@ static bool listens(const struct server_options *server, const struct addr *addr
            has_wildcard(server->listen_tls, server->listen_tls_count, addr);
 }
 
-static bool add(struct prefix_set *set, const struct sockaddr *sa)
+static bool config_own_add(struct prefix_set *set, const struct sockaddr *sa)
 {
     struct prefix prefix;
     if (!sa || addr_from_sockaddr(&prefix.addr, sa) != ERR_OK)
@@ -43,7 +43,7 @@ static bool add_all(struct prefix_set *set)
         return true; /* not allowed, or nothing to ask: nobody is known to be ourselves */
     bool is_fine = true;
     for (const struct ifaddrs *at = first; at && is_fine; at = at->ifa_next)
-        is_fine = add(set, at->ifa_addr);
+        is_fine = config_own_add(set, at->ifa_addr);
     freeifaddrs(first);
     return is_fine;
 }

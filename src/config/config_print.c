@@ -21,9 +21,9 @@ struct printer {
     char section[128]; /* the headings that are open: "upstream.tcp-keepalive." */
 };
 
-static void put(struct printer *printer, const char *format, ...) PRINTF_LIKE(2, 3);
+static void config_print_put(struct printer *printer, const char *format, ...) PRINTF_LIKE(2, 3);
 
-static void put(struct printer *printer, const char *format, ...)
+static void config_print_put(struct printer *printer, const char *format, ...)
 {
     char text[KIND_TEXT_MAX + 256];
     va_list args;
@@ -37,31 +37,32 @@ static void put(struct printer *printer, const char *format, ...)
 
 static void put_quoted_if_v6(struct printer *printer, const char *text)
 {
-    put(printer, strchr(text, ':') ? "\"%s\"" : "%s", text);
+    config_print_put(printer, strchr(text, ':') ? "\"%s\"" : "%s", text);
 }
 
 /* ---- lists ---- */
 
-static void put_addresses(struct printer *printer, const struct addr *list, size_t count)
+static void config_print_put_addresses(struct printer *printer, const struct addr *list,
+                                       size_t count)
 {
     char text[ADDR_TEXT_MAX];
-    put(printer, "[");
+    config_print_put(printer, "[");
     for (size_t i = 0; i < count; i++) {
-        put(printer, "%s", i ? ", " : "");
+        config_print_put(printer, "%s", i ? ", " : "");
         put_quoted_if_v6(printer, addr_format(&list[i], text));
     }
-    put(printer, "]");
+    config_print_put(printer, "]");
 }
 
 static void put_ips(struct printer *printer, const struct addr *list, size_t count)
 {
     char text[ADDR_TEXT_MAX];
-    put(printer, "[");
+    config_print_put(printer, "[");
     for (size_t i = 0; i < count; i++) {
-        put(printer, "%s", i ? ", " : "");
+        config_print_put(printer, "%s", i ? ", " : "");
         put_quoted_if_v6(printer, addr_format_ip(&list[i], text));
     }
-    put(printer, "]");
+    config_print_put(printer, "]");
 }
 
 /* With the ports that are used, given or not. */
@@ -69,25 +70,25 @@ static void put_upstreams(struct printer *printer, const struct config_zone *zon
                           const struct route_upstream *upstreams)
 {
     char text[ADDR_TEXT_MAX + ADDR_NAME_MAX];
-    put(printer, "[");
+    config_print_put(printer, "[");
     for (size_t i = 0; i < zone->upstream_count; i++) {
         const char *name = zone->upstreams[i].auth_name;
         addr_format(&upstreams[i].addr, text);
         if (*name)
             snprintf(text + strlen(text), ADDR_NAME_MAX, "#%s", name);
-        put(printer, "%s", i ? ", " : "");
+        config_print_put(printer, "%s", i ? ", " : "");
         put_quoted_if_v6(printer, text);
     }
-    put(printer, "]");
+    config_print_put(printer, "]");
 }
 
 static void put_pins(struct printer *printer, const struct tls_pins *pins)
 {
     char text[PIN_TEXT_MAX];
-    put(printer, "[");
+    config_print_put(printer, "[");
     for (size_t i = 0; pins && i < pins->count; i++)
-        put(printer, "%s%s", i ? ", " : "", pin_format(pins->sha256[i], text));
-    put(printer, "]");
+        config_print_put(printer, "%s%s", i ? ", " : "", pin_format(pins->sha256[i], text));
+    config_print_put(printer, "]");
 }
 
 static void put_outgoing(struct printer *printer)
@@ -95,13 +96,13 @@ static void put_outgoing(struct printer *printer)
     char text[ADDR_TEXT_MAX];
     const struct config_outgoing *outgoing = &printer->config->outgoing;
     bool has_v4 = addr_family(&outgoing->v4) != 0, has_v6 = addr_family(&outgoing->v6) != 0;
-    put(printer, "[");
+    config_print_put(printer, "[");
     if (has_v4)
         put_quoted_if_v6(printer, addr_format_ip(&outgoing->v4, text));
-    put(printer, "%s", has_v4 && has_v6 ? ", " : "");
+    config_print_put(printer, "%s", has_v4 && has_v6 ? ", " : "");
     if (has_v6)
         put_quoted_if_v6(printer, addr_format_ip(&outgoing->v6, text));
-    put(printer, "]\n");
+    config_print_put(printer, "]\n");
 }
 
 static void put_access(struct printer *printer)
@@ -109,11 +110,11 @@ static void put_access(struct printer *printer)
     static const char *const actions[] = {"allow", "refuse", "drop"};
     char text[KIND_TEXT_MAX];
     const struct config *config = printer->config;
-    put(printer, config->access_count ? "\n" : " []\n");
+    config_print_put(printer, config->access_count ? "\n" : " []\n");
     for (size_t i = 0; i < config->access_count; i++)
-        put(printer, "    - {prefix: %s, action: %s}\n",
-            kind_format(KIND_PREFIX, &config->access[i].prefix, text),
-            actions[config->access[i].action]);
+        config_print_put(printer, "    - {prefix: %s, action: %s}\n",
+                         kind_format(KIND_PREFIX, &config->access[i].prefix, text),
+                         actions[config->access[i].action]);
 }
 
 /* The value of a row that may stand in a layer. */
@@ -124,7 +125,8 @@ static void put_layered(struct printer *printer, const struct option *option,
     if (option->kind == KIND_PINS)
         put_pins(printer, values->tls.pins);
     else
-        put(printer, "%s", kind_format(option->kind, (const char *)values + option->offset, text));
+        config_print_put(printer, "%s",
+                         kind_format(option->kind, (const char *)values + option->offset, text));
 }
 
 /* The keys a layer gives, each after a comma; those of a section inside braces of their own. */
@@ -140,18 +142,18 @@ static void put_layer(struct printer *printer, const struct config_layer *layer)
         int section = strchr(key, '.') ? (int)strcspn(key, ".") : 0;
         bool is_inside = section && strncmp(open, key, (size_t)section) == 0;
         if (*open && !is_inside) {
-            put(printer, "}");
+            config_print_put(printer, "}");
             *open = '\0';
         }
-        put(printer, ", ");
+        config_print_put(printer, ", ");
         if (section && !is_inside) {
             snprintf(open, sizeof(open), "%.*s", section, key);
-            put(printer, "%s: {", open);
+            config_print_put(printer, "%s: {", open);
         }
-        put(printer, "%s: ", section ? key + section + 1 : key);
+        config_print_put(printer, "%s: ", section ? key + section + 1 : key);
         put_layered(printer, &rows[i], &layer->values);
     }
-    put(printer, "%s", *open ? "}" : "");
+    config_print_put(printer, "%s", *open ? "}" : "");
 }
 
 static bool is_empty_layer(const struct config_layer *layer)
@@ -166,17 +168,17 @@ static void put_entries(struct printer *printer)
 {
     char text[KIND_TEXT_MAX];
     const struct config *config = printer->config;
-    put(printer, config->entry_count ? "\n" : " []\n");
+    config_print_put(printer, config->entry_count ? "\n" : " []\n");
     for (size_t i = 0; i < config->entry_count; i++) {
         const struct config_entry *entry = &config->entries[i];
         kind_format(KIND_PREFIX, &entry->prefix, text);
         if (is_empty_layer(&entry->layer)) {
-            put(printer, "  - %s\n", text);
+            config_print_put(printer, "  - %s\n", text);
             continue;
         }
-        put(printer, "  - {prefix: %s", text);
+        config_print_put(printer, "  - {prefix: %s", text);
         put_layer(printer, &entry->layer);
-        put(printer, "}\n");
+        config_print_put(printer, "}\n");
     }
 }
 
@@ -184,20 +186,21 @@ static void put_zone(struct printer *printer, const struct config_zone *zone,
                      const struct route_zone *route)
 {
     char text[KIND_TEXT_MAX];
-    put(printer, "  - {name: %s, upstreams: ", kind_format(KIND_ZONE_NAME, zone->wire, text));
+    config_print_put(printer,
+                     "  - {name: %s, upstreams: ", kind_format(KIND_ZONE_NAME, zone->wire, text));
     put_upstreams(printer, zone, route->upstreams);
-    put(printer, ", first: %s", kind_format(KIND_BOOL, &zone->first, text));
+    config_print_put(printer, ", first: %s", kind_format(KIND_BOOL, &zone->first, text));
     if (!zone->is_stub)
-        put(printer, ", trust-ad: %s", kind_format(KIND_BOOL, &zone->trust_ad, text));
-    put(printer, ", cache: %s", kind_format(KIND_BOOL, &zone->cache, text));
+        config_print_put(printer, ", trust-ad: %s", kind_format(KIND_BOOL, &zone->trust_ad, text));
+    config_print_put(printer, ", cache: %s", kind_format(KIND_BOOL, &zone->cache, text));
     put_layer(printer, &zone->layer);
-    put(printer, "}\n");
+    config_print_put(printer, "}\n");
 }
 
-static void put_zones(struct printer *printer, const struct config_zone *zones, size_t count,
-                      const struct route_zone *routes)
+static void config_print_put_zones(struct printer *printer, const struct config_zone *zones,
+                                   size_t count, const struct route_zone *routes)
 {
-    put(printer, count ? "\n" : " []\n");
+    config_print_put(printer, count ? "\n" : " []\n");
     for (size_t i = 0; i < count; i++)
         put_zone(printer, &zones[i], &routes[i]);
 }
@@ -205,53 +208,56 @@ static void put_zones(struct printer *printer, const struct config_zone *zones, 
 static void put_prefixes(struct printer *printer, const struct config_prefixes *prefixes)
 {
     char text[KIND_TEXT_MAX];
-    put(printer, " [");
+    config_print_put(printer, " [");
     for (size_t i = 0; i < prefixes->count; i++)
-        put(printer, "%s%s", i ? ", " : "", kind_format(KIND_PREFIX, &prefixes->list[i], text));
-    put(printer, "]\n");
+        config_print_put(printer, "%s%s", i ? ", " : "",
+                         kind_format(KIND_PREFIX, &prefixes->list[i], text));
+    config_print_put(printer, "]\n");
 }
 
 static void put_names(struct printer *printer, const struct config_names *names)
 {
     char text[KIND_TEXT_MAX];
-    put(printer, " [");
+    config_print_put(printer, " [");
     for (size_t i = 0; i < names->count; i++)
-        put(printer, "%s%s", i ? ", " : "", kind_format(KIND_ZONE_NAME, names->list[i], text));
-    put(printer, "]\n");
+        config_print_put(printer, "%s%s", i ? ", " : "",
+                         kind_format(KIND_ZONE_NAME, names->list[i], text));
+    config_print_put(printer, "]\n");
 }
 
-static void put_local_zones(struct printer *printer)
+static void config_print_put_local_zones(struct printer *printer)
 {
     char name[KIND_TEXT_MAX], action[KIND_TEXT_MAX];
     const struct config *config = printer->config;
-    put(printer, config->local_zone_count ? "\n" : " []\n");
+    config_print_put(printer, config->local_zone_count ? "\n" : " []\n");
     for (size_t i = 0; i < config->local_zone_count; i++)
-        put(printer, "  - {name: %s, action: %s}\n",
-            kind_format(KIND_ZONE_NAME, config->local_zones[i].wire, name),
-            kind_format(KIND_LOCAL_ACTION, &config->local_zones[i].action, action));
+        config_print_put(printer, "  - {name: %s, action: %s}\n",
+                         kind_format(KIND_ZONE_NAME, config->local_zones[i].wire, name),
+                         kind_format(KIND_LOCAL_ACTION, &config->local_zones[i].action, action));
 }
 
-static void put_records(struct printer *printer)
+static void config_print_put_records(struct printer *printer)
 {
     char text[KIND_TEXT_MAX];
     const struct config *config = printer->config;
-    put(printer, config->record_count ? "\n" : " []\n");
+    config_print_put(printer, config->record_count ? "\n" : " []\n");
     for (size_t i = 0; i < config->record_count; i++)
-        put(printer, "  - %s\n", kind_format(KIND_TEXT, &config->records[i].text, text));
+        config_print_put(printer, "  - %s\n",
+                         kind_format(KIND_TEXT, &config->records[i].text, text));
 }
 
 static void put_block_lists(struct printer *printer)
 {
     char file[KIND_TEXT_MAX], action[KIND_TEXT_MAX];
     const struct config *config = printer->config;
-    put(printer, config->block_list_count ? "\n" : " []\n");
+    config_print_put(printer, config->block_list_count ? "\n" : " []\n");
     for (size_t i = 0; i < config->block_list_count; i++) {
         const struct config_block_list *list = &config->block_lists[i];
-        put(printer,
-            "  - {file: %s, action: %s, redirect-to: ", kind_format(KIND_PATH, &list->file, file),
-            kind_format(KIND_LOCAL_ACTION, &list->action, action));
+        config_print_put(printer, "  - {file: %s, action: %s, redirect-to: ",
+                         kind_format(KIND_PATH, &list->file, file),
+                         kind_format(KIND_LOCAL_ACTION, &list->action, action));
         put_ips(printer, list->redirect, list->redirect_count);
-        put(printer, "}\n");
+        config_print_put(printer, "}\n");
     }
 }
 
@@ -259,14 +265,14 @@ static void put_dnstap_messages(struct printer *printer)
 {
     uint32_t messages = printer->config->dnstap.messages;
     const char *before = "";
-    put(printer, " [");
+    config_print_put(printer, " [");
     for (const char *word = DNSTAP_MESSAGE_WORDS; *word; word += strlen(word) + 1, messages >>= 1) {
         if (!(messages & 1))
             continue;
-        put(printer, "%s%s", before, word);
+        config_print_put(printer, "%s%s", before, word);
         before = ", ";
     }
-    put(printer, "]\n");
+    config_print_put(printer, "]\n");
 }
 
 /* The short ones. */
@@ -274,42 +280,42 @@ static void put_list_in_line(struct printer *printer, const struct option *optio
 {
     const struct config *config = printer->config;
     const struct server_options *server = &config->server;
-    put(printer, " ");
+    config_print_put(printer, " ");
     switch (option->kind) {
     case KIND_FILES: /* what they have is printed */
-        put(printer, "[]");
+        config_print_put(printer, "[]");
         break;
     case KIND_LISTEN:
-        put_addresses(printer, server->listen, server->listen_count);
+        config_print_put_addresses(printer, server->listen, server->listen_count);
         break;
     case KIND_LISTEN_TLS:
-        put_addresses(printer, server->listen_tls, server->listen_tls_count);
+        config_print_put_addresses(printer, server->listen_tls, server->listen_tls_count);
         break;
     default:
         MUST(option->kind == KIND_PINS);
         put_pins(printer, config->upstream.tls.pins);
     }
-    put(printer, "\n");
+    config_print_put(printer, "\n");
 }
 
 static void put_zones_of(struct printer *printer, const struct option *option)
 {
     const struct config *config = printer->config;
     if (option->offset == offsetof(struct config, stub_zones))
-        put_zones(printer, config->stub_zones, config->stub_count,
-                  config->route.zones + config->zone_count);
+        config_print_put_zones(printer, config->stub_zones, config->stub_count,
+                               config->route.zones + config->zone_count);
     else
-        put_zones(printer, config->zones, config->zone_count, config->route.zones);
+        config_print_put_zones(printer, config->zones, config->zone_count, config->route.zones);
 }
 
-static void put_list(struct printer *printer, const struct option *option)
+static void config_print_put_list(struct printer *printer, const struct option *option)
 {
     /* Printing changes nothing: the cast spares a second function for const. */
     const void *field =
         option_field(option, option_owner_of(option, (struct config *)printer->config));
     switch (option->kind) {
     case KIND_OUTGOING:
-        put(printer, " ");
+        config_print_put(printer, " ");
         put_outgoing(printer);
         break;
     case KIND_ACCESS:
@@ -319,10 +325,10 @@ static void put_list(struct printer *printer, const struct option *option)
         put_entries(printer);
         break;
     case KIND_LOCAL_ZONES:
-        put_local_zones(printer);
+        config_print_put_local_zones(printer);
         break;
     case KIND_RECORDS:
-        put_records(printer);
+        config_print_put_records(printer);
         break;
     case KIND_BLOCK_LISTS:
         put_block_lists(printer);
@@ -362,7 +368,7 @@ static const char *put_headings(struct printer *printer, const char *path, int *
     while ((dot = strchr(key, '.'))) {
         size_t len = (size_t)(dot - path) + 1;
         if (strncmp(printer->section, path, len) != 0) {
-            put(printer, "%*s%.*s:\n", *indent, "", (int)(dot - key), key);
+            config_print_put(printer, "%*s%.*s:\n", *indent, "", (int)(dot - key), key);
             snprintf(printer->section, sizeof(printer->section), "%.*s", (int)len, path);
         }
         key = dot + 1;
@@ -374,25 +380,26 @@ static const char *put_headings(struct printer *printer, const char *path, int *
 }
 
 /* What stands behind the colon. */
-static void put_value(struct printer *printer, const struct option *option)
+static void config_print_put_value(struct printer *printer, const struct option *option)
 {
     char text[KIND_TEXT_MAX];
     if (kind_is_list(option->kind)) {
-        put_list(printer, option);
+        config_print_put_list(printer, option);
         return;
     }
     /* The configuration is only read from: the cast spares a second look-up for const. */
     void *owner = option_owner_of(option, (struct config *)printer->config);
-    put(printer, " %s\n", kind_format(option->kind, option_field(option, owner), text));
+    config_print_put(printer, " %s\n",
+                     kind_format(option->kind, option_field(option, owner), text));
 }
 
-static void put_row(struct printer *printer, const struct option *option)
+static void config_print_put_row(struct printer *printer, const struct option *option)
 {
     int indent;
     const char *key = put_headings(printer, option->path, &indent);
     const char *comment = leaves_choice(printer->config, option) ? "# " : "";
-    put(printer, "%*s%s%s:", indent, "", comment, key);
-    put_value(printer, option);
+    config_print_put(printer, "%*s%s%s:", indent, "", comment, key);
+    config_print_put_value(printer, option);
 }
 
 enum err config_print_value(const struct config *config, const struct option *option,
@@ -400,9 +407,9 @@ enum err config_print_value(const struct config *config, const struct option *op
 {
     struct printer printer = {.config = config, .out = out};
     if (leaves_choice(config, option))
-        put(&printer, " not given\n");
+        config_print_put(&printer, " not given\n");
     else
-        put_value(&printer, option);
+        config_print_put_value(&printer, option);
     return printer.err;
 }
 
@@ -413,6 +420,6 @@ enum err config_print(const struct config *config, struct buf *out)
     const struct option *rows = options_all(&count);
     for (size_t i = 0; i < count; i++)
         if (!option_is_of_item(&rows[i]))
-            put_row(&printer, &rows[i]);
+            config_print_put_row(&printer, &rows[i]);
     return printer.err;
 }

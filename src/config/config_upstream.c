@@ -96,8 +96,9 @@ static bool is_tcp_demanded(const struct config *config, const struct config_zon
            !(entry && option_in_layer(fallback, &entry->layer));
 }
 
-static void choose(const struct config *config, const struct config_zone *zone, char *name,
-                   const struct addr *addr, struct upstream_options *out)
+static void config_upstream_choose(const struct config *config, const struct config_zone *zone,
+                                   char *name, const struct addr *addr,
+                                   struct upstream_options *out)
 {
     int index = prefix_set_find(config->entry_set, addr);
     const struct config_entry *entry = index < 0 ? NULL : &config->entries[index];
@@ -120,10 +121,10 @@ void config_upstream_options(const struct config *config, const struct config_zo
                              const struct addr *addr, struct upstream_options *out)
 {
     char none[] = "";
-    choose(config, zone, none, addr, out);
+    config_upstream_choose(config, zone, none, addr, out);
 }
 
-static uint16_t port_of(enum upstream_transport transport)
+static uint16_t config_upstream_port_of(enum upstream_transport transport)
 {
     return transport == UPSTREAM_TLS ? DNS_TLS_PORT : DNS_PORT;
 }
@@ -138,12 +139,12 @@ void config_zone_upstream(const struct config *config, const struct config_zone 
                           const struct config_upstream *upstream, struct route_upstream *out)
 {
     out->addr = upstream->addr;
-    choose(config, zone, upstream->auth_name, &upstream->addr, &out->options);
+    config_upstream_choose(config, zone, upstream->auth_name, &upstream->addr, &out->options);
     if (upstream->has_port)
         return;
     enum upstream_transport transport = out->options.transport;
     addr_set_port(&out->addr, zone && zone->is_stub ? authoritative_port(config, transport)
-                                                    : port_of(transport));
+                                                    : config_upstream_port_of(transport));
 }
 
 /* ---- servers that recursion meets ---- */
@@ -171,7 +172,7 @@ bool config_meet(const void *context, const struct addr *ip, struct route_upstre
     if (is_of_no_server(ip) || prefix_set_find(config->do_not_query.set, ip) >= 0)
         return false;
     out->addr = *ip;
-    choose(config, NULL, none, ip, &out->options);
+    config_upstream_choose(config, NULL, none, ip, &out->options);
     addr_set_port(&out->addr, authoritative_port(config, out->options.transport));
     /* Plain text of opportunistic TLS goes where all other queries go. Rows are looked for there
      * alone: this is done for each address of each cut that is asked. */
@@ -242,7 +243,7 @@ static void route_prewarmed(struct config *config, const struct prefix_set *name
             continue;
         out->addr = prefix->addr;
         config_upstream_options(config, NULL, &out->addr, &out->options);
-        addr_set_port(&out->addr, port_of(out->options.transport));
+        addr_set_port(&out->addr, config_upstream_port_of(out->options.transport));
         if (out->options.nailed && out->options.prewarm)
             config->route.prewarmed_count++;
     }

@@ -22,7 +22,7 @@ static bool is_server(const struct addr *addr)
 }
 
 /* A name is in lower case afterwards. */
-static bool is_name_fine(char name[ADDR_NAME_MAX])
+static bool forward_is_name_fine(char name[ADDR_NAME_MAX])
 {
     char folded[ADDR_NAME_MAX];
     struct addr addr;
@@ -38,7 +38,7 @@ static bool parse_upstream(struct forward_upstream *out, const char *text)
 {
     return addr_parse_named(&out->addr, &out->has_port, out->auth_name, text, 0) == ERR_OK &&
            !(out->has_port && addr_port(&out->addr) == 0) && is_server(&out->addr) &&
-           is_name_fine(out->auth_name);
+           forward_is_name_fine(out->auth_name);
 }
 
 static bool parse_zone(struct forward *out, const char *text)

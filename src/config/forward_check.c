@@ -22,9 +22,10 @@ struct check {
     char text[NAME_TEXT_MAX]; /* of the zone */
 };
 
-static enum err refuse(struct check *check, const char *format, ...) PRINTF_LIKE(2, 3);
+static enum err forward_check_refuse(struct check *check, const char *format, ...)
+    PRINTF_LIKE(2, 3);
 
-static enum err refuse(struct check *check, const char *format, ...)
+static enum err forward_check_refuse(struct check *check, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -51,7 +52,7 @@ static bool is_strict_in_file(const struct check *check)
     return false;
 }
 
-static bool is_half(const struct tls_peer_options *options)
+static bool forward_check_is_half(const struct tls_peer_options *options)
 {
     bool has_certificate = options->certificate && *options->certificate;
     bool has_key = options->key && *options->key;
@@ -65,24 +66,27 @@ static enum err check_options(struct check *check, const struct route_upstream *
     const struct upstream_options *options = &upstream->options;
     addr_format(&upstream->addr, text);
     if (is_strict_in_file(check) && !is_strict(upstream))
-        return refuse(check,
-                      "%.100s is asked over strict TLS, but %s would not be; give the zone "
-                      "transport: tls in the file",
-                      check->text, text);
+        return forward_check_refuse(
+            check,
+            "%.100s is asked over strict TLS, but %s would not be; give the zone "
+            "transport: tls in the file",
+            check->text, text);
     if (check->zone.trust_ad && !config_is_trustworthy(upstream))
-        return refuse(check,
-                      "%.100s has trust-ad: yes, which %s is not safe enough for; change that in "
-                      "the file",
-                      check->text, text);
+        return forward_check_refuse(
+            check,
+            "%.100s has trust-ad: yes, which %s is not safe enough for; change that in "
+            "the file",
+            check->text, text);
     if (options->connections > options->max_connections)
-        return refuse(
+        return forward_check_refuse(
             check, "%s would have more connections than max-connections; change that in the file",
             text);
-    if (options->transport == UPSTREAM_TLS && is_half(&options->tls))
-        return refuse(check,
-                      "%s would have only one of client-certificate and client-key; change that in "
-                      "the file",
-                      text);
+    if (options->transport == UPSTREAM_TLS && forward_check_is_half(&options->tls))
+        return forward_check_refuse(
+            check,
+            "%s would have only one of client-certificate and client-key; change that in "
+            "the file",
+            text);
     return ERR_OK;
 }
 
@@ -95,18 +99,19 @@ static enum err check_upstream(struct check *check, const struct forward_upstrea
     forward_route(check->config, &check->zone, upstream, name, out);
     const char *key = config_circle(check->config, out, &addr);
     if (key)
-        return refuse(check, "%s is an address of server.%s: queries would go round in a circle",
-                      addr_format(&addr, text), key);
+        return forward_check_refuse(
+            check, "%s is an address of server.%s: queries would go round in a circle",
+            addr_format(&addr, text), key);
     if (*name && out->options.transport != UPSTREAM_TLS)
-        return refuse(check,
-                      "%s has a name for TLS, but would be asked over %s; leave the name out, or "
-                      "write transport: tls into the file",
-                      addr_format(&out->addr, text),
-                      out->options.transport == UPSTREAM_TCP ? "tcp" : "udp");
+        return forward_check_refuse(
+            check,
+            "%s has a name for TLS, but would be asked over %s; leave the name out, or "
+            "write transport: tls into the file",
+            addr_format(&out->addr, text), out->options.transport == UPSTREAM_TCP ? "tcp" : "udp");
     return check_options(check, out);
 }
 
-static enum err check_upstreams(struct check *check)
+static enum err forward_check_upstreams(struct check *check)
 {
     struct addr seen[FORWARD_UPSTREAMS_MAX];
     char text[ADDR_TEXT_MAX];
@@ -117,8 +122,8 @@ static enum err check_upstreams(struct check *check)
             return err;
         for (size_t j = 0; j < i; j++)
             if (addr_equal(&seen[j], &upstream.addr))
-                return refuse(check, "%s stands twice; keep one of them",
-                              addr_format(&seen[j], text));
+                return forward_check_refuse(check, "%s stands twice; keep one of them",
+                                            addr_format(&seen[j], text));
         seen[i] = upstream.addr;
     }
     return ERR_OK;
@@ -153,9 +158,10 @@ enum err forward_check(const struct config *config, const struct forward *forwar
     forward_zone(config, check.place, forward, &check.zone);
     name_format(forward_name(forward), check.text);
     if (is_zone_answered_here(config, forward))
-        return refuse(&check,
-                      "%.100s is answered here, by local-zones, local-data or block-lists; write "
-                      "it into local-zones with action: transparent",
-                      check.text);
-    return check_upstreams(&check);
+        return forward_check_refuse(
+            &check,
+            "%.100s is answered here, by local-zones, local-data or block-lists; write "
+            "it into local-zones with action: transparent",
+            check.text);
+    return forward_check_upstreams(&check);
 }

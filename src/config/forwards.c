@@ -9,7 +9,7 @@
 #include "base/check.h"
 
 /* count: there is none. */
-static size_t place_of(const struct forwards *forwards, struct name name)
+static size_t forwards_place_of(const struct forwards *forwards, struct name name)
 {
     size_t i = 0;
     while (i < forwards->count && !name_equal_exact(forward_name(forwards->list[i]), name))
@@ -26,13 +26,13 @@ void forwards_deinit(struct forwards *forwards)
 
 const struct forward *forwards_find(const struct forwards *forwards, struct name name)
 {
-    size_t place = place_of(forwards, name);
+    size_t place = forwards_place_of(forwards, name);
     return place < forwards->count ? forwards->list[place] : NULL;
 }
 
 enum err forwards_put(struct forwards *forwards, const struct forward *forward)
 {
-    size_t place = place_of(forwards, forward_name(forward));
+    size_t place = forwards_place_of(forwards, forward_name(forward));
     if (place == FORWARDS_MAX)
         return ERR_LIMIT;
     if (place == forwards->count) {
@@ -47,7 +47,7 @@ enum err forwards_put(struct forwards *forwards, const struct forward *forward)
 
 bool forwards_remove(struct forwards *forwards, struct name name)
 {
-    size_t place = place_of(forwards, name);
+    size_t place = forwards_place_of(forwards, name);
     if (place == forwards->count)
         return false;
     free(forwards->list[place]);
@@ -59,7 +59,7 @@ bool forwards_remove(struct forwards *forwards, struct name name)
 
 /* ---- over the file ---- */
 
-static char *copy_name(struct arena *arena, const char *name)
+static char *forwards_copy_name(struct arena *arena, const char *name)
 {
     return arena_copy(arena, name, strlen(name) + 1);
 }
@@ -79,7 +79,7 @@ static enum err lay_zone(const struct config *config, size_t place, const struct
     out->upstream_count = count;
     out->upstreams = arena_take(arena, count * sizeof(*out->upstreams));
     for (size_t i = 0; i < count; i++) {
-        char *name = copy_name(arena, forward->upstreams[i].auth_name);
+        char *name = forwards_copy_name(arena, forward->upstreams[i].auth_name);
         if (!out->upstreams || !name)
             return ERR_NO_MEMORY;
         forward_route(config, &zone, &forward->upstreams[i], name, &out->upstreams[i]);

@@ -58,7 +58,7 @@ static struct problems *problems_of(struct includes *includes)
 
 /* ---- joining ---- */
 
-static void append(struct yaml_tree_node *into, struct yaml_tree_node *first, size_t count)
+static void include_append(struct yaml_tree_node *into, struct yaml_tree_node *first, size_t count)
 {
     struct yaml_tree_node **end = &into->first;
     while (*end)
@@ -82,8 +82,8 @@ static void join_maps(struct includes *includes, struct yaml_tree_node *into,
                       struct yaml_tree_node *from);
 
 /* Both have the same key. An empty value leaves the place to the other. */
-static void join(struct includes *includes, struct yaml_tree_node *into,
-                 struct yaml_tree_node *from)
+static void include_join(struct includes *includes, struct yaml_tree_node *into,
+                         struct yaml_tree_node *from)
 {
     if (into->broken || from->broken || yaml_tree_is_empty(from))
         return;
@@ -95,13 +95,13 @@ static void join(struct includes *includes, struct yaml_tree_node *into,
     } else if (into->kind == TREE_MAP && from->kind == TREE_MAP) {
         join_maps(includes, into, from);
     } else if (into->kind == TREE_LIST && from->kind == TREE_LIST) {
-        append(into, from->first, from->count);
+        include_append(into, from->first, from->count);
     } else {
         report_twice(includes, into, from);
     }
 }
 
-static struct yaml_tree_node *find(struct yaml_tree_node *map, const char *key)
+static struct yaml_tree_node *include_find(struct yaml_tree_node *map, const char *key)
 {
     struct yaml_tree_node *child = map->first;
     while (child && strcmp(child->key->text, key) != 0)
@@ -119,14 +119,14 @@ static void join_maps(struct includes *includes, struct yaml_tree_node *into,
         return;
     }
     for (struct yaml_tree_node *child = from->first; child; child = next) {
-        struct yaml_tree_node *same = find(into, child->key->text);
+        struct yaml_tree_node *same = include_find(into, child->key->text);
         size_t mark = loader_enter(includes->loader, child->key->text);
         next = child->next;
         child->next = NULL;
         if (same)
-            join(includes, same, child);
+            include_join(includes, same, child);
         else
-            append(into, child, 1);
+            include_append(into, child, 1);
         loader_leave(includes->loader, mark);
     }
 }
@@ -148,7 +148,7 @@ static struct yaml_tree_node *take_include(struct yaml_tree_node *map)
 /* ---- one file ---- */
 
 /* Reads at most one byte more than is left. -1: errno says why. */
-static ssize_t read_all(int fd, char *text, size_t room)
+static ssize_t include_read_all(int fd, char *text, size_t room)
 {
     size_t len = 0;
     while (len < room) {
@@ -178,8 +178,8 @@ static void note_seen(struct includes *includes, const struct stat *status)
 }
 
 /* Whether the open file may be read. */
-static bool may_read(struct includes *includes, const struct yaml_tree_node *node, int fd,
-                     const char *path)
+static bool include_may_read(struct includes *includes, const struct yaml_tree_node *node, int fd,
+                             const char *path)
 {
     struct stat status;
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -196,8 +196,8 @@ static bool may_read(struct includes *includes, const struct yaml_tree_node *nod
 
 /* The bytes of the file into includes->text; -1 after an error. O_NONBLOCK: a pipe must not hold us
  * up before it is refused. */
-static ssize_t read_file(struct includes *includes, const struct yaml_tree_node *node,
-                         const char *path)
+static ssize_t include_read_file(struct includes *includes, const struct yaml_tree_node *node,
+                                 const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
@@ -205,8 +205,8 @@ static ssize_t read_file(struct includes *includes, const struct yaml_tree_node 
         return -1;
     }
     ssize_t len = -1;
-    if (may_read(includes, node, fd, path)) {
-        len = read_all(fd, includes->text, includes->bytes_left + 1);
+    if (include_may_read(includes, node, fd, path)) {
+        len = include_read_all(fd, includes->text, includes->bytes_left + 1);
         if (len < 0)
             COMPLAIN(includes, node, "%.300s cannot be read: %s", path, strerror(errno));
     }
@@ -242,7 +242,7 @@ static void include_file(struct includes *includes, const struct yaml_tree_node 
         COMPLAIN(includes, node, "more than %d files are included", FILES_MAX);
         return;
     }
-    ssize_t len = read_file(includes, node, path);
+    ssize_t len = include_read_file(includes, node, path);
     uint16_t number = len >= 0 ? problems_add_file(problems_of(includes), path) : 0;
     if (!number)
         return;
@@ -266,7 +266,7 @@ static bool is_pattern(const char *text)
 
 /* The directory of file_name in front of a relative path; where that is a pattern, what the
  * directory has of its signs is no pattern. False: too long. */
-static bool resolve(const char *text, const char *file_name, char path[PATH_BYTES_MAX])
+static bool include_resolve(const char *text, const char *file_name, char path[PATH_BYTES_MAX])
 {
     const char *slash = *text == '/' ? NULL : strrchr(file_name, '/');
     size_t len = 0;
@@ -306,7 +306,7 @@ static void include_word(struct includes *includes, const struct yaml_tree_node 
         COMPLAIN(includes, node, "takes a path, or a list of paths");
     else if (depth > DEPTH_MAX)
         COMPLAIN(includes, node, "files include each other deeper than %d", DEPTH_MAX);
-    else if (!resolve(node->text, file_name, path))
+    else if (!include_resolve(node->text, file_name, path))
         COMPLAIN(includes, node, "is longer than %d bytes with its directory", PATH_BYTES_MAX - 1);
     else if (is_pattern(node->text))
         include_pattern(includes, node, path, depth);

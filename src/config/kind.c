@@ -71,7 +71,7 @@ const char *kind_words(enum kind kind)
     return kinds[kind].words;
 }
 
-static bool may_be_never(enum kind kind)
+static bool kind_may_be_never(enum kind kind)
 {
     return kind == KIND_DURATION_OR_NEVER || kind == KIND_SECONDS_OR_NEVER;
 }
@@ -129,7 +129,7 @@ static uint64_t find_factor(const struct unit *units, const char *name)
 bool kind_parse_number(enum kind kind, const char *text, uint64_t *number)
 {
     const struct unit *units = units_of(kind);
-    if (may_be_never(kind) && strcmp(text, "never") == 0) {
+    if (kind_may_be_never(kind) && strcmp(text, "never") == 0) {
         *number = 0;
         return true;
     }
@@ -146,7 +146,7 @@ bool kind_parse_number(enum kind kind, const char *text, uint64_t *number)
 }
 
 /* The field's value as kind_parse_number() gave it. */
-static uint64_t load_number(enum kind kind, const void *field)
+static uint64_t kind_load_number(enum kind kind, const void *field)
 {
     uint16_t u16;
     uint32_t u32;
@@ -313,7 +313,7 @@ static void format_number(enum kind kind, uint64_t number, char *out)
         return;
     }
     if (number == 0) {
-        strcpy(out, may_be_never(kind) ? "never" : unit == time_units ? "0s" : "0B");
+        strcpy(out, kind_may_be_never(kind) ? "never" : unit == time_units ? "0s" : "0B");
         return;
     }
     while (number % unit->factor != 0)
@@ -388,7 +388,7 @@ const char *kind_format(enum kind kind, const void *field, char out[KIND_TEXT_MA
     else if (kind == KIND_FILE_MODE)
         snprintf(out, KIND_TEXT_MAX, "%04o", *(const uint16_t *)field);
     else if (kind_is_number(kind))
-        format_number(kind, load_number(kind, field), out);
+        format_number(kind, kind_load_number(kind, field), out);
     else
         format_quoted(*(char *const *)field, out);
     return out;

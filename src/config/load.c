@@ -364,8 +364,8 @@ static void load_tree(struct loader *loader, struct span text)
     yaml_tree_free(tree);
 }
 
-static enum err finish(struct loader *loader, const char *file_name, struct config **out,
-                       struct buf *errors)
+static enum err load_finish(struct loader *loader, const char *file_name, struct config **out,
+                            struct buf *errors)
 {
     bool fine = problems_is_empty(loader->problems) && config_route(loader);
     enum err err = loader->problems->no_memory ? ERR_NO_MEMORY : fine ? ERR_OK : ERR_INVALID;
@@ -396,7 +396,7 @@ enum err load_text(const char *file_name, struct span text, bool with_files, str
                      "is larger than %d bytes; shorten it", CONFIG_FILE_MAX);
     else if (problems_is_empty(&problems))
         load_tree(&loader, text);
-    enum err err = finish(&loader, file_name, out, errors);
+    enum err err = load_finish(&loader, file_name, out, errors);
     problems_deinit(&problems);
     return err;
 }

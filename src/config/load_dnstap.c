@@ -34,7 +34,7 @@ void load_dnstap_messages(struct loader *loader, const struct option *option,
     *field = messages;
 }
 
-static void report(struct loader *loader, const char *path, const char *sentence)
+static void load_dnstap_report(struct loader *loader, const char *path, const char *sentence)
 {
     size_t row = option_index(options_find(path));
     problems_add(loader->problems, loader->config->written[row], path, "%s", sentence);
@@ -44,11 +44,13 @@ void config_check_dnstap(struct loader *loader)
 {
     const struct dnstap_options *dnstap = &loader->config->dnstap;
     if (strlen(dnstap->socket) > CONFIG_SOCKET_MAX)
-        report(loader, "dnstap.socket", "is too long; the system takes paths of at most 107 bytes");
+        load_dnstap_report(loader, "dnstap.socket",
+                           "is too long; the system takes paths of at most 107 bytes");
     if (*dnstap->socket && *dnstap->file)
-        report(loader, "dnstap.file", "goes not with dnstap.socket; keep one of them");
+        load_dnstap_report(loader, "dnstap.file", "goes not with dnstap.socket; keep one of them");
     if ((*dnstap->socket || *dnstap->file) && !dnstap_is_built_in())
-        report(loader, *dnstap->socket ? "dnstap.socket" : "dnstap.file",
-               "cannot be had, as this nailupd was built without dnstap; leave it out, or build "
-               "with NAILUP_DNSTAP=ON");
+        load_dnstap_report(
+            loader, *dnstap->socket ? "dnstap.socket" : "dnstap.file",
+            "cannot be had, as this nailupd was built without dnstap; leave it out, or build "
+            "with NAILUP_DNSTAP=ON");
 }

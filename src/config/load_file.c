@@ -16,7 +16,7 @@
 #include "config/loader.h"
 
 /* Reads at most one byte more than a file may have. -1: errno says why. */
-static ssize_t read_all(int fd, char *text)
+static ssize_t load_file_read_all(int fd, char *text)
 {
     size_t len = 0;
     while (len <= CONFIG_FILE_MAX) {
@@ -32,12 +32,12 @@ static ssize_t read_all(int fd, char *text)
     return (ssize_t)len;
 }
 
-static ssize_t read_file(const char *path, char *text)
+static ssize_t load_file_read_file(const char *path, char *text)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
-    ssize_t len = read_all(fd, text);
+    ssize_t len = load_file_read_all(fd, text);
     int number = errno;
     close(fd);
     errno = number;
@@ -53,7 +53,7 @@ enum err config_load(const char *path, struct config **out, struct buf *errors)
         problems_print_one(path, errors, "out of memory");
         return ERR_NO_MEMORY;
     }
-    ssize_t len = read_file(path, text);
+    ssize_t len = load_file_read_file(path, text);
     enum err err = ERR_INVALID;
     if (len < 0) {
         snprintf(reason, sizeof(reason), "cannot be read: %s%s", strerror(errno),

@@ -118,7 +118,7 @@ bool load_address(struct loader *loader, const struct yaml_tree_node *node,
     return is_fit(loader, node, use, out);
 }
 
-static bool is_among(const struct addr *list, size_t count, const struct addr *addr)
+static bool load_lists_is_among(const struct addr *list, size_t count, const struct addr *addr)
 {
     for (size_t i = 0; i < count; i++)
         if (addr_equal(&list[i], addr))
@@ -138,7 +138,7 @@ static size_t load_listeners(struct loader *loader, const struct yaml_tree_node 
         struct addr addr;
         size_t mark = loader_enter_item(loader, index++);
         if (load_address(loader, item, use, &addr, &has_port, name)) {
-            if (is_among(list, count, &addr))
+            if (load_lists_is_among(list, count, &addr))
                 loader_error(loader, item, "%s stands twice; keep one of them", item->text);
             else
                 list[count++] = addr;

@@ -12,7 +12,7 @@
 #include "base/check.h"
 #include "base/suggest.h"
 
-static bool may_be_never(enum kind kind)
+static bool load_scalar_may_be_never(enum kind kind)
 {
     return kind == KIND_DURATION_OR_NEVER || kind == KIND_SECONDS_OR_NEVER;
 }
@@ -86,7 +86,8 @@ static void report_word(struct loader *loader, const struct yaml_tree_node *node
     loader_error_takes(loader, node, takes, *meant ? meant : hint);
 }
 
-static bool is_word(struct loader *loader, const struct yaml_tree_node *node, const char *takes)
+static bool load_scalar_is_word(struct loader *loader, const struct yaml_tree_node *node,
+                                const char *takes)
 {
     if (node->kind == TREE_SCALAR && !yaml_tree_is_empty(node))
         return true;
@@ -110,18 +111,18 @@ static bool is_within(struct loader *loader, const struct option *option,
     if (number >= bound(option, option->min) && number <= bound(option, option->max))
         return true;
     loader_error(loader, node, "%.40s is out of range; takes %s%s to %s%s%s", node->text,
-                 may_be_never(option->kind) ? "never or " : "", option->min, option->max,
-                 *option->unit ? " " : "", option->unit);
+                 load_scalar_may_be_never(option->kind) ? "never or " : "", option->min,
+                 option->max, *option->unit ? " " : "", option->unit);
     return false;
 }
 
-static bool load_number(struct loader *loader, const struct option *option,
-                        const struct yaml_tree_node *node, void *field)
+static bool load_scalar_load_number(struct loader *loader, const struct option *option,
+                                    const struct yaml_tree_node *node, void *field)
 {
     uint64_t number;
     if (!kind_parse_number(option->kind, node->text, &number)) {
         report_word(loader, node, kind_takes(option->kind),
-                    may_be_never(option->kind) ? "never\0" : NULL,
+                    load_scalar_may_be_never(option->kind) ? "never\0" : NULL,
                     remedy(option->kind, node->text));
         return false;
     }
@@ -135,10 +136,10 @@ bool load_scalar(struct loader *loader, const struct option *option,
                  const struct yaml_tree_node *node, void *owner)
 {
     void *field = option_field(option, owner);
-    if (!is_word(loader, node, kind_takes(option->kind)))
+    if (!load_scalar_is_word(loader, node, kind_takes(option->kind)))
         return false;
     if (kind_is_number(option->kind))
-        return load_number(loader, option, node, field);
+        return load_scalar_load_number(loader, option, node, field);
     if (kind_parse(option->kind, node->text, &loader->config->arena, field))
         return true;
     report_word(loader, node, kind_takes(option->kind), kind_words(option->kind),
@@ -149,7 +150,7 @@ bool load_scalar(struct loader *loader, const struct option *option,
 int load_word(struct loader *loader, const struct yaml_tree_node *node, const char *words,
               const char *takes)
 {
-    if (!is_word(loader, node, takes))
+    if (!load_scalar_is_word(loader, node, takes))
         return -1;
     int index = 0;
     for (const char *word = words; *word; word += strlen(word) + 1, index++)

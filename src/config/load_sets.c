@@ -58,8 +58,8 @@ void load_prefixes(struct loader *loader, const struct option *option,
 
 /* ---- names ---- */
 
-static void load_name(struct loader *loader, const struct yaml_tree_node *item,
-                      struct config_names *names)
+static void load_sets_load_name(struct loader *loader, const struct yaml_tree_node *item,
+                                struct config_names *names)
 {
     char text[KIND_TEXT_MAX];
     uint8_t *wire = names->list[names->count];
@@ -100,7 +100,7 @@ void load_names(struct loader *loader, const struct option *option,
     }
     for (const struct yaml_tree_node *item = node->first; item; item = item->next) {
         size_t mark = loader_enter_item(loader, index++);
-        load_name(loader, item, names);
+        load_sets_load_name(loader, item, names);
         loader_leave(loader, mark);
     }
 }

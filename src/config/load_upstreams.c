@@ -12,21 +12,23 @@
 
 /* ---- addresses ---- */
 
-static bool is_same(const struct config_upstream *a, const struct config_upstream *b)
+static bool load_upstreams_is_same(const struct config_upstream *a, const struct config_upstream *b)
 {
     return a->has_port == b->has_port && addr_equal(&a->addr, &b->addr);
 }
 
-static bool is_among(const struct config_zone *zone, const struct config_upstream *upstream)
+static bool load_upstreams_is_among(const struct config_zone *zone,
+                                    const struct config_upstream *upstream)
 {
     for (size_t i = 0; i < zone->upstream_count; i++)
-        if (is_same(&zone->upstreams[i], upstream))
+        if (load_upstreams_is_same(&zone->upstreams[i], upstream))
             return true;
     return false;
 }
 
 /* An address there would be sent as a name (RFC 6066 section 3 forbids it), and never match. */
-static bool is_name_fine(struct loader *loader, const struct yaml_tree_node *node, const char *name)
+static bool load_upstreams_is_name_fine(struct loader *loader, const struct yaml_tree_node *node,
+                                        const char *name)
 {
     struct addr addr;
     if (addr_parse(&addr, name, 0) != ERR_OK)
@@ -38,7 +40,7 @@ static bool is_name_fine(struct loader *loader, const struct yaml_tree_node *nod
     return false;
 }
 
-static bool load_name(struct loader *loader, const char *name, char **out)
+static bool load_upstreams_load_name(struct loader *loader, const char *name, char **out)
 {
     char folded[ADDR_NAME_MAX] = "";
     if (*name && !kind_parse_host_name(name, folded))
@@ -57,9 +59,10 @@ static void load_upstream(struct loader *loader, const struct yaml_tree_node *it
     char name[ADDR_NAME_MAX];
     struct config_upstream upstream = {.position = item->position};
     if (!load_address(loader, item, &use, &upstream.addr, &upstream.has_port, name) ||
-        !is_name_fine(loader, item, name) || !load_name(loader, name, &upstream.auth_name))
+        !load_upstreams_is_name_fine(loader, item, name) ||
+        !load_upstreams_load_name(loader, name, &upstream.auth_name))
         return;
-    if (is_among(zone, &upstream))
+    if (load_upstreams_is_among(zone, &upstream))
         loader_error(loader, item, "%s stands twice; keep one of them", item->text);
     else
         zone->upstreams[zone->upstream_count++] = upstream;
@@ -92,7 +95,7 @@ static const char *pin_remedy(const char *text)
     return "";
 }
 
-static bool is_pinned(const struct tls_pins *pins, const uint8_t pin[TLS_PIN_BYTES])
+static bool load_upstreams_is_pinned(const struct tls_pins *pins, const uint8_t pin[TLS_PIN_BYTES])
 {
     for (size_t i = 0; i < pins->count; i++)
         if (memcmp(pins->sha256[i], pin, TLS_PIN_BYTES) == 0)
@@ -110,7 +113,7 @@ static void load_pin(struct loader *loader, const struct yaml_tree_node *item,
         loader_error_takes(loader, item,
                            "SHA-256 of a public key as 44 characters of base64, the last a =",
                            pin_remedy(item->text));
-    else if (is_pinned(pins, pin))
+    else if (load_upstreams_is_pinned(pins, pin))
         loader_error(loader, item, "stands twice; keep one of them");
     else
         memcpy(pins->sha256[pins->count++], pin, TLS_PIN_BYTES);

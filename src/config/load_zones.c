@@ -168,8 +168,8 @@ static bool open_index(struct zone_index *index, size_t count)
 }
 
 /* Where the zone with this name is, or would be. */
-static const struct config_zone **slot_of(const struct zone_index *index,
-                                          const struct config_zone *zone)
+static const struct config_zone **load_zones_slot_of(const struct zone_index *index,
+                                                     const struct config_zone *zone)
 {
     size_t at = hash_bytes(zone->wire, zone->name_len, 0) & index->mask;
     for (; index->slots[at]; at = (at + 1) & index->mask) {
@@ -189,11 +189,11 @@ struct zone_list {
     struct zone_index index;
 };
 
-static void add_zone(struct loader *loader, const struct yaml_tree_node *node,
-                     const struct config_zone *zone, struct zone_list *list)
+static void load_zones_add_zone(struct loader *loader, const struct yaml_tree_node *node,
+                                const struct config_zone *zone, struct zone_list *list)
 {
     char text[KIND_TEXT_MAX];
-    const struct config_zone **slot = slot_of(&list->index, zone);
+    const struct config_zone **slot = load_zones_slot_of(&list->index, zone);
     if (*slot) {
         loader_error(loader, node,
                      "zone %.100s stands twice; write all of its upstreams into one of them",
@@ -212,7 +212,7 @@ static void load_zone_items(struct loader *loader, const struct yaml_tree_node *
         struct config_zone zone = {.is_stub = list->is_stub};
         size_t mark = loader_enter_item(loader, number++);
         if (load_zone(loader, item, &zone))
-            add_zone(loader, item, &zone, list);
+            load_zones_add_zone(loader, item, &zone, list);
         loader_leave(loader, mark);
     }
 }
@@ -256,9 +256,9 @@ void config_check_zone_names(struct loader *loader)
         return;
     }
     for (size_t i = 0; i < config->zone_count; i++)
-        *slot_of(&index, &config->zones[i]) = &config->zones[i];
+        *load_zones_slot_of(&index, &config->zones[i]) = &config->zones[i];
     for (size_t i = 0; i < config->stub_count; i++)
-        if (*slot_of(&index, &config->stub_zones[i]))
+        if (*load_zones_slot_of(&index, &config->stub_zones[i]))
             report_both(loader, &config->stub_zones[i], i);
     free(index.slots);
 }

@@ -14,13 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum err refuse(char why[LOCAL_FILE_WHY_MAX], const char *path, const char *reason)
+static enum err local_file_refuse(char why[LOCAL_FILE_WHY_MAX], const char *path,
+                                  const char *reason)
 {
     snprintf(why, LOCAL_FILE_WHY_MAX, "%.160s %s", path, reason);
     return ERR_IO;
 }
 
-static enum err read_all(int fd, uint8_t *data, size_t size, size_t *len)
+static enum err local_file_read_all(int fd, uint8_t *data, size_t size, size_t *len)
 {
     *len = 0;
     while (*len < size) {
@@ -36,23 +37,24 @@ static enum err read_all(int fd, uint8_t *data, size_t size, size_t *len)
     return ERR_OK;
 }
 
-static enum err read_open(int fd, const char *path, struct span *text, char why[LOCAL_FILE_WHY_MAX])
+static enum err local_file_read_open(int fd, const char *path, struct span *text,
+                                     char why[LOCAL_FILE_WHY_MAX])
 {
     struct stat status;
     size_t len;
     if (fstat(fd, &status) != 0)
-        return refuse(why, path, "cannot be read");
+        return local_file_refuse(why, path, "cannot be read");
     if (!S_ISREG(status.st_mode))
-        return refuse(why, path, "is no regular file");
+        return local_file_refuse(why, path, "is no regular file");
     if (status.st_size > LOCAL_FILE_MAX)
-        return refuse(why, path, "is larger than 512 MiB; split or shorten it");
+        return local_file_refuse(why, path, "is larger than 512 MiB; split or shorten it");
     size_t size = (size_t)status.st_size;
     uint8_t *data = malloc(size + 1);
     if (!data)
-        return refuse(why, path, "does not fit into memory");
-    if (read_all(fd, data, size, &len)) {
+        return local_file_refuse(why, path, "does not fit into memory");
+    if (local_file_read_all(fd, data, size, &len)) {
         free(data);
-        return refuse(why, path, "cannot be read");
+        return local_file_refuse(why, path, "cannot be read");
     }
     *text = span_of(data, len);
     return ERR_OK;
@@ -64,9 +66,9 @@ enum err local_file_read(const char *path, struct span *text, char why[LOCAL_FIL
     if (fd < 0) {
         char reason[80];
         snprintf(reason, sizeof(reason), "cannot be read: %.60s", strerror(errno));
-        return refuse(why, path, reason);
+        return local_file_refuse(why, path, reason);
     }
-    enum err err = read_open(fd, path, text, why);
+    enum err err = local_file_read_open(fd, path, text, why);
     close(fd);
     return err;
 }

@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static bool is_at(const struct yaml_tree_node *node, struct config_position position)
+static bool place_is_at(const struct yaml_tree_node *node, struct config_position position)
 {
     return node->position.line == position.line && node->position.column == position.column &&
            node->position.file == position.file;
@@ -17,8 +17,8 @@ static bool is_at(const struct yaml_tree_node *node, struct config_position posi
 
 /* The node of the place; *index is that of an item in the file. NULL: not found, or not looked for.
  */
-static const struct yaml_tree_node *find(const struct loader *loader, const struct place *place,
-                                         size_t *index)
+static const struct yaml_tree_node *place_find(const struct loader *loader,
+                                               const struct place *place, size_t *index)
 {
     const struct yaml_tree_node *node =
         loader->root ? yaml_tree_find(loader->root, place->key) : NULL;
@@ -26,7 +26,7 @@ static const struct yaml_tree_node *find(const struct loader *loader, const stru
     if (!node || !place->is_item)
         return node;
     size_t at = 0;
-    for (node = node->first; node && !is_at(node, place->position); at++)
+    for (node = node->first; node && !place_is_at(node, place->position); at++)
         node = node->next;
     if (node)
         *index = at;
@@ -38,12 +38,12 @@ bool place_has(const struct loader *loader, const struct place *place, const cha
     size_t index;
     if (problems_is_full(loader->problems))
         return false;
-    const struct yaml_tree_node *node = find(loader, place, &index);
+    const struct yaml_tree_node *node = place_find(loader, place, &index);
     return node && yaml_tree_find(node, key);
 }
 
-static struct config_position position_of(const struct place *place,
-                                          const struct yaml_tree_node *node, const char *key)
+static struct config_position place_position_of(const struct place *place,
+                                                const struct yaml_tree_node *node, const char *key)
 {
     const struct yaml_tree_node *value = node && key ? yaml_tree_find(node, key) : NULL;
     if (value)
@@ -53,9 +53,9 @@ static struct config_position position_of(const struct place *place,
     return node && node->key ? node->key->position : (struct config_position){1, 1, 0};
 }
 
-static void report(struct loader *loader, const struct place *place, size_t index,
-                   struct config_position position, const char *key, const char *format,
-                   va_list args)
+static void place_report(struct loader *loader, const struct place *place, size_t index,
+                         struct config_position position, const char *key, const char *format,
+                         va_list args)
 {
     char text[512], path[LOADER_PATH_MAX], item[32] = "";
     vsnprintf(text, sizeof(text), format, args);
@@ -70,10 +70,10 @@ void place_error(struct loader *loader, const struct place *place, const char *k
 {
     size_t index = 0;
     const struct yaml_tree_node *node =
-        problems_is_full(loader->problems) ? NULL : find(loader, place, &index);
+        problems_is_full(loader->problems) ? NULL : place_find(loader, place, &index);
     va_list args;
     va_start(args, format);
-    report(loader, place, index, position_of(place, node, key), key, format, args);
+    place_report(loader, place, index, place_position_of(place, node, key), key, format, args);
     va_end(args);
 }
 
@@ -84,9 +84,9 @@ void place_upstream_error(struct loader *loader, const struct place *place,
     char key[32];
     va_list args;
     if (!problems_is_full(loader->problems))
-        find(loader, place, &zone_index);
+        place_find(loader, place, &zone_index);
     snprintf(key, sizeof(key), "upstreams[%zu]", index);
     va_start(args, format);
-    report(loader, place, zone_index, position, key, format, args);
+    place_report(loader, place, zone_index, position, key, format, args);
     va_end(args);
 }

@@ -44,7 +44,7 @@ struct builder {
     bool stopped; /* nothing sound can follow */
 };
 
-static struct config_position position_of(const struct builder *builder, yaml_mark_t mark)
+static struct config_position yaml_tree_position_of(const struct builder *builder, yaml_mark_t mark)
 {
     return (struct config_position){(uint32_t)mark.line + 1, (uint32_t)mark.column + 1,
                                     builder->file};
@@ -95,12 +95,12 @@ static void report_parser_error(struct builder *builder)
     else if (parser->error == YAML_READER_ERROR)
         report_reader_error(builder);
     else if (parser->context)
-        problems_add(builder->problems, position_of(builder, parser->problem_mark), "file",
-                     "is not YAML: %s, %s of line %zu", parser->problem, parser->context,
+        problems_add(builder->problems, yaml_tree_position_of(builder, parser->problem_mark),
+                     "file", "is not YAML: %s, %s of line %zu", parser->problem, parser->context,
                      parser->context_mark.line + 1);
     else
-        problems_add(builder->problems, position_of(builder, parser->problem_mark), "file",
-                     "is not YAML: %s", parser->problem);
+        problems_add(builder->problems, yaml_tree_position_of(builder, parser->problem_mark),
+                     "file", "is not YAML: %s", parser->problem);
 }
 
 /* ---- the tree ---- */
@@ -109,7 +109,7 @@ static struct yaml_tree_node *new_node(struct builder *builder, enum yaml_tree_k
                                        const yaml_event_t *event)
 {
     struct yaml_tree *tree = builder->tree;
-    struct config_position position = position_of(builder, event->start_mark);
+    struct config_position position = yaml_tree_position_of(builder, event->start_mark);
     if (tree->nodes == YAML_TREE_NODES_MAX) {
         problems_add(builder->problems, position, "file", "has more than %d values; shorten it",
                      YAML_TREE_NODES_MAX);
@@ -137,7 +137,7 @@ static void append_child(struct level *level, struct yaml_tree_node *node)
 }
 
 /* Puts a node where it stands: as the document, an item, a key or a key's value. */
-static void place(struct builder *builder, struct yaml_tree_node *node)
+static void yaml_tree_place(struct builder *builder, struct yaml_tree_node *node)
 {
     if (builder->depth == 0) {
         builder->tree->root = node;
@@ -174,15 +174,16 @@ static void on_scalar(struct builder *builder, const yaml_event_t *event)
     }
     node->text = arena_copy(&builder->tree->arena, text, node->len + 1);
     if (node->text)
-        place(builder, node);
+        yaml_tree_place(builder, node);
     else
         fail_no_memory(builder);
 }
 
-static void on_open(struct builder *builder, enum yaml_tree_kind kind, const yaml_event_t *event)
+static void yaml_tree_on_open(struct builder *builder, enum yaml_tree_kind kind,
+                              const yaml_event_t *event)
 {
     if (builder->depth == YAML_TREE_DEPTH_MAX) {
-        problems_add(builder->problems, position_of(builder, event->start_mark), "file",
+        problems_add(builder->problems, yaml_tree_position_of(builder, event->start_mark), "file",
                      "lists and mappings are nested deeper than %d", YAML_TREE_DEPTH_MAX);
         builder->stopped = true;
         return;
@@ -190,11 +191,11 @@ static void on_open(struct builder *builder, enum yaml_tree_kind kind, const yam
     struct yaml_tree_node *node = new_node(builder, kind, event);
     if (!node)
         return;
-    place(builder, node);
+    yaml_tree_place(builder, node);
     builder->levels[builder->depth++] = (struct level){.node = node};
 }
 
-static void on_alias(struct builder *builder, const yaml_event_t *event)
+static void yaml_tree_on_alias(struct builder *builder, const yaml_event_t *event)
 {
     struct yaml_tree_node *node = new_node(builder, TREE_SCALAR, event);
     if (!node)
@@ -202,7 +203,7 @@ static void on_alias(struct builder *builder, const yaml_event_t *event)
     problems_add(builder->problems, node->position, "file",
                  "aliases (*name) are not taken; write the value out");
     node->broken = true;
-    place(builder, node);
+    yaml_tree_place(builder, node);
 }
 
 /* ---- repeated keys ---- */
@@ -229,8 +230,8 @@ static void append_step(char path[PATH_TEXT_MAX], const char *format, ...)
 }
 
 /* The path of a key in the mapping that was closed last; its level still stands above the depth. */
-static void path_of(const struct builder *builder, const struct yaml_tree_node *key,
-                    char path[PATH_TEXT_MAX])
+static void yaml_tree_path_of(const struct builder *builder, const struct yaml_tree_node *key,
+                              char path[PATH_TEXT_MAX])
 {
     char quoted[PROBLEM_QUOTE_MAX];
     path[0] = '\0';
@@ -253,7 +254,7 @@ static void report_repeated(struct builder *builder, const struct yaml_tree_node
     if (problems_is_full(builder->problems))
         path[0] = '\0';
     else
-        path_of(builder, again->key, path);
+        yaml_tree_path_of(builder, again->key, path);
     problems_add(builder->problems, again->key->position, path,
                  "stands twice, first in line %u; keep one of them", first->key->position.line);
 }
@@ -314,17 +315,17 @@ static void refuse_extras(struct builder *builder, const yaml_event_t *event,
                           const yaml_char_t *anchor, const yaml_char_t *tag)
 {
     if (anchor)
-        problems_add(builder->problems, position_of(builder, event->start_mark), "file",
+        problems_add(builder->problems, yaml_tree_position_of(builder, event->start_mark), "file",
                      "anchors (&name) are not taken; leave it out");
     if (tag)
-        problems_add(builder->problems, position_of(builder, event->start_mark), "file",
+        problems_add(builder->problems, yaml_tree_position_of(builder, event->start_mark), "file",
                      "tags (!name) are not taken; leave it out");
 }
 
 static void on_document(struct builder *builder, const yaml_event_t *event)
 {
     if (builder->has_document) {
-        problems_add(builder->problems, position_of(builder, event->start_mark), "file",
+        problems_add(builder->problems, yaml_tree_position_of(builder, event->start_mark), "file",
                      "a second document begins; write everything into one");
         builder->stopped = true;
     }
@@ -344,19 +345,19 @@ static void on_event(struct builder *builder, const yaml_event_t *event)
     case YAML_SEQUENCE_START_EVENT:
         refuse_extras(builder, event, event->data.sequence_start.anchor,
                       event->data.sequence_start.tag);
-        on_open(builder, TREE_LIST, event);
+        yaml_tree_on_open(builder, TREE_LIST, event);
         break;
     case YAML_MAPPING_START_EVENT:
         refuse_extras(builder, event, event->data.mapping_start.anchor,
                       event->data.mapping_start.tag);
-        on_open(builder, TREE_MAP, event);
+        yaml_tree_on_open(builder, TREE_MAP, event);
         break;
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         on_close(builder);
         break;
     case YAML_ALIAS_EVENT:
-        on_alias(builder, event);
+        yaml_tree_on_alias(builder, event);
         break;
     case YAML_STREAM_END_EVENT:
         builder->stopped = true;
@@ -366,7 +367,7 @@ static void on_event(struct builder *builder, const yaml_event_t *event)
     }
 }
 
-static void run(struct builder *builder)
+static void yaml_tree_run(struct builder *builder)
 {
     yaml_parser_t *parser = &builder->parser;
     if (!yaml_parser_initialize(parser)) {
@@ -406,7 +407,7 @@ struct yaml_tree *yaml_tree_parse_file(const char *text, size_t len, uint16_t fi
                               .text = text ? text : "",
                               .text_len = len,
                               .file = file};
-    run(&builder);
+    yaml_tree_run(&builder);
     return tree;
 }
 

@@ -40,7 +40,8 @@ struct census_taking {
 
 /* ---- bringing together ---- */
 
-static struct census_upstream *find(struct census *census, const struct census_upstream *wanted)
+static struct census_upstream *census_find(struct census *census,
+                                           const struct census_upstream *wanted)
 {
     for (size_t i = 0; i < census->count; i++) {
         struct census_upstream *upstream = &census->upstreams[i];
@@ -63,7 +64,7 @@ static void add_values(struct census_upstream *out, const struct census_upstream
 
 static void add_upstream(struct census *out, const struct census_upstream *from)
 {
-    struct census_upstream *known = find(out, from);
+    struct census_upstream *known = census_find(out, from);
 
     if (known)
         add_values(known, from);
@@ -81,7 +82,7 @@ void census_add(struct census *out, const struct census *part)
         add_upstream(out, &part->upstreams[i]);
 }
 
-static void finish(struct census_taking *taking)
+static void census_finish(struct census_taking *taking)
 {
     struct census *census = taking->done ? calloc(1, sizeof(*census)) : NULL;
     census_done done = taking->done;
@@ -94,17 +95,17 @@ static void finish(struct census_taking *taking)
         done(context, census);
 }
 
-static void on_back(struct mail *mail)
+static void census_on_back(struct mail *mail)
 {
     struct census_taking *taking = CONTAINER_OF(mail, struct letter, mail)->taking;
 
     if (--taking->missing == 0)
-        finish(taking);
+        census_finish(taking);
 }
 
 /* ---- the worker's thread ---- */
 
-static void see(void *context, const struct upstream_view *view)
+static void census_see(void *context, const struct upstream_view *view)
 {
     struct census *found = context;
     struct census_upstream upstream = {.addr = view->addr, .transport = view->transport};
@@ -115,16 +116,16 @@ static void see(void *context, const struct upstream_view *view)
     add_upstream(found, &upstream);
 }
 
-static void on_arrived(struct mail *mail)
+static void census_on_arrived(struct mail *mail)
 {
     struct letter *letter = CONTAINER_OF(mail, struct letter, mail);
     struct upstreams *upstreams = letter->worker->upstreams;
 
     if (upstreams) { /* else the worker has ended */
-        size_t all = upstreams_first(upstreams, CENSUS_UPSTREAMS_MAX, see, &letter->found);
+        size_t all = upstreams_first(upstreams, CENSUS_UPSTREAMS_MAX, census_see, &letter->found);
         letter->found.left_out = all - MIN(all, (size_t)CENSUS_UPSTREAMS_MAX);
     }
-    mail->run = on_back;
+    mail->run = census_on_back;
     loop_post(letter->taking->loop, mail);
 }
 
@@ -144,7 +145,7 @@ enum err census_take(struct census_taking **out, struct loop *loop, const struct
     taking->count = taking->missing = count;
     for (size_t i = 0; i < count; i++) {
         struct letter *letter = &taking->letters[i];
-        letter->mail.run = on_arrived;
+        letter->mail.run = census_on_arrived;
         letter->taking = taking;
         letter->worker = view->workers[i];
     }

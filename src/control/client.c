@@ -55,12 +55,12 @@ static void client_close(struct client *client)
     free(client);
 }
 
-static void on_limit(struct timer *timer)
+static void client_on_limit(struct timer *timer)
 {
     client_close(CONTAINER_OF(timer, struct client, limit));
 }
 
-static void set_limit(struct client *client, uint64_t us)
+static void client_set_limit(struct client *client, uint64_t us)
 {
     timer_start(client->host->loop, &client->limit, loop_now(client->host->loop) + us);
 }
@@ -80,7 +80,7 @@ static void next_part(struct client *client)
     if (!client->call->more || buf_len(&client->call->reply.buf) > 0)
         return;
     client->taken = 0;
-    set_limit(client, CONTROL_CLIENT_TAKE_US);
+    client_set_limit(client, CONTROL_CLIENT_TAKE_US);
     client->call->more(client->call);
 }
 
@@ -105,13 +105,13 @@ static bool send_part(struct client *client)
         client->taken += (size_t)sent;
         if (client->taken >= CONTROL_CLIENT_CHUNK) {
             client->taken = 0;
-            set_limit(client, CONTROL_CLIENT_TAKE_US);
+            client_set_limit(client, CONTROL_CLIENT_TAKE_US);
         }
     }
     return true;
 }
 
-static void send_reply(struct client *client)
+static void client_send_reply(struct client *client)
 {
     struct call *call = client->call;
 
@@ -124,9 +124,9 @@ static void send_reply(struct client *client)
 static void begin_taking(struct client *client)
 {
     client->state = CLIENT_TAKING;
-    set_limit(client, CONTROL_CLIENT_TAKE_US);
+    client_set_limit(client, CONTROL_CLIENT_TAKE_US);
     fd_watch_set(client->watch, (struct fd_events){.writable = true});
-    send_reply(client);
+    client_send_reply(client);
 }
 
 /* One piece a turn. */
@@ -141,7 +141,7 @@ static void read_piece(struct client *client)
         client_close(client);
         return;
     }
-    set_limit(client, CONTROL_CLIENT_TAKE_US);
+    client_set_limit(client, CONTROL_CLIENT_TAKE_US);
     note_activity(client);
     client->call->feed(client->call, span_of(piece, (size_t)got));
     if (!client->call->feed)
@@ -153,7 +153,7 @@ static void begin_feeding(struct client *client)
     size_t line_end = client->line_len + 1; /* its newline too */
 
     client->state = CLIENT_FEEDING;
-    set_limit(client, CONTROL_CLIENT_TAKE_US);
+    client_set_limit(client, CONTROL_CLIENT_TAKE_US);
     if (client->len > line_end)
         client->call->feed(client->call, span_of(client->line + line_end, client->len - line_end));
 }
@@ -170,7 +170,7 @@ static void on_done(struct call *call, void *context)
         begin_taking(client);
 }
 
-static void run(struct client *client, size_t line_len)
+static void client_run(struct client *client, size_t line_len)
 {
     struct call *call = call_new(client->host->loop, client->host->view, on_done, client);
 
@@ -200,9 +200,9 @@ static void read_line(struct client *client)
     const char *newline = memchr(client->line + client->len, '\n', (size_t)got);
     client->len += (size_t)got;
     if (newline)
-        run(client, (size_t)(newline - client->line));
+        client_run(client, (size_t)(newline - client->line));
     else if (client->len == sizeof(client->line))
-        run(client, client->len); /* which says that it is too long */
+        client_run(client, client->len); /* which says that it is too long */
 }
 
 /* A client that waits may go: whatever it sends meanwhile is thrown away. */
@@ -217,7 +217,7 @@ static void watch_leaving(struct client *client)
         client_close(client);
 }
 
-static void on_ready(void *owner, struct fd_events events)
+static void client_on_ready(void *owner, struct fd_events events)
 {
     struct client *client = owner;
 
@@ -229,7 +229,7 @@ static void on_ready(void *owner, struct fd_events events)
     else if (client->state == CLIENT_FEEDING)
         read_piece(client);
     else
-        send_reply(client);
+        client_send_reply(client);
 }
 
 enum err client_open(struct client_host *host, int fd)
@@ -243,9 +243,9 @@ enum err client_open(struct client_host *host, int fd)
     client->host = host;
     client->state = CLIENT_ASKING;
     client->fd = fd;
-    timer_init(&client->limit, on_limit);
+    timer_init(&client->limit, client_on_limit);
     enum err err = fd_watch_start(&client->watch, host->loop, fd,
-                                  (struct fd_events){.readable = true}, on_ready, client);
+                                  (struct fd_events){.readable = true}, client_on_ready, client);
     if (err) {
         close(fd);
         free(client);
@@ -254,7 +254,7 @@ enum err client_open(struct client_host *host, int fd)
     list_init(&client->node);
     note_activity(client);
     host->count++;
-    set_limit(client, CONTROL_CLIENT_ASK_US);
+    client_set_limit(client, CONTROL_CLIENT_ASK_US);
     return ERR_OK;
 }
 

@@ -33,7 +33,7 @@ struct flush {
     uint8_t wire[NAME_WIRE_MAX];
 };
 
-static enum cache_verdict on_item(void *context, const struct cache_item *item)
+static enum cache_verdict command_cache_on_item(void *context, const struct cache_item *item)
 {
     struct flush *flush = context;
 
@@ -58,7 +58,7 @@ static void flush_more(struct call *call)
 {
     struct flush *flush = call->state;
 
-    if (cache_walk(call->view->cache, &flush->place, FLUSH_BUCKETS, on_item, flush))
+    if (cache_walk(call->view->cache, &flush->place, FLUSH_BUCKETS, command_cache_on_item, flush))
         return;
     put_flushed(&call->reply, flush);
     call_end(call);
@@ -269,7 +269,8 @@ static void load_feed(struct call *call, struct span piece)
 }
 
 /* Names answered here are never in the cache. The view's configuration is that of the moment. */
-static bool may_store(const void *context, struct name name, const struct answer *answer)
+static bool command_cache_may_store(const void *context, struct name name,
+                                    const struct answer *answer)
 {
     const struct control_view *view = context;
     const struct local_names *local = view->config ? view->config->local : NULL;
@@ -279,7 +280,7 @@ static bool may_store(const void *context, struct name name, const struct answer
 
 void command_load_cache(struct call *call)
 {
-    struct cache_filter filter = {.may_store = may_store, .context = call->view};
+    struct cache_filter filter = {.may_store = command_cache_may_store, .context = call->view};
     struct load *load = calloc(1, sizeof(*load));
 
     if (load)

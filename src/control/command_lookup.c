@@ -88,7 +88,8 @@ static void note_names(struct seen *seen)
         name_format(delegation_zone(&outlook->cut), seen->cut);
 }
 
-static void put_upstream(struct gather_part *part, uint32_t order, const struct upstream_view *view)
+static void command_lookup_put_upstream(struct gather_part *part, uint32_t order,
+                                        const struct upstream_view *view)
 {
     struct reply *reply = &part->rows;
     char text[ADDR_TEXT_MAX];
@@ -128,7 +129,7 @@ static void put_group(struct gather_part *part, const struct zone *zone, uint64_
             if (order[i] != place)
                 continue;
             upstreams_view(zone->group[i], now, &view);
-            put_upstream(part, place, &view);
+            command_lookup_put_upstream(part, place, &view);
         }
     }
 }
@@ -160,13 +161,13 @@ static void put_met(struct upstreams *upstreams, struct gather_part *part,
         upstreams_view(known, loop_now(part->of->loop), &view);
     else
         view = stranger(addr, may_ask ? &met : NULL);
-    put_upstream(part, 0, &view);
+    command_lookup_put_upstream(part, 0, &view);
 }
 
 /* The addresses of a cut's servers, in the order in which they were said: who is asked first is
  * for the question to choose. */
-static void put_cut(struct upstreams *upstreams, struct gather_part *part,
-                    const struct outlook *outlook)
+static void command_lookup_put_cut(struct upstreams *upstreams, struct gather_part *part,
+                                   const struct outlook *outlook)
 {
     for (unsigned i = 0; i < outlook->cut.addr_count; i++) {
         struct addr addr;
@@ -175,7 +176,7 @@ static void put_cut(struct upstreams *upstreams, struct gather_part *part,
     }
 }
 
-static void visit(struct upstreams *upstreams, struct gather_part *part)
+static void command_lookup_visit(struct upstreams *upstreams, struct gather_part *part)
 {
     const struct wanted *wanted = part->wanted;
     struct question question = {
@@ -196,7 +197,7 @@ static void visit(struct upstreams *upstreams, struct gather_part *part)
     resolver_look(part->of->resolver, &keys[0], &seen->outlook);
     note_names(seen);
     if (seen->outlook.from == CUT_LOOK_CUT)
-        put_cut(upstreams, part, &seen->outlook);
+        command_lookup_put_cut(upstreams, part, &seen->outlook);
     else if (seen->outlook.zone && seen->outlook.from != CUT_LOOK_ABSENT)
         put_group(part, seen->outlook.zone, now);
     cache_read_end();
@@ -218,7 +219,7 @@ static const char *way_name(enum outlook_way way)
 }
 
 /* The answer's, if that is at hand. */
-static void put_rcode(struct reply *reply, const struct seen *seen)
+static void command_lookup_put_rcode(struct reply *reply, const struct seen *seen)
 {
     char text[RRTYPE_TEXT_MAX];
     enum outlook_way way = seen->outlook.way;
@@ -233,7 +234,7 @@ static void put_rcode(struct reply *reply, const struct seen *seen)
                        way == OUTLOOK_CACHE ? seen->cached[0].rcode : seen->outlook.rcode, text));
 }
 
-static void put_local(struct reply *reply, const struct seen *seen)
+static void command_lookup_put_local(struct reply *reply, const struct seen *seen)
 {
     const struct local_view *local = &seen->outlook.local;
     bool has_rule = seen->outlook.has_local && *local->origin;
@@ -270,9 +271,9 @@ static void put_outlook(struct reply *reply, const struct wanted *wanted, const 
     reply_text(reply, name_format((struct name){wanted->wire, wanted->name_len}, name));
     reply_text(reply, rrtype_name(wanted->type, type));
     reply_text(reply, way_name(seen->outlook.way));
-    put_rcode(reply, seen);
+    command_lookup_put_rcode(reply, seen);
     reply_flag(reply, seen->outlook.is_asked);
-    put_local(reply, seen);
+    command_lookup_put_local(reply, seen);
     reply_text(reply, seen->alias);
     reply_text(reply, seen->zone);
     reply_text(reply, seen->cut);
@@ -315,7 +316,8 @@ static void put_cached(struct reply *reply, const struct cached *cached, unsigne
     reply_row_end(reply);
 }
 
-static void put_head(struct call *call, const struct wanted *wanted, const struct seen *seen)
+static void command_lookup_put_head(struct call *call, const struct wanted *wanted,
+                                    const struct seen *seen)
 {
     struct reply *reply = &call->reply;
 
@@ -332,18 +334,18 @@ static void put_head(struct call *call, const struct wanted *wanted, const struc
                 "srtt:duration\tready:count\tdialing:count\tin_flight:count\terror:text");
 }
 
-static void take(struct call *call, struct gather_part *part)
+static void command_lookup_take(struct call *call, struct gather_part *part)
 {
     if (!call->state && part->found) {
         call->state = part->found;
         part->found = NULL;
-        put_head(call, part->wanted, call->state);
+        command_lookup_put_head(call, part->wanted, call->state);
     }
     if (call->state)
         reply_take_rows(&call->reply, &part->rows);
 }
 
-static void done(struct call *call, uint64_t sum)
+static void command_lookup_done(struct call *call, uint64_t sum)
 {
     (void)sum;
     if (!call->state)
@@ -375,7 +377,8 @@ void command_lookup(struct call *call)
     struct wanted wanted = {.cache = call->view->cache};
 
     if (read_question(call, &wanted))
-        gather_parts(call, visit, take, done, &wanted, sizeof(wanted));
+        gather_parts(call, command_lookup_visit, command_lookup_take, command_lookup_done, &wanted,
+                     sizeof(wanted));
     else
         call_done(call);
 }

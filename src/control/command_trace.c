@@ -43,18 +43,18 @@ struct tracing {
 
 /* ---- on the worker's thread ---- */
 
-static void on_back(struct mail *mail);
+static void command_trace_on_back(struct mail *mail);
 
 /* The reply is written. */
 static void send_back(struct tracing *tracing)
 {
     trace_close(tracing->trace);
     tracing->trace = NULL;
-    tracing->mail.run = on_back;
+    tracing->mail.run = command_trace_on_back;
     loop_post(tracing->call->loop, &tracing->mail);
 }
 
-static void end(struct tracing *tracing, const struct answer *answer, const char *why)
+static void command_trace_end(struct tracing *tracing, const struct answer *answer, const char *why)
 {
     struct trace_end end = {
         .question = &tracing->question,
@@ -67,22 +67,22 @@ static void end(struct tracing *tracing, const struct answer *answer, const char
     send_back(tracing);
 }
 
-static void refuse(struct tracing *tracing, const char *why)
+static void command_trace_refuse(struct tracing *tracing, const char *why)
 {
     reply_refuse(&tracing->call->reply, "%s", why);
     send_back(tracing);
 }
 
-static void on_answer(struct waiter *waiter, const struct answer *answer)
+static void command_trace_on_answer(struct waiter *waiter, const struct answer *answer)
 {
-    end(CONTAINER_OF(waiter, struct tracing, waiter), answer, "");
+    command_trace_end(CONTAINER_OF(waiter, struct tracing, waiter), answer, "");
 }
 
-static void on_limit(struct timer *timer)
+static void command_trace_on_limit(struct timer *timer)
 {
     struct tracing *tracing = CONTAINER_OF(timer, struct tracing, limit);
     resolver_leave(tracing->resolver, &tracing->waiter);
-    end(tracing, NULL, "no end in time");
+    command_trace_end(tracing, NULL, "no end in time");
 }
 
 /* What upstreams say is to be seen: a stale answer would hide it. */
@@ -95,11 +95,12 @@ static void wait_for_answer(struct tracing *tracing, const struct cache_key *key
     if (result == RESOLVER_WAITING)
         timer_start(loop, &tracing->limit, loop_now(loop) + TRACE_WALL_US);
     else
-        end(tracing, NULL,
-            result == RESOLVER_NO_ROUTE ? "refused, no zone takes it" : "too many questions wait");
+        command_trace_end(tracing, NULL,
+                          result == RESOLVER_NO_ROUTE ? "refused, no zone takes it"
+                                                      : "too many questions wait");
 }
 
-static void begin(struct tracing *tracing)
+static void command_trace_begin(struct tracing *tracing)
 {
     struct cache_key key;
     struct answer answer;
@@ -107,31 +108,32 @@ static void begin(struct tracing *tracing)
     cache_read_begin();
     resolver_key(tracing->resolver, &key, &tracing->question, false, false);
     if (resolver_trace_find(tracing->resolver, &key, tracing->trace, &answer))
-        end(tracing, &answer, "");
+        command_trace_end(tracing, &answer, "");
     else
         wait_for_answer(tracing, &key);
     cache_read_end();
 }
 
-static void on_arrived(struct mail *mail)
+static void command_trace_on_arrived(struct mail *mail)
 {
     struct tracing *tracing = CONTAINER_OF(mail, struct tracing, mail);
 
     tracing->resolver = tracing->worker->resolver;
     if (!tracing->resolver) {
-        refuse(tracing, "the daemon stops");
+        command_trace_refuse(tracing, "the daemon stops");
         return;
     }
     tracing->trace = resolver_trace_new(tracing->resolver, tracing->fresh);
     if (tracing->trace)
-        begin(tracing);
+        command_trace_begin(tracing);
     else
-        refuse(tracing, "too many names are being traced, or memory is out; try again");
+        command_trace_refuse(tracing,
+                             "too many names are being traced, or memory is out; try again");
 }
 
 /* ---- on main's ---- */
 
-static void on_back(struct mail *mail)
+static void command_trace_on_back(struct mail *mail)
 {
     struct tracing *tracing = CONTAINER_OF(mail, struct tracing, mail);
     struct call *call = tracing->call;
@@ -201,9 +203,9 @@ void command_trace(struct call *call)
     }
     tracing->call = call;
     tracing->worker = call->view->workers[0];
-    tracing->mail.run = on_arrived;
-    tracing->waiter.on_answer = on_answer;
+    tracing->mail.run = command_trace_on_arrived;
+    tracing->waiter.on_answer = command_trace_on_answer;
     list_init(&tracing->waiter.node);
-    timer_init(&tracing->limit, on_limit);
+    timer_init(&tracing->limit, command_trace_on_limit);
     loop_post(tracing->worker->loop, &tracing->mail);
 }

@@ -15,14 +15,14 @@
 
 enum { MET_SHOWN_MAX = 500 }; /* see struct upstreams_walk */
 
-static void done(struct call *call, uint64_t sum)
+static void command_upstreams_done(struct call *call, uint64_t sum)
 {
     (void)sum;
     call_done(call);
 }
 
 /* A time of which 0 says that it was not measured. */
-static void put_measured(struct reply *reply, uint64_t us)
+static void command_upstreams_put_measured(struct reply *reply, uint64_t us)
 {
     if (us > 0)
         reply_duration(reply, us);
@@ -48,10 +48,10 @@ static void put_conn(void *context, const struct conn_view *view)
     reply_count(reply, view->max_requests);
     reply_count(reply, view->in_flight);
     reply_duration(reply, view->idle_us);
-    put_measured(reply, view->rtt_us);
+    command_upstreams_put_measured(reply, view->rtt_us);
     reply_flag(reply, view->nailed);
     reply_flag(reply, view->suspect);
-    put_measured(reply, view->due_us);
+    command_upstreams_put_measured(reply, view->due_us);
     reply_text(reply, view->ending);
     reply_text(reply, view->last_close);
     reply_text(reply, view->tls);
@@ -79,7 +79,7 @@ void command_connections(struct call *call)
                 "requests:counter\tmax_requests:count\tin_flight:count\tidle:duration\t"
                 "rtt:duration\tnailed:flag\tsuspect:flag\tdue:duration\tending:text\t"
                 "last_close:text\ttls:text\tcipher:text\tsession:text\tauthenticated:flag");
-    gather(call, visit_conns, done, NULL, 0);
+    gather(call, visit_conns, command_upstreams_done, NULL, 0);
 }
 
 /* ---- upstreams ---- */
@@ -98,7 +98,7 @@ static void put_single_use(struct reply *reply, const struct upstream_view *view
     reply_duration(reply, view->single_use_retest_us);
 }
 
-static void put_upstream(void *context, const struct upstream_view *view)
+static void command_upstreams_put_upstream(void *context, const struct upstream_view *view)
 {
     struct gather_part *part = context;
     struct reply *reply = &part->rows;
@@ -121,10 +121,10 @@ static void put_upstream(void *context, const struct upstream_view *view)
     reply_count(reply, view->fallbacks);
     reply_count(reply, view->dials);
     reply_count(reply, view->dial_failures);
-    put_measured(reply, view->udp_rtt_us);
-    put_measured(reply, view->stream_rtt_us);
+    command_upstreams_put_measured(reply, view->udp_rtt_us);
+    command_upstreams_put_measured(reply, view->stream_rtt_us);
     reply_text(reply, view->error);
-    put_measured(reply, view->idle_limit_us);
+    command_upstreams_put_measured(reply, view->idle_limit_us);
     reply_text(reply, view->idle_limit_us == 0   ? ""
                       : view->is_limit_announced ? "announced"
                                                  : "observed");
@@ -142,7 +142,8 @@ static void visit_upstreams(struct upstreams *upstreams, struct gather_part *par
                                   .place = part->place,
                                   .prefix = prefix,
                                   .met_below = prefix ? SIZE_MAX : MET_SHOWN_MAX};
-    part->more = upstreams_some(upstreams, &walk, GATHER_TURN_MAX, put_upstream, part);
+    part->more =
+        upstreams_some(upstreams, &walk, GATHER_TURN_MAX, command_upstreams_put_upstream, part);
     part->next = walk.number;
     part->place = walk.place;
     part->number += walk.left_out;

@@ -85,7 +85,7 @@ static void see_zone(struct zone_seen *seen, const struct zone *zone, uint64_t n
 }
 
 /* Room for one turn's more; false out of memory. */
-static bool grow(struct gather_part *part)
+static bool command_zones_grow(struct gather_part *part)
 {
     size_t count = part->found ? ((struct zones_seen *)part->found)->count : 0;
     struct zones_seen *grown =
@@ -100,13 +100,13 @@ static bool grow(struct gather_part *part)
     return true;
 }
 
-static void visit(struct upstreams *upstreams, struct gather_part *part)
+static void command_zones_visit(struct upstreams *upstreams, struct gather_part *part)
 {
     const struct routes *routes = part->of->resolver ? resolver_routes(part->of->resolver) : NULL;
     uint64_t now = loop_now(part->of->loop);
     size_t shown = 0;
 
-    if (!routes || !grow(part))
+    if (!routes || !command_zones_grow(part))
         return;
     struct zones_seen *seen = part->found;
     seen->met = upstreams_met(upstreams);
@@ -123,7 +123,7 @@ static void visit(struct upstreams *upstreams, struct gather_part *part)
 /* ---- on main's ---- */
 
 /* While zones change, workers may differ: then the first one's word stands alone. */
-static void take(struct call *call, struct gather_part *part)
+static void command_zones_take(struct call *call, struct gather_part *part)
 {
     struct zones_seen *all = call->state;
     const struct zones_seen *own = part->found;
@@ -143,7 +143,7 @@ static void take(struct call *call, struct gather_part *part)
     }
 }
 
-static const char *kind_of(const struct zone_seen *zone)
+static const char *command_zones_kind_of(const struct zone_seen *zone)
 {
     if (zone->is_root)
         return "recursion";
@@ -162,7 +162,7 @@ static void put_servers(struct reply *reply, const struct zone_seen *zone)
     }
 }
 
-static void put_zones(struct reply *reply, const struct zones_seen *all)
+static void command_zones_put_zones(struct reply *reply, const struct zones_seen *all)
 {
     char text[NAME_TEXT_MAX];
 
@@ -173,7 +173,7 @@ static void put_zones(struct reply *reply, const struct zones_seen *all)
         const struct zone_seen *zone = &all->zones[i];
         reply_row(reply);
         reply_text(reply, name_format((struct name){zone->wire, zone->name_len}, text));
-        reply_text(reply, kind_of(zone));
+        reply_text(reply, command_zones_kind_of(zone));
         reply_text(reply, zone->transports);
         put_servers(reply, zone);
         reply_text(reply, zone->addresses);
@@ -200,7 +200,7 @@ static void put_recursion(struct reply *reply, const struct control_view *view, 
     reply_row_end(reply);
 }
 
-static void put_local_zones(struct reply *reply, const struct config *config)
+static void command_zones_put_local_zones(struct reply *reply, const struct config *config)
 {
     char text[NAME_TEXT_MAX];
 
@@ -227,7 +227,7 @@ static void put_lists(struct reply *reply, const struct config *config)
     }
 }
 
-static void put_local(struct reply *reply, const struct config *config)
+static void command_zones_put_local(struct reply *reply, const struct config *config)
 {
     const struct local_names *local = config->local;
 
@@ -243,23 +243,23 @@ static void put_local(struct reply *reply, const struct config *config)
     reply_text(reply, config->hosts_file);
     reply_flag(reply, config->default_local_zones);
     reply_row_end(reply);
-    put_local_zones(reply, config);
+    command_zones_put_local_zones(reply, config);
     put_lists(reply, config);
 }
 
-static void done(struct call *call, uint64_t sum)
+static void command_zones_done(struct call *call, uint64_t sum)
 {
     (void)sum;
     const struct zones_seen *all = call->state;
-    put_zones(&call->reply, all);
+    command_zones_put_zones(&call->reply, all);
     if (call->view->config)
         put_recursion(&call->reply, call->view, all ? all->met : 0);
     if (call->view->config)
-        put_local(&call->reply, call->view->config);
+        command_zones_put_local(&call->reply, call->view->config);
     call_done(call);
 }
 
 void command_zones(struct call *call)
 {
-    gather_parts(call, visit, take, done, NULL, 0);
+    gather_parts(call, command_zones_visit, command_zones_take, command_zones_done, NULL, 0);
 }

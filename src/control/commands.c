@@ -131,8 +131,8 @@ static void put_cache(struct call *call)
     reply_row_end(reply);
 }
 
-static void put_addresses(struct reply *reply, const struct addr *addrs, size_t count,
-                          const char *protocols)
+static void commands_put_addresses(struct reply *reply, const struct addr *addrs, size_t count,
+                                   const char *protocols)
 {
     char text[ADDR_TEXT_MAX];
 
@@ -149,10 +149,10 @@ static void put_listening(struct call *call)
     const struct control_view *view = call->view;
 
     reply_table(&call->reply, "listening", "address:text\tprotocols:text");
-    put_addresses(&call->reply, view->listening, view->listening_count, "udp tcp");
-    put_addresses(&call->reply, view->listening_tls, view->listening_tls_count, "tls");
+    commands_put_addresses(&call->reply, view->listening, view->listening_count, "udp tcp");
+    commands_put_addresses(&call->reply, view->listening_tls, view->listening_tls_count, "tls");
     if (view->config && addr_family(&view->config->metrics_listen) != AF_UNSPEC)
-        put_addresses(&call->reply, &view->config->metrics_listen, 1, "http");
+        commands_put_addresses(&call->reply, &view->config->metrics_listen, 1, "http");
 }
 
 void command_status(struct call *call)

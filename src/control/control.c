@@ -35,13 +35,13 @@ struct control {
     struct timer pause;
 };
 
-static void pause_accepting(struct control *control)
+static void control_pause_accepting(struct control *control)
 {
     fd_watch_set(control->watch, (struct fd_events){.readable = false});
     timer_start(control->host.loop, &control->pause, loop_now(control->host.loop) + PAUSE_US);
 }
 
-static void on_pause_over(struct timer *timer)
+static void control_on_pause_over(struct timer *timer)
 {
     struct control *control = CONTAINER_OF(timer, struct control, pause);
     fd_watch_set(control->watch, (struct fd_events){.readable = true});
@@ -53,7 +53,7 @@ static void on_connection(void *owner, struct fd_events events)
 
     (void)events;
     if (control->host.count >= CLIENTS_MAX && !client_make_room(&control->host)) {
-        pause_accepting(control);
+        control_pause_accepting(control);
         return;
     }
     int fd = accept4(control->socket.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -61,7 +61,7 @@ static void on_connection(void *owner, struct fd_events events)
         return;
     if (fd < 0 || client_open(&control->host, fd)) {
         LOG_LIMITED(LOG_WARNING, "control", "no room for a client: out of files or memory");
-        pause_accepting(control);
+        control_pause_accepting(control);
     }
 }
 
@@ -78,7 +78,7 @@ enum err control_open(struct control **out, struct loop *loop, const struct loca
     control->host.loop = loop;
     control->host.view = view;
     list_init(&control->host.clients);
-    timer_init(&control->pause, on_pause_over);
+    timer_init(&control->pause, control_on_pause_over);
     err = local_socket_open(&control->socket, place, why, CONTROL_WHY_MAX);
     if (!err)
         err = fd_watch_start(&control->watch, loop, control->socket.fd,

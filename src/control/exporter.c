@@ -79,7 +79,7 @@ static void on_wanted(struct scrape_host *host)
 
 /* The oldest makes room: an honest scraper asks at once and is served in its turn, also while
  * others hold their places as long as they may. */
-static void on_accept(void *owner, struct tcp *tcp)
+static void exporter_on_accept(void *owner, struct tcp *tcp)
 {
     struct exporter *exporter = owner;
 
@@ -100,7 +100,8 @@ static enum err listen_at(struct exporter *exporter, const struct addr *listen)
 
     if (err)
         return err;
-    err = acceptor_open(&exporter->acceptor, exporter->host.loop, &socket, on_accept, exporter);
+    err = acceptor_open(&exporter->acceptor, exporter->host.loop, &socket, exporter_on_accept,
+                        exporter);
     if (err)
         listen_socket_close(&socket);
     return err;

@@ -33,9 +33,9 @@ struct text {
     enum err err; /* the first; nothing is written thereafter */
 };
 
-static void put(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
+static void exposition_put(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 
-static void put(struct text *text, const char *format, ...)
+static void exposition_put(struct text *text, const char *format, ...)
 {
     char line[LINE_BYTES_MAX];
     va_list arguments;
@@ -66,8 +66,9 @@ static void put_family(struct text *text, const char *name, const char *type, co
 {
     char help[LINE_BYTES_MAX / 2];
 
-    put(text, "# HELP nailup_%s %s\n", name, escape(sentence, false, help, sizeof(help)));
-    put(text, "# TYPE nailup_%s %s\n", name, type);
+    exposition_put(text, "# HELP nailup_%s %s\n", name,
+                   escape(sentence, false, help, sizeof(help)));
+    exposition_put(text, "# TYPE nailup_%s %s\n", name, type);
 }
 
 /* ---- rows ---- */
@@ -90,12 +91,12 @@ static const char *sentence_of(const struct stat_row *row)
 }
 
 /* A gauge that one worker raised and another lowered may be seen below zero for a moment. */
-static void put_value(struct text *text, const struct stat_row *row, uint64_t value)
+static void exposition_put_value(struct text *text, const struct stat_row *row, uint64_t value)
 {
     if (row->kind == STAT_KIND_GAUGE)
-        put(text, " %" PRId64 "\n", (int64_t)value);
+        exposition_put(text, " %" PRId64 "\n", (int64_t)value);
     else
-        put(text, " %" PRIu64 "\n", value);
+        exposition_put(text, " %" PRIu64 "\n", value);
 }
 
 static void put_rows(struct text *text, const struct stats *stats)
@@ -108,8 +109,8 @@ static void put_rows(struct text *text, const struct stats *stats)
             put_family(text, row->name, row->kind == STAT_KIND_GAUGE ? "gauge" : "counter",
                        sentence_of(row));
         before = row->name;
-        put(text, *row->labels ? "nailup_%s{%s}" : "nailup_%s", row->name, row->labels);
-        put_value(text, row, stats->values[i]);
+        exposition_put(text, *row->labels ? "nailup_%s{%s}" : "nailup_%s", row->name, row->labels);
+        exposition_put_value(text, row, stats->values[i]);
     }
 }
 
@@ -117,7 +118,7 @@ static void put_rows(struct text *text, const struct stats *stats)
 
 static void put_seconds(struct text *text, uint64_t us)
 {
-    put(text, "%" PRIu64 ".%06u", us / 1000000, (unsigned)(us % 1000000));
+    exposition_put(text, "%" PRIu64 ".%06u", us / 1000000, (unsigned)(us % 1000000));
 }
 
 static void put_histogram(struct text *text, const char *name, const struct histogram *histogram)
@@ -126,13 +127,14 @@ static void put_histogram(struct text *text, const char *name, const struct hist
 
     for (size_t i = BUCKET_FIRST; i < HISTOGRAM_BUCKETS - 1; i += BUCKET_STEP) {
         uint64_t limit = stats_histogram_limit_us(i);
-        put(text, "nailup_%s_bucket{le=\"", name);
+        exposition_put(text, "nailup_%s_bucket{le=\"", name);
         put_seconds(text, limit);
-        put(text, "\"} %" PRIu64 "\n", stats_histogram_count_to(histogram, limit));
+        exposition_put(text, "\"} %" PRIu64 "\n", stats_histogram_count_to(histogram, limit));
     }
-    put(text, "nailup_%s_bucket{le=\"+Inf\"} %" PRIu64 "\nnailup_%s_sum ", name, count, name);
+    exposition_put(text, "nailup_%s_bucket{le=\"+Inf\"} %" PRIu64 "\nnailup_%s_sum ", name, count,
+                   name);
     put_seconds(text, histogram->sum_us);
-    put(text, "\nnailup_%s_count %" PRIu64 "\n", name, count);
+    exposition_put(text, "\nnailup_%s_count %" PRIu64 "\n", name, count);
 }
 
 static void put_histograms(struct text *text, const struct stats *stats)
@@ -146,21 +148,21 @@ static void put_histograms(struct text *text, const struct stats *stats)
 
 /* ---- upstreams ---- */
 
-static void put_upstream(struct text *text, const struct per_upstream_row *row,
-                         const struct census_upstream *upstream, uint64_t value)
+static void exposition_put_upstream(struct text *text, const struct per_upstream_row *row,
+                                    const struct census_upstream *upstream, uint64_t value)
 {
     char address[ADDR_TEXT_MAX], label[LABEL_MAX];
 
     if (row->kind == PER_UPSTREAM_SECONDS && value == 0)
         return; /* never measured */
-    put(text, "nailup_%s{upstream=\"%s\",transport=\"%s\"} ", row->name,
-        escape(addr_format(&upstream->addr, address), true, label, sizeof(label)),
-        upstream->transport);
+    exposition_put(text, "nailup_%s{upstream=\"%s\",transport=\"%s\"} ", row->name,
+                   escape(addr_format(&upstream->addr, address), true, label, sizeof(label)),
+                   upstream->transport);
     if (row->kind == PER_UPSTREAM_SECONDS)
         put_seconds(text, value);
     else
-        put(text, "%" PRIu64, value);
-    put(text, "\n");
+        exposition_put(text, "%" PRIu64, value);
+    exposition_put(text, "\n");
 }
 
 static void put_census(struct text *text, const struct census *census)
@@ -170,11 +172,12 @@ static void put_census(struct text *text, const struct census *census)
         put_family(text, row->name, row->kind == PER_UPSTREAM_COUNTER ? "counter" : "gauge",
                    row->sentence);
         for (size_t j = 0; j < census->count; j++)
-            put_upstream(text, row, &census->upstreams[j], census->upstreams[j].values[i]);
+            exposition_put_upstream(text, row, &census->upstreams[j],
+                                    census->upstreams[j].values[i]);
     }
     put_family(text, "per_upstream_left_out", "gauge",
                "Upstreams without numbers of their own, as there are too many.");
-    put(text, "nailup_per_upstream_left_out %zu\n", census->left_out);
+    exposition_put(text, "nailup_per_upstream_left_out %zu\n", census->left_out);
 }
 
 enum err exposition_write(struct buf *out, const struct stats *stats, const struct census *census)
@@ -182,7 +185,7 @@ enum err exposition_write(struct buf *out, const struct stats *stats, const stru
     struct text text = {.out = out};
 
     put_family(&text, "build_info", "gauge", "Always 1; the label says what runs.");
-    put(&text, "nailup_build_info{version=\"%s\"} 1\n", NAILUP_VERSION);
+    exposition_put(&text, "nailup_build_info{version=\"%s\"} 1\n", NAILUP_VERSION);
     put_rows(&text, stats);
     put_histograms(&text, stats);
     if (census)

@@ -53,7 +53,7 @@ static void take_rows(struct call *call, struct gather_part *part)
     reply_take_rows(&call->reply, &part->rows);
 }
 
-static void finish(struct gathering *gathering)
+static void gather_finish(struct gathering *gathering)
 {
     struct call *call = gathering->call;
     gather_done done = gathering->done;
@@ -67,16 +67,16 @@ static void finish(struct gathering *gathering)
     done(call, sum);
 }
 
-static void on_back(struct mail *mail)
+static void gather_on_back(struct mail *mail)
 {
     struct gathering *gathering = CONTAINER_OF(mail, struct letter, mail)->gathering;
 
     if (--gathering->missing == 0)
-        finish(gathering);
+        gather_finish(gathering);
 }
 
 /* On the worker's thread. */
-static void on_arrived(struct mail *mail)
+static void gather_on_arrived(struct mail *mail)
 {
     struct letter *letter = CONTAINER_OF(mail, struct letter, mail);
     struct gathering *gathering = letter->gathering;
@@ -85,7 +85,7 @@ static void on_arrived(struct mail *mail)
     if (letter->worker->upstreams)
         gathering->visit(letter->worker->upstreams, &letter->part);
     if (!letter->part.more)
-        mail->run = on_back;
+        mail->run = gather_on_back;
     loop_post(letter->part.more ? letter->worker->loop : gathering->call->loop, mail);
 }
 
@@ -107,7 +107,7 @@ static struct gathering *gathering_new(struct call *call, const void *wanted, si
     gathering->count = gathering->missing = count;
     for (size_t i = 0; i < count; i++) {
         struct letter *letter = &gathering->letters[i];
-        letter->mail.run = on_arrived;
+        letter->mail.run = gather_on_arrived;
         letter->gathering = gathering;
         letter->worker = call->view->workers[i];
         letter->part.worker = i;

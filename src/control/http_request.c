@@ -30,7 +30,7 @@ static struct span without_empty_lines(struct span bytes)
 }
 
 /* Takes a line with its end; *line is without. False: its end has not come. */
-static bool take_line(struct span *rest, struct span *line)
+static bool http_request_take_line(struct span *rest, struct span *line)
 {
     const uint8_t *end = rest->len ? memchr(rest->data, '\n', rest->len) : NULL;
 
@@ -49,7 +49,7 @@ static bool find_head(struct span bytes, struct span *head)
 {
     struct span rest = bytes, line;
 
-    while (take_line(&rest, &line)) {
+    while (http_request_take_line(&rest, &line)) {
         if (line.len > 0)
             continue;
         *head = span_of(bytes.data, (size_t)(line.data - bytes.data));
@@ -84,7 +84,7 @@ static bool is_visible(struct span word)
     return word.len > 0;
 }
 
-static bool is_text(struct span text)
+static bool http_request_is_text(struct span text)
 {
     for (size_t i = 0; i < text.len; i++) {
         uint8_t c = text.data[i];
@@ -105,7 +105,7 @@ static bool equals_in_any_case(struct span word, const char *text)
 }
 
 /* What stands before the byte, and the rest behind it. */
-static bool cut(struct span *rest, char at, struct span *word)
+static bool http_request_cut(struct span *rest, char at, struct span *word)
 {
     const uint8_t *end = rest->len ? memchr(rest->data, at, rest->len) : NULL;
 
@@ -123,18 +123,18 @@ struct request_line {
     unsigned major, minor;
 };
 
-static bool is_digit(uint8_t c)
+static bool http_request_is_digit(uint8_t c)
 {
     return c >= '0' && c <= '9';
 }
 
 static bool read_request_line(struct span line, struct request_line *out)
 {
-    if (!cut(&line, ' ', &out->method) || !cut(&line, ' ', &out->target))
+    if (!http_request_cut(&line, ' ', &out->method) || !http_request_cut(&line, ' ', &out->target))
         return false;
     const uint8_t *version = line.data;
-    if (line.len != 8 || memcmp(version, "HTTP/", 5) != 0 || !is_digit(version[5]) ||
-        version[6] != '.' || !is_digit(version[7]))
+    if (line.len != 8 || memcmp(version, "HTTP/", 5) != 0 || !http_request_is_digit(version[5]) ||
+        version[6] != '.' || !http_request_is_digit(version[7]))
         return false;
     out->major = version[5] - '0';
     out->minor = version[7] - '0';
@@ -147,8 +147,9 @@ static bool read_fields(struct span lines, unsigned *hosts)
     struct span value, name;
 
     *hosts = 0;
-    while (take_line(&lines, &value)) {
-        if (!cut(&value, ':', &name) || !is_token(name) || !is_text(value))
+    while (http_request_take_line(&lines, &value)) {
+        if (!http_request_cut(&value, ':', &name) || !is_token(name) ||
+            !http_request_is_text(value))
             return false;
         *hosts += equals_in_any_case(name, "host");
     }
@@ -156,7 +157,7 @@ static bool read_fields(struct span lines, unsigned *hosts)
 }
 
 /* Section 3.2.2: servers take the absolute form too. */
-static struct span path_of(struct span target)
+static struct span http_request_path_of(struct span target)
 {
     static const char scheme[] = "http://";
     size_t len = sizeof(scheme) - 1, at = 0;
@@ -170,14 +171,14 @@ static struct span path_of(struct span target)
     return query ? span_of(target.data, (size_t)(query - target.data)) : target;
 }
 
-static struct http_request judge(struct span head, const char *path)
+static struct http_request http_request_judge(struct span head, const char *path)
 {
     struct http_request request = {.status = HTTP_BAD_REQUEST};
     struct request_line line;
     struct span first;
     unsigned hosts;
 
-    if (!take_line(&head, &first) || !read_request_line(first, &line))
+    if (!http_request_take_line(&head, &first) || !read_request_line(first, &line))
         return request;
     request.is_head = equals(line.method, "HEAD");
     if (line.major != 1) {
@@ -189,7 +190,7 @@ static struct http_request judge(struct span head, const char *path)
     if (!request.is_head && !equals(line.method, "GET"))
         request.status = HTTP_NOT_ALLOWED;
     else
-        request.status = equals(path_of(line.target), path) ? HTTP_OK : HTTP_NOT_FOUND;
+        request.status = equals(http_request_path_of(line.target), path) ? HTTP_OK : HTTP_NOT_FOUND;
     return request;
 }
 
@@ -198,7 +199,7 @@ bool http_request_read(struct span bytes, const char *path, struct http_request 
     struct span head, request = without_empty_lines(bytes);
 
     if (find_head(request, &head) && (size_t)(head.data - bytes.data) + head.len < HTTP_HEAD_MAX) {
-        *out = judge(head, path);
+        *out = http_request_judge(head, path);
         return true;
     }
     *out = (struct http_request){.status = HTTP_HEAD_TOO_LARGE};

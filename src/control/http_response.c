@@ -42,8 +42,8 @@ static const char *date_of(time_t now, char out[40])
     return out;
 }
 
-static enum err put_head(struct buf *out, enum http_status status, const char *type, size_t len,
-                         time_t now)
+static enum err http_response_put_head(struct buf *out, enum http_status status, const char *type,
+                                       size_t len, time_t now)
 {
     char text[HTTP_RESPONSE_MAX / 2], date[40];
     const char *allow = status == HTTP_NOT_ALLOWED ? "Allow: GET, HEAD\r\n" : "";
@@ -60,7 +60,8 @@ static enum err put_head(struct buf *out, enum http_status status, const char *t
 
 enum err http_response_page(struct buf *out, size_t page_len, time_t now)
 {
-    return put_head(out, HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", page_len, now);
+    return http_response_put_head(out, HTTP_OK, "text/plain; version=0.0.4; charset=utf-8",
+                                  page_len, now);
 }
 
 enum err http_response_refuse(struct buf *out, struct http_request request, time_t now)
@@ -71,7 +72,8 @@ enum err http_response_refuse(struct buf *out, struct http_request request, time
                        rows[row].advice);
 
     MUST(len > 0 && (size_t)len < sizeof(body));
-    enum err err = put_head(out, request.status, "text/plain; charset=utf-8", (size_t)len, now);
+    enum err err =
+        http_response_put_head(out, request.status, "text/plain; charset=utf-8", (size_t)len, now);
     if (err || request.is_head)
         return err;
     return buf_append(out, body, (size_t)len);

@@ -21,7 +21,8 @@
 
 enum { BACKLOG = 64 };
 
-static enum err fail(enum err err, char *why, size_t why_size, const char *path, const char *what)
+static enum err local_socket_fail(enum err err, char *why, size_t why_size, const char *path,
+                                  const char *what)
 {
     snprintf(why, why_size, "%.120s: %s", path, what);
     return err;
@@ -36,10 +37,10 @@ static enum err fail_errno(char *why, size_t why_size, const char *path)
         what = "there is no such directory; create it or change the path";
     else if (number == EACCES || number == EPERM)
         what = "permission denied; make the directory writable for this user or change the path";
-    return fail(err_from_errno(number), why, why_size, path, what);
+    return local_socket_fail(err_from_errno(number), why, why_size, path, what);
 }
 
-static void fill(struct sockaddr_un *address, const char *path)
+static void local_socket_fill(struct sockaddr_un *address, const char *path)
 {
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
     memcpy(address->sun_path, path, strlen(path) + 1);
@@ -54,7 +55,7 @@ static bool is_alive(const char *path)
 
     if (fd < 0)
         return true; /* not known: better not to remove it */
-    fill(&address, path);
+    local_socket_fill(&address, path);
     alive = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 ||
             (errno != ECONNREFUSED && errno != ENOENT);
     close(fd);
@@ -68,11 +69,11 @@ static enum err clear_path(const char *path, char *why, size_t why_size)
     if (lstat(path, &found) != 0)
         return errno == ENOENT ? ERR_OK : fail_errno(why, why_size, path);
     if (!S_ISSOCK(found.st_mode))
-        return fail(ERR_INVALID, why, why_size, path,
-                    "there is a file that is no socket; remove it or change the path");
+        return local_socket_fail(ERR_INVALID, why, why_size, path,
+                                 "there is a file that is no socket; remove it or change the path");
     if (is_alive(path))
-        return fail(ERR_ADDRESS_IN_USE, why, why_size, path,
-                    "another daemon answers there; stop it or change the path");
+        return local_socket_fail(ERR_ADDRESS_IN_USE, why, why_size, path,
+                                 "another daemon answers there; stop it or change the path");
     if (unlink(path) != 0 && errno != ENOENT)
         return fail_errno(why, why_size, path);
     return ERR_OK;
@@ -111,7 +112,7 @@ static enum err bind_and_listen(struct local_socket *local, const struct local_p
     struct sockaddr_un address;
     struct stat made;
 
-    fill(&address, local->path);
+    local_socket_fill(&address, local->path);
     if (!bind_with_mode(local->fd, &address, place->mode))
         return fail_errno(why, why_size, local->path);
     if (lstat(local->path, &made) == 0) {
@@ -120,9 +121,10 @@ static enum err bind_and_listen(struct local_socket *local, const struct local_p
     }
     bool is_to_be_given = place->uid != (uid_t)-1 || place->gid != (gid_t)-1;
     if (is_to_be_given && !give(local, place))
-        return fail(ERR_PERMISSION, why, why_size, local->path,
-                    "cannot be given to its owner and group; start as root, or be that owner and a "
-                    "member of that group (control.owner, control.group)");
+        return local_socket_fail(
+            ERR_PERMISSION, why, why_size, local->path,
+            "cannot be given to its owner and group; start as root, or be that owner and a "
+            "member of that group (control.owner, control.group)");
     if (listen(local->fd, BACKLOG) != 0)
         return fail_errno(why, why_size, local->path);
     return ERR_OK;
@@ -135,7 +137,7 @@ enum err local_socket_open(struct local_socket *out, const struct local_place *p
 
     *out = (struct local_socket){.fd = -1};
     if (strlen(path) >= sizeof(out->path))
-        return fail(ERR_TOO_LARGE, why, why_size, path, "the path is too long");
+        return local_socket_fail(ERR_TOO_LARGE, why, why_size, path, "the path is too long");
     memcpy(out->path, path, strlen(path) + 1);
     enum err err = clear_path(path, why, why_size);
     if (err)

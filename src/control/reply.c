@@ -33,7 +33,7 @@ void reply_deinit(struct reply *reply)
     buf_deinit(&reply->buf);
 }
 
-static bool append(struct reply *reply, const char *text, size_t len, size_t keep_free)
+static bool reply_append(struct reply *reply, const char *text, size_t len, size_t keep_free)
 {
     if (buf_len(&reply->buf) + len + keep_free > reply->buf.max)
         return false;
@@ -66,7 +66,7 @@ static void clear_row(struct reply *reply)
 static bool put_line(struct reply *reply, size_t keep_free)
 {
     reply->row[reply->row_len++] = '\n';
-    bool fits = append(reply, reply->row, reply->row_len, keep_free);
+    bool fits = reply_append(reply, reply->row, reply->row_len, keep_free);
     clear_row(reply);
     return fits;
 }
@@ -107,7 +107,7 @@ void reply_error(struct reply *reply, const char *error)
     reply_row_end(reply);
 }
 
-static void put_cut(struct reply *reply)
+static void reply_put_cut(struct reply *reply)
 {
     char line[LAST_LINES_MAX];
 
@@ -115,32 +115,33 @@ static void put_cut(struct reply *reply)
         return;
     int len = snprintf(line, sizeof(line), "cut\t%" PRIu64 "\n", reply->cut);
     reply->cut = 0;
-    append(reply, line, (size_t)len, sizeof("end\n") - 1);
+    reply_append(reply, line, (size_t)len, sizeof("end\n") - 1);
 }
 
-static void begin(struct reply *reply, const char *what, const char *name, const char *columns)
+static void reply_begin(struct reply *reply, const char *what, const char *name,
+                        const char *columns)
 {
     char line[CONTROL_ROW_MAX];
 
-    put_cut(reply);
+    reply_put_cut(reply);
     int len = snprintf(line, sizeof(line), "%s\t%s\ncolumns\t%s\n", what, name, columns);
     MUST(len > 0 && (size_t)len < sizeof(line));
-    append(reply, line, (size_t)len, LAST_LINES_MAX);
+    reply_append(reply, line, (size_t)len, LAST_LINES_MAX);
 }
 
 void reply_text_begin(struct reply *reply)
 {
-    append(reply, "text\n", sizeof("text\n") - 1, LAST_LINES_MAX);
+    reply_append(reply, "text\n", sizeof("text\n") - 1, LAST_LINES_MAX);
 }
 
 void reply_table(struct reply *reply, const char *name, const char *columns)
 {
-    begin(reply, "table", name, columns);
+    reply_begin(reply, "table", name, columns);
 }
 
 void reply_record(struct reply *reply, const char *name, const char *columns)
 {
-    begin(reply, "record", name, columns);
+    reply_begin(reply, "record", name, columns);
 }
 
 void reply_row(struct reply *reply)
@@ -198,7 +199,7 @@ void reply_take_rows(struct reply *reply, const struct reply *from)
     while (rest.len > 0) {
         const uint8_t *newline = memchr(rest.data, '\n', rest.len);
         size_t len = (size_t)(newline - rest.data) + 1;
-        if (reply->cut > 0 || !append(reply, (const char *)rest.data, len, LAST_LINES_MAX))
+        if (reply->cut > 0 || !reply_append(reply, (const char *)rest.data, len, LAST_LINES_MAX))
             reply->cut++;
         rest = span_of(rest.data + len, rest.len - len);
     }
@@ -207,6 +208,6 @@ void reply_take_rows(struct reply *reply, const struct reply *from)
 
 void reply_end(struct reply *reply)
 {
-    put_cut(reply);
-    append(reply, "end\n", sizeof("end\n") - 1, 0);
+    reply_put_cut(reply);
+    reply_append(reply, "end\n", sizeof("end\n") - 1, 0);
 }

@@ -35,7 +35,7 @@ bool request_split(char *words, size_t len, int *argc, const char *argv[CONTROL_
     return true;
 }
 
-static void refuse(struct call *call, const char *sentence)
+static void request_refuse(struct call *call, const char *sentence)
 {
     reply_refuse(&call->reply, "%s", sentence);
     call_done(call);
@@ -77,12 +77,12 @@ void request_run(struct call *call, struct span line)
     int count;
 
     if (line.len >= sizeof(call->words)) {
-        refuse(call, "the request is too long");
+        request_refuse(call, "the request is too long");
         return;
     }
     memcpy(call->words, line.data, line.len);
     if (!request_split(call->words, line.len, &count, words)) {
-        refuse(call, "the request is not a verb and words separated by tabs");
+        request_refuse(call, "the request is not a verb and words separated by tabs");
         return;
     }
     call->argc = count - 1;

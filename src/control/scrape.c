@@ -49,12 +49,12 @@ static void scrape_close(struct scrape *scrape)
     free(scrape);
 }
 
-static void on_limit(struct timer *timer)
+static void scrape_on_limit(struct timer *timer)
 {
     scrape_close(CONTAINER_OF(timer, struct scrape, limit));
 }
 
-static void set_limit(struct scrape *scrape, uint64_t us)
+static void scrape_set_limit(struct scrape *scrape, uint64_t us)
 {
     timer_start(scrape->host->loop, &scrape->limit, loop_now(scrape->host->loop) + us);
 }
@@ -83,7 +83,7 @@ static bool send_some(struct scrape *scrape, struct span bytes, size_t *sent, bo
 }
 
 /* Sends what the kernel takes; who takes nothing meets the limit. */
-static void send_answer(struct scrape *scrape)
+static void scrape_send_answer(struct scrape *scrape)
 {
     size_t sent;
     bool all;
@@ -101,11 +101,11 @@ static void send_answer(struct scrape *scrape)
 static void begin_answer(struct scrape *scrape)
 {
     scrape->state = SCRAPE_TAKING;
-    set_limit(scrape, SCRAPE_TAKE_US);
-    send_answer(scrape);
+    scrape_set_limit(scrape, SCRAPE_TAKE_US);
+    scrape_send_answer(scrape);
 }
 
-static void refuse(struct scrape *scrape, enum http_status status)
+static void scrape_refuse(struct scrape *scrape, enum http_status status)
 {
     scrape->request.status = status;
     if (http_response_refuse(&scrape->answer, scrape->request, time(NULL)))
@@ -117,7 +117,7 @@ static void refuse(struct scrape *scrape, enum http_status status)
 static void answer(struct scrape *scrape, struct page *page)
 {
     if (!page) {
-        refuse(scrape, HTTP_UNAVAILABLE);
+        scrape_refuse(scrape, HTTP_UNAVAILABLE);
         return;
     }
     if (http_response_page(&scrape->answer, page_text(page).len, time(NULL))) {
@@ -135,7 +135,7 @@ static void on_request(struct scrape *scrape)
 {
     tcp_pause(scrape->tcp);
     if (scrape->request.status != HTTP_OK) {
-        refuse(scrape, scrape->request.status);
+        scrape_refuse(scrape, scrape->request.status);
         return;
     }
     scrape->state = SCRAPE_WAITING;
@@ -143,7 +143,7 @@ static void on_request(struct scrape *scrape)
     scrape->host->on_wanted(scrape->host);
 }
 
-static void on_bytes(void *owner, struct span bytes)
+static void scrape_on_bytes(void *owner, struct span bytes)
 {
     struct scrape *scrape = owner;
     size_t len = MIN(bytes.len, sizeof(scrape->head) - scrape->len);
@@ -156,13 +156,13 @@ static void on_bytes(void *owner, struct span bytes)
         on_request(scrape);
 }
 
-static void on_writable(void *owner)
+static void scrape_on_writable(void *owner)
 {
-    send_answer(owner);
+    scrape_send_answer(owner);
 }
 
 /* Who has asked may close its sending side. */
-static void on_peer_closed(void *owner)
+static void scrape_on_peer_closed(void *owner)
 {
     struct scrape *scrape = owner;
 
@@ -170,17 +170,17 @@ static void on_peer_closed(void *owner)
         scrape_close(scrape);
 }
 
-static void on_failed(void *owner, enum err why)
+static void scrape_on_failed(void *owner, enum err why)
 {
     (void)why;
     scrape_close(owner);
 }
 
 static const struct tcp_handler handler = {
-    .on_bytes = on_bytes,
-    .on_writable = on_writable,
-    .on_peer_closed = on_peer_closed,
-    .on_failed = on_failed,
+    .on_bytes = scrape_on_bytes,
+    .on_writable = scrape_on_writable,
+    .on_peer_closed = scrape_on_peer_closed,
+    .on_failed = scrape_on_failed,
 };
 
 /* ---- all of them ---- */
@@ -199,10 +199,10 @@ void scrape_open(struct scrape_host *host, struct tcp *tcp)
     scrape->page = NULL;
     scrape->sent = scrape->len = 0;
     buf_init(&scrape->answer, HTTP_RESPONSE_MAX);
-    timer_init(&scrape->limit, on_limit);
+    timer_init(&scrape->limit, scrape_on_limit);
     list_append(&host->scrapes, &scrape->node);
     host->count++;
-    set_limit(scrape, SCRAPE_ASK_US);
+    scrape_set_limit(scrape, SCRAPE_ASK_US);
     tcp_start(tcp, &handler, scrape);
 }
 

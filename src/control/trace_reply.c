@@ -17,13 +17,13 @@
 
 enum { EDE_TEXT_MAX = 64, RECORDS_MAX = 100 /* written out on the thread of a worker */ };
 
-static void put_name(struct reply *reply, struct name name)
+static void trace_reply_put_name(struct reply *reply, struct name name)
 {
     char text[NAME_TEXT_MAX];
     reply_text(reply, name.len ? name_format(name, text) : "");
 }
 
-static void put_rcode(struct reply *reply, bool has_rcode, uint16_t rcode)
+static void trace_reply_put_rcode(struct reply *reply, bool has_rcode, uint16_t rcode)
 {
     char text[RRTYPE_TEXT_MAX];
     reply_text(reply, has_rcode ? rrtype_rcode_name(rcode, text) : "");
@@ -36,7 +36,7 @@ static void put_ede(struct reply *reply, uint16_t ede)
     reply_text(reply, ede == EDE_NONE ? "" : text);
 }
 
-static void put_measured(struct reply *reply, uint64_t us)
+static void trace_reply_put_measured(struct reply *reply, uint64_t us)
 {
     if (us > 0)
         reply_duration(reply, us);
@@ -78,10 +78,10 @@ static void put_end(struct reply *reply, const struct trace *trace, const struct
                  "name:text\ttype:text\tanswered:text\trcode:text\tkind:text\tede:text\t"
                  "ede_2:text\ttook:duration\tasked:count\tsteps_left_out:count");
     reply_row(reply);
-    put_name(reply, end->question->name);
+    trace_reply_put_name(reply, end->question->name);
     reply_text(reply, rrtype_name(end->question->type, type));
     reply_text(reply, origin(trace, end));
-    put_rcode(reply, answer, answer ? header_rcode(answer->message.data) : 0);
+    trace_reply_put_rcode(reply, answer, answer ? header_rcode(answer->message.data) : 0);
     reply_text(reply, answer ? answer_kind_name(answer->kind) : "");
     put_ede(reply, answer && answer->ede_count > 0 ? answer->ede[0] : EDE_NONE);
     put_ede(reply, answer && answer->ede_count > 1 ? answer->ede[1] : EDE_NONE);
@@ -93,8 +93,8 @@ static void put_end(struct reply *reply, const struct trace *trace, const struct
 
 /* ---- steps ---- */
 
-static void put_question(struct reply *reply, const struct trace *trace,
-                         const struct trace_step *step)
+static void trace_reply_put_question(struct reply *reply, const struct trace *trace,
+                                     const struct trace_step *step)
 {
     char text[NAME_TEXT_MAX + RRTYPE_TEXT_MAX], name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX];
 
@@ -113,14 +113,14 @@ static void put_server(struct reply *reply, const struct trace *trace,
     bool has_server = addr_family(&step->addr) != AF_UNSPEC;
     char text[ADDR_TEXT_MAX];
 
-    put_name(reply, trace_name(trace, step->server));
+    trace_reply_put_name(reply, trace_name(trace, step->server));
     reply_text(reply, has_server ? addr_format(&step->addr, text) : "");
     reply_text(reply, step->transport);
     if (has_server)
         reply_flag(reply, step->nailed);
     else
         reply_unknown(reply);
-    put_measured(reply, step->us);
+    trace_reply_put_measured(reply, step->us);
 }
 
 static void put_step(struct reply *reply, const struct trace *trace, const struct trace_step *step)
@@ -129,12 +129,12 @@ static void put_step(struct reply *reply, const struct trace *trace, const struc
     reply_duration(reply, step->at_us);
     reply_count(reply, step->depth);
     reply_text(reply, trace_kind_name(step->kind));
-    put_question(reply, trace, step);
-    put_name(reply, trace_name(trace, step->zone));
+    trace_reply_put_question(reply, trace, step);
+    trace_reply_put_name(reply, trace_name(trace, step->zone));
     put_server(reply, trace, step);
     reply_text(reply, step->word);
-    put_name(reply, trace_name(trace, step->leads_to));
-    put_rcode(reply, step->has_rcode, step->rcode);
+    trace_reply_put_name(reply, trace_name(trace, step->leads_to));
+    trace_reply_put_rcode(reply, step->has_rcode, step->rcode);
     put_ede(reply, step->ede);
     reply_row_end(reply);
 }
@@ -178,7 +178,7 @@ static void put_section(struct reply *reply, const struct message *message, enum
 }
 
 /* With the TTLs as a client would see them. */
-static void put_records(struct reply *reply, const struct answer *answer, uint64_t now)
+static void trace_reply_put_records(struct reply *reply, const struct answer *answer, uint64_t now)
 {
     struct message message;
     uint8_t *copy = malloc(answer->message.len);
@@ -198,5 +198,5 @@ void trace_reply(struct reply *reply, const struct trace *trace, const struct tr
     put_end(reply, trace, end);
     put_steps(reply, trace);
     if (end->answer)
-        put_records(reply, end->answer, end->now);
+        trace_reply_put_records(reply, end->answer, end->now);
 }

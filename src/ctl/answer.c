@@ -21,7 +21,7 @@ struct line {
     char *cells[CELLS_MAX];
 };
 
-static bool split(char *text, struct line *line)
+static bool answer_split(char *text, struct line *line)
 {
     line->count = 0;
     for (char *cell = text; cell;) {
@@ -99,7 +99,7 @@ static bool add_row(struct table *table, const struct line *line)
 }
 
 /* A line of the answer's middle. */
-static bool add_line(struct answer *answer, const struct line *line)
+static bool answer_add_line(struct answer *answer, const struct line *line)
 {
     const char *what = line->cells[0];
     struct table *table = answer->table_count ? &answer->tables[answer->table_count - 1] : NULL;
@@ -119,7 +119,7 @@ static bool add_line(struct answer *answer, const struct line *line)
     return false;
 }
 
-static bool begin(struct answer *answer, const struct line *line)
+static bool answer_begin(struct answer *answer, const struct line *line)
 {
     if (strcmp(line->cells[0], "refused") == 0 && line->count == 2)
         answer->refused = line->cells[1];
@@ -141,7 +141,8 @@ static bool parse_lines(struct answer *answer, size_t len)
         len -= (size_t)(newline - text) + 1;
         if (begun && strcmp(text, "end") == 0)
             return len == 0;
-        if (!split(text, &line) || !(begun ? add_line(answer, &line) : begin(answer, &line)))
+        if (!answer_split(text, &line) ||
+            !(begun ? answer_add_line(answer, &line) : answer_begin(answer, &line)))
             return false;
         begun = true;
         text = newline + 1;

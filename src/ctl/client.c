@@ -20,7 +20,7 @@
 #include "ctl/stream.h"
 #include "nailup/control.h"
 
-static enum err fail(char *why, size_t size, const char *path, const char *advice)
+static enum err client_fail(char *why, size_t size, const char *path, const char *advice)
 {
     int number = errno;
 
@@ -61,7 +61,7 @@ static time_t wait_s(const char *verb)
     return strcmp(verb, "reload") == 0 ? CLIENT_WAIT_RELOAD_S : CLIENT_WAIT_S;
 }
 
-static int open_socket(const char *path, const char *verb)
+static int client_open_socket(const char *path, const char *verb)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct timeval wait = {.tv_sec = wait_s(verb)};
@@ -149,14 +149,14 @@ static bool receive_text(int fd, const char *first, size_t len,
     return is_whole && fits;
 }
 
-static bool is_text(const char *text, size_t len)
+static bool client_is_text(const char *text, size_t len)
 {
     return len >= sizeof(STREAM_BEGIN) - 1 &&
            memcmp(text, STREAM_BEGIN, sizeof(STREAM_BEGIN) - 1) == 0;
 }
 
 /* The reply with room for one more byte. False and errno. */
-static bool receive(int fd, const struct client_streams *streams, char **out, size_t *len)
+static bool client_receive(int fd, const struct client_streams *streams, char **out, size_t *len)
 {
     size_t room = 64 * 1024;
     char *text = malloc(room);
@@ -174,7 +174,7 @@ static bool receive(int fd, const struct client_streams *streams, char **out, si
         if (got < 0 || *len > CONTROL_REPLY_MAX)
             break;
         *len += (size_t)got;
-        if (is_text(text, *len)) {
+        if (client_is_text(text, *len)) {
             bool is_whole = receive_text(fd, text, *len, streams);
             free(text);
             return is_whole;
@@ -195,18 +195,19 @@ enum err client_ask(const char *path, int count, char *const words[],
                     size_t why_size)
 {
     enum err err = ERR_OK;
-    int fd = open_socket(path, words[0]);
+    int fd = client_open_socket(path, words[0]);
 
     if (fd < 0 && errno == EACCES)
         return fail_to_enter(why, why_size, path);
     if (fd < 0)
-        return fail(why, why_size, path, "is nailupd running, and is this its control.socket?");
+        return client_fail(why, why_size, path,
+                           "is nailupd running, and is this its control.socket?");
     if (!send_words(fd, count, words))
-        err = fail(why, why_size, path, "the request could not be sent");
+        err = client_fail(why, why_size, path, "the request could not be sent");
     else if (strcmp(words[0], CONTROL_FED) == 0 && !send_input(fd, streams->in))
-        err = fail(why, why_size, path, "the input could not be sent");
-    else if (!receive(fd, streams, text, len))
-        err = fail(why, why_size, path, "the daemon did not answer, or not to the end");
+        err = client_fail(why, why_size, path, "the input could not be sent");
+    else if (!client_receive(fd, streams, text, len))
+        err = client_fail(why, why_size, path, "the daemon did not answer, or not to the end");
     close(fd);
     return err;
 }

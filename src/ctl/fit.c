@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static size_t count_lines(const char *text)
+static size_t fit_count_lines(const char *text)
 {
     size_t count = 0;
     for (; *text; count++) {
@@ -18,7 +18,7 @@ static size_t count_lines(const char *text)
 }
 
 /* Bytes of the first width characters; those that continue one cost nothing. */
-static size_t cut(const char *line, size_t len, unsigned width)
+static size_t fit_cut(const char *line, size_t len, unsigned width)
 {
     size_t bytes = 0;
     for (unsigned shown = 0; bytes < len; bytes++) {
@@ -30,29 +30,29 @@ static size_t cut(const char *line, size_t len, unsigned width)
     return bytes;
 }
 
-static void print_line(const char *line, size_t len, unsigned width, const struct fit_frame *frame,
-                       FILE *out)
+static void fit_print_line(const char *line, size_t len, unsigned width,
+                           const struct fit_frame *frame, FILE *out)
 {
     fputs(frame->begin, out);
-    fwrite(line, 1, cut(line, len, width), out);
+    fwrite(line, 1, fit_cut(line, len, width), out);
     fputs(frame->end, out);
 }
 
 unsigned fit_print(const char *text, unsigned width, unsigned height, const struct fit_frame *frame,
                    FILE *out)
 {
-    size_t lines = count_lines(text);
+    size_t lines = fit_count_lines(text);
     size_t shown = lines <= height ? lines : height > 0 ? height - 1 : 0;
     char rest[48];
 
     for (size_t i = 0; i < shown; i++) {
         size_t len = strcspn(text, "\n");
-        print_line(text, len, width, frame, out);
+        fit_print_line(text, len, width, frame, out);
         text += len + (text[len] == '\n');
     }
     if (lines <= height || height == 0)
         return (unsigned)shown;
     int len = snprintf(rest, sizeof(rest), "(%zu more lines)", lines - shown);
-    print_line(rest, (size_t)len, width, frame, out);
+    fit_print_line(rest, (size_t)len, width, frame, out);
     return (unsigned)shown + 1;
 }

@@ -113,7 +113,7 @@ void help_print(FILE *out)
     }
 }
 
-static const struct command *find(const char *verb)
+static const struct command *help_find(const char *verb)
 {
     for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
         if (strcmp(commands[i].verb, verb) == 0)
@@ -123,7 +123,7 @@ static const struct command *find(const char *verb)
 }
 
 /* A word that is empty or has a tab or newline would be another request on the wire. */
-static bool is_word(const char *word)
+static bool help_is_word(const char *word)
 {
     for (const char *p = word; *p; p++) {
         if ((unsigned char)*p < 0x20 || *p == 0x7f)
@@ -159,7 +159,7 @@ bool help_check_watch(const char *verb)
 
 bool help_check(int count, char *const words[])
 {
-    const struct command *command = count > 0 ? find(words[0]) : NULL;
+    const struct command *command = count > 0 ? help_find(words[0]) : NULL;
     int least, most;
 
     if (count == 0) {
@@ -173,7 +173,7 @@ bool help_check(int count, char *const words[])
     control_argument_counts(command->arguments, &least, &most);
     bool fits = count - 1 >= least && count - 1 <= most;
     for (int i = 1; i < count; i++)
-        fits = fits && is_word(words[i]);
+        fits = fits && help_is_word(words[i]);
     if (!fits)
         fprintf(stderr, "usage: nailupctl %s%s%s\n", command->verb, *command->arguments ? " " : "",
                 command->arguments);

@@ -46,7 +46,7 @@ static int help(bool json)
     return ask_end_output();
 }
 
-static int run(const struct command_line *line)
+static int main_run(const struct command_line *line)
 {
     struct ask ask = {
         .socket = line->socket, .json = line->json, .count = line->count, .words = line->words};
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 
     switch (command_line_parse(&line, argc, argv)) {
     case WISH_COMMAND:
-        return run(&line);
+        return main_run(&line);
     case WISH_HELP:
         help_print(stdout);
         return ask_end_output();

@@ -39,7 +39,7 @@ static bool is_decimal(const char *text)
     return len > 0 && len < 21 && text[len] == '\0';
 }
 
-static void put_number(const struct column *column, const char *cell, FILE *out)
+static void print_json_put_number(const struct column *column, const char *cell, FILE *out)
 {
     uint64_t number = strtoull(cell, NULL, 10);
 
@@ -61,7 +61,7 @@ static void put_real(const char *cell, double most, FILE *out)
         fputs("null", out);
 }
 
-static void put_value(const struct column *column, const char *cell, FILE *out)
+static void print_json_put_value(const struct column *column, const char *cell, FILE *out)
 {
     if (column->type == COLUMN_TEXT) /* an empty text is one */
         print_json_string(cell, out);
@@ -74,10 +74,10 @@ static void put_value(const struct column *column, const char *cell, FILE *out)
     else if (column->type == COLUMN_RATE)
         put_real(cell, RATE_MAX, out);
     else
-        put_number(column, cell, out);
+        print_json_put_number(column, cell, out);
 }
 
-static void put_name(const struct column *column, FILE *out)
+static void print_json_put_name(const struct column *column, FILE *out)
 {
     char name[CONTROL_NAME_MAX + sizeof("_per_second")];
     const char *unit = column->type == COLUMN_DURATION ? "_seconds"
@@ -88,19 +88,19 @@ static void put_name(const struct column *column, FILE *out)
     print_json_string(name, out);
 }
 
-static void put_row(const struct table *table, size_t row, FILE *out)
+static void print_json_put_row(const struct table *table, size_t row, FILE *out)
 {
     fputc('{', out);
     for (size_t i = 0; i < table->column_count; i++) {
         fputs(i ? ", " : "", out);
-        put_name(&table->columns[i], out);
+        print_json_put_name(&table->columns[i], out);
         fputs(": ", out);
-        put_value(&table->columns[i], table_cell(table, row, i), out);
+        print_json_put_value(&table->columns[i], table_cell(table, row, i), out);
     }
     fputc('}', out);
 }
 
-static void put_cut(const struct table *table, FILE *out)
+static void print_json_put_cut(const struct table *table, FILE *out)
 {
     char name[CONTROL_NAME_MAX + sizeof("_cut")];
 
@@ -110,12 +110,12 @@ static void put_cut(const struct table *table, FILE *out)
     fprintf(out, ": %s", is_decimal(table->cut) ? table->cut : "null");
 }
 
-static void put_list(const struct table *table, FILE *out)
+static void print_json_put_list(const struct table *table, FILE *out)
 {
     fputc('[', out);
     for (size_t row = 0; row < table->row_count; row++) {
         fputs(row ? ",\n  " : "\n  ", out);
-        put_row(table, row, out);
+        print_json_put_row(table, row, out);
     }
     fputc(']', out);
 }
@@ -129,13 +129,13 @@ void print_json(const struct answer *answer, FILE *out)
         print_json_string(table->name, out);
         fputs(": ", out);
         if (!table->is_record)
-            put_list(table, out);
+            print_json_put_list(table, out);
         else if (table->row_count > 0)
-            put_row(table, 0, out);
+            print_json_put_row(table, 0, out);
         else
             fputs("null", out);
         if (table->cut)
-            put_cut(table, out);
+            print_json_put_cut(table, out);
     }
     fputs("}\n", out);
 }

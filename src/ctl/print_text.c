@@ -77,7 +77,7 @@ static bool is_left(const struct column *column)
 enum { TITLE_MAX = CONTROL_NAME_MAX + 2 };
 
 /* Names are said with blanks. */
-static const char *say(char out[TITLE_MAX], const char *name)
+static const char *print_text_say(char out[TITLE_MAX], const char *name)
 {
     snprintf(out, CONTROL_NAME_MAX, "%s", name);
     for (char *p = out; *p; p++) {
@@ -89,7 +89,7 @@ static const char *say(char out[TITLE_MAX], const char *name)
 
 static const char *title(char out[TITLE_MAX], const struct column *column)
 {
-    say(out, column->name);
+    print_text_say(out, column->name);
     if (column->type == COLUMN_RATE)
         memcpy(out + strlen(out), "/s", sizeof("/s"));
     return out;
@@ -150,7 +150,7 @@ struct row_printer {
     int owed; /* blanks before the next cell: none at the end of a row */
 };
 
-static void put(struct row_printer *printer, const char *text, int width, bool left)
+static void print_text_put(struct row_printer *printer, const char *text, int width, bool left)
 {
     int pad = width - (int)strlen(text);
 
@@ -171,20 +171,21 @@ static void print_list(const struct table *table, FILE *out)
     char text[CELL_MAX], name[TITLE_MAX];
 
     if (table->row_count == 0) {
-        fprintf(out, "no %s\n", say(name, table->name));
+        fprintf(out, "no %s\n", print_text_say(name, table->name));
         return;
     }
     measure(table, widths);
     for (size_t i = 0; i < table->column_count; i++) {
         if (widths[i] >= 0)
-            put(&printer, title(name, &table->columns[i]), widths[i], is_left(&table->columns[i]));
+            print_text_put(&printer, title(name, &table->columns[i]), widths[i],
+                           is_left(&table->columns[i]));
     }
     put_row_end(&printer);
     for (size_t row = 0; row < table->row_count; row++) {
         for (size_t i = 0; i < table->column_count; i++) {
             if (widths[i] >= 0)
-                put(&printer, format_at(text, table, row, i), widths[i],
-                    is_left(&table->columns[i]));
+                print_text_put(&printer, format_at(text, table, row, i), widths[i],
+                               is_left(&table->columns[i]));
         }
         put_row_end(&printer);
     }
@@ -213,7 +214,7 @@ void print_text(const struct answer *answer, FILE *out)
         if (i > 0)
             fputc('\n', out);
         if (answer->table_count > 1)
-            fprintf(out, "%s\n", say(name, table->name));
+            fprintf(out, "%s\n", print_text_say(name, table->name));
         if (table->is_record)
             print_record(table, out);
         else

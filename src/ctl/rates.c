@@ -72,20 +72,20 @@ static bool names_the_row(const char *column)
     return false;
 }
 
-static uint64_t number_of(const char *cell)
+static uint64_t rates_number_of(const char *cell)
 {
     return strtoull(cell, NULL, 10);
 }
 
 static bool has_grown_by(const char *age, const char *old_age, uint64_t elapsed_us)
 {
-    uint64_t now = number_of(age), expected = number_of(old_age) + elapsed_us;
+    uint64_t now = rates_number_of(age), expected = rates_number_of(old_age) + elapsed_us;
     uint64_t off = now > expected ? now - expected : expected - now;
     return off <= AGE_SLACK_US + elapsed_us / 10;
 }
 
-static bool is_same(const struct table *table, size_t row, const struct table *old, size_t old_row,
-                    const struct columns *columns, uint64_t elapsed_us)
+static bool rates_is_same(const struct table *table, size_t row, const struct table *old,
+                          size_t old_row, const struct columns *columns, uint64_t elapsed_us)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         int same = columns->same[i];
@@ -105,7 +105,7 @@ static long find_row(const struct table *table, size_t row, const struct table *
 {
     for (size_t i = 0; i < MIN(old->row_count, (size_t)ROWS_LOOKED_AT); i++) {
         size_t old_row = (*at + i) % old->row_count;
-        if (!is_same(table, row, old, old_row, columns, elapsed_us))
+        if (!rates_is_same(table, row, old, old_row, columns, elapsed_us))
             continue;
         *at = old_row + 1;
         return (long)old_row;
@@ -116,7 +116,7 @@ static long find_row(const struct table *table, size_t row, const struct table *
 static void format_rate(char out[RATE_TEXT_MAX], const char *cell, const char *old_cell,
                         uint64_t elapsed_us)
 {
-    uint64_t now = number_of(cell), before = number_of(old_cell);
+    uint64_t now = rates_number_of(cell), before = rates_number_of(old_cell);
 
     out[0] = '\0';
     if (*cell && *old_cell && now >= before && elapsed_us > 0)

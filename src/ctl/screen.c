@@ -88,7 +88,7 @@ static void take_signals(void)
 
 /* ---- the terminal ---- */
 
-static void enter(void)
+static void screen_enter(void)
 {
     screen.has_keys = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &screen.before) == 0;
     if (screen.has_keys) {
@@ -102,7 +102,7 @@ static void enter(void)
     fflush(stdout);
 }
 
-static void leave(void)
+static void screen_leave(void)
 {
     fputs(leave_text, stdout);
     fflush(stdout);
@@ -113,21 +113,21 @@ static void leave(void)
 void screen_open(void)
 {
     take_signals();
-    enter();
+    screen_enter();
 }
 
 void screen_close(void)
 {
-    leave();
+    screen_leave();
 }
 
 /* Ctrl-Z: the shell gets its terminal, and we get ours when it lets us go on. */
 static void suspend(void)
 {
     suspended = 0;
-    leave();
+    screen_leave();
     raise(SIGSTOP);
-    enter();
+    screen_enter();
 }
 
 static void window_size(unsigned *width, unsigned *height)
@@ -167,7 +167,7 @@ void screen_draw(const char *title, const char *text)
 
 /* ---- waiting ---- */
 
-static uint64_t now_us(void)
+static uint64_t screen_now_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -206,14 +206,14 @@ static bool wait_for_keys(uint64_t us)
 static enum screen_event wait_blocked(uint64_t until_us)
 {
     for (;;) {
-        uint64_t now = now_us();
+        uint64_t now = screen_now_us();
         if (wait_for_keys(until_us > now ? until_us - now : 0) || screen_ending)
             return SCREEN_QUIT;
         if (suspended)
             suspend();
-        else if (!resized && now_us() < until_us)
+        else if (!resized && screen_now_us() < until_us)
             continue;
-        if (!resized && now_us() >= until_us)
+        if (!resized && screen_now_us() >= until_us)
             return SCREEN_TIME;
         resized = 0;
         return SCREEN_RESIZED;

@@ -42,7 +42,7 @@ static void print_plain(struct stream *stream)
     fputc('\n', stream->out);
 }
 
-static void take_line(struct stream *stream)
+static void stream_take_line(struct stream *stream)
 {
     stream->line[stream->len] = '\0';
     if (strcmp(stream->line, "end") == 0) {
@@ -65,7 +65,7 @@ bool stream_take(struct stream *stream, const char *bytes, size_t len)
         if (stream->is_over || stream->len == CONTROL_TEXT_LINE_MAX)
             return false;
         if (bytes[i] == '\n')
-            take_line(stream);
+            stream_take_line(stream);
         else
             stream->line[stream->len++] = bytes[i];
     }

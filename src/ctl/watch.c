@@ -42,7 +42,7 @@ bool watch_parse_period(const char *text, uint64_t *us)
     return true;
 }
 
-static uint64_t now_us(void)
+static uint64_t watch_now_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -67,7 +67,7 @@ static char *printed(void (*print)(const struct answer *, FILE *), const struct 
     return NULL;
 }
 
-static void draw(const struct watch *watch)
+static void watch_draw(const struct watch *watch)
 {
     char title[256], at[16] = "";
     time_t now = time(NULL);
@@ -88,11 +88,11 @@ static void show_on_screen(struct watch *watch, char *text)
 {
     free(watch->text);
     watch->text = text;
-    draw(watch);
+    watch_draw(watch);
 }
 
 /* A document a line. */
-static int print_line(const struct answer *answer)
+static int watch_print_line(const struct answer *answer)
 {
     char *text = printed(print_json, answer);
     size_t len = text ? strlen(text) : 0;
@@ -106,14 +106,14 @@ static int print_line(const struct answer *answer)
     return ask_end_output();
 }
 
-static int show(struct watch *watch, const struct answer *answer)
+static int watch_show(struct watch *watch, const struct answer *answer)
 {
     if (watch->on_screen) {
         show_on_screen(watch, printed(print_text, answer));
         return EXIT_DONE;
     }
     if (watch->ask.json)
-        return print_line(answer);
+        return watch_print_line(answer);
     if (watch->printed)
         putchar('\n');
     watch->printed = true;
@@ -140,13 +140,13 @@ static void forget_previous(struct watch *watch)
 }
 
 /* Takes the answer. */
-static int take(struct watch *watch, struct answer *answer)
+static int watch_take(struct watch *watch, struct answer *answer)
 {
-    uint64_t now = now_us();
+    uint64_t now = watch_now_us();
     const struct answer *previous = watch->previous.tables ? &watch->previous : NULL;
 
     rates_add(answer, previous, now - watch->asked_at);
-    int code = show(watch, answer);
+    int code = watch_show(watch, answer);
     forget_previous(watch);
     watch->previous = *answer;
     watch->asked_at = now;
@@ -162,7 +162,7 @@ static int turn(struct watch *watch)
     int code = ask_once(&watch->ask, &answer, &is_text, why);
 
     if (code == EXIT_DONE)
-        return is_text ? EXIT_DONE : take(watch, &answer);
+        return is_text ? EXIT_DONE : watch_take(watch, &answer);
     if (code == EXIT_NO_DAEMON) {
         forget_previous(watch);
         if (!screen_ending)
@@ -187,14 +187,14 @@ static void wait_without_screen(uint64_t until_us)
 }
 
 /* False: it is to end. */
-static bool wait(const struct watch *watch, uint64_t until_us)
+static bool watch_wait(const struct watch *watch, uint64_t until_us)
 {
     enum screen_event event = SCREEN_TIME;
 
     if (!watch->on_screen)
         wait_without_screen(until_us);
     while (watch->on_screen && (event = screen_wait(until_us)) == SCREEN_RESIZED)
-        draw(watch);
+        watch_draw(watch);
     return event == SCREEN_TIME;
 }
 
@@ -207,10 +207,10 @@ int watch_run(const struct ask *ask, uint64_t period_us)
     watch.ask.stop = &screen_ending;
     if (watch.on_screen)
         screen_open();
-    for (uint64_t next = now_us();; next = MAX(next, now_us())) {
+    for (uint64_t next = watch_now_us();; next = MAX(next, watch_now_us())) {
         code = turn(&watch);
         next += period_us;
-        if (code || !wait(&watch, next))
+        if (code || !watch_wait(&watch, next))
             break;
     }
     if (watch.on_screen)

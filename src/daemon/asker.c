@@ -33,7 +33,7 @@ struct asker *askers_add(struct askers *askers, struct call *call)
     return asker;
 }
 
-static void done(struct asker *asker)
+static void asker_done(struct asker *asker)
 {
     struct call *call = asker->call;
 
@@ -53,7 +53,7 @@ void askers_move(struct askers *to, struct askers *from)
 void asker_refuse(struct asker *asker, const char *why)
 {
     reply_refuse(&asker->call->reply, "%s", why);
-    done(asker);
+    asker_done(asker);
 }
 
 void askers_refuse(struct askers *askers, const char *why)
@@ -68,7 +68,7 @@ void askers_refuse_report(struct askers *askers, const struct reload_report *rep
     {
         struct asker *asker = LIST_ITEM(node, struct asker, node);
         reload_report_refuse(report, asker->call);
-        done(asker);
+        asker_done(asker);
     }
 }
 
@@ -95,7 +95,7 @@ void asker_answer_forward(struct asker *asker)
     reply_count(reply, asker->forward.upstream_count);
     reply_flag(reply, asker->changed);
     reply_row_end(reply);
-    done(asker);
+    asker_done(asker);
 }
 
 void askers_answer(struct askers *askers, const struct reload_report *report)
@@ -105,7 +105,7 @@ void askers_answer(struct askers *askers, const struct reload_report *report)
         struct asker *asker = LIST_ITEM(node, struct asker, node);
         if (asker->for_file) {
             reload_report_answer(report, asker->call);
-            done(asker);
+            asker_done(asker);
         } else {
             asker_answer_forward(asker);
         }

@@ -34,8 +34,8 @@ static enum err read_files(struct certificate *certificate, const struct server_
     return tls_read_file(options->tls_key, &certificate->key, &certificate->key_len, why);
 }
 
-static enum err try_out(struct certificate *certificate, const struct server_options *options,
-                        char why[TLS_WHY_MAX])
+static enum err certificate_try_out(struct certificate *certificate,
+                                    const struct server_options *options, char why[TLS_WHY_MAX])
 {
     struct tls_context *context;
     enum err err = certificate_context(&context, certificate, options, NULL, why);
@@ -58,7 +58,7 @@ enum err certificate_load(struct certificate **out, const struct server_options 
     atomic_init(&certificate->refs, 1);
     enum err err = read_files(certificate, options, why);
     if (!err)
-        err = try_out(certificate, options, why);
+        err = certificate_try_out(certificate, options, why);
     if (err) {
         certificate_unref(certificate);
         return err;

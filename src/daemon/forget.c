@@ -29,7 +29,7 @@ static bool is_here(const struct forget *forget, const struct cache_item *item)
     return forget->here && local_forget((void *)forget->here, item) == CACHE_DROP;
 }
 
-static enum cache_verdict on_item(void *context, const struct cache_item *item)
+static enum cache_verdict forget_on_item(void *context, const struct cache_item *item)
 {
     struct forget *forget = context;
 
@@ -43,7 +43,7 @@ static void on_step(struct mail *mail)
 {
     struct forget *forget = CONTAINER_OF(mail, struct forget, step);
 
-    if (cache_walk(forget->cache, &forget->place, STEP_BUCKETS, on_item, forget)) {
+    if (cache_walk(forget->cache, &forget->place, STEP_BUCKETS, forget_on_item, forget)) {
         loop_post(forget->loop, &forget->step);
         return;
     }

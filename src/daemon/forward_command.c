@@ -52,7 +52,8 @@ enum err forward_command_set(struct forwards *forwards, const struct forward *fo
     return err;
 }
 
-static void put(struct reply *reply, const struct config *config, struct forward *forward)
+static void forward_command_put(struct reply *reply, const struct config *config,
+                                struct forward *forward)
 {
     static const char *const transports[] = {"udp", "tcp", "tls"};
     char zone[NAME_TEXT_MAX], text[ADDR_TEXT_MAX];
@@ -73,5 +74,5 @@ void forward_command_show(struct call *call, const struct config *config, struct
 {
     reply_table(&call->reply, "forwards", "zone:text\tserver:text\ttransport:text\tname:text");
     for (size_t i = 0; i < forwards->count; i++)
-        put(&call->reply, config, forwards->list[i]);
+        forward_command_put(&call->reply, config, forwards->list[i]);
 }

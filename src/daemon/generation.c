@@ -105,8 +105,9 @@ void generations_deinit(struct generations *all)
 
 /* ---- making ---- */
 
-static struct generation *make(struct generations *all, struct shared *shared,
-                               struct certificate *certificate, const struct forwards *forwards)
+static struct generation *generation_make(struct generations *all, struct shared *shared,
+                                          struct certificate *certificate,
+                                          const struct forwards *forwards)
 {
     struct generation *generation = calloc(1, sizeof(*generation));
 
@@ -154,7 +155,8 @@ struct generation *generation_new(struct generations *all, struct config **confi
                                   const struct forwards *forwards)
 {
     struct shared *shared = shared_new(config, before);
-    struct generation *generation = shared ? make(all, shared, certificate, forwards) : NULL;
+    struct generation *generation =
+        shared ? generation_make(all, shared, certificate, forwards) : NULL;
 
     if (generation)
         all->configs++;
@@ -165,7 +167,7 @@ struct generation *generation_new(struct generations *all, struct config **confi
 
 struct generation *generation_new_forwards(struct generation *of, const struct forwards *forwards)
 {
-    return make(of->all, of->shared, of->certificate, forwards);
+    return generation_make(of->all, of->shared, of->certificate, forwards);
 }
 
 /* ---- references ---- */

@@ -35,7 +35,7 @@ static int check_tls(const struct tls_peer_options *tls)
     return EXIT_STOPPED;
 }
 
-static int check_upstreams(const struct config *config)
+static int identity_check_upstreams(const struct config *config)
 {
     int code = check_tls(&config->upstream.tls);
 
@@ -82,5 +82,5 @@ int identity_take(const struct config *config, const char *config_file,
     if (privileges_drop(&config->run_as, why))
         return refusal("server.user: %s", why);
     warn_of_reloads(config, config_file);
-    return check_upstreams(config);
+    return identity_check_upstreams(config);
 }

@@ -67,7 +67,7 @@ static void load_certificate(struct loading *loading)
     drop_config(result);
 }
 
-static void compare(struct loading *loading)
+static void loading_compare(struct loading *loading)
 {
     struct loaded *result = &loading->result;
 
@@ -78,7 +78,7 @@ static void compare(struct loading *loading)
     drop_config(result);
 }
 
-static void *run(void *argument)
+static void *loading_run(void *argument)
 {
     struct loading *loading = argument;
     struct loaded *result = &loading->result;
@@ -86,7 +86,7 @@ static void *run(void *argument)
     if (config_load(loading->file, &result->config, &result->errors) == ERR_OK)
         load_certificate(loading);
     if (result->config)
-        compare(loading);
+        loading_compare(loading);
     loop_post(loading->loop, &loading->mail);
     return NULL;
 }
@@ -113,7 +113,7 @@ enum err loading_begin(struct loading **out, struct loop *loop, const char *file
     loading->on_done = on_done;
     loading->context = context;
     buf_init(&loading->result.errors, CONFIG_ERRORS_BYTES);
-    if (pthread_create(&loading->thread, NULL, run, loading) != 0) {
+    if (pthread_create(&loading->thread, NULL, loading_run, loading) != 0) {
         free(loading);
         return ERR_NO_MEMORY;
     }

@@ -53,7 +53,7 @@ static const char usage[] =
     "  -h, --help         print this\n"
     "Runs in the foreground until SIGTERM. See nailupd(8) and nailup.yaml(5).\n";
 
-static struct command_line parse(int argc, char **argv)
+static struct command_line main_parse(int argc, char **argv)
 {
     static const struct option options[] = {
         {"config", required_argument, NULL, 'c'},
@@ -101,7 +101,7 @@ static struct command_line parse(int argc, char **argv)
 }
 
 /* NULL: every error has been written to stderr. */
-static struct config *load(const char *file)
+static struct config *main_load(const char *file)
 {
     struct config *config = NULL;
     struct buf errors;
@@ -140,7 +140,7 @@ static int print_config(const struct config *config)
     return code;
 }
 
-static bool write_all(FILE *stream, const struct buf *text)
+static bool main_write_all(FILE *stream, const struct buf *text)
 {
     struct span all = buf_span(text);
     return (!all.len || fwrite(all.data, 1, all.len, stream) == all.len) && fflush(stream) == 0;
@@ -154,8 +154,8 @@ static int print_import(const char *file)
     buf_init(&text, CONFIG_FILE_MAX);
     buf_init(&messages, IMPORT_MESSAGES_BYTES);
     if (import_unbound(file, &text, &messages) == ERR_OK)
-        code = write_all(stdout, &text) ? EXIT_STOPPED : EXIT_CANNOT_START;
-    if (code == EXIT_CANNOT_START || !write_all(stderr, &messages))
+        code = main_write_all(stdout, &text) ? EXIT_STOPPED : EXIT_CANNOT_START;
+    if (code == EXIT_CANNOT_START || !main_write_all(stderr, &messages))
         fputs("nailupd: the configuration could not be written to stdout\n", stderr);
     buf_deinit(&messages);
     buf_deinit(&text);
@@ -189,7 +189,7 @@ static int serve(struct config **config, const char *file)
 
 static int with_config(enum action action, const char *file)
 {
-    struct config *config = load(file);
+    struct config *config = main_load(file);
     int code = EXIT_STOPPED;
 
     if (!config)
@@ -208,7 +208,7 @@ static int with_config(enum action action, const char *file)
 
 int main(int argc, char **argv)
 {
-    struct command_line line = parse(argc, argv);
+    struct command_line line = main_parse(argc, argv);
 
     switch (line.action) {
     case ACTION_VERSION:

@@ -29,15 +29,15 @@ void network_facts_clear(struct network_facts *facts)
     facts->count = 0;
 }
 
-static bool is_same(const struct network_fact *a, const struct network_fact *b)
+static bool network_facts_is_same(const struct network_fact *a, const struct network_fact *b)
 {
     return a->kind == b->kind && a->link == b->link && a->what == b->what;
 }
 
-static bool add(struct network_facts *facts, const struct network_fact *fact)
+static bool network_facts_add(struct network_facts *facts, const struct network_fact *fact)
 {
     for (size_t i = 0; i < facts->count; i++)
-        if (is_same(&facts->list[i], fact))
+        if (network_facts_is_same(&facts->list[i], fact))
             return false;
     if (facts->count == NETWORK_FACTS_MAX)
         return false;
@@ -50,10 +50,10 @@ static void drop_at(struct network_facts *facts, size_t at)
     facts->list[at] = facts->list[--facts->count];
 }
 
-static bool drop(struct network_facts *facts, const struct network_fact *fact)
+static bool network_facts_drop(struct network_facts *facts, const struct network_fact *fact)
 {
     for (size_t i = 0; i < facts->count; i++) {
-        if (!is_same(&facts->list[i], fact))
+        if (!network_facts_is_same(&facts->list[i], fact))
             continue;
         drop_at(facts, i);
         return true;
@@ -77,9 +77,10 @@ static void drop_routes_at(struct network_facts *facts, uint64_t place)
 }
 
 /* It is so, or no longer. */
-static bool set(struct network_facts *facts, const struct network_fact *fact, bool is_so)
+static bool network_facts_set(struct network_facts *facts, const struct network_fact *fact,
+                              bool is_so)
 {
-    return is_so ? add(facts, fact) : drop(facts, fact);
+    return is_so ? network_facts_add(facts, fact) : network_facts_drop(facts, fact);
 }
 
 /* ---- messages ---- */
@@ -89,19 +90,19 @@ static size_t aligned(size_t len)
     return (len + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static void skip(struct span *span, size_t len)
+static void network_facts_skip(struct span *span, size_t len)
 {
     len = len < span->len ? len : span->len;
     *span = span_of(span->data + len, span->len - len);
 }
 
 /* The kernel's own structs lead its messages; copied, as nothing says that they are aligned. */
-static bool take_head(struct span *span, void *head, size_t len)
+static bool network_facts_take_head(struct span *span, void *head, size_t len)
 {
     if (span->len < len)
         return false;
     memcpy(head, span->data, len);
-    skip(span, aligned(len));
+    network_facts_skip(span, aligned(len));
     return true;
 }
 
@@ -116,7 +117,7 @@ static bool next_attribute(struct span *span, uint16_t *type, struct span *value
         return false;
     *type = head[1] & NLA_TYPE_MASK;
     *value = span_of(span->data + ATTRIBUTE_HEAD, head[0] - (size_t)ATTRIBUTE_HEAD);
-    skip(span, aligned(head[0]));
+    network_facts_skip(span, aligned(head[0]));
     return true;
 }
 
@@ -146,7 +147,7 @@ static uint64_t hash_on(uint64_t hash, struct span value)
 static bool read_link(struct network_facts *facts, const struct nlmsghdr *head, struct span body)
 {
     struct ifinfomsg info;
-    if (!take_head(&body, &info, sizeof(info)))
+    if (!network_facts_take_head(&body, &info, sizeof(info)))
         return false;
     struct network_fact fact = {.kind = FACT_LINK, .link = (uint32_t)info.ifi_index};
     /* AF_BRIDGE tells of a bridge's ports: another thing than the link itself. */
@@ -154,7 +155,7 @@ static bool read_link(struct network_facts *facts, const struct nlmsghdr *head, 
         return false;
     bool is_up = head->nlmsg_type == RTM_NEWLINK && (info.ifi_flags & IFF_UP) &&
                  (info.ifi_flags & IFF_RUNNING) && number(attribute(body, IFLA_MASTER)) == 0;
-    bool changed = set(facts, &fact, is_up);
+    bool changed = network_facts_set(facts, &fact, is_up);
     if (changed && !is_up)
         drop_routes_of(facts, fact.link);
     return changed;
@@ -163,7 +164,7 @@ static bool read_link(struct network_facts *facts, const struct nlmsghdr *head, 
 static bool read_address(struct network_facts *facts, const struct nlmsghdr *head, struct span body)
 {
     struct ifaddrmsg info;
-    if (!take_head(&body, &info, sizeof(info)))
+    if (!network_facts_take_head(&body, &info, sizeof(info)))
         return false;
     if (info.ifa_family == AF_INET6 && info.ifa_scope == RT_SCOPE_LINK)
         return false;
@@ -180,7 +181,7 @@ static bool read_address(struct network_facts *facts, const struct nlmsghdr *hea
     };
     bool is_usable =
         head->nlmsg_type == RTM_NEWADDR && !(flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED));
-    bool changed = set(facts, &fact, is_usable);
+    bool changed = network_facts_set(facts, &fact, is_usable);
     if (changed && !is_usable)
         drop_routes_of(facts, fact.link);
     return changed;
@@ -210,19 +211,19 @@ static struct network_fact route_fact(const struct rtmsg *info, struct span body
 static bool read_route(struct network_facts *facts, const struct nlmsghdr *head, struct span body)
 {
     struct rtmsg info;
-    if (!take_head(&body, &info, sizeof(info)))
+    if (!network_facts_take_head(&body, &info, sizeof(info)))
         return false;
     if (info.rtm_dst_len != 0 || info.rtm_flags & RTM_F_CLONED)
         return false;
     struct network_fact fact = route_fact(&info, body);
     if (head->nlmsg_type == RTM_DELROUTE) {
-        (void)drop(facts, &fact);
+        (void)network_facts_drop(facts, &fact);
         return true; /* also of one that was there before us */
     }
-    bool changed = add(facts, &fact);
+    bool changed = network_facts_add(facts, &fact);
     if (changed && head->nlmsg_flags & NLM_F_REPLACE) { /* the old one is not told of */
         drop_routes_at(facts, fact.place);
-        (void)add(facts, &fact);
+        (void)network_facts_add(facts, &fact);
     }
     return changed;
 }
@@ -263,7 +264,7 @@ struct network_news network_facts_read(struct network_facts *facts, struct span 
             break;
         read_message(facts, &head,
                      span_of(datagram.data + sizeof(head), head.nlmsg_len - sizeof(head)), &news);
-        skip(&datagram, aligned(head.nlmsg_len));
+        network_facts_skip(&datagram, aligned(head.nlmsg_len));
     }
     return news;
 }

@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "loop/loop.h"
 
-static void on_due(struct timer *timer)
+static void network_gather_on_due(struct timer *timer)
 {
     struct network_gather *gather = CONTAINER_OF(timer, struct network_gather, due);
     enum network_change change = gather->pending;
@@ -23,7 +23,7 @@ void network_gather_init(struct network_gather *gather, struct loop *loop,
                          void *context)
 {
     *gather = (struct network_gather){.loop = loop, .on_changed = on_changed, .context = context};
-    timer_init(&gather->due, on_due);
+    timer_init(&gather->due, network_gather_on_due);
 }
 
 void network_gather_deinit(struct network_gather *gather)

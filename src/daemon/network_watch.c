@@ -53,7 +53,7 @@ static bool is_asking(const struct network_watch *watch)
     return watch->asked < ARRAY_LEN(questions);
 }
 
-static bool ask(struct network_watch *watch)
+static bool network_watch_ask(struct network_watch *watch)
 {
     struct {
         struct nlmsghdr head;
@@ -72,20 +72,20 @@ static void ask_next(struct network_watch *watch)
 {
     do {
         watch->asked++;
-    } while (is_asking(watch) && !ask(watch));
+    } while (is_asking(watch) && !network_watch_ask(watch));
 }
 
-static void ask_all(struct network_watch *watch)
+static void network_watch_ask_all(struct network_watch *watch)
 {
     network_facts_clear(&watch->facts);
     watch->asked = 0;
-    if (!ask(watch))
+    if (!network_watch_ask(watch))
         ask_next(watch);
 }
 
 /* ---- what comes ---- */
 
-static void take(struct network_watch *watch, struct span datagram)
+static void network_watch_take(struct network_watch *watch, struct span datagram)
 {
     struct network_news news = network_facts_read(&watch->facts, datagram);
 
@@ -96,7 +96,7 @@ static void take(struct network_watch *watch, struct span datagram)
 }
 
 /* Other processes may write to the socket too; what they say is passed over. */
-static ssize_t receive(struct network_watch *watch, bool *is_kernel)
+static ssize_t network_watch_receive(struct network_watch *watch, bool *is_kernel)
 {
     struct sockaddr_nl from = {0};
     socklen_t len = sizeof(from);
@@ -107,21 +107,21 @@ static ssize_t receive(struct network_watch *watch, bool *is_kernel)
     return got;
 }
 
-static void on_readable(void *owner, struct fd_events events)
+static void network_watch_on_readable(void *owner, struct fd_events events)
 {
     struct network_watch *watch = owner;
 
     (void)events;
     for (int i = 0; i < READS_A_TURN; i++) {
         bool is_kernel;
-        ssize_t got = receive(watch, &is_kernel);
+        ssize_t got = network_watch_receive(watch, &is_kernel);
         if (got > 0 && is_kernel)
-            take(watch, span_of(watch->datagram, (size_t)got));
+            network_watch_take(watch, span_of(watch->datagram, (size_t)got));
         if (got >= 0 || errno == EINTR)
             continue;
         if (errno == ENOBUFS) { /* there was more than the socket holds: some of it is lost */
             network_gather_note(&watch->gather, NETWORK_CHANGED);
-            ask_all(watch);
+            network_watch_ask_all(watch);
         }
         return;
     }
@@ -161,7 +161,7 @@ static bool leave_out_routes(int fd)
     return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) == 0;
 }
 
-static int open_socket(void)
+static int network_watch_open_socket(void)
 {
     const struct sockaddr_nl name = {
         .nl_family = AF_NETLINK,
@@ -180,10 +180,11 @@ static int open_socket(void)
 
 static void open_links(struct network_watch *watch, struct loop *loop)
 {
-    watch->fd = open_socket();
-    if (watch->fd >= 0 && !fd_watch_start(&watch->watch, loop, watch->fd,
-                                          (struct fd_events){.readable = true}, on_readable, watch))
-        ask_all(watch);
+    watch->fd = network_watch_open_socket();
+    if (watch->fd >= 0 &&
+        !fd_watch_start(&watch->watch, loop, watch->fd, (struct fd_events){.readable = true},
+                        network_watch_on_readable, watch))
+        network_watch_ask_all(watch);
     else
         LOG(LOG_WARNING, "daemon",
             "changes of the network cannot be watched: %s; allow netlink sockets, or set "

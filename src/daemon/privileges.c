@@ -96,7 +96,7 @@ static bool is_root_in_reach(uint64_t allowed)
            prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 }
 
-static enum err fail(char why[PRIVILEGES_WHY_MAX], const char *what)
+static enum err privileges_fail(char why[PRIVILEGES_WHY_MAX], const char *what)
 {
     snprintf(why, PRIVILEGES_WHY_MAX, "%s", what);
     return ERR_PERMISSION;
@@ -112,7 +112,7 @@ enum err privileges_drop(const struct config_account *user, char why[PRIVILEGES_
     struct sets before;
 
     if (!get_sets(&before))
-        return fail(why, "the kernel does not tell capabilities");
+        return privileges_fail(why, "the kernel does not tell capabilities");
     clear_bounding_set();
     if (!is_user(user) && !become(user)) {
         snprintf(why, PRIVILEGES_WHY_MAX, "user %u, group %u: %s; start as root, or as that user",
@@ -121,8 +121,8 @@ enum err privileges_drop(const struct config_account *user, char why[PRIVILEGES_
     }
     uint64_t allowed = before.permitted & kept;
     if (!set_capabilities(allowed) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-        return fail(why, "capabilities cannot be given away");
+        return privileges_fail(why, "capabilities cannot be given away");
     if (!is_user(user) || is_root_in_reach(allowed))
-        return fail(why, "root's rights could be had back");
+        return privileges_fail(why, "root's rights could be had back");
     return ERR_OK;
 }

@@ -55,7 +55,7 @@ static void begin_routes(struct reload *reload)
 
 /* ---- a file ---- */
 
-static size_t count_lines(struct span text)
+static size_t reload_count_lines(struct span text)
 {
     size_t lines = 0;
 
@@ -134,7 +134,7 @@ static void begin_file(struct reload *reload)
     if (!loaded->config) {
         reload->report.errors = buf_span(&loaded->errors);
         reload_fail(reload, "nothing was changed; errors in %s: %zu", reload->host.config_file,
-                    count_lines(reload->report.errors));
+                    reload_count_lines(reload->report.errors));
         return;
     }
     struct generation *next = make_next(reload, loaded, why);

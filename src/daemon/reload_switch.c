@@ -79,7 +79,7 @@ void reload_fail(struct reload *reload, const char *format, ...)
     become_idle(reload);
 }
 
-static void succeed(struct reload *reload)
+static void reload_switch_succeed(struct reload *reload)
 {
     struct control_reloads *reloads = &reload->host.view->reloads;
 
@@ -106,7 +106,7 @@ void reload_on_forgotten(void *context)
                     "%zu workers keep what they had (%s), the others have switched; try again",
                     reload->failed, err_str(reload->failure));
     else
-        succeed(reload);
+        reload_switch_succeed(reload);
 }
 
 /* ---- switching ---- */

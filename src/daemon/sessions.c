@@ -13,12 +13,12 @@
 #include "base/log.h"
 #include "tls/tls_tickets.h"
 
-static bool is_wanted(const char *path)
+static bool sessions_is_wanted(const char *path)
 {
     return path && *path;
 }
 
-static void load(struct tls_tickets *tickets, const char *path)
+static void sessions_load(struct tls_tickets *tickets, const char *path)
 {
     size_t count = 0;
 
@@ -48,7 +48,7 @@ static void load(struct tls_tickets *tickets, const char *path)
 
 /* That nothing can be written there is better known before the end. What lies there still was
  * spoken of. */
-static void try_out(struct tls_tickets *tickets, const char *path)
+static void sessions_try_out(struct tls_tickets *tickets, const char *path)
 {
     struct stat status;
 
@@ -67,9 +67,9 @@ struct tls_tickets *sessions_open(const char *path)
 {
     struct tls_tickets *tickets = tls_tickets_new();
 
-    if (tickets && is_wanted(path)) {
-        load(tickets, path);
-        try_out(tickets, path);
+    if (tickets && sessions_is_wanted(path)) {
+        sessions_load(tickets, path);
+        sessions_try_out(tickets, path);
     }
     return tickets;
 }
@@ -78,7 +78,7 @@ void sessions_close(struct tls_tickets *tickets, const char *path)
 {
     if (!tickets)
         return;
-    if (is_wanted(path)) {
+    if (sessions_is_wanted(path)) {
         enum err err = tls_tickets_save(tickets, path, time(NULL));
         if (err && err != ERR_FOREIGN) /* said at the start */
             LOG(LOG_WARNING, "daemon", "TLS sessions cannot be saved to session-file %s: %s", path,

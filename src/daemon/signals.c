@@ -41,7 +41,7 @@ void signals_block(void)
 }
 
 /* One at a time: the callee may close us. Level-triggered, so the rest comes in the next turn. */
-static void on_readable(void *owner, struct fd_events events)
+static void signals_on_readable(void *owner, struct fd_events events)
 {
     struct signals *signals = owner;
     struct signalfd_siginfo info;
@@ -63,10 +63,10 @@ enum err signals_open(struct signals **out, struct loop *loop,
     signals->on_signal = on_signal;
     signals->context = context;
     signals->fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-    enum err err = signals->fd < 0
-                       ? err_from_errno(errno)
-                       : fd_watch_start(&signals->watch, loop, signals->fd,
-                                        (struct fd_events){.readable = true}, on_readable, signals);
+    enum err err = signals->fd < 0 ? err_from_errno(errno)
+                                   : fd_watch_start(&signals->watch, loop, signals->fd,
+                                                    (struct fd_events){.readable = true},
+                                                    signals_on_readable, signals);
     if (err) {
         signals_close(&signals);
         return err;

@@ -35,7 +35,7 @@ uint64_t sleep_since(uint64_t *slept_us, uint64_t boottime_us, uint64_t monotoni
     return slept - before;
 }
 
-static uint64_t read_clock(clockid_t clock)
+static uint64_t sleep_watch_read_clock(clockid_t clock)
 {
     struct timespec now;
 
@@ -51,7 +51,7 @@ static bool arm(int fd)
 }
 
 /* Set by hand or by NTP: the two clocks agree then. */
-static void on_readable(void *owner, struct fd_events events)
+static void sleep_watch_on_readable(void *owner, struct fd_events events)
 {
     struct sleep_watch *watch = owner;
     uint64_t count;
@@ -64,8 +64,9 @@ static void on_readable(void *owner, struct fd_events events)
         return;
     }
     uint64_t monotonic_us =
-        read_clock(CLOCK_MONOTONIC); /* first: what passes between is no sleep */
-    uint64_t slept = sleep_since(&watch->slept_us, read_clock(CLOCK_BOOTTIME), monotonic_us);
+        sleep_watch_read_clock(CLOCK_MONOTONIC); /* first: what passes between is no sleep */
+    uint64_t slept =
+        sleep_since(&watch->slept_us, sleep_watch_read_clock(CLOCK_BOOTTIME), monotonic_us);
     if (slept)
         watch->on_woke(watch->context, slept);
 }
@@ -79,13 +80,13 @@ enum err sleep_watch_open(struct sleep_watch **out, struct loop *loop,
         return ERR_NO_MEMORY;
     watch->on_woke = on_woke;
     watch->context = context;
-    uint64_t monotonic_us = read_clock(CLOCK_MONOTONIC);
-    watch->slept_us = read_clock(CLOCK_BOOTTIME) - monotonic_us;
+    uint64_t monotonic_us = sleep_watch_read_clock(CLOCK_MONOTONIC);
+    watch->slept_us = sleep_watch_read_clock(CLOCK_BOOTTIME) - monotonic_us;
     watch->fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
     enum err err = watch->fd < 0 ? ERR_NO_FILES : arm(watch->fd) ? ERR_OK : ERR_IO;
     if (!err)
         err = fd_watch_start(&watch->watch, loop, watch->fd, (struct fd_events){.readable = true},
-                             on_readable, watch);
+                             sleep_watch_on_readable, watch);
     *out = watch;
     if (err)
         sleep_watch_close(out);

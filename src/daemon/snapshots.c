@@ -55,7 +55,7 @@ static void tell_foreign(struct snapshots *snapshots)
     snapshots->is_foreign = true;
 }
 
-static void load(struct snapshots *snapshots)
+static void snapshots_load(struct snapshots *snapshots)
 {
     const char *path = snapshots->path;
     uint64_t count;
@@ -106,7 +106,7 @@ static struct timespec after_us(uint64_t us)
 }
 
 /* Until *flag is true, at most so long; what it is then. The lock is held. */
-static bool wait_for(struct snapshots *snapshots, const bool *flag, uint64_t us)
+static bool snapshots_wait_for(struct snapshots *snapshots, const bool *flag, uint64_t us)
 {
     struct timespec at = after_us(us);
     while (!*flag && pthread_cond_timedwait(&snapshots->changed, &snapshots->lock, &at) == 0)
@@ -114,7 +114,7 @@ static bool wait_for(struct snapshots *snapshots, const bool *flag, uint64_t us)
     return *flag;
 }
 
-static void set(struct snapshots *snapshots, bool *flag)
+static void snapshots_set(struct snapshots *snapshots, bool *flag)
 {
     pthread_mutex_lock(&snapshots->lock);
     __atomic_store_n(flag, true, __ATOMIC_RELAXED);
@@ -122,30 +122,31 @@ static void set(struct snapshots *snapshots, bool *flag)
     pthread_mutex_unlock(&snapshots->lock);
 }
 
-static bool is_over(struct snapshots *snapshots)
+static bool snapshots_is_over(struct snapshots *snapshots)
 {
     pthread_mutex_lock(&snapshots->lock);
-    bool stop = wait_for(snapshots, &snapshots->stop, snapshots->interval_s * (uint64_t)US_PER_S);
+    bool stop =
+        snapshots_wait_for(snapshots, &snapshots->stop, snapshots->interval_s * (uint64_t)US_PER_S);
     pthread_mutex_unlock(&snapshots->lock);
     return stop;
 }
 
-static void *run(void *argument)
+static void *snapshots_run(void *argument)
 {
     struct snapshots *snapshots = argument;
 
     (void)setpriority(PRIO_PROCESS, 0, NICENESS); /* of this thread alone, in Linux */
     cache_thread_begin();
-    load(snapshots);
+    snapshots_load(snapshots);
     if (!__atomic_load_n(&snapshots->stop, __ATOMIC_RELAXED))
-        set(snapshots, &snapshots->is_read);
-    while (!is_over(snapshots))
+        snapshots_set(snapshots, &snapshots->is_read);
+    while (!snapshots_is_over(snapshots))
         save(snapshots, &snapshots->stop);
     cache_thread_end();
     return NULL;
 }
 
-static void init(struct snapshots *snapshots)
+static void snapshots_init(struct snapshots *snapshots)
 {
     pthread_condattr_t attributes;
 
@@ -189,15 +190,15 @@ struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct c
     snapshots->interval_s = interval_s;
     snapshots->cache = cache;
     snapshots->filter = filter;
-    init(snapshots);
-    if (pthread_create(&snapshots->thread, NULL, run, snapshots) != 0) {
+    snapshots_init(snapshots);
+    if (pthread_create(&snapshots->thread, NULL, snapshots_run, snapshots) != 0) {
         LOG(LOG_WARNING, "daemon", "no thread for cache.snapshot: it is not used");
         deinit(snapshots);
         return NULL;
     }
     pthread_setname_np(snapshots->thread, "snapshot");
     pthread_mutex_lock(&snapshots->lock);
-    (void)wait_for(snapshots, &snapshots->is_read, SNAPSHOTS_START_US);
+    (void)snapshots_wait_for(snapshots, &snapshots->is_read, SNAPSHOTS_START_US);
     pthread_mutex_unlock(&snapshots->lock);
     return snapshots;
 }
@@ -210,7 +211,7 @@ void snapshots_close(struct snapshots **out, bool is_to_be_saved)
     *out = NULL;
     if (!snapshots)
         return;
-    set(snapshots, &snapshots->stop);
+    snapshots_set(snapshots, &snapshots->stop);
     MUST(pthread_join(snapshots->thread, NULL) == 0);
     if (is_to_be_saved && snapshots->is_read)
         save(snapshots, &never);

@@ -60,7 +60,7 @@ static void on_all_ended(void *context)
 }
 
 /* What waits for an answer of the control socket gets it before that closes. */
-static void drain(struct supervisor *supervisor)
+static void supervisor_drain(struct supervisor *supervisor)
 {
     supervisor->stopping = true;
     readiness_stopping();
@@ -73,7 +73,7 @@ static void drain(struct supervisor *supervisor)
 }
 
 /* The first signal drains, a second one does not wait. */
-static void stop(struct supervisor *supervisor, int number)
+static void supervisor_stop(struct supervisor *supervisor, int number)
 {
     const char *name = number == SIGINT ? "SIGINT" : "SIGTERM";
 
@@ -83,7 +83,7 @@ static void stop(struct supervisor *supervisor, int number)
         return;
     }
     LOG(LOG_NOTICE, "daemon", "%s: finishing what was begun", name);
-    drain(supervisor);
+    supervisor_drain(supervisor);
 }
 
 /* What is read must not come into the cache after a change that forbids it. A signal waits. */
@@ -116,7 +116,7 @@ static void on_signal(void *context, int number)
     struct supervisor *supervisor = context;
 
     if (number != SIGHUP)
-        stop(supervisor, number);
+        supervisor_stop(supervisor, number);
     else
         reload_when_read(supervisor);
 }
@@ -124,7 +124,7 @@ static void on_signal(void *context, int number)
 /* ---- commands ---- */
 
 /* False, and the call is done: refused. */
-static bool is_read(struct supervisor *supervisor, struct call *call)
+static bool supervisor_is_read(struct supervisor *supervisor, struct call *call)
 {
     if (snapshots_are_read(supervisor->snapshots))
         return true;
@@ -137,7 +137,7 @@ static void on_reload(void *daemon, struct call *call)
 {
     struct supervisor *supervisor = daemon;
 
-    if (is_read(supervisor, call))
+    if (supervisor_is_read(supervisor, call))
         reload_by_call(supervisor->reload, call);
 }
 
@@ -145,7 +145,7 @@ static void on_forward(void *daemon, struct call *call)
 {
     struct supervisor *supervisor = daemon;
 
-    if (call->argc == 0 || is_read(supervisor, call))
+    if (call->argc == 0 || supervisor_is_read(supervisor, call))
         reload_forward(supervisor->reload, call);
 }
 
@@ -156,11 +156,11 @@ static void on_stop(struct turn_end *end)
     if (supervisor->stopping)
         return;
     LOG(LOG_NOTICE, "daemon", "drain: finishing what was begun");
-    drain(supervisor);
+    supervisor_drain(supervisor);
 }
 
 /* The answer leaves first: the control socket closes with the turn. */
-static void on_drain(void *daemon, struct call *call)
+static void supervisor_on_drain(void *daemon, struct call *call)
 {
     struct supervisor *supervisor = daemon;
 
@@ -237,8 +237,10 @@ static bool fill_view(struct supervisor *supervisor)
         .started_at = loop_now(supervisor->loop),
         .started_time = (uint64_t)time(NULL),
     };
-    supervisor->hooks = (struct control_hooks){
-        .daemon = supervisor, .reload = on_reload, .drain = on_drain, .forward = on_forward};
+    supervisor->hooks = (struct control_hooks){.daemon = supervisor,
+                                               .reload = on_reload,
+                                               .drain = supervisor_on_drain,
+                                               .forward = on_forward};
     return list;
 }
 
@@ -250,7 +252,7 @@ static int begin_reloads(struct supervisor *supervisor)
     return EXIT_STOPPED;
 }
 
-static bool may_store(const void *context, struct name name, const struct answer *answer)
+static bool supervisor_may_store(const void *context, struct name name, const struct answer *answer)
 {
     const struct local_names *local = context;
 
@@ -260,7 +262,8 @@ static bool may_store(const void *context, struct name name, const struct answer
 /* The file may know names that are answered here since. */
 static struct cache_filter stored_names(const struct supervisor *supervisor)
 {
-    return (struct cache_filter){.may_store = may_store, .context = supervisor->config->local};
+    return (struct cache_filter){.may_store = supervisor_may_store,
+                                 .context = supervisor->config->local};
 }
 
 /* Last, as it posts to workers. */
@@ -273,7 +276,7 @@ static int open_network(struct supervisor *supervisor)
     return EXIT_STOPPED;
 }
 
-static int start(struct supervisor *supervisor)
+static int supervisor_start(struct supervisor *supervisor)
 {
     int code = supervisor_open_sockets(supervisor);
 
@@ -330,7 +333,7 @@ static void end_shared(struct supervisor *supervisor)
     tls_ticket_keys_free(share->ticket_keys);
 }
 
-static void end(struct supervisor *supervisor)
+static void supervisor_end(struct supervisor *supervisor)
 {
     network_watch_close(&supervisor->network);
     exporter_close(&supervisor->exporter);
@@ -361,7 +364,7 @@ int supervisor_run(struct config **config, const char *config_file)
     *config = NULL;
     turn_end_init(&supervisor.stop, on_stop);
     timer_init(&supervisor.look, on_look);
-    int code = start(&supervisor);
+    int code = supervisor_start(&supervisor);
     if (!code) {
         report_start(&supervisor.view);
         workers_go(supervisor.workers);
@@ -371,6 +374,6 @@ int supervisor_run(struct config **config, const char *config_file)
         loop_run(supervisor.loop);
         report_end(&supervisor.view, loop_now(supervisor.loop));
     }
-    end(&supervisor);
+    supervisor_end(&supervisor);
     return code;
 }

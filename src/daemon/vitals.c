@@ -41,7 +41,7 @@ struct vitals {
 };
 
 /* On the worker's thread. */
-static void on_letter(struct mail *mail)
+static void vitals_on_letter(struct mail *mail)
 {
     struct letter *letter = CONTAINER_OF(mail, struct letter, mail);
     atomic_fetch_sub(&letter->vitals->unread, 1);
@@ -100,7 +100,7 @@ struct vitals *vitals_start(struct loop *loop, const struct control_view *view)
     vitals->queries_told = UINT64_MAX;
     atomic_init(&vitals->unread, 0);
     for (size_t i = 0; i < view->worker_count; i++) {
-        vitals->letters[i].mail.run = on_letter;
+        vitals->letters[i].mail.run = vitals_on_letter;
         vitals->letters[i].vitals = vitals;
     }
     timer_init(&vitals->tick, on_tick);

@@ -89,7 +89,7 @@ static void close_layers(struct worker *worker)
 }
 
 /* Waits for this word or a later one; returns which. */
-static enum word wait_for(struct workers *all, enum word word)
+static enum word worker_wait_for(struct workers *all, enum word word)
 {
     enum word said;
 
@@ -102,7 +102,7 @@ static enum word wait_for(struct workers *all, enum word word)
 }
 
 /* What was opened is seen by main thereafter. */
-static void report_start(struct worker *worker, enum err err)
+static void worker_report_start(struct worker *worker, enum err err)
 {
     struct workers *all = worker->all;
 
@@ -117,21 +117,22 @@ static void report_start(struct worker *worker, enum err err)
     pthread_mutex_unlock(&all->lock);
 }
 
-static void *run(void *argument)
+static void *worker_run(void *argument)
 {
     struct worker *worker = argument;
     struct workers *all = worker->all;
 
     cache_thread_begin();
-    report_start(worker, open_layers(worker));
-    bool serve = wait_for(all, WORD_GO) == WORD_GO; /* not released at once: all could start */
+    worker_report_start(worker, open_layers(worker));
+    bool serve =
+        worker_wait_for(all, WORD_GO) == WORD_GO; /* not released at once: all could start */
     if (serve)
         loop_run(worker->loop);
     close_layers(worker);
     cache_thread_end();
     if (serve) {
         loop_post(all->share->main_loop, &worker->ended);
-        wait_for(all, WORD_RELEASE);
+        worker_wait_for(all, WORD_RELEASE);
     }
     if (worker->loop)
         loop_free(worker->loop);
@@ -164,7 +165,7 @@ static void on_drain_limit(struct timer *timer)
     loop_stop(worker->loop);
 }
 
-static void on_drain(struct mail *mail)
+static void worker_on_drain(struct mail *mail)
 {
     struct worker *worker = CONTAINER_OF(mail, struct worker, drain);
 
@@ -176,7 +177,7 @@ static void on_drain(struct mail *mail)
 
 /* ---- main's thread ---- */
 
-static void on_ended(struct mail *mail)
+static void worker_on_ended(struct mail *mail)
 {
     struct workers *all = CONTAINER_OF(mail, struct worker, ended)->all;
 
@@ -184,7 +185,7 @@ static void on_ended(struct mail *mail)
         all->share->on_all_ended(all->share->context);
 }
 
-static void say(struct workers *all, enum word word)
+static void worker_say(struct workers *all, enum word word)
 {
     pthread_mutex_lock(&all->lock);
     all->word = word;
@@ -196,8 +197,8 @@ static void worker_init(struct worker *worker, struct workers *all, size_t numbe
 {
     worker->all = all;
     worker->number = number;
-    worker->drain.run = on_drain;
-    worker->ended.run = on_ended;
+    worker->drain.run = worker_on_drain;
+    worker->ended.run = worker_on_ended;
     worker->network.run = on_network;
     atomic_init(&worker->network_change, 0);
     worker_switch_init(worker);
@@ -221,11 +222,11 @@ static struct workers *workers_new(struct worker_share *share, size_t count)
     return all;
 }
 
-static bool start_thread(struct worker *worker)
+static bool worker_start_thread(struct worker *worker)
 {
     char name[16];
 
-    if (pthread_create(&worker->thread, NULL, run, worker) != 0)
+    if (pthread_create(&worker->thread, NULL, worker_run, worker) != 0)
         return false;
     snprintf(name, sizeof(name), "worker-%u", (unsigned)(worker->number % 10000));
     pthread_setname_np(worker->thread, name);
@@ -246,9 +247,9 @@ static enum err first_error(struct workers *all)
     return ERR_OK;
 }
 
-static void join(struct workers *all)
+static void worker_join(struct workers *all)
 {
-    say(all, WORD_RELEASE);
+    worker_say(all, WORD_RELEASE);
     for (size_t i = 0; i < all->count; i++)
         MUST(pthread_join(all->list[i].thread, NULL) == 0);
     pthread_cond_destroy(&all->changed);
@@ -266,7 +267,7 @@ enum err workers_start(struct workers **out, struct worker_share *share, size_t 
     for (size_t i = 0; i < count; i++)
         all->list[i].sockets = listen_sockets_take(sockets, i);
     listen_sockets_commit(sockets);
-    while (all->count < count && start_thread(&all->list[all->count]))
+    while (all->count < count && worker_start_thread(&all->list[all->count]))
         all->count++;
     for (size_t i = all->count; i < count; i++)
         listen_share_free(all->list[i].sockets);
@@ -283,7 +284,7 @@ enum err workers_start(struct workers **out, struct worker_share *share, size_t 
 
 void workers_go(struct workers *workers)
 {
-    say(workers, WORD_GO);
+    worker_say(workers, WORD_GO);
 }
 
 /* Main alone writes what is not 0, so that the one that was there can be compared without a race.
@@ -317,7 +318,7 @@ void workers_stop(struct workers *workers)
 void workers_free(struct workers *workers)
 {
     MUST(workers->word == WORD_WAIT || workers->ended == workers->count);
-    join(workers);
+    worker_join(workers);
     for (size_t i = 0; i < workers->count; i++)
         worker_switch_deinit(&workers->list[i]);
     free(workers);

@@ -39,7 +39,7 @@ enum err worker_make_tls(struct tls_context **out, const struct generation *gene
 
 /* ---- the worker's thread ---- */
 
-static void hold(struct generation **held, struct generation *next)
+static void worker_switch_hold(struct generation **held, struct generation *next)
 {
     struct generation *before = *held;
 
@@ -57,7 +57,7 @@ static enum err switch_resolver(struct worker *worker, struct letter *letter)
         LOG(LOG_ERROR, "daemon", "worker %zu keeps its zones and upstreams: %s", worker->number,
             err_str(err));
     else
-        hold(&worker->answers, letter->next);
+        worker_switch_hold(&worker->answers, letter->next);
     return err;
 }
 
@@ -90,10 +90,10 @@ static void switch_server(struct worker *worker, struct letter *letter)
     worker_set_taps(worker, generation_config(letter->next)->log_queries);
     outgoing_ports_use(worker->loop, generation_ports(letter->next),
                        &worker->stats.upstream_port_fallbacks);
-    hold(&worker->serves, letter->next);
+    worker_switch_hold(&worker->serves, letter->next);
 }
 
-static void on_letter(struct mail *mail)
+static void worker_switch_on_letter(struct mail *mail)
 {
     struct letter *letter = CONTAINER_OF(mail, struct letter, mail);
     struct worker *worker = CONTAINER_OF(letter, struct worker, letter);
@@ -119,7 +119,7 @@ static bool are_all_closed(struct workers *all)
     return true;
 }
 
-static void on_closed(struct mail *mail)
+static void worker_switch_on_closed(struct mail *mail)
 {
     struct worker *worker = CONTAINER_OF(mail, struct worker, closed);
     struct workers *all = worker->all;
@@ -147,7 +147,7 @@ static void on_letter_back(struct mail *mail)
 
 void worker_switch_init(struct worker *worker)
 {
-    worker->closed.run = on_closed;
+    worker->closed.run = worker_switch_on_closed;
     worker->answers = generation_ref(worker->all->share->generation);
     worker->serves = generation_ref(worker->all->share->generation);
 }
@@ -185,7 +185,7 @@ static void write_letter(struct worker *worker, struct generation *next,
 {
     struct letter *letter = &worker->letter;
 
-    letter->mail.run = on_letter;
+    letter->mail.run = worker_switch_on_letter;
     letter->next = generation_ref(next);
     letter->err = ERR_OK;
     if (!sockets)

@@ -29,7 +29,7 @@ void build_init(struct build *build, uint8_t *out, size_t size)
 }
 
 /* Room for len bytes, or NULL, which sets overflow. */
-static inline uint8_t *take(struct build *build, size_t len)
+static inline uint8_t *build_take(struct build *build, size_t len)
 {
     if (build->overflow || len > build_room(build)) {
         build->overflow = true;
@@ -43,7 +43,7 @@ static inline uint8_t *take(struct build *build, size_t len)
 void build_header(struct build *build, uint16_t id, uint16_t flags)
 {
     MUST(build->at == build->start);
-    uint8_t *at = take(build, HEADER_LEN);
+    uint8_t *at = build_take(build, HEADER_LEN);
     if (!at)
         return;
     memset(at, 0, HEADER_LEN);
@@ -80,28 +80,28 @@ size_t build_finish(struct build *build)
 
 void build_u8(struct build *build, uint8_t value)
 {
-    uint8_t *at = take(build, 1);
+    uint8_t *at = build_take(build, 1);
     if (at)
         *at = value;
 }
 
 void build_u16(struct build *build, uint16_t value)
 {
-    uint8_t *at = take(build, 2);
+    uint8_t *at = build_take(build, 2);
     if (at)
         put_u16(at, value);
 }
 
 void build_u32(struct build *build, uint32_t value)
 {
-    uint8_t *at = take(build, 4);
+    uint8_t *at = build_take(build, 4);
     if (at)
         put_u32(at, value);
 }
 
 void build_bytes(struct build *build, const void *data, size_t len)
 {
-    uint8_t *at = take(build, len);
+    uint8_t *at = build_take(build, len);
     if (!at)
         return;
     if (len <= WORD_COPY_MAX)
@@ -112,7 +112,7 @@ void build_bytes(struct build *build, const void *data, size_t len)
 
 void build_name(struct build *build, struct name name)
 {
-    uint8_t *at = take(build, name.len);
+    uint8_t *at = build_take(build, name.len);
     if (at)
         word_copy(at, name.wire, name.len);
 }
@@ -123,7 +123,7 @@ void build_rr_begin_owned(struct build *build, uint16_t type, uint16_t cls, uint
 {
     MUST(build->section > SECTION_QUESTION && build->rdata_offset == 0);
     build->counts[build->section]++;
-    uint8_t *at = take(build, 10);
+    uint8_t *at = build_take(build, 10);
     if (!at)
         return;
     put_u16(at, type);

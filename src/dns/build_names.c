@@ -57,7 +57,8 @@ static void suffixes_of(struct suffixes *out, struct name name)
     }
 }
 
-static inline struct build_slot *slot_of(struct build *build, uint32_t hash, unsigned probe)
+static inline struct build_slot *build_names_slot_of(struct build *build, uint32_t hash,
+                                                     unsigned probe)
 {
     return &build->slots[(hash + probe) % BUILD_SLOTS];
 }
@@ -67,7 +68,7 @@ static void remember(struct build *build, uint32_t hash, size_t offset)
     if (offset > POINTER_MAX)
         return;
     for (unsigned probe = 0; probe < BUILD_PROBES_MAX; probe++) {
-        struct build_slot *slot = slot_of(build, hash, probe);
+        struct build_slot *slot = build_names_slot_of(build, hash, probe);
         if (slot->offset)
             continue;
         *slot = (struct build_slot){.offset = (uint16_t)offset, .tag = (uint16_t)(hash >> 16)};
@@ -80,7 +81,7 @@ static uint16_t recall(struct build *build, uint32_t hash, struct name suffix)
 {
     struct span written = span_of(build->start, build_len(build));
     for (unsigned probe = 0; probe < BUILD_PROBES_MAX; probe++) {
-        struct build_slot *slot = slot_of(build, hash, probe);
+        struct build_slot *slot = build_names_slot_of(build, hash, probe);
         if (slot->offset && slot->tag == (uint16_t)(hash >> 16) &&
             name_equal_in_message(written, slot->offset, suffix))
             return slot->offset;

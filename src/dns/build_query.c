@@ -37,7 +37,8 @@ static uint16_t padding_len(const struct build_query_options *options, size_t le
     return (uint16_t)(OPTION_HEAD + (over ? options->pad_block - over : 0));
 }
 
-static uint8_t *write_option(uint8_t *at, uint16_t code, const uint8_t *data, uint8_t len)
+static uint8_t *build_query_write_option(uint8_t *at, uint16_t code, const uint8_t *data,
+                                         uint8_t len)
 {
     put_u16(at, code);
     put_u16(at + 2, len);
@@ -45,7 +46,8 @@ static uint8_t *write_option(uint8_t *at, uint16_t code, const uint8_t *data, ui
     return at + OPTION_HEAD + len;
 }
 
-static uint8_t *write_opt(uint8_t *at, const struct build_query_options *options, uint16_t padding)
+static uint8_t *build_query_write_opt(uint8_t *at, const struct build_query_options *options,
+                                      uint16_t padding)
 {
     *at = 0;
     put_u16(at + 1, RRTYPE_OPT);
@@ -54,9 +56,9 @@ static uint8_t *write_opt(uint8_t *at, const struct build_query_options *options
     put_u16(at + 9, (uint16_t)(options_len(options) + padding));
     at += OPT_LEN;
     if (options->keepalive)
-        at = write_option(at, EDNS_TCP_KEEPALIVE, NULL, 0);
+        at = build_query_write_option(at, EDNS_TCP_KEEPALIVE, NULL, 0);
     if (options->cookie_len)
-        at = write_option(at, EDNS_COOKIE, options->cookie, options->cookie_len);
+        at = build_query_write_option(at, EDNS_COOKIE, options->cookie, options->cookie_len);
     if (padding) { /* RFC 7830 section 3: of zeros */
         memset(at, 0, padding);
         put_u16(at, EDNS_PADDING);
@@ -92,7 +94,7 @@ size_t build_query(uint8_t *out, size_t size, const struct question *question,
     put_u16(at + 2, question->cls);
     at += 4;
     if (options->edns)
-        at = write_opt(at, options, padding);
+        at = build_query_write_opt(at, options, padding);
     MUST((size_t)(at - out) == len);
     return len;
 }

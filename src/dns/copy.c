@@ -10,7 +10,7 @@
 #include "dns/rdata.h"
 
 /* Where the labels of a name begin: behind a bare pointer, or where it stands. */
-static inline uint16_t place_of(const uint8_t *data, uint16_t offset)
+static inline uint16_t copy_place_of(const uint8_t *data, uint16_t offset)
 {
     return data[offset] < 0xc0 ? offset : (uint16_t)(get_u16(data + offset) & 0x3fff);
 }
@@ -18,14 +18,14 @@ static inline uint16_t place_of(const uint8_t *data, uint16_t offset)
 _Static_assert(COPY_PLACES == 32, "struct copy has a bit for each");
 
 /* Names that fall on the same slot push one another out; build's table then finds them. */
-static inline unsigned slot_of(uint16_t from)
+static inline unsigned copy_slot_of(uint16_t from)
 {
     return (from ^ from >> 5) % COPY_PLACES;
 }
 
 static inline uint16_t find_place(const struct copy *copy, uint16_t from)
 {
-    unsigned slot = slot_of(from);
+    unsigned slot = copy_slot_of(from);
     bool is_there = copy->used >> slot & 1 && copy->places[slot].from == from;
     return is_there ? copy->places[slot].to : 0;
 }
@@ -34,14 +34,14 @@ static void add_place(struct copy *copy, uint16_t from, uint16_t to)
 {
     if (to > 0x3fff)
         return;
-    unsigned slot = slot_of(from);
+    unsigned slot = copy_slot_of(from);
     copy->used |= UINT32_C(1) << slot;
     copy->places[slot].from = from;
     copy->places[slot].to = to;
 }
 
 /* Nothing is remembered but that the question is the same, if it is. */
-static void forget(struct copy *copy)
+static void copy_forget(struct copy *copy)
 {
     const struct message *from = copy->from;
     const struct build *to = copy->to;
@@ -57,13 +57,13 @@ void copy_init(struct copy *copy, struct build *to, const struct message *from)
 {
     copy->to = to;
     copy->from = from;
-    forget(copy);
+    copy_forget(copy);
 }
 
-static void copy_name(struct copy *copy, uint16_t offset)
+static void copy_one_name(struct copy *copy, uint16_t offset)
 {
     struct build *to = copy->to;
-    uint16_t from = place_of(copy->from->bytes.data, offset);
+    uint16_t from = copy_place_of(copy->from->bytes.data, offset);
     uint16_t place = find_place(copy, from);
     if (place) {
         build_pointer(to, place);
@@ -75,7 +75,7 @@ static void copy_name(struct copy *copy, uint16_t offset)
     uint16_t at = (uint16_t)build_len(to);
     build_name_compressed(to, name);
     if (!to->overflow && !name_is_root(name))
-        add_place(copy, from, place_of(to->start, at));
+        add_place(copy, from, copy_place_of(to->start, at));
 }
 
 /* Names in RDATA that must stay whole (RFC 3597 section 4). */
@@ -93,7 +93,7 @@ static void copy_names(struct copy *copy, const struct rdata_parts *parts)
     size_t at = parts->names_offset;
     for (unsigned i = 0; i < parts->layout->names; i++) {
         if (parts->layout->compress)
-            copy_name(copy, (uint16_t)at);
+            copy_one_name(copy, (uint16_t)at);
         else
             copy_name_whole(copy, (uint16_t)at);
         at = name_skip(bytes, at);
@@ -112,8 +112,8 @@ bool copy_rr(struct copy *copy, const struct rr *rr, uint32_t ttl)
     if (!rdata_split(copy->from, rr, &parts))
         return false;
     if (copy->rollbacks != copy->to->rollbacks)
-        forget(copy);
-    copy_name(copy, rr->owner_offset);
+        copy_forget(copy);
+    copy_one_name(copy, rr->owner_offset);
     build_rr_begin_owned(copy->to, rr->type, rr->cls, ttl);
     size_t end = (size_t)rr->rdata_offset + rr->rdata_len;
     if (!parts.layout || parts.layout->names == 0) {

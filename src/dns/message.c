@@ -131,7 +131,7 @@ static bool take_question(struct pass *pass)
 }
 
 /* Nobody iterates over what was not checked. */
-static enum message_check refuse(struct message *out)
+static enum message_check message_refuse(struct message *out)
 {
     memset(out->counts, 0, sizeof(out->counts));
     out->edns = (struct edns){0};
@@ -165,7 +165,7 @@ enum message_check message_parse(struct message *out, struct span bytes)
         .out = out, .data = bytes.data, .len = (uint32_t)bytes.len, .offset = HEADER_LEN};
     if (!take_question(&pass) || !take_section(&pass, SECTION_ANSWER) ||
         !take_section(&pass, SECTION_AUTHORITY) || !take_section(&pass, SECTION_ADDITIONAL))
-        return refuse(out);
+        return message_refuse(out);
     out->end = (uint16_t)pass.offset;
     out->has_trailing = pass.offset < pass.len;
     return MESSAGE_OK;

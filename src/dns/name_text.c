@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static inline bool is_digit(char c)
+static inline bool name_text_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -20,11 +20,11 @@ static size_t read_escape(const char *text, size_t len, uint8_t *byte)
 {
     if (len == 0)
         return 0;
-    if (!is_digit(text[0])) {
+    if (!name_text_is_digit(text[0])) {
         *byte = (uint8_t)text[0];
         return 1;
     }
-    if (len < 3 || !is_digit(text[1]) || !is_digit(text[2]))
+    if (len < 3 || !name_text_is_digit(text[1]) || !name_text_is_digit(text[2]))
         return 0;
     int value = (text[0] - '0') * 100 + (text[1] - '0') * 10 + (text[2] - '0');
     *byte = (uint8_t)value;

@@ -24,7 +24,7 @@ struct text {
     char *at, *end; /* end is where the NUL stands at the latest */
 };
 
-PRINTF_LIKE(2, 3) static void put(struct text *text, const char *format, ...)
+PRINTF_LIKE(2, 3) static void present_put(struct text *text, const char *format, ...)
 {
     size_t room = (size_t)(text->end - text->at);
     va_list args;
@@ -38,14 +38,14 @@ PRINTF_LIKE(2, 3) static void put(struct text *text, const char *format, ...)
 static void put_hex(struct text *text, struct span data)
 {
     for (size_t i = 0; i < data.len && text->at < text->end; i++)
-        put(text, "%02x", data.data[i]);
+        present_put(text, "%02x", data.data[i]);
 }
 
 /* Text of a stranger: whatever could move a terminal's cursor is left out. */
 static void put_foreign(struct text *text, struct span data)
 {
     for (size_t i = 0; i < data.len; i++)
-        put(text, "%c", data.data[i] >= ' ' && data.data[i] <= '~' ? data.data[i] : '?');
+        present_put(text, "%c", data.data[i] >= ' ' && data.data[i] <= '~' ? data.data[i] : '?');
 }
 
 /* ---- header, question, EDNS ---- */
@@ -60,15 +60,15 @@ static void put_header(struct text *text, const struct message *message)
         {HEADER_RA, " ra"}, {HEADER_AD, " ad"}, {HEADER_CD, " cd"},
     };
     char opcode[RRTYPE_TEXT_MAX], rcode[RRTYPE_TEXT_MAX];
-    put(text, ";; ->>HEADER<<- opcode: %s, status: %s, id: %u\n;; flags:",
-        rrtype_opcode_name(message_opcode(message), opcode),
-        rrtype_rcode_name(message_rcode(message), rcode), message->id);
+    present_put(text, ";; ->>HEADER<<- opcode: %s, status: %s, id: %u\n;; flags:",
+                rrtype_opcode_name(message_opcode(message), opcode),
+                rrtype_rcode_name(message_rcode(message), rcode), message->id);
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (message->flags & flags[i].bit)
-            put(text, "%s", flags[i].name);
-    put(text, "; QUERY: %u, ANSWER: %u, AUTHORITY: %u, ADDITIONAL: %u\n",
-        message->counts[SECTION_QUESTION], message->counts[SECTION_ANSWER],
-        message->counts[SECTION_AUTHORITY], message->counts[SECTION_ADDITIONAL]);
+            present_put(text, "%s", flags[i].name);
+    present_put(text, "; QUERY: %u, ANSWER: %u, AUTHORITY: %u, ADDITIONAL: %u\n",
+                message->counts[SECTION_QUESTION], message->counts[SECTION_ANSWER],
+                message->counts[SECTION_AUTHORITY], message->counts[SECTION_ADDITIONAL]);
 }
 
 static void put_option(struct text *text, const struct edns_option *option)
@@ -76,40 +76,41 @@ static void put_option(struct text *text, const struct edns_option *option)
     struct span data = option->data;
     uint16_t code;
     if (option->code == EDNS_COOKIE) {
-        put(text, "; COOKIE: ");
+        present_put(text, "; COOKIE: ");
         put_hex(text, data);
     } else if (option->code == EDNS_TCP_KEEPALIVE && data.len == 2) {
         uint16_t units = get_u16(data.data);
-        put(text, "; TCP-KEEPALIVE: %u.%u s", units / 10, units % 10);
+        present_put(text, "; TCP-KEEPALIVE: %u.%u s", units / 10, units % 10);
     } else if (option->code == EDNS_PADDING) {
-        put(text, "; PADDING: %zu bytes", data.len);
+        present_put(text, "; PADDING: %zu bytes", data.len);
     } else if (option->code == EDNS_EDE && span_take_u16(&data, &code)) {
-        put(text, "; EDE: %u (%s): ", code, edns_ede_name(code));
+        present_put(text, "; EDE: %u (%s): ", code, edns_ede_name(code));
         put_foreign(text, data);
     } else {
-        put(text, "; OPT=%u: ", option->code);
+        present_put(text, "; OPT=%u: ", option->code);
         put_hex(text, data);
     }
-    put(text, "\n");
+    present_put(text, "\n");
 }
 
 static void put_edns(struct text *text, const struct edns *edns)
 {
     if (!edns->present)
         return;
-    put(text, "\n;; OPT PSEUDOSECTION:\n; EDNS: version: %u, flags:%s; udp: %u\n", edns->version,
-        edns->dnssec_ok ? " do" : "", edns->udp_size);
+    present_put(text, "\n;; OPT PSEUDOSECTION:\n; EDNS: version: %u, flags:%s; udp: %u\n",
+                edns->version, edns->dnssec_ok ? " do" : "", edns->udp_size);
     struct span rest = edns->options;
     for (struct edns_option option; edns_option_next(&rest, &option);)
         put_option(text, &option);
 }
 
-static void put_question(struct text *text, const struct message *message)
+static void present_put_question(struct text *text, const struct message *message)
 {
     if (!message->has_question)
         return;
     char name[NAME_TEXT_MAX], cls[RRTYPE_TEXT_MAX], type[RRTYPE_TEXT_MAX];
-    put(text, "\n;; QUESTION SECTION:\n;%s\t\t%s\t%s\n", name_format(message->question.name, name),
+    present_put(
+        text, "\n;; QUESTION SECTION:\n;%s\t\t%s\t%s\n", name_format(message->question.name, name),
         rrtype_class_name(message->question.cls, cls), rrtype_name(message->question.type, type));
 }
 
@@ -120,10 +121,11 @@ static void put_rr_unknown(struct text *text, const struct message *message, con
 {
     uint8_t wire[NAME_WIRE_MAX];
     char owner[NAME_TEXT_MAX], cls[RRTYPE_TEXT_MAX];
-    put(text, "%s\t%u\t%s\tTYPE%u\t\\# %u ", name_format(message_owner(message, rr, wire), owner),
-        rr->ttl, rrtype_class_name(rr->cls, cls), rr->type, rr->rdata_len);
+    present_put(text, "%s\t%u\t%s\tTYPE%u\t\\# %u ",
+                name_format(message_owner(message, rr, wire), owner), rr->ttl,
+                rrtype_class_name(rr->cls, cls), rr->type, rr->rdata_len);
     put_hex(text, message_rdata(message, rr));
-    put(text, "\n");
+    present_put(text, "\n");
 }
 
 /* The record as ldns prints it, or NULL; to be freed. scratch has room for any message. */
@@ -151,7 +153,7 @@ static void put_rr(struct text *text, const struct message *message, const struc
 {
     char *line = rrtype_is_meta(rr->type) ? NULL : rr_text(message, rr, scratch);
     if (line)
-        put(text, "%s", line);
+        present_put(text, "%s", line);
     else
         put_rr_unknown(text, message, rr);
     LDNS_FREE(line);
@@ -180,11 +182,11 @@ static void put_rrs(struct text *text, const struct message *message, uint8_t *s
         if (rr.type == RRTYPE_OPT)
             continue;
         if (left-- == 0) {
-            put(text, ";; and more\n");
+            present_put(text, ";; and more\n");
             return;
         }
         if (rr.section != titled)
-            put(text, "\n;; %s SECTION:\n", titles[rr.section]);
+            present_put(text, "\n;; %s SECTION:\n", titles[rr.section]);
         titled = rr.section;
         put_rr(text, message, &rr, scratch);
     }
@@ -197,7 +199,7 @@ enum err present_message(struct span bytes, char *out, size_t size)
     *out = '\0';
     struct message message;
     if (message_parse(&message, bytes) != MESSAGE_OK || !message_check_rdata(&message)) {
-        put(&text, ";; malformed message of %zu bytes\n", bytes.len);
+        present_put(&text, ";; malformed message of %zu bytes\n", bytes.len);
         return ERR_INVALID;
     }
     uint8_t *scratch = malloc(MESSAGE_MAX);
@@ -205,7 +207,7 @@ enum err present_message(struct span bytes, char *out, size_t size)
         return ERR_NO_MEMORY;
     put_header(&text, &message);
     put_edns(&text, &message.edns);
-    put_question(&text, &message);
+    present_put_question(&text, &message);
     put_rrs(&text, &message, scratch);
     free(scratch);
     return ERR_OK;

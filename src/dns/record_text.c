@@ -28,7 +28,7 @@ struct walk {
     bool in_word, in_quote;
 };
 
-static bool is_blank(char c)
+static bool record_text_is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
@@ -45,7 +45,7 @@ static uint64_t unit_s(char c)
 static const char *ttl_fault(const char *word)
 {
     uint64_t sum = 0, part = 0;
-    for (; *word && !is_blank(*word); word++) {
+    for (; *word && !record_text_is_blank(*word); word++) {
         if (*word >= '0' && *word <= '9') {
             part = part * 10 + (uint64_t)(*word - '0');
         } else if (unit_s(*word)) {
@@ -71,9 +71,9 @@ static const char *begin_word(struct walk *walk, const char *at)
 }
 
 /* Outside of quotes. */
-static const char *step(struct walk *walk, const char *at)
+static const char *record_text_step(struct walk *walk, const char *at)
 {
-    if (is_blank(*at)) {
+    if (record_text_is_blank(*at)) {
         walk->in_word = false;
     } else if (*at == '(') {
         walk->in_word = false;
@@ -94,7 +94,8 @@ static bool is_directive(const char *line)
     static const char *const words[] = {"$ORIGIN", "$TTL", "$INCLUDE", "$GENERATE"};
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         size_t len = strlen(words[i]);
-        if (strncasecmp(line, words[i], len) == 0 && (!line[len] || is_blank(line[len])))
+        if (strncasecmp(line, words[i], len) == 0 &&
+            (!line[len] || record_text_is_blank(line[len])))
             return true;
     }
     return false;
@@ -103,12 +104,14 @@ static bool is_directive(const char *line)
 const char *record_text_fault(const char *line)
 {
     struct walk walk = {0};
-    const char *fault = is_blank(*line) ? no_owner : is_directive(line) ? directive : NULL;
+    const char *fault = record_text_is_blank(*line) ? no_owner
+                        : is_directive(line)        ? directive
+                                                    : NULL;
     for (const char *at = line; *at && !fault; at++) {
         if (*at == ';' && !walk.in_quote)
             break;
         if (!walk.in_quote)
-            fault = step(&walk, at);
+            fault = record_text_step(&walk, at);
         else if (*at == '"')
             walk.in_quote = false;
         if (*at == '\\' && at[1])

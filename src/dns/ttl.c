@@ -8,7 +8,7 @@
 
 #include "dns/rrtype.h"
 
-static uint32_t least(struct rr_iter iter)
+static uint32_t ttl_least(struct rr_iter iter)
 {
     uint32_t ttl = TTL_NONE;
     for (struct rr rr; message_rr_next(&iter, &rr);)
@@ -19,12 +19,12 @@ static uint32_t least(struct rr_iter iter)
 
 uint32_t ttl_of_answer(const struct message *message)
 {
-    return least(message_rrs(message, SECTION_ANSWER));
+    return ttl_least(message_rrs(message, SECTION_ANSWER));
 }
 
 uint32_t ttl_of_all(const struct message *message)
 {
-    return least(message_all_rrs(message));
+    return ttl_least(message_all_rrs(message));
 }
 
 bool ttl_of_negative(const struct message *message, uint32_t *ttl, struct rr *soa)

@@ -25,19 +25,19 @@ void draft_deinit(struct draft *draft)
     arena_deinit(&draft->arena);
 }
 
-static void fail(struct draft *draft, enum err err)
+static void draft_fail(struct draft *draft, enum err err)
 {
     if (!draft->err)
         draft->err = err;
 }
 
-static void *take(struct draft *draft, size_t size)
+static void *draft_take(struct draft *draft, size_t size)
 {
     void *data = arena_take(&draft->arena, size);
     if (data)
         memset(data, 0, size);
     else
-        fail(draft, ERR_NO_MEMORY);
+        draft_fail(draft, ERR_NO_MEMORY);
     return data;
 }
 
@@ -50,7 +50,7 @@ const char *draft_format(struct draft *draft, const char *format, ...)
     va_copy(again, args);
     int len = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    char *text = len < 0 ? NULL : take(draft, (size_t)len + 1);
+    char *text = len < 0 ? NULL : draft_take(draft, (size_t)len + 1);
     if (text)
         vsnprintf(text, (size_t)len + 1, format, again);
     va_end(again);
@@ -67,7 +67,7 @@ const char *draft_shown(struct draft *draft, struct span text)
     return draft_format(draft, "%s%s", out, text.len > len ? "..." : "");
 }
 
-static bool is_plain(const char *text)
+static bool draft_is_plain(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     static const char others[] = "./_@#+-%~";
@@ -87,9 +87,9 @@ const char *draft_word(struct draft *draft, const char *text)
             return NULL;
         special += text[i] == '"' || text[i] == '\\';
     }
-    if (is_plain(text))
+    if (draft_is_plain(text))
         return draft_format(draft, "%s", text);
-    char *quoted = take(draft, len + special + 3), *at = quoted;
+    char *quoted = draft_take(draft, len + special + 3), *at = quoted;
     if (!quoted)
         return "";
     *at++ = '"';
@@ -108,11 +108,11 @@ static struct draft_item *new_item(struct draft *draft, const char *path, const 
     if (draft->err)
         return NULL;
     if (draft->item_bytes + strlen(text) + LINE_BYTES > DRAFT_ITEM_BYTES) {
-        fail(draft, ERR_LIMIT);
+        draft_fail(draft, ERR_LIMIT);
         return NULL;
     }
     draft->item_bytes += strlen(text) + LINE_BYTES;
-    struct draft_item *item = take(draft, sizeof(*item));
+    struct draft_item *item = draft_take(draft, sizeof(*item));
     if (!item)
         return NULL;
     item->path = path;
@@ -211,7 +211,7 @@ struct draft_item *draft_add_zone(struct draft *draft, const char *path, const c
     return zone;
 }
 
-static void append(struct draft_item **list, struct draft_item *item)
+static void draft_append(struct draft_item **list, struct draft_item *item)
 {
     while (*list)
         list = &(*list)->next;
@@ -225,7 +225,7 @@ void draft_add_upstream(struct draft *draft, struct draft_item *zone, const char
     if (!item)
         return;
     item->parent = zone;
-    append(&zone->upstreams, item);
+    draft_append(&zone->upstreams, item);
 }
 
 void draft_add_key(struct draft *draft, struct draft_item *zone, const char *line,
@@ -235,7 +235,7 @@ void draft_add_key(struct draft *draft, struct draft_item *zone, const char *lin
     if (!item)
         return;
     item->parent = zone;
-    append(&zone->keys, item);
+    draft_append(&zone->keys, item);
 }
 
 /* ---- notes ---- */
@@ -247,7 +247,7 @@ void draft_note(struct draft *draft, const struct draft_origin *origin, const ch
         draft->notes_left_out++;
         return;
     }
-    struct draft_note *note = take(draft, sizeof(*note));
+    struct draft_note *note = draft_take(draft, sizeof(*note));
     if (!note)
         return;
     *note = (struct draft_note){draft->notes, origin, sentence};

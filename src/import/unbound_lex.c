@@ -14,12 +14,12 @@ void unbound_lex_init(struct unbound_lex *lex, struct span text)
     *lex = (struct unbound_lex){text, 1, 1};
 }
 
-static bool is_at(const struct unbound_lex *lex, const char *bytes)
+static bool unbound_lex_is_at(const struct unbound_lex *lex, const char *bytes)
 {
     return lex->text.len && lex->text.data[0] && strchr(bytes, lex->text.data[0]);
 }
 
-static void step(struct unbound_lex *lex)
+static void unbound_lex_step(struct unbound_lex *lex)
 {
     bool is_newline = lex->text.data[0] == '\n';
     lex->line += is_newline;
@@ -29,15 +29,15 @@ static void step(struct unbound_lex *lex)
 }
 
 /* To the first byte of a word, or to the end, or to that of the line. */
-static void skip(struct unbound_lex *lex, bool in_line)
+static void unbound_lex_skip(struct unbound_lex *lex, bool in_line)
 {
-    while (is_at(lex, in_line ? " \t#" : " \t\r\n#")) {
-        if (!is_at(lex, "#")) {
-            step(lex);
+    while (unbound_lex_is_at(lex, in_line ? " \t#" : " \t\r\n#")) {
+        if (!unbound_lex_is_at(lex, "#")) {
+            unbound_lex_step(lex);
             continue;
         }
-        while (lex->text.len && !is_at(lex, "\r\n"))
-            step(lex);
+        while (lex->text.len && !unbound_lex_is_at(lex, "\r\n"))
+            unbound_lex_step(lex);
     }
 }
 
@@ -54,51 +54,51 @@ static struct unbound_token error_at(struct unbound_token token, const char *sen
 }
 
 /* Bytes up to one of ends or the end of the text; escaped ones are none of them. */
-static void take(struct unbound_lex *lex, struct unbound_token *token, const char *ends)
+static void unbound_lex_take(struct unbound_lex *lex, struct unbound_token *token, const char *ends)
 {
-    while (lex->text.len && !is_at(lex, ends)) {
-        if (is_at(lex, "\\") && lex->text.len > 1 && lex->text.data[1] != '\n')
-            step(lex);
-        step(lex);
+    while (lex->text.len && !unbound_lex_is_at(lex, ends)) {
+        if (unbound_lex_is_at(lex, "\\") && lex->text.len > 1 && lex->text.data[1] != '\n')
+            unbound_lex_step(lex);
+        unbound_lex_step(lex);
     }
     token->text.len = (size_t)(lex->text.data - token->text.data);
 }
 
 struct unbound_token unbound_lex_keyword(struct unbound_lex *lex)
 {
-    skip(lex, false);
+    unbound_lex_skip(lex, false);
     struct unbound_token token = token_at(lex, UNBOUND_WORD);
     if (!lex->text.len)
         return token_at(lex, UNBOUND_END);
-    if (is_at(lex, "\"'"))
+    if (unbound_lex_is_at(lex, "\"'"))
         return error_at(token, "stands between quotes where an option is expected");
-    take(lex, &token, ":\"' \t\r\n");
-    if (!is_at(lex, ":"))
+    unbound_lex_take(lex, &token, ":\"' \t\r\n");
+    if (!unbound_lex_is_at(lex, ":"))
         return error_at(token, "is no option: there is no colon right behind it");
-    step(lex);
+    unbound_lex_step(lex);
     return token;
 }
 
 static struct unbound_token quoted(struct unbound_lex *lex, struct unbound_token token)
 {
     const char ends[] = {(char)lex->text.data[0], '\n', '\0'};
-    step(lex);
+    unbound_lex_step(lex);
     token.text.data = lex->text.data;
-    take(lex, &token, ends);
-    if (!lex->text.len || is_at(lex, "\n"))
+    unbound_lex_take(lex, &token, ends);
+    if (!lex->text.len || unbound_lex_is_at(lex, "\n"))
         return error_at(token, "has a quote that is not closed in its line");
-    step(lex);
+    unbound_lex_step(lex);
     return token;
 }
 
 struct unbound_token unbound_lex_value(struct unbound_lex *lex, bool in_line)
 {
-    skip(lex, in_line);
+    unbound_lex_skip(lex, in_line);
     struct unbound_token token = token_at(lex, UNBOUND_WORD);
-    if (!lex->text.len || is_at(lex, "\r\n"))
+    if (!lex->text.len || unbound_lex_is_at(lex, "\r\n"))
         return token_at(lex, UNBOUND_END);
-    if (is_at(lex, "\"'"))
+    if (unbound_lex_is_at(lex, "\"'"))
         return quoted(lex, token);
-    take(lex, &token, "\"' \t\r\n");
+    unbound_lex_take(lex, &token, "\"' \t\r\n");
     return token;
 }

@@ -43,7 +43,7 @@ static void make_soa(struct compose *compose, struct name owner, uint32_t ttl_s)
     compose_rr(compose, owner, RRTYPE_SOA, ttl_s, span_of(rdata, len));
 }
 
-static enum answer_kind kind_of(const struct local_result *result)
+static enum answer_kind local_answer_kind_of(const struct local_result *result)
 {
     if (result->rcode == RCODE_NXDOMAIN)
         return ANSWER_NXDOMAIN;
@@ -52,7 +52,8 @@ static enum answer_kind kind_of(const struct local_result *result)
     return result->has_soa ? ANSWER_NODATA : ANSWER_POSITIVE;
 }
 
-static void finish(struct answer *out, enum answer_kind kind, uint16_t ede, uint64_t now)
+static void local_answer_finish(struct answer *out, enum answer_kind kind, uint16_t ede,
+                                uint64_t now)
 {
     out->kind = (uint8_t)kind;
     out->ttl_s = 0;
@@ -77,11 +78,11 @@ void local_answer(struct answer *out, struct compose_space *space, const struct 
             make_soa(&compose, result->soa_owner, result->soa_ttl_s);
     }
     if (compose_end(&compose, out)) {
-        finish(out, kind_of(result), result->ede, now);
+        local_answer_finish(out, local_answer_kind_of(result), result->ede, now);
         return;
     }
     compose_failure(out, space->bytes, question, RCODE_SERVFAIL);
-    finish(out, ANSWER_FAILURE, EDE_OTHER, now);
+    local_answer_finish(out, ANSWER_FAILURE, EDE_OTHER, now);
 }
 
 void local_answer_any(struct answer *out, struct compose_space *space,
@@ -93,5 +94,5 @@ void local_answer_any(struct answer *out, struct compose_space *space,
     compose_rr(&compose, question->name, RRTYPE_HINFO, LOCAL_ANY_TTL_S,
                span_of(hinfo, sizeof(hinfo)));
     MUST(compose_end(&compose, out));
-    finish(out, ANSWER_POSITIVE, EDE_NONE, now);
+    local_answer_finish(out, ANSWER_POSITIVE, EDE_NONE, now);
 }

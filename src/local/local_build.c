@@ -217,7 +217,7 @@ struct walk {
 };
 
 /* A zone with upstreams where the table would keep its names from them. */
-static void spare(void *context, struct name zone, uint32_t *unused)
+static void local_build_spare_zone(void *context, struct name zone, uint32_t *unused)
 {
     struct walk *walk = context;
     struct local_build *build = walk->build;
@@ -232,7 +232,7 @@ static void spare(void *context, struct name zone, uint32_t *unused)
 }
 
 /* The rule that holds for a node: of the longest name above it that has one. */
-static void settle(void *context, struct name name, uint32_t *number)
+static void local_build_settle(void *context, struct name name, uint32_t *number)
 {
     struct walk *walk = context;
     struct local_node *node = local_node_at(walk->build->names, *number);
@@ -251,10 +251,10 @@ enum err local_build_end(struct local_build **from, struct local_names **out)
 {
     struct walk walk = {.build = *from};
     struct local_names *names = (*from)->names;
-    name_map_each((*from)->spared, spare, &walk);
+    name_map_each((*from)->spared, local_build_spare_zone, &walk);
     if (!walk.err) {
         name_map_trim(names->map);
-        name_map_each(names->map, settle, &walk);
+        name_map_each(names->map, local_build_settle, &walk);
         (*from)->names = NULL;
     }
     *out = walk.err ? NULL : names;

@@ -93,7 +93,8 @@ static bool is_spared(const struct local_names *names, const struct sight *sight
            name_map_find_suffix(names->spared, sight->name, len) && *len >= sight->apex.len;
 }
 
-static void spare(const struct local_names *names, struct sight *sight, uint8_t len)
+static void local_names_spare_below(const struct local_names *names, struct sight *sight,
+                                    uint8_t len)
 {
     sight->is_spared = true;
     sight->rule = &names->rules[names->forward_rule];
@@ -115,13 +116,13 @@ static bool see_as(const struct local_names *names, struct name name, bool all_s
     uint8_t zone_len = sight->apex.len;
     if (is_spared(names, sight, &zone_len) ||
         (all_spared && sight->rule->origin == LOCAL_OF_SPECIAL))
-        spare(names, sight, zone_len);
+        local_names_spare_below(names, sight, zone_len);
     sight->is_apex = sight->apex.len == name.len;
     see_records(names, sight, end_of(name, len), node);
     return true;
 }
 
-static bool see(const struct local_names *names, struct name name, struct sight *sight)
+static bool local_names_see(const struct local_names *names, struct name name, struct sight *sight)
 {
     return see_as(names, name, false, sight);
 }
@@ -134,8 +135,8 @@ static bool is_kept_from(const struct sight *sight, uint16_t type)
     return sight->is_redirected && !sight->is_apex && (type == RRTYPE_SOA || type == RRTYPE_NS);
 }
 
-static const struct local_rrset *choose(const struct local_names *names, const struct sight *sight,
-                                        uint16_t type)
+static const struct local_rrset *local_names_choose(const struct local_names *names,
+                                                    const struct sight *sight, uint16_t type)
 {
     if (type == RRTYPE_ANY) /* RFC 8482 section 4.1: one RRset suffices */
         return local_rrset_at(names, sight->rrsets);
@@ -166,8 +167,8 @@ static void deny(const struct local_names *names, const struct sight *sight, uin
 }
 
 /* A name without records. False: upstreams are asked for it. */
-static bool act(const struct local_names *names, const struct sight *sight,
-                struct local_result *result)
+static bool local_names_act(const struct local_names *names, const struct sight *sight,
+                            struct local_result *result)
 {
     switch (sight->rule->action) {
     case LOCAL_TRANSPARENT:
@@ -190,19 +191,19 @@ static bool act(const struct local_names *names, const struct sight *sight,
 enum step { STEP_NOT, STEP_ENDED, STEP_ALIAS };
 
 /* One name of the chain. */
-static enum step look(const struct local_names *names, struct name name, struct name owner,
-                      uint16_t type, struct local_result *result)
+static enum step local_names_look(const struct local_names *names, struct name name,
+                                  struct name owner, uint16_t type, struct local_result *result)
 {
     struct sight sight;
-    if (!see(names, name, &sight))
+    if (!local_names_see(names, name, &sight))
         return STEP_NOT;
     if (type == RRTYPE_DS && sight.is_apex && sight.rule->is_delegated)
         return STEP_NOT;
     if (!sight.rrsets)
-        return act(names, &sight, result) ? STEP_ENDED : STEP_NOT;
+        return local_names_act(names, &sight, result) ? STEP_ENDED : STEP_NOT;
     if (sight.is_redirected)
         result->ede = sight.rule->ede;
-    const struct local_rrset *rrset = choose(names, &sight, type);
+    const struct local_rrset *rrset = local_names_choose(names, &sight, type);
     if (!rrset) {
         deny(names, &sight, RCODE_NOERROR, result);
         return STEP_ENDED;
@@ -232,7 +233,7 @@ enum local_verdict local_names_find(const struct local_names *names,
     result->hops = 0;
     result->has_soa = false;
     for (;;) {
-        switch (look(names, name, owner, question->type, result)) {
+        switch (local_names_look(names, name, owner, question->type, result)) {
         case STEP_NOT:
             return result->hops ? LOCAL_ELSEWHERE : LOCAL_NOT;
         case STEP_ENDED:
@@ -260,7 +261,7 @@ bool local_names_block(const struct local_names *names, struct name target,
                        const struct question *question, struct local_result *result)
 {
     struct sight sight;
-    if (!name_map_may_have(names->map, target) || !see(names, target, &sight))
+    if (!name_map_may_have(names->map, target) || !local_names_see(names, target, &sight))
         return false;
     bool has_records = sight.rrsets && !sight.is_redirected;
     if (sight.rule->origin != LOCAL_OF_LISTS || sight.rule->action == LOCAL_TRANSPARENT ||
@@ -273,7 +274,7 @@ bool local_names_block(const struct local_names *names, struct name target,
     if (rrset)
         result->hop[result->hops++] = (struct local_hop){question->name, rrset};
     else
-        (void)act(names, &sight, result);
+        (void)local_names_act(names, &sight, result);
     return true;
 }
 
@@ -285,7 +286,8 @@ bool local_names_may_have(const struct local_names *names, struct name name)
 bool local_names_has(const struct local_names *names, struct name name)
 {
     struct sight sight;
-    return see(names, name, &sight) && (sight.rrsets || sight.rule->action != LOCAL_TRANSPARENT);
+    return local_names_see(names, name, &sight) &&
+           (sight.rrsets || sight.rule->action != LOCAL_TRANSPARENT);
 }
 
 bool local_names_has_own(const struct local_names *names, struct name name)
@@ -329,7 +331,7 @@ bool local_names_view(const struct local_names *names, struct name name, struct 
         [LOCAL_OF_SPECIAL] = "special use",
     };
     struct sight sight;
-    if (!see(names, name, &sight))
+    if (!local_names_see(names, name, &sight))
         return false;
     bool has_rule = sight.rule != &names->rules[0];
     *out = (struct local_view){

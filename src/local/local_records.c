@@ -52,7 +52,8 @@ static enum err append_record(struct local_build *build, uint32_t rrset_place, s
     return ERR_OK;
 }
 
-static uint32_t place_of(const struct local_names *names, const struct local_rrset *rrset)
+static uint32_t local_records_place_of(const struct local_names *names,
+                                       const struct local_rrset *rrset)
 {
     return (uint32_t)(rrset - names->rrsets) + 1;
 }
@@ -69,7 +70,7 @@ enum err local_records_add(struct local_build *build, uint32_t *chain, uint16_t 
         return ERR_LIMIT;
     uint32_t place;
     if (rrset) {
-        place = place_of(names, rrset);
+        place = local_records_place_of(names, rrset);
     } else {
         if (!LOCAL_ROOM(build, rrsets, rrset_count, 1, rrset_room))
             return ERR_NO_MEMORY;
@@ -80,8 +81,8 @@ enum err local_records_add(struct local_build *build, uint32_t *chain, uint16_t 
     return append_record(build, place, rdata);
 }
 
-static enum err add_rr(struct local_build *build, struct name owner, uint16_t type, uint32_t ttl_s,
-                       struct span rdata)
+static enum err local_records_add_rr(struct local_build *build, struct name owner, uint16_t type,
+                                     uint32_t ttl_s, struct span rdata)
 {
     uint32_t place;
     enum err err = local_build_node(build, owner, &place);
@@ -148,8 +149,8 @@ static bool is_whole(const struct message *message, const struct rr *rr)
 }
 
 /* The record as a message of its own, so that it is looked at as those of strangers are. */
-static const char *read_record(struct local_build *build, struct span record,
-                               struct message *message, struct rr *rr)
+static const char *local_records_read_record(struct local_build *build, struct span record,
+                                             struct message *message, struct rr *rr)
 {
     if (record.len > RECORD_MAX)
         return "it is too long";
@@ -174,7 +175,7 @@ enum err local_build_record(struct local_build *build, struct span record, const
     struct message message;
     struct rr rr;
     uint8_t wire[NAME_WIRE_MAX];
-    *why = read_record(build, record, &message, &rr);
+    *why = local_records_read_record(build, record, &message, &rr);
     if (*why)
         return ERR_INVALID;
     struct name owner = message_owner(&message, &rr, wire);
@@ -186,12 +187,12 @@ enum err local_build_record(struct local_build *build, struct span record, const
         *why = "it is too long";
     if (*why)
         return ERR_INVALID;
-    return add_rr(build, owner, rr.type, MIN(rr.ttl, (uint32_t)INT32_MAX), rdata);
+    return local_records_add_rr(build, owner, rr.type, MIN(rr.ttl, (uint32_t)INT32_MAX), rdata);
 }
 
 /* ---- hosts ---- */
 
-static struct name reverse_name(const struct addr *addr, uint8_t out[NAME_WIRE_MAX])
+static struct name local_records_reverse_name(const struct addr *addr, uint8_t out[NAME_WIRE_MAX])
 {
     static const char digits[] = "0123456789abcdef";
     char text[NAME_WIRE_MAX];
@@ -216,14 +217,15 @@ enum err local_build_host(struct local_build *build, struct name name, const str
     uint8_t wire[NAME_WIRE_MAX];
     if (has_rrset(build, name, RRTYPE_CNAME))
         return ERR_OK;
-    enum err err =
-        add_rr(build, name, local_address_type(addr), LOCAL_HOSTS_TTL_S, local_address_rdata(addr));
+    enum err err = local_records_add_rr(build, name, local_address_type(addr), LOCAL_HOSTS_TTL_S,
+                                        local_address_rdata(addr));
     if (err || !with_ptr || addr_is_any(addr))
         return err;
-    struct name reverse = reverse_name(addr, wire);
+    struct name reverse = local_records_reverse_name(addr, wire);
     if (local_build_has_records(build, reverse))
         return ERR_OK;
-    return add_rr(build, reverse, RRTYPE_PTR, LOCAL_HOSTS_TTL_S, span_of(name.wire, name.len));
+    return local_records_add_rr(build, reverse, RRTYPE_PTR, LOCAL_HOSTS_TTL_S,
+                                span_of(name.wire, name.len));
 }
 
 bool local_build_is_full(const struct local_build *build)
@@ -241,5 +243,5 @@ enum err local_build_special_rr(struct local_build *build, struct name owner, ui
 {
     if (has_rrset(build, owner, type) || has_rrset(build, owner, RRTYPE_CNAME))
         return ERR_OK;
-    return add_rr(build, owner, type, LOCAL_SPECIAL_TTL_S, rdata);
+    return local_records_add_rr(build, owner, type, LOCAL_SPECIAL_TTL_S, rdata);
 }

@@ -48,7 +48,7 @@ static const struct special specials[] = {
     {"8.b.d.0.1.0.0.2.ip6.arpa", LOCAL_NXDOMAIN, true},
 };
 
-static struct name parse(const char *text, uint8_t out[NAME_WIRE_MAX])
+static struct name local_special_parse(const char *text, uint8_t out[NAME_WIRE_MAX])
 {
     struct name name;
     MUST(name_parse(&name, out, text, strlen(text)) == ERR_OK);
@@ -70,10 +70,11 @@ static struct span soa_rdata(struct name zone, uint8_t out[2 * NAME_WIRE_MAX + 2
 }
 
 /* With SOA and NS. *taken: the operator has something else in mind. */
-static enum err add_zone(struct local_build *build, const struct special *special, bool *taken)
+static enum err local_special_add_zone(struct local_build *build, const struct special *special,
+                                       bool *taken)
 {
     uint8_t wire[NAME_WIRE_MAX], soa[2 * NAME_WIRE_MAX + 20];
-    struct name name = parse(special->name, wire);
+    struct name name = local_special_parse(special->name, wire);
     enum err err = local_build_special(build, name, special->action, special->is_delegated, taken);
     if (err || *taken)
         return err;
@@ -81,35 +82,35 @@ static enum err add_zone(struct local_build *build, const struct special *specia
     return err ? err : local_build_special_rr(build, name, RRTYPE_SOA, soa_rdata(name, soa));
 }
 
-static enum err add_rr(struct local_build *build, const char *owner, uint16_t type,
-                       struct span rdata)
+static enum err local_special_add_rr(struct local_build *build, const char *owner, uint16_t type,
+                                     struct span rdata)
 {
     uint8_t wire[NAME_WIRE_MAX];
-    return local_build_special_rr(build, parse(owner, wire), type, rdata);
+    return local_build_special_rr(build, local_special_parse(owner, wire), type, rdata);
 }
 
 /* RFC 6761 section 6.3, and the names of the two addresses. */
-static enum err add_records(struct local_build *build, const char *zone)
+static enum err local_special_add_records(struct local_build *build, const char *zone)
 {
     static const uint8_t v4[4] = {127, 0, 0, 1}, v6[16] = {[15] = 1};
     static const uint8_t localhost[] = "\11localhost";
     struct span target = span_of(localhost, sizeof(localhost));
     if (strcmp(zone, "localhost") == 0) {
-        enum err err = add_rr(build, zone, RRTYPE_A, span_of(v4, sizeof(v4)));
-        return err ? err : add_rr(build, zone, RRTYPE_AAAA, span_of(v6, sizeof(v6)));
+        enum err err = local_special_add_rr(build, zone, RRTYPE_A, span_of(v4, sizeof(v4)));
+        return err ? err : local_special_add_rr(build, zone, RRTYPE_AAAA, span_of(v6, sizeof(v6)));
     }
     if (strcmp(zone, "127.in-addr.arpa") == 0)
-        return add_rr(build, "1.0.0.127.in-addr.arpa", RRTYPE_PTR, target);
+        return local_special_add_rr(build, "1.0.0.127.in-addr.arpa", RRTYPE_PTR, target);
     if (zone[0] == '1' && zone[1] == '.' && strstr(zone, ".ip6.arpa"))
-        return add_rr(build, zone, RRTYPE_PTR, target);
+        return local_special_add_rr(build, zone, RRTYPE_PTR, target);
     return ERR_OK;
 }
 
-static enum err add(struct local_build *build, const struct special *special)
+static enum err local_special_add_name(struct local_build *build, const struct special *special)
 {
     bool taken;
-    enum err err = add_zone(build, special, &taken);
-    return err || taken ? err : add_records(build, special->name);
+    enum err err = local_special_add_zone(build, special, &taken);
+    return err || taken ? err : local_special_add_records(build, special->name);
 }
 
 /* "<first>.<rest>" for each number of a range. */
@@ -120,7 +121,7 @@ static enum err add_range(struct local_build *build, unsigned first, unsigned la
     for (unsigned i = first; i <= last && !err; i++) {
         char name[64];
         snprintf(name, sizeof(name), "%u.%s", i, rest);
-        err = add(build, &(struct special){name, LOCAL_NXDOMAIN, true});
+        err = local_special_add_name(build, &(struct special){name, LOCAL_NXDOMAIN, true});
     }
     return err;
 }
@@ -129,7 +130,7 @@ enum err local_special_add(struct local_build *build)
 {
     enum err err = ERR_OK;
     for (size_t i = 0; i < ARRAY_LEN(specials) && !err; i++)
-        err = add(build, &specials[i]);
+        err = local_special_add_name(build, &specials[i]);
     if (!err)
         err = add_range(build, 16, 31, "172.in-addr.arpa"); /* RFC 1918 */
     if (!err)

@@ -31,13 +31,13 @@ static void reader_init(struct reader *reader, struct local_build *build, struct
 
 /* ---- lines and words ---- */
 
-static bool is_blank(uint8_t c)
+static bool local_text_is_blank(uint8_t c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 /* The next line without its end. */
-static bool next_line(struct reader *reader, struct span *line)
+static bool local_text_next_line(struct reader *reader, struct span *line)
 {
     if (reader->text.len == 0)
         return false;
@@ -52,19 +52,20 @@ static bool next_line(struct reader *reader, struct span *line)
 }
 
 /* The next word of a line; a # ends it. */
-static bool next_word(struct span *line, struct span *word)
+static bool local_text_next_word(struct span *line, struct span *word)
 {
     size_t at = 0, start;
-    while (at < line->len && is_blank(line->data[at]))
+    while (at < line->len && local_text_is_blank(line->data[at]))
         at++;
-    for (start = at; at < line->len && !is_blank(line->data[at]) && line->data[at] != '#';)
+    for (start = at;
+         at < line->len && !local_text_is_blank(line->data[at]) && line->data[at] != '#';)
         at++;
     *word = span_of(line->data + start, at - start);
     *line = span_of(line->data + at, line->len - at);
     return word->len > 0;
 }
 
-static void tell(struct reader *reader, struct span word, const char *sentence)
+static void local_text_tell(struct reader *reader, struct span word, const char *sentence)
 {
     reader->report->on_problem(reader->report->context, reader->line,
                                (size_t)(word.data - reader->line_start) + 1, word, sentence);
@@ -86,7 +87,7 @@ static bool parse_address(struct span word, struct addr *addr)
     return strlen(text) == word.len && addr_parse(addr, text, 0) == ERR_OK;
 }
 
-static bool is_plain(struct span word)
+static bool local_text_is_plain(struct span word)
 {
     for (size_t i = 0; i < word.len; i++) {
         uint8_t c = name_fold_byte(word.data[i]);
@@ -97,9 +98,9 @@ static bool is_plain(struct span word)
 }
 
 /* In lower case. The root is no name of a host, and would take all others with it. */
-static bool parse_name(struct span word, struct name *name, uint8_t wire[NAME_WIRE_MAX])
+static bool local_text_parse_name(struct span word, struct name *name, uint8_t wire[NAME_WIRE_MAX])
 {
-    if (!is_plain(word) || name_parse(name, wire, (const char *)word.data, word.len))
+    if (!local_text_is_plain(word) || name_parse(name, wire, (const char *)word.data, word.len))
         return false;
     *name = name_fold(*name, wire);
     return !name_is_root(*name);
@@ -115,11 +116,11 @@ static enum err take_host(struct reader *reader, struct span rest, const struct 
     struct span word;
     bool is_first = true;
     enum err err = ERR_OK;
-    while (!err && next_word(&rest, &word)) {
+    while (!err && local_text_next_word(&rest, &word)) {
         uint8_t wire[NAME_WIRE_MAX];
         struct name name;
-        if (!parse_name(word, &name, wire)) {
-            tell(reader, word, no_name);
+        if (!local_text_parse_name(word, &name, wire)) {
+            local_text_tell(reader, word, no_name);
             continue;
         }
         err = local_build_host(reader->build, name, addr, is_first);
@@ -132,14 +133,15 @@ static enum err take_hosts_line(struct reader *reader, struct span line)
 {
     struct span word, rest, name;
     struct addr addr;
-    if (!next_word(&line, &word))
+    if (!local_text_next_word(&line, &word))
         return ERR_OK;
     rest = line;
     if (!parse_address(word, &addr))
-        tell(reader, word, "is no address; a line has an address and the names of its host");
-    else if (!next_word(&line, &name))
-        tell(reader, word,
-             "has no name behind it; a line has an address and the names of its host");
+        local_text_tell(reader, word,
+                        "is no address; a line has an address and the names of its host");
+    else if (!local_text_next_word(&line, &name))
+        local_text_tell(reader, word,
+                        "has no name behind it; a line has an address and the names of its host");
     else
         return take_host(reader, rest, &addr);
     return ERR_OK;
@@ -154,10 +156,10 @@ enum err local_text_hosts(struct local_build *build, struct span text,
     struct span line;
     enum err err = ERR_OK;
     reader_init(&reader, build, text, report);
-    while (!err && next_line(&reader, &line)) {
+    while (!err && local_text_next_line(&reader, &line)) {
         err = take_hosts_line(&reader, line);
         if (err == ERR_LIMIT && !local_build_is_full(build)) {
-            tell(&reader, line, "is one address too many for one name");
+            local_text_tell(&reader, line, "is one address too many for one name");
             err = ERR_OK;
         }
     }
@@ -193,9 +195,9 @@ static enum err take_listed(struct reader *reader, uint32_t list, struct span wo
 {
     uint8_t wire[NAME_WIRE_MAX];
     struct name name;
-    if (parse_name(without_star(word), &name, wire))
+    if (local_text_parse_name(without_star(word), &name, wire))
         return local_build_listed(reader->build, list, name);
-    tell(reader, word, no_name);
+    local_text_tell(reader, word, no_name);
     return ERR_OK;
 }
 
@@ -210,21 +212,22 @@ static enum err take_list_line(struct reader *reader, uint32_t list, struct span
     struct span word, more;
     struct addr addr;
     enum err err = ERR_OK;
-    if (!next_word(&line, &word) || word.data[0] == ';' || word.data[0] == '!')
+    if (!local_text_next_word(&line, &word) || word.data[0] == ';' || word.data[0] == '!')
         return ERR_OK;
     bool is_address = may_be_address(word) && parse_address(word, &addr);
     struct span rest = line;
-    if (!next_word(&rest, &more)) {
+    if (!local_text_next_word(&rest, &more)) {
         if (!is_address)
             return is_customary(word) ? ERR_OK : take_listed(reader, list, word);
-        tell(reader, word, "is an address; a list has names");
+        local_text_tell(reader, word, "is an address; a list has names");
         return ERR_OK;
     }
     if (!is_address) {
-        tell(reader, more, "stands behind a name; a line has one name, or an address and names");
+        local_text_tell(reader, more,
+                        "stands behind a name; a line has one name, or an address and names");
         return ERR_OK;
     }
-    while (!err && next_word(&line, &word))
+    while (!err && local_text_next_word(&line, &word))
         if (!is_customary(word))
             err = take_listed(reader, list, word);
     return err;
@@ -237,7 +240,7 @@ enum err local_text_list(struct local_build *build, uint32_t list, struct span t
     struct span line;
     enum err err = ERR_OK;
     reader_init(&reader, build, text, report);
-    while (!err && next_line(&reader, &line))
+    while (!err && local_text_next_line(&reader, &line))
         err = take_list_line(&reader, list, line);
     return err;
 }

@@ -77,14 +77,14 @@ static uint8_t *record_of(const struct name_map *map, const struct slot *slot)
     return map->block + (size_t)(slot->place - 1) * 4;
 }
 
-static uint32_t *number_of(uint8_t *record)
+static uint32_t *name_map_number_of(uint8_t *record)
 {
     return (uint32_t *)(void *)record;
 }
 
 /* A name ends itself, so as many equal bytes as one has are an equal name. The block has room for
  * the longest name behind the last record. */
-static struct slot *find_slot(const struct name_map *map, struct name name, uint64_t hash)
+static struct slot *name_map_find_slot(const struct name_map *map, struct name name, uint64_t hash)
 {
     uint32_t tag = (uint32_t)(hash >> 32);
     for (size_t at = hash & map->mask;; at = (at + 1) & map->mask) {
@@ -97,8 +97,8 @@ static struct slot *find_slot(const struct name_map *map, struct name name, uint
 
 static const uint32_t *find_hashed(const struct name_map *map, struct name name)
 {
-    struct slot *slot = find_slot(map, name, hash_bytes(name.wire, name.len, map->seed));
-    return slot->place ? number_of(record_of(map, slot)) : NULL;
+    struct slot *slot = name_map_find_slot(map, name, hash_bytes(name.wire, name.len, map->seed));
+    return slot->place ? name_map_number_of(record_of(map, slot)) : NULL;
 }
 
 const uint32_t *name_map_find(const struct name_map *map, struct name name)
@@ -170,7 +170,7 @@ const uint32_t *name_map_find_suffix(const struct name_map *map, struct name nam
 /* ---- filling ---- */
 
 /* Room for a record of this size, and for NAME_WIRE_MAX bytes that a comparison may read. */
-static enum err make_room(struct name_map *map, size_t size)
+static enum err name_map_make_room(struct name_map *map, size_t size)
 {
     size_t needed = map->used + size + NAME_WIRE_MAX;
     if (needed <= map->room)
@@ -197,7 +197,7 @@ static void index_all(struct name_map *map)
     for (size_t at = 0; at < map->used;) {
         struct name name = name_of(map->block + at);
         uint64_t hash = hash_bytes(name.wire, name.len, map->seed);
-        struct slot *slot = find_slot(map, name, hash);
+        struct slot *slot = name_map_find_slot(map, name, hash);
         *slot = (struct slot){.place = (uint32_t)(at / 4 + 1), .tag = (uint32_t)(hash >> 32)};
         at += record_size(name.len);
     }
@@ -216,7 +216,7 @@ static enum err grow_table(struct name_map *map)
     return ERR_OK;
 }
 
-static void mark(struct name_map *map, struct name name)
+static void name_map_mark(struct name_map *map, struct name name)
 {
     unsigned labels = name_label_count(name);
     map->label_counts[labels / 64] |= UINT64_C(1) << labels % 64;
@@ -228,21 +228,22 @@ static void mark(struct name_map *map, struct name name)
     map->ends[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-static enum err append(struct name_map *map, struct name name, uint32_t initial, size_t *at)
+static enum err name_map_append(struct name_map *map, struct name name, uint32_t initial,
+                                size_t *at)
 {
     size_t size = record_size(name.len);
     if (map->count == NAME_MAP_NAMES_MAX || map->used + size > NAME_MAP_BYTES_MAX)
         return ERR_LIMIT;
-    enum err err = make_room(map, size);
+    enum err err = name_map_make_room(map, size);
     if (err)
         return err;
     uint8_t *record = map->block + map->used;
-    *number_of(record) = initial;
+    *name_map_number_of(record) = initial;
     memcpy(record + sizeof(uint32_t), name.wire, name.len);
     *at = map->used;
     map->used += size;
     map->count++;
-    mark(map, name);
+    name_map_mark(map, name);
     return ERR_OK;
 }
 
@@ -255,14 +256,14 @@ enum err name_map_put(struct name_map *map, struct name name, uint32_t initial, 
         return err;
     size_t at;
     uint64_t hash = hash_bytes(name.wire, name.len, map->seed);
-    struct slot *slot = find_slot(map, name, hash);
+    struct slot *slot = name_map_find_slot(map, name, hash);
     if (!slot->place) {
-        err = append(map, name, initial, &at);
+        err = name_map_append(map, name, initial, &at);
         if (err)
             return err;
         *slot = (struct slot){.place = (uint32_t)(at / 4 + 1), .tag = (uint32_t)(hash >> 32)};
     }
-    *number = number_of(record_of(map, slot));
+    *number = name_map_number_of(record_of(map, slot));
     return ERR_OK;
 }
 
@@ -298,7 +299,7 @@ void name_map_each(struct name_map *map,
 {
     for (size_t at = 0; at < map->used;) {
         struct name name = name_of(map->block + at);
-        visit(context, name, number_of(map->block + at));
+        visit(context, name, name_map_number_of(map->block + at));
         at += record_size(name.len);
     }
 }

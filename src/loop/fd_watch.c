@@ -22,7 +22,7 @@ struct fd_watch {
     void *owner;
 };
 
-static void on_closed(uv_handle_t *handle)
+static void fd_watch_on_closed(uv_handle_t *handle)
 {
     free(CONTAINER_OF(handle, struct fd_watch, poll));
 }
@@ -85,6 +85,6 @@ void fd_watch_stop(struct fd_watch **watch)
     if (!*watch)
         return;
     (*watch)->on_ready = NULL;
-    uv_close((uv_handle_t *)&(*watch)->poll, on_closed);
+    uv_close((uv_handle_t *)&(*watch)->poll, fd_watch_on_closed);
     *watch = NULL;
 }

@@ -216,7 +216,7 @@ void loop_run(struct loop *loop)
     atomic_store(&loop->stopping, false);
 }
 
-static enum err init(struct loop *loop)
+static enum err loop_init(struct loop *loop)
 {
     if (uv_loop_init(&loop->uv) != 0)
         return ERR_NO_FILES;
@@ -242,7 +242,7 @@ struct loop *loop_new(void)
 
     if (!loop)
         return NULL;
-    if (init(loop) != ERR_OK) {
+    if (loop_init(loop) != ERR_OK) {
         free(loop);
         return NULL;
     }

@@ -54,7 +54,7 @@ static unsigned top_slot(uint64_t now, uint64_t due)
     return (unsigned)((now >> TOP_SHIFT) + MIN(ahead, TIMER_SLOTS - 1)) & DIGIT_MASK;
 }
 
-static void place(struct timers *timers, struct timer *timer)
+static void timer_place(struct timers *timers, struct timer *timer)
 {
     uint64_t due = MAX(due_tick(timer), timers->tick);
     uint64_t differs = due ^ timers->tick;
@@ -73,7 +73,7 @@ void timers_start(struct timers *timers, struct timer *timer, uint64_t at_us)
 {
     list_remove(&timer->node);
     timer->due_at = at_us;
-    place(timers, timer);
+    timer_place(timers, timer);
 }
 
 void timer_start(struct loop *loop, struct timer *timer, uint64_t at_us)
@@ -140,7 +140,7 @@ static void cascade(struct timers *timers)
             continue;
         take_slot(timers, level, &moved);
         for (struct list *node; (node = list_take_first(&moved)) != NULL;)
-            place(timers, LIST_ITEM(node, struct timer, node));
+            timer_place(timers, LIST_ITEM(node, struct timer, node));
     }
 }
 
@@ -175,5 +175,5 @@ void timers_run(struct timers *timers, uint64_t now_us)
     }
     timers->tick = target;
     for (struct list *node; (node = list_take_first(&late)) != NULL;)
-        place(timers, LIST_ITEM(node, struct timer, node));
+        timer_place(timers, LIST_ITEM(node, struct timer, node));
 }

@@ -59,14 +59,14 @@ static bool has_left(const struct watch_set *set)
     return set->current < set->count;
 }
 
-static void fill(struct watch_set *set, int timeout_ms)
+static void watch_fill(struct watch_set *set, int timeout_ms)
 {
     set->current = 0;
     set->is_ready = false;
     set->count = epoll_wait(set->epoll_fd, set->events, WATCHES_EVENTS_MAX, timeout_ms);
 }
 
-static enum err join(struct watch_set *outer, struct watch_set *inner)
+static enum err watch_join(struct watch_set *outer, struct watch_set *inner)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = inner};
     int result = epoll_ctl(outer->epoll_fd, EPOLL_CTL_ADD, inner->epoll_fd, &event);
@@ -93,7 +93,7 @@ enum err watches_init(struct watches *watches)
             return err;
         }
         if (i != WATCH_PROMPT)
-            err = join(&sets[WATCH_PROMPT], &sets[i]);
+            err = watch_join(&sets[WATCH_PROMPT], &sets[i]);
         if (err) {
             close_sets(watches, i + 1);
             return err;
@@ -119,7 +119,7 @@ static bool is_inner_set(const struct watches *watches, const void *of_event)
     return of_event == &watches->sets[WATCH_PATIENT] || of_event == &watches->sets[WATCH_GREEDY];
 }
 
-static inline void hand_out(struct watches *watches, struct watch_set *set)
+static inline void watch_hand_out(struct watches *watches, struct watch_set *set)
 {
     struct epoll_event *event = &set->events[set->current++];
     if (is_inner_set(watches, event->data.ptr)) {
@@ -147,7 +147,7 @@ static inline void hand_out_share(struct watches *watches, enum watch_rank rank)
             if (now >= until_at)
                 break;
         }
-        hand_out(watches, set);
+        watch_hand_out(watches, set);
     }
 }
 
@@ -170,7 +170,7 @@ static void serve_streams(struct watches *watches)
     for (enum watch_rank rank = WATCH_PATIENT; rank <= WATCH_GREEDY; rank++) {
         struct watch_set *set = &watches->sets[rank];
         if (set->is_ready && !has_left(set))
-            fill(set, 0);
+            watch_fill(set, 0);
         hand_out_share(watches, rank);
         watches->streams_wait |= has_left(set);
     }
@@ -186,7 +186,7 @@ void watches_wait(struct watches *watches, int timeout_ms)
     } else {
         watches->turns++;
         watches->behind = 0;
-        fill(prompt, timeout_ms);
+        watch_fill(prompt, timeout_ms);
     }
     if (watches->behind % BEHIND_MAX == 0)
         call_busy(watches);
@@ -230,7 +230,7 @@ void watch_set(struct loop *loop, struct watch *watch, uint32_t events)
     MUST(control(loop, EPOLL_CTL_MOD, watch) == 0);
 }
 
-static void forget(struct watch_set *set, struct watch *watch)
+static void watch_forget(struct watch_set *set, struct watch *watch)
 {
     if (watch->is_busy)
         list_remove(&watch->busy);
@@ -254,7 +254,7 @@ void watch_set_rank(struct loop *loop, struct watch *watch, enum watch_rank rank
         return;
     }
     epoll_ctl(before->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
-    forget(before, watch);
+    watch_forget(before, watch);
 }
 
 void watch_set_busy(struct loop *loop, struct watch *watch)
@@ -281,12 +281,12 @@ void watch_stop(struct loop *loop, struct watch *watch)
 {
     if (!watch->is_busy)
         control(loop, EPOLL_CTL_DEL, watch);
-    forget(set_of(loop, watch), watch);
+    watch_forget(set_of(loop, watch), watch);
 }
 
 void watch_close(struct loop *loop, struct watch *watch)
 {
-    forget(set_of(loop, watch), watch);
+    watch_forget(set_of(loop, watch), watch);
     close(watch->fd);
     watch->fd = -1;
 }

@@ -39,21 +39,21 @@ struct acceptor {
     void *owner;
     struct addr local;
     struct timer pause;
-    bool accepting; /* on_ready() is on the stack */
+    bool accepting; /* acceptor_on_ready() is on the stack */
     bool closed;    /* inside of that: freed when it returns */
     bool is_shared;
     void (*on_ended)(void *owner); /* it ends */
     struct timer end;
 };
 
-static void on_pause_over(struct timer *pause)
+static void acceptor_on_pause_over(struct timer *pause)
 {
     struct acceptor *acceptor = CONTAINER_OF(pause, struct acceptor, pause);
     watch_set(stock_loop(acceptor->stock), &acceptor->watch, EPOLLIN);
 }
 
 /* Without files accept() fails at once and for ever: asking in each turn would burn the CPU. */
-static void pause_accepting(struct acceptor *acceptor)
+static void acceptor_pause_accepting(struct acceptor *acceptor)
 {
     struct loop *loop = stock_loop(acceptor->stock);
 
@@ -72,7 +72,7 @@ static bool accept_one(struct acceptor *acceptor)
 
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            pause_accepting(acceptor);
+            acceptor_pause_accepting(acceptor);
         /* All other errors are of the one connection, which is gone. */
         return errno == ECONNABORTED || errno == EINTR;
     }
@@ -98,13 +98,13 @@ static enum accepted accept_some(struct acceptor *acceptor)
     return ACCEPTED_AND_CLOSED;
 }
 
-static void on_ready(struct watch *watch, uint32_t events)
+static void acceptor_on_ready(struct watch *watch, uint32_t events)
 {
     (void)events;
     accept_some(CONTAINER_OF(watch, struct acceptor, watch));
 }
 
-static void on_end_due(struct timer *timer);
+static void acceptor_on_end_due(struct timer *timer);
 
 enum err acceptor_open(struct acceptor **out, struct loop *loop, struct listen_socket *socket,
                        acceptor_fn on_accept, void *owner)
@@ -119,9 +119,9 @@ enum err acceptor_open(struct acceptor **out, struct loop *loop, struct listen_s
     acceptor->owner = owner;
     acceptor->local = socket->local;
     acceptor->is_shared = socket->is_shared;
-    acceptor->watch.on_ready = on_ready;
-    timer_init(&acceptor->pause, on_pause_over);
-    timer_init(&acceptor->end, on_end_due);
+    acceptor->watch.on_ready = acceptor_on_ready;
+    timer_init(&acceptor->pause, acceptor_on_pause_over);
+    timer_init(&acceptor->end, acceptor_on_end_due);
     enum err err = watch_start(loop, &acceptor->watch, socket->fd, EPOLLIN);
     if (err) {
         free(acceptor);
@@ -153,7 +153,7 @@ static void begin_none(int fd)
 }
 
 /* The handshakes have had their time: what waits is taken, as long as there are files. */
-static void on_end_due(struct timer *timer)
+static void acceptor_on_end_due(struct timer *timer)
 {
     struct acceptor *acceptor = CONTAINER_OF(timer, struct acceptor, end);
     struct loop *loop = stock_loop(acceptor->stock);

@@ -11,8 +11,8 @@
  * Invariant: out holds whole framed messages, but for the one whose begin the kernel has taken; it
  * is flushed at the end of each turn that added to it, or, when the kernel was full, as soon as it
  * has room. With TLS that is true of the sealed bytes in tls_wire(). Whatever calls the owner back
- * holds the link with enter() and lets go with leave(), so that link_close() inside a callback
- * frees it when the stack has unwound.
+ * holds the link with link_enter() and lets go with link_leave(), so that link_close() inside a
+ * callback frees it when the stack has unwound.
  */
 
 #include "net/link.h"
@@ -22,7 +22,7 @@
 #include "base/check.h"
 #include "net/link_inside.h"
 
-static void enter(struct link *link)
+static void link_enter(struct link *link)
 {
     link->held++;
 }
@@ -54,7 +54,7 @@ static void tell_held(struct link *link)
     link->handler->on_held(link->owner, bytes);
 }
 
-static void leave(struct link *link)
+static void link_leave(struct link *link)
 {
     if (--link->held > 0)
         return;
@@ -101,50 +101,50 @@ static void acknowledge(struct link *link)
     link->awaits_more = false;
 }
 
-static void on_turn_end(struct turn_end *end)
+static void link_on_turn_end(struct turn_end *end)
 {
     struct link *link = CONTAINER_OF(end, struct link, turn_end);
 
-    enter(link);
+    link_enter(link);
     if (link_has_waiting(link))
         link_read_on(link);
     link_flush(link);
     acknowledge(link);
-    leave(link);
+    link_leave(link);
 }
 
 /* ---------------------------------------------------------------- the stream's events */
 
-static void on_connected(void *owner)
+static void link_on_connected(void *owner)
 {
     struct link *link = owner;
 
-    enter(link);
+    link_enter(link);
     if (link->tls)
         link_begin_tls(link);
     else
         link_opened(link);
-    leave(link);
+    link_leave(link);
 }
 
-static bool may_read(void *owner)
+static bool link_may_read(void *owner)
 {
     struct link *link = owner;
     bool may = true;
 
     if (link->state != LINK_SECURING || !link->handler->may_secure)
         return true;
-    enter(link);
+    link_enter(link);
     may = link->handler->may_secure(link->owner);
-    leave(link);
+    link_leave(link);
     return may;
 }
 
-static void on_bytes(void *owner, struct span bytes)
+static void link_on_bytes(void *owner, struct span bytes)
 {
     struct link *link = owner;
 
-    enter(link);
+    link_enter(link);
     link->reads++;
     link->writes_at_read = link->writes;
     link->last_byte_at = loop_now(link->loop);
@@ -152,47 +152,47 @@ static void on_bytes(void *owner, struct span bytes)
         link_wire_in(link, bytes);
     else
         link_bytes_in(link, bytes);
-    leave(link);
+    link_leave(link);
 }
 
-static void on_writable(void *owner)
+static void link_on_writable(void *owner)
 {
     struct link *link = owner;
 
-    enter(link);
+    link_enter(link);
     link->write_blocked = false;
     link_flush(link);
-    leave(link);
+    link_leave(link);
 }
 
-static void on_peer_closed(void *owner)
+static void link_on_peer_closed(void *owner)
 {
     struct link *link = owner;
 
-    enter(link);
+    link_enter(link);
     if (link->state == LINK_SECURING)
         link_fail(link, ERR_TLS_CLOSED);
     else if (link->state == LINK_OPEN)
         link_peer_closed(link);
-    leave(link);
+    link_leave(link);
 }
 
-static void on_failed(void *owner, enum err why)
+static void link_on_failed(void *owner, enum err why)
 {
     struct link *link = owner;
 
-    enter(link);
+    link_enter(link);
     link_fail(link, why);
-    leave(link);
+    link_leave(link);
 }
 
 static const struct tcp_handler stream_handler = {
-    .on_connected = on_connected,
-    .may_read = may_read,
-    .on_bytes = on_bytes,
-    .on_writable = on_writable,
-    .on_peer_closed = on_peer_closed,
-    .on_failed = on_failed,
+    .on_connected = link_on_connected,
+    .may_read = link_may_read,
+    .on_bytes = link_on_bytes,
+    .on_writable = link_on_writable,
+    .on_peer_closed = link_on_peer_closed,
+    .on_failed = link_on_failed,
 };
 
 /* ---------------------------------------------------------------- life */
@@ -218,7 +218,7 @@ static struct link *link_new(struct loop *loop, const struct link_options *optio
     buf_init(&link->out, options->max_unsent_bytes);
     link->room_at_bytes =
         options->room_at_bytes ? options->room_at_bytes : options->max_unsent_bytes / 2;
-    turn_end_init(&link->turn_end, on_turn_end);
+    turn_end_init(&link->turn_end, link_on_turn_end);
     return link;
 }
 
@@ -256,8 +256,8 @@ enum err link_accept(struct link **out, struct loop *loop, struct tcp **tcp,
     link->state = link->tls ? LINK_SECURING : LINK_OPEN;
     tcp_start(link->tcp, &stream_handler, link);
     *out = link;
-    enter(link);
-    leave(link);
+    link_enter(link);
+    link_leave(link);
     return ERR_OK;
 }
 
@@ -281,11 +281,11 @@ void link_reset(struct link **link)
     struct link *closing = *link;
 
     *link = NULL;
-    enter(closing);
+    link_enter(closing);
     closing->state = LINK_CLOSED;
     turn_end_cancel(&closing->turn_end);
     tcp_reset(&closing->tcp);
-    leave(closing);
+    link_leave(closing);
 }
 
 void link_close(struct link **link)
@@ -293,7 +293,7 @@ void link_close(struct link **link)
     struct link *closing = *link;
 
     *link = NULL;
-    enter(closing);
+    link_enter(closing);
     /* A failure of the last try interests nobody any more. */
     if (link_is_writable(closing) && !closing->write_blocked) {
         enum err err = link_seal(closing);
@@ -307,7 +307,7 @@ void link_close(struct link **link)
     closing->state = LINK_CLOSED;
     turn_end_cancel(&closing->turn_end);
     tcp_close(&closing->tcp);
-    leave(closing);
+    link_leave(closing);
 }
 
 /* ---------------------------------------------------------------- questions */

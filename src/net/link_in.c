@@ -7,7 +7,7 @@
 #include "net/link_inside.h"
 
 /* Hands out the whole messages; stops when the owner pauses or closes. */
-static void hand_out(struct link *link, struct span *bytes)
+static void link_in_hand_out(struct link *link, struct span *bytes)
 {
     struct span message;
     enum err err = ERR_OK;
@@ -21,7 +21,7 @@ static void hand_out(struct link *link, struct span *bytes)
 
 void link_bytes_in(struct link *link, struct span bytes)
 {
-    hand_out(link, &bytes);
+    link_in_hand_out(link, &bytes);
     if (link->state == LINK_OPEN && bytes.len > 0) {
         enum err err = buf_append(&link->unread, bytes.data, bytes.len);
         if (err)
@@ -34,7 +34,7 @@ void link_read_on(struct link *link)
 {
     while (link->state == LINK_OPEN && !link->paused && buf_len(&link->unread) > 0) {
         struct span bytes = buf_span(&link->unread);
-        hand_out(link, &bytes);
+        link_in_hand_out(link, &bytes);
         buf_consume(&link->unread, buf_len(&link->unread) - bytes.len);
     }
     if (link->state != LINK_OPEN || link->paused)

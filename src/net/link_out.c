@@ -25,7 +25,7 @@ static void let_go(struct buf *buf)
         buf_deinit(buf);
 }
 
-static void tell_room(struct link *link)
+static void link_out_tell_room(struct link *link)
 {
     if (!link->was_full || link->state != LINK_OPEN || link_unsent(link) > link->room_at_bytes)
         return;
@@ -91,7 +91,7 @@ void link_flush(struct link *link)
     if (err)
         link_fail(link, err);
     else
-        tell_room(link);
+        link_out_tell_room(link);
 }
 
 static uint8_t *reserve_in_out(struct link *link, size_t len)
@@ -103,7 +103,7 @@ static uint8_t *reserve_in_out(struct link *link, size_t len)
 
 /* What came together in one turn may be more than the bound, from a peer that reads all of it: the
  * kernel is asked before a message is turned down. A failure here is told by link_flush(). */
-static uint8_t *reserve(struct link *link, size_t len)
+static uint8_t *link_out_reserve(struct link *link, size_t len)
 {
     uint8_t *room = reserve_in_out(link, len);
 
@@ -119,7 +119,7 @@ uint8_t *link_reserve(struct link *link, size_t max_len)
     MUST(max_len <= LINK_MESSAGE_MAX);
     if (link->state == LINK_FAILED)
         return NULL;
-    room = reserve(link, LINK_LENGTH_BYTES + max_len);
+    room = link_out_reserve(link, LINK_LENGTH_BYTES + max_len);
     if (!room) {
         link->was_full = true;
         return NULL;

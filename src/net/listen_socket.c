@@ -54,7 +54,7 @@ static void set_tcp_options(int fd, const struct addr *local)
         socket_set(fd, IPPROTO_TCP, TCP_MAXSEG, TCP_SEGMENT_BYTES);
 }
 
-static void set_options(const struct listen_socket *socket)
+static void listen_socket_set_options(const struct listen_socket *socket)
 {
     if (socket->type == LISTEN_UDP)
         set_udp_options(socket->fd, &socket->local);
@@ -84,7 +84,7 @@ static enum err bind_as_wished(int fd, const struct listen_wish *wish)
     return err;
 }
 
-static enum err start(struct listen_socket *socket, const struct listen_wish *wish)
+static enum err listen_socket_start(struct listen_socket *socket, const struct listen_wish *wish)
 {
     enum err err = bind_as_wished(socket->fd, wish);
 
@@ -92,7 +92,7 @@ static enum err start(struct listen_socket *socket, const struct listen_wish *wi
         err = socket_local(socket->fd, &socket->local);
     if (err)
         return err;
-    set_options(socket);
+    listen_socket_set_options(socket);
     if (wish->type == LISTEN_TCP && listen(socket->fd, BACKLOG) != 0)
         return err_from_errno(errno);
     return ERR_OK;
@@ -106,7 +106,7 @@ enum err listen_socket_open(struct listen_socket *out, const struct listen_wish 
 
     if (err)
         return err;
-    err = start(&made, wish);
+    err = listen_socket_start(&made, wish);
     if (err) {
         close(made.fd);
         return err;
@@ -158,7 +158,7 @@ static bool takes_v4_over_v6(const struct listen_socket *socket)
            (addr_is_any(&socket->local) && option_of(socket->fd, IPPROTO_IPV6, IPV6_V6ONLY) != 1);
 }
 
-static enum err complain(char why[LISTEN_SOCKET_WHY_MAX], const char *what)
+static enum err listen_socket_complain(char why[LISTEN_SOCKET_WHY_MAX], const char *what)
 {
     snprintf(why, LISTEN_SOCKET_WHY_MAX, "%s", what);
     return ERR_INVALID;
@@ -169,15 +169,16 @@ static enum err examine(struct listen_socket *socket, char why[LISTEN_SOCKET_WHY
     int type = option_of(socket->fd, SOL_SOCKET, SO_TYPE);
 
     if (type < 0)
-        return complain(why, "it is no socket");
+        return listen_socket_complain(why, "it is no socket");
     if ((type != SOCK_DGRAM && type != SOCK_STREAM) || socket_local(socket->fd, &socket->local))
-        return complain(why, "it is neither UDP nor TCP; use ListenDatagram= or ListenStream= "
-                             "with an address and a port");
+        return listen_socket_complain(
+            why, "it is neither UDP nor TCP; use ListenDatagram= or ListenStream= "
+                 "with an address and a port");
     socket->type = type == SOCK_DGRAM ? LISTEN_UDP : LISTEN_TCP;
     if (socket->type == LISTEN_TCP && option_of(socket->fd, SOL_SOCKET, SO_ACCEPTCONN) != 1)
-        return complain(why, "it does not listen; set Accept=no");
+        return listen_socket_complain(why, "it does not listen; set Accept=no");
     if (takes_v4_over_v6(socket))
-        return complain(why, "it takes IPv4 too; set BindIPv6Only=ipv6-only");
+        return listen_socket_complain(why, "it takes IPv4 too; set BindIPv6Only=ipv6-only");
     return ERR_OK;
 }
 
@@ -189,8 +190,8 @@ enum err listen_socket_adopt(struct listen_socket *out, int fd, char why[LISTEN_
     if (err)
         return err;
     if (fcntl(fd, F_SETFL, O_NONBLOCK) != 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
-        return complain(why, "it cannot be made non-blocking");
-    set_options(&given);
+        return listen_socket_complain(why, "it cannot be made non-blocking");
+    listen_socket_set_options(&given);
     *out = given;
     return ERR_OK;
 }

@@ -61,7 +61,7 @@ enum {
     DISCARD_MAX = 1024 * 1024,
 };
 
-static void on_ready(struct watch *watch, uint32_t events);
+static void tcp_on_ready(struct watch *watch, uint32_t events);
 static void on_start_failed(struct turn_end *end);
 
 static struct tcp *tcp_new(struct stock *stock, const struct addr *peer, enum tcp_state state)
@@ -72,7 +72,7 @@ static struct tcp *tcp_new(struct stock *stock, const struct addr *peer, enum tc
         return NULL;
     *tcp = (struct tcp){.stock = stock, .state = state, .peer = *peer};
     tcp->watch.fd = -1;
-    tcp->watch.on_ready = on_ready;
+    tcp->watch.on_ready = tcp_on_ready;
     turn_end_init(&tcp->start_failed, on_start_failed);
     return tcp;
 }
@@ -103,7 +103,7 @@ static void stop_finished(struct tcp *tcp)
     watch_stop(stock_loop(tcp->stock), &tcp->watch);
 }
 
-static void fail(struct tcp *tcp, enum err why)
+static void tcp_fail(struct tcp *tcp, enum err why)
 {
     stop_failed(tcp);
     tcp->handler->on_failed(tcp->owner, why);
@@ -114,7 +114,7 @@ static void on_dialed(struct tcp *tcp)
     enum err err = socket_error(tcp->watch.fd);
 
     if (err) {
-        fail(tcp, err);
+        tcp_fail(tcp, err);
         return;
     }
     tcp->state = TCP_OPEN;
@@ -136,7 +136,7 @@ static size_t read_max(const struct tcp *tcp)
     return tcp->watch.rank == WATCH_PATIENT ? NET_READ_PATIENT_MAX : NET_READ_MAX;
 }
 
-static void on_readable(struct tcp *tcp)
+static void tcp_on_readable(struct tcp *tcp)
 {
     if (tcp->handler->may_read && !tcp->handler->may_read(tcp->owner))
         return;
@@ -155,11 +155,11 @@ static void on_readable(struct tcp *tcp)
             watch_state(tcp);
         tcp->handler->on_peer_closed(tcp->owner);
     } else if (errno != EAGAIN && errno != EINTR) {
-        fail(tcp, err_from_errno(errno));
+        tcp_fail(tcp, err_from_errno(errno));
     }
 }
 
-static void on_room(struct tcp *tcp)
+static void tcp_on_room(struct tcp *tcp)
 {
     tcp->wants_room = false;
     watch_state(tcp);
@@ -170,10 +170,10 @@ static void on_room(struct tcp *tcp)
 static void on_hang_up(struct tcp *tcp)
 {
     enum err err = socket_error(tcp->watch.fd);
-    fail(tcp, err ? err : ERR_RESET);
+    tcp_fail(tcp, err ? err : ERR_RESET);
 }
 
-static void on_ready(struct watch *watch, uint32_t events)
+static void tcp_on_ready(struct watch *watch, uint32_t events)
 {
     struct tcp *tcp = CONTAINER_OF(watch, struct tcp, watch);
     bool reads = tcp->state == TCP_OPEN && !tcp->paused;
@@ -181,14 +181,14 @@ static void on_ready(struct watch *watch, uint32_t events)
     if (tcp->state == TCP_DIALING)
         on_dialed(tcp);
     else if (tcp->wants_room && (events & EPOLLOUT) && !(events & (EPOLLERR | EPOLLHUP)))
-        on_room(tcp);
+        tcp_on_room(tcp);
     else if (reads)
-        on_readable(tcp);
+        tcp_on_readable(tcp);
     else if (events & (EPOLLERR | EPOLLHUP))
         on_hang_up(tcp);
 }
 
-static void set_options(int fd, const struct tcp_options *options)
+static void tcp_set_options(int fd, const struct tcp_options *options)
 {
     socket_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     if (options->keepalive_idle_s) {
@@ -205,9 +205,9 @@ static void set_options(int fd, const struct tcp_options *options)
         socket_set(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
 }
 
-static enum err dial(struct tcp *tcp, int fd, const struct tcp_options *options)
+static enum err tcp_connect_socket(struct tcp *tcp, int fd, const struct tcp_options *options)
 {
-    set_options(fd, options);
+    tcp_set_options(fd, options);
     if (addr_family(&options->source) != 0) {
         enum err err = socket_bind_source(fd, &options->source);
         if (err)
@@ -264,7 +264,7 @@ enum err tcp_dial(struct tcp **out, struct loop *loop, const struct addr *peer,
     tcp->is_dialed = true;
     tcp->handler = handler;
     tcp->owner = owner;
-    err = dial(tcp, fd, options);
+    err = tcp_connect_socket(tcp, fd, options);
     if (err) {
         close_dialed(stock, fd);
         stock_give(stock, STOCK_TCP, tcp);

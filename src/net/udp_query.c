@@ -42,7 +42,7 @@ struct letter {
 
 /* One datagram or error an event: the callback may close the query, and what is left comes in the
  * next turn. Reading an ICMP error clears it, and the socket goes on. */
-static void on_ready(struct udp_socket *socket, void *owner)
+static void udp_query_on_ready(struct udp_socket *socket, void *owner)
 {
     struct udp_query *query = owner;
     uint8_t *buffer = stock_read_buffer(query->stock);
@@ -59,7 +59,8 @@ static void on_ready(struct udp_socket *socket, void *owner)
 static enum err send_once(struct udp_query *query, const struct addr *peer,
                           const struct addr *source, struct span datagram)
 {
-    enum err err = udp_socket_take(&query->socket, query->stock, peer, source, on_ready, query);
+    enum err err =
+        udp_socket_take(&query->socket, query->stock, peer, source, udp_query_on_ready, query);
     if (err)
         return err;
     if (send(query->socket->watch.fd, datagram.data, datagram.len, MSG_NOSIGNAL) >= 0)
@@ -71,19 +72,19 @@ static enum err send_once(struct udp_query *query, const struct addr *peer,
 
 /* Nobody can have refused a query that was never sent: the error is left of the socket's last one,
  * and the socket is gone with it. */
-static enum err start(struct udp_query *query, const struct addr *peer, const struct addr *source,
-                      struct span datagram)
+static enum err udp_query_start(struct udp_query *query, const struct addr *peer,
+                                const struct addr *source, struct span datagram)
 {
     enum err err = send_once(query, peer, source, datagram);
     return err == ERR_REFUSED ? send_once(query, peer, source, datagram) : err;
 }
 
-static bool on_turn(struct udp_waiter *waiter)
+static bool udp_query_on_turn(struct udp_waiter *waiter)
 {
     struct udp_query *query = CONTAINER_OF(waiter, struct udp_query, waiter);
     const struct letter *letter = query->letter;
-    enum err err =
-        start(query, &letter->peer, &letter->source, span_of(letter->datagram, letter->len));
+    enum err err = udp_query_start(query, &letter->peer, &letter->source,
+                                   span_of(letter->datagram, letter->len));
     if (err == ERR_NO_FILES)
         return false;
     free(query->letter);
@@ -94,15 +95,15 @@ static bool on_turn(struct udp_waiter *waiter)
 }
 
 /* Without free files, many queries share few sockets, one after the other. */
-static enum err wait(struct udp_query *query, const struct addr *peer, const struct addr *source,
-                     struct span datagram)
+static enum err udp_query_wait(struct udp_query *query, const struct addr *peer,
+                               const struct addr *source, struct span datagram)
 {
     struct letter *letter = malloc(sizeof(*letter) + datagram.len);
     if (!letter)
         return ERR_NO_MEMORY;
     *letter = (struct letter){.peer = *peer, .source = *source, .len = datagram.len};
     memcpy(letter->datagram, datagram.data, datagram.len);
-    query->waiter.on_turn = on_turn;
+    query->waiter.on_turn = udp_query_on_turn;
     enum err err = udp_socket_wait(query->stock, &query->waiter);
     if (err)
         free(letter);
@@ -122,9 +123,9 @@ enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct 
         return ERR_NO_MEMORY;
     *query = (struct udp_query){.stock = stock, .handler = handler, .owner = owner};
     list_init(&query->waiter.node);
-    enum err err = start(query, peer, source, datagram);
+    enum err err = udp_query_start(query, peer, source, datagram);
     if (err == ERR_NO_FILES)
-        err = wait(query, peer, source, datagram);
+        err = udp_query_wait(query, peer, source, datagram);
     if (err) {
         stock_give(stock, STOCK_UDP_QUERY, query);
         return err;

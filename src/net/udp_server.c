@@ -108,7 +108,7 @@ static void flush(struct udp_server *server)
     server->reply_count = 0;
 }
 
-static void on_turn_end(struct turn_end *end)
+static void udp_server_on_turn_end(struct turn_end *end)
 {
     flush(CONTAINER_OF(end, struct udp_server, turn_end));
 }
@@ -191,7 +191,7 @@ static void read_destination(struct udp_path *path, struct msghdr *header, uint1
     }
 }
 
-static void hand_out(struct udp_server *server, unsigned slot)
+static void udp_server_hand_out(struct udp_server *server, unsigned slot)
 {
     struct mmsghdr *received = &server->in.headers[slot];
     struct udp_path *path = &server->paths[slot];
@@ -211,7 +211,7 @@ static void hand_out(struct udp_server *server, unsigned slot)
 /* ---------------------------------------------------------------- arrivals */
 
 /* The kernel stamps with the system's clock. If somebody sets that clock, one age is wrong. */
-static uint64_t age_of(struct msghdr *header)
+static uint64_t udp_server_age_of(struct msghdr *header)
 {
     struct timespec came = {0}, now;
 
@@ -267,13 +267,13 @@ static void run_batch(struct udp_server *server, unsigned count)
 {
     const struct udp_server_handler *handler = server->handler;
 
-    server->age_us = server->is_stamped ? age_of(&server->in.headers[0].msg_hdr) : 0;
+    server->age_us = server->is_stamped ? udp_server_age_of(&server->in.headers[0].msg_hdr) : 0;
     server->in_batch = true;
     if (handler->on_batch_begin)
         handler->on_batch_begin(server->owner);
     for (unsigned slot = 0; slot < count; slot++) {
         if (!server->closed)
-            hand_out(server, slot);
+            udp_server_hand_out(server, slot);
         renew_slot(server, slot);
     }
     if (handler->on_batch_end)
@@ -335,7 +335,7 @@ static enum reading read_batch(struct udp_server *server, int batch)
     return count == BATCH ? READ_FULL_BATCH : READ_ALL;
 }
 
-static void on_ready(struct watch *watch, uint32_t events)
+static void udp_server_on_ready(struct watch *watch, uint32_t events)
 {
     struct udp_server *server = CONTAINER_OF(watch, struct udp_server, watch);
     enum reading reading;
@@ -360,7 +360,7 @@ static bool hear_nobody(struct udp_server *server)
 }
 
 /* A datagram that was on its way through the kernel has arrived by now. */
-static void on_end_due(struct timer *timer)
+static void udp_server_on_end_due(struct timer *timer)
 {
     struct udp_server *server = CONTAINER_OF(timer, struct udp_server, end);
     struct loop *loop = stock_loop(server->stock);
@@ -427,9 +427,9 @@ enum err udp_server_open(struct udp_server **out, struct loop *loop, struct list
     server->local = socket->local;
     server->is_shared = socket->is_shared;
     server->is_wildcard = addr_is_any(&socket->local);
-    server->watch.on_ready = on_ready;
-    turn_end_init(&server->turn_end, on_turn_end);
-    timer_init(&server->end, on_end_due);
+    server->watch.on_ready = udp_server_on_ready;
+    turn_end_init(&server->turn_end, udp_server_on_turn_end);
+    timer_init(&server->end, udp_server_on_end_due);
     prepare_batches(server);
     enum err err = watch_start(loop, &server->watch, socket->fd, EPOLLIN);
     if (err) {

@@ -50,7 +50,7 @@ struct udp_sockets {
     uint64_t *fallbacks; /* NULL unless has_ports */
 };
 
-static unsigned place_of(int family)
+static unsigned udp_sockets_place_of(int family)
 {
     return family == AF_INET6 ? FAMILY_V6 : FAMILY_V4;
 }
@@ -97,7 +97,7 @@ static struct udp_sockets *sockets_of(struct stock *stock)
 
 static struct udp_socket *take_idle(struct udp_sockets *sockets, struct stock *stock, int family)
 {
-    unsigned place = place_of(family);
+    unsigned place = udp_sockets_place_of(family);
     struct list *node = list_first(&sockets->idle[place]);
     if (!node)
         return NULL;
@@ -112,12 +112,12 @@ static struct udp_socket *take_idle(struct udp_sockets *sockets, struct stock *s
 static void drop_idle(struct udp_socket *socket)
 {
     list_remove(&socket->node);
-    sockets_of(socket->stock)->count[place_of(socket->family)]--;
+    sockets_of(socket->stock)->count[udp_sockets_place_of(socket->family)]--;
     socket_free(socket);
 }
 
 /* What came for the query before, or an ICMP error about it. */
-static void drain(struct udp_socket *socket)
+static void udp_sockets_drain(struct udp_socket *socket)
 {
     uint8_t byte;
     for (unsigned i = 0; i < DRAIN_MAX; i++)
@@ -126,7 +126,7 @@ static void drain(struct udp_socket *socket)
     drop_idle(socket);
 }
 
-static void on_ready(struct watch *watch, uint32_t events)
+static void udp_sockets_on_ready(struct watch *watch, uint32_t events)
 {
     struct udp_socket *socket = CONTAINER_OF(watch, struct udp_socket, watch);
 
@@ -134,12 +134,12 @@ static void on_ready(struct watch *watch, uint32_t events)
     if (socket->on_ready)
         socket->on_ready(socket, socket->owner);
     else
-        drain(socket);
+        udp_sockets_drain(socket);
 }
 
 /* ---- connecting ---- */
 
-static in_port_t port_of(int fd)
+static in_port_t udp_sockets_port_of(int fd)
 {
     struct addr addr = {0};
     socklen_t len = sizeof(addr);
@@ -154,9 +154,9 @@ static bool disconnect(int fd)
 
 /* Some kernels may keep the port of a disconnected socket: one port for all queries would be easy
  * to guess. The first reuses say which kind this is; no port at all is the sign. */
-static void look(struct udp_sockets *sockets, int fd)
+static void udp_sockets_look(struct udp_sockets *sockets, int fd)
 {
-    if (port_of(fd) == 0) {
+    if (udp_sockets_port_of(fd) == 0) {
         sockets->looks++;
         return;
     }
@@ -178,7 +178,7 @@ static enum err new_watched_socket(struct udp_socket **out, struct stock *stock,
     list_init(&socket->node);
     socket->stock = stock;
     socket->family = family;
-    socket->watch.on_ready = on_ready;
+    socket->watch.on_ready = udp_sockets_on_ready;
     err = watch_start(stock_loop(stock), &socket->watch, fd, EPOLLIN);
     if (err) {
         close(fd);
@@ -315,7 +315,7 @@ static enum err new_socket_or_other(struct udp_socket **out, struct udp_sockets 
                                     int family, bool is_bound)
 {
     enum err err = new_socket(out, sockets->stock, family);
-    bool uses_none = is_bound || sockets->count[place_of(family)] == 0;
+    bool uses_none = is_bound || sockets->count[udp_sockets_place_of(family)] == 0;
     while (err == ERR_NO_FILES && uses_none && udp_sockets_drop_idle(sockets->stock))
         err = new_socket(out, sockets->stock, family);
     return err;
@@ -375,13 +375,13 @@ void udp_socket_give(struct udp_socket **socket, bool healthy)
 {
     struct udp_socket *given = *socket;
     struct udp_sockets *sockets = sockets_of(given->stock);
-    unsigned place = place_of(given->family);
+    unsigned place = udp_sockets_place_of(given->family);
 
     *socket = NULL;
     bool keep = healthy && given->reusable && !sockets->is_off &&
                 sockets->count[place] < UDP_SOCKETS_IDLE_MAX && disconnect(given->watch.fd);
     if (keep && sockets->looks < LOOKS)
-        look(sockets, given->watch.fd);
+        udp_sockets_look(sockets, given->watch.fd);
     if (!keep || sockets->is_off) {
         socket_free(given);
     } else {

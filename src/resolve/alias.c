@@ -25,7 +25,7 @@ struct walk {
     struct rr dnames[ALIAS_DNAMES_MAX]; /* the first of the section, of any owner */
 };
 
-static void end(struct walk *walk, enum alias_end how)
+static void alias_end(struct walk *walk, enum alias_end how)
 {
     walk->chain->end = how;
     walk->over = true;
@@ -92,9 +92,9 @@ static void move_to(struct walk *walk, struct name target)
     chain->hops++;
     chain->name = name_copy(target, chain->wire);
     if (met)
-        end(walk, ALIAS_LOOP);
+        alias_end(walk, ALIAS_LOOP);
     else if (!route_owns(walk->zone, target))
-        end(walk, ALIAS_LEFT);
+        alias_end(walk, ALIAS_LEFT);
 }
 
 static void take_cname(struct walk *walk, const struct rr *rr)
@@ -103,11 +103,11 @@ static void take_cname(struct walk *walk, const struct rr *rr)
     uint8_t wire[NAME_WIRE_MAX];
     struct name target;
     if (!message_target(walk->message, rr, wire, &target)) {
-        end(walk, ALIAS_UNSOUND);
+        alias_end(walk, ALIAS_UNSOUND);
         return;
     }
     if (chain->hops == ALIAS_HOPS_MAX) {
-        end(walk, ALIAS_LONG);
+        alias_end(walk, ALIAS_LONG);
         return;
     }
     struct alias_hop *hop = &chain->hop[chain->hops];
@@ -123,16 +123,16 @@ static void take_dname(struct walk *walk, const struct rr *rr)
     uint8_t wire[NAME_WIRE_MAX];
     struct name target;
     if (!message_check_rr(walk->message, rr)) {
-        end(walk, ALIAS_UNSOUND);
+        alias_end(walk, ALIAS_UNSOUND);
         return;
     }
     if (!dname_target(walk->message, rr, chain->name, wire, &target)) {
         chain->dname = *rr;
-        end(walk, ALIAS_OVERFLOW);
+        alias_end(walk, ALIAS_OVERFLOW);
         return;
     }
     if (chain->hops == ALIAS_HOPS_MAX) {
-        end(walk, ALIAS_LONG);
+        alias_end(walk, ALIAS_LONG);
         return;
     }
     struct alias_hop *hop = &chain->hop[chain->hops];
@@ -151,7 +151,7 @@ static bool is_data(const struct walk *walk, const struct rr *rr)
 }
 
 /* One pass over the section; true when it took an alias and the chain is not over. */
-static bool pass(struct walk *walk)
+static bool alias_pass(struct walk *walk)
 {
     unsigned hops = walk->chain->hops;
     struct rr_iter iter = message_rrs(walk->message, SECTION_ANSWER);
@@ -159,7 +159,7 @@ static bool pass(struct walk *walk)
         if (rr.cls != walk->question->cls)
             continue;
         if (is_data(walk, &rr))
-            end(walk, ALIAS_DATA);
+            alias_end(walk, ALIAS_DATA);
         else if (rr.type == RRTYPE_CNAME && walk->follows &&
                  message_owner_is(walk->message, &rr, walk->chain->name))
             take_cname(walk, &rr);
@@ -262,7 +262,7 @@ void alias_follow(struct alias_chain *chain, const struct message *message,
     chain->is_made = false;
     chain->name = question->name;
     find_dnames(&walk);
-    while (pass(&walk) || (!walk.over && walk.follows && follow_dname(&walk)))
+    while (alias_pass(&walk) || (!walk.over && walk.follows && follow_dname(&walk)))
         ;
     if (!walk.dname_count)
         return;

@@ -45,7 +45,7 @@ void budget_unref(struct budget *budget)
         free(budget);
 }
 
-static bool is_used_up(const struct budget *budget, enum budget_kind kind)
+static bool budget_is_used_up(const struct budget *budget, enum budget_kind kind)
 {
     return budget->used[kind] == bounds[kind] ||
            (kind == BUDGET_QUERIES && budget->attempts_left == 0);
@@ -53,7 +53,7 @@ static bool is_used_up(const struct budget *budget, enum budget_kind kind)
 
 bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now)
 {
-    if (is_used_up(budget, kind)) {
+    if (budget_is_used_up(budget, kind)) {
         budget->reached |= (uint8_t)(1u << kind);
         return false;
     }
@@ -81,7 +81,7 @@ void budget_give_back(struct budget *budget, enum budget_kind kind)
 bool budget_is_drained(const struct budget *budget, uint64_t now)
 {
     for (unsigned kind = 0; kind < BUDGET_KINDS; kind++)
-        if (is_used_up(budget, kind))
+        if (budget_is_used_up(budget, kind))
             return true;
     return now >= budget->ends_at;
 }

@@ -7,8 +7,8 @@
 #include "resolve/task_cut.h"
 
 /* True: this name decides. */
-static bool look(const struct tasks *tasks, struct name name, struct delegation *out,
-                 enum cut_look *found)
+static bool cut_look_look(const struct tasks *tasks, struct name name, struct delegation *out,
+                          enum cut_look *found)
 {
     struct question question = {.name = name, .type = RRTYPE_NS, .cls = RRCLASS_IN};
     uint64_t now = loop_now(tasks->loop);
@@ -25,8 +25,8 @@ static bool look(const struct tasks *tasks, struct name name, struct delegation 
     return *found != CUT_LOOK_NONE;
 }
 
-static enum cut_look begin_above(const struct tasks *tasks, const struct zone *zone,
-                                 struct delegation *out)
+static enum cut_look cut_look_begin_above(const struct tasks *tasks, const struct zone *zone,
+                                          struct delegation *out)
 {
     if (zone->group_len > 0)
         return CUT_LOOK_ZONE;
@@ -43,9 +43,9 @@ enum cut_look cut_look(const struct tasks *tasks, const struct zone *zone, struc
     if (type == RRTYPE_DS && name.len > zone->name.len)
         name = name_parent(name);
     for (; name.len > zone->name.len; name = name_parent(name))
-        if (look(tasks, name, out, &found))
+        if (cut_look_look(tasks, name, out, &found))
             return found;
-    if (zone->group_len == 0 && look(tasks, zone->name, out, &found))
+    if (zone->group_len == 0 && cut_look_look(tasks, zone->name, out, &found))
         return found;
-    return begin_above(tasks, zone, out);
+    return cut_look_begin_above(tasks, zone, out);
 }

@@ -18,7 +18,7 @@
 
 /* ---- the value ---- */
 
-static bool put_name(struct delegation *delegation, struct name name, uint16_t *at)
+static bool delegation_put_name(struct delegation *delegation, struct name name, uint16_t *at)
 {
     if (delegation->names_len + name.len > DELEGATION_NAME_BYTES)
         return false;
@@ -38,7 +38,7 @@ void delegation_init(struct delegation *delegation, struct name zone, enum deleg
     delegation->server_count = delegation->addr_count = 0;
     delegation->minter_labels = DELEGATION_UNMINTED;
     delegation->names_len = 0;
-    MUST(put_name(delegation, zone, &at));
+    MUST(delegation_put_name(delegation, zone, &at));
     delegation->zone_len = zone.len;
 }
 
@@ -68,7 +68,8 @@ int delegation_add(struct delegation *delegation, struct name server)
     uint16_t at;
     if (known != DELEGATION_NONE)
         return known;
-    if (delegation->server_count == DELEGATION_SERVERS_MAX || !put_name(delegation, server, &at))
+    if (delegation->server_count == DELEGATION_SERVERS_MAX ||
+        !delegation_put_name(delegation, server, &at))
         return DELEGATION_NONE;
     delegation->servers[delegation->server_count] =
         (struct delegation_server){.name_at = at, .name_len = server.len};
@@ -115,7 +116,7 @@ bool delegation_add_addr(struct delegation *delegation, unsigned server, struct 
     return true;
 }
 
-static bool is_address(const struct rr *rr)
+static bool delegation_is_address(const struct rr *rr)
 {
     return rr->cls == RRCLASS_IN && ((rr->type == RRTYPE_A && rr->rdata_len == 4) ||
                                      (rr->type == RRTYPE_AAAA && rr->rdata_len == 16));
@@ -126,7 +127,7 @@ void delegation_add_answer(struct delegation *delegation, unsigned server,
 {
     struct rr_iter iter = message_rrs(message, SECTION_ANSWER);
     for (struct rr rr; message_rr_next(&iter, &rr);)
-        if (is_address(&rr))
+        if (delegation_is_address(&rr))
             (void)delegation_add_addr(delegation, server, message_rdata(message, &rr));
 }
 
@@ -214,7 +215,7 @@ static void take_glue(struct delegation *out, const struct message *message, str
     uint8_t wire[NAME_WIRE_MAX];
     struct rr_iter iter = message_rrs(message, SECTION_ADDITIONAL);
     for (struct rr rr; message_rr_next(&iter, &rr);) {
-        if (!is_address(&rr))
+        if (!delegation_is_address(&rr))
             continue;
         struct name host = message_owner(message, &rr, wire);
         int server = delegation_find(out, host);

@@ -33,7 +33,7 @@ void descent_fail(struct steps *out, uint16_t rcode, uint16_t ede)
 }
 
 /* What the codes do not say by themselves, if that is known. A server's own reason says more. */
-static enum err reason(const struct iterate_memory *memory)
+static enum err descent_reason(const struct iterate_memory *memory)
 {
     const struct exchange_failure *failed = &memory->failed;
     if (failed->full || failed->any_network || failed->is_late || memory->lacked ||
@@ -54,7 +54,7 @@ void descent_fail_unreachable(const struct strategy_view *view, struct steps *ou
     struct failure *failure = &steps_add(out, is_drained ? STEP_FAIL : STEP_ABOVE)->failure;
     *failure = failure_of_exchange(&memory->failed, memory->ede);
     if (failure->error == ERR_OK && !is_drained)
-        failure->error = reason(memory);
+        failure->error = descent_reason(memory);
     if (memory->lacked || (view->is_sub && is_drained))
         failure->cache = false;
 }
@@ -78,13 +78,13 @@ static void choose_question(const struct strategy_view *view)
     qname_min_next(&memory->min, view->question, zone, &memory->asked);
 }
 
-static bool is_configured(const struct iterate_memory *memory)
+static bool descent_is_configured(const struct iterate_memory *memory)
 {
     return memory->cut.origin == DELEGATION_CONFIGURED;
 }
 
 /* Asks the addresses from the first on. */
-static void ask_cut(const struct strategy_view *view, uint8_t first, struct steps *out)
+static void descent_ask_cut(const struct strategy_view *view, uint8_t first, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
     if (!descent_draw(view, BUDGET_QUERIES)) {
@@ -93,7 +93,7 @@ static void ask_cut(const struct strategy_view *view, uint8_t first, struct step
     }
     memory->asking = true;
     memory->addrs_asked = memory->cut.addr_count;
-    if (is_configured(memory))
+    if (descent_is_configured(memory))
         steps_add(out, STEP_ASK)->ask = (struct step_ask){
             .group = view->zone->group,
             .group_len = view->zone->group_len,
@@ -112,7 +112,7 @@ static void ask_cut(const struct strategy_view *view, uint8_t first, struct step
 void descent_ask_on(const struct strategy_view *view, struct steps *out)
 {
     choose_question(view);
-    ask_cut(view, 0, out);
+    descent_ask_cut(view, 0, out);
 }
 
 /* ---- addresses that are missing ---- */
@@ -145,7 +145,7 @@ static void go_back(const struct strategy_view *view, struct steps *out);
 static void last_hope(const struct strategy_view *view, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
-    if (!memory->took_glue && !is_configured(memory)) {
+    if (!memory->took_glue && !descent_is_configured(memory)) {
         memory->took_glue = true;
         steps_add(out, STEP_GLUE)->cut = &memory->cut;
         return;
@@ -155,7 +155,7 @@ static void last_hope(const struct strategy_view *view, struct steps *out)
         return;
     }
     memory->is_last_hope = true;
-    ask_cut(view, 0, out);
+    descent_ask_cut(view, 0, out);
 }
 
 /* A few servers at a time, and not all of a long list: a referral to many names would make one
@@ -181,7 +181,8 @@ static void look_up(const struct strategy_view *view, struct steps *out)
 
 /* ---- cuts ---- */
 
-static void begin(const struct strategy_view *view, const struct delegation *cut, struct steps *out)
+static void descent_begin(const struct strategy_view *view, const struct delegation *cut,
+                          struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
     if (memory->pending)
@@ -199,9 +200,9 @@ void descent_enter(const struct strategy_view *view, const struct delegation *cu
                    struct steps *out)
 {
     const struct iterate_memory *memory = descent_memory(view);
-    begin(view, cut, out);
-    if (is_configured(memory) || memory->cut.addr_count)
-        ask_cut(view, 0, out);
+    descent_begin(view, cut, out);
+    if (descent_is_configured(memory) || memory->cut.addr_count)
+        descent_ask_cut(view, 0, out);
     else
         look_up(view, out);
 }
@@ -224,7 +225,7 @@ void descent_enter_asked(const struct strategy_view *view, const struct delegati
                          struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
-    begin(view, cut, out);
+    descent_begin(view, cut, out);
     memory->addrs_asked = memory->cut.addr_count;
     descent_try_more(view, out);
 }
@@ -268,7 +269,7 @@ void descent_try_more(const struct strategy_view *view, struct steps *out)
 {
     const struct iterate_memory *memory = descent_memory(view);
     if (memory->cut.addr_count > memory->addrs_asked)
-        ask_cut(view, memory->addrs_asked, out);
+        descent_ask_cut(view, memory->addrs_asked, out);
     else if (!memory->pending)
         look_up(view, out);
 }

@@ -21,7 +21,7 @@
 #include "resolve/task_trace.h"
 
 /* Stops everything that could call the task back, except an exchange that lingers. */
-static void stop(struct task *task)
+static void finish_stop(struct task *task)
 {
     if (!task->lingers)
         exchange_stop(&task->exchange);
@@ -31,11 +31,11 @@ static void stop(struct task *task)
     tasks_leave_subs(task);
 }
 
-static void finish(struct task *task, enum task_state state)
+static void finish_finish(struct task *task, enum task_state state)
 {
     struct tasks *tasks = task->tasks;
     MUST(task->state == TASK_RUNNING);
-    stop(task);
+    finish_stop(task);
     task->state = state;
     if (task_is_traced(task))
         task_trace_ended(task);
@@ -49,19 +49,19 @@ void finish_answered(struct task *task, const struct answer *answer, struct answ
 {
     task->answer = *answer;
     task->owned = owned;
-    finish(task, TASK_ANSWERED);
+    finish_finish(task, TASK_ANSWERED);
 }
 
 void finish_failed(struct task *task, const struct failure *failure)
 {
     task->failure = *failure;
     task->lingers = linger_may(task);
-    finish(task, TASK_FAILED);
+    finish_finish(task, TASK_FAILED);
 }
 
 /* Waiters join no more: the task is out of the table. They may leave while others are called. */
-static void hand_out(struct task *task, const struct answer *answer,
-                     const struct tap_source *source)
+static void finish_hand_out(struct task *task, const struct answer *answer,
+                            const struct tap_source *source)
 {
     for (struct list *node; (node = list_take_first(&task->waiters));) {
         struct waiter *waiter = LIST_ITEM(node, struct waiter, node);
@@ -80,7 +80,7 @@ static bool is_local(const struct task *task)
     return may_be && tasks->local && local_names_has(tasks->local, task->question.name);
 }
 
-static bool may_store(const struct task *task)
+static bool finish_may_store(const struct task *task)
 {
     return task_is_current(task) && !is_local(task);
 }
@@ -89,13 +89,13 @@ static void hand_out_in_section(struct task *task, const struct answer *answer)
 {
     bool has_source = addr_family(&task->source.addr) != AF_UNSPEC;
     cache_read_begin();
-    hand_out(task, answer, has_source ? &task->source : NULL);
+    finish_hand_out(task, answer, has_source ? &task->source : NULL);
     cache_read_end();
 }
 
 static void store_and_hand_out(struct task *task, const struct answer *answer)
 {
-    if (answer->ttl_s && may_store(task))
+    if (answer->ttl_s && finish_may_store(task))
         cache_store(task->tasks->cache, &task->key, answer);
     hand_out_in_section(task, answer);
 }
@@ -152,7 +152,7 @@ static bool hand_out_cached(struct task *task)
     bool good = cache_find(task->tasks->cache, &task->key, loop_now(task->tasks->loop), &found) &&
                 found.kind != ANSWER_FAILURE && !found.stale_s;
     if (good)
-        hand_out(task, &found, NULL);
+        finish_hand_out(task, &found, NULL);
     cache_read_end();
     return good;
 }
@@ -187,7 +187,7 @@ static bool serve_stale(struct task *task, const struct failure *failure)
     struct answer *stale = stale_take(task, failure);
     if (!stale)
         return false;
-    if (stale->stale_s && may_store(task))
+    if (stale->stale_s && finish_may_store(task))
         cache_store(task->tasks->cache, &task->key, stale);
     cache_read_begin();
     hand_out_stale(task, stale);

@@ -6,7 +6,7 @@
 #include "dns/edns.h"
 #include "resolve/failure.h"
 
-static void on_started(const struct strategy_view *view, struct steps *out)
+static void forward_on_started(const struct strategy_view *view, struct steps *out)
 {
     view->memory->forward.ede = EDE_NONE;
     steps_add(out, STEP_ASK)->ask = (struct step_ask){
@@ -17,8 +17,8 @@ static void on_started(const struct strategy_view *view, struct steps *out)
     };
 }
 
-static void follow(const struct strategy_view *view, const struct response *response,
-                   struct steps *out)
+static void forward_follow(const struct strategy_view *view, const struct response *response,
+                           struct steps *out)
 {
     steps_add(out, STEP_KEEP);
     steps_add(out, STEP_SUBTASK)->question = (struct question){
@@ -28,8 +28,8 @@ static void follow(const struct strategy_view *view, const struct response *resp
     };
 }
 
-static void on_answered(const struct strategy_view *view, const struct response *response,
-                        struct steps *out)
+static void forward_on_answered(const struct strategy_view *view, const struct response *response,
+                                struct steps *out)
 {
     struct failure *failure;
     switch (response->kind) {
@@ -40,7 +40,7 @@ static void on_answered(const struct strategy_view *view, const struct response 
         steps_add(out, STEP_DONE);
         break;
     case RESPONSE_ALIAS:
-        follow(view, response, out);
+        forward_follow(view, response, out);
         break;
     case RESPONSE_CIRCULAR: /* the data is at fault, another server has the same */
         failure = &steps_add(out, STEP_FAIL)->failure;
@@ -63,14 +63,15 @@ static void on_answered(const struct strategy_view *view, const struct response 
     }
 }
 
-static void next(const struct strategy_view *view, const struct event *event, struct steps *out)
+static void forward_next(const struct strategy_view *view, const struct event *event,
+                         struct steps *out)
 {
     switch (event->kind) {
     case EVENT_STARTED:
-        on_started(view, out);
+        forward_on_started(view, out);
         break;
     case EVENT_ANSWERED:
-        on_answered(view, event->response, out);
+        forward_on_answered(view, event->response, out);
         break;
     case EVENT_FAILED:
         steps_add(out, STEP_ABOVE)->failure =
@@ -90,4 +91,4 @@ static void next(const struct strategy_view *view, const struct event *event, st
     }
 }
 
-const struct strategy forward_strategy = {.name = "forward", .next = next};
+const struct strategy forward_strategy = {.name = "forward", .next = forward_next};

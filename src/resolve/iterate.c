@@ -12,7 +12,7 @@
 #include "dns/rrtype.h"
 #include "resolve/descent.h"
 
-static void on_started(const struct strategy_view *view, struct steps *out)
+static void iterate_on_started(const struct strategy_view *view, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
     memory->pending = memory->absent_labels = memory->addrs_asked = 0;
@@ -93,7 +93,8 @@ static void on_referral(const struct strategy_view *view, const struct event *ev
     descent_enter(view, cut, out);
 }
 
-static void follow(const struct strategy_view *view, const struct event *event, struct steps *out)
+static void iterate_follow(const struct strategy_view *view, const struct event *event,
+                           struct steps *out)
 {
     if (!descent_draw(view, BUDGET_ALIASES)) {
         descent_fail_exhausted(view, out);
@@ -170,8 +171,8 @@ static void on_useless(const struct strategy_view *view, const struct response *
     descent_ask_on(view, out);
 }
 
-static void on_answered(const struct strategy_view *view, const struct event *event,
-                        struct steps *out)
+static void iterate_on_answered(const struct strategy_view *view, const struct event *event,
+                                struct steps *out)
 {
     const struct response *response = event->response;
     bool is_whole = qname_min_is_whole(view->question, &descent_memory(view)->asked);
@@ -187,7 +188,7 @@ static void on_answered(const struct strategy_view *view, const struct event *ev
         break;
     case RESPONSE_ALIAS:
         if (is_whole)
-            follow(view, event, out);
+            iterate_follow(view, event, out);
         else
             on_part(view, event, out);
         break;
@@ -217,8 +218,8 @@ static void on_answered(const struct strategy_view *view, const struct event *ev
 
 /* Servers that answered, but not of use, or are silent may be those that cannot bear a part of a
  * name. */
-static void on_failed(const struct strategy_view *view, const struct exchange_failure *exchange,
-                      struct steps *out)
+static void iterate_on_failed(const struct strategy_view *view,
+                              const struct exchange_failure *exchange, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
     bool is_whole = qname_min_is_whole(view->question, &memory->asked);
@@ -279,11 +280,12 @@ static void on_sub(const struct strategy_view *view, const struct event *event, 
         steps_add(out, STEP_FAIL)->failure = *event->failure;
 }
 
-static void next(const struct strategy_view *view, const struct event *event, struct steps *out)
+static void iterate_next(const struct strategy_view *view, const struct event *event,
+                         struct steps *out)
 {
     switch (event->kind) {
     case EVENT_STARTED:
-        on_started(view, out);
+        iterate_on_started(view, out);
         break;
     case EVENT_CUT:
         on_cut(view, event, out);
@@ -292,10 +294,10 @@ static void next(const struct strategy_view *view, const struct event *event, st
         descent_take_glue(view, event->delegation, out);
         break;
     case EVENT_ANSWERED:
-        on_answered(view, event, out);
+        iterate_on_answered(view, event, out);
         break;
     case EVENT_FAILED:
-        on_failed(view, event->exchange, out);
+        iterate_on_failed(view, event->exchange, out);
         break;
     case EVENT_SUB_DONE:
     case EVENT_SUB_FAILED:
@@ -309,5 +311,5 @@ static void next(const struct strategy_view *view, const struct event *event, st
     }
 }
 
-const struct strategy iterate_strategy = {.name = "iterate", .next = next};
-const struct strategy stub_strategy = {.name = "stub", .next = next};
+const struct strategy iterate_strategy = {.name = "iterate", .next = iterate_next};
+const struct strategy stub_strategy = {.name = "stub", .next = iterate_next};

@@ -45,7 +45,7 @@ static uint64_t pair_of(const struct lame *lame, struct name zone, const struct 
     return hash_bytes(folded.wire, folded.len, addr_hash_ip(ip, lame->seed));
 }
 
-static struct place *find(const struct lame *lame, uint64_t pair)
+static struct place *lame_find(const struct lame *lame, uint64_t pair)
 {
     /* The table is the caller's: the cast spares a second function for const. */
     struct place *row = (struct place *)lame->rows[pair % ROWS];
@@ -67,7 +67,7 @@ static struct place *soonest(struct lame *lame, uint64_t pair)
 void lame_note(struct lame *lame, struct name zone, const struct addr *ip, uint64_t now)
 {
     uint64_t pair = pair_of(lame, zone, ip);
-    struct place *place = find(lame, pair);
+    struct place *place = lame_find(lame, pair);
     if (!place)
         place = soonest(lame, pair);
     *place = (struct place){.pair = pair, .ends_at = now + LAME_US};
@@ -76,7 +76,7 @@ void lame_note(struct lame *lame, struct name zone, const struct addr *ip, uint6
 
 void lame_forget(struct lame *lame, struct name zone, const struct addr *ip)
 {
-    struct place *place = lame->last_at ? find(lame, pair_of(lame, zone, ip)) : NULL;
+    struct place *place = lame->last_at ? lame_find(lame, pair_of(lame, zone, ip)) : NULL;
     if (place)
         *place = (struct place){0};
 }
@@ -85,7 +85,7 @@ bool lame_is(const struct lame *lame, struct name zone, const struct addr *ip, u
 {
     if (now >= lame->last_at)
         return false;
-    const struct place *place = find(lame, pair_of(lame, zone, ip));
+    const struct place *place = lame_find(lame, pair_of(lame, zone, ip));
     return place && now < place->ends_at;
 }
 

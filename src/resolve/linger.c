@@ -18,7 +18,7 @@ bool linger_may(const struct task *task)
            !task->tasks->closing && task_is_current(task);
 }
 
-static void enter(struct task *task)
+static void linger_enter(struct task *task)
 {
     struct tasks *tasks = task->tasks;
     task->state = TASK_LINGERING;
@@ -26,7 +26,7 @@ static void enter(struct task *task)
     list_append(&tasks->lingering, &task->node);
 }
 
-static void leave(struct task *task)
+static void linger_leave(struct task *task)
 {
     MUST(task->state == TASK_LINGERING);
     list_remove(&task->node);
@@ -56,14 +56,14 @@ bool linger_begin(struct task *task)
     }
     forget_client(task);
     tasks_link(tasks, task);
-    enter(task);
+    linger_enter(task);
     return true;
 }
 
 void linger_wake(struct task *task)
 {
     struct loop *loop = task->tasks->loop;
-    leave(task);
+    linger_leave(task);
     task->state = TASK_RUNNING;
     task->events_left = TASK_EVENTS_MAX;
     task->is_late = true;
@@ -75,12 +75,12 @@ void linger_again(struct task *task)
 {
     MUST(task->state == TASK_RUNNING && list_is_empty(&task->waiters));
     timer_stop(&task->wall);
-    enter(task);
+    linger_enter(task);
 }
 
 void linger_end(struct task *task)
 {
-    leave(task);
+    linger_leave(task);
     exchange_stop(&task->exchange);
     tasks_unlink(task->tasks, task);
     tasks_give(task->tasks, task);

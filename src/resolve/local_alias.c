@@ -3,7 +3,8 @@
 /* Aliases answered here, and what they lead to: pure. */
 #include "resolve/local_alias.h"
 
-static void on_alias(const struct strategy_view *view, struct name target, struct steps *out)
+static void local_alias_on_alias(const struct strategy_view *view, struct name target,
+                                 struct steps *out)
 {
     steps_add(out, STEP_KEEP);
     steps_add(out, STEP_SUBTASK)->question = (struct question){
@@ -13,11 +14,12 @@ static void on_alias(const struct strategy_view *view, struct name target, struc
     };
 }
 
-static void next(const struct strategy_view *view, const struct event *event, struct steps *out)
+static void local_alias_next(const struct strategy_view *view, const struct event *event,
+                             struct steps *out)
 {
     switch (event->kind) {
     case EVENT_ALIAS:
-        on_alias(view, event->target, out);
+        local_alias_on_alias(view, event->target, out);
         break;
     case EVENT_SUB_DONE:
         steps_add(out, STEP_DONE);
@@ -35,4 +37,4 @@ static void next(const struct strategy_view *view, const struct event *event, st
     }
 }
 
-const struct strategy local_alias_strategy = {.name = "local alias", .next = next};
+const struct strategy local_alias_strategy = {.name = "local alias", .next = local_alias_next};

@@ -10,7 +10,8 @@
 #include "resolve/route_options.h"
 #include "upstream/upstreams.h"
 
-static bool is_among(struct upstream *const *group, size_t count, const struct upstream *upstream)
+static bool met_is_among(struct upstream *const *group, size_t count,
+                         const struct upstream *upstream)
 {
     for (size_t i = 0; i < count; i++)
         if (group[i] == upstream)
@@ -18,8 +19,9 @@ static bool is_among(struct upstream *const *group, size_t count, const struct u
     return false;
 }
 
-static struct upstream *meet(const struct recursion_options *recursion, struct upstreams *upstreams,
-                             const struct addr *ip, size_t strangers, bool *is_stranger)
+static struct upstream *met_meet(const struct recursion_options *recursion,
+                                 struct upstreams *upstreams, const struct addr *ip,
+                                 size_t strangers, bool *is_stranger)
 {
     struct route_upstream met;
     if (!recursion->meet || !recursion->meet(recursion->meet_context, ip, &met))
@@ -39,8 +41,8 @@ size_t met_hold(const struct recursion_options *recursion, struct upstreams *ups
     for (size_t i = 0; i < count && held < most; i++) {
         const struct addr *ip = &ips[(first + i) % count];
         bool is_stranger;
-        struct upstream *upstream = meet(recursion, upstreams, ip, *strangers, &is_stranger);
-        if (upstream && is_among(out, held, upstream)) {
+        struct upstream *upstream = met_meet(recursion, upstreams, ip, *strangers, &is_stranger);
+        if (upstream && met_is_among(out, held, upstream)) {
             upstreams_drop(upstream);
         } else if (upstream) {
             out[held++] = upstream;

@@ -83,25 +83,26 @@ static void set_world(struct resolver *resolver, const struct recursion_options 
         tasks->world = world;
 }
 
-static void on_turn_end(struct turn_end *end)
+static void resolver_on_turn_end(struct turn_end *end)
 {
     finish_deliver(CONTAINER_OF(end, struct tasks, deliver));
 }
 
-static void settle(struct tasks *tasks)
+static void resolver_settle(struct tasks *tasks)
 {
     upstreams_settle(tasks->upstreams, met_keeps, &tasks->recursion);
 }
 
-static bool init(struct resolver *resolver, const struct route_options *options, size_t max_tasks)
+static bool resolver_init(struct resolver *resolver, const struct route_options *options,
+                          size_t max_tasks)
 {
     struct tasks *tasks = &resolver->tasks;
-    turn_end_init(&tasks->deliver, on_turn_end);
+    turn_end_init(&tasks->deliver, resolver_on_turn_end);
     if (!tasks_init(tasks, max_tasks))
         return false;
     resolver->routes = routes_new(options, tasks->upstreams, &strategies);
     tasks->routes = resolver->routes;
-    settle(tasks);
+    resolver_settle(tasks);
     return resolver->routes != NULL;
 }
 
@@ -125,7 +126,7 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
     resolver->tasks.minimal_responses = routes->minimal_responses;
     resolver->tasks.world = NULL;
     set_world(resolver, &routes->recursion);
-    if (init(resolver, routes, max_tasks))
+    if (resolver_init(resolver, routes, max_tasks))
         return resolver;
     tasks_deinit(&resolver->tasks);
     free(resolver);
@@ -175,7 +176,7 @@ enum err resolver_reload(struct resolver *resolver, const struct route_options *
         unused = former;
     }
     routes_free(unused);
-    settle(tasks);
+    resolver_settle(tasks);
     return err;
 }
 
@@ -185,8 +186,8 @@ void resolver_network_changed(struct resolver *resolver)
     lame_clear(resolver->tasks.lame);
 }
 
-static inline void make_key(const struct resolver *resolver, struct cache_key *key,
-                            const struct question *question, uint8_t flags)
+static inline void resolver_make_key(const struct resolver *resolver, struct cache_key *key,
+                                     const struct question *question, uint8_t flags)
 {
     cache_key_init(key, resolver->tasks.cache, question, flags, 0);
 }
@@ -199,7 +200,7 @@ static __attribute__((noinline)) void make_key_unchecked(const struct resolver *
                                                          uint8_t flags)
 {
     bool may_differ = routes_have_forward(resolver->routes);
-    make_key(resolver, key, question, flags | (may_differ ? CACHE_KEY_CD : 0));
+    resolver_make_key(resolver, key, question, flags | (may_differ ? CACHE_KEY_CD : 0));
 }
 
 void resolver_key(const struct resolver *resolver, struct cache_key *key,
@@ -209,7 +210,7 @@ void resolver_key(const struct resolver *resolver, struct cache_key *key,
     if (checking_disabled)
         make_key_unchecked(resolver, key, question, flags);
     else
-        make_key(resolver, key, question, flags);
+        resolver_make_key(resolver, key, question, flags);
 }
 
 void resolver_prefetch(const struct resolver *resolver, const struct cache_key *key)
@@ -309,8 +310,9 @@ static enum resolver_result ask_alias(struct resolver *resolver, const struct ca
     return task_join_alias(tasks, key, &head, result.target, waiter, trace);
 }
 
-static enum resolver_result ask(struct resolver *resolver, const struct cache_key *key,
-                                struct waiter *waiter, struct trace *trace)
+static enum resolver_result resolver_ask_traced(struct resolver *resolver,
+                                                const struct cache_key *key, struct waiter *waiter,
+                                                struct trace *trace)
 {
     struct stats *stats = resolver->tasks.stats;
     bool is_alias = resolver->has_alias && resolver->alias_hash == key->hash;
@@ -326,7 +328,7 @@ static enum resolver_result ask(struct resolver *resolver, const struct cache_ke
 enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_key *key,
                                   struct waiter *waiter)
 {
-    return ask(resolver, key, waiter, NULL);
+    return resolver_ask_traced(resolver, key, waiter, NULL);
 }
 
 /* ---- for who watches ---- */
@@ -357,7 +359,7 @@ bool resolver_trace_find(struct resolver *resolver, const struct cache_key *key,
 enum resolver_result resolver_trace_ask(struct resolver *resolver, const struct cache_key *key,
                                         struct trace *trace, struct waiter *waiter)
 {
-    return ask(resolver, key, waiter, trace);
+    return resolver_ask_traced(resolver, key, waiter, trace);
 }
 
 /* ---- */

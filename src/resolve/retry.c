@@ -7,7 +7,7 @@
 #include "cache/cache.h"
 #include "loop/loop.h"
 
-static void on_due(struct timer *timer)
+static void retry_on_due(struct timer *timer)
 {
     struct retries *retries = CONTAINER_OF(timer, struct retries, timer);
     uint64_t now = loop_now(retries->loop);
@@ -27,7 +27,7 @@ void retries_init(struct retries *retries, struct loop *loop, struct cache *cach
     retries->loop = loop;
     retries->cache = cache;
     retries->first = retries->count = 0;
-    timer_init(&retries->timer, on_due);
+    timer_init(&retries->timer, retry_on_due);
 }
 
 void retries_deinit(struct retries *retries)

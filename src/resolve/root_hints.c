@@ -28,7 +28,8 @@ static const struct {
     {'m', "202.12.27.33", "2001:dc3::35"},
 };
 
-static void add_text(struct delegation *out, unsigned server, int family, const char *text)
+static void root_hints_add_text(struct delegation *out, unsigned server, int family,
+                                const char *text)
 {
     uint8_t bytes[16];
     MUST(inet_pton(family, text, bytes) == 1);
@@ -46,8 +47,8 @@ void root_hints_builtin(struct delegation *out)
         MUST(name_parse(&name, wire, text, strlen(text)) == ERR_OK);
         int server = delegation_add(out, name);
         MUST(server != DELEGATION_NONE);
-        add_text(out, (unsigned)server, AF_INET, builtin[i].ipv4);
-        add_text(out, (unsigned)server, AF_INET6, builtin[i].ipv6);
+        root_hints_add_text(out, (unsigned)server, AF_INET, builtin[i].ipv4);
+        root_hints_add_text(out, (unsigned)server, AF_INET6, builtin[i].ipv6);
     }
 }
 
@@ -99,7 +100,8 @@ static bool take_addr(struct delegation *out, const struct message *message, con
     return true;
 }
 
-static enum err tell(struct root_hints_problem *problem, size_t line, const char *sentence)
+static enum err root_hints_tell(struct root_hints_problem *problem, size_t line,
+                                const char *sentence)
 {
     *problem = (struct root_hints_problem){.line = line, .sentence = sentence};
     return ERR_INVALID;
@@ -120,13 +122,13 @@ enum err root_hints_parse(struct delegation *out, struct span text,
     if (err == ERR_NO_MEMORY)
         return err;
     if (err != ERR_OK)
-        return tell(problem, line,
-                    "is no record of a zone file, such as \". 3600000 NS a.example.\"");
+        return root_hints_tell(problem, line,
+                               "is no record of a zone file, such as \". 3600000 NS a.example.\"");
     if (!out->server_count)
-        return tell(problem, 0,
-                    "has no NS record of the root, such as \". 3600000 NS a.example.\"");
+        return root_hints_tell(problem, 0,
+                               "has no NS record of the root, such as \". 3600000 NS a.example.\"");
     if (!out->addr_count)
-        return tell(problem, 0,
-                    "has no address (A, AAAA) of a server that an NS record of the root names");
+        return root_hints_tell(
+            problem, 0, "has no address (A, AAAA) of a server that an NS record of the root names");
     return ERR_OK;
 }

@@ -51,7 +51,7 @@ static bool has_count(const struct routes *routes, unsigned labels)
 }
 
 /* The slot of the zone with exactly this name, or the free one where it would be. */
-static uint32_t *find_slot(const struct routes *routes, struct name name)
+static uint32_t *route_find_slot(const struct routes *routes, struct name name)
 {
     uint32_t at = (uint32_t)hash_bytes(name.wire, name.len, routes->seed);
     for (;; at++) {
@@ -73,7 +73,7 @@ static struct zone *find_named(const struct routes *routes, struct name name, un
             continue;
         unsigned start = starts[labels - count];
         struct name suffix = {name.wire + start, (uint8_t)(name.len - start)};
-        uint32_t slot = *find_slot(routes, suffix);
+        uint32_t slot = *route_find_slot(routes, suffix);
         if (slot)
             return &routes->zones[slot - 1];
     }
@@ -153,7 +153,7 @@ static void index_zone(struct routes *routes, uint32_t index)
             routes->root = zone;
         return;
     }
-    uint32_t *slot = find_slot(routes, zone->name);
+    uint32_t *slot = route_find_slot(routes, zone->name);
     if (!*slot)
         *slot = index + 1;
     mark_count(routes, name_label_count(zone->name));
@@ -223,8 +223,8 @@ static void add_aboves(struct routes *routes, const struct route_options *option
             add_above(routes, &routes->zones[i], free_place++, iterate);
 }
 
-static bool fill(struct routes *routes, const struct route_options *options,
-                 struct upstreams *upstreams, const struct route_strategies *strategies)
+static bool route_fill(struct routes *routes, const struct route_options *options,
+                       struct upstreams *upstreams, const struct route_strategies *strategies)
 {
     uint8_t *name = routes->names;
     for (size_t i = 0; i < options->zone_count; i++) {
@@ -283,7 +283,7 @@ struct routes *routes_new(const struct route_options *options, struct upstreams 
         return NULL;
     routes->seed = rand_u64();
     routes->holds = 1;
-    if (allocate(routes, options) && fill(routes, options, upstreams, strategies))
+    if (allocate(routes, options) && route_fill(routes, options, upstreams, strategies))
         return routes;
     routes_free(routes);
     return NULL;
@@ -291,7 +291,7 @@ struct routes *routes_new(const struct route_options *options, struct upstreams 
 
 /* ---- ends ---- */
 
-static void drop(struct routes *routes)
+static void routes_drop(struct routes *routes)
 {
     MUST(routes->holds > 0);
     if (--routes->holds > 0)
@@ -311,7 +311,7 @@ void routes_free(struct routes *routes)
         return;
     for (size_t i = 0; i < routes->upstream_count; i++)
         upstreams_unwant(routes->upstreams[i]);
-    drop(routes);
+    routes_drop(routes);
 }
 
 void route_hold(const struct zone *zone)
@@ -323,5 +323,5 @@ void route_hold(const struct zone *zone)
 void route_drop(const struct zone *zone)
 {
     if (zone->routes)
-        drop(zone->routes);
+        routes_drop(zone->routes);
 }

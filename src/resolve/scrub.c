@@ -35,14 +35,15 @@ struct scrubbing {
     struct rr targets[SCRUB_TARGETS_MAX]; /* kept records that name hosts */
 };
 
-static uint32_t clamp(const struct scrubbing *work, enum answer_kind kind, uint32_t ttl)
+static uint32_t scrub_clamp(const struct scrubbing *work, enum answer_kind kind, uint32_t ttl)
 {
     return cache_ttl(work->rules->cache, kind, ttl);
 }
 
-static void keep(struct scrubbing *work, const struct rr *rr, enum answer_kind kind, uint32_t ttl)
+static void scrub_keep(struct scrubbing *work, const struct rr *rr, enum answer_kind kind,
+                       uint32_t ttl)
 {
-    compose_copy(&work->compose, &work->copy, rr, clamp(work, kind, ttl));
+    compose_copy(&work->compose, &work->copy, rr, scrub_clamp(work, kind, ttl));
 }
 
 static uint16_t covered_type(const struct message *message, const struct rr *rr)
@@ -81,14 +82,14 @@ static void keep_sigs(struct scrubbing *work, struct name owner, uint16_t type)
     struct rr_iter iter = message_rrs(work->message, SECTION_ANSWER);
     for (struct rr rr; message_rr_next(&iter, &rr);)
         if (is_sig_of(work, &rr, type) && message_owner_is(work->message, &rr, owner))
-            keep(work, &rr, ANSWER_POSITIVE, rr.ttl);
+            scrub_keep(work, &rr, ANSWER_POSITIVE, rr.ttl);
 }
 
 static void keep_dname(struct scrubbing *work, const struct rr *dname)
 {
     uint8_t wire[NAME_WIRE_MAX];
     uint16_t first = work->compose.ttl_count;
-    keep(work, dname, ANSWER_POSITIVE, dname->ttl);
+    scrub_keep(work, dname, ANSWER_POSITIVE, dname->ttl);
     keep_sigs(work, message_owner(work->message, dname, wire), RRTYPE_DNAME);
     compose_level_ttls(&work->compose, first);
 }
@@ -98,10 +99,10 @@ static void keep_cname(struct scrubbing *work, const struct alias_hop *hop, stru
 {
     uint16_t first = work->compose.ttl_count;
     if (hop->has_cname)
-        keep(work, &hop->cname, ANSWER_POSITIVE, hop->cname.ttl);
+        scrub_keep(work, &hop->cname, ANSWER_POSITIVE, hop->cname.ttl);
     else
         compose_cname(&work->compose, owner, work->question->cls,
-                      clamp(work, ANSWER_POSITIVE, hop->dname.ttl), target);
+                      scrub_clamp(work, ANSWER_POSITIVE, hop->dname.ttl), target);
     keep_sigs(work, owner, RRTYPE_CNAME);
     compose_level_ttls(&work->compose, first);
 }
@@ -131,7 +132,7 @@ static void keep_chain(struct scrubbing *work)
     }
 }
 
-static bool is_wanted(const struct scrubbing *work, const struct rr *rr)
+static bool scrub_is_wanted(const struct scrubbing *work, const struct rr *rr)
 {
     uint16_t type = work->question->type;
     if (!has_class(work, rr) || rrtype_is_meta(rr->type))
@@ -168,7 +169,7 @@ static bool find_refused(struct scrubbing *work)
     work->emptied = true;
     struct rr_iter iter = message_rrs(work->message, SECTION_ANSWER);
     for (struct rr rr; message_rr_next(&iter, &rr);) {
-        if (!is_wanted(work, &rr) || rr.type == RRTYPE_RRSIG)
+        if (!scrub_is_wanted(work, &rr) || rr.type == RRTYPE_RRSIG)
             continue;
         if (private_addrs_refuse_rr(private, work->message, &rr)) {
             work->refused_ttl = any ? MIN(work->refused_ttl, rr.ttl) : rr.ttl;
@@ -196,11 +197,11 @@ static void keep_data(struct scrubbing *work)
     uint16_t first = work->compose.ttl_count;
     struct rr_iter iter = message_rrs(work->message, work->response->data);
     for (struct rr rr; message_rr_next(&iter, &rr);) {
-        if (!is_wanted(work, &rr) || is_repeated(work, &rr, seen, count))
+        if (!scrub_is_wanted(work, &rr) || is_repeated(work, &rr, seen, count))
             continue;
         if (any_refused && is_refused(work, &rr))
             continue;
-        keep(work, &rr, ANSWER_POSITIVE, rr.ttl);
+        scrub_keep(work, &rr, ANSWER_POSITIVE, rr.ttl);
         note_target(work, &rr);
         if (count < SCRUB_UNIQUE_MAX)
             seen[count++] = rr;
@@ -240,9 +241,9 @@ static void keep_negative(struct scrubbing *work, const struct rr *rr)
     bool is_soa = rr->rdata_offset == response->soa.rdata_offset;
     bool is_soa_sig = is_sig_of(work, rr, RRTYPE_SOA);
     if (is_soa)
-        keep(work, rr, work->kind, response->soa_ttl);
+        scrub_keep(work, rr, work->kind, response->soa_ttl);
     else if (is_soa_sig && is_above_end(work, rr) && is_owned_by_zone(work, rr))
-        keep(work, rr, work->kind, response->soa_ttl);
+        scrub_keep(work, rr, work->kind, response->soa_ttl);
 }
 
 /* With DO: they show an absence, or that a wildcard may stand for the name (RFC 4035 section
@@ -254,7 +255,7 @@ static bool keep_proof(struct scrubbing *work, const struct rr *rr)
     uint16_t type = rr->type == RRTYPE_RRSIG ? covered_type(work->message, rr) : rr->type;
     if (!is_proof(type) || !is_owned_by_zone(work, rr))
         return false;
-    keep(work, rr, work->kind, rr->ttl);
+    scrub_keep(work, rr, work->kind, rr->ttl);
     return true;
 }
 
@@ -264,7 +265,7 @@ static void keep_ns(struct scrubbing *work, const struct rr *rr)
         return;
     if (!is_above_end(work, rr) || !is_owned_by_zone(work, rr))
         return;
-    keep(work, rr, ANSWER_POSITIVE, rr->ttl);
+    scrub_keep(work, rr, ANSWER_POSITIVE, rr->ttl);
     if (rr->type == RRTYPE_NS)
         note_target(work, rr);
 }
@@ -301,7 +302,7 @@ static bool is_pointed_to(const struct scrubbing *work, struct name host)
     return false;
 }
 
-static bool is_address(const struct scrubbing *work, const struct rr *rr)
+static bool scrub_is_address(const struct scrubbing *work, const struct rr *rr)
 {
     return rr->type == RRTYPE_A || rr->type == RRTYPE_AAAA || is_sig_of(work, rr, RRTYPE_A) ||
            is_sig_of(work, rr, RRTYPE_AAAA);
@@ -323,21 +324,21 @@ static void keep_additional(struct scrubbing *work)
     uint16_t first = work->compose.ttl_count;
     struct rr_iter iter = message_rrs(work->message, SECTION_ADDITIONAL);
     for (struct rr rr; message_rr_next(&iter, &rr);) {
-        if (!has_class(work, &rr) || !is_address(work, &rr) ||
+        if (!has_class(work, &rr) || !scrub_is_address(work, &rr) ||
             private_addrs_refuse_rr(&work->rules->private, work->message, &rr))
             continue;
         uint8_t wire[NAME_WIRE_MAX];
         struct name host = message_owner(work->message, &rr, wire);
         if (route_owns(work->rules->zone, host) && is_pointed_to(work, host) &&
             !is_in_answer(work, &rr, host))
-            keep(work, &rr, ANSWER_POSITIVE, rr.ttl);
+            scrub_keep(work, &rr, ANSWER_POSITIVE, rr.ttl);
     }
     compose_level_ttls(&work->compose, first);
 }
 
 /* ---- the whole ---- */
 
-static enum answer_kind kind_of(enum response_kind kind)
+static enum answer_kind scrub_kind_of(enum response_kind kind)
 {
     switch (kind) {
     case RESPONSE_NODATA:
@@ -373,12 +374,12 @@ static uint32_t lifetime_of(const struct scrubbing *work, const struct answer *a
     if (!may_be_cached(work))
         return 0;
     if (work->emptied) {
-        uint32_t ttl = clamp(work, ANSWER_NODATA, work->refused_ttl);
+        uint32_t ttl = scrub_clamp(work, ANSWER_NODATA, work->refused_ttl);
         return answer->ttl_count ? MIN(answer->ttl_s, ttl) : ttl;
     }
     if (!work->response->soa_is_above)
         return answer->ttl_s;
-    uint32_t ttl = clamp(work, work->kind, work->response->soa_ttl);
+    uint32_t ttl = scrub_clamp(work, work->kind, work->response->soa_ttl);
     return answer->ttl_count ? MIN(answer->ttl_s, ttl) : ttl;
 }
 
@@ -405,7 +406,7 @@ bool scrub(struct answer *out, struct compose_space *space, const struct message
     work.question = question;
     work.response = response;
     work.rules = rules;
-    work.kind = kind_of(response->kind);
+    work.kind = scrub_kind_of(response->kind);
     work.full = !rules->minimal_responses && has_company(response);
     work.hosts = work.full || is_about_servers(question, response);
     work.target_count = 0;

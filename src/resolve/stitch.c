@@ -31,7 +31,7 @@ static uint32_t aged(uint32_t ttl, uint32_t age_s)
     return ttl > age_s ? ttl - age_s : 0;
 }
 
-static void append(struct compose *compose, const struct part *part, enum section section)
+static void stitch_append(struct compose *compose, const struct part *part, enum section section)
 {
     struct copy copy;
     copy_init(&copy, &compose->build, &part->message);
@@ -64,8 +64,8 @@ bool stitch(struct answer *out, struct compose_space *space, const struct questi
     compose_begin(&compose, space, question, ad | rcode);
     for (enum section section = SECTION_ANSWER; section < SECTION_COUNT; section++) {
         build_section(&compose.build, section);
-        append(&compose, &parts[0], section);
-        append(&compose, &parts[1], section);
+        stitch_append(&compose, &parts[0], section);
+        stitch_append(&compose, &parts[1], section);
     }
     if (!compose_end(&compose, out))
         return false;

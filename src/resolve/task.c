@@ -15,7 +15,7 @@
 #include "resolve/task_inside.h"
 #include "resolve/task_trace.h"
 
-static void on_due(struct timer *timer)
+static void task_on_due(struct timer *timer)
 {
     struct task *task = CONTAINER_OF(timer, struct task, wait);
     struct tasks *tasks = task->tasks;
@@ -36,7 +36,7 @@ static void on_due(struct timer *timer)
 
 /* The upstreams had their chance: clients get what is stale, if there is something, and the task
  * goes on for the next. */
-static void on_late(struct task *task)
+static void task_on_late(struct task *task)
 {
     struct tasks *tasks = task->tasks;
     task->is_late = true;
@@ -46,12 +46,12 @@ static void on_late(struct task *task)
 
 /* Exchanges end by themselves, but a chain of aliases may need many, one after the other. What it
  * waits for goes on: the cache gains for who asks again. */
-static void on_wall(struct timer *timer)
+static void task_on_wall(struct timer *timer)
 {
     struct task *task = CONTAINER_OF(timer, struct task, wall);
     struct tasks *tasks = task->tasks;
     if (!task->is_late) {
-        on_late(task);
+        task_on_late(task);
         return;
     }
     task_fail(task, stat_failures_unreachable, EDE_NO_REACHABLE_AUTHORITY, true);
@@ -75,8 +75,8 @@ static struct task *take_in(struct tasks *tasks, const struct cache_key *key,
     route_hold(zone);
     task->source.addr.sa.sa_family = AF_UNSPEC;
     task->depth = (uint8_t)depth;
-    timer_init(&task->wait, on_due);
-    timer_init(&task->wall, on_wall);
+    timer_init(&task->wait, task_on_due);
+    timer_init(&task->wall, task_on_wall);
     exchange_init(&task->exchange, tasks->upstreams, &task_exchange_handler, task);
     return task;
 }

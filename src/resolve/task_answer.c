@@ -53,7 +53,7 @@ static const struct answer *vet(struct task *task, struct response *response, st
     return NULL;
 }
 
-static enum exchange_verdict on_answer(void *owner, const struct exchange_answer *from)
+static enum exchange_verdict task_answer_on_answer(void *owner, const struct exchange_answer *from)
 {
     struct task *task = owner;
     struct tasks *tasks = task->tasks;
@@ -94,7 +94,7 @@ static enum exchange_verdict on_answer(void *owner, const struct exchange_answer
     return at_hand.another ? EXCHANGE_ANOTHER : EXCHANGE_TAKEN;
 }
 
-static void on_failed(void *owner, const struct exchange_failure *failure)
+static void task_answer_on_failed(void *owner, const struct exchange_failure *failure)
 {
     struct task *task = owner;
     struct tasks *tasks = task->tasks;
@@ -109,14 +109,14 @@ static void on_failed(void *owner, const struct exchange_failure *failure)
     finish_deliver(tasks);
 }
 
-static void on_quiet(void *owner)
+static void task_answer_on_quiet(void *owner)
 {
     struct task *task = owner;
     if (task->state == TASK_LINGERING)
         linger_end(task);
 }
 
-static void on_lost(void *owner, const struct exchange_loss *loss)
+static void task_answer_on_lost(void *owner, const struct exchange_loss *loss)
 {
     const struct task *task = owner;
     if (task_is_traced(task))
@@ -124,9 +124,9 @@ static void on_lost(void *owner, const struct exchange_loss *loss)
 }
 
 const struct exchange_handler task_exchange_handler = {
-    .on_answer = on_answer,
-    .on_failed = on_failed,
-    .on_lost = on_lost,
-    .on_quiet = on_quiet,
+    .on_answer = task_answer_on_answer,
+    .on_failed = task_answer_on_failed,
+    .on_lost = task_answer_on_lost,
+    .on_quiet = task_answer_on_quiet,
     .lingers = true,
 };

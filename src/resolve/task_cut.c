@@ -36,7 +36,7 @@ static void cut_key(const struct task *task, struct name name, struct cache_key 
     cache_key_init(key, task->tasks->cache, &question, 0, (uint8_t)view_of(task, name));
 }
 
-static bool is_configured(const struct task *task)
+static bool task_cut_is_configured(const struct task *task)
 {
     return task->zone->group_len > 0;
 }
@@ -164,7 +164,7 @@ static bool is_too_old(const struct task *task, const struct answer *found)
 
 /* An entry without proofs is of no use to a task that wants them, and an NXDOMAIN is of none where
  * a name below is known to exist. True: it is found. */
-static bool look(struct climb *climb, struct name name)
+static bool task_cut_look(struct climb *climb, struct name name)
 {
     struct task *task = climb->task;
     struct task_cut_found *out = climb->out;
@@ -191,19 +191,19 @@ static bool climb_up(struct climb *climb, struct name name)
     bool is_found = false;
     cache_read_begin();
     for (; !is_found && name.len > zone.len; name = name_parent(name))
-        is_found = look(climb, name);
-    if (!is_found && !is_configured(climb->task))
-        is_found = look(climb, zone);
+        is_found = task_cut_look(climb, name);
+    if (!is_found && !task_cut_is_configured(climb->task))
+        is_found = task_cut_look(climb, zone);
     cache_read_end();
     return is_found;
 }
 
 /* Where nothing is known. */
-static void begin_above(const struct task *task, struct task_cut_found *out)
+static void task_cut_begin_above(const struct task *task, struct task_cut_found *out)
 {
     const struct iterate_world *world = task->tasks->world;
     out->is_cut = true;
-    if (is_configured(task))
+    if (task_cut_is_configured(task))
         delegation_init(out->cut, task->zone->name, DELEGATION_CONFIGURED, UINT64_MAX);
     else if (world)
         *out->cut = world->hints;
@@ -217,7 +217,7 @@ void task_cut_find(struct task *task, struct name name, struct task_cut_found *o
     out->is_cut = out->is_absent = false;
     out->passed = 0;
     if (!climb_up(&climb, name))
-        begin_above(task, out);
+        task_cut_begin_above(task, out);
     if (out->is_cut && climb.passed &&
         climb.passed_zone == name_label_count(delegation_zone(out->cut)))
         out->passed = (uint8_t)climb.passed;
@@ -235,7 +235,7 @@ static bool knows_glue(struct task *task, struct name name, struct delegation *c
 }
 
 /* Of the closest cut with any. */
-static void find_glue(struct task *task, struct delegation *cut, unsigned server)
+static void task_cut_find_glue(struct task *task, struct delegation *cut, unsigned server)
 {
     struct name name = delegation_server(cut, server);
     while (!knows_glue(task, name, cut, server) && !name_is_root(name))
@@ -246,7 +246,7 @@ void task_cut_add_glue(struct task *task, struct delegation *cut)
 {
     cache_read_begin();
     for (unsigned i = 0; i < cut->server_count; i++)
-        find_glue(task, cut, i);
+        task_cut_find_glue(task, cut, i);
     cache_read_end();
 }
 

@@ -16,7 +16,7 @@ static uint64_t mark_of(const struct tasks *tasks, struct name zone, const struc
     return (name_hash(part->name, seed + zone.len) ^ part->type) | 1;
 }
 
-static struct task **place_of(struct tasks *tasks, uint64_t mark)
+static struct task **task_follow_place_of(struct tasks *tasks, uint64_t mark)
 {
     return &tasks->leaders[mark >> 32 & (TASK_LEADERS - 1)];
 }
@@ -25,7 +25,7 @@ bool task_follow(struct task *task, struct name zone, const struct question *par
 {
     struct tasks *tasks = task->tasks;
     uint64_t now = loop_now(tasks->loop), mark = mark_of(tasks, zone, part);
-    struct task *leader = *place_of(tasks, mark);
+    struct task *leader = *task_follow_place_of(tasks, mark);
     if (!leader || leader->leads != mark || leader == task || task->followed == mark)
         return false;
     task->followed = mark;
@@ -37,7 +37,7 @@ bool task_follow(struct task *task, struct name zone, const struct question *par
 void task_lead(struct task *task, struct name zone, const struct question *part)
 {
     uint64_t mark = mark_of(task->tasks, zone, part);
-    struct task **place = place_of(task->tasks, mark);
+    struct task **place = task_follow_place_of(task->tasks, mark);
     MUST(!task->leads);
     if (*place)
         return;
@@ -50,7 +50,7 @@ void task_lead_end(struct task *task)
     struct tasks *tasks = task->tasks;
     if (!task->leads)
         return;
-    *place_of(tasks, task->leads) = NULL;
+    *task_follow_place_of(tasks, task->leads) = NULL;
     task->leads = 0;
     for (struct list *node; (node = list_take_first(&task->followers));) {
         struct task *follower = LIST_ITEM(node, struct task, follows);

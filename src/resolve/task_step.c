@@ -83,7 +83,7 @@ static void add_wishes(const struct task *task, struct exchange_question *questi
     question->rests_the_dead = true;
 }
 
-static void ask(struct task *task, const struct step_ask *ask)
+static void task_step_ask(struct task *task, const struct step_ask *ask)
 {
     exchange_stop(&task->exchange); /* it may be the one whose answer is being judged */
     task->asked_zone = task->zone->name;
@@ -96,7 +96,7 @@ static void ask(struct task *task, const struct step_ask *ask)
 
 /* Where nobody may be asked it is over as soon as the stack is: the strategy may have more steps
  * under way. */
-static void ask_cut(struct task *task, const struct step_ask_cut *ask)
+static void task_step_ask_cut(struct task *task, const struct step_ask_cut *ask)
 {
     struct loop *loop = task->tasks->loop;
     struct exchange_question question =
@@ -145,14 +145,14 @@ static void find_hints(struct task *task)
     task_feed_event(task, &event, NULL);
 }
 
-static void find_glue(struct task *task, const struct delegation *cut)
+static void task_step_find_glue(struct task *task, const struct delegation *cut)
 {
     struct delegation found = *cut;
     task_cut_add_glue(task, &found);
     task_feed_event(task, &(struct event){.kind = EVENT_GLUE, .delegation = &found}, NULL);
 }
 
-static void keep(struct task *task, const struct answer *answer)
+static void task_step_keep(struct task *task, const struct answer *answer)
 {
     MUST(answer && !task->head);
     task->head = compose_dup(answer);
@@ -178,7 +178,7 @@ static void end_stitched(struct task *task, const struct answer *tail)
 
 /* An answer of an event other than ANSWERED is borrowed from a cache or another task: it is copied,
  * as it is delivered later. */
-static void end(struct task *task, const struct at_hand *at_hand)
+static void task_step_end(struct task *task, const struct at_hand *at_hand)
 {
     MUST(at_hand->answer);
     if (task->head) {
@@ -225,18 +225,18 @@ static void go_above(struct task *task, const struct failure *failure,
     task_feed_event(task, &(struct event){.kind = EVENT_STARTED}, NULL);
 }
 
-static void act(struct task *task, const struct step *step, struct at_hand *at_hand)
+static void task_step_act(struct task *task, const struct step *step, struct at_hand *at_hand)
 {
     switch (step->kind) {
     case STEP_ASK:
-        ask(task, &step->ask);
+        task_step_ask(task, &step->ask);
         break;
     case STEP_ANOTHER:
         MUST(at_hand->event->kind == EVENT_ANSWERED);
         at_hand->another = true;
         break;
     case STEP_KEEP:
-        keep(task, at_hand->answer);
+        task_step_keep(task, at_hand->answer);
         break;
     case STEP_SUBTASK:
         task_sub_start(task, &step->question, step->tag);
@@ -248,10 +248,10 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
         find_hints(task);
         break;
     case STEP_GLUE:
-        find_glue(task, step->cut);
+        task_step_find_glue(task, step->cut);
         break;
     case STEP_ASK_CUT:
-        ask_cut(task, &step->ask_cut);
+        task_step_ask_cut(task, &step->ask_cut);
         break;
     case STEP_LEARN:
         MUST(at_hand->event->delegation);
@@ -272,7 +272,7 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
         timer_start(task->tasks->loop, &task->wait, step->until);
         break;
     case STEP_DONE:
-        end(task, at_hand);
+        task_step_end(task, at_hand);
         break;
     case STEP_FAIL:
         count_failed(task->tasks->stats, at_hand->event);
@@ -307,5 +307,5 @@ void task_feed(struct task *task, struct at_hand *at_hand)
     };
     task->zone->strategy->next(&view, at_hand->event, &steps);
     for (size_t i = 0; i < steps.count && task->state == TASK_RUNNING; i++)
-        act(task, &steps.at[i], at_hand);
+        task_step_act(task, &steps.at[i], at_hand);
 }

@@ -6,12 +6,12 @@
 #include "dns/edns.h"
 #include "resolve/task_cut.h"
 
-static struct trace_step *add(const struct task *task, enum trace_kind kind)
+static struct trace_step *task_trace_add(const struct task *task, enum trace_kind kind)
 {
     return trace_add(task->trace, kind, task->depth, loop_now(task->tasks->loop));
 }
 
-static struct trace_name keep(const struct task *task, struct name name)
+static struct trace_name task_trace_keep(const struct task *task, struct name name)
 {
     return name.len ? trace_keep(task->trace, name) : (struct trace_name){0};
 }
@@ -30,11 +30,11 @@ void trace_say(struct trace *trace, enum trace_kind kind, unsigned depth,
 
 void task_trace_begun(const struct task *task)
 {
-    struct trace_step *step = add(task, TRACE_BEGUN);
+    struct trace_step *step = task_trace_add(task, TRACE_BEGUN);
     if (!step)
         return;
     trace_set_question(task->trace, step, &task->question);
-    step->zone = keep(task, task->zone->name);
+    step->zone = task_trace_keep(task, task->zone->name);
     step->word = task->zone->strategy->name;
 }
 
@@ -51,7 +51,7 @@ static const char *origin_word(enum delegation_origin origin)
 
 void task_trace_cut(const struct task *task, const struct task_cut_found *found)
 {
-    struct trace_step *step = add(task, TRACE_CUT);
+    struct trace_step *step = task_trace_add(task, TRACE_CUT);
     if (!step)
         return;
     if (found->is_absent)
@@ -61,7 +61,7 @@ void task_trace_cut(const struct task *task, const struct task_cut_found *found)
     else
         step->word = origin_word(found->cut->origin);
     if (found->is_cut && !found->is_absent)
-        step->zone = keep(task, delegation_zone(found->cut));
+        step->zone = task_trace_keep(task, delegation_zone(found->cut));
 }
 
 /* ---- servers ---- */
@@ -83,7 +83,7 @@ static struct trace_name server_name(const struct task *task, const struct addr 
         struct addr known;
         delegation_addr(cut, i, 0, &known);
         if (is_same_ip(&known, addr))
-            return keep(task, delegation_server(cut, cut->addrs[i].server));
+            return task_trace_keep(task, delegation_server(cut, cut->addrs[i].server));
     }
     return (struct trace_name){0};
 }
@@ -94,11 +94,11 @@ static const char *transport_word(enum tap_transport transport)
     return words[transport];
 }
 
-static void set_server(const struct task *task, struct trace_step *step,
-                       const struct tap_source *source, bool nailed, uint64_t us)
+static void task_trace_set_server(const struct task *task, struct trace_step *step,
+                                  const struct tap_source *source, bool nailed, uint64_t us)
 {
     trace_set_question(task->trace, step, &task->asked);
-    step->zone = keep(task, task->asked_zone);
+    step->zone = task_trace_keep(task, task->asked_zone);
     step->server = server_name(task, &source->addr);
     step->addr = source->addr;
     step->transport = transport_word(source->transport);
@@ -109,30 +109,31 @@ static void set_server(const struct task *task, struct trace_step *step,
 void task_trace_answered(const struct task *task, const struct exchange_answer *from,
                          const struct response *response, const struct delegation *delegation)
 {
-    struct trace_step *step = add(task, TRACE_ANSWERED);
+    struct trace_step *step = task_trace_add(task, TRACE_ANSWERED);
     if (!step)
         return;
-    set_server(task, step, &from->source, from->nailed, from->rtt_us);
+    task_trace_set_server(task, step, &from->source, from->nailed, from->rtt_us);
     step->has_rcode = true;
     step->rcode = response->rcode;
     step->ede = response->ede;
     step->word = response_kind_name(response->kind);
     if (response->kind == RESPONSE_REFERRAL && delegation)
-        step->leads_to = keep(task, delegation_zone(delegation));
+        step->leads_to = task_trace_keep(task, delegation_zone(delegation));
     else if (response->kind == RESPONSE_ALIAS)
-        step->leads_to = keep(task, response->chain.name);
+        step->leads_to = task_trace_keep(task, response->chain.name);
 }
 
 void task_trace_unheard(const struct task *task, const struct exchange_loss *loss)
 {
-    struct trace_step *step = add(task, TRACE_UNHEARD);
+    struct trace_step *step = task_trace_add(task, TRACE_UNHEARD);
     if (!step)
         return;
-    set_server(task, step, &loss->source, loss->nailed, loss->after_us);
+    task_trace_set_server(task, step, &loss->source, loss->nailed, loss->after_us);
     step->word = loss->why;
 }
 
-static const char *failure_word(const struct task *task, const struct exchange_failure *failure)
+static const char *task_trace_failure_word(const struct task *task,
+                                           const struct exchange_failure *failure)
 {
     if (task->zone_full)
         return "too many ask this zone";
@@ -147,20 +148,20 @@ static const char *failure_word(const struct task *task, const struct exchange_f
 
 void task_trace_given_up(const struct task *task, const struct exchange_failure *failure)
 {
-    struct trace_step *step = add(task, TRACE_GIVEN_UP);
+    struct trace_step *step = task_trace_add(task, TRACE_GIVEN_UP);
     if (!step)
         return;
     trace_set_question(task->trace, step, &task->asked);
-    step->zone = keep(task, task->asked_zone);
-    step->word = failure_word(task, failure);
+    step->zone = task_trace_keep(task, task->asked_zone);
+    step->word = task_trace_failure_word(task, failure);
 }
 
 void task_trace_passed_over(const struct task *task, struct name former)
 {
-    struct trace_step *step = add(task, TRACE_PASSED);
+    struct trace_step *step = task_trace_add(task, TRACE_PASSED);
     if (!step)
         return;
-    step->zone = keep(task, former);
+    step->zone = task_trace_keep(task, former);
     step->word = task->zone->strategy->name;
 }
 
@@ -168,11 +169,11 @@ void task_trace_passed_over(const struct task *task, struct name former)
 
 void task_trace_follows(const struct task *task, struct name zone, const struct question *part)
 {
-    struct trace_step *step = add(task, TRACE_JOINED);
+    struct trace_step *step = task_trace_add(task, TRACE_JOINED);
     if (!step)
         return;
     trace_set_question(task->trace, step, part);
-    step->zone = keep(task, zone);
+    step->zone = task_trace_keep(task, zone);
 }
 
 static void say_sub(const struct task *task, enum trace_kind kind, const struct question *question,
@@ -215,7 +216,7 @@ static void set_failure(const struct task *task, struct trace_step *step)
 
 void task_trace_ended(const struct task *task)
 {
-    struct trace_step *step = add(task, TRACE_ENDED);
+    struct trace_step *step = task_trace_add(task, TRACE_ENDED);
     if (!step)
         return;
     trace_set_question(task->trace, step, &task->question);

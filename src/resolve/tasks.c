@@ -64,7 +64,7 @@ void tasks_deinit(struct tasks *tasks)
     lame_free(tasks->lame);
 }
 
-static bool grow(struct tasks *tasks)
+static bool tasks_grow(struct tasks *tasks)
 {
     struct slab *slab = malloc(sizeof(*slab));
     if (!slab)
@@ -79,7 +79,7 @@ static bool grow(struct tasks *tasks)
     return true;
 }
 
-static struct task **bucket_of(const struct tasks *tasks, const struct cache_key *key)
+static struct task **tasks_bucket_of(const struct tasks *tasks, const struct cache_key *key)
 {
     return &tasks->buckets[key->hash & tasks->bucket_mask];
 }
@@ -88,7 +88,7 @@ static struct task **bucket_of(const struct tasks *tasks, const struct cache_key
 static void rehash(struct tasks *tasks, struct task *task)
 {
     for (struct task *next; task; task = next) {
-        struct task **at = bucket_of(tasks, &task->key);
+        struct task **at = tasks_bucket_of(tasks, &task->key);
         next = task->next;
         while (*at)
             at = &(*at)->next;
@@ -127,7 +127,7 @@ bool task_is_current(const struct task *task)
 
 struct task *tasks_find(const struct tasks *tasks, const struct cache_key *key)
 {
-    for (struct task *task = *bucket_of(tasks, key); task; task = task->next)
+    for (struct task *task = *tasks_bucket_of(tasks, key); task; task = task->next)
         if (task->key.hash == key->hash && cache_key_equal(&task->key, key))
             return task_is_current(task) ? task : NULL;
     return NULL;
@@ -177,7 +177,7 @@ struct task *tasks_take(struct tasks *tasks, const struct cache_key *key)
 {
     if (tasks->closing || tasks->count >= tasks->max)
         return NULL;
-    if (list_is_empty(&tasks->idle) && !grow(tasks))
+    if (list_is_empty(&tasks->idle) && !tasks_grow(tasks))
         return NULL;
     struct task *task = LIST_ITEM(list_take_first(&tasks->idle), struct task, node);
     reset(task, tasks, key);
@@ -187,7 +187,7 @@ struct task *tasks_take(struct tasks *tasks, const struct cache_key *key)
 
 void tasks_link(struct tasks *tasks, struct task *task)
 {
-    struct task **bucket = bucket_of(tasks, &task->key);
+    struct task **bucket = tasks_bucket_of(tasks, &task->key);
     task->next = *bucket;
     *bucket = task;
     tasks->count++;
@@ -195,7 +195,7 @@ void tasks_link(struct tasks *tasks, struct task *task)
 
 void tasks_unlink(struct tasks *tasks, struct task *task)
 {
-    struct task **at = bucket_of(tasks, &task->key);
+    struct task **at = tasks_bucket_of(tasks, &task->key);
     while (*at != task) {
         MUST(*at);
         at = &(*at)->next;

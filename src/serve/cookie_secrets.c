@@ -25,7 +25,7 @@ static int digit_value(uint8_t c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-static bool is_blank(uint8_t c)
+static bool cookie_secrets_is_blank(uint8_t c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
@@ -37,7 +37,7 @@ struct line {
     size_t column; /* from 0: what was read of it */
 };
 
-static bool next_line(struct span *rest, struct line *line)
+static bool cookie_secrets_next_line(struct span *rest, struct line *line)
 {
     if (rest->len == 0)
         return false;
@@ -53,7 +53,7 @@ static bool next_line(struct span *rest, struct line *line)
 
 static void skip_blanks(struct line *line)
 {
-    while (line->column < line->text.len && is_blank(line->text.data[line->column]))
+    while (line->column < line->text.len && cookie_secrets_is_blank(line->text.data[line->column]))
         line->column++;
 }
 
@@ -62,8 +62,8 @@ static bool is_at_end(const struct line *line)
     return line->column == line->text.len;
 }
 
-static enum err complain(struct cookie_secrets *out, const struct line *line, const char *what,
-                         char why[COOKIE_SECRETS_WHY_MAX])
+static enum err cookie_secrets_complain(struct cookie_secrets *out, const struct line *line,
+                                        const char *what, char why[COOKIE_SECRETS_WHY_MAX])
 {
     out->count = 0;
     snprintf(why, COOKIE_SECRETS_WHY_MAX, "%u:%zu: %s", line->number, line->column + 1, what);
@@ -88,24 +88,27 @@ enum err cookie_secrets_parse(struct cookie_secrets *out, struct span text,
 {
     struct line line = {0};
     *out = (struct cookie_secrets){0};
-    while (next_line(&text, &line)) {
+    while (cookie_secrets_next_line(&text, &line)) {
         skip_blanks(&line);
         if (is_at_end(&line) || line.text.data[line.column] == '#')
             continue;
         if (out->count == COOKIE_SECRETS_MAX)
-            return complain(out, &line, "more secrets than 4; remove the oldest", why);
+            return cookie_secrets_complain(out, &line, "more secrets than 4; remove the oldest",
+                                           why);
         if (!read_secret(&line, out->list[out->count]))
-            return complain(out, &line,
-                            "a secret is 32 hexadecimal digits on a line of its own, as `openssl "
-                            "rand -hex 16` prints",
-                            why);
+            return cookie_secrets_complain(
+                out, &line,
+                "a secret is 32 hexadecimal digits on a line of its own, as `openssl "
+                "rand -hex 16` prints",
+                why);
         out->count++;
     }
     if (out->count > 0)
         return ERR_OK;
     line.number = 1;
     line.column = 0;
-    return complain(out, &line, "there is no secret; `openssl rand -hex 16` prints one", why);
+    return cookie_secrets_complain(out, &line,
+                                   "there is no secret; `openssl rand -hex 16` prints one", why);
 }
 
 /* ---- those of the process ---- */

@@ -27,7 +27,7 @@ static struct handshake *at_turn(struct list *node)
 
 /* ---- one client's handshakes ---- */
 
-static struct list *bucket_of(struct handshake_queue *queue, uint64_t client)
+static struct list *handshake_queue_bucket_of(struct handshake_queue *queue, uint64_t client)
 {
     return &queue->buckets[client % HANDSHAKE_BUCKETS];
 }
@@ -35,7 +35,7 @@ static struct list *bucket_of(struct handshake_queue *queue, uint64_t client)
 /* The oldest waiting handshake of this client, or NULL. */
 static struct handshake *oldest_of(struct handshake_queue *queue, uint64_t client)
 {
-    LIST_EACH(node, bucket_of(queue, client))
+    LIST_EACH(node, handshake_queue_bucket_of(queue, client))
     {
         struct handshake *handshake = LIST_ITEM(node, struct handshake, bucket);
         if (handshake->client == client)
@@ -44,7 +44,7 @@ static struct handshake *oldest_of(struct handshake_queue *queue, uint64_t clien
     return NULL;
 }
 
-static void add(struct handshake_queue *queue, struct handshake *handshake)
+static void handshake_queue_add(struct handshake_queue *queue, struct handshake *handshake)
 {
     struct handshake *oldest = oldest_of(queue, handshake->client);
     handshake->state = HANDSHAKE_WAITING;
@@ -56,11 +56,11 @@ static void add(struct handshake_queue *queue, struct handshake *handshake)
     }
     handshake->count = 1;
     list_append(&queue->clients, &handshake->turn);
-    list_append(bucket_of(queue, handshake->client), &handshake->bucket);
+    list_append(handshake_queue_bucket_of(queue, handshake->client), &handshake->bucket);
 }
 
 /* The next handshake of the client takes over where the oldest one was. */
-static void succeed(struct handshake *oldest)
+static void handshake_queue_succeed(struct handshake *oldest)
 {
     if (list_is_linked(&oldest->mates)) {
         struct handshake *next = LIST_ITEM(oldest->mates.next, struct handshake, mates);
@@ -72,13 +72,13 @@ static void succeed(struct handshake *oldest)
     list_remove(&oldest->bucket);
 }
 
-static void take_out(struct handshake_queue *queue, struct handshake *handshake)
+static void handshake_queue_take_out(struct handshake_queue *queue, struct handshake *handshake)
 {
     struct handshake *oldest = oldest_of(queue, handshake->client);
     MUST(oldest && queue->waiting > 0);
     queue->waiting--;
     if (oldest == handshake)
-        succeed(handshake);
+        handshake_queue_succeed(handshake);
     else
         oldest->count--;
     list_remove(&handshake->mates);
@@ -95,11 +95,11 @@ static void await_turn(struct handshake_queue *queue)
 }
 
 /* The client whose turn it is goes to the end of the line, if it has more. */
-static struct handshake *take_next(struct handshake_queue *queue)
+static struct handshake *handshake_queue_take_next(struct handshake_queue *queue)
 {
     struct handshake *next = at_turn(list_first(&queue->clients));
     bool has_more = next->count > 1;
-    take_out(queue, next);
+    handshake_queue_take_out(queue, next);
     if (has_more)
         list_append(&queue->clients, list_take_first(&queue->clients));
     return next;
@@ -116,7 +116,7 @@ static void queue_on_next_turn(struct timer *timer)
     struct handshake_queue *queue = CONTAINER_OF(timer, struct handshake_queue, next_turn);
     queue->steps = 0;
     while (may_admit(queue)) {
-        struct handshake *handshake = take_next(queue);
+        struct handshake *handshake = handshake_queue_take_next(queue);
         queue->steps++;
         queue->admitted++;
         handshake->state = HANDSHAKE_ADMITTED;
@@ -148,7 +148,7 @@ static bool displace_for(struct handshake_queue *queue, uint64_t client)
     if (greediest->count <= own_count + 1)
         return false;
     struct handshake *newest = LIST_ITEM(greediest->mates.prev, struct handshake, mates);
-    take_out(queue, newest);
+    handshake_queue_take_out(queue, newest);
     queue->on_displaced(newest);
     return true;
 }
@@ -172,14 +172,14 @@ enum handshake_verdict handshake_queue_ask(struct handshake_queue *queue,
     if (queue->waiting >= HANDSHAKES_WAITING_MAX && !displace_for(queue, client))
         return HANDSHAKE_FULL;
     handshake->client = client;
-    add(queue, handshake);
+    handshake_queue_add(queue, handshake);
     return HANDSHAKE_WAIT;
 }
 
 void handshake_queue_leave(struct handshake_queue *queue, struct handshake *handshake)
 {
     if (handshake->state == HANDSHAKE_WAITING) {
-        take_out(queue, handshake);
+        handshake_queue_take_out(queue, handshake);
     } else if (handshake->state == HANDSHAKE_ADMITTED) {
         queue->admitted--;
         await_turn(queue);

@@ -86,7 +86,8 @@ static struct book *book_new(const struct server_options *options)
 }
 
 /* All of the next list, or nothing; what is there already is forgotten. */
-static bool make_room(struct listen_sockets *sockets, const struct server_options *options)
+static bool listen_sockets_make_room(struct listen_sockets *sockets,
+                                     const struct server_options *options)
 {
     sockets->next = book_new(options);
     bool has_room = sockets->next;
@@ -155,8 +156,9 @@ static const struct listen_socket *find_given(const struct listen_sockets *socke
     return NULL;
 }
 
-static enum err open_socket(const struct listen_sockets *sockets, struct listen_socket *out,
-                            const struct listen_wish *wish)
+static enum err listen_sockets_open_socket(const struct listen_sockets *sockets,
+                                           struct listen_socket *out,
+                                           const struct listen_wish *wish)
 {
     const struct listen_socket *given = find_given(sockets, &wish->addr, wish->type);
     return given ? listen_socket_dup(out, given) : listen_socket_open(out, wish);
@@ -168,7 +170,7 @@ static enum err open_for_all(struct listen_sockets *sockets, size_t which, struc
     for (size_t worker = 0; worker < sockets->workers; worker++) {
         struct listen_slot *slot = &sockets->shares[worker]->slots[which];
         struct listen_socket *out = wish.type == LISTEN_UDP ? &slot->udp : &slot->stream;
-        enum err err = open_socket(sockets, out, &wish);
+        enum err err = listen_sockets_open_socket(sockets, out, &wish);
         if (err)
             return err;
         wish.addr = sockets->next->list[which].local = out->local;
@@ -190,7 +192,7 @@ static enum err open_address(struct listen_sockets *sockets, size_t which, bool 
     return open_for_all(sockets, which, wish);
 }
 
-static void keep(struct listen_sockets *sockets, size_t which, size_t before)
+static void listen_sockets_keep(struct listen_sockets *sockets, size_t which, size_t before)
 {
     sockets->served->list[before].is_kept = true;
     sockets->next->list[which].local = sockets->served->list[before].local;
@@ -206,7 +208,7 @@ static void warn_lacking(const struct addr *addr)
 }
 
 /* Some workers may have got a socket of an address that the others could not have. */
-static void leave_out(struct listen_sockets *sockets, size_t which)
+static void listen_sockets_leave_out(struct listen_sockets *sockets, size_t which)
 {
     sockets->next->list[which].is_lacking = true;
     for (size_t worker = 0; worker < sockets->workers; worker++) {
@@ -223,7 +225,7 @@ static enum err open_list(struct listen_sockets *sockets, bool freebind, size_t 
     for (size_t i = 0; i < next->count; i++) {
         size_t before = find_served(sockets, &next->list[i]);
         if (before != SIZE_MAX) {
-            keep(sockets, i, before);
+            listen_sockets_keep(sockets, i, before);
             continue;
         }
         *which = i;
@@ -231,7 +233,7 @@ static enum err open_list(struct listen_sockets *sockets, bool freebind, size_t 
         if (err && err != ERR_ADDRESS_UNKNOWN)
             return err;
         if (err)
-            leave_out(sockets, i);
+            listen_sockets_leave_out(sockets, i);
         lacking += err == ERR_ADDRESS_UNKNOWN;
     }
     return lacking > 0 && lacking == next->count ? ERR_ADDRESS_UNKNOWN : ERR_OK;
@@ -242,8 +244,9 @@ enum err listen_sockets_prepare(struct listen_sockets *sockets,
 {
     MUST(!sockets->next);
     *which = 0;
-    enum err err =
-        make_room(sockets, options) ? open_list(sockets, options->freebind, which) : ERR_NO_MEMORY;
+    enum err err = listen_sockets_make_room(sockets, options)
+                       ? open_list(sockets, options->freebind, which)
+                       : ERR_NO_MEMORY;
     if (err)
         listen_sockets_cancel(sockets);
     return err;
@@ -328,7 +331,8 @@ void listen_sockets_chown(const struct listen_sockets *sockets, uid_t user)
 
 /* ---- sockets of others ---- */
 
-static bool serves(const struct listen_socket *given, const struct server_options *options)
+static bool listen_sockets_serves(const struct listen_socket *given,
+                                  const struct server_options *options)
 {
     for (size_t i = 0; i < server_address_count(options); i++) {
         struct server_address address = server_address_at(options, i);
@@ -347,7 +351,7 @@ static enum err adopt_one(struct listen_socket *out, int fd, const struct server
         snprintf(why, LISTEN_SOCKETS_WHY_MAX, "descriptor %d: %s", fd, wrong);
         return ERR_INVALID;
     }
-    if (serves(out, options))
+    if (listen_sockets_serves(out, options))
         return ERR_OK;
     addr_format(&out->local, text);
     snprintf(why, LISTEN_SOCKETS_WHY_MAX,

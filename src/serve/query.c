@@ -16,8 +16,8 @@
 /* NXNAME of RFC 9824 section 5.1: exists in denials only, asking for it is malformed. */
 enum { TYPE_NXNAME = 128 };
 
-static enum query_verdict refuse(struct query_error *error, uint16_t rcode, uint16_t ede,
-                                 const char *text)
+static enum query_verdict query_refuse(struct query_error *error, uint16_t rcode, uint16_t ede,
+                                       const char *text)
 {
     *error = (struct query_error){.rcode = rcode, .ede = ede, .text = text};
     return QUERY_ERROR;
@@ -71,14 +71,14 @@ static enum query_verdict check_type(struct query_error *error, uint16_t type)
     switch (type) {
     case RRTYPE_AXFR:
     case RRTYPE_IXFR:
-        return refuse(error, RCODE_REFUSED, EDE_NOT_SUPPORTED, "no zone transfers");
+        return query_refuse(error, RCODE_REFUSED, EDE_NOT_SUPPORTED, "no zone transfers");
     case 0:
     case RRTYPE_OPT:
     case RRTYPE_TSIG:
     case TYPE_NXNAME:
-        return refuse(error, RCODE_FORMERR, EDE_NONE, "");
+        return query_refuse(error, RCODE_FORMERR, EDE_NONE, "");
     default:
-        return refuse(error, RCODE_NOTIMP, EDE_NOT_SUPPORTED, "");
+        return query_refuse(error, RCODE_NOTIMP, EDE_NOT_SUPPORTED, "");
     }
 }
 
@@ -90,7 +90,7 @@ static enum query_verdict check_no_question(const struct message *message,
                     !message->counts[SECTION_AUTHORITY];
     if (query->has_cookie && is_empty && !message->has_tsig)
         return QUERY_COOKIE;
-    return refuse(error, RCODE_FORMERR, EDE_NONE, "");
+    return query_refuse(error, RCODE_FORMERR, EDE_NONE, "");
 }
 
 /* A well-formed message with one question. */
@@ -101,9 +101,9 @@ static enum query_verdict check_question(const struct message *message, struct q
     if (verdict != QUERY_RESOLVE)
         return verdict;
     if (question->cls != RRCLASS_IN)
-        return refuse(error, RCODE_REFUSED, EDE_NOT_SUPPORTED, "class IN only");
+        return query_refuse(error, RCODE_REFUSED, EDE_NOT_SUPPORTED, "class IN only");
     if (message->counts[SECTION_ANSWER] || message->counts[SECTION_AUTHORITY])
-        return refuse(error, RCODE_FORMERR, EDE_NONE, "");
+        return query_refuse(error, RCODE_FORMERR, EDE_NONE, "");
     return QUERY_RESOLVE;
 }
 
@@ -115,17 +115,17 @@ enum query_verdict query_check(struct query *query, struct query_error *error, s
         return QUERY_DROP;
     take_facts(query, &message);
     if (message_opcode(&message) != OPCODE_QUERY)
-        return refuse(error, RCODE_NOTIMP, EDE_NOT_SUPPORTED, "");
+        return query_refuse(error, RCODE_NOTIMP, EDE_NOT_SUPPORTED, "");
     if (check == MESSAGE_MALFORMED)
-        return refuse(error, RCODE_FORMERR, EDE_NONE, "");
+        return query_refuse(error, RCODE_FORMERR, EDE_NONE, "");
     if (message.edns.version > 0)
-        return refuse(error, RCODE_BADVERS, EDE_NONE, "");
+        return query_refuse(error, RCODE_BADVERS, EDE_NONE, "");
     if (query->has_cookie && !cookie_is_sound(query->cookie_len))
-        return refuse(error, RCODE_FORMERR, EDE_NONE, "");
+        return query_refuse(error, RCODE_FORMERR, EDE_NONE, "");
     if (!message.has_question)
         return check_no_question(&message, query, error);
     if (message.has_tsig)
-        return refuse(error, RCODE_NOTAUTH, EDE_NONE, "");
+        return query_refuse(error, RCODE_NOTAUTH, EDE_NONE, "");
     return check_question(&message, error);
 }
 

@@ -46,7 +46,7 @@ struct rate_limit {
 };
 
 /* Never zero, so that no client has the word of a free place. */
-static uint64_t tag_of(uint64_t client)
+static uint64_t rate_limit_tag_of(uint64_t client)
 {
     return (client >> TICK_BITS | 1) << TICK_BITS;
 }
@@ -60,7 +60,8 @@ static uint64_t debt_of(uint64_t word, uint64_t now_ticks)
 }
 
 /* The client's place, or the one that is missed the least. */
-static unsigned find_way(struct line *line, uint64_t tag, uint64_t now_ticks, uint64_t *word)
+static unsigned rate_limit_find_way(struct line *line, uint64_t tag, uint64_t now_ticks,
+                                    uint64_t *word)
 {
     unsigned least = 0;
     uint64_t least_debt = UINT64_MAX;
@@ -83,10 +84,10 @@ static unsigned find_way(struct line *line, uint64_t tag, uint64_t now_ticks, ui
 bool rate_limit_take(struct rate_limit *limit, uint64_t client, uint64_t now_us)
 {
     struct line *line = &limit->lines[client & limit->line_mask];
-    uint64_t tag = tag_of(client), now_ticks = now_us * TICKS_PER_US;
+    uint64_t tag = rate_limit_tag_of(client), now_ticks = now_us * TICKS_PER_US;
     for (int tries = 0; tries < TRIES; tries++) {
         uint64_t word;
-        unsigned way = find_way(line, tag, now_ticks, &word);
+        unsigned way = rate_limit_find_way(line, tag, now_ticks, &word);
         uint64_t debt = (word & ~TICK_MASK) == tag ? debt_of(word, now_ticks) : 0;
         if (debt + limit->cost_ticks > BURST_TICKS)
             return false;

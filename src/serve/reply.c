@@ -83,7 +83,7 @@ static uint16_t echoed_flags(const struct query *query)
 
 /* RFC 2181 section 9: TC is for what is required and does not fit. What merely saves a question,
  * addresses and the zone's servers, is left out instead. With DO, authority may hold a proof. */
-static bool leave_out(struct reply *reply)
+static bool reply_leave_out(struct reply *reply)
 {
     const struct answer *answer = reply->answer;
     bool has_proof = answer->kind != ANSWER_POSITIVE || reply->query->dnssec_ok;
@@ -101,7 +101,7 @@ static bool leave_out(struct reply *reply)
     return false;
 }
 
-static void cut(struct reply *reply)
+static void reply_cut(struct reply *reply)
 {
     reply->is_truncated = true;
     reply->flags |= HEADER_TC;
@@ -146,8 +146,8 @@ void reply_plan_answer(struct reply *reply, const struct query *query, const str
     reply->left_out = SECTION_COUNT;
     reply->body_len = answer->message.len;
     reply->len = answer->message.len + reply->opt_len;
-    if (reply->len > limit_of(reply) && !leave_out(reply))
-        cut(reply);
+    if (reply->len > limit_of(reply) && !reply_leave_out(reply))
+        reply_cut(reply);
     plan_padding(reply);
 }
 
@@ -192,7 +192,7 @@ void reply_plan_truncated(struct reply *reply, const struct query *query,
 
 /* ---- writing ---- */
 
-static uint8_t *write_option(uint8_t *at, uint16_t code, uint16_t len)
+static uint8_t *reply_write_option(uint8_t *at, uint16_t code, uint16_t len)
 {
     put_u16(at, code);
     put_u16(at + 2, len);
@@ -204,7 +204,7 @@ static uint8_t *write_errors(const struct reply *reply, uint8_t *at)
     const char *text = reply->ede_text;
     for (uint8_t i = 0; i < reply->ede_count; i++) {
         size_t len = strnlen(text, EDE_TEXT_MAX);
-        at = write_option(at, EDNS_EDE, (uint16_t)(2 + len));
+        at = reply_write_option(at, EDNS_EDE, (uint16_t)(2 + len));
         put_u16(at, reply->ede[i]);
         memcpy(at + 2, text, len);
         at += 2 + len;
@@ -219,13 +219,13 @@ static uint8_t *write_padding(const struct reply *reply, uint8_t *at)
     if (reply->padding_len == 0)
         return at;
     size_t len = reply->padding_len - (size_t)OPTION_FIXED;
-    at = write_option(at, EDNS_PADDING, (uint16_t)len);
+    at = reply_write_option(at, EDNS_PADDING, (uint16_t)len);
     memset(at, 0, len);
     return at + len;
 }
 
 /* RFC 6891 section 6.1.2; DO is copied (RFC 3225 section 3). */
-static uint8_t *write_opt(const struct reply *reply, uint8_t *at)
+static uint8_t *reply_write_opt(const struct reply *reply, uint8_t *at)
 {
     at[0] = 0;
     put_u16(at + 1, RRTYPE_OPT);
@@ -236,12 +236,12 @@ static uint8_t *write_opt(const struct reply *reply, uint8_t *at)
     put_u16(at + 9, (uint16_t)(reply->opt_len - OPT_FIXED));
     at += OPT_FIXED;
     if (tells_idle_time(reply)) {
-        at = write_option(at, EDNS_TCP_KEEPALIVE, 2);
+        at = reply_write_option(at, EDNS_TCP_KEEPALIVE, 2);
         put_u16(at, reply->rules->keepalive_100ms);
         at += 2;
     }
     if (reply->query->sends_cookie) {
-        at = write_option(at, EDNS_COOKIE, COOKIE_BYTES);
+        at = reply_write_option(at, EDNS_COOKIE, COOKIE_BYTES);
         memcpy(at, reply->query->cookie, COOKIE_BYTES);
         at += COOKIE_BYTES;
     }
@@ -265,8 +265,8 @@ static uint8_t *write_start(const struct query *query, uint8_t *out)
 
 /* By the client's id, which is drawn anew for each query, and the instant: no count of turns is
  * shared by anybody. */
-static __attribute__((noinline)) void rotate(const struct reply *reply, uint8_t *out,
-                                             uint64_t now_us)
+static __attribute__((noinline)) void reply_rotate(const struct reply *reply, uint8_t *out,
+                                                   uint64_t now_us)
 {
     rotate_addresses(reply->answer, out, reply->body_len, HEADER_LEN + question_len(reply->query),
                      reply->query->id + (uint32_t)now_us);
@@ -279,7 +279,7 @@ static uint8_t *write_answer(const struct reply *reply, uint8_t *out, uint64_t n
     struct name name = reply->query->question.name;
     answer_copy(answer, reply->body_len, now_us, out);
     if (reply->rules->rotates)
-        rotate(reply, out, now_us);
+        reply_rotate(reply, out, now_us);
     word_copy(out + HEADER_LEN, name.wire, name.len);
     for (int at = reply->left_out; at < SECTION_COUNT; at++)
         header_set_count(out, (enum section)at, 0);
@@ -297,7 +297,7 @@ void reply_write(const struct reply *reply, uint8_t *out, uint64_t now_us)
     uint8_t *at = has_body(reply) ? write_answer(reply, out, now_us) : write_start(query, out);
     uint16_t additional = header_count(out, SECTION_ADDITIONAL);
     if (reply->opt_len > 0) {
-        at = write_opt(reply, at);
+        at = reply_write_opt(reply, at);
         additional++;
     }
     if (reply->tsig_len > 0) {

@@ -33,26 +33,27 @@ static void count_reply(struct stats *stats, uint16_t rcode)
 
 /* What those who watch are told of a query that ends. A pointer is looked at, and no more, while
  * nobody does. */
-static inline void tell(struct sink *sink, const struct reply *reply, const uint8_t *out,
-                        const struct udp_path *path, const struct tell_how *how)
+static inline void request_tell(struct sink *sink, const struct reply *reply, const uint8_t *out,
+                                const struct udp_path *path, const struct tell_how *how)
 {
     if (sink->requests->taps)
         tell_reply(sink, reply, span_of(out, out ? reply->len : 0), path, how);
 }
 
-static enum request_result send_reply(struct sink *sink, const struct reply *reply,
-                                      const struct udp_path *path, const struct tell_how *how)
+static enum request_result request_send_reply(struct sink *sink, const struct reply *reply,
+                                              const struct udp_path *path,
+                                              const struct tell_how *how)
 {
     struct requests *requests = sink->requests;
     uint8_t *out = sink->reserve(sink, reply->len);
     if (!out) {
         STATS_INC(requests->stats, dropped_full);
-        tell(sink, reply, NULL, path, how);
+        request_tell(sink, reply, NULL, path, how);
         return REQUEST_DROPPED;
     }
     reply_write(reply, out, loop_now(requests->loop));
     count_reply(requests->stats, reply->rcode);
-    tell(sink, reply, out, path, how);
+    request_tell(sink, reply, out, path, how);
     sink->commit(sink, reply->len, path);
     return REQUEST_ANSWERED;
 }
@@ -62,13 +63,14 @@ static enum request_result unsound(enum request_result result)
     return result == REQUEST_DROPPED ? REQUEST_DROPPED : REQUEST_UNSOUND;
 }
 
-static enum request_result send_answer(struct sink *sink, const struct query *query,
-                                       const struct answer *answer, const struct udp_path *path,
-                                       const struct tell_how *how)
+static enum request_result request_send_answer(struct sink *sink, const struct query *query,
+                                               const struct answer *answer,
+                                               const struct udp_path *path,
+                                               const struct tell_how *how)
 {
     struct reply reply;
     reply_plan_answer(&reply, query, answer, &sink->rules);
-    enum request_result result = send_reply(sink, &reply, path, how);
+    enum request_result result = request_send_reply(sink, &reply, path, how);
     return reply.rcode == RCODE_REFUSED ? unsound(result) : result; /* of a local zone */
 }
 
@@ -78,7 +80,7 @@ static enum request_result send_error(struct sink *sink, const struct query *que
 {
     struct reply reply;
     reply_plan_error(&reply, query, error, access == SERVER_ALLOW, &sink->rules);
-    return unsound(send_reply(sink, &reply, path, how));
+    return unsound(request_send_reply(sink, &reply, path, how));
 }
 
 /* ---- waiting ---- */
@@ -109,7 +111,7 @@ static void drop_waiting(struct request *request)
 {
     struct reply reply = {.query = &request->query};
     STATS_INC(request->requests->stats, dropped_late);
-    tell(request->sink, &reply, NULL, &request->path, &tell_limited);
+    request_tell(request->sink, &reply, NULL, &request->path, &tell_limited);
     request_release(request);
 }
 
@@ -119,8 +121,8 @@ static void answer_waiting(struct request *request, const struct answer *answer)
     struct tell_how how = {TELL_WAITED, request->asked_at, request->waiter.source};
     stats_histogram_add(&requests->stats->answer_latency,
                         loop_now(requests->loop) - request->asked_at);
-    send_answer(request->sink, &request->query, answer, request->is_stream ? NULL : &request->path,
-                &how);
+    request_send_answer(request->sink, &request->query, answer,
+                        request->is_stream ? NULL : &request->path, &how);
     request_release(request);
 }
 
@@ -133,7 +135,7 @@ static void park(struct request *request)
 }
 
 /* Called by the resolver inside a read section. */
-static void on_answer(struct waiter *waiter, const struct answer *answer)
+static void request_on_answer(struct waiter *waiter, const struct answer *answer)
 {
     struct request *request = CONTAINER_OF(waiter, struct request, waiter);
     struct sink *sink = request->sink;
@@ -154,7 +156,7 @@ static void fill_request(struct request *request, struct sink *sink, const struc
                          const struct udp_path *path)
 {
     list_init(&request->waiter.node);
-    request->waiter.on_answer = on_answer;
+    request->waiter.on_answer = request_on_answer;
     request->requests = sink->requests;
     request->waiter.takes_stale = true;
     request->waiter.source = NULL;
@@ -221,7 +223,7 @@ static bool displace(struct sink *sink, enum server_quota_result why, uint64_t c
 }
 
 /* NULL when a place was taken for the client's query, else the error that it gets. */
-static const struct query_error *take_place(struct sink *sink, uint64_t client)
+static const struct query_error *request_take_place(struct sink *sink, uint64_t client)
 {
     struct requests *requests = sink->requests;
     enum server_quota_result result = server_quota_take_waiting(requests->quota, client);
@@ -231,8 +233,8 @@ static const struct query_error *take_place(struct sink *sink, uint64_t client)
 }
 
 /* NULL: out of memory. It holds the place that was taken for client. */
-static struct request *hold(struct sink *sink, const struct query *query, uint64_t client,
-                            const struct udp_path *path)
+static struct request *request_hold(struct sink *sink, const struct query *query, uint64_t client,
+                                    const struct udp_path *path)
 {
     struct request *request = request_new(sink->requests);
     if (!request) {
@@ -248,16 +250,17 @@ static struct request *hold(struct sink *sink, const struct query *query, uint64
 }
 
 /* NULL when the query waits, else the error that it gets. bucket: NULL for a query of a stream. */
-static const struct query_error *start_waiting(struct sink *sink, const struct query *query,
-                                               const struct cache_key *key,
-                                               const struct udp_path *path, struct request **bucket)
+static const struct query_error *request_start_waiting(struct sink *sink, const struct query *query,
+                                                       const struct cache_key *key,
+                                                       const struct udp_path *path,
+                                                       struct request **bucket)
 {
     struct requests *requests = sink->requests;
     uint64_t client = server_quota_client(requests->quota, sink_client(sink, path));
-    const struct query_error *error = take_place(sink, client);
+    const struct query_error *error = request_take_place(sink, client);
     if (error)
         return error;
-    struct request *request = hold(sink, query, client, path);
+    struct request *request = request_hold(sink, query, client, path);
     if (!request)
         return &error_full;
     if (bucket)
@@ -310,18 +313,18 @@ static const struct tell_how *how_of(const struct query_error *error)
 
 /* Drops a datagram that repeats a waiting one: the answer to that is the answer to both. The client
  * still waits for it. */
-static enum request_result join(struct sink *sink, struct request *waiting,
-                                const struct request_lookup *lookup)
+static enum request_result request_join(struct sink *sink, struct request *waiting,
+                                        const struct request_lookup *lookup)
 {
     struct reply reply = {.query = &lookup->query};
     waiting->heard_at = loop_now(sink->requests->loop);
     STATS_INC(sink->requests->stats, dropped_repeat);
-    tell(sink, &reply, NULL, lookup->path, &tell_limited);
+    request_tell(sink, &reply, NULL, lookup->path, &tell_limited);
     return REQUEST_DROPPED;
 }
 
 /* The cache has nothing. */
-static enum request_result ask(struct sink *sink, const struct request_lookup *lookup)
+static enum request_result request_ask(struct sink *sink, const struct request_lookup *lookup)
 {
     const struct query *query = &lookup->query;
     const struct udp_path *path = lookup->path;
@@ -332,9 +335,10 @@ static enum request_result ask(struct sink *sink, const struct request_lookup *l
         bucket = repeats_bucket(&sink->requests->repeats, query, &lookup->key, path);
         struct request *waiting = repeats_find(*bucket, sink, query, path);
         if (waiting)
-            return join(sink, waiting, lookup);
+            return request_join(sink, waiting, lookup);
     }
-    const struct query_error *error = start_waiting(sink, query, &lookup->key, path, bucket);
+    const struct query_error *error =
+        request_start_waiting(sink, query, &lookup->key, path, bucket);
     if (!error)
         return REQUEST_WAITING;
     return send_error(sink, query, error, SERVER_ALLOW, path, how_of(error));
@@ -350,15 +354,16 @@ static enum request_result refresh(struct sink *sink, const struct request_looku
     return result;
 }
 
-static enum request_result resolve(struct sink *sink, const struct request_lookup *lookup)
+static enum request_result request_resolve(struct sink *sink, const struct request_lookup *lookup)
 {
     const struct query *query = &lookup->query;
     struct answer answer;
     if (resolver_find(sink->requests->resolver, &lookup->key, &answer)) {
-        enum request_result result = send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
+        enum request_result result =
+            request_send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
         return answer.is_due ? refresh(sink, lookup, result) : result;
     }
-    return ask(sink, lookup);
+    return request_ask(sink, lookup);
 }
 
 /* Not resolved: told why, but for the few names that say what this server is. */
@@ -369,7 +374,7 @@ static enum request_result answer_error(struct sink *sink, const struct request_
     struct answer answer;
     if (lookup->error.rcode == RCODE_REFUSED &&
         chaos_answer(&answer, &space, &query->question, sink->requests->options))
-        return send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
+        return request_send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
     return send_error(sink, query, &lookup->error, lookup->access, lookup->path, &tell_refused);
 }
 
@@ -380,7 +385,7 @@ static bool is_resolved(const struct request_lookup *lookup)
 
 /* Of a query that gets an answer. Errors are as small as what slips through, and go instead
  * of that. */
-static void judge(struct sink *sink, struct request_lookup *lookup)
+static void request_judge(struct sink *sink, struct request_lookup *lookup)
 {
     lookup->gate = gate_judge(&sink->requests->gate, &lookup->query,
                               sink_client(sink, lookup->path), !lookup->path);
@@ -403,7 +408,7 @@ void request_read(struct sink *sink, struct request_lookup *lookup, struct span 
     if (sink->requests->taps)
         tell_query(sink, message, path);
     if (gate_concerns(&sink->requests->gate, query))
-        judge(sink, lookup);
+        request_judge(sink, lookup);
     if (!is_resolved(lookup))
         return;
     resolver_key(resolver, &lookup->key, &query->question, query->dnssec_ok,
@@ -430,7 +435,7 @@ static enum request_result send_cookie(struct sink *sink, const struct request_l
 }
 
 /* Above the limit. */
-static enum request_result cut(struct sink *sink, const struct request_lookup *lookup)
+static enum request_result request_cut(struct sink *sink, const struct request_lookup *lookup)
 {
     static const struct query_error bad_cookie = {RCODE_BADCOOKIE, EDE_NONE, ""};
     struct stats *stats = sink->requests->stats;
@@ -438,7 +443,7 @@ static enum request_result cut(struct sink *sink, const struct request_lookup *l
     if (lookup->gate == GATE_DROP) {
         STATS_INC(stats, limited_dropped);
         reply.query = &lookup->query;
-        tell(sink, &reply, NULL, lookup->path, &tell_limited);
+        request_tell(sink, &reply, NULL, lookup->path, &tell_limited);
         return REQUEST_DROPPED;
     }
     if (lookup->gate == GATE_BAD_COOKIE) {
@@ -448,14 +453,14 @@ static enum request_result cut(struct sink *sink, const struct request_lookup *l
     }
     STATS_INC(stats, limited_truncated);
     reply_plan_truncated(&reply, &lookup->query, &sink->rules);
-    return send_reply(sink, &reply, lookup->path, &tell_limited);
+    return request_send_reply(sink, &reply, lookup->path, &tell_limited);
 }
 
 /* What is answered without looking anything up. */
 static enum request_result answer_at_once(struct sink *sink, const struct request_lookup *lookup)
 {
     if (lookup->verdict == QUERY_CUT)
-        return cut(sink, lookup);
+        return request_cut(sink, lookup);
     if (lookup->access == SERVER_REFUSE)
         return send_error(sink, &lookup->query, &error_prohibited, lookup->access, lookup->path,
                           &tell_refused);
@@ -472,7 +477,7 @@ enum request_result request_answer(struct sink *sink, const struct request_looku
         return REQUEST_DROPPED;
     }
     if (is_resolved(lookup)) {
-        enum request_result result = resolve(sink, lookup);
+        enum request_result result = request_resolve(sink, lookup);
         return lookup->query.has_trailing ? unsound(result) : result;
     }
     if (lookup->verdict == QUERY_DROP) {

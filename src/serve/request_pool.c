@@ -43,7 +43,7 @@ static void request_free(struct requests *requests, struct request *request)
 }
 
 /* Its client no longer waits: it has the answer, or it has left. */
-static void leave_count(struct requests *requests, const struct request *request)
+static void request_pool_leave_count(struct requests *requests, const struct request *request)
 {
     requests->waiting_count--;
     if (requests->begun_count > 0 && !request->is_new && --requests->begun_count == 0)
@@ -62,7 +62,7 @@ void request_release(struct request *request)
     repeats_remove(request);
     if (request->sink) {
         request->sink->waiting_count--;
-        leave_count(request->requests, request);
+        request_pool_leave_count(request->requests, request);
     }
     server_quota_give_waiting(request->requests->quota, request->client);
     request_free(request->requests, request);
@@ -132,7 +132,7 @@ void sink_orphan(struct sink *sink)
     for (struct list *node; (node = list_take_first(&sink->waiting));) {
         struct request *request = LIST_ITEM(node, struct request, node);
         request->sink = NULL;
-        leave_count(sink->requests, request);
+        request_pool_leave_count(sink->requests, request);
         list_append(&sink->requests->orphans, node);
     }
     sink->waiting_count = 0;

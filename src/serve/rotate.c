@@ -24,8 +24,8 @@ struct record {
     uint16_t type, rdata_len;
 };
 
-static bool read_record(const struct answer *answer, size_t owner_at, size_t ttl_at,
-                        struct record *out)
+static bool rotate_read_record(const struct answer *answer, size_t owner_at, size_t ttl_at,
+                               struct record *out)
 {
     const uint8_t *message = answer->message.data;
     if (ttl_at < owner_at + 4 || ttl_at + RDATA_AT > answer->message.len)
@@ -40,7 +40,7 @@ static bool read_record(const struct answer *answer, size_t owner_at, size_t ttl
     return out->rdata_at + out->rdata_len <= answer->message.len;
 }
 
-static bool is_address(const struct record *record)
+static bool rotate_is_address(const struct record *record)
 {
     return (record->type == RRTYPE_A && record->rdata_len == 4) ||
            (record->type == RRTYPE_AAAA && record->rdata_len == 16);
@@ -67,7 +67,7 @@ static size_t set_len(const struct answer *answer, size_t at, size_t count, size
     size_t len = 0;
     *end_at = owner_at;
     while (at + len < count &&
-           read_record(answer, *end_at, answer->ttl_offsets[at + len], &record)) {
+           rotate_read_record(answer, *end_at, answer->ttl_offsets[at + len], &record)) {
         if (len == 0)
             *first = record;
         else if (record.type != first->type || record.rdata_len != first->rdata_len ||
@@ -100,7 +100,7 @@ void rotate_addresses(const struct answer *answer, uint8_t *copy, size_t len, si
         records = set_len(answer, at, count, owner_at, &first, &end_at);
         if (records == 0 || end_at > len)
             return;
-        if (records > 1 && is_address(&first))
+        if (records > 1 && rotate_is_address(&first))
             rotate_set(answer, copy, at, records, first.rdata_len, turn);
     }
 }

@@ -3,8 +3,9 @@
 /*
  * Decides about connections as they come: the access list first, then the bounds. What a session
  * does is session.c's.
- * Invariant: each session holds one place of the quota, from on_accept() to on_closed(); the place
- * of an allowed client only while the access list allows its client.
+ * Invariant: each session holds one place of the quota, from serve_stream_on_accept() to
+ * serve_stream_on_closed(); the place of an allowed client only while the access list allows its
+ * client.
  */
 #include "serve/serve_stream.h"
 
@@ -33,19 +34,19 @@ struct serve_stream {
     void *context;
 };
 
-static void tell_if_idle(struct serve_stream *serve)
+static void serve_stream_tell_if_idle(struct serve_stream *serve)
 {
     if (serve->on_idle && serve_stream_is_idle(serve))
         serve->on_idle(serve->context);
 }
 
-static void on_closed(struct session_host *host, const struct client_place *place)
+static void serve_stream_on_closed(struct session_host *host, const struct client_place *place)
 {
     struct serve_stream *serve = CONTAINER_OF(host, struct serve_stream, host);
     server_quota_give_client(host->requests->quota, place);
     STATS_DEC(host->requests->stats, stream_clients);
     serve->sessions--;
-    tell_if_idle(serve);
+    serve_stream_tell_if_idle(serve);
 }
 
 /* The client has this place of the quota. */
@@ -58,10 +59,10 @@ static void begin_session(struct serve_stream *serve, struct tcp *tcp,
     if (session_open(&serve->host, &tcp, place) == ERR_OK)
         return;
     STATS_INC(requests->stats, clients_refused_full);
-    on_closed(&serve->host, place);
+    serve_stream_on_closed(&serve->host, place);
 }
 
-static void turn_away(struct requests *requests, enum server_quota_result why)
+static void serve_stream_turn_away(struct requests *requests, enum server_quota_result why)
 {
     if (why == QUOTA_NO_FILES) {
         STATS_INC(requests->stats, clients_refused_files);
@@ -74,8 +75,8 @@ static void turn_away(struct requests *requests, enum server_quota_result why)
 
 /* An idle session of this worker makes room: one of the same client where that client has too many,
  * else any. While the server drains, each session has its last call instead. */
-static enum server_quota_result take_place(struct serve_stream *serve,
-                                           const struct client_place *place)
+static enum server_quota_result serve_stream_take_place(struct serve_stream *serve,
+                                                        const struct client_place *place)
 {
     struct requests *requests = serve->host.requests;
     enum server_quota_result result = server_quota_take_client(requests->quota, place);
@@ -92,12 +93,12 @@ static void accept_allowed(struct serve_stream *serve, struct tcp *tcp)
 {
     struct requests *requests = serve->host.requests;
     struct client_place place = {*tcp_peer(tcp), PLACE_ALLOWED};
-    enum server_quota_result result = take_place(serve, &place);
+    enum server_quota_result result = serve_stream_take_place(serve, &place);
     if (result == QUOTA_TAKEN) {
         begin_session(serve, tcp, &place);
         return;
     }
-    turn_away(requests, result);
+    serve_stream_turn_away(requests, result);
     tcp_close(&tcp);
 }
 
@@ -116,7 +117,7 @@ static void accept_refused(struct serve_stream *serve, struct tcp *tcp, enum ser
     tcp_close(&tcp);
 }
 
-static void on_accept(void *owner, struct tcp *tcp)
+static void serve_stream_on_accept(void *owner, struct tcp *tcp)
 {
     struct serve_stream *serve = owner;
     enum server_access access = acl_find(serve->host.requests->options->access, tcp_peer(tcp));
@@ -126,7 +127,7 @@ static void on_accept(void *owner, struct tcp *tcp)
         accept_refused(serve, tcp, access);
 }
 
-static void on_end_due(struct timer *timer);
+static void serve_stream_on_end_due(struct timer *timer);
 
 enum err serve_stream_open(struct serve_stream **out, struct requests *requests,
                            struct session_common *common, struct listen_socket *socket,
@@ -138,11 +139,12 @@ enum err serve_stream_open(struct serve_stream **out, struct requests *requests,
     serve->host.requests = requests;
     serve->host.common = common;
     serve->host.tls = tls;
-    serve->host.on_closed = on_closed;
+    serve->host.on_closed = serve_stream_on_closed;
     list_init(&serve->host.sessions);
     serve->is_shared = socket->is_shared;
-    timer_init(&serve->end, on_end_due);
-    enum err err = acceptor_open(&serve->acceptor, requests->loop, socket, on_accept, serve);
+    timer_init(&serve->end, serve_stream_on_end_due);
+    enum err err =
+        acceptor_open(&serve->acceptor, requests->loop, socket, serve_stream_on_accept, serve);
     if (err) {
         free(serve);
         return err;
@@ -202,18 +204,18 @@ static void on_acceptor_ended(void *owner)
 {
     struct serve_stream *serve = owner;
     acceptor_close(&serve->acceptor);
-    tell_if_idle(serve);
+    serve_stream_tell_if_idle(serve);
 }
 
 /* Who still has a session does not do as RFC 7828 says, or has heard nothing since; or there were
  * no files to accept with all that time. */
-static void on_end_due(struct timer *timer)
+static void serve_stream_on_end_due(struct timer *timer)
 {
     struct serve_stream *serve = CONTAINER_OF(timer, struct serve_stream, end);
     if (serve->acceptor)
         acceptor_close(&serve->acceptor);
     session_finish_all(&serve->host);
-    tell_if_idle(serve);
+    serve_stream_tell_if_idle(serve);
 }
 
 void serve_stream_end(struct serve_stream *serve, void (*on_idle)(void *context), void *context)

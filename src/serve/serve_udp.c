@@ -39,33 +39,33 @@ struct serve_udp {
     void *context;
 };
 
-static uint8_t *reserve(struct sink *sink, size_t len)
+static uint8_t *serve_udp_reserve(struct sink *sink, size_t len)
 {
     struct serve_udp *serve = CONTAINER_OF(sink, struct serve_udp, sink);
     MUST(len <= UDP_REPLY_MAX);
     return udp_server_reserve(serve->socket);
 }
 
-static void commit(struct sink *sink, size_t len, const struct udp_path *path)
+static void serve_udp_commit(struct sink *sink, size_t len, const struct udp_path *path)
 {
     struct serve_udp *serve = CONTAINER_OF(sink, struct serve_udp, sink);
     udp_server_commit(serve->socket, len, path);
 }
 
-static const struct addr *local(const struct sink *sink)
+static const struct addr *serve_udp_local(const struct sink *sink)
 {
     return udp_server_local(CONTAINER_OF(sink, const struct serve_udp, sink)->socket);
 }
 
-static void tell_if_idle(struct serve_udp *serve)
+static void serve_udp_tell_if_idle(struct serve_udp *serve)
 {
     if (serve->on_idle && serve_udp_is_idle(serve))
         serve->on_idle(serve->context);
 }
 
-static void on_answered(struct sink *sink)
+static void serve_udp_on_answered(struct sink *sink)
 {
-    tell_if_idle(CONTAINER_OF(sink, struct serve_udp, sink));
+    serve_udp_tell_if_idle(CONTAINER_OF(sink, struct serve_udp, sink));
 }
 
 static void note_read(struct serve_udp *serve)
@@ -121,7 +121,7 @@ static bool is_shed(struct serve_udp *serve, const struct udp_path *path)
     return true;
 }
 
-static void on_datagram(void *owner, struct span datagram, const struct udp_path *path)
+static void serve_udp_on_datagram(void *owner, struct span datagram, const struct udp_path *path)
 {
     struct serve_udp *serve = owner;
     struct requests *requests = serve->sink.requests;
@@ -140,7 +140,7 @@ static void on_datagram(void *owner, struct span datagram, const struct udp_path
 
 static const struct udp_server_handler handler = {
     .on_batch_begin = on_batch_begin,
-    .on_datagram = on_datagram,
+    .on_datagram = serve_udp_on_datagram,
     .on_batch_end = on_batch_end,
 };
 
@@ -167,10 +167,10 @@ enum err serve_udp_open(struct serve_udp **out, struct requests *requests,
     serve_udp_renew(serve);
     serve->is_shared = socket->is_shared;
     serve->is_heard = true;
-    serve->sink.reserve = reserve;
-    serve->sink.commit = commit;
-    serve->sink.local = local;
-    serve->sink.on_answered = on_answered;
+    serve->sink.reserve = serve_udp_reserve;
+    serve->sink.commit = serve_udp_commit;
+    serve->sink.local = serve_udp_local;
+    serve->sink.on_answered = serve_udp_on_answered;
     enum err err = udp_server_open(&serve->socket, requests->loop, socket, &handler, serve);
     if (err) {
         free(serve);
@@ -205,11 +205,11 @@ void serve_udp_drain(struct serve_udp *serve, void (*on_idle)(void *context), vo
     udp_server_leave(serve->socket);
 }
 
-static void on_quiet(void *owner)
+static void serve_udp_on_quiet(void *owner)
 {
     struct serve_udp *serve = owner;
     serve->is_heard = true;
-    tell_if_idle(serve);
+    serve_udp_tell_if_idle(serve);
 }
 
 void serve_udp_end(struct serve_udp *serve, void (*on_idle)(void *context), void *context)
@@ -220,5 +220,5 @@ void serve_udp_end(struct serve_udp *serve, void (*on_idle)(void *context), void
         return;
     serve->has_ended = true;
     serve->is_heard = false;
-    udp_server_end(serve->socket, on_quiet);
+    udp_server_end(serve->socket, serve_udp_on_quiet);
 }

@@ -45,7 +45,7 @@ static struct listener *listener_at(const struct server *server, size_t which)
 
 /* ---- opening ---- */
 
-static void on_turn_end(struct turn_end *end);
+static void server_on_turn_end(struct turn_end *end);
 static void on_last_due(struct timer *timer);
 static void on_begun_answered(struct requests *requests);
 
@@ -66,7 +66,7 @@ static struct server *server_new(struct loop *loop, const struct server_options 
     stream_memory_init(&server->requests.memory, loop, quota, stats);
     server->requests.on_begun_answered = on_begun_answered;
     session_common_init(&server->sessions, loop);
-    turn_end_init(&server->look, on_turn_end);
+    turn_end_init(&server->look, server_on_turn_end);
     timer_init(&server->last, on_last_due);
     list_init(&server->ending);
     return server;
@@ -114,7 +114,7 @@ void server_set_taps(struct server *server, struct tap *taps)
 
 /* ---- ending ---- */
 
-static bool is_idle(const struct server *server)
+static bool server_is_idle(const struct server *server)
 {
     for (size_t i = 0; i < server->share->count; i++) {
         const struct listener *listener = listener_at(server, i);
@@ -146,7 +146,7 @@ static void tell_if_ended(struct server *server)
 static void tell_if_drained(struct server *server)
 {
     void (*on_drained)(void *context) = server->on_drained;
-    if (!on_drained || !server->has_stopped || !is_idle(server))
+    if (!on_drained || !server->has_stopped || !server_is_idle(server))
         return;
     server->on_drained = NULL;
     timer_stop(&server->last);
@@ -176,7 +176,7 @@ static bool has_had_its_last(const struct server *server)
            server->requests.begun_count == 0;
 }
 
-static void look(struct server *server)
+static void server_look(struct server *server)
 {
     if (has_had_its_last(server))
         stop_listening(server);
@@ -186,9 +186,9 @@ static void look(struct server *server)
 }
 
 /* After the answers of this turn have left. */
-static void on_turn_end(struct turn_end *end)
+static void server_on_turn_end(struct turn_end *end)
 {
-    look(CONTAINER_OF(end, struct server, look));
+    server_look(CONTAINER_OF(end, struct server, look));
 }
 
 static void on_listener_idle(void *context)
@@ -206,7 +206,7 @@ static void on_last_due(struct timer *timer)
 {
     struct server *server = CONTAINER_OF(timer, struct server, last);
     stop_listening(server);
-    look(server);
+    server_look(server);
 }
 
 void server_drain(struct server *server, void (*on_drained)(void *context), void *context)
@@ -223,7 +223,7 @@ void server_drain(struct server *server, void (*on_drained)(void *context), void
     }
     LIST_EACH(node, &server->ending)
     listener_drain(LIST_ITEM(node, struct listener, node), on_listener_idle, server);
-    look(server);
+    server_look(server);
 }
 
 void server_free(struct server *server)
@@ -249,8 +249,8 @@ void server_free(struct server *server)
 /* ---- reloading ---- */
 
 /* All of the server that holds something of the quota, or has rules of the options. */
-static void renew(struct server *server, const struct server_options *options,
-                  struct server_quota *quota)
+static void server_renew(struct server *server, const struct server_options *options,
+                         struct server_quota *quota)
 {
     struct listen_share *share = server->share;
     for (size_t i = 0; i < share->count; i++)
@@ -304,7 +304,7 @@ void server_reload(struct server *server, const struct server_options *options,
                    struct listen_share **share, struct server_quota *quota,
                    void (*on_ended)(void *context), void *context)
 {
-    renew(server, options, quota);
+    server_renew(server, options, quota);
     if (server->requests.is_draining)
         listen_share_free(*share);
     else

@@ -116,7 +116,7 @@ static struct client_count *share_count(const struct server_quota *before)
     return all;
 }
 
-static void leave_count(struct client_count *all)
+static void server_quota_leave_count(struct client_count *all)
 {
     if (all && --all->quotas == 0)
         free(all);
@@ -158,7 +158,7 @@ void server_quota_free(struct server_quota *quota)
         return;
     pthread_mutex_destroy(&quota->mutex);
     rate_limit_free(quota->rate_limit);
-    leave_count(quota->all);
+    server_quota_leave_count(quota->all);
     free((void *)quota->counters);
     free(quota->buckets);
     free(quota->places);
@@ -246,12 +246,13 @@ uint32_t server_quota_waiting(const struct server_quota *quota)
 /* ---- connections; the mutex is held in all static functions ---- */
 
 /* A connection as it is counted: its client is cut to the prefix. */
-static struct client_place cut(const struct server_quota *quota, const struct client_place *place)
+static struct client_place server_quota_cut(const struct server_quota *quota,
+                                            const struct client_place *place)
 {
     return (struct client_place){client_prefix(&quota->masks, &place->client), place->kind};
 }
 
-static bool is_of(const struct place *place, const struct client_place *cut)
+static bool server_quota_is_of(const struct place *place, const struct client_place *cut)
 {
     return place->kind == cut->kind && addr_equal_ip(&place->addr, &cut->client);
 }
@@ -260,7 +261,7 @@ static bool is_of(const struct place *place, const struct client_place *cut)
 static uint32_t *find_link(struct server_quota *quota, const struct client_place *cut)
 {
     uint32_t *link = &quota->buckets[addr_hash_ip(&cut->client, quota->seed) & quota->bucket_mask];
-    while (*link != PLACE_NONE && !is_of(&quota->places[*link], cut))
+    while (*link != PLACE_NONE && !server_quota_is_of(&quota->places[*link], cut))
         link = &quota->places[*link].next;
     return link;
 }
@@ -288,7 +289,7 @@ static void count_client(struct server_quota *quota, const struct client_place *
     quota->clients++;
 }
 
-static bool has_room(struct server_quota *quota, const struct client_place *cut)
+static bool server_quota_has_room(struct server_quota *quota, const struct client_place *cut)
 {
     uint32_t at = *find_link(quota, cut);
     uint32_t count = at == PLACE_NONE ? 0 : quota->places[at].count;
@@ -314,7 +315,7 @@ static enum server_quota_result take_total(const struct server_quota *quota, enu
 static enum server_quota_result take_client(struct server_quota *quota,
                                             const struct client_place *cut)
 {
-    if (!has_room(quota, cut))
+    if (!server_quota_has_room(quota, cut))
         return QUOTA_CLIENT_FULL;
     enum server_quota_result result = take_total(quota, cut->kind);
     if (result == QUOTA_TAKEN)
@@ -343,7 +344,8 @@ static enum server_quota_result change_client(struct server_quota *quota,
 {
     bool changes_kind = from->kind != to->kind;
     discount_client(quota, from);
-    enum server_quota_result result = has_room(quota, to) ? QUOTA_TAKEN : QUOTA_CLIENT_FULL;
+    enum server_quota_result result =
+        server_quota_has_room(quota, to) ? QUOTA_TAKEN : QUOTA_CLIENT_FULL;
     if (result == QUOTA_TAKEN && changes_kind)
         result = take_total(quota, to->kind);
     count_client(quota, result == QUOTA_TAKEN ? to : from);
@@ -363,7 +365,7 @@ void server_quota_bound_files(struct server_quota *quota, uint32_t max)
 enum server_quota_result server_quota_take_client(struct server_quota *quota,
                                                   const struct client_place *place)
 {
-    struct client_place counted = cut(quota, place);
+    struct client_place counted = server_quota_cut(quota, place);
     pthread_mutex_lock(&quota->mutex);
     enum server_quota_result result = take_client(quota, &counted);
     pthread_mutex_unlock(&quota->mutex);
@@ -372,7 +374,7 @@ enum server_quota_result server_quota_take_client(struct server_quota *quota,
 
 void server_quota_give_client(struct server_quota *quota, const struct client_place *place)
 {
-    struct client_place counted = cut(quota, place);
+    struct client_place counted = server_quota_cut(quota, place);
     pthread_mutex_lock(&quota->mutex);
     discount_client(quota, &counted);
     pthread_mutex_unlock(&quota->mutex);
@@ -383,7 +385,7 @@ enum server_quota_result server_quota_change_client(struct server_quota *quota,
                                                     struct client_place *place,
                                                     const struct client_place *to)
 {
-    struct client_place from = cut(quota, place), next = cut(quota, to);
+    struct client_place from = server_quota_cut(quota, place), next = server_quota_cut(quota, to);
     pthread_mutex_lock(&quota->mutex);
     enum server_quota_result result = change_client(quota, &from, &next);
     pthread_mutex_unlock(&quota->mutex);
@@ -395,11 +397,11 @@ enum server_quota_result server_quota_change_client(struct server_quota *quota,
 void server_quota_move_client(struct server_quota *to, struct server_quota *from,
                               const struct client_place *place)
 {
-    struct client_place counted = cut(to, place);
+    struct client_place counted = server_quota_cut(to, place);
     pthread_mutex_lock(&to->mutex);
     count_client(to, &counted);
     pthread_mutex_unlock(&to->mutex);
-    counted = cut(from, place);
+    counted = server_quota_cut(from, place);
     pthread_mutex_lock(&from->mutex);
     discount_client(from, &counted);
     pthread_mutex_unlock(&from->mutex);

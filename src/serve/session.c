@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * One client's stream as a machine of states (session.h). Framing, TLS and writing are the link's,
- * queries request.c's. After each event settle() asks wanted_state() and moves.
+ * queries request.c's. After each event session_settle() asks wanted_state() and moves.
  * Invariant: queries are taken in the open state alone, and a timer runs in every state except a
  * finishing one whose queries still wait (the resolver bounds those).
  */
@@ -85,7 +85,7 @@ static void put_idle(struct session *session)
 }
 
 /* Its close would lose nothing but time, and it holds a place that a new client could use. */
-static bool is_idle(const struct session *session)
+static bool session_is_idle(const struct session *session)
 {
     if (session->place.kind != PLACE_ALLOWED)
         return false;
@@ -97,7 +97,7 @@ static bool is_idle(const struct session *session)
 static void note_idle(struct session *session)
 {
     bool is_noted = idle_entry_is_idle(&session->idle);
-    if (is_idle(session) == is_noted)
+    if (session_is_idle(session) == is_noted)
         return;
     if (is_noted)
         idle_order_remove(&session->idle);
@@ -173,7 +173,7 @@ static uint64_t look_at(const struct session *session)
     return session->has_asked ? next_at : until_at;
 }
 
-static bool is_read(enum session_state state)
+static bool session_is_read(enum session_state state)
 {
     return state == SESSION_SECURING || state == SESSION_OPEN || state == SESSION_DISCARDING;
 }
@@ -192,9 +192,9 @@ static uint64_t linger_us(const struct session *session)
 static void session_move(struct session *session, enum session_state to)
 {
     struct loop *loop = loop_of(session);
-    if (is_read(to))
+    if (session_is_read(to))
         link_resume(session->link);
-    else if (is_read(session->state))
+    else if (session_is_read(session->state))
         link_pause(session->link);
     session->state = to;
     switch (to) {
@@ -292,7 +292,7 @@ static void try_close_quiet(struct session *session)
 }
 
 /* After every event, as the last thing done with the session. */
-static void settle(struct session *session)
+static void session_settle(struct session *session)
 {
     if (session->state == SESSION_DISCARDING)
         return;
@@ -326,7 +326,7 @@ static void give_up_handshake(struct session *session, enum err why)
 }
 
 /* Its client may try again, or come by another way. */
-static void turn_away(struct session *session)
+static void session_turn_away(struct session *session)
 {
     STATS_INC(stats_of(session), client_tls_crowded);
     LOG_LIMITED(LOG_NOTICE, "serve", "too many TLS handshakes wait: closing some connections");
@@ -345,7 +345,7 @@ static bool session_may_secure(void *owner)
         link_pause(session->link);
         return false;
     case HANDSHAKE_FULL:
-        turn_away(session);
+        session_turn_away(session);
         return false;
     }
     return false;
@@ -363,7 +363,7 @@ static void session_on_admitted(struct handshake *handshake)
 
 static void session_on_displaced(struct handshake *handshake)
 {
-    turn_away(CONTAINER_OF(handshake, struct session, handshake));
+    session_turn_away(CONTAINER_OF(handshake, struct session, handshake));
 }
 
 void session_common_init(struct session_common *common, struct loop *loop)
@@ -386,7 +386,7 @@ static void session_finish(struct session *session)
     if (session->state == SESSION_SECURING)
         session_close(session);
     else
-        settle(session);
+        session_settle(session);
 }
 
 /* Its bytes wait in the kernel while the loop reads other sessions. */
@@ -414,7 +414,7 @@ static void look_at_last_call(struct session *session)
         timer_start(loop_of(session), &session->timer, look_at(session));
 }
 
-static void on_due(struct timer *timer)
+static void session_on_due(struct timer *timer)
 {
     struct session *session = CONTAINER_OF(timer, struct session, timer);
     switch (session->state) {
@@ -438,7 +438,7 @@ static void on_due(struct timer *timer)
         session_reset(session);
         return;
     case SESSION_FINISHING:
-        settle(session);
+        session_settle(session);
         return;
     case SESSION_DISCARDING:
         try_close_quiet(session);
@@ -448,7 +448,7 @@ static void on_due(struct timer *timer)
 
 /* ---- the sink ---- */
 
-static uint8_t *reserve(struct sink *sink, size_t len)
+static uint8_t *session_reserve(struct sink *sink, size_t len)
 {
     struct session *session = CONTAINER_OF(sink, struct session, sink);
     uint8_t *room = link_reserve(session->link, len);
@@ -457,7 +457,7 @@ static uint8_t *reserve(struct sink *sink, size_t len)
     return room;
 }
 
-static bool has_room(struct sink *sink)
+static bool session_has_room(struct sink *sink)
 {
     struct session *session = CONTAINER_OF(sink, struct session, sink);
     if (link_unsent(session->link) > SESSION_PUSH_BYTES)
@@ -465,26 +465,26 @@ static bool has_room(struct sink *sink)
     return link_unsent(session->link) <= SESSION_PUSH_BYTES;
 }
 
-static void commit(struct sink *sink, size_t len, const struct udp_path *path)
+static void session_commit(struct sink *sink, size_t len, const struct udp_path *path)
 {
     (void)path;
     link_commit(CONTAINER_OF(sink, struct session, sink)->link, len);
 }
 
-static const struct addr *local(const struct sink *sink)
+static const struct addr *session_local(const struct sink *sink)
 {
     return link_local(CONTAINER_OF(sink, const struct session, sink)->link);
 }
 
-static void on_answered(struct sink *sink)
+static void session_on_answered(struct sink *sink)
 {
-    settle(CONTAINER_OF(sink, struct session, sink));
+    session_settle(CONTAINER_OF(sink, struct session, sink));
 }
 
 /* ---- the link ---- */
 
 /* Of TLS alone: the idle time begins here. */
-static void on_open(void *owner)
+static void session_on_open(void *owner)
 {
     struct session *session = owner;
     client_handshake_done(stats_of(session), link_tls(session->link));
@@ -500,7 +500,7 @@ static void note_first(struct session *session)
         timer_start(loop_of(session), &session->timer, look_at(session));
 }
 
-static void on_message(void *owner, struct span message)
+static void session_on_message(void *owner, struct span message)
 {
     struct session *session = owner;
     if (session->state == SESSION_DISCARDING)
@@ -515,16 +515,16 @@ static void on_message(void *owner, struct span message)
         note_first(session);
     if (message.len < HEADER_LEN || session->access != SERVER_ALLOW) /* no DNS, or no business */
         session->has_ended = true;
-    settle(session);
+    session_settle(session);
 }
 
-static void on_room(void *owner)
+static void session_on_room(void *owner)
 {
-    settle(owner);
+    session_settle(owner);
 }
 
 /* A half-closed client still gets what it asked for. */
-static void on_peer_closed(void *owner)
+static void session_on_peer_closed(void *owner)
 {
     struct session *session = owner;
     session->has_left = true;
@@ -534,7 +534,7 @@ static void on_peer_closed(void *owner)
         session_finish(session);
 }
 
-static void on_failed(void *owner, enum err why)
+static void session_on_failed(void *owner, enum err why)
 {
     struct session *session = owner;
     if (session->state == SESSION_SECURING)
@@ -553,12 +553,12 @@ static void on_held(void *owner, size_t bytes)
 }
 
 static const struct link_handler handler = {
-    .on_open = on_open,
+    .on_open = session_on_open,
     .may_secure = session_may_secure,
-    .on_message = on_message,
-    .on_room = on_room,
-    .on_peer_closed = on_peer_closed,
-    .on_failed = on_failed,
+    .on_message = session_on_message,
+    .on_room = session_on_room,
+    .on_peer_closed = session_on_peer_closed,
+    .on_failed = session_on_failed,
     .on_held = on_held,
 };
 
@@ -595,12 +595,12 @@ static void init_sink(struct session *session)
     sink_init(sink, session->host->requests);
     set_rules(session);
     sink->transport = is_tls(session) ? TAP_TLS : TAP_TCP;
-    sink->local = local;
+    sink->local = session_local;
     sink->client = &session->place.client;
-    sink->reserve = reserve;
-    sink->has_room = has_room;
-    sink->commit = commit;
-    sink->on_answered = on_answered;
+    sink->reserve = session_reserve;
+    sink->has_room = session_has_room;
+    sink->commit = session_commit;
+    sink->on_answered = session_on_answered;
 }
 
 static struct session *session_new(struct session_host *host, const struct client_place *place)
@@ -614,7 +614,7 @@ static struct session *session_new(struct session_host *host, const struct clien
     session->opened_at = loop_now(host->requests->loop);
     handshake_init(&session->handshake);
     idle_entry_init(&session->idle);
-    timer_init(&session->timer, on_due);
+    timer_init(&session->timer, session_on_due);
     init_sink(session);
     session->memory.progress_at = progress_at;
     session->memory.reset = reset_for_memory;

@@ -21,13 +21,13 @@
 
 enum { CLASSES = 64 };
 
-static void tell(struct stream_memory *memory)
+static void stream_memory_tell(struct stream_memory *memory)
 {
     server_quota_add_memory(memory->quota, memory->told_bytes, memory->held_bytes);
     memory->told_bytes = memory->held_bytes;
 }
 
-static void look_later(struct stream_memory *memory)
+static void stream_memory_look_later(struct stream_memory *memory)
 {
     bool holds_much = memory->held_bytes >= STREAM_MEMORY_LOOK_BYTES;
     bool held_more = memory->most_bytes - memory->held_bytes >= STREAM_MEMORY_TRIM_BYTES;
@@ -44,8 +44,8 @@ static void change(struct stream_memory *memory, size_t from, size_t to)
         MAX(memory->held_bytes, memory->told_bytes) - MIN(memory->held_bytes, memory->told_bytes);
     if (apart < STREAM_MEMORY_STEP_BYTES)
         return;
-    tell(memory);
-    look_later(memory);
+    stream_memory_tell(memory);
+    stream_memory_look_later(memory);
     bool is_over = server_quota_memory(memory->quota) > server_quota_max_memory(memory->quota);
     if (is_over && to > from) /* the others look soon, and free their part */
         loop_at_turn_end(memory->loop, &memory->sweep);
@@ -59,7 +59,7 @@ uint64_t stream_memory_weight(size_t held_bytes, uint64_t without_progress_us)
     return (1 + more / 1024) * (1 + without_progress_us / US_PER_MS);
 }
 
-static unsigned class_of(const struct stream_memory_client *client, uint64_t now)
+static unsigned stream_memory_class_of(const struct stream_memory_client *client, uint64_t now)
 {
     uint64_t weight = stream_memory_weight(client->held_bytes, now - client->progress_at(client));
     return CLASSES - 1 - (unsigned)__builtin_clzll(weight);
@@ -73,7 +73,7 @@ static unsigned lowest_class(const struct stream_memory *memory, size_t bytes, u
     {
         const struct stream_memory_client *client =
             LIST_ITEM(node, struct stream_memory_client, node);
-        held[class_of(client, now)] += client->held_bytes;
+        held[stream_memory_class_of(client, now)] += client->held_bytes;
     }
     unsigned class = CLASSES - 1;
     while (class > 0 && (sum += held[class]) < bytes)
@@ -91,7 +91,7 @@ static void reset_clients(struct stream_memory *memory, unsigned lowest, size_t 
                 LIST_ITEM(node, struct stream_memory_client, node);
             if (memory->held_bytes <= leave_bytes)
                 return;
-            if (class_of(client, now) + above > lowest) {
+            if (stream_memory_class_of(client, now) + above > lowest) {
                 STATS_INC(memory->stats, client_resets_memory);
                 client->reset(client);
             }
@@ -101,7 +101,7 @@ static void reset_clients(struct stream_memory *memory, unsigned lowest, size_t 
 
 static void sweep(struct stream_memory *memory)
 {
-    tell(memory);
+    stream_memory_tell(memory);
     size_t all = server_quota_memory(memory->quota), max = server_quota_max_memory(memory->quota);
     if (all <= max)
         return;
@@ -112,17 +112,17 @@ static void sweep(struct stream_memory *memory)
                 "server.max-stream-memory is reached");
     uint64_t now = loop_now(memory->loop);
     reset_clients(memory, lowest_class(memory, memory->held_bytes - leave, now), leave);
-    tell(memory);
-    look_later(memory);
+    stream_memory_tell(memory);
+    stream_memory_look_later(memory);
 }
 
-static void on_turn_end(struct turn_end *end)
+static void stream_memory_on_turn_end(struct turn_end *end)
 {
     sweep(CONTAINER_OF(end, struct stream_memory, sweep));
 }
 
 /* The heap keeps freed buffers between those that live. */
-static void give_back(struct stream_memory *memory)
+static void stream_memory_give_back(struct stream_memory *memory)
 {
     if (memory->most_bytes - memory->held_bytes < STREAM_MEMORY_TRIM_BYTES)
         return;
@@ -133,9 +133,9 @@ static void give_back(struct stream_memory *memory)
 static void on_look_due(struct timer *timer)
 {
     struct stream_memory *memory = CONTAINER_OF(timer, struct stream_memory, look);
-    give_back(memory);
+    stream_memory_give_back(memory);
     sweep(memory);
-    look_later(memory);
+    stream_memory_look_later(memory);
 }
 
 /* ---- clients ---- */
@@ -145,14 +145,14 @@ void stream_memory_init(struct stream_memory *memory, struct loop *loop, struct 
 {
     *memory = (struct stream_memory){.loop = loop, .quota = quota, .stats = stats};
     list_init(&memory->clients);
-    turn_end_init(&memory->sweep, on_turn_end);
+    turn_end_init(&memory->sweep, stream_memory_on_turn_end);
     timer_init(&memory->look, on_look_due);
 }
 
 void stream_memory_deinit(struct stream_memory *memory)
 {
     MUST(memory->held_bytes == 0);
-    tell(memory);
+    stream_memory_tell(memory);
     turn_end_cancel(&memory->sweep);
     timer_stop(&memory->look);
 }

@@ -13,8 +13,8 @@ static const struct addr *local_of(const struct sink *sink, const struct udp_pat
     return is_in_path ? &path->local : sink->local(sink);
 }
 
-static struct tap_message message_of(const struct sink *sink, struct span bytes,
-                                     const struct udp_path *path)
+static struct tap_message tell_message_of(const struct sink *sink, struct span bytes,
+                                          const struct udp_path *path)
 {
     return (struct tap_message){
         .transport = sink->transport,
@@ -27,7 +27,7 @@ static struct tap_message message_of(const struct sink *sink, struct span bytes,
 
 void tell_query(const struct sink *sink, struct span bytes, const struct udp_path *path)
 {
-    struct tap_message message = message_of(sink, bytes, path);
+    struct tap_message message = tell_message_of(sink, bytes, path);
     for (struct tap *tap = sink->requests->taps; tap; tap = tap->next)
         if (tap->on_query)
             tap->on_query(tap, &message);
@@ -69,7 +69,7 @@ void tell_reply(const struct sink *sink, const struct reply *reply, struct span 
 {
     const struct query *query = reply->query;
     struct tap_reply told = {
-        .message = message_of(sink, bytes, path),
+        .message = tell_message_of(sink, bytes, path),
         .origin = origin_of(reply, how),
         .source = how->source,
         .flags = query->flags,

@@ -40,7 +40,7 @@ bool dnstap_is_built_in(void)
 
 /* ---- the worker ---- */
 
-static void take(struct tap *tap, enum dnstap_type type, const struct tap_message *seen)
+static void dnstap_take(struct tap *tap, enum dnstap_type type, const struct tap_message *seen)
 {
     struct message_tap *mine = CONTAINER_OF(tap, struct message_tap, tap);
     struct dnstap *dnstap = mine->dnstap;
@@ -68,31 +68,32 @@ static bool wants(const struct tap *tap, uint32_t bit)
 
 static void on_query(struct tap *tap, const struct tap_message *message)
 {
-    take(tap, DNSTAP_CLIENT_QUERY, message);
+    dnstap_take(tap, DNSTAP_CLIENT_QUERY, message);
 }
 
-static void on_reply(struct tap *tap, const struct tap_reply *reply)
+static void dnstap_on_reply(struct tap *tap, const struct tap_reply *reply)
 {
     if (reply->message.bytes.len > 0)
-        take(tap, DNSTAP_CLIENT_RESPONSE, &reply->message);
+        dnstap_take(tap, DNSTAP_CLIENT_RESPONSE, &reply->message);
 }
 
 /* Who is asked without RD is authoritative, and we are its resolver. */
 static void on_sent(struct tap *tap, const struct tap_message *message, bool wants_recursion)
 {
     if (wants(tap, wants_recursion ? DNSTAP_FORWARDER_QUERIES : DNSTAP_RESOLVER_QUERIES))
-        take(tap, wants_recursion ? DNSTAP_FORWARDER_QUERY : DNSTAP_RESOLVER_QUERY, message);
+        dnstap_take(tap, wants_recursion ? DNSTAP_FORWARDER_QUERY : DNSTAP_RESOLVER_QUERY, message);
 }
 
 static void on_heard(struct tap *tap, const struct tap_message *message, bool wants_recursion)
 {
     if (wants(tap, wants_recursion ? DNSTAP_FORWARDER_RESPONSES : DNSTAP_RESOLVER_RESPONSES))
-        take(tap, wants_recursion ? DNSTAP_FORWARDER_RESPONSE : DNSTAP_RESOLVER_RESPONSE, message);
+        dnstap_take(tap, wants_recursion ? DNSTAP_FORWARDER_RESPONSE : DNSTAP_RESOLVER_RESPONSE,
+                    message);
 }
 
 /* ---- the thread ---- */
 
-static size_t gather(struct ring *ring, struct span payloads[FRAMES_BATCH])
+static size_t dnstap_gather(struct ring *ring, struct span payloads[FRAMES_BATCH])
 {
     size_t count = 0;
     while (count < FRAMES_BATCH && ring_read(ring, &payloads[count]))
@@ -100,11 +101,11 @@ static size_t gather(struct ring *ring, struct span payloads[FRAMES_BATCH])
     return count;
 }
 
-static bool carry_ring(struct dnstap *dnstap, struct ring *ring)
+static bool dnstap_carry_ring(struct dnstap *dnstap, struct ring *ring)
 {
     struct span payloads[FRAMES_BATCH];
     size_t count;
-    while ((count = gather(ring, payloads)) > 0) {
+    while ((count = dnstap_gather(ring, payloads)) > 0) {
         if (!frames_write(dnstap->frames, payloads, count)) {
             ring_rewind(ring);
             return false;
@@ -114,13 +115,13 @@ static bool carry_ring(struct dnstap *dnstap, struct ring *ring)
     return true;
 }
 
-static bool carry(void *owner)
+static bool dnstap_carry(void *owner)
 {
     struct dnstap *dnstap = owner;
     if (!frames_open(dnstap->frames))
         return false;
     for (size_t i = 0; i < drain_rings(dnstap->drain); i++)
-        if (!carry_ring(dnstap, drain_ring(dnstap->drain, i)))
+        if (!dnstap_carry_ring(dnstap, drain_ring(dnstap->drain, i)))
             return false;
     if (drain_is_ending(dnstap->drain))
         frames_end(dnstap->frames);
@@ -158,7 +159,7 @@ static struct dnstap *new_dnstap(const struct dnstap_options *options, size_t wo
                                   .rings = workers,
                                   .ring_bytes = DNSTAP_RING,
                                   .retry_ms = DNSTAP_RETRY_MS,
-                                  .carry = carry,
+                                  .carry = dnstap_carry,
                                   .owner = dnstap};
     if (!dnstap)
         return NULL;
@@ -170,7 +171,7 @@ static struct dnstap *new_dnstap(const struct dnstap_options *options, size_t wo
     return NULL;
 }
 
-static enum err start(struct dnstap *dnstap)
+static enum err dnstap_start(struct dnstap *dnstap)
 {
     const struct dnstap_options *options = &dnstap->options;
     bool is_file = *options->file;
@@ -186,7 +187,7 @@ enum err dnstap_open(struct dnstap **out, const struct dnstap_options *options, 
     struct dnstap *dnstap = new_dnstap(options, workers);
     if (!dnstap)
         return ERR_NO_MEMORY;
-    enum err err = start(dnstap);
+    enum err err = dnstap_start(dnstap);
     if (err) {
         dnstap_close(dnstap);
         return err;
@@ -210,7 +211,7 @@ struct tap *dnstap_tap(struct dnstap *dnstap, size_t worker, struct stats *stats
     struct message_tap *mine = &dnstap->taps[worker];
     uint32_t messages = dnstap->options.messages;
     mine->tap.on_query = messages & DNSTAP_CLIENT_QUERIES ? on_query : NULL;
-    mine->tap.on_reply = messages & DNSTAP_CLIENT_RESPONSES ? on_reply : NULL;
+    mine->tap.on_reply = messages & DNSTAP_CLIENT_RESPONSES ? dnstap_on_reply : NULL;
     mine->tap.on_sent = on_sent;
     mine->tap.on_heard = on_heard;
     mine->dnstap = dnstap;

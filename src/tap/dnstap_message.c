@@ -53,35 +53,35 @@ static void put_byte(struct put *put, uint8_t byte)
     put->len++;
 }
 
-static void put_number(struct put *put, uint64_t number)
+static void dnstap_message_put_number(struct put *put, uint64_t number)
 {
     for (; number >= 0x80; number >>= 7)
         put_byte(put, (uint8_t)(number | 0x80));
     put_byte(put, (uint8_t)number);
 }
 
-static void put_key(struct put *put, unsigned field, enum wire_type type)
+static void dnstap_message_put_key(struct put *put, unsigned field, enum wire_type type)
 {
-    put_number(put, field << 3 | type);
+    dnstap_message_put_number(put, field << 3 | type);
 }
 
 static void put_varint(struct put *put, unsigned field, uint64_t number)
 {
-    put_key(put, field, WIRE_VARINT);
-    put_number(put, number);
+    dnstap_message_put_key(put, field, WIRE_VARINT);
+    dnstap_message_put_number(put, number);
 }
 
 static void put_fixed32(struct put *put, unsigned field, uint32_t number)
 {
-    put_key(put, field, WIRE_FIXED32);
+    dnstap_message_put_key(put, field, WIRE_FIXED32);
     for (unsigned i = 0; i < 4; i++) /* the least byte first */
         put_byte(put, (uint8_t)(number >> 8 * i));
 }
 
-static void put_bytes(struct put *put, unsigned field, struct span bytes)
+static void dnstap_message_put_bytes(struct put *put, unsigned field, struct span bytes)
 {
-    put_key(put, field, WIRE_BYTES);
-    put_number(put, bytes.len);
+    dnstap_message_put_key(put, field, WIRE_BYTES);
+    dnstap_message_put_number(put, bytes.len);
     if (put->out && bytes.len > 0)
         memcpy(put->out + put->len, bytes.data, bytes.len);
     put->len += bytes.len;
@@ -90,7 +90,7 @@ static void put_bytes(struct put *put, unsigned field, struct span bytes)
 static void put_bytes_if_any(struct put *put, unsigned field, struct span bytes)
 {
     if (bytes.len > 0)
-        put_bytes(put, field, bytes);
+        dnstap_message_put_bytes(put, field, bytes);
 }
 
 /* ---- the fields of Message ---- */
@@ -101,7 +101,7 @@ static void put_address(struct put *put, unsigned field, const struct addr *addr
     if (addr_family(addr) == AF_UNSPEC)
         return;
     const uint8_t *bytes = addr_bytes(addr, &len);
-    put_bytes(put, field, span_of(bytes, len));
+    dnstap_message_put_bytes(put, field, span_of(bytes, len));
 }
 
 static void put_port(struct put *put, unsigned field, const struct addr *addr)
@@ -110,8 +110,8 @@ static void put_port(struct put *put, unsigned field, const struct addr *addr)
         put_varint(put, field, addr_port(addr));
 }
 
-static void put_time(struct put *put, unsigned sec_field, unsigned nsec_field, uint64_t at,
-                     int64_t offset_us)
+static void dnstap_message_put_time(struct put *put, unsigned sec_field, unsigned nsec_field,
+                                    uint64_t at, int64_t offset_us)
 {
     int64_t us = (int64_t)at + offset_us;
     if (us < 0)
@@ -142,15 +142,15 @@ static void put_message(struct put *put, const struct dnstap_message *message)
     const struct tap_message *seen = message->seen;
     put_varint(put, MESSAGE_TYPE, message->type);
     put_sockets(put, seen);
-    put_time(put, MESSAGE_QUERY_TIME_SEC, MESSAGE_QUERY_TIME_NSEC, seen->asked_at,
-             message->wall_offset_us);
+    dnstap_message_put_time(put, MESSAGE_QUERY_TIME_SEC, MESSAGE_QUERY_TIME_NSEC, seen->asked_at,
+                            message->wall_offset_us);
     if (!is_response(message)) {
-        put_bytes(put, MESSAGE_QUERY_MESSAGE, seen->bytes);
+        dnstap_message_put_bytes(put, MESSAGE_QUERY_MESSAGE, seen->bytes);
         return;
     }
-    put_time(put, MESSAGE_RESPONSE_TIME_SEC, MESSAGE_RESPONSE_TIME_NSEC, seen->answered_at,
-             message->wall_offset_us);
-    put_bytes(put, MESSAGE_RESPONSE_MESSAGE, seen->bytes);
+    dnstap_message_put_time(put, MESSAGE_RESPONSE_TIME_SEC, MESSAGE_RESPONSE_TIME_NSEC,
+                            seen->answered_at, message->wall_offset_us);
+    dnstap_message_put_bytes(put, MESSAGE_RESPONSE_MESSAGE, seen->bytes);
 }
 
 size_t dnstap_message_put(uint8_t *out, const struct dnstap_message *message)
@@ -159,8 +159,8 @@ size_t dnstap_message_put(uint8_t *out, const struct dnstap_message *message)
     put_message(&inner, message);
     put_bytes_if_any(&put, DNSTAP_IDENTITY, message->identity);
     put_bytes_if_any(&put, DNSTAP_VERSION, message->version);
-    put_key(&put, DNSTAP_MESSAGE, WIRE_BYTES);
-    put_number(&put, inner.len);
+    dnstap_message_put_key(&put, DNSTAP_MESSAGE, WIRE_BYTES);
+    dnstap_message_put_number(&put, inner.len);
     if (out)
         put_message(&put, message);
     else

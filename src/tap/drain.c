@@ -147,19 +147,19 @@ static void sleep_until_filled(struct drain *drain)
 /* ---- the thread ---- */
 
 /* At the end what is not taken is not tried again. */
-static bool is_over(struct drain *drain, bool is_carried)
+static bool drain_is_over(struct drain *drain, bool is_carried)
 {
     if (!drain_is_ending(drain))
         return false;
     return !is_carried || ms_left(drain) == 0 || are_empty(drain);
 }
 
-static void *run(void *argument)
+static void *drain_run(void *argument)
 {
     struct drain *drain = argument;
     for (;;) {
         bool is_carried = drain->options.carry(drain->options.owner);
-        if (is_over(drain, is_carried))
+        if (drain_is_over(drain, is_carried))
             return NULL;
         if (is_carried)
             sleep_until_filled(drain);
@@ -201,12 +201,12 @@ static enum err open_fds(struct drain *drain)
 }
 
 /* Signals are others' business. */
-static enum err start_thread(struct drain *drain)
+static enum err drain_start_thread(struct drain *drain)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    drain->is_running = pthread_create(&drain->thread, NULL, run, drain) == 0;
+    drain->is_running = pthread_create(&drain->thread, NULL, drain_run, drain) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!drain->is_running)
         return ERR_NO_MEMORY;
@@ -221,7 +221,7 @@ enum err drain_start(struct drain *drain)
     enum err err = make_rings(drain);
     if (!err)
         err = open_fds(drain);
-    return err ? err : start_thread(drain);
+    return err ? err : drain_start_thread(drain);
 }
 
 void drain_free(struct drain *drain)

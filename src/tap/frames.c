@@ -54,7 +54,7 @@ bool frames_are_built_in(void)
 
 /* ---- the socket ---- */
 
-static fstrm_res open_socket(void *owner)
+static fstrm_res frames_open_socket(void *owner)
 {
     struct frames *frames = owner;
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -82,7 +82,7 @@ static fstrm_res close_socket(void *owner)
     return fstrm_res_success;
 }
 
-static bool is_passing(int error)
+static bool frames_is_passing(int error)
 {
     return error == EAGAIN || error == EINTR;
 }
@@ -98,7 +98,7 @@ static fstrm_res read_socket(void *owner, void *data, size_t count)
         ssize_t got = recv(frames->fd, (char *)data + done, count - done, 0);
         if (got == 0)
             return fstrm_res_stop;
-        if (got < 0 && !is_passing(errno))
+        if (got < 0 && !frames_is_passing(errno))
             return fstrm_res_failure;
         done += (size_t)MAX(got, 0);
     }
@@ -106,7 +106,7 @@ static fstrm_res read_socket(void *owner, void *data, size_t count)
 }
 
 /* Takes len bytes from the front; what is left begins at the return. */
-static struct iovec *skip(struct iovec *parts, int *count, size_t len)
+static struct iovec *frames_skip(struct iovec *parts, int *count, size_t len)
 {
     while (*count > 0 && len >= parts->iov_len) {
         len -= parts->iov_len;
@@ -129,9 +129,9 @@ static fstrm_res write_socket(void *owner, const struct iovec *parts, int count)
     while (count > 0) {
         struct msghdr message = {.msg_iov = left, .msg_iovlen = (size_t)count};
         ssize_t sent = sendmsg(frames->fd, &message, MSG_NOSIGNAL);
-        if (sent < 0 && !is_passing(errno))
+        if (sent < 0 && !frames_is_passing(errno))
             return fstrm_res_failure;
-        left = skip(left, &count, (size_t)MAX(sent, 0));
+        left = frames_skip(left, &count, (size_t)MAX(sent, 0));
         if (count > 0 && !drain_wait(frames->drain, frames->fd, POLLOUT, -1))
             return fstrm_res_failure;
     }
@@ -161,14 +161,14 @@ static bool write_once(struct frames *frames, struct iovec *left, int count)
             return false;
         }
         at += written;
-        left = skip(left, &count, (size_t)written);
+        left = frames_skip(left, &count, (size_t)written);
     }
     frames->written = at;
     return true;
 }
 
 /* A full disk may have room again. */
-static fstrm_res write_file(void *owner, const struct iovec *parts, int count)
+static fstrm_res frames_write_file(void *owner, const struct iovec *parts, int count)
 {
     struct frames *frames = owner;
     struct iovec copy[IOV_MAX];
@@ -183,7 +183,7 @@ static fstrm_res write_file(void *owner, const struct iovec *parts, int count)
     }
 }
 
-static enum err open_file(struct frames *frames)
+static enum err frames_open_file(struct frames *frames)
 {
     struct stat status;
     int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
@@ -203,9 +203,9 @@ static struct fstrm_rdwr *new_rdwr(struct frames *frames)
     struct fstrm_rdwr *rdwr = fstrm_rdwr_init(frames);
     if (!rdwr)
         return NULL;
-    fstrm_rdwr_set_open(rdwr, frames->is_file ? open_nothing : open_socket);
+    fstrm_rdwr_set_open(rdwr, frames->is_file ? open_nothing : frames_open_socket);
     fstrm_rdwr_set_close(rdwr, frames->is_file ? open_nothing : close_socket);
-    fstrm_rdwr_set_write(rdwr, frames->is_file ? write_file : write_socket);
+    fstrm_rdwr_set_write(rdwr, frames->is_file ? frames_write_file : write_socket);
     if (!frames->is_file)
         fstrm_rdwr_set_read(rdwr, read_socket);
     return rdwr;
@@ -294,7 +294,7 @@ enum err frames_new(struct frames **out, const char *path, bool is_file)
     frames->path = path;
     frames->is_file = is_file;
     frames->fd = -1;
-    enum err err = is_file ? open_file(frames) : ERR_OK;
+    enum err err = is_file ? frames_open_file(frames) : ERR_OK;
     if (err) {
         frames_free(frames);
         return err;

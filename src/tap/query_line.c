@@ -40,9 +40,9 @@ static const char *const origins[TAP_ORIGIN_COUNT] = {
     [TAP_FROM_LIMIT] = "limited",
 };
 
-static void put(struct line *line, const char *format, ...) PRINTF_LIKE(2, 3);
+static void query_line_put(struct line *line, const char *format, ...) PRINTF_LIKE(2, 3);
 
-static void put(struct line *line, const char *format, ...)
+static void query_line_put(struct line *line, const char *format, ...)
 {
     size_t room = QUERY_LINE_MAX - 1 - line->len; /* one is the line's end */
     va_list args;
@@ -89,7 +89,7 @@ static void make_words(struct words *words, const struct query_record *record, c
 }
 
 /* "rd,cd,do", or "-". */
-static void put_flags(struct line *line, const struct query_record *record)
+static void query_line_put_flags(struct line *line, const struct query_record *record)
 {
     bool has[] = {record->flags & HEADER_RD, record->flags & HEADER_CD, record->dnssec_ok};
     static const char *const names[] = {"rd", "cd", "do"};
@@ -97,23 +97,24 @@ static void put_flags(struct line *line, const struct query_record *record)
     for (size_t i = 0; i < ARRAY_LEN(has); i++) {
         if (!has[i])
             continue;
-        put(line, "%s%s", before, names[i]);
+        query_line_put(line, "%s%s", before, names[i]);
         before = ",";
     }
-    put(line, "%s", *before ? "" : "-");
+    query_line_put(line, "%s", *before ? "" : "-");
 }
 
-static void put_text(struct line *line, const struct query_record *record,
-                     const struct words *words)
+static void query_line_put_text(struct line *line, const struct query_record *record,
+                                const struct words *words)
 {
     uint64_t us = took_us(record);
-    put(line, "%.64s: info: query: %s %s %s %s %s ", program_invocation_short_name, words->client,
-        transports[record->transport], words->name, words->type, words->cls);
-    put_flags(line, record);
-    put(line, " %s %" PRIu32 " %" PRIu64 ".%03" PRIu64 "ms %s", words->rcode, record->size,
-        us / 1000, us % 1000, origins[record->origin]);
+    query_line_put(line, "%.64s: info: query: %s %s %s %s %s ", program_invocation_short_name,
+                   words->client, transports[record->transport], words->name, words->type,
+                   words->cls);
+    query_line_put_flags(line, record);
+    query_line_put(line, " %s %" PRIu32 " %" PRIu64 ".%03" PRIu64 "ms %s", words->rcode,
+                   record->size, us / 1000, us % 1000, origins[record->origin]);
     if (words->has_upstream)
-        put(line, " %s %s", words->upstream, transports[record->source.transport]);
+        query_line_put(line, " %s %s", words->upstream, transports[record->source.transport]);
 }
 
 static const char *boolean(bool value)
@@ -125,12 +126,12 @@ static void put_json_question(struct line *line, const struct query_record *reco
                               const struct words *words)
 {
     if (record->name_len > 0) {
-        put(line, ",\"name\":\"");
+        query_line_put(line, ",\"name\":\"");
         put_json_text(line, words->name);
-        put(line, "\",\"type\":\"%s\",\"class\":\"%s\"", words->type, words->cls);
+        query_line_put(line, "\",\"type\":\"%s\",\"class\":\"%s\"", words->type, words->cls);
     }
-    put(line, ",\"rd\":%s,\"cd\":%s,\"do\":%s", boolean(record->flags & HEADER_RD),
-        boolean(record->flags & HEADER_CD), boolean(record->dnssec_ok));
+    query_line_put(line, ",\"rd\":%s,\"cd\":%s,\"do\":%s", boolean(record->flags & HEADER_RD),
+                   boolean(record->flags & HEADER_CD), boolean(record->dnssec_ok));
 }
 
 static void put_json(struct line *line, const struct query_record *record,
@@ -139,19 +140,21 @@ static void put_json(struct line *line, const struct query_record *record,
     char at[LOG_TIME_MAX];
     uint64_t us = took_us(record);
     log_time(answered_us, at);
-    put(line, "{\"time\":\"%s\",\"level\":\"info\",\"module\":\"query\",\"client\":\"%s\"", at,
-        words->client);
-    put(line, ",\"port\":%u,\"protocol\":\"%s\"", addr_port(&record->client),
-        transports[record->transport]);
+    query_line_put(line,
+                   "{\"time\":\"%s\",\"level\":\"info\",\"module\":\"query\",\"client\":\"%s\"", at,
+                   words->client);
+    query_line_put(line, ",\"port\":%u,\"protocol\":\"%s\"", addr_port(&record->client),
+                   transports[record->transport]);
     put_json_question(line, record, words);
     if (record->size > 0)
-        put(line, ",\"rcode\":\"%s\"", words->rcode);
-    put(line, ",\"size\":%" PRIu32 ",\"seconds\":%" PRIu64 ".%06" PRIu64 ",\"origin\":\"%s\"",
-        record->size, us / 1000000, us % 1000000, origins[record->origin]);
+        query_line_put(line, ",\"rcode\":\"%s\"", words->rcode);
+    query_line_put(line,
+                   ",\"size\":%" PRIu32 ",\"seconds\":%" PRIu64 ".%06" PRIu64 ",\"origin\":\"%s\"",
+                   record->size, us / 1000000, us % 1000000, origins[record->origin]);
     if (words->has_upstream)
-        put(line, ",\"upstream\":\"%s\",\"transport\":\"%s\"", words->upstream,
-            transports[record->source.transport]);
-    put(line, "}");
+        query_line_put(line, ",\"upstream\":\"%s\",\"transport\":\"%s\"", words->upstream,
+                       transports[record->source.transport]);
+    query_line_put(line, "}");
 }
 
 size_t query_line(char out[QUERY_LINE_MAX], enum log_format format,
@@ -165,7 +168,7 @@ size_t query_line(char out[QUERY_LINE_MAX], enum log_format format,
         put_json(&line, record, &words, answered_us);
     } else {
         addr_format(&record->client, words.client);
-        put_text(&line, record, &words);
+        query_line_put_text(&line, record, &words);
     }
     out[line.len++] = '\n';
     return line.len;

@@ -44,7 +44,7 @@ _Static_assert(QUERY_LINE_MAX <= PIPE_BUF, "a line is one piece");
 
 /* ---- the worker ---- */
 
-static void fill(struct query_record *record, const struct tap_reply *reply)
+static void query_log_fill(struct query_record *record, const struct tap_reply *reply)
 {
     const struct tap_message *message = &reply->message;
     *record = (struct query_record){
@@ -65,7 +65,7 @@ static void fill(struct query_record *record, const struct tap_reply *reply)
         record->source = *reply->source;
 }
 
-static void on_reply(struct tap *tap, const struct tap_reply *reply)
+static void query_log_on_reply(struct tap *tap, const struct tap_reply *reply)
 {
     struct log_tap *mine = CONTAINER_OF(tap, struct log_tap, tap);
     size_t len = sizeof(struct query_record) + reply->name.len;
@@ -76,7 +76,7 @@ static void on_reply(struct tap *tap, const struct tap_reply *reply)
         STATS_INC(mine->stats, query_log_dropped);
         return;
     }
-    fill(&record, reply);
+    query_log_fill(&record, reply);
     memcpy(out, &record, sizeof(record));
     if (reply->name.len > 0)
         memcpy(out + sizeof(record), reply->name.data, reply->name.len);
@@ -85,7 +85,7 @@ static void on_reply(struct tap *tap, const struct tap_reply *reply)
 
 /* ---- the thread ---- */
 
-static uint64_t count_lines(struct span text)
+static uint64_t query_log_count_lines(struct span text)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < text.len; i++)
@@ -97,7 +97,7 @@ static uint64_t count_lines(struct span text)
 static void lose_lines(struct query_log *log, size_t from)
 {
     struct span rest = span_of(log->lines + from, log->len - from);
-    stats_write(&log->lost, stats_read(&log->lost) + count_lines(rest));
+    stats_write(&log->lost, stats_read(&log->lost) + query_log_count_lines(rest));
 }
 
 /* False: it is ending, and the reader of stderr takes nothing. */
@@ -118,7 +118,7 @@ static bool write_lines(struct query_log *log)
     return true;
 }
 
-static bool add_line(struct query_log *log, struct span bytes)
+static bool query_log_add_line(struct query_log *log, struct span bytes)
 {
     struct query_record record;
     if (log->len + QUERY_LINE_MAX > sizeof(log->lines) && !write_lines(log))
@@ -129,22 +129,22 @@ static bool add_line(struct query_log *log, struct span bytes)
     return true;
 }
 
-static bool carry_ring(struct query_log *log, struct ring *ring)
+static bool query_log_carry_ring(struct query_log *log, struct ring *ring)
 {
     struct span record;
     while (ring_read(ring, &record)) {
-        if (!add_line(log, record))
+        if (!query_log_add_line(log, record))
             return false;
         ring_release(ring);
     }
     return true;
 }
 
-static bool carry(void *owner)
+static bool query_log_carry(void *owner)
 {
     struct query_log *log = owner;
     for (size_t i = 0; i < drain_rings(log->drain); i++)
-        if (!carry_ring(log, drain_ring(log->drain, i)))
+        if (!query_log_carry_ring(log, drain_ring(log->drain, i)))
             return false;
     return write_lines(log);
 }
@@ -153,8 +153,10 @@ static bool carry(void *owner)
 
 struct query_log *query_log_new(size_t workers, int fd)
 {
-    struct drain_options options = {
-        .name = thread_name, .rings = workers, .ring_bytes = QUERY_LOG_RING, .carry = carry};
+    struct drain_options options = {.name = thread_name,
+                                    .rings = workers,
+                                    .ring_bytes = QUERY_LOG_RING,
+                                    .carry = query_log_carry};
     size_t size = sizeof(struct query_log) + workers * sizeof(struct log_tap);
     struct query_log *log = aligned_alloc(_Alignof(struct query_log), size);
     if (!log)
@@ -177,7 +179,7 @@ enum err query_log_start(struct query_log *log)
 struct tap *query_log_tap(struct query_log *log, size_t worker, struct stats *stats)
 {
     struct log_tap *mine = &log->taps[worker];
-    mine->tap.on_reply = on_reply;
+    mine->tap.on_reply = query_log_on_reply;
     mine->log = log;
     mine->worker = worker;
     mine->stats = stats;

@@ -32,19 +32,19 @@ void ring_deinit(struct ring *ring)
     ring->bytes = NULL;
 }
 
-static size_t place_of(const struct ring *ring, size_t position)
+static size_t ring_place_of(const struct ring *ring, size_t position)
 {
     return position & (ring->size - 1);
 }
 
-static size_t whole_len(size_t len)
+static size_t ring_whole_len(size_t len)
 {
     return LEN_BYTES + ((len + 3) & ~(size_t)3);
 }
 
 /* ---- writing ---- */
 
-static bool has_room(struct ring *ring, size_t tail, size_t len)
+static bool ring_has_room(struct ring *ring, size_t tail, size_t len)
 {
     if (ring->size - (tail - ring->head_seen) >= len)
         return true;
@@ -55,17 +55,17 @@ static bool has_room(struct ring *ring, size_t tail, size_t len)
 uint8_t *ring_reserve(struct ring *ring, size_t max_len)
 {
     size_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    size_t need = whole_len(max_len), to_end = ring->size - place_of(ring, tail);
+    size_t need = ring_whole_len(max_len), to_end = ring->size - ring_place_of(ring, tail);
     MUST(max_len <= ring->size / 4);
     ring->skipped = to_end < need ? to_end : 0;
-    if (!has_room(ring, tail, ring->skipped + need))
+    if (!ring_has_room(ring, tail, ring->skipped + need))
         return NULL;
-    return ring->bytes + place_of(ring, tail + ring->skipped) + LEN_BYTES;
+    return ring->bytes + ring_place_of(ring, tail + ring->skipped) + LEN_BYTES;
 }
 
 static void put_len(struct ring *ring, size_t position, uint32_t len)
 {
-    memcpy(ring->bytes + place_of(ring, position), &len, sizeof(len));
+    memcpy(ring->bytes + ring_place_of(ring, position), &len, sizeof(len));
 }
 
 void ring_commit(struct ring *ring, size_t len)
@@ -76,7 +76,7 @@ void ring_commit(struct ring *ring, size_t len)
     tail += ring->skipped;
     put_len(ring, tail, (uint32_t)len);
     ring->skipped = 0;
-    atomic_store_explicit(&ring->tail, tail + whole_len(len), memory_order_release);
+    atomic_store_explicit(&ring->tail, tail + ring_whole_len(len), memory_order_release);
 }
 
 size_t ring_used(const struct ring *ring)
@@ -94,7 +94,7 @@ bool ring_is_empty(const struct ring *ring)
 static uint32_t len_at(const struct ring *ring, size_t position)
 {
     uint32_t len;
-    memcpy(&len, ring->bytes + place_of(ring, position), sizeof(len));
+    memcpy(&len, ring->bytes + ring_place_of(ring, position), sizeof(len));
     return len;
 }
 
@@ -103,10 +103,10 @@ bool ring_read(struct ring *ring, struct span *record)
     if (ring_is_empty(ring))
         return false;
     if (len_at(ring, ring->at) == skip_mark)
-        ring->at += ring->size - place_of(ring, ring->at);
+        ring->at += ring->size - ring_place_of(ring, ring->at);
     uint32_t len = len_at(ring, ring->at);
-    *record = span_of(ring->bytes + place_of(ring, ring->at) + LEN_BYTES, len);
-    ring->at += whole_len(len);
+    *record = span_of(ring->bytes + ring_place_of(ring, ring->at) + LEN_BYTES, len);
+    ring->at += ring_whole_len(len);
     return true;
 }
 

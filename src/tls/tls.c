@@ -326,7 +326,7 @@ static enum err receive_securely(struct tls *tls, const struct tls_reader *reade
     return err || tls->is_deaf ? err : read_plain(tls, reader, owner);
 }
 
-static enum err receive(struct tls *tls, const struct tls_reader *reader, void *owner)
+static enum err tls_receive_wire(struct tls *tls, const struct tls_reader *reader, void *owner)
 {
     switch (tls->state) {
     case TLS_NEW:
@@ -348,7 +348,7 @@ enum err tls_receive(struct tls *tls, struct span wire, const struct tls_reader 
                      void *owner)
 {
     tls->pipe.in = wire;
-    enum err err = receive(tls, reader, owner);
+    enum err err = tls_receive_wire(tls, reader, owner);
     tls->pipe.in = span_of(NULL, 0);
     return err;
 }

@@ -15,7 +15,7 @@
 #include "tls/tls_system.h"
 #include "tls/tls_words.h"
 
-static bool is_given(const char *text)
+static bool tls_context_is_given(const char *text)
 {
     return text && text[0];
 }
@@ -74,7 +74,8 @@ void tls_context_free(struct tls_context *context)
 }
 
 /* Hands the context out, or frees it. */
-static enum err finish(struct tls_context **out, struct tls_context *context, enum err err)
+static enum err tls_context_finish(struct tls_context **out, struct tls_context *context,
+                                   enum err err)
 {
     if (err) {
         tls_context_free(context);
@@ -84,7 +85,7 @@ static enum err finish(struct tls_context **out, struct tls_context *context, en
     return err;
 }
 
-static enum err no_memory(struct tls_context **out, char why[TLS_WHY_MAX])
+static enum err tls_context_no_memory(struct tls_context **out, char why[TLS_WHY_MAX])
 {
     *out = NULL;
     return tls_why(why, ERR_NO_MEMORY, "out of memory");
@@ -97,7 +98,7 @@ static enum err trust(SSL_CTX *ctx, const char *bundle, char why[TLS_WHY_MAX])
     char *text;
     size_t len;
 
-    if (!is_given(bundle)) {
+    if (!tls_context_is_given(bundle)) {
         bool is_done = tls_system_trust(ctx);
         return is_done ? ERR_OK : tls_why(why, ERR_NO_MEMORY, "out of memory");
     }
@@ -129,13 +130,14 @@ static enum err use_files(SSL_CTX *ctx, const char *certificate, const char *key
 }
 
 /* Who we are, for peers that ask. One file may hold both. */
-static enum err identify(SSL_CTX *ctx, const struct tls_peer_options *options,
-                         char why[TLS_WHY_MAX])
+static enum err tls_context_identify(SSL_CTX *ctx, const struct tls_peer_options *options,
+                                     char why[TLS_WHY_MAX])
 {
-    if (is_given(options->certificate))
+    if (tls_context_is_given(options->certificate))
         return use_files(ctx, options->certificate,
-                         is_given(options->key) ? options->key : options->certificate, why);
-    if (is_given(options->key))
+                         tls_context_is_given(options->key) ? options->key : options->certificate,
+                         why);
+    if (tls_context_is_given(options->key))
         return tls_why(why, ERR_INVALID, "the key %s has no certificate", options->key);
     return ERR_OK;
 }
@@ -148,7 +150,7 @@ static enum err set_client(SSL_CTX *ctx, const struct tls_peer_options *options,
     if (!err)
         err = trust(ctx, options->ca_bundle, why);
     if (!err)
-        err = identify(ctx, options, why);
+        err = tls_context_identify(ctx, options, why);
     if (err)
         return err;
     /* With the opportunistic profile too: tls_on_certificate() lets those pass. */
@@ -161,11 +163,11 @@ static enum err set_client(SSL_CTX *ctx, const struct tls_peer_options *options,
     return ERR_OK;
 }
 
-static enum err add_file(EVP_MD_CTX *digest, const char *path, char why[TLS_WHY_MAX])
+static enum err tls_context_add_file(EVP_MD_CTX *digest, const char *path, char why[TLS_WHY_MAX])
 {
     char *text = NULL;
     size_t len = 0;
-    enum err err = is_given(path) ? tls_read_file(path, &text, &len, why) : ERR_OK;
+    enum err err = tls_context_is_given(path) ? tls_read_file(path, &text, &len, why) : ERR_OK;
 
     if (err)
         return err;
@@ -185,9 +187,9 @@ static enum err digest_files(uint8_t out[TLS_FILES_ID_BYTES],
     if (!digest || EVP_DigestInit_ex(digest, EVP_sha256(), NULL) != 1)
         err = tls_why(why, ERR_NO_MEMORY, "out of memory");
     if (!err)
-        err = add_file(digest, options->ca_bundle, why);
+        err = tls_context_add_file(digest, options->ca_bundle, why);
     if (!err)
-        err = add_file(digest, options->certificate, why);
+        err = tls_context_add_file(digest, options->certificate, why);
     if (!err && EVP_DigestFinal_ex(digest, out, NULL) != 1)
         err = tls_why(why, ERR_NO_MEMORY, "out of memory");
     EVP_MD_CTX_free(digest);
@@ -214,11 +216,11 @@ enum err tls_context_client(struct tls_context **out, const struct tls_peer_opti
     struct tls_context *context = context_new(TLS_client_method());
 
     if (!context)
-        return no_memory(out, why);
+        return tls_context_no_memory(out, why);
     enum err err = set_client(context->ctx, options, why);
     if (!err)
         err = digest_files(context->files, options, why);
-    return finish(out, context, err);
+    return tls_context_finish(out, context, err);
 }
 
 /* ---------------------------------------------------------------- server */
@@ -228,18 +230,19 @@ static enum err own_certificate(SSL_CTX *ctx, const struct tls_server_options *o
 {
     const struct tls_pem certificate = {
         options->certificate,
-        is_given(options->certificate_name) ? options->certificate_name : "the certificate file",
+        tls_context_is_given(options->certificate_name) ? options->certificate_name
+                                                        : "the certificate file",
     };
     const struct tls_pem key = {
         options->key,
-        is_given(options->key_name) ? options->key_name : "the key file",
+        tls_context_is_given(options->key_name) ? options->key_name : "the key file",
     };
 
     return tls_pem_own(ctx, certificate, key, why);
 }
 
-static enum err set_server(SSL_CTX *ctx, const struct tls_server_options *options,
-                           char why[TLS_WHY_MAX])
+static enum err tls_context_set_server(SSL_CTX *ctx, const struct tls_server_options *options,
+                                       char why[TLS_WHY_MAX])
 {
     enum err err = set_common(ctx, options->ciphers, options->groups, why);
 
@@ -260,8 +263,8 @@ enum err tls_context_server(struct tls_context **out, const struct tls_server_op
     struct tls_context *context = context_new(TLS_server_method());
 
     if (!context)
-        return no_memory(out, why);
-    return finish(out, context, set_server(context->ctx, options, why));
+        return tls_context_no_memory(out, why);
+    return tls_context_finish(out, context, tls_context_set_server(context->ctx, options, why));
 }
 
 int64_t tls_context_ends_at_s(const struct tls_context *context)

@@ -41,7 +41,8 @@ void tls_contexts_free(struct tls_contexts *contexts)
     free(contexts);
 }
 
-static struct entry *find(struct tls_contexts *contexts, const struct tls_peer_options *options)
+static struct entry *tls_contexts_find(struct tls_contexts *contexts,
+                                       const struct tls_peer_options *options)
 {
     for (size_t i = 0; i < contexts->count; i++) {
         struct entry *entry = &contexts->entries[i];
@@ -51,8 +52,9 @@ static struct entry *find(struct tls_contexts *contexts, const struct tls_peer_o
     return NULL;
 }
 
-static struct entry *make(struct tls_contexts *contexts, const struct tls_peer_options *options,
-                          char why[TLS_WHY_MAX])
+static struct entry *tls_contexts_make(struct tls_contexts *contexts,
+                                       const struct tls_peer_options *options,
+                                       char why[TLS_WHY_MAX])
 {
     struct entry entry = {.context = NULL};
 
@@ -71,17 +73,17 @@ static struct entry *make(struct tls_contexts *contexts, const struct tls_peer_o
 struct tls_context *tls_contexts_get(struct tls_contexts *contexts,
                                      const struct tls_peer_options *options, char why[TLS_WHY_MAX])
 {
-    struct entry *entry = find(contexts, options);
+    struct entry *entry = tls_contexts_find(contexts, options);
 
     if (!entry)
-        entry = make(contexts, options, why);
+        entry = tls_contexts_make(contexts, options, why);
     if (!entry)
         return NULL;
     entry->users++;
     return entry->context;
 }
 
-static void drop(struct tls_contexts *contexts, struct entry *entry)
+static void tls_contexts_drop(struct tls_contexts *contexts, struct entry *entry)
 {
     entry_deinit(entry);
     *entry = contexts->entries[--contexts->count];
@@ -95,7 +97,7 @@ void tls_contexts_give(struct tls_contexts *contexts, struct tls_context *contex
             continue;
         MUST(entry->users > 0);
         if (--entry->users == 0)
-            drop(contexts, entry);
+            tls_contexts_drop(contexts, entry);
         return;
     }
 }
@@ -108,11 +110,11 @@ enum err tls_contexts_renew(struct tls_contexts *contexts, char why[TLS_WHY_MAX]
         struct entry *entry = &contexts->entries[i];
         if (entry->is_former || !tls_context_files_changed(entry->context, &entry->key))
             continue;
-        entry->is_former = make(contexts, &entry->key, why) != NULL;
+        entry->is_former = tls_contexts_make(contexts, &entry->key, why) != NULL;
         if (!entry->is_former)
             err = ERR_INVALID;
         else if (entry->users == 0)
-            drop(contexts, entry);
+            tls_contexts_drop(contexts, entry);
     }
     return err;
 }

@@ -28,7 +28,7 @@ static enum err err_of_open(int number)
 }
 
 /* Without waiting: a FIFO would hold up the start until somebody writes to it. */
-static enum err open_file(const char *path, int *fd, char why[TLS_WHY_MAX])
+static enum err tls_file_open_file(const char *path, int *fd, char why[TLS_WHY_MAX])
 {
     struct stat status;
 
@@ -42,7 +42,7 @@ static enum err open_file(const char *path, int *fd, char why[TLS_WHY_MAX])
 }
 
 /* Up to max bytes; the count, or -1 with errno. */
-static ssize_t read_all(int fd, char *out, size_t max)
+static ssize_t tls_file_read_all(int fd, char *out, size_t max)
 {
     size_t len = 0;
 
@@ -69,7 +69,7 @@ static enum err read_open_file(int fd, const char *path, char **text, size_t *le
     *text = malloc(*len + 1);
     if (!*text)
         return tls_why(why, ERR_NO_MEMORY, "out of memory while reading %s", path);
-    ssize_t got = read_all(fd, *text, *len);
+    ssize_t got = tls_file_read_all(fd, *text, *len);
     if (got < 0) {
         int number = errno;
         tls_file_free(text, *len);
@@ -83,7 +83,7 @@ static enum err read_open_file(int fd, const char *path, char **text, size_t *le
 enum err tls_read_file(const char *path, char **text, size_t *len, char why[TLS_WHY_MAX])
 {
     int fd;
-    enum err err = open_file(path, &fd, why);
+    enum err err = tls_file_open_file(path, &fd, why);
 
     *text = NULL;
     *len = 0;

@@ -86,8 +86,8 @@ static int open_ticket(const struct issue *issue, unsigned char *name, unsigned 
     return is_old || renew ? 2 : 1;
 }
 
-static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
-                     EVP_MAC_CTX *mac, int sealing)
+static int tls_issue_on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv,
+                               EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, int sealing)
 {
     const struct issue *issue = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), issue_index);
 
@@ -136,6 +136,6 @@ bool tls_issue_tickets(SSL_CTX *ctx, struct tls_ticket_keys *keys)
     }
     SSL_CTX_set_timeout(ctx, TLS_TICKET_LIFETIME_S);
     SSL_CTX_set_num_tickets(ctx, TICKETS_OF_FULL_HANDSHAKE);
-    SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket);
+    SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, tls_issue_on_ticket);
     return true;
 }

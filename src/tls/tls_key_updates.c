@@ -9,8 +9,8 @@ bool tls_key_updates_are_too_many(const struct tls *tls)
     return tls->key_updates > TLS_KEY_UPDATES_MAX + tls->plain_len / TLS_KEY_UPDATE_BYTES;
 }
 
-static void on_message(int is_written, int version, int type, const void *bytes, size_t len,
-                       SSL *ssl, void *unused)
+static void tls_key_updates_on_message(int is_written, int version, int type, const void *bytes,
+                                       size_t len, SSL *ssl, void *unused)
 {
     const uint8_t *message = bytes;
 
@@ -25,5 +25,5 @@ static void on_message(int is_written, int version, int type, const void *bytes,
 
 void tls_key_updates_watch(SSL_CTX *ctx)
 {
-    SSL_CTX_set_msg_callback(ctx, on_message);
+    SSL_CTX_set_msg_callback(ctx, tls_key_updates_on_message);
 }

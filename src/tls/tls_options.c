@@ -47,7 +47,7 @@ static size_t pins_bytes(const struct tls_pins *pins)
     return pins ? sizeof(*pins) + pins->count * TLS_PIN_BYTES : 0;
 }
 
-static char *put(char **at, const void *from, size_t bytes)
+static char *tls_options_put(char **at, const void *from, size_t bytes)
 {
     char *to = *at;
     if (!bytes)
@@ -57,9 +57,9 @@ static char *put(char **at, const void *from, size_t bytes)
     return to;
 }
 
-static char *put_text(char **at, const char *text)
+static char *tls_options_put_text(char **at, const char *text)
 {
-    return put(at, text, text_bytes(text));
+    return tls_options_put(at, text, text_bytes(text));
 }
 
 bool tls_peer_options_copy(struct tls_peer_options *out, const struct tls_peer_options *from,
@@ -73,12 +73,12 @@ bool tls_peer_options_copy(struct tls_peer_options *out, const struct tls_peer_o
         return false;
     char *at = *memory;
     *out = *from;
-    out->pins = (struct tls_pins *)(void *)put(&at, from->pins, pins_bytes(from->pins));
-    out->auth_name = put_text(&at, from->auth_name);
-    out->ca_bundle = put_text(&at, from->ca_bundle);
-    out->certificate = put_text(&at, from->certificate);
-    out->key = put_text(&at, from->key);
-    out->ciphers = put_text(&at, from->ciphers);
-    out->groups = put_text(&at, from->groups);
+    out->pins = (struct tls_pins *)(void *)tls_options_put(&at, from->pins, pins_bytes(from->pins));
+    out->auth_name = tls_options_put_text(&at, from->auth_name);
+    out->ca_bundle = tls_options_put_text(&at, from->ca_bundle);
+    out->certificate = tls_options_put_text(&at, from->certificate);
+    out->key = tls_options_put_text(&at, from->key);
+    out->ciphers = tls_options_put_text(&at, from->ciphers);
+    out->groups = tls_options_put_text(&at, from->groups);
     return true;
 }

@@ -7,7 +7,7 @@
 #include <openssl/pem.h>
 #include <string.h>
 
-static const char *reason(void)
+static const char *tls_pem_reason(void)
 {
     const char *text = ERR_reason_error_string(ERR_peek_last_error());
     return text ? text : "unknown reason";
@@ -60,7 +60,7 @@ static int each_certificate(struct tls_pem pem,
         (void)tls_why(why, ERR_INVALID, "%s has no certificate in it", pem.name);
     else
         (void)tls_why(why, ERR_INVALID, "certificate %d of %s cannot be used: %s", count + 1,
-                      pem.name, reason());
+                      pem.name, tls_pem_reason());
     return -1;
 }
 
@@ -83,7 +83,8 @@ static enum err use_key(SSL_CTX *ctx, EVP_PKEY *key, struct tls_pem text,
     if (!key && !has_label(text, "PRIVATE KEY-----"))
         return tls_why(why, ERR_INVALID, "%s has no private key in it", text.name);
     if (!key)
-        return tls_why(why, ERR_INVALID, "the key in %s cannot be used: %s", text.name, reason());
+        return tls_why(why, ERR_INVALID, "the key in %s cannot be used: %s", text.name,
+                       tls_pem_reason());
     if (SSL_CTX_use_PrivateKey(ctx, key) != 1 || SSL_CTX_check_private_key(ctx) != 1)
         return tls_why(why, ERR_INVALID, "the key in %s is not that of the certificate in %s",
                        text.name, certificate_name);

@@ -100,7 +100,7 @@ int tls_on_ticket(SSL *ssl, SSL_SESSION *session)
 
 /* TLS 1.2 tickets are good for more than one use, and OpenSSL calls back for those of a full
  * handshake only. */
-static void give_back(struct tls *tls)
+static void tls_resume_give_back(struct tls *tls)
 {
     if (SSL_session_reused(tls->ssl) && SSL_version(tls->ssl) == TLS1_2_VERSION)
         keep_ticket(tls, SSL_get_session(tls->ssl));
@@ -111,5 +111,5 @@ void tls_resume_shaken(struct tls *tls)
     if (SSL_session_reused(tls->ssl))
         tls->authenticated = tls->ticket_proves;
     drop_chain(tls);
-    give_back(tls);
+    tls_resume_give_back(tls);
 }

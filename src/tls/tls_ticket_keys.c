@@ -35,7 +35,7 @@ struct tls_ticket_keys {
     struct kept_key kept[TLS_TICKET_KEYS];
 };
 
-static bool make_key(struct tls_ticket_key *key)
+static bool tls_ticket_keys_make_key(struct tls_ticket_key *key)
 {
     return RAND_bytes(key->name, sizeof(key->name)) == 1 &&
            RAND_priv_bytes(key->aes, sizeof(key->aes)) == 1 &&
@@ -56,7 +56,7 @@ static void move_clock(struct tls_ticket_keys *keys, int64_t now_s)
         keys->last_seen_s = now_s;
 }
 
-static int64_t age_of(const struct tls_ticket_keys *keys, size_t i)
+static int64_t tls_ticket_keys_age_of(const struct tls_ticket_keys *keys, size_t i)
 {
     return keys->clock_s - keys->kept[i].made_at;
 }
@@ -70,7 +70,7 @@ static void add_key(struct tls_ticket_keys *keys)
 {
     struct kept_key fresh = {.made_at = keys->clock_s};
 
-    if (make_key(&fresh.key)) {
+    if (tls_ticket_keys_make_key(&fresh.key)) {
         if (keys->count == TLS_TICKET_KEYS)
             wipe_last(keys);
         memmove(&keys->kept[1], &keys->kept[0], keys->count * sizeof(keys->kept[0]));
@@ -81,12 +81,12 @@ static void add_key(struct tls_ticket_keys *keys)
 }
 
 /* The last one stays even when it is too old: that is only so when no new one could be made. */
-static void rotate(struct tls_ticket_keys *keys, int64_t now_s)
+static void tls_ticket_keys_rotate(struct tls_ticket_keys *keys, int64_t now_s)
 {
     move_clock(keys, now_s);
-    if (age_of(keys, 0) >= TLS_TICKET_KEY_AGE_S)
+    if (tls_ticket_keys_age_of(keys, 0) >= TLS_TICKET_KEY_AGE_S)
         add_key(keys);
-    while (keys->count > 1 && age_of(keys, keys->count - 1) >= OPENS_S)
+    while (keys->count > 1 && tls_ticket_keys_age_of(keys, keys->count - 1) >= OPENS_S)
         wipe_last(keys);
 }
 
@@ -117,13 +117,13 @@ void tls_ticket_keys_free(struct tls_ticket_keys *keys)
 void tls_ticket_keys_seal(struct tls_ticket_keys *keys, int64_t now_s, struct tls_ticket_key *out)
 {
     pthread_mutex_lock(&keys->lock);
-    rotate(keys, now_s);
+    tls_ticket_keys_rotate(keys, now_s);
     *out = keys->kept[0].key;
     pthread_mutex_unlock(&keys->lock);
 }
 
 /* The index of the key of this name; keys->count: none. Names are no secret. */
-static size_t find(const struct tls_ticket_keys *keys, const uint8_t name[16])
+static size_t tls_ticket_keys_find(const struct tls_ticket_keys *keys, const uint8_t name[16])
 {
     size_t i = 0;
 
@@ -139,8 +139,8 @@ bool tls_ticket_keys_open(struct tls_ticket_keys *keys, int64_t now_s, const uin
     size_t i;
 
     pthread_mutex_lock(&keys->lock);
-    rotate(keys, now_s);
-    i = find(keys, name);
+    tls_ticket_keys_rotate(keys, now_s);
+    i = tls_ticket_keys_find(keys, name);
     found = i < keys->count;
     if (found)
         *out = keys->kept[i].key;

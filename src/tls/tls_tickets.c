@@ -100,7 +100,7 @@ static struct tls_rack **bucket(const struct tls_tickets *tickets, uint64_t hash
 }
 
 /* Longer chains are better than no rack: out of memory, the table stays as it is. */
-static void grow(struct tls_tickets *tickets)
+static void tls_tickets_grow(struct tls_tickets *tickets)
 {
     size_t count = tickets->bucket_count * 2;
     struct tls_rack **buckets = calloc(count, sizeof(struct tls_rack *));
@@ -116,7 +116,8 @@ static void grow(struct tls_tickets *tickets)
     }
 }
 
-static struct tls_rack *find(const struct tls_tickets *tickets, struct span key, uint64_t hash)
+static struct tls_rack *tls_tickets_find(const struct tls_tickets *tickets, struct span key,
+                                         uint64_t hash)
 {
     struct tls_rack *rack = *bucket(tickets, hash);
 
@@ -125,7 +126,7 @@ static struct tls_rack *find(const struct tls_tickets *tickets, struct span key,
     return rack;
 }
 
-static struct tls_rack *add(struct tls_tickets *tickets, struct span key, uint64_t hash)
+static struct tls_rack *tls_tickets_add(struct tls_tickets *tickets, struct span key, uint64_t hash)
 {
     struct tls_rack *rack;
 
@@ -140,7 +141,7 @@ static struct tls_rack *add(struct tls_tickets *tickets, struct span key, uint64
     if (key.len)
         memcpy(rack->key, key.data, key.len);
     if (tickets->rack_count++ == tickets->bucket_count)
-        grow(tickets);
+        tls_tickets_grow(tickets);
     rack->next = *bucket(tickets, hash);
     *bucket(tickets, hash) = rack;
     rack->older = tickets->newest;
@@ -156,9 +157,9 @@ struct tls_rack *tls_tickets_rack(struct tls_tickets *tickets, struct span key)
     if (key.len > TLS_RACK_KEY_MAX)
         return NULL;
     pthread_mutex_lock(&tickets->lock);
-    rack = find(tickets, key, hash);
+    rack = tls_tickets_find(tickets, key, hash);
     if (!rack)
-        rack = add(tickets, key, hash);
+        rack = tls_tickets_add(tickets, key, hash);
     pthread_mutex_unlock(&tickets->lock);
     return rack;
 }
@@ -257,8 +258,9 @@ static void write_rack(struct tls_tickets_writer *writer, struct tls_rack *rack,
         SSL_SESSION_free(copies[i]);
 }
 
-static enum err write_file(struct tls_tickets *tickets, struct tls_tickets_writer *writer,
-                           const char *path, int64_t now_s)
+static enum err tls_tickets_write_file(struct tls_tickets *tickets,
+                                       struct tls_tickets_writer *writer, const char *path,
+                                       int64_t now_s)
 {
     struct tls_rack *newest;
 
@@ -285,7 +287,7 @@ enum err tls_tickets_save(struct tls_tickets *tickets, const char *path, int64_t
     if (!tls_tickets_writer_init(&writer))
         return ERR_NO_MEMORY;
     pthread_mutex_lock(&tickets->saving);
-    err = write_file(tickets, &writer, path, now_s);
+    err = tls_tickets_write_file(tickets, &writer, path, now_s);
     pthread_mutex_unlock(&tickets->saving);
     tls_tickets_writer_deinit(&writer);
     return err;
@@ -321,7 +323,7 @@ static bool make_place(struct load *load)
     return true;
 }
 
-static bool on_ticket(void *owner, struct span key, struct span ticket)
+static bool tls_tickets_on_ticket(void *owner, struct span key, struct span ticket)
 {
     struct load *load = owner;
     const uint8_t *at = ticket.data;
@@ -353,7 +355,8 @@ static bool push_below(struct tls_rack *rack, SSL_SESSION *session)
 }
 
 /* From the last to the first, which is from the newest to the oldest of each rack. */
-static enum err keep(struct tls_tickets *tickets, struct load *load, int64_t now_s, size_t *count)
+static enum err tls_tickets_keep(struct tls_tickets *tickets, struct load *load, int64_t now_s,
+                                 size_t *count)
 {
     enum err err = ERR_OK;
 
@@ -381,8 +384,8 @@ enum err tls_tickets_load_bytes(struct tls_tickets *tickets, struct span bytes, 
 
     *count = 0;
     ERR_clear_error();
-    if (tls_tickets_parse(bytes, on_ticket, &load))
-        err = keep(tickets, &load, now_s, count);
+    if (tls_tickets_parse(bytes, tls_tickets_on_ticket, &load))
+        err = tls_tickets_keep(tickets, &load, now_s, count);
     else
         err = load.no_memory ? ERR_NO_MEMORY : ERR_INVALID;
     for (size_t i = 0; i < load.count; i++)

@@ -18,7 +18,7 @@
 
 #include <openssl/crypto.h>
 
-static enum err last_error(void)
+static enum err tls_tickets_file_last_error(void)
 {
     return err_from_errno(errno);
 }
@@ -42,7 +42,7 @@ static enum err check_owner(int fd, size_t max, size_t *len)
 }
 
 /* Exactly len bytes: a file that shrinks or grows under the reader is torn. */
-static enum err read_all(int fd, uint8_t *data, size_t len)
+static enum err tls_tickets_file_read_all(int fd, uint8_t *data, size_t len)
 {
     size_t done = 0;
     uint8_t more;
@@ -62,7 +62,7 @@ static enum err read_all(int fd, uint8_t *data, size_t len)
     return got < 0 ? ERR_IO : ERR_INVALID;
 }
 
-static enum err read_open(int fd, size_t max, uint8_t **data, size_t *len)
+static enum err tls_tickets_file_read_open(int fd, size_t max, uint8_t **data, size_t *len)
 {
     enum err err = check_owner(fd, max, len);
 
@@ -71,7 +71,7 @@ static enum err read_open(int fd, size_t max, uint8_t **data, size_t *len)
     *data = OPENSSL_malloc(*len + 1); /* an empty file too has memory */
     if (!*data)
         return ERR_NO_MEMORY;
-    err = read_all(fd, *data, *len);
+    err = tls_tickets_file_read_all(fd, *data, *len);
     if (err)
         tls_tickets_file_wipe(*data, *len);
     return err;
@@ -84,8 +84,8 @@ enum err tls_tickets_file_read(const char *path, size_t max, uint8_t **data, siz
     enum err err;
 
     if (fd < 0)
-        return errno == ELOOP || errno == ENXIO ? ERR_INVALID : last_error();
-    err = read_open(fd, max, data, len);
+        return errno == ELOOP || errno == ENXIO ? ERR_INVALID : tls_tickets_file_last_error();
+    err = tls_tickets_file_read_open(fd, max, data, len);
     close(fd);
     return err;
 }
@@ -97,7 +97,7 @@ void tls_tickets_file_wipe(uint8_t *data, size_t len)
 
 /* ---------------------------------------------------------------- writing */
 
-static enum err write_all(int fd, struct span bytes)
+static enum err tls_tickets_file_write_all(int fd, struct span bytes)
 {
     struct span done;
 
@@ -106,7 +106,7 @@ static enum err write_all(int fd, struct span bytes)
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0)
-            return last_error();
+            return tls_tickets_file_last_error();
         if (put == 0 || !span_take(&bytes, (size_t)put, &done))
             return ERR_IO;
     }
@@ -120,21 +120,21 @@ static enum err write_beside(const char *beside, struct span bytes)
     enum err err;
 
     if (unlink(beside) < 0 && errno != ENOENT)
-        return last_error();
+        return tls_tickets_file_last_error();
     fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (fd < 0)
-        return last_error();
-    err = write_all(fd, bytes);
+        return tls_tickets_file_last_error();
+    err = tls_tickets_file_write_all(fd, bytes);
     if (!err && (fchmod(fd, S_IRUSR | S_IWUSR) < 0 || fsync(fd) < 0))
-        err = last_error();
+        err = tls_tickets_file_last_error();
     if (close(fd) < 0 && !err)
-        err = last_error();
+        err = tls_tickets_file_last_error();
     return err;
 }
 
 /* The rename is done; that it lasts is tried for. Folders that we may write to but not read are
  * none of our business. */
-static void sync_folder(const char *path)
+static void tls_tickets_file_sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
@@ -152,11 +152,11 @@ static enum err replace(const char *path, const char *beside, struct span bytes)
     enum err err = write_beside(beside, bytes);
 
     if (!err && rename(beside, path) < 0)
-        err = last_error();
+        err = tls_tickets_file_last_error();
     if (err)
         (void)unlink(beside);
     else
-        sync_folder(path);
+        tls_tickets_file_sync_folder(path);
     return err;
 }
 

@@ -86,7 +86,7 @@ bool tls_tickets_parse(struct span file, tls_tickets_fn on_ticket, void *owner)
 /* ---------------------------------------------------------------- writing */
 
 /* Room for len more bytes, and for the checksum after them. */
-static uint8_t *reserve(struct tls_tickets_writer *writer, size_t len)
+static uint8_t *tls_tickets_format_reserve(struct tls_tickets_writer *writer, size_t len)
 {
     size_t wanted = writer->len + len + TLS_TICKETS_CHECKSUM_BYTES, cap = writer->cap;
     uint8_t *data;
@@ -110,7 +110,7 @@ bool tls_tickets_writer_init(struct tls_tickets_writer *writer)
     uint8_t *head;
 
     *writer = (struct tls_tickets_writer){0};
-    head = reserve(writer, HEAD_BYTES);
+    head = tls_tickets_format_reserve(writer, HEAD_BYTES);
     if (!head)
         return false;
     memcpy(head, MAGIC, sizeof(MAGIC));
@@ -140,7 +140,7 @@ bool tls_tickets_write_rack(struct tls_tickets_writer *writer, struct span key)
     end_rack(writer);
     if (writer->racks == TLS_RACKS_MAX || key.len > TLS_RACK_KEY_MAX)
         return false;
-    room = reserve(writer, 4 + key.len);
+    room = tls_tickets_format_reserve(writer, 4 + key.len);
     if (!room)
         return false;
     put_u16(room, (uint16_t)key.len);
@@ -158,7 +158,7 @@ uint8_t *tls_tickets_write_ticket(struct tls_tickets_writer *writer, size_t len)
     if (writer->tickets_at == 0 || writer->tickets == TLS_RACK_TICKETS_MAX || len == 0 ||
         len > TLS_TICKET_BYTES_MAX)
         return NULL;
-    room = reserve(writer, 4 + len);
+    room = tls_tickets_format_reserve(writer, 4 + len);
     if (!room)
         return NULL;
     put_u32(room, (uint32_t)len);
@@ -183,7 +183,7 @@ struct span tls_tickets_write_end(struct tls_tickets_writer *writer)
 {
     end_rack(writer);
     put_u32(writer->data + RACKS_AT, (uint32_t)writer->racks);
-    writer->len += TLS_TICKETS_CHECKSUM_BYTES; /* reserve() kept room for it */
+    writer->len += TLS_TICKETS_CHECKSUM_BYTES; /* tls_tickets_format_reserve() kept room for it */
     tls_tickets_seal(writer->data, writer->len);
     return span_of(writer->data, writer->len);
 }

@@ -13,7 +13,7 @@
 
 enum { HOST_FLAGS = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT };
 
-static bool has_name(const struct tls_peer_options *options)
+static bool tls_verify_has_name(const struct tls_peer_options *options)
 {
     return options->auth_name && options->auth_name[0];
 }
@@ -25,10 +25,10 @@ static bool has_pins(const struct tls_peer_options *options)
 
 static bool needs_chain(const struct tls_peer_options *options)
 {
-    return has_name(options) || !has_pins(options);
+    return tls_verify_has_name(options) || !has_pins(options);
 }
 
-static bool is_address(const char *name)
+static bool tls_verify_is_address(const char *name)
 {
     uint8_t bytes[sizeof(struct in6_addr)];
 
@@ -40,7 +40,7 @@ static bool expect_name(struct tls *tls, const char *name)
 {
     X509_VERIFY_PARAM *param = SSL_get0_param(tls->ssl);
 
-    if (is_address(name)) /* RFC 6066 section 3: never told to the server */
+    if (tls_verify_is_address(name)) /* RFC 6066 section 3: never told to the server */
         return X509_VERIFY_PARAM_set1_ip_asc(param, name) == 1;
     return X509_VERIFY_PARAM_set1_host(param, name, 0) == 1 &&
            SSL_set_tlsext_host_name(tls->ssl, name) == 1;
@@ -52,13 +52,13 @@ bool tls_verify_prepare(struct tls *tls)
     size_t len;
 
     SSL_set_hostflags(tls->ssl, HOST_FLAGS);
-    if (has_name(tls->peer.options))
+    if (tls_verify_has_name(tls->peer.options))
         return expect_name(tls, tls->peer.options->auth_name);
     bytes = addr_bytes(tls->peer.addr, &len);
     return X509_VERIFY_PARAM_set1_ip(SSL_get0_param(tls->ssl), bytes, len) == 1;
 }
 
-static bool key_hash(X509 *certificate, uint8_t hash[TLS_PIN_BYTES])
+static bool tls_verify_key_hash(X509 *certificate, uint8_t hash[TLS_PIN_BYTES])
 {
     uint8_t *der = NULL;
     int len = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &der);
@@ -70,11 +70,11 @@ static bool key_hash(X509 *certificate, uint8_t hash[TLS_PIN_BYTES])
     return true;
 }
 
-static bool is_pinned(const struct tls_pins *pins, X509 *certificate)
+static bool tls_verify_is_pinned(const struct tls_pins *pins, X509 *certificate)
 {
     uint8_t hash[TLS_PIN_BYTES];
 
-    if (!key_hash(certificate, hash))
+    if (!tls_verify_key_hash(certificate, hash))
         return false;
     for (size_t i = 0; i < pins->count; i++)
         if (memcmp(pins->sha256[i], hash, sizeof(hash)) == 0)
@@ -113,11 +113,12 @@ static enum err check_chain(X509_STORE_CTX *store, const char **detail)
 }
 
 /* Leaves in store what OpenSSL makes the alert of, and remembers in the session. */
-static enum err check(const struct tls_peer_options *options, X509_STORE_CTX *store,
-                      const char **detail)
+static enum err tls_verify_check(const struct tls_peer_options *options, X509_STORE_CTX *store,
+                                 const char **detail)
 {
     X509_STORE_CTX_set_error(store, X509_V_OK);
-    if (has_pins(options) && !is_pinned(options->pins, X509_STORE_CTX_get0_cert(store))) {
+    if (has_pins(options) &&
+        !tls_verify_is_pinned(options->pins, X509_STORE_CTX_get0_cert(store))) {
         X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED);
         return ERR_TLS_PIN;
     }
@@ -134,7 +135,7 @@ int tls_on_certificate(X509_STORE_CTX *store, void *unused)
     struct tls *tls = SSL_get_app_data(ssl);
 
     (void)unused;
-    enum err err = check(tls->peer.options, store, &tls->detail);
+    enum err err = tls_verify_check(tls->peer.options, store, &tls->detail);
     tls->authenticated = err == ERR_OK;
     /* It would be kept with the connection, thousands of times. */
     X509_STORE_CTX_set0_verified_chain(store, NULL);
@@ -154,16 +155,16 @@ static enum err check_time(X509 *certificate, int64_t now_s)
     return is_over || is_early ? ERR_TLS_EXPIRED : ERR_OK;
 }
 
-static enum err check_name(const struct tls *tls, X509 *certificate)
+static enum err tls_verify_check_name(const struct tls *tls, X509 *certificate)
 {
     const char *name = tls->peer.options->auth_name;
     size_t len;
     int matches;
 
-    if (!has_name(tls->peer.options)) {
+    if (!tls_verify_has_name(tls->peer.options)) {
         const uint8_t *bytes = addr_bytes(tls->peer.addr, &len);
         matches = X509_check_ip(certificate, bytes, len, 0);
-    } else if (is_address(name)) {
+    } else if (tls_verify_is_address(name)) {
         matches = X509_check_ip_asc(certificate, name, 0);
     } else {
         matches = X509_check_host(certificate, name, 0, HOST_FLAGS, NULL);
@@ -178,7 +179,7 @@ enum err tls_verify_session(const struct tls *tls, int64_t now_s)
 
     if (!certificate)
         return ERR_TLS_UNTRUSTED;
-    if (has_pins(options) && !is_pinned(options->pins, certificate))
+    if (has_pins(options) && !tls_verify_is_pinned(options->pins, certificate))
         return ERR_TLS_PIN;
     if (!needs_chain(options))
         return ERR_OK;
@@ -186,5 +187,5 @@ enum err tls_verify_session(const struct tls *tls, int64_t now_s)
     enum err err = err_of_chain((int)SSL_get_verify_result(tls->ssl));
     if (!err)
         err = check_time(certificate, now_s);
-    return err ? err : check_name(tls, certificate);
+    return err ? err : tls_verify_check_name(tls, certificate);
 }

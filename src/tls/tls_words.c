@@ -19,7 +19,7 @@ static const char default_ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
 /* Whoever is not authenticated is not spoken to, whatever the list says. */
 static const char never[] = ":!aNULL:!eNULL";
 
-static bool is_given(const char *words)
+static bool tls_words_is_given(const char *words)
 {
     return words && words[0];
 }
@@ -32,7 +32,7 @@ static bool is_several(const char *word)
 
 /* The next word; false at the end. An empty one, or one that is too long, is a word nobody knows.
  */
-static bool next_word(const char **rest, char word[WORD_MAX])
+static bool tls_words_next_word(const char **rest, char word[WORD_MAX])
 {
     if (!*rest)
         return false;
@@ -98,7 +98,7 @@ static enum err check_words(const char *words, bool (*is_known)(SSL_CTX *trial, 
 
     if (!trial)
         return tls_why(why, ERR_NO_MEMORY, "out of memory");
-    while (!err && next_word(&words, word))
+    while (!err && tls_words_next_word(&words, word))
         if (is_several(word) || !is_known(trial, word))
             err = tls_why(why, ERR_INVALID, "\"%s\" is no %s that OpenSSL knows", word, what);
     SSL_CTX_free(trial);
@@ -113,7 +113,7 @@ static void pick(const char *words, bool of_13, char out[WORDS_MAX])
     size_t len = 0;
 
     out[0] = 0;
-    while (next_word(&words, word)) {
+    while (tls_words_next_word(&words, word)) {
         if (is_suite_of_13(word) != of_13)
             continue;
         if (len > 0)
@@ -127,9 +127,9 @@ enum err tls_words_ciphers(SSL_CTX *ctx, const char *words, char why[TLS_WHY_MAX
 {
     char picked[WORDS_MAX + sizeof(never)];
 
-    if (is_given(words) && strlen(words) >= WORDS_MAX)
+    if (tls_words_is_given(words) && strlen(words) >= WORDS_MAX)
         return tls_why(why, ERR_INVALID, "the list of ciphers is too long");
-    if (is_given(words)) {
+    if (tls_words_is_given(words)) {
         enum err err = check_words(words, is_known_cipher, "cipher", why);
         if (err)
             return err;
@@ -137,7 +137,7 @@ enum err tls_words_ciphers(SSL_CTX *ctx, const char *words, char why[TLS_WHY_MAX
         if (picked[0] && SSL_CTX_set_ciphersuites(ctx, picked) != 1)
             return tls_why(why, ERR_INVALID, "\"%s\" leaves no cipher of TLS 1.3", picked);
     }
-    pick(is_given(words) ? words : default_ciphers, false, picked);
+    pick(tls_words_is_given(words) ? words : default_ciphers, false, picked);
     if (!picked[0])
         strcpy(picked, default_ciphers);
     strcat(picked, never);
@@ -173,7 +173,7 @@ static void use_usual_groups(SSL_CTX *ctx)
 
 enum err tls_words_groups(SSL_CTX *ctx, const char *words, char why[TLS_WHY_MAX])
 {
-    if (!is_given(words)) {
+    if (!tls_words_is_given(words)) {
         use_usual_groups(ctx);
         return ERR_OK;
     }

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * One query and the check of what comes back. Everything that arrives from the network for a
- * query passes belongs() and judge() here before anybody else sees it.
+ * query passes belongs() and attempt_judge() here before anybody else sees it.
  *
  * Invariant: on_answer or on_failed is called at most once, and nothing after either.
  */
@@ -25,16 +25,17 @@
 
 enum { EDNS_UDP_SIZE = 1232 };
 
-static void on_due(struct timer *timer);
-static void on_reply(struct flight *flight, struct span message);
-static void on_lost(struct flight *flight, enum conn_end why);
+static void attempt_on_due(struct timer *timer);
+static void attempt_on_reply(struct flight *flight, struct span message);
+static void attempt_on_lost(struct flight *flight, enum conn_end why);
 static void on_conn(struct pool_waiter *waiter, struct conn *conn);
 static void on_no_conn(struct pool_waiter *waiter, enum conn_end why);
-static void on_datagram(void *owner, struct span datagram);
+static void attempt_on_datagram(void *owner, struct span datagram);
 static void on_udp_failed(void *owner, enum err why);
 
-static const struct flight_handler flight_handler = {.on_reply = on_reply, .on_lost = on_lost};
-static const struct udp_query_handler udp_handler = {.on_datagram = on_datagram,
+static const struct flight_handler flight_handler = {.on_reply = attempt_on_reply,
+                                                     .on_lost = attempt_on_lost};
+static const struct udp_query_handler udp_handler = {.on_datagram = attempt_on_datagram,
                                                      .on_failed = on_udp_failed};
 
 struct attempt *attempt_new(struct upstream_env *env, struct upstream *upstream,
@@ -58,7 +59,7 @@ struct attempt *attempt_new(struct upstream_env *env, struct upstream *upstream,
     attempt->flight.handler = &flight_handler;
     attempt->waiter.on_conn = on_conn;
     attempt->waiter.on_no_conn = on_no_conn;
-    timer_init(&attempt->due, on_due);
+    timer_init(&attempt->due, attempt_on_due);
     return attempt;
 }
 
@@ -226,7 +227,7 @@ bool attempt_send_stream(struct attempt *attempt, struct conn *conn)
     return true;
 }
 
-static void start_waiting(struct attempt *attempt, uint64_t until_at)
+static void attempt_start_waiting(struct attempt *attempt, uint64_t until_at)
 {
     attempt->over_stream = true;
     attempt->waiting = true;
@@ -237,19 +238,19 @@ static void start_waiting(struct attempt *attempt, uint64_t until_at)
 bool attempt_wait_stream(struct attempt *attempt)
 {
     uint64_t now = loop_now(attempt->env->loop);
-    start_waiting(attempt, now + attempt->upstream->options.query_timeout_us);
+    attempt_start_waiting(attempt, now + attempt->upstream->options.query_timeout_us);
     return pool_wait(&attempt->upstream->pool, &attempt->waiter);
 }
 
 bool attempt_wait_return(struct attempt *attempt, uint64_t until_at)
 {
-    start_waiting(attempt, until_at);
+    attempt_start_waiting(attempt, until_at);
     return pool_wait_patiently(&attempt->upstream->pool, &attempt->waiter);
 }
 
 /* ---- ends ---- */
 
-static void fail(struct attempt *attempt, enum attempt_failure why)
+static void attempt_fail(struct attempt *attempt, enum attempt_failure why)
 {
     detach(attempt);
     attempt->handler->on_failed(attempt, why);
@@ -259,21 +260,21 @@ static void on_conn(struct pool_waiter *waiter, struct conn *conn)
 {
     struct attempt *attempt = CONTAINER_OF(waiter, struct attempt, waiter);
     if (!attempt_send_stream(attempt, conn))
-        fail(attempt, ATTEMPT_CLOSED);
+        attempt_fail(attempt, ATTEMPT_CLOSED);
 }
 
 static void on_no_conn(struct pool_waiter *waiter, enum conn_end why)
 {
     struct attempt *attempt = CONTAINER_OF(waiter, struct attempt, waiter);
-    fail(attempt, why == CONN_END_DIAL_REFUSED ? ATTEMPT_REFUSED : ATTEMPT_CLOSED);
+    attempt_fail(attempt, why == CONN_END_DIAL_REFUSED ? ATTEMPT_REFUSED : ATTEMPT_CLOSED);
 }
 
-static void on_lost(struct flight *flight, enum conn_end why)
+static void attempt_on_lost(struct flight *flight, enum conn_end why)
 {
     (void)why;
     struct attempt *attempt = CONTAINER_OF(flight, struct attempt, flight);
     attempt->sent_on = NULL;
-    fail(attempt, ATTEMPT_CLOSED);
+    attempt_fail(attempt, ATTEMPT_CLOSED);
 }
 
 /* What went into a network that is gone says nothing of the server. */
@@ -291,7 +292,7 @@ static void on_udp_failed(void *owner, enum err why)
     struct attempt *attempt = owner;
     (void)why;
     note_unanswered(attempt);
-    fail(attempt, ATTEMPT_REFUSED);
+    attempt_fail(attempt, ATTEMPT_REFUSED);
 }
 
 static void note_silence(struct attempt *attempt)
@@ -354,13 +355,13 @@ static void wait_or_be_slow(struct attempt *attempt, uint64_t now)
 }
 
 /* A query's time never ends its connection. */
-static void on_due(struct timer *timer)
+static void attempt_on_due(struct timer *timer)
 {
     struct attempt *attempt = CONTAINER_OF(timer, struct attempt, due);
     uint64_t now = loop_now(attempt->env->loop);
 
     if (now >= attempt->ends_at)
-        fail(attempt, ATTEMPT_TIMED_OUT);
+        attempt_fail(attempt, ATTEMPT_TIMED_OUT);
     else if (attempt->overdue || attempt->waiting)
         timer_start(attempt->env->loop, &attempt->due, attempt->ends_at);
     else if (now >= overdue_at_of(attempt))
@@ -474,7 +475,7 @@ static void restore_case(const struct attempt *attempt, const struct message *me
 }
 
 /* The message belongs to the query: is it of use as it is? */
-static void judge(struct attempt *attempt, const struct message *message)
+static void attempt_judge(struct attempt *attempt, const struct message *message)
 {
     restore_case(attempt, message);
     struct upstream *upstream = attempt->upstream;
@@ -482,12 +483,12 @@ static void judge(struct attempt *attempt, const struct message *message)
 
     upstream->edns_works |= attempt->with_edns && !is_not_understood(message);
     if (rcode == RCODE_BADCOOKIE && attempt->with_cookie) {
-        fail(attempt, attempt->over_stream ? ATTEMPT_MALFORMED : ATTEMPT_COOKIE);
+        attempt_fail(attempt, attempt->over_stream ? ATTEMPT_MALFORMED : ATTEMPT_COOKIE);
     } else if (attempt->with_edns && is_not_understood(message)) {
-        fail(attempt, ATTEMPT_NO_EDNS);
+        attempt_fail(attempt, ATTEMPT_NO_EDNS);
     } else if ((message->flags & HEADER_TC) && !attempt->over_stream) {
         upstream_answered(upstream, false, loop_now(attempt->env->loop) - attempt->sent_at);
-        fail(attempt, ATTEMPT_TRUNCATED);
+        attempt_fail(attempt, ATTEMPT_TRUNCATED);
     } else {
         /* Remembered only when it was EDNS's fault: clients choose what is asked. */
         if (attempt->plain && !is_not_understood(message))
@@ -496,11 +497,11 @@ static void judge(struct attempt *attempt, const struct message *message)
     }
 }
 
-static void on_stray(struct attempt *attempt)
+static void attempt_on_stray(struct attempt *attempt)
 {
     STATS_INC(attempt->env->stats, upstream_forged);
     if (++attempt->strays > ATTEMPT_STRAYS_MAX) /* somebody is guessing: leave this port */
-        fail(attempt, ATTEMPT_UNTRUSTED);
+        attempt_fail(attempt, ATTEMPT_UNTRUSTED);
 }
 
 static void tell_heard(const struct attempt *attempt, struct span message)
@@ -509,7 +510,7 @@ static void tell_heard(const struct attempt *attempt, struct span message)
         attempt_tell_heard(attempt, message);
 }
 
-static void on_datagram(void *owner, struct span datagram)
+static void attempt_on_datagram(void *owner, struct span datagram)
 {
     struct attempt *attempt = owner;
     struct message message;
@@ -518,36 +519,36 @@ static void on_datagram(void *owner, struct span datagram)
     enum message_check check = message_parse(&message, datagram);
     if (check == MESSAGE_OK && is_bare_formerr(attempt, &message)) {
         tell_heard(attempt, datagram);
-        fail(attempt, ATTEMPT_NO_EDNS);
+        attempt_fail(attempt, ATTEMPT_NO_EDNS);
         return;
     }
     if (check == MESSAGE_SHORT || !belongs(attempt, &message, &same_case)) {
-        on_stray(attempt);
+        attempt_on_stray(attempt);
         return;
     }
     tell_heard(attempt, datagram);
     if (!same_case) {
         STATS_INC(attempt->env->stats, upstream_forged);
         upstream_lost_case(attempt->upstream, false);
-        fail(attempt, ATTEMPT_UNTRUSTED);
+        attempt_fail(attempt, ATTEMPT_UNTRUSTED);
         return;
     }
     if (attempt->with_case)
         upstream_kept_case(attempt->upstream);
     if (check != MESSAGE_OK || message.has_trailing) {
-        fail(attempt, ATTEMPT_MALFORMED);
+        attempt_fail(attempt, ATTEMPT_MALFORMED);
         return;
     }
     switch (check_cookie(attempt, &message)) {
     case COOKIE_WRONG:
         attempt->upstream->edns_works = true; /* else a forger could have it asked without */
-        on_stray(attempt);
+        attempt_on_stray(attempt);
         return;
     case COOKIE_MISSING:
-        fail(attempt, ATTEMPT_UNTRUSTED);
+        attempt_fail(attempt, ATTEMPT_UNTRUSTED);
         return;
     case COOKIE_FINE:
-        judge(attempt, &message);
+        attempt_judge(attempt, &message);
         return;
     }
 }
@@ -563,17 +564,17 @@ static void take_reply(struct attempt *attempt, struct conn *conn, struct span b
     tell_heard(attempt, bytes);
     enum message_check check = message_parse(&message, bytes);
     if (check == MESSAGE_OK && is_bare_formerr(attempt, &message)) {
-        fail(attempt, ATTEMPT_NO_EDNS);
+        attempt_fail(attempt, ATTEMPT_NO_EDNS);
         return;
     }
     if (check == MESSAGE_SHORT || !belongs(attempt, &message, &same_case)) {
         STATS_INC(attempt->env->stats, upstream_forged);
-        fail(attempt, ATTEMPT_MALFORMED);
+        attempt_fail(attempt, ATTEMPT_MALFORMED);
         return;
     }
     if (check != MESSAGE_OK || message.has_trailing ||
         check_cookie(attempt, &message) == COOKIE_WRONG) {
-        fail(attempt, ATTEMPT_MALFORMED);
+        attempt_fail(attempt, ATTEMPT_MALFORMED);
         return;
     }
     if (!same_case)
@@ -582,11 +583,11 @@ static void take_reply(struct attempt *attempt, struct conn *conn, struct span b
         edns_find(&message.edns, EDNS_COOKIE, &(struct span){0}) == EDNS_ABSENT)
         upstream->cookie_len = EDNS_COOKIE_CLIENT;
     hear_keepalive(attempt, conn, &message);
-    judge(attempt, &message);
+    attempt_judge(attempt, &message);
 }
 
 /* Whatever it is, it made room on the connection (which is NULL when this was its last answer). */
-static void on_reply(struct flight *flight, struct span bytes)
+static void attempt_on_reply(struct flight *flight, struct span bytes)
 {
     struct attempt *attempt = CONTAINER_OF(flight, struct attempt, flight);
     struct pool *pool = &attempt->upstream->pool;

@@ -9,7 +9,7 @@
 #include "upstream/attempt.h"
 #include "upstream/exchange_question.h"
 
-static struct tap_message message_of(const struct attempt *attempt, struct span bytes)
+static struct tap_message attempt_tell_message_of(const struct attempt *attempt, struct span bytes)
 {
     return (struct tap_message){
         .transport = attempt_transport(attempt),
@@ -27,7 +27,7 @@ void attempt_tell_sent(struct attempt *attempt, struct span query, struct conn *
         attempt->local = *link_local(conn->link);
     else
         udp_query_local(attempt->udp, &attempt->local);
-    struct tap_message message = message_of(attempt, query);
+    struct tap_message message = attempt_tell_message_of(attempt, query);
     for (struct tap *tap = attempt->env->taps; tap; tap = tap->next)
         if (tap->on_sent)
             tap->on_sent(tap, &message, attempt->asked->recursion_desired);
@@ -35,7 +35,7 @@ void attempt_tell_sent(struct attempt *attempt, struct span query, struct conn *
 
 void attempt_tell_heard(const struct attempt *attempt, struct span bytes)
 {
-    struct tap_message message = message_of(attempt, bytes);
+    struct tap_message message = attempt_tell_message_of(attempt, bytes);
     message.answered_at = loop_now(attempt->env->loop);
     for (struct tap *tap = attempt->env->taps; tap; tap = tap->next)
         if (tap->on_heard)

@@ -23,8 +23,8 @@
 #include "upstream/conn_inside.h"
 #include "upstream/secure.h"
 
-static void on_due(struct timer *timer);
-static void on_turn(struct dial_turn *turn);
+static void conn_on_due(struct timer *timer);
+static void conn_on_turn(struct dial_turn *turn);
 
 struct conn *conn_new(struct upstream_env *env, const struct addr *addr,
                       const struct upstream_options *options, struct secure *secure,
@@ -44,8 +44,8 @@ struct conn *conn_new(struct upstream_env *env, const struct addr *addr,
     conn->max_requests = options->max_requests;
     conn->since_at = loop_now(env->loop);
     inflight_init(&conn->inflight);
-    dial_turn_init(&conn->turn, on_turn);
-    timer_init(&conn->due, on_due);
+    dial_turn_init(&conn->turn, conn_on_turn);
+    timer_init(&conn->due, conn_on_due);
     stats_add_at(env->stats, stat_upstream_parked, 1);
     return conn;
 }
@@ -150,7 +150,7 @@ static void on_drain_due(struct conn *conn)
     timer_start(conn->env->loop, &conn->due, conn->until_at);
 }
 
-static void on_due(struct timer *timer)
+static void conn_on_due(struct timer *timer)
 {
     struct conn *conn = CONTAINER_OF(timer, struct conn, due);
     switch (conn->state) {
@@ -211,7 +211,7 @@ void conn_close(struct conn *conn, enum conn_end why)
 /* ---- what the link brings ---- */
 
 /* TCP is there. What is left of connect-timeout is for the handshake of TLS. */
-static void on_connected(void *owner)
+static void conn_on_connected(void *owner)
 {
     struct conn *conn = owner;
 
@@ -239,7 +239,7 @@ static void note_dial(const struct conn *conn)
         facts.authenticated ? "" : ", peer not authenticated");
 }
 
-static void on_open(void *owner)
+static void conn_on_open(void *owner)
 {
     struct conn *conn = owner;
     uint64_t now = loop_now(conn->env->loop);
@@ -259,23 +259,23 @@ static void on_open(void *owner)
 }
 
 /* Hold queries have no client: a peer that closes with only these in flight closes an idle one. */
-static bool is_idle(const struct conn *conn)
+static bool conn_is_idle(const struct conn *conn)
 {
     return conn->inflight.live == conn->holding || conn_in_flight(conn) == 0;
 }
 
-static void on_peer_closed(void *owner)
+static void conn_on_peer_closed(void *owner)
 {
     struct conn *conn = owner;
     conn->peer_had_all = !link_has_unacknowledged(conn->link);
-    conn_end(conn, is_idle(conn) ? CONN_END_PEER_IDLE : CONN_END_PEER_BUSY);
+    conn_end(conn, conn_is_idle(conn) ? CONN_END_PEER_IDLE : CONN_END_PEER_BUSY);
 }
 
 static enum conn_end end_of_ready(const struct conn *conn, enum err why)
 {
     switch (why) {
     case ERR_RESET:
-        return is_idle(conn) ? CONN_END_PEER_IDLE : CONN_END_RESET;
+        return conn_is_idle(conn) ? CONN_END_PEER_IDLE : CONN_END_RESET;
     case ERR_TIMED_OUT: /* TCP_USER_TIMEOUT, or keepalive probes unanswered */
         return CONN_END_STALLED;
     default:
@@ -283,7 +283,7 @@ static enum conn_end end_of_ready(const struct conn *conn, enum err why)
     }
 }
 
-static void on_failed(void *owner, enum err why)
+static void conn_on_failed(void *owner, enum err why)
 {
     struct conn *conn = owner;
     /* With TCP Fast Open the refusal comes when it counts as ready already. */
@@ -301,11 +301,11 @@ static void on_failed(void *owner, enum err why)
 }
 
 static const struct link_handler link_handler = {
-    .on_connected = on_connected,
-    .on_open = on_open,
+    .on_connected = conn_on_connected,
+    .on_open = conn_on_open,
     .on_message = conn_on_message,
-    .on_peer_closed = on_peer_closed,
-    .on_failed = on_failed,
+    .on_peer_closed = conn_on_peer_closed,
+    .on_failed = conn_on_failed,
 };
 
 /* ---- dialling ---- */
@@ -330,7 +330,7 @@ static struct link_options link_options_of(const struct conn *conn)
     };
 }
 
-static enum err dial(struct conn *conn)
+static enum err conn_dial_link(struct conn *conn)
 {
     struct link_options options = link_options_of(conn);
     if (conn->secure) {
@@ -341,13 +341,13 @@ static enum err dial(struct conn *conn)
     return link_dial(&conn->link, conn->env->loop, conn->addr, &options, &link_handler, conn);
 }
 
-static void on_turn(struct dial_turn *turn)
+static void conn_on_turn(struct dial_turn *turn)
 {
     struct conn *conn = CONTAINER_OF(turn, struct conn, turn);
 
     conn->dialed_at = loop_now(conn->env->loop);
     conn_move(conn, CONN_DIALING, conn->dialed_at + conn->options->connect_timeout_us);
-    enum err err = dial(conn);
+    enum err err = conn_dial_link(conn);
     if (!err)
         return;
     /* Whoever asked for the dial is still on the stack, and so may be a line of thousands. */

@@ -33,7 +33,7 @@ void conn_count_io(struct conn *conn)
 
 /* ---- answers ---- */
 
-static void tell_room(struct conn *conn)
+static void conn_traffic_tell_room(struct conn *conn)
 {
     if (conn->state == CONN_READY)
         conn->handler->on_room(conn);
@@ -45,20 +45,20 @@ static void close_if_drained(struct conn *conn)
         conn_end(conn, conn->ending);
 }
 
-static void on_stray(struct conn *conn)
+static void conn_traffic_on_stray(struct conn *conn)
 {
     STATS_INC(conn->env->stats, upstream_forged);
     if (++conn->strays > CONN_STRAYS_MAX)
         conn_end(conn, CONN_END_GARBAGE);
     else
-        tell_room(conn);
+        conn_traffic_tell_room(conn);
 }
 
-static void on_late(struct conn *conn)
+static void conn_traffic_on_late(struct conn *conn)
 {
     conn->answers++;
     STATS_INC(conn->env->stats, upstream_late_answers);
-    tell_room(conn);
+    conn_traffic_tell_room(conn);
 }
 
 /* The path was not dead: was a segment lost, or does the peer delay acknowledgements? */
@@ -87,10 +87,10 @@ void conn_on_message(void *owner, struct span message)
     }
     switch (inflight_take(&conn->inflight, header_id(message.data), &flight)) {
     case INFLIGHT_UNKNOWN:
-        on_stray(conn);
+        conn_traffic_on_stray(conn);
         return;
     case INFLIGHT_LATE:
-        on_late(conn);
+        conn_traffic_on_late(conn);
         return;
     case INFLIGHT_LIVE:
         break;
@@ -186,7 +186,7 @@ void conn_give_up(struct flight *flight)
     STATS_DEC(conn->env->stats, upstream_in_flight);
     if (conn_in_flight(conn) == 0)
         conn_arm(conn);
-    tell_room(conn);
+    conn_traffic_tell_room(conn);
     close_if_drained(conn);
 }
 
@@ -198,7 +198,7 @@ void conn_overdue(struct flight *flight)
     conn->overdue++;
     if (conn_in_flight(conn) == 0)
         conn_arm(conn);
-    tell_room(conn);
+    conn_traffic_tell_room(conn);
 }
 
 uint64_t conn_silent_since_at(const struct flight *flight)

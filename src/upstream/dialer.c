@@ -45,7 +45,7 @@ static bool has_token(struct dialer *dialer)
 }
 
 /* The next one to dial, or NULL: no turn waits, or no place or token is free. */
-static struct dial_turn *take_next(struct dialer *dialer)
+static struct dial_turn *dialer_take_next(struct dialer *dialer)
 {
     struct dial_turn *turn;
     if (dialer->under_way >= DIALER_MAX)
@@ -67,7 +67,7 @@ static struct dial_turn *take_next(struct dialer *dialer)
 
 static void dialer_advance(struct dialer *dialer)
 {
-    for (struct dial_turn *turn; (turn = take_next(dialer));) {
+    for (struct dial_turn *turn; (turn = dialer_take_next(dialer));) {
         dialer->under_way++;
         turn->on_turn(turn);
     }

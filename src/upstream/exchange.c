@@ -25,7 +25,7 @@
 #include "upstream/upstreams.h"
 #include "upstream/way.h"
 
-static void on_wall(struct timer *timer);
+static void exchange_on_wall(struct timer *timer);
 static const struct attempt_handler attempt_handler;
 
 void exchange_init(struct exchange *exchange, struct upstreams *upstreams,
@@ -33,7 +33,7 @@ void exchange_init(struct exchange *exchange, struct upstreams *upstreams,
 {
     *exchange = (struct exchange){.upstreams = upstreams, .handler = handler, .owner = owner};
     list_init(&exchange->attempts);
-    timer_init(&exchange->wall, on_wall);
+    timer_init(&exchange->wall, exchange_on_wall);
 }
 
 static struct upstream_env *env_of(const struct exchange *exchange)
@@ -197,7 +197,8 @@ static void probe_silent_conn(struct exchange *exchange, unsigned index)
     attempt_free(attempt);
 }
 
-static bool ask(struct exchange *exchange, unsigned index, enum way way, const struct conn *avoid)
+static bool exchange_ask(struct exchange *exchange, unsigned index, enum way way,
+                         const struct conn *avoid)
 {
     if (!may_use_stream(exchange, index, way)) {
         if (way == WAY_STREAM || way == WAY_OWN)
@@ -226,7 +227,7 @@ static bool has_only_streams(const struct upstream *upstream)
 }
 
 /* Its streams carry this question as often as they may, and there is no other way. */
-static bool is_used_up(const struct exchange *exchange, unsigned index)
+static bool exchange_is_used_up(const struct exchange *exchange, unsigned index)
 {
     return has_only_streams(exchange->group[index]) && !may_use_stream(exchange, index, WAY_ANY);
 }
@@ -234,10 +235,10 @@ static bool is_used_up(const struct exchange *exchange, unsigned index)
 static bool is_bad(const struct exchange *exchange, unsigned index)
 {
     return (exchange->useless | exchange->shut) >> index & 1 ||
-           (exchange->one_round && exchange->tried[index]) || is_used_up(exchange, index);
+           (exchange->one_round && exchange->tried[index]) || exchange_is_used_up(exchange, index);
 }
 
-static int choose(const struct exchange *exchange)
+static int exchange_choose(const struct exchange *exchange)
 {
     struct select_facts facts[EXCHANGE_GROUP_MAX];
 
@@ -295,10 +296,10 @@ static void wait_for_return(struct exchange *exchange)
 static void advance(struct exchange *exchange, enum way way, const struct conn *avoid)
 {
     for (unsigned i = 0; i < exchange->group_len; i++) {
-        int index = choose(exchange);
+        int index = exchange_choose(exchange);
         if (index < 0 || !may_attempt(exchange))
             break;
-        if (ask(exchange, (unsigned)index, way, avoid))
+        if (exchange_ask(exchange, (unsigned)index, way, avoid))
             return;
         note_network(exchange, (unsigned)index);
         if (way == WAY_ELSEWHERE) /* a hedge tries once; the real attempt goes on */
@@ -324,16 +325,16 @@ static void probe_ill(struct exchange *exchange)
 }
 
 /* Each once, as far as the bounds allow. */
-static void ask_all(struct exchange *exchange)
+static void exchange_ask_all(struct exchange *exchange)
 {
-    for (unsigned i = 0; i < exchange->group_len && choose(exchange) >= 0; i++)
+    for (unsigned i = 0; i < exchange->group_len && exchange_choose(exchange) >= 0; i++)
         advance(exchange, WAY_ANY, NULL);
 }
 
-static void begin(struct exchange *exchange)
+static void exchange_begin(struct exchange *exchange)
 {
     if (exchange->one_round) {
-        ask_all(exchange);
+        exchange_ask_all(exchange);
         return;
     }
     advance(exchange, WAY_ANY, NULL);
@@ -351,7 +352,7 @@ static uint8_t count_outstanding(const struct exchange *exchange)
 }
 
 /* Of a bound of the question's, 0 for none, and ours. */
-static uint64_t least(uint64_t wished, uint64_t most)
+static uint64_t exchange_least(uint64_t wished, uint64_t most)
 {
     return wished ? MIN(wished, most) : most;
 }
@@ -374,10 +375,10 @@ static void begin_asking(struct exchange *exchange)
         question->rests_the_dead && given_up_are_all(exchange->group, exchange->group_len);
     uint64_t most_us = exchange->one_round ? EXCHANGE_ROUND_US : EXCHANGE_WALL_US;
     exchange->began_at = loop_now(env_of(exchange)->loop);
-    exchange->ends_at = exchange->began_at + least(question->wall_us, most_us);
+    exchange->ends_at = exchange->began_at + exchange_least(question->wall_us, most_us);
     timer_start(env_of(exchange)->loop, &exchange->wall,
                 MIN(exchange->ends_at, exchange->began_at + EXCHANGE_STREAMS_US));
-    begin(exchange);
+    exchange_begin(exchange);
 }
 
 void exchange_start(struct exchange *exchange, const struct exchange_question *question,
@@ -387,7 +388,7 @@ void exchange_start(struct exchange *exchange, const struct exchange_question *q
     exchange->asked = *question;
     exchange->group = group;
     exchange->group_len = (uint16_t)MIN(group_len, (size_t)EXCHANGE_GROUP_MAX);
-    exchange->attempts_max = (uint8_t)least(question->attempts_max, EXCHANGE_ATTEMPTS_MAX);
+    exchange->attempts_max = (uint8_t)exchange_least(question->attempts_max, EXCHANGE_ATTEMPTS_MAX);
     exchange->plain = 0;
     begin_asking(exchange);
 }
@@ -444,14 +445,14 @@ static bool is_asked_by_datagram(const struct exchange *exchange)
 static void ask_beside_streams(struct exchange *exchange)
 {
     timer_start(env_of(exchange)->loop, &exchange->wall, exchange->ends_at);
-    int index = choose(exchange);
+    int index = exchange_choose(exchange);
     if (index < 0 || is_asked_by_datagram(exchange) || has_only_streams(exchange->group[index]))
         return;
-    if (ask(exchange, (unsigned)index, WAY_DATAGRAM, NULL))
+    if (exchange_ask(exchange, (unsigned)index, WAY_DATAGRAM, NULL))
         STATS_INC(env_of(exchange)->stats, upstream_retries_timeout);
 }
 
-static void on_wall(struct timer *timer)
+static void exchange_on_wall(struct timer *timer)
 {
     struct exchange *exchange = CONTAINER_OF(timer, struct exchange, wall);
     struct exchange_failure failure = exchange->failure;
@@ -496,7 +497,8 @@ static void tell_loss(const struct attempt *attempt, const char *why)
     exchange->handler->on_lost(exchange->owner, &loss);
 }
 
-static void on_answer(struct attempt *attempt, const struct message *message, uint64_t rtt_us)
+static void exchange_on_answer(struct attempt *attempt, const struct message *message,
+                               uint64_t rtt_us)
 {
     struct exchange *exchange = exchange_of(attempt);
     struct exchange_answer answer = {
@@ -548,7 +550,7 @@ static void count_retry(const struct exchange *exchange, enum attempt_failure wh
     stats_add_at(env_of(exchange)->stats, reasons[why], 1);
 }
 
-static const char *failure_word(enum attempt_failure why)
+static const char *exchange_failure_word(enum attempt_failure why)
 {
     static const char *const words[] = {
         [ATTEMPT_TIMED_OUT] = "timeout",
@@ -582,15 +584,17 @@ static bool ask_again(struct exchange *exchange, unsigned index, enum attempt_fa
     switch (why) {
     case ATTEMPT_TRUNCATED:
     case ATTEMPT_UNTRUSTED:
-        return is_asked_by_stream(exchange, index) || ask(exchange, index, WAY_STREAM, NULL);
+        return is_asked_by_stream(exchange, index) ||
+               exchange_ask(exchange, index, WAY_STREAM, NULL);
     case ATTEMPT_NO_EDNS:
         exchange->plain |= UINT64_C(1) << index;
-        return ask(exchange, index, WAY_ANY, NULL);
+        return exchange_ask(exchange, index, WAY_ANY, NULL);
     case ATTEMPT_COOKIE: /* RFC 7873 section 5.3: once more, then over TCP */
-        return ask(exchange, index, exchange->tried[index] > 1 ? WAY_STREAM : WAY_ANY, NULL);
+        return exchange_ask(exchange, index, exchange->tried[index] > 1 ? WAY_STREAM : WAY_ANY,
+                            NULL);
     case ATTEMPT_REFUSED: /* elsewhere, while the connection was not there: the last hope */
         return diverted && upstream_prefers_stream(exchange->group[index]) &&
-               choose(exchange) < 0 && ask(exchange, index, WAY_OWN, NULL);
+               exchange_choose(exchange) < 0 && exchange_ask(exchange, index, WAY_OWN, NULL);
     default:
         return false;
     }
@@ -609,7 +613,7 @@ static bool is_heard(enum attempt_failure why)
     return why != ATTEMPT_TIMED_OUT && why != ATTEMPT_UNTRUSTED;
 }
 
-static void on_failed(struct attempt *attempt, enum attempt_failure why)
+static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why)
 {
     struct exchange *exchange = exchange_of(attempt);
     unsigned index = attempt->index;
@@ -617,7 +621,7 @@ static void on_failed(struct attempt *attempt, enum attempt_failure why)
     bool diverted = !attempt->over_stream || attempt->upstream != exchange->group[index];
 
     if (exchange->active)
-        tell_loss(attempt, failure_word(why));
+        tell_loss(attempt, exchange_failure_word(why));
     exchange->silent -= !attempt->sent_at || is_heard(why);
     if (why == ATTEMPT_CLOSED && !attempt->waiting && !replaced)
         forgive_stream(exchange, index);
@@ -652,7 +656,7 @@ static bool is_new_and_slow(const struct exchange *exchange, const struct attemp
            has_only_streams(upstream);
 }
 
-static void on_slow(struct attempt *attempt)
+static void exchange_on_slow(struct attempt *attempt)
 {
     struct exchange *exchange = exchange_of(attempt);
     struct conn *silent = attempt->sent_on;
@@ -683,7 +687,7 @@ static void drop_overdue_datagram(struct exchange *exchange, const struct attemp
 }
 
 /* query-timeout is over. Its answer is still welcome, but another way is tried now. */
-static void on_overdue(struct attempt *attempt)
+static void exchange_on_overdue(struct attempt *attempt)
 {
     struct exchange *exchange = exchange_of(attempt);
     struct conn *silent = attempt->slow ? attempt->sent_on : NULL;
@@ -701,8 +705,8 @@ static void on_overdue(struct attempt *attempt)
 }
 
 static const struct attempt_handler attempt_handler = {
-    .on_answer = on_answer,
-    .on_failed = on_failed,
-    .on_slow = on_slow,
-    .on_overdue = on_overdue,
+    .on_answer = exchange_on_answer,
+    .on_failed = exchange_on_failed,
+    .on_slow = exchange_on_slow,
+    .on_overdue = exchange_on_overdue,
 };

@@ -26,7 +26,7 @@ bool idle_limit_closed(struct idle_limit *limit, uint64_t idle_us, uint64_t surv
     return true;
 }
 
-static void grow(struct idle_limit *limit)
+static void idle_limit_grow(struct idle_limit *limit)
 {
     limit->held = 0;
     limit->has_grown = true;
@@ -46,7 +46,7 @@ void idle_limit_held(struct idle_limit *limit, uint64_t idle_us)
     }
     uint32_t patience = MAX(limit->patience, (uint32_t)IDLE_LIMIT_PATIENCE);
     if (++limit->held >= patience)
-        grow(limit);
+        idle_limit_grow(limit);
 }
 
 uint64_t idle_limit_us(const struct idle_limit *limit)

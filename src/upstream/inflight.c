@@ -42,7 +42,7 @@ void inflight_deinit(struct inflight *inflight)
     inflight->table = NULL;
 }
 
-static void put(struct inflight_entry *table, uint32_t mask, struct inflight_entry entry)
+static void inflight_put(struct inflight_entry *table, uint32_t mask, struct inflight_entry entry)
 {
     uint32_t at = entry.id & mask;
     while (table[at].used)
@@ -50,7 +50,7 @@ static void put(struct inflight_entry *table, uint32_t mask, struct inflight_ent
     table[at] = entry;
 }
 
-static enum err grow(struct inflight *inflight)
+static enum err inflight_grow(struct inflight *inflight)
 {
     uint32_t slots = inflight->table ? (inflight->mask + 1) * 2 : FIRST_SLOTS;
     struct inflight_entry *table = calloc(slots, sizeof(*table));
@@ -58,7 +58,7 @@ static enum err grow(struct inflight *inflight)
         return ERR_NO_MEMORY;
     for (uint32_t i = 0; inflight->table && i <= inflight->mask; i++) {
         if (inflight->table[i].used)
-            put(table, slots - 1, inflight->table[i]);
+            inflight_put(table, slots - 1, inflight->table[i]);
     }
     free(inflight->table);
     inflight->table = table;
@@ -71,19 +71,19 @@ enum err inflight_add(struct inflight *inflight, struct flight *flight)
     if (inflight->next >= INFLIGHT_IDS)
         return ERR_LIMIT;
     if (!inflight->table || 2 * (inflight->live + inflight->owed + 1) > inflight->mask + 1) {
-        enum err err = grow(inflight);
+        enum err err = inflight_grow(inflight);
         if (err)
             return err;
     }
     struct inflight_entry entry = {.flight = flight, .id = inflight->next_id, .used = true};
-    put(inflight->table, inflight->mask, entry);
+    inflight_put(inflight->table, inflight->mask, entry);
     inflight->next++;
     inflight->next_id = permute(inflight->keys, (uint16_t)inflight->next);
     inflight->live++;
     return ERR_OK;
 }
 
-static struct inflight_entry *find(struct inflight *inflight, uint16_t id)
+static struct inflight_entry *inflight_find(struct inflight *inflight, uint16_t id)
 {
     if (!inflight->table)
         return NULL;
@@ -114,7 +114,7 @@ static void delete (struct inflight *inflight, struct inflight_entry *entry)
 
 enum inflight_found inflight_take(struct inflight *inflight, uint16_t id, struct flight **flight)
 {
-    struct inflight_entry *entry = find(inflight, id);
+    struct inflight_entry *entry = inflight_find(inflight, id);
     if (!entry)
         return INFLIGHT_UNKNOWN;
     *flight = entry->flight;
@@ -128,7 +128,7 @@ enum inflight_found inflight_take(struct inflight *inflight, uint16_t id, struct
 
 void inflight_give_up(struct inflight *inflight, uint16_t id)
 {
-    struct inflight_entry *entry = find(inflight, id);
+    struct inflight_entry *entry = inflight_find(inflight, id);
     MUST(entry && entry->flight);
     entry->flight = NULL;
     inflight->live--;

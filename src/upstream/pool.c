@@ -25,7 +25,7 @@ static const struct conn_handler conn_handler;
 static void on_redial_soon(struct timer *timer);
 static void redial_for_waiters(struct pool *pool);
 
-static struct conn *conn_of(struct list *node)
+static struct conn *pool_conn_of(struct list *node)
 {
     return LIST_ITEM(node, struct conn, node);
 }
@@ -91,7 +91,7 @@ static void fail_waiters(struct pool *pool, enum conn_end why)
 
 /* ---- what connections tell ---- */
 
-static void on_turn(struct conn *conn)
+static void pool_on_turn(struct conn *conn)
 {
     pool_dial(conn->holder, conn);
 }
@@ -107,7 +107,7 @@ static void on_early(struct conn *conn)
 }
 
 /* From inside calls of queries' owners: those who wait are served when these have returned. */
-static void on_room(struct conn *conn)
+static void pool_on_room(struct conn *conn)
 {
     struct pool *pool = conn->holder;
     if (pool->waiting_count > 0)
@@ -119,7 +119,7 @@ static void retire_replaced(struct pool *pool, const struct conn *fresh)
 {
     LIST_EACH(node, &pool->conns)
     {
-        struct conn *conn = conn_of(node);
+        struct conn *conn = pool_conn_of(node);
         bool told = conn->ending == CONN_END_AGE || conn->ending == CONN_END_RECYCLED ||
                     conn->ending == CONN_END_OWED || conn->ending == CONN_END_NETWORK ||
                     conn->ending == CONN_END_IDLE;
@@ -138,7 +138,7 @@ static void note_well(struct pool *pool)
 }
 
 /* Where connections opened and broke before, another one that opens proves nothing. */
-static void on_ready(struct conn *conn)
+static void pool_on_ready(struct conn *conn)
 {
     struct pool *pool = conn->holder;
     uint64_t took = MAX(pool_now(pool) - conn->dialed_at, 1u);
@@ -162,7 +162,7 @@ static uint32_t count_ready(const struct pool *pool)
 {
     uint32_t ready = 0;
     LIST_EACH(node, &pool->conns)
-    ready += conn_of(node)->state == CONN_READY;
+    ready += pool_conn_of(node)->state == CONN_READY;
     return ready;
 }
 
@@ -307,7 +307,7 @@ static void tell_successor(struct pool *pool, enum conn_end why)
     }
 }
 
-static void on_ended(struct conn *conn, enum conn_end why)
+static void pool_on_ended(struct conn *conn, enum conn_end why)
 {
     struct pool *pool = conn->holder;
 
@@ -344,14 +344,14 @@ static void on_ended(struct conn *conn, enum conn_end why)
 }
 
 static const struct conn_handler conn_handler = {
-    .on_turn = on_turn,
+    .on_turn = pool_on_turn,
     .on_early = on_early,
-    .on_ready = on_ready,
-    .on_room = on_room,
+    .on_ready = pool_on_ready,
+    .on_room = pool_on_room,
     .on_idle = on_idle,
     .on_aged = on_aged,
     .on_late_ack = on_late_ack,
-    .on_ended = on_ended,
+    .on_ended = pool_on_ended,
 };
 
 /* ---- the door ---- */
@@ -381,7 +381,7 @@ void pool_deinit(struct pool *pool)
     timer_stop(&pool->redial_soon);
     fail_waiters(pool, CONN_END_SHUTDOWN);
     for (struct list *node; (node = list_first(&pool->conns));)
-        conn_close(conn_of(node), CONN_END_SHUTDOWN);
+        conn_close(pool_conn_of(node), CONN_END_SHUTDOWN);
     pool_hold_deinit(pool);
     pool_give_places(pool);
 }
@@ -400,11 +400,11 @@ static bool wake_one(struct pool *pool)
 {
     LIST_EACH(node, &pool->conns)
     {
-        struct conn *conn = conn_of(node);
+        struct conn *conn = pool_conn_of(node);
         if (conn->state != CONN_RESTING || conn->paced)
             continue;
         conn_wake(conn);
-        on_turn(conn);
+        pool_on_turn(conn);
         return true;
     }
     return false;
@@ -416,7 +416,7 @@ static void push_dials(struct pool *pool, bool is_waited_for)
 {
     LIST_EACH(node, &pool->conns)
     {
-        struct conn *conn = conn_of(node);
+        struct conn *conn = pool_conn_of(node);
         if (conn->state != CONN_PARKED)
             continue;
         if (is_waited_for)
@@ -450,8 +450,8 @@ static void look_for_losses(struct pool *pool, const struct conn *taking)
         return;
     LIST_EACH(node, &pool->conns)
     {
-        if (conn_of(node)->state == CONN_READY)
-            has_holes |= conn_has_new_holes(conn_of(node));
+        if (pool_conn_of(node)->state == CONN_READY)
+            has_holes |= conn_has_new_holes(pool_conn_of(node));
     }
     spread_note(&pool->spread, has_holes, now);
     if (spread_is_lossy(&pool->spread, now))
@@ -517,7 +517,7 @@ static bool is_dialing(const struct pool *pool)
 {
     LIST_EACH(node, &pool->conns)
     {
-        enum conn_state state = conn_of(node)->state;
+        enum conn_state state = pool_conn_of(node)->state;
         if (state == CONN_PARKED || state == CONN_DIALING || state == CONN_SECURING)
             return true;
     }
@@ -605,7 +605,7 @@ size_t pool_recycle(struct pool *pool)
     size_t marked = 0;
     LIST_EACH(node, &pool->conns)
     {
-        struct conn *conn = conn_of(node);
+        struct conn *conn = pool_conn_of(node);
         if (conn->state != CONN_READY)
             continue;
         conn->ending = CONN_END_RECYCLED;

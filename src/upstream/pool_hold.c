@@ -219,7 +219,7 @@ bool pool_may_hold(const struct pool *pool)
 
 /* The oldest connections that are not about to end have the places. One that is to be replaced
  * stays until there are enough others. */
-static bool is_kept(const struct pool *pool, const struct conn *conn)
+static bool pool_hold_is_kept(const struct pool *pool, const struct conn *conn)
 {
     uint32_t others = 0;
     LIST_EACH(node, &pool->conns)
@@ -255,7 +255,7 @@ void pool_hold_look(struct pool *pool, struct conn *conn)
         .announced_us = pool->idle_limit.announced_us,
         .own_us = pool->options->idle_timeout_us,
         .dial_us = pool->dial_us,
-        .is_kept = is_kept(pool, conn),
+        .is_kept = pool_hold_is_kept(pool, conn),
         .may_hold = pool_may_hold(pool),
         .is_ending = conn->ending != CONN_END_NONE && !conn->silence.suspect,
         .by_replacement = is_by_replacement(pool, conn) && !conn->silence.suspect,

@@ -12,7 +12,7 @@
 #include "net/link.h"
 #include "upstream/pool_tend.h"
 
-static struct conn *conn_of(struct list *node)
+static struct conn *pool_path_conn_of(struct list *node)
 {
     return LIST_ITEM(node, struct conn, node);
 }
@@ -35,7 +35,7 @@ void pool_path_forget(struct pool *pool)
     pool->dial_us = pool->tcp_us = 0;
     LIST_EACH(node, &pool->conns)
     {
-        struct conn *conn = conn_of(node);
+        struct conn *conn = pool_path_conn_of(node);
         if (conn->state == CONN_READY)
             doubt(conn);
     }
@@ -62,8 +62,8 @@ static struct conn *find_useless(struct pool *pool, bool all_stale)
 {
     LIST_EACH(node, &pool->conns)
     {
-        if (is_of_no_use(pool, conn_of(node), all_stale))
-            return conn_of(node);
+        if (is_of_no_use(pool, pool_path_conn_of(node), all_stale))
+            return pool_path_conn_of(node);
     }
     return NULL;
 }
@@ -74,7 +74,7 @@ static void wake_resting(struct pool *pool)
 {
     LIST_EACH(node, &pool->conns)
     {
-        struct conn *conn = conn_of(node);
+        struct conn *conn = pool_path_conn_of(node);
         if (conn->state == CONN_PARKED)
             conn_hurry(conn);
         if (conn->state != CONN_RESTING || conn->paced)

@@ -83,7 +83,7 @@ static bool is_late_dial(const struct pool *pool, const struct conn *conn)
            pool_now(pool) >= conn->dialed_at + patience_us;
 }
 
-static struct plan_facts gather(const struct pool *pool, const struct conn *taking)
+static struct plan_facts pool_tend_gather(const struct pool *pool, const struct conn *taking)
 {
     struct plan_facts facts = {
         .kept = pool->asleep ? 0 : pool->places,
@@ -189,7 +189,7 @@ void pool_tend_for(struct pool *pool, const struct conn *taking)
     pool->tending = true;
     if (pool->nailing)
         take_places(pool);
-    struct plan_facts facts = gather(pool, taking);
+    struct plan_facts facts = pool_tend_gather(pool, taking);
     uint32_t dials = plan_dials(&facts);
     if (pool->retiring || backoff_is_resting(&pool->backoff, pool_now(pool)))
         dials = facts.coming == 0 ? MIN(dials, 1u) : 0;
@@ -207,7 +207,7 @@ void pool_tend(struct pool *pool)
 
 bool pool_wants_more(const struct pool *pool)
 {
-    struct plan_facts facts = gather(pool, NULL);
+    struct plan_facts facts = pool_tend_gather(pool, NULL);
     return plan_dials(&facts) > 0;
 }
 

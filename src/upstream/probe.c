@@ -29,34 +29,34 @@ static void probe_free(struct probe *probe)
     free(probe);
 }
 
-static void on_answer(struct attempt *attempt, const struct message *message, uint64_t rtt_us)
+static void probe_on_answer(struct attempt *attempt, const struct message *message, uint64_t rtt_us)
 {
     (void)message;
     (void)rtt_us;
     probe_free(attempt->owner);
 }
 
-static void on_failed(struct attempt *attempt, enum attempt_failure why)
+static void probe_on_failed(struct attempt *attempt, enum attempt_failure why)
 {
     (void)why;
     probe_free(attempt->owner);
 }
 
-static void on_slow(struct attempt *attempt)
+static void probe_on_slow(struct attempt *attempt)
 {
     (void)attempt; /* it has until it is overdue */
 }
 
-static void on_overdue(struct attempt *attempt)
+static void probe_on_overdue(struct attempt *attempt)
 {
     probe_free(attempt->owner);
 }
 
 static const struct attempt_handler handler = {
-    .on_answer = on_answer,
-    .on_failed = on_failed,
-    .on_slow = on_slow,
-    .on_overdue = on_overdue,
+    .on_answer = probe_on_answer,
+    .on_failed = probe_on_failed,
+    .on_slow = probe_on_slow,
+    .on_overdue = probe_on_overdue,
 };
 
 static bool send_probe(struct probe *probe, struct upstream *upstream)

@@ -7,14 +7,14 @@
 
 #include <sys/socket.h>
 
-static struct reach_family *find(struct reach *reach, int family)
+static struct reach_family *reach_find(struct reach *reach, int family)
 {
     return family == AF_INET6 ? &reach->v6 : &reach->v4;
 }
 
 void reach_failed(struct reach *reach, int family, uint64_t now)
 {
-    struct reach_family *at = find(reach, family);
+    struct reach_family *at = reach_find(reach, family);
     if (at->failures < REACH_STRIKES)
         at->failures++;
     if (at->failures >= REACH_STRIKES)
@@ -23,7 +23,7 @@ void reach_failed(struct reach *reach, int family, uint64_t now)
 
 void reach_worked(struct reach *reach, int family)
 {
-    struct reach_family *at = find(reach, family);
+    struct reach_family *at = reach_find(reach, family);
     if (at->failures)
         *at = (struct reach_family){0};
 }

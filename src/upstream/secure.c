@@ -19,31 +19,31 @@ struct identity {
     bool is_whole; /* each part found room */
 };
 
-static void add(struct identity *identity, const void *bytes, size_t len)
+static void secure_add(struct identity *identity, const void *bytes, size_t len)
 {
     if (buf_append(&identity->key, bytes, len))
         identity->is_whole = false;
 }
 
-static void add_text(struct identity *key, const char *text)
+static void secure_add_text(struct identity *key, const char *text)
 {
     if (!text)
         text = "";
-    add(key, text, strlen(text) + 1);
+    secure_add(key, text, strlen(text) + 1);
 }
 
 static void add_addr(struct identity *key, const struct addr *addr)
 {
     char text[ADDR_TEXT_MAX];
-    add_text(key, addr_family(addr) == AF_UNSPEC ? "" : addr_format(addr, text));
+    secure_add_text(key, addr_family(addr) == AF_UNSPEC ? "" : addr_format(addr, text));
 }
 
 static void add_pins(struct identity *key, const struct tls_pins *pins)
 {
     uint8_t count = pins ? (uint8_t)pins->count : 0;
-    add(key, &count, 1);
+    secure_add(key, &count, 1);
     if (count)
-        add(key, pins->sha256, count * (size_t)TLS_PIN_BYTES);
+        secure_add(key, pins->sha256, count * (size_t)TLS_PIN_BYTES);
 }
 
 static struct tls_rack *find_tickets(const struct secure *secure, struct upstream_env *env)
@@ -56,17 +56,17 @@ static struct tls_rack *find_tickets(const struct secure *secure, struct upstrea
     buf_init(&key.key, TLS_RACK_KEY_MAX);
     add_addr(&key, secure->addr);
     add_addr(&key, &secure->options->source);
-    add_text(&key, tls->profile == TLS_STRICT ? "strict" : "opportunistic");
-    add_text(&key, tls->auth_name);
-    add_text(&key, tls->ca_bundle);
-    add_text(&key, tls->certificate);
-    add_text(&key, tls->key);
-    add_text(&key, tls->ciphers);
-    add_text(&key, tls->groups);
+    secure_add_text(&key, tls->profile == TLS_STRICT ? "strict" : "opportunistic");
+    secure_add_text(&key, tls->auth_name);
+    secure_add_text(&key, tls->ca_bundle);
+    secure_add_text(&key, tls->certificate);
+    secure_add_text(&key, tls->key);
+    secure_add_text(&key, tls->ciphers);
+    secure_add_text(&key, tls->groups);
     add_pins(&key, tls->pins);
     if (secure->context) {
         struct span files = tls_context_files_id(secure->context);
-        add(&key, files.data, files.len);
+        secure_add(&key, files.data, files.len);
     }
     /* A key that lacks a part might be another's: no tickets then. */
     struct tls_rack *tickets = NULL;

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 
-static bool take_line(struct trouble_lines *lines, uint64_t now)
+static bool trouble_take_line(struct trouble_lines *lines, uint64_t now)
 {
     if (lines->paid_at > now + (TROUBLE_LINES_MAX - 1) * US_PER_S)
         return false;
@@ -17,7 +17,7 @@ bool trouble_fail(struct trouble *trouble, struct trouble_lines *lines, uint64_t
                   uint32_t *untold)
 {
     bool is_known = trouble->is_told && now < trouble->told_at + TROUBLE_AGAIN_US;
-    if (is_known || !take_line(lines, now)) {
+    if (is_known || !trouble_take_line(lines, now)) {
         trouble->untold++;
         return false;
     }

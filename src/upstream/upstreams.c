@@ -95,7 +95,7 @@ static size_t home_of(const struct upstreams *upstreams, const struct addr *addr
     return addr_hash(addr, upstreams->seed) & upstreams->mask;
 }
 
-static void put(struct upstreams *upstreams, struct upstream *upstream)
+static void upstreams_put(struct upstreams *upstreams, struct upstream *upstream)
 {
     size_t at = home_of(upstreams, &upstream->addr);
     while (upstreams->table[at])
@@ -103,7 +103,7 @@ static void put(struct upstreams *upstreams, struct upstream *upstream)
     upstreams->table[at] = upstream;
 }
 
-static enum err grow(struct upstreams *upstreams)
+static enum err upstreams_grow(struct upstreams *upstreams)
 {
     size_t buckets = (upstreams->mask + 1) * 2;
     struct upstream **table = calloc(buckets, sizeof(*table));
@@ -113,7 +113,7 @@ static enum err grow(struct upstreams *upstreams)
     upstreams->table = table;
     upstreams->mask = buckets - 1;
     LIST_EACH(node, &upstreams->all)
-    put(upstreams, LIST_ITEM(node, struct upstream, node));
+    upstreams_put(upstreams, LIST_ITEM(node, struct upstream, node));
     return ERR_OK;
 }
 
@@ -158,14 +158,14 @@ struct upstream *upstreams_make(struct upstreams *upstreams, const struct addr *
         upstreams_revive(upstream);
     if (upstream)
         return upstream;
-    if (2 * (upstreams->count + 1) > upstreams->mask + 1 && grow(upstreams))
+    if (2 * (upstreams->count + 1) > upstreams->mask + 1 && upstreams_grow(upstreams))
         return NULL;
     upstream = upstream_new(&upstreams->env, addr, options);
     if (!upstream)
         return NULL;
     list_append(&upstreams->all, &upstream->node);
     upstream->number = ++upstreams->last_number;
-    put(upstreams, upstream);
+    upstreams_put(upstreams, upstream);
     upstreams->count++;
     if (is_opportunistic(options))
         upstream->plain = plain_of(upstreams, upstream);
@@ -185,7 +185,7 @@ struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *a
 }
 
 /* Those behind it move up, so that each is still found from its home on. */
-static void take_out(struct upstreams *upstreams, const struct upstream *upstream)
+static void upstreams_take_out(struct upstreams *upstreams, const struct upstream *upstream)
 {
     size_t mask = upstreams->mask, hole = home_of(upstreams, &upstream->addr);
     struct upstream **table = upstreams->table;
@@ -229,7 +229,7 @@ static void hand_down_counts(struct upstream *heir, const struct upstream *gone)
 void upstreams_remove(struct upstreams *upstreams, struct upstream *upstream)
 {
     upstreams_unmeet(upstream);
-    take_out(upstreams, upstream);
+    upstreams_take_out(upstreams, upstream);
     upstreams_leave_walk(upstreams, upstream);
     struct upstream *heir = find_heir(upstreams, upstream);
     if (heir)

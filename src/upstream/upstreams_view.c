@@ -72,7 +72,7 @@ static void see_conns(struct upstream *upstream, uint64_t now,
 }
 
 /* Met by recursion, and nothing beyond that. */
-static bool is_passing(const struct upstream *upstream)
+static bool upstreams_view_is_passing(const struct upstream *upstream)
 {
     return upstream->met && !upstream->wanted && !upstream->options.nailed;
 }
@@ -218,8 +218,9 @@ void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstre
     count_conns(upstream, out);
 }
 
-static void show(const struct upstream *upstream, uint64_t now,
-                 void (*see)(void *context, const struct upstream_view *view), void *context)
+static void upstreams_view_show(const struct upstream *upstream, uint64_t now,
+                                void (*see)(void *context, const struct upstream_view *view),
+                                void *context)
 {
     struct upstream_view view;
     upstreams_view(upstream, now, &view);
@@ -229,7 +230,7 @@ static void show(const struct upstream *upstream, uint64_t now,
 /* Of those at this place. */
 static bool is_left_out(const struct upstreams_walk *walk, const struct upstream *upstream)
 {
-    return walk->place >= walk->met_below && is_passing(upstream) &&
+    return walk->place >= walk->met_below && upstreams_view_is_passing(upstream) &&
            list_is_empty(&upstream->pool.conns);
 }
 
@@ -248,7 +249,7 @@ bool upstreams_some(struct upstreams *upstreams, struct upstreams_walk *walk, si
         walk->left_out += is_in && is_out;
         if (!is_in || is_out)
             continue;
-        show(upstream, now, see, context);
+        upstreams_view_show(upstream, now, see, context);
         shown++;
     }
     return walk_end(upstreams);
@@ -262,10 +263,10 @@ size_t upstreams_first(struct upstreams *upstreams, size_t most,
     LIST_EACH(node, &upstreams->all)
     {
         const struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
-        if (is_passing(upstream))
+        if (upstreams_view_is_passing(upstream))
             continue;
         if (count++ < most)
-            show(upstream, now, see, context);
+            upstreams_view_show(upstream, now, see, context);
     }
     return count;
 }
@@ -275,7 +276,7 @@ void upstreams_each(struct upstreams *upstreams,
 {
     uint64_t now = loop_now(upstreams->env.loop);
     LIST_EACH(node, &upstreams->all)
-    show(LIST_ITEM(node, struct upstream, node), now, see, context);
+    upstreams_view_show(LIST_ITEM(node, struct upstream, node), now, see, context);
 }
 
 size_t upstreams_count(const struct upstreams *upstreams)

@@ -52,15 +52,15 @@ struct keeper {
     void *context;
 };
 
-static bool is_kept(const struct upstream *upstream, const struct keeper *keeper)
+static bool upstreams_wanted_is_kept(const struct upstream *upstream, const struct keeper *keeper)
 {
     return upstream->wanted > 0 ||
            (upstream->met && keeper->keeps &&
             keeper->keeps(keeper->context, &upstream->addr, &upstream->options));
 }
 
-static void retire(struct upstreams *upstreams, struct upstream *upstream,
-                   const struct keeper *keeper)
+static void upstreams_wanted_retire(struct upstreams *upstreams, struct upstream *upstream,
+                                    const struct keeper *keeper)
 {
     struct upstream *plain = upstream->plain;
     char text[ADDR_TEXT_MAX];
@@ -73,12 +73,12 @@ static void retire(struct upstreams *upstreams, struct upstream *upstream,
     if (!plain)
         return;
     upstreams_unwant(plain);
-    if (!plain->retiring && !is_kept(plain, keeper))
-        retire(upstreams, plain, keeper); /* which has no sibling */
+    if (!plain->retiring && !upstreams_wanted_is_kept(plain, keeper))
+        upstreams_wanted_retire(upstreams, plain, keeper); /* which has no sibling */
 }
 
 /* With files that were read meanwhile, if they changed. */
-static void renew(struct upstream *upstream)
+static void upstreams_wanted_renew(struct upstream *upstream)
 {
     if (upstream->options.transport == UPSTREAM_TLS &&
         secure_renew(&upstream->secure, upstream->env))
@@ -90,7 +90,7 @@ void upstreams_revive(struct upstream *upstream)
     upstream->retiring = false;
     list_remove(&upstream->retire);
     pool_revive(&upstream->pool);
-    renew(upstream);
+    upstreams_wanted_renew(upstream);
     if (!upstream->plain)
         return;
     upstream->plain->wanted++;
@@ -98,7 +98,7 @@ void upstreams_revive(struct upstream *upstream)
         upstreams_revive(upstream->plain);
 }
 
-static void look_later(struct upstreams *upstreams)
+static void upstreams_wanted_look_later(struct upstreams *upstreams)
 {
     if (!list_is_empty(&upstreams->retiring) && !timer_is_armed(&upstreams->look))
         timer_start(upstreams->env.loop, &upstreams->look, loop_now(upstreams->env.loop) + LOOK_US);
@@ -108,8 +108,8 @@ void upstreams_retire(struct upstreams *upstreams, struct upstream *upstream)
 {
     static const struct keeper none;
     MUST(upstream->wanted == 0);
-    retire(upstreams, upstream, &none);
-    look_later(upstreams);
+    upstreams_wanted_retire(upstreams, upstream, &none);
+    upstreams_wanted_look_later(upstreams);
 }
 
 /* One at a time, as an end may revive any of them. */
@@ -127,7 +127,7 @@ void upstreams_on_look(struct timer *timer)
         if (upstream->retiring && !upstream->held && pool_is_empty(&upstream->pool))
             upstreams_remove(upstreams, upstream);
     }
-    look_later(upstreams);
+    upstreams_wanted_look_later(upstreams);
 }
 
 void upstreams_settle(struct upstreams *upstreams, upstreams_keeps keeps, void *context)
@@ -137,8 +137,8 @@ void upstreams_settle(struct upstreams *upstreams, upstreams_keeps keeps, void *
     LIST_EACH(node, &upstreams->all)
     {
         struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
-        if (!upstream->retiring && !is_kept(upstream, &keeper))
-            retire(upstreams, upstream, &keeper);
+        if (!upstream->retiring && !upstreams_wanted_is_kept(upstream, &keeper))
+            upstreams_wanted_retire(upstreams, upstream, &keeper);
     }
     /* When those that went have given their places back. */
     LIST_EACH(node, &upstreams->all)
@@ -147,7 +147,7 @@ void upstreams_settle(struct upstreams *upstreams, upstreams_keeps keeps, void *
         if (!upstream->retiring && upstream->options.nailed && upstream->options.prewarm)
             pool_nail(&upstream->pool);
     }
-    look_later(upstreams);
+    upstreams_wanted_look_later(upstreams);
 }
 
 /* ---- files ---- */
@@ -164,6 +164,6 @@ void upstreams_read_files(struct upstreams *upstreams)
     {
         struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
         if (!upstream->retiring)
-            renew(upstream);
+            upstreams_wanted_renew(upstream);
     }
 }

@@ -3,8 +3,8 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Checks the shape of the source against the tables of src/README.md.
 
-Fails on an include that goes up, a library used beside its door, a cycle of modules, a header
-that does not compile alone, and a file without its two SPDX lines. Prints how long functions and
+Fails on an include that goes up, a library used beside its door, a cycle of modules, a function
+name that two files share, a header that does not compile alone, and a file without its two SPDX lines. Prints how long functions and
 files are, without judging.
 """
 import argparse
@@ -187,6 +187,20 @@ def check_spdx(tree):
                 tree.complain(path, 1, "does not open with the two SPDX lines")
 
 
+def check_names(tree):
+    """A function name that two files share makes a stack trace ambiguous."""
+    first = {}
+    for path, text in tree.texts.items():
+        program = tree.place(path).parts[0] == "bench"
+        for name, line, _ in c_source.functions(text):
+            if path.suffix != ".c" or name == "main" or name.isupper():
+                continue
+            other = first.setdefault((program, name), path)
+            if other != path:
+                tree.complain(path, line, f"{name}() is also the name of a function in "
+                              f"{other.relative_to(tree.root)}: put the module's name before it")
+
+
 def share(sorted_values, part):
     return sorted_values[min(int(len(sorted_values) * part), len(sorted_values) - 1)]
 
@@ -225,6 +239,7 @@ def main():
     check_tables(tree)
     check_includes(tree)
     check_cycles(tree)
+    check_names(tree)
     check_spdx(tree)
     headers = check_headers_compile(tree, options.cc, options.build)
     print_lengths(tree)

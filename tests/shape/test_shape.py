@@ -55,6 +55,11 @@ class Layers(SmallTree):
         self.write("src/serve/a.c", '#include "net/link.h"\n#include "nailup/errors.def"\n')
         self.assertEqual(self.problems(layers.check_tables, layers.check_includes), [])
 
+    def test_two_functions_of_one_name(self):
+        self.write("src/base/a.c", SPDX + "static void put(void)\n{\n}\n")
+        self.write("src/net/b.c", SPDX + "static void put(void)\n{\n}\n")
+        self.assert_complains(self.problems(layers.check_names), "src/net/b.c:3:", "put()", "src/base/a.c")
+
     def test_going_up_is_not(self):
         self.write("src/base/a.c", '\n#include "net/link.h"\n')
         self.assert_complains(self.problems(layers.check_includes), "src/base/a.c:2:",
