@@ -21,15 +21,27 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "daemon/reload_host.h"
 
+struct cache;
 struct call;
 struct certificate;
 struct config;
+struct control_view;
 struct generation;
+struct listen_sockets;
 struct listening;
+struct loop;
 struct reload;
 struct workers;
+
+/* What a reload works on; borrowed. */
+struct reload_host {
+    struct loop *loop;
+    const char *config_file;
+    struct control_view *view; /* its config, listening and reloads are written */
+    struct cache *cache;
+    struct listen_sockets *sockets;
+};
 
 /* The first generation is of this configuration, which is taken. *config becomes NULL, on error
  * too. NULL: out of memory. */
