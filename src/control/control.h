@@ -4,8 +4,9 @@
 #define NAILUP_CONTROL_CONTROL_H
 
 /*
- * The control socket: takes requests of nailupctl, one a connection, and sends what the commands
- * answer. nailup/control.h is its language, nailup/commands.def its words. On the main loop.
+ * The control socket: accepts requests from nailupctl, one per connection, and sends the replies of
+ * the commands. nailup/control.h defines the protocol, nailup/commands.def the commands. Runs on
+ * the main loop.
  */
 
 #include "base/err.h"
@@ -15,20 +16,29 @@
 struct control;
 struct loop;
 
-enum { CONTROL_WHY_MAX = 256 };
+enum {
+    CONTROL_WHY_MAX = 256,
+    CONTROL_CLIENTS_MAX = 16,
+    CONTROL_CLIENT_ASK_US = 5 * 1000 * 1000,   /* for a client's request line */
+    CONTROL_CLIENT_TAKE_US = 10 * 1000 * 1000, /* for a client to read each chunk of the reply */
+    CONTROL_CLIENT_CHUNK = 64 * 1024,
+    /* A client that neither sends nor reads for this long makes room when all places are taken. */
+    CONTROL_CLIENT_IDLE_US = 100 * 1000,
+};
 
 /*
- * Listens at the place; who may use the file may give every command. The socket that a dead daemon
- * left is replaced; a live one is ERR_ADDRESS_IN_USE. On error why says what to do. view is
- * borrowed and is read when commands come: it may be filled later, but before the loop runs.
+ * Listens at the place. Every user who may open the file may run every command. Replaces the socket
+ * of a dead daemon; the socket of a live one is ERR_ADDRESS_IN_USE. On error why says what to do.
+ * Borrows view and reads it only when a command comes, so the caller may fill it later, but before
+ * the loop runs.
  */
 MUST_USE enum err control_open(struct control **out, struct loop *loop,
                                const struct local_place *place, const struct control_view *view,
                                char why[CONTROL_WHY_MAX]);
 
-/* Closes the socket and every client, and removes the file if it is still ours. What workers are
- * still asked for is thrown away when it comes: the loop must be freed later than this, and their
- * loops too. *control becomes NULL; NULL is fine. */
+/* Closes the socket and every client, and removes the file if it is still ours. Drops the answers
+ * that workers still owe: free the main loop and the workers' loops after this. *control becomes
+ * NULL; NULL is fine. */
 void control_close(struct control **control);
 
 #endif

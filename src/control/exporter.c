@@ -2,48 +2,222 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Accepts scrapers and makes the page that they get. Who comes within a page's life gets that page;
- * who comes while workers are asked waits with the others.
+ * An HTTP server for one path. Each scraper sends one request, gets one answer, and its connection
+ * ends. Scrapers that come within a page's life share the page. Scrapers that come while the
+ * workers are counting wait for the same page.
  *
- * Invariant: at most EXPORTER_SCRAPES_MAX scrapes, each bounded in time. patience is armed exactly
- * while scrapes wait for a page.
+ * A scrape has three states: asking (the head of its request is incomplete), waiting (for the
+ * page) and taking (the answer leaves). Nothing is read after the head: a body costs only its
+ * sender.
+ *
+ * Invariants: a page never changes. At most EXPORTER_SCRAPES_MAX scrapes exist, each bounded in
+ * time: its own timer runs while it asks and while it takes, and patience runs exactly while
+ * scrapes wait for a page.
  */
 
 #include "control/exporter.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
+#include "base/buf.h"
 #include "base/check.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "control/census.h"
-#include "control/page.h"
-#include "control/scrape.h"
+#include "control/exposition.h"
+#include "control/http_response.h"
+#include "control/metrics.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "net/acceptor.h"
 #include "net/listen_socket.h"
+#include "net/tcp.h"
+
+struct page {
+    unsigned refs;
+    struct buf text;
+};
 
 struct exporter {
-    struct scrape_host host;
+    struct loop *loop;
     const struct control_view *view;
     struct acceptor *acceptor;
+    struct list scrapes; /* the oldest first */
+    unsigned scrape_count;
     struct timer patience;
-    struct census_taking *taking; /* NULL: workers are not being asked */
-    struct census *census;        /* what they said last, or NULL */
-    struct page *page;            /* the last, or NULL */
+    struct census_taking *taking; /* NULL: no census is under way */
+    struct census *census;        /* the last one, or NULL */
+    struct page *page;            /* the last one, or NULL */
     uint64_t page_at;
 };
 
-static void make_page(struct exporter *exporter)
+enum scrape_state { SCRAPE_ASKING, SCRAPE_WAITING, SCRAPE_TAKING };
+
+struct scrape {
+    struct list node;
+    struct exporter *exporter;
+    enum scrape_state state;
+    struct tcp *tcp;
+    struct timer limit;
+    struct http_request request;
+    struct buf answer; /* leaves before the page */
+    struct page *page; /* NULL: the answer has no page */
+    size_t sent;       /* bytes of the page */
+    size_t len;
+    uint8_t head[HTTP_HEAD_MAX];
+};
+
+/* ---- the page ---- */
+
+static void page_unref(struct page *page)
+{
+    if (!page || --page->refs > 0)
+        return;
+    buf_deinit(&page->text);
+    free(page);
+}
+
+/* The current figures. NULL: out of memory. */
+static struct page *page_new(const struct control_view *view, const struct census *census)
+{
+    struct page *page = malloc(sizeof(*page));
+    struct stats stats;
+
+    if (!page)
+        return NULL;
+    page->refs = 1;
+    buf_init(&page->text, EXPOSITION_MAX);
+    metrics_collect(view, &stats);
+    if (exposition_write(&page->text, &stats, census) == ERR_OK)
+        return page;
+    page_unref(page);
+    return NULL;
+}
+
+static struct page *page_ref(struct page *page)
+{
+    page->refs++;
+    return page;
+}
+
+/* ---- a scrape: its answer ---- */
+
+static void scrape_close(struct scrape *scrape)
+{
+    timer_stop(&scrape->limit);
+    tcp_close(&scrape->tcp);
+    list_remove(&scrape->node);
+    scrape->exporter->scrape_count--;
+    page_unref(scrape->page);
+    buf_deinit(&scrape->answer);
+    free(scrape);
+}
+
+static void scrape_on_limit(struct timer *timer)
+{
+    scrape_close(CONTAINER_OF(timer, struct scrape, limit));
+}
+
+static void scrape_set_limit(struct scrape *scrape, uint64_t us)
+{
+    timer_start(scrape->exporter->loop, &scrape->limit, loop_now(scrape->exporter->loop) + us);
+}
+
+static struct span rest_of_page(const struct scrape *scrape)
+{
+    if (!scrape->page)
+        return span_of(NULL, 0);
+    struct span text = buf_span(&scrape->page->text);
+    return span_of(text.data + scrape->sent, text.len - scrape->sent);
+}
+
+/* False: the connection is broken. *all: every byte has left. */
+static bool send_some(struct scrape *scrape, struct span bytes, size_t *sent, bool *all)
+{
+    *sent = 0;
+    *all = bytes.len == 0;
+    if (*all)
+        return true;
+    if (tcp_write(scrape->tcp, bytes, sent))
+        return false;
+    *all = *sent == bytes.len;
+    return true;
+}
+
+/* Sends as much as the kernel takes. A scraper that reads nothing reaches the limit. */
+static void scrape_send_answer(struct scrape *scrape)
+{
+    size_t sent;
+    bool all;
+    bool is_well = send_some(scrape, buf_span(&scrape->answer), &sent, &all);
+
+    buf_consume(&scrape->answer, sent);
+    if (is_well && all) {
+        is_well = send_some(scrape, rest_of_page(scrape), &sent, &all);
+        scrape->sent += sent;
+    }
+    if (!is_well || all)
+        scrape_close(scrape);
+}
+
+static void scrape_begin_answer(struct scrape *scrape)
+{
+    scrape->state = SCRAPE_TAKING;
+    scrape_set_limit(scrape, EXPORTER_TAKE_US);
+    scrape_send_answer(scrape);
+}
+
+static void scrape_refuse(struct scrape *scrape, enum http_status status)
+{
+    scrape->request.status = status;
+    if (http_response_refuse(&scrape->answer, scrape->request, time(NULL)))
+        scrape_close(scrape);
+    else
+        scrape_begin_answer(scrape);
+}
+
+static void scrape_answer(struct scrape *scrape, struct page *page)
+{
+    if (!page) {
+        scrape_refuse(scrape, HTTP_UNAVAILABLE);
+        return;
+    }
+    if (http_response_page(&scrape->answer, buf_len(&page->text), time(NULL))) {
+        scrape_close(scrape);
+        return;
+    }
+    if (!scrape->request.is_head)
+        scrape->page = page_ref(page);
+    scrape_begin_answer(scrape);
+}
+
+/* ---- from the figures to the scrapes ---- */
+
+/* Answers every scrape that waits. NULL: there is no page, and the answer says so. */
+static void exporter_give(struct exporter *exporter, struct page *page)
+{
+    struct list *next;
+
+    for (struct list *node = exporter->scrapes.next; node != &exporter->scrapes; node = next) {
+        struct scrape *scrape = LIST_ITEM(node, struct scrape, node);
+        next = node->next; /* an answer that leaves at once ends its scrape */
+        if (scrape->state == SCRAPE_WAITING)
+            scrape_answer(scrape, page);
+    }
+}
+
+static void exporter_make_page(struct exporter *exporter)
 {
     timer_stop(&exporter->patience);
     page_unref(exporter->page);
     exporter->page = page_new(exporter->view, exporter->census);
-    exporter->page_at = loop_now(exporter->host.loop);
-    scrape_give(&exporter->host, exporter->page);
+    exporter->page_at = loop_now(exporter->loop);
+    exporter_give(exporter, exporter->page);
 }
 
-static void on_census(void *context, struct census *census)
+static void exporter_on_census(void *context, struct census *census)
 {
     struct exporter *exporter = context;
 
@@ -51,48 +225,131 @@ static void on_census(void *context, struct census *census)
     free(exporter->census);
     exporter->census = census;
     if (timer_is_armed(&exporter->patience))
-        make_page(exporter);
+        exporter_make_page(exporter);
 }
 
-/* A worker that does not answer must not hide what the others do. */
-static void on_impatient(struct timer *timer)
+/* A worker that does not answer must not hide the figures of the others. */
+static void exporter_on_impatient(struct timer *timer)
 {
-    make_page(CONTAINER_OF(timer, struct exporter, patience));
+    exporter_make_page(CONTAINER_OF(timer, struct exporter, patience));
 }
 
-static void on_wanted(struct scrape_host *host)
+/* Gives the scrapes that wait a page, at once or later. */
+static void exporter_want_page(struct exporter *exporter)
 {
-    struct exporter *exporter = CONTAINER_OF(host, struct exporter, host);
-    uint64_t now = loop_now(host->loop);
+    uint64_t now = loop_now(exporter->loop);
 
     if (timer_is_armed(&exporter->patience))
         return;
     if (exporter->page && now - exporter->page_at < EXPORTER_PAGE_LIFE_US) {
-        scrape_give(host, exporter->page);
+        exporter_give(exporter, exporter->page);
         return;
     }
-    timer_start(host->loop, &exporter->patience, now + EXPORTER_PATIENCE_US);
-    if (!exporter->taking &&
-        census_take(&exporter->taking, host->loop, exporter->view, on_census, exporter))
-        make_page(exporter);
+    timer_start(exporter->loop, &exporter->patience, now + EXPORTER_PATIENCE_US);
+    if (!exporter->taking && census_take(&exporter->taking, exporter->loop, exporter->view,
+                                         exporter_on_census, exporter))
+        exporter_make_page(exporter);
 }
 
-/* The oldest makes room: an honest scraper asks at once and is served in its turn, also while
- * others hold their places as long as they may. */
+/* ---- a scrape: its request ---- */
+
+static void scrape_on_request(struct scrape *scrape)
+{
+    tcp_pause(scrape->tcp);
+    if (scrape->request.status != HTTP_OK) {
+        scrape_refuse(scrape, scrape->request.status);
+        return;
+    }
+    scrape->state = SCRAPE_WAITING;
+    timer_stop(&scrape->limit);
+    exporter_want_page(scrape->exporter);
+}
+
+static void scrape_on_bytes(void *owner, struct span bytes)
+{
+    struct scrape *scrape = owner;
+    size_t len = MIN(bytes.len, sizeof(scrape->head) - scrape->len);
+
+    if (scrape->state != SCRAPE_ASKING)
+        return;
+    memcpy(scrape->head + scrape->len, bytes.data, len);
+    scrape->len += len;
+    if (http_request_read(span_of(scrape->head, scrape->len), EXPORTER_PATH, &scrape->request))
+        scrape_on_request(scrape);
+}
+
+static void scrape_on_writable(void *owner)
+{
+    scrape_send_answer(owner);
+}
+
+/* A scraper may close its sending side after its request. */
+static void scrape_on_peer_closed(void *owner)
+{
+    struct scrape *scrape = owner;
+
+    if (scrape->state == SCRAPE_ASKING)
+        scrape_close(scrape);
+}
+
+static void scrape_on_failed(void *owner, enum err why)
+{
+    (void)why;
+    scrape_close(owner);
+}
+
+static const struct tcp_handler handler = {
+    .on_bytes = scrape_on_bytes,
+    .on_writable = scrape_on_writable,
+    .on_peer_closed = scrape_on_peer_closed,
+    .on_failed = scrape_on_failed,
+};
+
+/* Takes the connection; closes it when memory is short. */
+static void scrape_open(struct exporter *exporter, struct tcp *tcp)
+{
+    struct scrape *scrape = malloc(sizeof(*scrape));
+
+    if (!scrape) {
+        tcp_close(&tcp);
+        return;
+    }
+    scrape->exporter = exporter;
+    scrape->state = SCRAPE_ASKING;
+    scrape->tcp = tcp;
+    scrape->page = NULL;
+    scrape->sent = scrape->len = 0;
+    buf_init(&scrape->answer, HTTP_RESPONSE_MAX);
+    timer_init(&scrape->limit, scrape_on_limit);
+    list_append(&exporter->scrapes, &scrape->node);
+    exporter->scrape_count++;
+    scrape_set_limit(scrape, EXPORTER_ASK_US);
+    tcp_start(tcp, &handler, scrape);
+}
+
+/* ---- the listener ---- */
+
+static void exporter_close_oldest(struct exporter *exporter)
+{
+    scrape_close(LIST_ITEM(list_first(&exporter->scrapes), struct scrape, node));
+}
+
+/* Closes the oldest scrape when there are too many. An honest scraper asks at once, so it gets its
+ * answer even while others hold their places as long as they can. */
 static void exporter_on_accept(void *owner, struct tcp *tcp)
 {
     struct exporter *exporter = owner;
 
-    if (exporter->host.count >= EXPORTER_SCRAPES_MAX) {
+    if (exporter->scrape_count >= EXPORTER_SCRAPES_MAX) {
         LOG_LIMITED(LOG_WARNING, "control",
                     "metrics: more than %d scrapers at once; the oldest is closed",
                     EXPORTER_SCRAPES_MAX);
-        scrape_close_oldest(&exporter->host);
+        exporter_close_oldest(exporter);
     }
-    scrape_open(&exporter->host, tcp);
+    scrape_open(exporter, tcp);
 }
 
-static enum err listen_at(struct exporter *exporter, const struct addr *listen)
+static enum err exporter_listen(struct exporter *exporter, const struct addr *listen)
 {
     struct listen_wish wish = {.addr = *listen, .type = LISTEN_TCP};
     struct listen_socket socket;
@@ -100,8 +357,7 @@ static enum err listen_at(struct exporter *exporter, const struct addr *listen)
 
     if (err)
         return err;
-    err = acceptor_open(&exporter->acceptor, exporter->host.loop, &socket, exporter_on_accept,
-                        exporter);
+    err = acceptor_open(&exporter->acceptor, exporter->loop, &socket, exporter_on_accept, exporter);
     if (err)
         listen_socket_close(&socket);
     return err;
@@ -115,12 +371,11 @@ enum err exporter_open(struct exporter **out, struct loop *loop, const struct ad
     *out = NULL;
     if (!exporter)
         return ERR_NO_MEMORY;
-    exporter->host.loop = loop;
-    exporter->host.on_wanted = on_wanted;
-    list_init(&exporter->host.scrapes);
+    exporter->loop = loop;
+    list_init(&exporter->scrapes);
     exporter->view = view;
-    timer_init(&exporter->patience, on_impatient);
-    enum err err = listen_at(exporter, listen);
+    timer_init(&exporter->patience, exporter_on_impatient);
+    enum err err = exporter_listen(exporter, listen);
     if (err) {
         free(exporter);
         return err;
@@ -137,7 +392,8 @@ void exporter_close(struct exporter **out)
     if (!exporter)
         return;
     acceptor_close(&exporter->acceptor);
-    scrape_close_all(&exporter->host);
+    while (exporter->scrape_count > 0)
+        exporter_close_oldest(exporter);
     timer_stop(&exporter->patience);
     census_abandon(&exporter->taking);
     free(exporter->census);

@@ -4,9 +4,9 @@
 #define NAILUP_CONTROL_EXPORTER_H
 
 /*
- * The numbers over HTTP, for Prometheus. On the main loop, so no scraper takes a worker's time: all
- * that a scrape may cost a worker is one letter each EXPORTER_PAGE_LIFE_US (census.h), however many
- * scrapers there are.
+ * Serves the metrics over HTTP, for Prometheus. Runs on the main loop, so a scraper takes no time
+ * from a worker. Scrapes cost a worker one letter each EXPORTER_PAGE_LIFE_US at most (census.h),
+ * however many scrapers there are.
  */
 
 #include "base/addr.h"
@@ -18,19 +18,23 @@ struct exporter;
 struct loop;
 
 enum {
-    EXPORTER_SCRAPES_MAX = 16,               /* at once; then the oldest makes room */
-    EXPORTER_PAGE_LIFE_US = 500 * US_PER_MS, /* so old may the numbers be */
-    EXPORTER_PATIENCE_US = 1000 * US_PER_MS, /* with workers; then those of before are told */
+    EXPORTER_SCRAPES_MAX = 16,               /* at once; a further one replaces the oldest */
+    EXPORTER_PAGE_LIFE_US = 500 * US_PER_MS, /* the greatest age of the figures on a page */
+    EXPORTER_PATIENCE_US = 1000 * US_PER_MS, /* with workers; then their last figures are used */
+    EXPORTER_ASK_US = 5 * US_PER_S,          /* for a scraper's request, however slowly it comes */
+    EXPORTER_TAKE_US = 10 * US_PER_S,        /* for a scraper to read its answer */
 };
 
-/* Serves at listen. ERR_ADDRESS_IN_USE, ERR_ADDRESS_UNKNOWN, ERR_PERMISSION, ... view is borrowed
- * and is read when scrapes come: it may be filled later, but before the loop runs. */
+#define EXPORTER_PATH "/metrics"
+
+/* Listens at the address. Errors: ERR_ADDRESS_IN_USE, ERR_ADDRESS_UNKNOWN, ERR_PERMISSION and
+ * others. Borrows view and reads it only when a scrape comes, so the caller may fill it later, but
+ * before the loop runs. */
 MUST_USE enum err exporter_open(struct exporter **out, struct loop *loop, const struct addr *listen,
                                 const struct control_view *view);
 
-/* Closes the listener and every scrape. What workers are still asked for is thrown away when it
- * comes: the loop must be freed later than this, and their loops too. *exporter becomes NULL; NULL
- * is fine. */
+/* Closes the listener and every scrape. Drops the answers that workers still owe: free the main
+ * loop and the workers' loops after this. *exporter becomes NULL; NULL is fine. */
 void exporter_close(struct exporter **exporter);
 
 #endif

@@ -14,7 +14,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "control/client.h"
 #include "nailup/control.h"
 
 struct place {

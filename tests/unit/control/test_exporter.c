@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "control/scrape.h"
 #include "support/fake_net.h"
 
 #define GET "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -151,9 +150,9 @@ static void test_a_scraper_that_does_not_finish_its_request_is_closed_in_time(vo
 {
     struct place *place = *state;
     struct fake_conn *silent = scraper(place, ""), *dribbling = scraper(place, "GET ");
-    fake_loop_advance(place->desk.loop, SCRAPE_ASK_US / 2);
+    fake_loop_advance(place->desk.loop, EXPORTER_ASK_US / 2);
     fake_conn_send(dribbling, span_of("/m", 2)); /* bytes do not win time */
-    fake_loop_advance(place->desk.loop, SCRAPE_ASK_US / 2 - 2000);
+    fake_loop_advance(place->desk.loop, EXPORTER_ASK_US / 2 - 2000);
     assert_false(fake_conn_was_closed(silent));
     fake_loop_advance(place->desk.loop, 4000);
     assert_true(fake_conn_was_closed(silent));
@@ -167,7 +166,7 @@ static void test_a_scraper_that_does_not_read_is_closed_in_time(void **state)
     fake_conn_stop_reading(conn, 1000);
     fake_conn_send(conn, span_of(GET, strlen(GET)));
     desk_settle(&place->desk);
-    fake_loop_advance(place->desk.loop, SCRAPE_TAKE_US - 2000);
+    fake_loop_advance(place->desk.loop, EXPORTER_TAKE_US - 2000);
     assert_true(fake_conn_is_held(conn));
     fake_loop_advance(place->desk.loop, 4000);
     assert_false(fake_conn_is_held(conn));
