@@ -126,12 +126,15 @@ static void answer_waiting(struct request *request, const struct answer *answer)
     request_release(request);
 }
 
-/* A client with many queries may take the answers slowly. The cache keeps them meanwhile. */
+/* A client may take its answers slowly. The cache keeps them meanwhile, and the query gives its
+ * place back: a client that never reads must not use up the places of others. */
 static void park(struct request *request)
 {
     request->waiter.source = NULL;
+    request_give_place(request);
     list_remove(&request->node);
     list_append(&request->sink->parked, &request->node);
+    request->sink->parked_count++;
 }
 
 /* Called by the resolver inside a read section. */
@@ -165,6 +168,7 @@ static void fill_request(struct request *request, struct sink *sink, const struc
     query_keep(&request->query, request->name);
     request->asked_at = request->heard_at = loop_now(sink->requests->loop);
     request->link.at = NULL;
+    request->has_place = true;
     request->is_stream = !path;
     request->is_new = sink->requests->is_draining;
     if (path)
@@ -272,7 +276,22 @@ static const struct query_error *request_start_waiting(struct sink *sink, const 
     return result == RESOLVER_NO_ROUTE ? &error_no_route : &error_full;
 }
 
-/* The cache may have lost the answer, or never had it. The resolver is asked again then. */
+/* Asks the resolver again about a query that gave its place back. */
+static const struct query_error *request_ask_again(struct request *request,
+                                                   const struct cache_key *key)
+{
+    struct requests *requests = request->requests;
+    uint64_t client = server_quota_client(requests->quota, &request->path.peer);
+    const struct query_error *error = request_take_place(request->sink, client);
+    if (error)
+        return error;
+    request->client = client;
+    request->has_place = true;
+    bool waits = resolver_ask(requests->resolver, key, &request->waiter) == RESOLVER_WAITING;
+    return waits ? NULL : &error_full;
+}
+
+/* The cache may have lost the answer, or never had it. */
 static void answer_parked(struct request *request)
 {
     struct sink *sink = request->sink;
@@ -282,11 +301,15 @@ static void answer_parked(struct request *request)
     struct answer answer;
     list_remove(&request->node);
     list_append(&sink->waiting, &request->node);
+    sink->parked_count--;
     resolver_key(resolver, &key, &query->question, query->dnssec_ok, query->flags & HEADER_CD);
     if (resolver_find(resolver, &key, &answer)) {
         answer_waiting(request, &answer);
-    } else if (resolver_ask(resolver, &key, &request->waiter) != RESOLVER_WAITING) {
-        send_error(sink, query, &error_full, SERVER_ALLOW, NULL, &tell_limited);
+        return;
+    }
+    const struct query_error *error = request_ask_again(request, &key);
+    if (error) {
+        send_error(sink, query, error, SERVER_ALLOW, NULL, &tell_limited);
         request_release(request);
     }
 }

@@ -92,9 +92,10 @@ struct sink {
     /* An answer of any size finds room. NULL: it may be dropped. Without room, the answer to a
      * query that waited is left in the cache, and the query is parked until sink_unpark(). */
     bool (*has_room)(struct sink *sink);
-    struct list waiting; /* struct request */
-    struct list parked;  /* likewise; waiting_count has these too */
-    size_t waiting_count;
+    struct list waiting;  /* struct request */
+    struct list parked;   /* likewise; they hold no place of the quota */
+    size_t waiting_count; /* of both lists */
+    size_t parked_count;
     /* For who watches: how clients come, and the address they reached where paths do not say it. */
     enum tap_transport transport;
     const struct addr *(*local)(const struct sink *sink);
@@ -111,6 +112,9 @@ void sink_init(struct sink *sink, struct requests *requests);
 
 /* There may be room now: answers parked queries while there is. True: it has answered some. */
 bool sink_unpark(struct sink *sink);
+
+/* The memory of parked queries, which no place of the quota bounds. */
+size_t sink_parked_bytes(const struct sink *sink);
 
 /* The server ends: what waits leaves the resolver, without an answer. */
 void sink_abandon(struct sink *sink);

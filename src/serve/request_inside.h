@@ -30,6 +30,7 @@ struct request {
     uint64_t asked_at;
     uint64_t heard_at; /* when its datagram came last */
     struct repeats_link link;
+    bool has_place; /* of the quota; false: it is parked */
     bool is_stream; /* of path only the peer is set */
     bool is_new;    /* it began to wait while draining */
     struct udp_path path;
@@ -38,6 +39,9 @@ struct request {
 
 /* Not filled; NULL: out of memory. */
 struct request *request_new(struct requests *requests);
+
+/* The request gives its place of the quota back, if it has one. */
+void request_give_place(struct request *request);
 
 /* It waits no more, and the resolver has let the waiter go: gives back its place of the quota and
  * the request itself. */

@@ -56,6 +56,13 @@ void requests_drain(struct requests *requests)
     requests->begun_count = requests->waiting_count;
 }
 
+void request_give_place(struct request *request)
+{
+    if (request->has_place)
+        server_quota_give_waiting(request->requests->quota, request->client);
+    request->has_place = false;
+}
+
 void request_release(struct request *request)
 {
     list_remove(&request->node);
@@ -64,7 +71,7 @@ void request_release(struct request *request)
         request->sink->waiting_count--;
         request_pool_leave_count(request->requests, request);
     }
-    server_quota_give_waiting(request->requests->quota, request->client);
+    request_give_place(request);
     request_free(request->requests, request);
 }
 
@@ -117,6 +124,7 @@ static void release_parked(struct sink *sink)
 {
     for (struct list *node; (node = list_first(&sink->parked));)
         request_release(LIST_ITEM(node, struct request, node));
+    sink->parked_count = 0;
 }
 
 void sink_abandon(struct sink *sink)
@@ -141,5 +149,9 @@ void sink_orphan(struct sink *sink)
 void sink_move(struct sink *sink, struct server_quota *quota)
 {
     move_all(&sink->waiting, quota, sink->requests->quota);
-    move_all(&sink->parked, quota, sink->requests->quota);
+}
+
+size_t sink_parked_bytes(const struct sink *sink)
+{
+    return sink->parked_count * sizeof(struct request);
 }

@@ -40,6 +40,8 @@ struct session {
     struct sink sink;
     struct link *link;
     struct stream_memory_client memory;
+    size_t link_bytes;  /* as the link has told, with what its kernel buffer holds */
+    size_t held_parked; /* parked queries whose memory is counted */
     struct client_place place;
     enum server_access access;
     enum session_state state;
@@ -291,6 +293,13 @@ static void try_close_quiet(struct session *session)
         timer_start(loop_of(session), &session->timer, now + SESSION_LOOK_US);
 }
 
+static void hold_memory(struct session *session)
+{
+    session->held_parked = session->sink.parked_count;
+    stream_memory_hold(&session->sink.requests->memory, &session->memory,
+                       sizeof(*session) + session->link_bytes + sink_parked_bytes(&session->sink));
+}
+
 /* After every event, as the last thing done with the session. */
 static void session_settle(struct session *session)
 {
@@ -298,9 +307,11 @@ static void session_settle(struct session *session)
         return;
     if (link_unsent(session->link) > SESSION_PUSH_BYTES) /* the next answer must find room */
         link_push(session->link);
-    bool has_answered = !list_is_empty(&session->sink.parked) && sink_unpark(&session->sink);
+    bool has_answered = session->sink.parked_count > 0 && sink_unpark(&session->sink);
     if (has_answered)
         session->give_up_at = 0;
+    if (session->sink.parked_count != session->held_parked)
+        hold_memory(session);
     enum session_state wanted = wanted_state(session);
     bool is_full_again = wanted == SESSION_FULL && has_answered;
     if (wanted != session->state || is_full_again)
@@ -547,9 +558,8 @@ static void session_on_failed(void *owner, enum err why)
 static void on_held(void *owner, size_t bytes)
 {
     struct session *session = owner;
-    size_t kernel = link_is_blocked(session->link) ? LISTEN_SOCKET_SEND_BYTES : 0;
-    stream_memory_hold(&session->sink.requests->memory, &session->memory,
-                       sizeof(*session) + bytes + kernel);
+    session->link_bytes = bytes + (link_is_blocked(session->link) ? LISTEN_SOCKET_SEND_BYTES : 0);
+    hold_memory(session);
 }
 
 static const struct link_handler handler = {
