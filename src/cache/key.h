@@ -19,7 +19,7 @@ enum { CACHE_KEY_DO = 1, CACHE_KEY_CD = 2 };
 /* Views: kinds of knowledge that do not displace each other (RFC 2181 section 5.4.1). */
 enum cache_view {
     CACHE_VIEW_ANSWERS,  /* what clients are told */
-    CACHE_VIEW_CUTS,     /* zone cuts met in recursion (resolve/delegation.h), under (zone, NS) */
+    CACHE_VIEW_CUTS,     /* zone cuts met in recursion (recurse/delegation.h), under (zone, NS) */
     CACHE_VIEW_STAND_IN, /* those that were found in place of a zone whose servers failed */
 };
 

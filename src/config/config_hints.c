@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "resolve/root_hints.h"
+#include "recurse/root_hints.h"
 
 static const struct place recursion = {.key = "recursion"};
 

@@ -11,7 +11,7 @@
 #include "dns/name.h"
 #include "local/local_names.h"
 #include "resolve/cut_look.h"
-#include "resolve/delegation.h"
+#include "recurse/delegation.h"
 #include "resolve/recursion_options.h"
 
 struct zone;

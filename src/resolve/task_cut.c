@@ -17,7 +17,7 @@
 #include "dns/rrtype.h"
 #include "dns/ttl.h"
 #include "resolve/iterate.h"
-#include "resolve/lame.h"
+#include "recurse/lame.h"
 #include "resolve/task_follow.h"
 #include "resolve/trace.h"
 #include "upstream/upstreams.h"

@@ -71,7 +71,7 @@ void task_cut_drop(struct task *task);
  * for lack of room. False: it was over before. */
 bool task_cut_give_way(struct task *task);
 
-/* For the score of the zone that named the strangers asked (resolve/strangers.h), if any are: all
+/* For the score of the zone that named the strangers asked (recurse/strangers.h), if any are: all
  * stayed silent; or one of them gave a useful answer. */
 void task_cut_note_silence(struct task *task);
 void task_cut_note_answer(struct task *task);

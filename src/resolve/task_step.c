@@ -10,7 +10,7 @@
 #include "dns/edns.h"
 #include "resolve/finish.h"
 #include "resolve/met.h"
-#include "resolve/qname_min.h"
+#include "recurse/qname_min.h"
 #include "resolve/stitch.h"
 #include "resolve/task_cut.h"
 #include "resolve/task_follow.h"

@@ -13,7 +13,7 @@
 
 #include "base/check.h"
 #include "dns/word.h"
-#include "resolve/lame.h"
+#include "recurse/lame.h"
 #include "resolve/trace.h"
 
 enum { DEPENDS_STEPS_MAX = 256 /* tasks looked at for one question of dependence */ };

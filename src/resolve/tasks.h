@@ -21,10 +21,10 @@
 #include "loop/timer.h"
 #include "resolve/retry.h"
 #include "resolve/route.h"
-#include "resolve/strangers.h"
+#include "recurse/strangers.h"
 #include "resolve/strategy.h"
 #include "resolve/waiter.h"
-#include "resolve/zone_load.h"
+#include "recurse/zone_load.h"
 #include "upstream/exchange.h"
 
 enum {

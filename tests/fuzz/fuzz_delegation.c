@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
-#include "resolve/delegation.h"
+#include "recurse/delegation.h"
 
 enum { TTL_MAX = 86400 };
 

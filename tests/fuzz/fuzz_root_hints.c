@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "resolve/root_hints.h"
+#include "recurse/root_hints.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

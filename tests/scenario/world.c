@@ -13,7 +13,7 @@
 #include "base/check.h"
 #include "base/rand.h"
 #include "cache/cache.h"
-#include "resolve/delegation.h"
+#include "recurse/delegation.h"
 #include "resolve/resolver.h"
 #include "scenario/clients.h"
 #include "scenario/hints.h"

@@ -3,7 +3,7 @@
 #include "unit/resolve/recursion.h"
 
 #include "base/prefix.h"
-#include "resolve/lame.h"
+#include "recurse/lame.h"
 
 /* Recursion above servers written as a table; "1:com. A" in the log is a question to server 1. */
 enum { DEAD = 0x10000 };

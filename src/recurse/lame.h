@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-#ifndef NAILUP_RESOLVE_LAME_H
-#define NAILUP_RESOLVE_LAME_H
+#ifndef NAILUP_RECURSE_LAME_H
+#define NAILUP_RECURSE_LAME_H
 
 /*
  * Which servers are lame for which zones: named by the delegation, and knowing nothing of it. A

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/rand.h"
-#include "resolve/lame.h"
+#include "recurse/lame.h"
 
 #define NOW (5 * US_PER_S)
 

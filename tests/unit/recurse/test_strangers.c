@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Questions to servers that never answered: which gives way, and what a zone's score allows. */
-#include "unit/resolve/sample.h"
+#include "unit/recurse/sample.h"
 
 #include "base/units.h"
-#include "resolve/strangers.h"
+#include "recurse/strangers.h"
 
 #define NOW (100 * US_PER_S)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-#ifndef NAILUP_RESOLVE_QNAME_MIN_H
-#define NAILUP_RESOLVE_QNAME_MIN_H
+#ifndef NAILUP_RECURSE_QNAME_MIN_H
+#define NAILUP_RECURSE_QNAME_MIN_H
 
 /*
  * QNAME minimisation (RFC 9156): which name and type the servers of a zone are asked for, so that

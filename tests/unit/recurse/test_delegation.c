@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-#include "unit/resolve/sample.h"
+#include "unit/recurse/sample.h"
 
 #include "base/units.h"
-#include "resolve/delegation.h"
+#include "recurse/delegation.h"
 
 enum { NOW = 7000000 };
 

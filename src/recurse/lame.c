@@ -4,7 +4,7 @@
  * A pair is known by a hash of 64 bits under a random seed: a stranger cannot prepare two that have
  * the same, and by chance that is no matter. A row of places for each value of its last bits.
  */
-#include "resolve/lame.h"
+#include "recurse/lame.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  *
  * Invariant: the count of a place is the length of its list, and none exceeds its share.
  */
-#include "resolve/strangers.h"
+#include "recurse/strangers.h"
 
 #include <string.h>
 

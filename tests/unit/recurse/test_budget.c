@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "resolve/budget.h"
+#include "recurse/budget.h"
 
 static void test_a_kind_is_used_up_at_its_bound_and_others_are_not(void **state)
 {

@@ -4,7 +4,7 @@
  * The addresses of the root servers. Reading a zone file is dns/present's; it is read twice, for
  * the servers and then for their addresses, since these may come in any order.
  */
-#include "resolve/root_hints.h"
+#include "recurse/root_hints.h"
 
 #include <arpa/inet.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-#include "unit/resolve/sample.h"
+#include "unit/recurse/sample.h"
 
-#include "resolve/root_hints.h"
+#include "recurse/root_hints.h"
 
 static struct delegation hints;
 static struct root_hints_problem problem;

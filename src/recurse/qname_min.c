@@ -5,7 +5,7 @@
  * out has more labels than the one before it, or is the whole one, so it ends after
  * MAX_MINIMISE_COUNT minimised questions at most.
  */
-#include "resolve/qname_min.h"
+#include "recurse/qname_min.h"
 
 #include "base/check.h"
 #include "dns/rrtype.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-#ifndef NAILUP_RESOLVE_BUDGET_H
-#define NAILUP_RESOLVE_BUDGET_H
+#ifndef NAILUP_RECURSE_BUDGET_H
+#define NAILUP_RECURSE_BUDGET_H
 
 /*
  * What one question of a client may cost in all: every task that runs for it draws from one budget,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-#ifndef NAILUP_RESOLVE_ROOT_HINTS_H
-#define NAILUP_RESOLVE_ROOT_HINTS_H
+#ifndef NAILUP_RECURSE_ROOT_HINTS_H
+#define NAILUP_RECURSE_ROOT_HINTS_H
 
 /*
  * Where recursion begins when it knows nothing: the servers of the root as this program knows them,
@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "base/span.h"
-#include "resolve/delegation.h"
+#include "recurse/delegation.h"
 
 enum { ROOT_HINTS_BYTES_MAX = 1024 * 1024 /* of a file */ };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Counts by hash. Invariant: a count is the number of takes of its place without a give. */
-#include "resolve/zone_load.h"
+#include "recurse/zone_load.h"
 
 #include <string.h>
 

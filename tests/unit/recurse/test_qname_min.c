@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-#include "unit/resolve/sample.h"
+#include "unit/recurse/sample.h"
 
-#include "resolve/qname_min.h"
+#include "recurse/qname_min.h"
 
 static struct qname_min min;
 

@@ -7,7 +7,7 @@
  * Invariants: the zone's name is the first in names; every place of a server or address is below
  * its count; addr_count of a server is the number of its addresses.
  */
-#include "resolve/delegation.h"
+#include "recurse/delegation.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-#ifndef NAILUP_RESOLVE_STRANGERS_H
-#define NAILUP_RESOLVE_STRANGERS_H
+#ifndef NAILUP_RECURSE_STRANGERS_H
+#define NAILUP_RECURSE_STRANGERS_H
 
 /*
  * Questions that are put to strangers: servers that never answered us. A hostile zone can delegate

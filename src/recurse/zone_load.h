@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-#ifndef NAILUP_RESOLVE_ZONE_LOAD_H
-#define NAILUP_RESOLVE_ZONE_LOAD_H
+#ifndef NAILUP_RECURSE_ZONE_LOAD_H
+#define NAILUP_RECURSE_ZONE_LOAD_H
 
 /*
  * How many questions are being asked of each zone at once, by all clients: so that one zone whose

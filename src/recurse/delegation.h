@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-#ifndef NAILUP_RESOLVE_DELEGATION_H
-#define NAILUP_RESOLVE_DELEGATION_H
+#ifndef NAILUP_RECURSE_DELEGATION_H
+#define NAILUP_RECURSE_DELEGATION_H
 
 /*
  * A zone cut: a zone, the names of its servers and those of their addresses that are known. Made of

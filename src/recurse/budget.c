@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Counts. Invariant: no count exceeds its bound. */
-#include "resolve/budget.h"
+#include "recurse/budget.h"
 
 #include <stdlib.h>
 
