@@ -17,12 +17,11 @@
 
 #include "base/addr.h"
 #include "base/span.h"
-
-enum tap_transport { TAP_UDP, TAP_TCP, TAP_TLS };
+#include "base/transport.h"
 
 /* A query or an answer as it passes. */
 struct tap_message {
-    enum tap_transport transport;
+    enum transport transport;
     const struct addr *asker, *asked; /* family 0: not known */
     uint64_t asked_at;                /* when the query came or left */
     uint64_t answered_at;             /* when the answer left or came; of queries 0 */
@@ -44,7 +43,7 @@ enum tap_origin {
 /* An upstream that answered. Family 0: none did. */
 struct tap_source {
     struct addr addr;
-    enum tap_transport transport;
+    enum transport transport;
 };
 
 /* What a client asked and got. */

@@ -80,7 +80,7 @@ void config_warn(struct loader *loader, const char *path, const char *format, ..
 static void warn_of_tls_everywhere(struct loader *loader)
 {
     const struct config *config = loader->config;
-    if (config->upstream.transport == UPSTREAM_TLS && config_has_recursion(config))
+    if (transport_is_secure(config->upstream.transport) && config_has_recursion(config))
         config_warn(loader, "upstream.transport",
                     "upstream.transport: tls holds for the authoritative servers that recursion "
                     "meets too, and few of them speak it; write it into the zones and entries "

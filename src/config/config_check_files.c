@@ -182,7 +182,7 @@ static void config_check_files_check_entry(struct loader *loader, struct tried *
     const struct place place = {"tcp-upstream-keepalive", true, entry->position, index};
     struct upstream_options options = loader->config->upstream;
     options_overlay(&entry->layer, &options);
-    if (options.transport == UPSTREAM_TLS || names_any(&options.tls))
+    if (transport_is_secure(options.transport) || names_any(&options.tls))
         try_upstream(loader, tried, place, &entry->layer, &options.tls);
 }
 
@@ -194,7 +194,7 @@ static void config_check_files_check_zone(struct loader *loader, struct tried *t
     for (size_t i = 0; i < zone->upstream_count; i++) {
         struct route_upstream upstream;
         config_zone_upstream(loader->config, zone, &zone->upstreams[i], &upstream);
-        if (upstream.options.transport == UPSTREAM_TLS)
+        if (transport_is_secure(upstream.options.transport))
             try_upstream(loader, tried, place, &zone->layer, &upstream.options.tls);
     }
 }
@@ -206,7 +206,7 @@ static void config_check_files_check_upstreams(struct loader *loader)
     struct tried *tried = loader_take(loader, 1, sizeof(*tried));
     if (!tried)
         return;
-    if (config->upstream.transport == UPSTREAM_TLS || names_any(&config->upstream.tls))
+    if (transport_is_secure(config->upstream.transport) || names_any(&config->upstream.tls))
         try_upstream(loader, tried, section, NULL, &config->upstream.tls);
     for (size_t i = 0; i < config->entry_count; i++)
         config_check_files_check_entry(loader, tried, i);

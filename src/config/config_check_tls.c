@@ -82,8 +82,7 @@ static bool config_check_tls_gives(const struct loader *loader, const struct vie
 static void check_fallback(struct loader *loader, const struct view *view)
 {
     const struct upstream_options *options = &view->options;
-    if (options->transport == UPSTREAM_TLS && options->tls.profile == TLS_STRICT &&
-        options->fallback == UPSTREAM_FALLBACK_UDP &&
+    if (upstream_options_are_strict(options) && options->fallback == UPSTREAM_FALLBACK_UDP &&
         config_check_tls_gives(loader, view, ROW(fallback)) &&
         config_check_tls_gives(loader, view, ROW(transport)))
         place_error(loader, &view->place, "fallback",
@@ -121,7 +120,7 @@ static void check_pair_left(struct loader *loader, const struct place *place,
     struct upstream_options alone = loader->config->upstream;
     bool is_key = option_in_layer(ROW(tls.key), &zone->layer);
     options_overlay(&zone->layer, &alone);
-    if (upstream->options.transport == UPSTREAM_TLS &&
+    if (transport_is_secure(upstream->options.transport) &&
         config_check_tls_is_half(&upstream->options.tls) && !config_check_tls_is_half(&alone.tls) &&
         (is_key || option_in_layer(ROW(tls.certificate), &zone->layer)))
         place_error(loader, place, is_key ? "client-key" : "client-certificate",
@@ -153,12 +152,11 @@ static void config_check_tls_check_name(struct loader *loader, const struct plac
                                         const struct route_upstream *upstream)
 {
     const struct config_upstream *item = &zone->upstreams[index];
-    if (*item->auth_name && upstream->options.transport != UPSTREAM_TLS)
+    if (*item->auth_name && !transport_is_secure(upstream->options.transport))
         place_upstream_error(loader, place, item->position, index,
                              "names a server for TLS (#%.60s), but is asked over %s; write "
                              "transport: tls in the zone, or leave the name out",
-                             item->auth_name,
-                             upstream->options.transport == UPSTREAM_TCP ? "tcp" : "udp");
+                             item->auth_name, transport_word(upstream->options.transport));
 }
 
 /* One may have a port and the other may not: whether they are the same shows with the transport. */
@@ -212,7 +210,7 @@ static void config_check_tls_check_zone(struct loader *loader, const struct conf
     for (size_t i = 0; i < zone->upstream_count; i++) {
         struct route_upstream upstream;
         config_zone_upstream(loader->config, zone, &zone->upstreams[i], &upstream);
-        has_tls |= upstream.options.transport == UPSTREAM_TLS;
+        has_tls |= transport_is_secure(upstream.options.transport);
         config_check_tls_check_name(loader, &place, zone, i, &upstream);
         check_twins(loader, &place, zone, i, &upstream);
         check_pair_left(loader, &place, zone, &upstream);

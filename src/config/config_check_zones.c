@@ -92,8 +92,7 @@ const char *config_circle(const struct config *config, const struct route_upstre
 {
     const char *key = config_check_zones_serves(config, &upstream->addr);
     *addr = upstream->addr;
-    if (key || upstream->options.transport != UPSTREAM_TLS ||
-        upstream->options.tls.profile != TLS_OPPORTUNISTIC)
+    if (key || !upstream_options_are_opportunistic(&upstream->options))
         return key;
     addr_set_port(addr, upstream->options.fallback_port);
     return config_check_zones_serves(config, addr);
@@ -113,8 +112,7 @@ static void check_circle(struct loader *loader, const struct place *place,
 
 bool config_is_trustworthy(const struct route_upstream *upstream)
 {
-    return is_loopback(&upstream->addr) || (upstream->options.transport == UPSTREAM_TLS &&
-                                            upstream->options.tls.profile == TLS_STRICT);
+    return is_loopback(&upstream->addr) || upstream_options_are_strict(&upstream->options);
 }
 
 static void check_trust(struct loader *loader, const struct place *place,

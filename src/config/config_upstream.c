@@ -22,8 +22,8 @@ static void apply_entry(const struct config *config, const struct config_entry *
 {
     const struct option *max_requests =
         options_find_field(OWNER_config, offsetof(struct config, keepalive_max_requests));
-    if (out->transport == UPSTREAM_UDP)
-        out->transport = UPSTREAM_TCP;
+    if (!transport_is_stream(out->transport))
+        out->transport = TRANSPORT_TCP;
     if (is_written(config, max_requests))
         out->max_requests = config->keepalive_max_requests;
     options_overlay(&entry->layer, out);
@@ -36,11 +36,6 @@ static void apply_zone(const struct config_zone *zone, char *name, struct upstre
         options_overlay(&zone->layer, out);
     if (*name)
         out->tls.auth_name = name;
-}
-
-static bool is_strict_tls(const struct upstream_options *options)
-{
-    return options->transport == UPSTREAM_TLS && options->tls.profile == TLS_STRICT;
 }
 
 /* Who says how the servers of a zone prove who they are takes TLS for granted, as does who writes
@@ -80,8 +75,8 @@ static void keep_strict(const struct config *config, const struct config_zone *z
     if (!zone || !demands_tls(zone, name) || alone.tls.profile != TLS_STRICT)
         return;
     out->tls.profile = TLS_STRICT;
-    if (alone.transport == UPSTREAM_TLS)
-        out->transport = UPSTREAM_TLS;
+    if (transport_is_secure(alone.transport))
+        out->transport = alone.transport;
     keep_proofs(&alone.tls, &out->tls);
 }
 
@@ -89,7 +84,7 @@ static void keep_strict(const struct config *config, const struct config_zone *z
 static bool is_tcp_demanded(const struct config *config, const struct config_zone *zone,
                             const struct config_entry *entry, const struct upstream_options *out)
 {
-    if (!zone || out->transport != UPSTREAM_TCP || !option_in_layer(ROW(transport), &zone->layer))
+    if (!zone || out->transport != TRANSPORT_TCP || !option_in_layer(ROW(transport), &zone->layer))
         return false;
     const struct option *fallback = ROW(fallback);
     return !is_written(config, fallback) && !option_in_layer(fallback, &zone->layer) &&
@@ -108,12 +103,12 @@ static void config_upstream_choose(const struct config *config, const struct con
     apply_zone(zone, name, out);
     if (entry)
         keep_strict(config, zone, name, out);
-    if (is_strict_tls(out) || is_tcp_demanded(config, zone, entry, out))
+    if (upstream_options_are_strict(out) || is_tcp_demanded(config, zone, entry, out))
         out->fallback = UPSTREAM_FALLBACK_NONE;
     /* So that keys of TLS make no difference, not even to a reload, where it is not spoken. */
-    if (out->transport != UPSTREAM_TLS)
+    if (!transport_is_secure(out->transport))
         out->tls = (struct tls_peer_options){.profile = TLS_STRICT};
-    out->nailed = entry && out->transport != UPSTREAM_UDP;
+    out->nailed = entry && transport_is_stream(out->transport);
     out->source = addr_family(addr) == AF_INET6 ? config->outgoing.v6 : config->outgoing.v4;
 }
 
@@ -124,15 +119,11 @@ void config_upstream_options(const struct config *config, const struct config_zo
     config_upstream_choose(config, zone, none, addr, out);
 }
 
-static uint16_t config_upstream_port_of(enum upstream_transport transport)
-{
-    return transport == UPSTREAM_TLS ? DNS_TLS_PORT : DNS_PORT;
-}
-
 /* Of a server that is no recursive one. */
-static uint16_t authoritative_port(const struct config *config, enum upstream_transport transport)
+static uint16_t authoritative_port(const struct config *config, enum transport transport)
 {
-    return transport == UPSTREAM_TLS ? DNS_TLS_PORT : config->route.recursion.port;
+    return transport_is_secure(transport) ? transport_port(transport)
+                                          : config->route.recursion.port;
 }
 
 void config_zone_upstream(const struct config *config, const struct config_zone *zone,
@@ -142,9 +133,9 @@ void config_zone_upstream(const struct config *config, const struct config_zone 
     config_upstream_choose(config, zone, upstream->auth_name, &upstream->addr, &out->options);
     if (upstream->has_port)
         return;
-    enum upstream_transport transport = out->options.transport;
+    enum transport transport = out->options.transport;
     addr_set_port(&out->addr, zone && zone->is_stub ? authoritative_port(config, transport)
-                                                    : config_upstream_port_of(transport));
+                                                    : transport_port(transport));
 }
 
 /* ---- servers that recursion meets ---- */
@@ -176,7 +167,7 @@ bool config_meet(const void *context, const struct addr *ip, struct route_upstre
     addr_set_port(&out->addr, authoritative_port(config, out->options.transport));
     /* Plain text of opportunistic TLS goes where all other queries go. Rows are looked for there
      * alone: this is done for each address of each cut that is asked. */
-    if (out->options.transport == UPSTREAM_TLS && !is_written(config, ROW(fallback_port)))
+    if (transport_is_secure(out->options.transport) && !is_written(config, ROW(fallback_port)))
         out->options.fallback_port = config->route.recursion.port;
     return !config_circle(config, out, &own) && !config_is_own(config, &out->addr);
 }
@@ -243,7 +234,7 @@ static void route_prewarmed(struct config *config, const struct prefix_set *name
             continue;
         out->addr = prefix->addr;
         config_upstream_options(config, NULL, &out->addr, &out->options);
-        addr_set_port(&out->addr, config_upstream_port_of(out->options.transport));
+        addr_set_port(&out->addr, transport_port(out->options.transport));
         if (out->options.nailed && out->options.prewarm)
             config->route.prewarmed_count++;
     }

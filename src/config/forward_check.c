@@ -34,12 +34,6 @@ static enum err forward_check_refuse(struct check *check, const char *format, ..
     return ERR_INVALID;
 }
 
-static bool is_strict(const struct route_upstream *upstream)
-{
-    return upstream->options.transport == UPSTREAM_TLS &&
-           upstream->options.tls.profile == TLS_STRICT;
-}
-
 static bool is_strict_in_file(const struct check *check)
 {
     const struct route_options *route = &check->config->route;
@@ -47,7 +41,7 @@ static bool is_strict_in_file(const struct check *check)
         return false;
     const struct route_zone *zone = &route->zones[check->place];
     for (size_t i = 0; i < zone->upstream_count; i++)
-        if (is_strict(&zone->upstreams[i]))
+        if (upstream_options_are_strict(&zone->upstreams[i].options))
             return true;
     return false;
 }
@@ -65,7 +59,7 @@ static enum err check_options(struct check *check, const struct route_upstream *
     char text[ADDR_TEXT_MAX];
     const struct upstream_options *options = &upstream->options;
     addr_format(&upstream->addr, text);
-    if (is_strict_in_file(check) && !is_strict(upstream))
+    if (is_strict_in_file(check) && !upstream_options_are_strict(options))
         return forward_check_refuse(
             check,
             "%.100s is asked over strict TLS, but %s would not be; give the zone "
@@ -81,7 +75,7 @@ static enum err check_options(struct check *check, const struct route_upstream *
         return forward_check_refuse(
             check, "%s would have more connections than max-connections; change that in the file",
             text);
-    if (options->transport == UPSTREAM_TLS && forward_check_is_half(&options->tls))
+    if (transport_is_secure(options->transport) && forward_check_is_half(&options->tls))
         return forward_check_refuse(
             check,
             "%s would have only one of client-certificate and client-key; change that in "
@@ -102,12 +96,12 @@ static enum err check_upstream(struct check *check, const struct forward_upstrea
         return forward_check_refuse(
             check, "%s is an address of server.%s: queries would go round in a circle",
             addr_format(&addr, text), key);
-    if (*name && out->options.transport != UPSTREAM_TLS)
+    if (*name && !transport_is_secure(out->options.transport))
         return forward_check_refuse(
             check,
             "%s has a name for TLS, but would be asked over %s; leave the name out, or "
             "write transport: tls into the file",
-            addr_format(&out->addr, text), out->options.transport == UPSTREAM_TCP ? "tcp" : "udp");
+            addr_format(&out->addr, text), transport_word(out->options.transport));
     return check_options(check, out);
 }
 

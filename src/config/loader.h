@@ -20,8 +20,6 @@
 
 enum { LOADER_PATH_MAX = 200 };
 
-enum { DNS_PORT = 53, DNS_TLS_PORT = 853 };
-
 struct loader {
     struct config *config;
     struct problems *problems;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/transport.h"
 #include "cache/cache.h"
 #include "control/call.h"
 #include "control/commands.h"
@@ -137,11 +138,9 @@ static void put_group(struct gather_part *part, const struct zone *zone, uint64_
 /* A server of a cut that nothing is known of. */
 static struct upstream_view stranger(const struct addr *addr, const struct route_upstream *met)
 {
-    static const char *const names[] = {
-        [UPSTREAM_UDP] = "udp", [UPSTREAM_TCP] = "tcp", [UPSTREAM_TLS] = "tls"};
     return (struct upstream_view){
         .addr = met ? met->addr : *addr,
-        .way = met ? names[met->options.transport] : "",
+        .way = met ? transport_word(met->options.transport) : "",
         .health = met ? "not met yet" : "not to be asked",
         .error = "",
     };

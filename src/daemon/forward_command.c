@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/transport.h"
 #include "config/forward_check.h"
 #include "control/call.h"
 
@@ -55,7 +56,6 @@ enum err forward_command_set(struct forwards *forwards, const struct forward *fo
 static void forward_command_put(struct reply *reply, const struct config *config,
                                 struct forward *forward)
 {
-    static const char *const transports[] = {"udp", "tcp", "tls"};
     char zone[NAME_TEXT_MAX], text[ADDR_TEXT_MAX];
 
     for (size_t i = 0; i < forward->upstream_count; i++) {
@@ -64,7 +64,7 @@ static void forward_command_put(struct reply *reply, const struct config *config
         reply_row(reply);
         reply_text(reply, name_format(forward_name(forward), zone));
         reply_text(reply, addr_format(&upstream.addr, text));
-        reply_text(reply, transports[upstream.options.transport]);
+        reply_text(reply, transport_word(upstream.options.transport));
         reply_text(reply, upstream.options.tls.auth_name ? upstream.options.tls.auth_name : "");
         reply_row_end(reply);
     }

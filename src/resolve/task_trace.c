@@ -3,6 +3,7 @@
 /* Steps of tasks as rows of a trace. Invariant: changes nothing but the trace. */
 #include "resolve/task_trace.h"
 
+#include "base/transport.h"
 #include "dns/edns.h"
 #include "resolve/task_cut.h"
 
@@ -86,12 +87,6 @@ static struct trace_name server_name(const struct task *task, const struct addr 
             return task_trace_keep(task, delegation_server(cut, cut->addrs[i].server));
     }
     return (struct trace_name){0};
-}
-
-static const char *transport_word(enum tap_transport transport)
-{
-    static const char *const words[] = {[TAP_UDP] = "udp", [TAP_TCP] = "tcp", [TAP_TLS] = "tls"};
-    return words[transport];
 }
 
 static void task_trace_set_server(const struct task *task, struct trace_step *step,

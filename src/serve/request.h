@@ -97,7 +97,7 @@ struct sink {
     size_t waiting_count; /* of both lists */
     size_t parked_count;
     /* For who watches: how clients come, and the address they reached where paths do not say it. */
-    enum tap_transport transport;
+    enum transport transport;
     const struct addr *(*local)(const struct sink *sink);
 };
 

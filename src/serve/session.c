@@ -604,7 +604,7 @@ static void init_sink(struct session *session)
     struct sink *sink = &session->sink;
     sink_init(sink, session->host->requests);
     set_rules(session);
-    sink->transport = is_tls(session) ? TAP_TLS : TAP_TCP;
+    sink->transport = is_tls(session) ? TRANSPORT_TLS : TRANSPORT_TCP;
     sink->local = session_local;
     sink->client = &session->place.client;
     sink->reserve = session_reserve;

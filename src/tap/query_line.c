@@ -32,8 +32,6 @@ struct words {
     bool has_upstream;
 };
 
-static const char *const transports[] = {"udp", "tcp", "tls"};
-
 static const char *const origins[TAP_ORIGIN_COUNT] = {
     [TAP_FROM_CACHE] = "cache",       [TAP_FROM_STALE] = "stale",   [TAP_FROM_LOCAL] = "local",
     [TAP_FROM_UPSTREAM] = "upstream", [TAP_FROM_NOBODY] = "failed", [TAP_FROM_REFUSAL] = "refused",
@@ -108,13 +106,13 @@ static void query_line_put_text(struct line *line, const struct query_record *re
 {
     uint64_t us = took_us(record);
     query_line_put(line, "%.64s: info: query: %s %s %s %s %s ", program_invocation_short_name,
-                   words->client, transports[record->transport], words->name, words->type,
+                   words->client, transport_word(record->transport), words->name, words->type,
                    words->cls);
     query_line_put_flags(line, record);
     query_line_put(line, " %s %" PRIu32 " %" PRIu64 ".%03" PRIu64 "ms %s", words->rcode,
                    record->size, us / 1000, us % 1000, origins[record->origin]);
     if (words->has_upstream)
-        query_line_put(line, " %s %s", words->upstream, transports[record->source.transport]);
+        query_line_put(line, " %s %s", words->upstream, transport_word(record->source.transport));
 }
 
 static const char *boolean(bool value)
@@ -144,7 +142,7 @@ static void put_json(struct line *line, const struct query_record *record,
                    "{\"time\":\"%s\",\"level\":\"info\",\"module\":\"query\",\"client\":\"%s\"", at,
                    words->client);
     query_line_put(line, ",\"port\":%u,\"protocol\":\"%s\"", addr_port(&record->client),
-                   transports[record->transport]);
+                   transport_word(record->transport));
     put_json_question(line, record, words);
     if (record->size > 0)
         query_line_put(line, ",\"rcode\":\"%s\"", words->rcode);
@@ -153,7 +151,7 @@ static void put_json(struct line *line, const struct query_record *record,
                    record->size, us / 1000000, us % 1000000, origins[record->origin]);
     if (words->has_upstream)
         query_line_put(line, ",\"upstream\":\"%s\",\"transport\":\"%s\"", words->upstream,
-                       transports[record->source.transport]);
+                       transport_word(record->source.transport));
     query_line_put(line, "}");
 }
 

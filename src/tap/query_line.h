@@ -28,7 +28,7 @@ struct query_record {
     struct tap_source source; /* family 0: none */
     uint32_t size;            /* of the answer; 0: there was none */
     uint16_t type, cls, flags, rcode;
-    uint8_t transport; /* enum tap_transport */
+    uint8_t transport; /* enum transport */
     uint8_t origin;    /* enum tap_origin */
     uint8_t name_len;  /* of its wire format; 0: there was no question */
     bool dnssec_ok;

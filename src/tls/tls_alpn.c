@@ -9,12 +9,25 @@
 
 #include <string.h>
 
+#include "base/transport.h"
 #include "tls/tls_inside.h"
 
-/* A list of one, each with its length before it; a server's answer has the length of the list
- * before that. */
-static const uint8_t offer[] = {3, 'd', 'o', 't'};
-static const uint8_t answer[] = {0, sizeof(offer), 3, 'd', 'o', 't'};
+/* A list of one protocol, with its length in front. */
+static const uint8_t *offer(size_t *len)
+{
+    const char *alpn = transport_alpn(TRANSPORT_TLS);
+    *len = strlen(alpn);
+    return (const uint8_t *)alpn;
+}
+
+/* A server's answer has the length of the list in front, in two bytes. */
+static bool is_expected_answer(const uint8_t *data, size_t len)
+{
+    size_t offer_len;
+    const uint8_t *offered = offer(&offer_len);
+    return len == 2 + offer_len && data[0] == 0 && data[1] == offer_len &&
+           memcmp(data + 2, offered, offer_len) == 0;
+}
 
 static void on_extension(SSL *ssl, int from_server, int type, const unsigned char *data, int len,
                          void *unused)
@@ -24,13 +37,15 @@ static void on_extension(SSL *ssl, int from_server, int type, const unsigned cha
     (void)from_server, (void)unused;
     if (type != TLSEXT_TYPE_application_layer_protocol_negotiation)
         return;
-    if (len != sizeof(answer) || memcmp(data, answer, sizeof(answer)) != 0)
+    if (!is_expected_answer(data, (size_t)len))
         tls->err = ERR_TLS_ALPN;
 }
 
 bool tls_alpn_offer(SSL_CTX *ctx)
 {
-    return SSL_CTX_set_alpn_protos(ctx, offer, sizeof(offer)) == 0;
+    size_t len;
+    const uint8_t *protocols = offer(&len);
+    return SSL_CTX_set_alpn_protos(ctx, protocols, (unsigned)len) == 0;
 }
 
 void tls_alpn_watch(SSL *ssl)
@@ -43,8 +58,9 @@ static int on_offer(SSL *ssl, const unsigned char **out, unsigned char *out_len,
                     const unsigned char *offered, unsigned offered_len, void *unused)
 {
     unsigned char *chosen;
-    int result =
-        SSL_select_next_proto(&chosen, out_len, offer, sizeof(offer), offered, offered_len);
+    size_t len;
+    const uint8_t *ours = offer(&len);
+    int result = SSL_select_next_proto(&chosen, out_len, ours, (unsigned)len, offered, offered_len);
 
     (void)ssl, (void)unused;
     *out = chosen;
@@ -60,7 +76,9 @@ bool tls_alpn_is_ours(const SSL *ssl)
 {
     const unsigned char *name;
     unsigned len;
+    size_t offer_len;
+    const uint8_t *ours = offer(&offer_len);
 
     SSL_get0_alpn_selected(ssl, &name, &len);
-    return len == 0 || (len == offer[0] && memcmp(name, offer + 1, len) == 0);
+    return len == 0 || (len == ours[0] && memcmp(name, ours + 1, len) == 0);
 }

@@ -94,7 +94,7 @@ void attempt_free(struct attempt *attempt)
 /* Length is all that an eavesdropper sees (RFC 8467). */
 static bool is_secured(const struct attempt *attempt)
 {
-    return attempt->over_stream && attempt->upstream->options.transport == UPSTREAM_TLS;
+    return attempt->over_stream && transport_is_secure(attempt->upstream->options.transport);
 }
 
 static size_t build(struct attempt *attempt, uint8_t *out, size_t size, uint16_t id, bool keepalive)
@@ -189,7 +189,7 @@ bool attempt_send_udp(struct attempt *attempt)
     struct upstream *upstream = attempt->upstream;
     uint8_t query[BUILD_QUERY_MAX];
 
-    MUST(upstream->options.transport != UPSTREAM_TLS); /* never in plain text */
+    MUST(!transport_is_secure(upstream->options.transport)); /* never in plain text */
     attempt->over_stream = false;
     size_t len = build(attempt, query, sizeof(query), rand_u16(), false);
     MUST(len > 0);

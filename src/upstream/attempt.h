@@ -103,11 +103,11 @@ MUST_USE bool attempt_send_udp(struct attempt *attempt);
 MUST_USE bool attempt_send_stream(struct attempt *attempt, struct conn *conn);
 
 /* What it was sent over. */
-static inline enum tap_transport attempt_transport(const struct attempt *attempt)
+static inline enum transport attempt_transport(const struct attempt *attempt)
 {
     if (!attempt->over_stream)
-        return TAP_UDP;
-    return attempt->upstream->options.transport == UPSTREAM_TLS ? TAP_TLS : TAP_TCP;
+        return TRANSPORT_UDP;
+    return upstream_options_stream(&attempt->upstream->options);
 }
 
 /* Waits for a connection and sends then. False: refused at once, or too many wait. */

@@ -70,8 +70,8 @@ static bool send_probe(struct probe *probe, struct upstream *upstream)
         conn = pool_take_suspect(&upstream->pool);
     if (conn)
         return attempt_send_stream(probe->attempt, conn);
-    if (upstream->options.transport == UPSTREAM_TLS)
-        return upstream->plain && send_probe(probe, upstream->plain);
+    if (upstream->plain)
+        return send_probe(probe, upstream->plain);
     return upstream_falls_back_to_udp(upstream) && attempt_send_udp(probe->attempt);
 }
 

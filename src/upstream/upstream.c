@@ -32,11 +32,11 @@ struct upstream *upstream_new(struct upstream_env *env, const struct addr *addr,
     rand_bytes(upstream->cookie, EDNS_COOKIE_CLIENT);
     memcpy(upstream->old_cookie, upstream->cookie, EDNS_COOKIE_CLIENT);
     upstream->cookie_len = EDNS_COOKIE_CLIENT;
-    bool tls = options->transport == UPSTREAM_TLS;
-    if (tls)
+    bool is_secure = transport_is_secure(options->transport);
+    if (is_secure)
         secure_init(&upstream->secure, env, &upstream->addr, &upstream->options);
     pool_init(&upstream->pool, env, &upstream->addr, &upstream->options,
-              tls ? &upstream->secure : NULL);
+              is_secure ? &upstream->secure : NULL);
     return upstream;
 }
 
@@ -53,9 +53,10 @@ void upstream_free(struct upstream *upstream)
 
 bool upstream_prefers_stream(const struct upstream *upstream)
 {
-    if (upstream->options.transport == UPSTREAM_UDP)
+    enum transport transport = upstream->options.transport;
+    if (!transport_is_stream(transport))
         return false;
-    return upstream->options.transport == UPSTREAM_TLS ||
+    return !transport_can_fall_back(transport) ||
            upstream->options.fallback == UPSTREAM_FALLBACK_NONE ||
            keepalive_allows(&upstream->pool.keepalive, loop_now(upstream->env->loop));
 }
@@ -63,7 +64,7 @@ bool upstream_prefers_stream(const struct upstream *upstream)
 bool upstream_falls_back_to_udp(const struct upstream *upstream)
 {
     return upstream->options.fallback == UPSTREAM_FALLBACK_UDP &&
-           upstream->options.transport != UPSTREAM_TLS;
+           transport_can_fall_back(upstream->options.transport);
 }
 
 struct health *upstream_health(struct upstream *upstream, bool over_stream)

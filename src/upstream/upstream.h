@@ -56,7 +56,7 @@ struct upstream {
     struct list retire;     /* struct upstreams: while retiring */
     struct list idle;       /* upstream_env.met_idle or met_silent: while met and not held */
     bool counts_idle;       /* it is in met_idle_count */
-    struct secure secure;   /* with UPSTREAM_TLS */
+    struct secure secure;   /* with a secure transport */
     struct upstream *plain; /* opportunistic TLS: where queries go in plain text while TLS cannot be
                                had; NULL: nowhere */
     struct pool pool;

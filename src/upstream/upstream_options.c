@@ -10,7 +10,7 @@
 #include "base/units.h"
 
 const struct upstream_options upstream_options_default = {
-    .transport = UPSTREAM_UDP,
+    .transport = TRANSPORT_UDP,
     .fallback = UPSTREAM_FALLBACK_UDP,
     .prewarm = true,
     .hold = true,

@@ -13,15 +13,13 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/transport.h"
 #include "tls/tls_options.h"
-
-enum upstream_transport { UPSTREAM_UDP, UPSTREAM_TCP, UPSTREAM_TLS };
 
 enum upstream_fallback { UPSTREAM_FALLBACK_NONE, UPSTREAM_FALLBACK_UDP };
 
 struct upstream_options {
-    enum upstream_transport
-        transport; /* of a query's first attempt; nailed ones are no UPSTREAM_UDP */
+    enum transport transport;        /* of a query's first attempt; a stream if nailed */
     enum upstream_fallback fallback; /* while a stream is dialled, stalled, refused or full; strict
                                         TLS: none */
     bool nailed;                     /* the address lies in a tcp-upstream-keepalive prefix */
@@ -42,7 +40,7 @@ struct upstream_options {
     uint32_t keepalive_interval_s;
     uint32_t keepalive_count;
     bool tcp_fast_open;
-    struct tls_peer_options tls; /* UPSTREAM_TLS */
+    struct tls_peer_options tls; /* of a secure transport */
     uint32_t max_handshakes;     /* of TLS, a second, towards this address, per worker */
     uint16_t fallback_port;      /* of plain text, where opportunistic TLS cannot be had */
     struct addr source;          /* of this upstream's family; family 0: the kernel chooses */
@@ -50,6 +48,24 @@ struct upstream_options {
 
 /* The defaults of the manual, for a plain UDP upstream. */
 extern const struct upstream_options upstream_options_default;
+
+/* The transport of its connections: an upstream asked over UDP gets truncated answers over TCP. */
+static inline enum transport upstream_options_stream(const struct upstream_options *options)
+{
+    return transport_is_stream(options->transport) ? options->transport : TRANSPORT_TCP;
+}
+
+/* TLS that proves the server's identity: queries never leave in plain text (RFC 8310). */
+static inline bool upstream_options_are_strict(const struct upstream_options *options)
+{
+    return transport_is_secure(options->transport) && options->tls.profile == TLS_STRICT;
+}
+
+/* TLS where it is available, else plain text (RFC 8310). */
+static inline bool upstream_options_are_opportunistic(const struct upstream_options *options)
+{
+    return transport_is_secure(options->transport) && options->tls.profile == TLS_OPPORTUNISTIC;
+}
 
 /* Every value is the same, with all that is pointed to. */
 bool upstream_options_equal(const struct upstream_options *a, const struct upstream_options *b);

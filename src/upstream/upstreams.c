@@ -138,16 +138,11 @@ static struct upstream *plain_of(struct upstreams *upstreams, const struct upstr
     struct addr addr = upstream->addr;
     bool udp = options.fallback == UPSTREAM_FALLBACK_UDP;
 
-    options.transport = udp ? UPSTREAM_UDP : UPSTREAM_TCP;
+    options.transport = udp ? TRANSPORT_UDP : TRANSPORT_TCP;
     options.nailed = false;
     options.tls = upstream_options_default.tls;
     addr_set_port(&addr, options.fallback_port);
     return upstreams_want(upstreams, &addr, &options);
-}
-
-static bool is_opportunistic(const struct upstream_options *options)
-{
-    return options->transport == UPSTREAM_TLS && options->tls.profile == TLS_OPPORTUNISTIC;
 }
 
 struct upstream *upstreams_make(struct upstreams *upstreams, const struct addr *addr,
@@ -167,7 +162,7 @@ struct upstream *upstreams_make(struct upstreams *upstreams, const struct addr *
     upstream->number = ++upstreams->last_number;
     upstreams_put(upstreams, upstream);
     upstreams->count++;
-    if (is_opportunistic(options))
+    if (upstream_options_are_opportunistic(options))
         upstream->plain = plain_of(upstreams, upstream);
     return upstream;
 }

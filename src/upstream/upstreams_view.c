@@ -14,13 +14,6 @@
 #include "upstream/upstream.h"
 #include "upstream/upstreams_inside.h"
 
-static const char *transport_name(const struct upstream *upstream)
-{
-    static const char *const names[] = {
-        [UPSTREAM_UDP] = "udp", [UPSTREAM_TCP] = "tcp", [UPSTREAM_TLS] = "tls"};
-    return names[upstream->options.transport];
-}
-
 static void view_tls(const struct conn *conn, struct conn_view *view)
 {
     view->tls = view->cipher = view->session = "";
@@ -39,7 +32,7 @@ static struct conn_view view_conn(const struct upstream *upstream, const struct 
 {
     struct conn_view view = {
         .addr = upstream->addr,
-        .transport = conn->secure ? "tls" : "tcp",
+        .transport = transport_word(upstream_options_stream(&upstream->options)),
         .state = conn_state_name(conn->state),
         .ending = conn_end_name(conn->ending),
         .nailed = nailed,
@@ -194,7 +187,7 @@ void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstre
 {
     *out = (struct upstream_view){
         .addr = upstream->addr,
-        .transport = transport_name(upstream),
+        .transport = transport_word(upstream->options.transport),
         .nailed = upstream->options.nailed && !upstream->retiring && !upstream->pool.asleep,
         .ill = upstream_is_ill(upstream) && !upstream->retiring,
         .queries = upstream->queries,
@@ -205,7 +198,8 @@ void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstre
         .dial_failures = upstream->pool.dial_failures,
         .udp_rtt_us = upstream->udp.srtt_us,
         .stream_rtt_us = upstream->stream.srtt_us,
-        .way = upstream_prefers_stream(upstream) ? transport_name(upstream) : "udp",
+        .way = transport_word(upstream_prefers_stream(upstream) ? upstream->options.transport
+                                                                : TRANSPORT_UDP),
         .srtt_us = upstream_srtt_us(upstream),
         .health = health_name(upstream, now),
         .error = upstream->pool.last_error ? err_str(upstream->pool.last_error) : "",

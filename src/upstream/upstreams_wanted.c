@@ -80,7 +80,7 @@ static void upstreams_wanted_retire(struct upstreams *upstreams, struct upstream
 /* With files that were read meanwhile, if they changed. */
 static void upstreams_wanted_renew(struct upstream *upstream)
 {
-    if (upstream->options.transport == UPSTREAM_TLS &&
+    if (transport_is_secure(upstream->options.transport) &&
         secure_renew(&upstream->secure, upstream->env))
         (void)pool_recycle(&upstream->pool);
 }

@@ -32,8 +32,7 @@ static struct config *load(void)
 
 static bool is_strict(const struct route_upstream *upstream)
 {
-    return upstream->options.transport == UPSTREAM_TLS &&
-           upstream->options.tls.profile == TLS_STRICT &&
+    return upstream_options_are_strict(&upstream->options) &&
            upstream->options.fallback == UPSTREAM_FALLBACK_NONE;
 }
 

@@ -54,7 +54,7 @@ static void open_upstream(struct world *world, const struct route_upstream *upst
 {
     struct addr addr = upstream->addr;
     servers_add(world, &addr);
-    if (upstream->options.transport != UPSTREAM_TLS)
+    if (!transport_is_secure(upstream->options.transport))
         return;
     tls_speak(servers_at(world, &addr), 0);
     addr_set_port(&addr, upstream->options.fallback_port);

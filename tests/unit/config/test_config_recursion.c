@@ -283,7 +283,7 @@ static void test_a_server_in_a_prefix_is_nailed_wherever_it_is_met(void **state)
                   "recursion: {port: 5353}\n");
     struct route_upstream met = meet(config, "10.50.1.65@99");
     assert_true(met.options.nailed);
-    assert_int_equal(met.options.transport, UPSTREAM_TCP);
+    assert_int_equal(met.options.transport, TRANSPORT_TCP);
     assert_int_equal(met.options.max_in_flight, 256); /* a zone's options are the zone's */
     assert_int_equal(addr_port(&met.addr), 5353);
     config_free(config);
@@ -296,7 +296,7 @@ static void test_others_are_asked_over_udp_from_the_source_of_their_family(void 
                                       "tcp-upstream-keepalive: [10.50.1.64/27]\n");
     struct route_upstream met = meet(config, "10.50.1.63");
     assert_false(met.options.nailed);
-    assert_int_equal(met.options.transport, UPSTREAM_UDP);
+    assert_int_equal(met.options.transport, TRANSPORT_UDP);
     assert_int_equal(addr_family(&met.options.source), AF_INET);
     met = meet(config, "2001:db8::1");
     assert_int_equal(addr_family(&met.options.source), AF_INET6);

@@ -44,11 +44,11 @@ static void test_a_prefix_makes_an_address_nailed_wherever_it_turns_up(void **st
     for (int zone = -1; zone <= 0; zone++) {
         struct upstream_options options = resolve_in(PREFIXES ZONE, zone, "10.50.1.65");
         assert_true(options.nailed);
-        assert_int_equal(options.transport, UPSTREAM_TCP);
+        assert_int_equal(options.transport, TRANSPORT_TCP);
         assert_int_equal(options.fallback, UPSTREAM_FALLBACK_UDP);
         options = resolve_in(PREFIXES ZONE, zone, "10.50.1.63");
         assert_false(options.nailed);
-        assert_int_equal(options.transport, UPSTREAM_UDP);
+        assert_int_equal(options.transport, TRANSPORT_UDP);
     }
 }
 
@@ -154,7 +154,7 @@ static void test_tcp_without_an_entry_is_not_nailed(void **state)
 {
     (void)state;
     struct upstream_options options = resolve_in(TCP_ZONE, 0, "10.0.0.1");
-    assert_int_equal(options.transport, UPSTREAM_TCP);
+    assert_int_equal(options.transport, TRANSPORT_TCP);
     assert_false(options.nailed);
 }
 
@@ -237,7 +237,7 @@ static void test_tls_of_a_zone_is_strict_and_never_falls_back(void **state)
     static const char text[] =
         "forward-zones: [{name: ., upstreams: [10.0.0.1], transport: tls}]\n";
     struct upstream_options options = resolve_in(text, 0, "10.0.0.1");
-    assert_int_equal(options.transport, UPSTREAM_TLS);
+    assert_int_equal(options.transport, TRANSPORT_TLS);
     assert_int_equal(options.tls.profile, TLS_STRICT);
     assert_int_equal(options.fallback, UPSTREAM_FALLBACK_NONE);
     assert_false(options.nailed);
@@ -281,12 +281,12 @@ static void test_an_entry_stays_with_tls_where_the_section_or_the_zone_says_it(v
         "forward-zones: [{name: ., upstreams: [10.0.0.1], transport: tls}]\n";
     for (int i = -1; i <= 0; i++) {
         struct upstream_options options = resolve_in(section, i, "10.0.0.1");
-        assert_int_equal(options.transport, UPSTREAM_TLS);
+        assert_int_equal(options.transport, TRANSPORT_TLS);
         assert_true(options.nailed);
     }
-    assert_int_equal(resolve_in(zone, 0, "10.0.0.1").transport, UPSTREAM_TLS);
+    assert_int_equal(resolve_in(zone, 0, "10.0.0.1").transport, TRANSPORT_TLS);
     assert_true(resolve_in(zone, 0, "10.0.0.1").nailed);
-    assert_int_equal(resolve_in(zone, -1, "10.0.0.1").transport, UPSTREAM_TCP);
+    assert_int_equal(resolve_in(zone, -1, "10.0.0.1").transport, TRANSPORT_TCP);
 }
 
 static void test_an_entry_that_says_tls_is_nailed_over_it(void **state)
@@ -296,7 +296,7 @@ static void test_an_entry_that_says_tls_is_nailed_over_it(void **state)
         resolve_in("tcp-upstream-keepalive: [{prefix: 10.0.0.0/8, transport: tls, auth-name: "
                    "A.example.}]\n" ZONE,
                    0, "10.0.0.1");
-    assert_int_equal(options.transport, UPSTREAM_TLS);
+    assert_int_equal(options.transport, TRANSPORT_TLS);
     assert_true(options.nailed);
 }
 
@@ -306,8 +306,8 @@ static void test_an_entry_that_says_tcp_or_udp_leaves_the_tls_of_the_section(voi
     static const char text[] = "upstream: {transport: tls}\n"
                                "tcp-upstream-keepalive: [{prefix: 10.0.0.1, transport: tcp}, "
                                "{prefix: 10.0.0.2, transport: udp}]\n" ZONE;
-    assert_int_equal(resolve_in(text, 0, "10.0.0.1").transport, UPSTREAM_TCP);
-    assert_int_equal(resolve_in(text, 0, "10.0.0.2").transport, UPSTREAM_UDP);
+    assert_int_equal(resolve_in(text, 0, "10.0.0.1").transport, TRANSPORT_TCP);
+    assert_int_equal(resolve_in(text, 0, "10.0.0.2").transport, TRANSPORT_UDP);
     assert_false(resolve_in(text, 0, "10.0.0.2").nailed);
 }
 
@@ -326,7 +326,7 @@ static void test_an_entry_never_weakens_a_strict_tls_zone(void **state)
                    "  - {name: a, upstreams: [10.0.0.1], transport: tls}\n"
                    "  - {name: b, upstreams: [10.0.0.1], transport: tls, profile: opportunistic}\n";
     struct upstream_options options = resolve_in(text, 0, "10.0.0.1");
-    assert_int_equal(options.transport, UPSTREAM_TLS);
+    assert_int_equal(options.transport, TRANSPORT_TLS);
     assert_int_equal(options.tls.profile, TLS_STRICT);
     assert_int_equal(options.fallback, UPSTREAM_FALLBACK_NONE);
     assert_true(options.tls.early_data);
@@ -347,7 +347,7 @@ static void test_an_entry_never_weakens_a_zone_that_says_who_its_servers_are(voi
                  "forward-zones: [{name: ., upstreams: [10.0.0.1, 11.0.0.1], %s}]\n",
                  keys[i]);
         struct upstream_options options = resolve_in(text, 0, "10.0.0.1");
-        assert_int_equal(options.transport, UPSTREAM_TLS);
+        assert_int_equal(options.transport, TRANSPORT_TLS);
         assert_int_equal(options.tls.profile, TLS_STRICT);
     }
     struct upstream_options options =
@@ -355,7 +355,7 @@ static void test_an_entry_never_weakens_a_zone_that_says_who_its_servers_are(voi
                    "forward-zones: [{name: ., upstreams: [10.0.0.1, 11.0.0.1], tls-groups: P-256, "
                    "profile: opportunistic}]\n",
                    0, "10.0.0.1");
-    assert_int_equal(options.transport, UPSTREAM_TCP);
+    assert_int_equal(options.transport, TRANSPORT_TCP);
 }
 
 static void test_an_entry_takes_no_proof_away_from_a_strict_tls_zone(void **state)
@@ -395,7 +395,7 @@ static void test_an_entry_may_weaken_tls_that_only_the_section_asks_for(void **s
         resolve_in("upstream: {transport: tls}\n"
                    "tcp-upstream-keepalive: [{prefix: 10.0.0.1, profile: opportunistic}]\n" ZONE,
                    0, "10.0.0.1");
-    assert_int_equal(options.transport, UPSTREAM_TLS);
+    assert_int_equal(options.transport, TRANSPORT_TLS);
     assert_int_equal(options.tls.profile, TLS_OPPORTUNISTIC);
     assert_int_equal(options.fallback, UPSTREAM_FALLBACK_UDP);
 }
@@ -407,10 +407,10 @@ static void test_an_entry_never_weakens_a_server_with_a_name(void **state)
         load_fine("upstream: {transport: tls}\n" WEAK_ENTRY
                   "forward-zones: [{name: ., upstreams: [10.0.0.1#a.example, 10.0.0.2]}]\n");
     const struct route_upstream *upstreams = config->route.zones[0].upstreams;
-    assert_int_equal(upstreams[0].options.transport, UPSTREAM_TLS);
+    assert_int_equal(upstreams[0].options.transport, TRANSPORT_TLS);
     assert_int_equal(upstreams[0].options.tls.profile, TLS_STRICT);
     assert_int_equal(upstreams[0].options.fallback, UPSTREAM_FALLBACK_NONE);
-    assert_int_equal(upstreams[1].options.transport, UPSTREAM_TCP);
+    assert_int_equal(upstreams[1].options.transport, TRANSPORT_TCP);
     config_free(config);
 }
 
@@ -502,7 +502,7 @@ static void test_single_addresses_over_tls_are_dialled_at_start(void **state)
     assert_int_equal(config->route.prewarmed_count, 2);
     assert_string_equal(addr_format(&config->route.prewarmed[0].addr, out), "10.0.0.1@53");
     assert_string_equal(addr_format(&config->route.prewarmed[1].addr, out), "10.0.0.2@853");
-    assert_int_equal(config->route.prewarmed[1].options.transport, UPSTREAM_TLS);
+    assert_int_equal(config->route.prewarmed[1].options.transport, TRANSPORT_TLS);
     config_free(config);
 }
 
@@ -546,7 +546,7 @@ static void expect_rules(struct said section, struct said zone,
                          const struct route_upstream *upstream)
 {
     const struct upstream_options *options = &upstream->options;
-    bool is_tls = options->transport == UPSTREAM_TLS;
+    bool is_tls = options->transport == TRANSPORT_TLS;
     if (zone.transport)
         assert_int_equal(options->transport, zone.transport - 1);
     if (zone.transport == 3 && is_strict(zone, section))
@@ -555,7 +555,7 @@ static void expect_rules(struct said section, struct said zone,
         assert_true(is_tls && options->tls.profile == TLS_STRICT);
     if (is_tls && options->tls.profile == TLS_STRICT)
         assert_int_equal(options->fallback, UPSTREAM_FALLBACK_NONE);
-    assert_int_equal(options->nailed, options->transport != UPSTREAM_UDP);
+    assert_int_equal(options->nailed, options->transport != TRANSPORT_UDP);
     assert_int_equal(addr_port(&upstream->addr), is_tls ? 853 : 53);
 }
 

@@ -123,7 +123,7 @@ static void test_a_new_zone_is_asked_as_the_section_says(void **state)
     struct config *config = load_fine("upstream: {transport: tcp}\n" ZONE);
     struct forward forward = forward_of("corp.example", WORDS("192.0.2.1"));
     forward_upstream(config, &forward, 0, &upstream);
-    assert_int_equal(upstream.options.transport, UPSTREAM_TCP);
+    assert_int_equal(upstream.options.transport, TRANSPORT_TCP);
     assert_int_equal(addr_port(&upstream.addr), 53);
     config_free(config);
 }
@@ -139,7 +139,7 @@ static void test_a_zone_of_the_file_keeps_its_options(void **state)
     assert_int_equal(forward_check(config, &forward, why), ERR_OK);
     for (size_t i = 0; i < 2; i++) {
         forward_upstream(config, &forward, i, &upstream);
-        assert_int_equal(upstream.options.transport, UPSTREAM_TLS);
+        assert_int_equal(upstream.options.transport, TRANSPORT_TLS);
         assert_int_equal(upstream.options.tls.profile, TLS_STRICT);
         assert_int_equal(upstream.options.fallback, UPSTREAM_FALLBACK_NONE);
         assert_int_equal(upstream.options.query_timeout_us, 3000000);

@@ -36,7 +36,7 @@ static int close_desk(void **state)
     return 0;
 }
 
-static void know(struct desk *desk, int worker, const char *text, enum upstream_transport transport)
+static void know(struct desk *desk, int worker, const char *text, enum transport transport)
 {
     struct upstream_options options = upstream_options_default;
     struct addr addr;
@@ -50,7 +50,7 @@ static void know_many(struct desk *desk, int worker, unsigned first_port, unsign
     for (unsigned port = first_port; port < first_port + count; port++) {
         char text[64];
         snprintf(text, sizeof(text), "192.0.2.1@%u", port);
-        know(desk, worker, text, UPSTREAM_UDP);
+        know(desk, worker, text, TRANSPORT_UDP);
     }
 }
 
@@ -67,9 +67,9 @@ static void take(struct desk *desk)
 static void test_an_upstream_that_all_workers_know_is_one(void **state)
 {
     struct desk *desk = *state;
-    know(desk, 0, "192.0.2.1", UPSTREAM_UDP);
-    know(desk, 1, "192.0.2.1", UPSTREAM_UDP);
-    know(desk, 1, "192.0.2.2", UPSTREAM_UDP);
+    know(desk, 0, "192.0.2.1", TRANSPORT_UDP);
+    know(desk, 1, "192.0.2.1", TRANSPORT_UDP);
+    know(desk, 1, "192.0.2.2", TRANSPORT_UDP);
     take(desk);
     assert_int_equal(last->count, 2);
     assert_int_equal(last->left_out, 0);
@@ -79,9 +79,9 @@ static void test_an_upstream_that_all_workers_know_is_one(void **state)
 static void test_another_port_or_transport_is_another_upstream(void **state)
 {
     struct desk *desk = *state;
-    know(desk, 0, "192.0.2.1", UPSTREAM_UDP);
-    know(desk, 0, "192.0.2.1@54", UPSTREAM_UDP);
-    know(desk, 0, "192.0.2.1", UPSTREAM_TCP);
+    know(desk, 0, "192.0.2.1", TRANSPORT_UDP);
+    know(desk, 0, "192.0.2.1@54", TRANSPORT_UDP);
+    know(desk, 0, "192.0.2.1", TRANSPORT_TCP);
     take(desk);
     assert_int_equal(last->count, 3);
     assert_string_equal(last->upstreams[2].transport, "tcp");
@@ -129,8 +129,8 @@ static void test_a_worker_that_has_ended_says_nothing_and_delays_nobody(void **s
 {
     struct desk *desk = *state;
     struct upstreams *ended = desk->workers[1].upstreams;
-    know(desk, 0, "192.0.2.1", UPSTREAM_UDP);
-    know(desk, 1, "192.0.2.2", UPSTREAM_UDP);
+    know(desk, 0, "192.0.2.1", TRANSPORT_UDP);
+    know(desk, 1, "192.0.2.2", TRANSPORT_UDP);
     desk->workers[1].upstreams = NULL;
     take(desk);
     desk->workers[1].upstreams = ended;

@@ -89,7 +89,7 @@ static void test_a_hit_is_told_with_both_ends_and_all_bytes(void **state)
     const struct tap_reply *reply = only_reply(TAP_FROM_CACHE);
     assert_true(addr_equal(&replies[0].asker, &me));
     assert_true(addr_equal(&replies[0].asked, &here));
-    assert_int_equal(reply->message.transport, TAP_UDP);
+    assert_int_equal(reply->message.transport, TRANSPORT_UDP);
     assert_int_equal(reply->message.asked_at, reply->message.answered_at);
     assert_int_equal(reply->message.bytes.len, got.bytes.len);
     assert_memory_equal(replies[0].bytes, got_bytes, got.bytes.len);
@@ -106,7 +106,7 @@ static void test_a_hit_is_told_with_both_ends_and_all_bytes(void **state)
 static void test_an_answer_of_an_upstream_names_it_and_the_time_it_took(void **state)
 {
     (void)state;
-    struct tap_source source = {fake_addr("192.0.2.53@853"), TAP_TLS};
+    struct tap_source source = {fake_addr("192.0.2.53@853"), TRANSPORT_TLS};
     udp_ask("miss.example", 7);
     assert_int_equal(query_count, 1);
     assert_int_equal(reply_count, 0);
@@ -116,7 +116,7 @@ static void test_an_answer_of_an_upstream_names_it_and_the_time_it_took(void **s
     assert_true(udp_got());
     const struct tap_reply *reply = only_reply(TAP_FROM_UPSTREAM);
     assert_true(addr_equal(&replies[0].source.addr, &source.addr));
-    assert_int_equal(replies[0].source.transport, TAP_TLS);
+    assert_int_equal(replies[0].source.transport, TRANSPORT_TLS);
     assert_int_equal(reply->message.answered_at - reply->message.asked_at, 12345);
 }
 
@@ -205,7 +205,7 @@ static void test_streams_are_told_too(void **state)
     fake_conn_send(conn, span_of(sent, sent_len));
     fake_loop_settle(loop);
     const struct tap_reply *reply = only_reply(TAP_FROM_CACHE);
-    assert_int_equal(reply->message.transport, TAP_TCP);
+    assert_int_equal(reply->message.transport, TRANSPORT_TCP);
     assert_true(addr_equal_ip(&replies[0].asker, &me));
     assert_true(addr_equal(&replies[0].asked, &here));
     assert_int_equal(query_count, 1);

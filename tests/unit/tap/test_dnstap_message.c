@@ -30,7 +30,7 @@ static int set_up(void **state)
     for (size_t i = 0; i < sizeof(text); i++)
         text[i] = (uint8_t)(i * 7);
     seen = (struct tap_message){
-        .transport = TAP_UDP,
+        .transport = TRANSPORT_UDP,
         .asker = &asker,
         .asked = &asked,
         .asked_at = 5000007,
@@ -90,14 +90,14 @@ static void test_ipv6_and_other_transports_are_told_apart(void **state)
     (void)state;
     assert_int_equal(addr_parse(&asker, "2001:db8::7@1", 0), ERR_OK);
     assert_int_equal(addr_parse(&asked, "2001:db8::1@853", 0), ERR_OK);
-    seen.transport = TAP_TLS;
+    seen.transport = TRANSPORT_TLS;
     put();
     expect_number(&inner[2], 0, 2);
     expect_number(&inner[3], 0, 3);
     expect_bytes(&inner[4], asker.in6.sin6_addr.s6_addr, 16);
     expect_bytes(&inner[5], asked.in6.sin6_addr.s6_addr, 16);
     expect_number(&inner[6], 0, 1);
-    seen.transport = TAP_TCP;
+    seen.transport = TRANSPORT_TCP;
     put();
     expect_number(&inner[3], 0, 2);
 }

@@ -31,9 +31,9 @@ static int set_up(void **state)
         .type = RRTYPE_A,
         .cls = RRCLASS_IN,
         .flags = HEADER_RD,
-        .transport = TAP_UDP,
+        .transport = TRANSPORT_UDP,
         .origin = TAP_FROM_UPSTREAM,
-        .source = {.transport = TAP_TLS},
+        .source = {.transport = TRANSPORT_TLS},
         .name_len = name.len,
         .dnssec_ok = true,
     };
@@ -90,7 +90,7 @@ static void test_an_answer_at_hand_names_no_upstream(void **state)
     record.origin = TAP_FROM_CACHE;
     record.asked_at = record.answered_at + 1; /* clocks of two turns */
     record.source.addr.sa.sa_family = 0;
-    record.transport = TAP_TLS;
+    record.transport = TRANSPORT_TLS;
     record.flags = HEADER_CD;
     record.dnssec_ok = false;
     assert_int_equal(addr_parse(&record.client, "2001:db8::7@853", 0), ERR_OK);

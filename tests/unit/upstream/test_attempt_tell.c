@@ -6,7 +6,7 @@
 
 struct seen {
     bool is_answer, wants_recursion;
-    enum tap_transport transport;
+    enum transport transport;
     struct addr asker, asked;
     uint64_t asked_at, answered_at;
     uint16_t id, flags;
@@ -55,7 +55,7 @@ static void watch(struct world *world)
     upstreams_set_taps(world->upstreams, &blind);
 }
 
-static void expect_pair(const struct seen *pair, enum tap_transport transport, const char *addr)
+static void expect_pair(const struct seen *pair, enum transport transport, const char *addr)
 {
     struct addr asked = fake_addr(addr);
     assert_false(pair[0].is_answer);
@@ -83,7 +83,7 @@ static void test_over_udp(void **state)
     struct upstream *upstream = world_upstream(&world, "192.0.2.53@53", &upstream_options_default);
     ask_and_wait(&asker, &world, "www.example", upstream);
     assert_int_equal(seen_count, 2);
-    expect_pair(seen, TAP_UDP, "192.0.2.53@53");
+    expect_pair(seen, TRANSPORT_UDP, "192.0.2.53@53");
     assert_int_equal(seen[1].answered_at - seen[0].asked_at, 2 * MS);
     world_close(&world);
 }
@@ -102,8 +102,8 @@ static void test_over_a_connection(void **state)
     ask_and_wait(&asker, &world, "a.example", upstream);
     ask_and_wait(&asker, &world, "b.example", upstream);
     assert_int_equal(seen_count, 4);
-    expect_pair(seen, TAP_TCP, "192.0.2.53@53");
-    expect_pair(seen + 2, TAP_TCP, "192.0.2.53@53");
+    expect_pair(seen, TRANSPORT_TCP, "192.0.2.53@53");
+    expect_pair(seen + 2, TRANSPORT_TCP, "192.0.2.53@53");
     assert_true(addr_equal(&seen[0].asker, &seen[2].asker));
     world_close(&world);
 }
@@ -128,7 +128,7 @@ static void test_a_query_without_an_answer_and_one_that_is_forged(void **state)
     assert_int_equal(asker.result, ASKER_ANSWERED);
     assert_int_equal(seen_count, 3); /* asked, asked again, and what answers it */
     assert_false(seen[0].is_answer);
-    expect_pair(seen + 1, TAP_UDP, "192.0.2.53@53");
+    expect_pair(seen + 1, TRANSPORT_UDP, "192.0.2.53@53");
     world_close(&world);
 }
 

@@ -306,7 +306,7 @@ static void test_met_and_let_go_inside_its_own_answer_it_outlives_the_call(void 
         uint8_t wire[NAME_WIRE_MAX];
         struct exchange_question question = {.question = {.type = RRTYPE_A, .cls = RRCLASS_IN}};
         struct upstream_options options = upstream_options_default;
-        options.transport = over_stream ? UPSTREAM_TCP : UPSTREAM_UDP;
+        options.transport = over_stream ? TRANSPORT_TCP : TRANSPORT_UDP;
         options.fallback = over_stream ? UPSTREAM_FALLBACK_NONE : UPSTREAM_FALLBACK_UDP;
         world_open(&world);
         world_peer(&world, "192.0.2.1@53", NULL, NULL);
@@ -398,7 +398,7 @@ static struct upstream *meet_any(struct churn *churn)
     struct addr addr = nth(n);
     struct upstream_options options = n % 3 == 2 ? world_nailed() : upstream_options_default;
     if (n % 3 == 1)
-        options.transport = UPSTREAM_TCP;
+        options.transport = TRANSPORT_TCP;
     return upstreams_meet(churn->world.upstreams, &addr, &options);
 }
 

@@ -250,7 +250,7 @@ static void test_path_silence_of_the_old_network_makes_no_server_ill(void **stat
     struct world world;
     struct asker askers[8];
     struct upstream_options options = upstream_options_default;
-    options.transport = UPSTREAM_UDP;
+    options.transport = TRANSPORT_UDP;
     world_open(&world);
     struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
     struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);

@@ -140,8 +140,8 @@ static struct upstream_options options_at_random(struct torture *torture)
 {
     static const uint32_t requests[] = {1, 2, 3, 10, 100, 10000, 65535};
     struct upstream_options options = upstream_options_default;
-    options.transport = draw(torture, 4) ? UPSTREAM_TCP : UPSTREAM_UDP;
-    options.nailed = options.transport == UPSTREAM_TCP && draw(torture, 3);
+    options.transport = draw(torture, 4) ? TRANSPORT_TCP : TRANSPORT_UDP;
+    options.nailed = options.transport == TRANSPORT_TCP && draw(torture, 3);
 #ifdef WORLD_TLS
     world_tls_expect(&options, TLS_STRICT);
     options.nailed = draw(torture, 3);
@@ -167,7 +167,7 @@ static struct upstream_options options_at_random(struct torture *torture)
 static void keep_some(struct upstream_options *options, const struct upstream_options *former)
 {
     options->transport = former->transport;
-    options->nailed &= former->transport != UPSTREAM_UDP;
+    options->nailed &= former->transport != TRANSPORT_UDP;
     options->fallback = former->fallback;
     options->max_requests = former->max_requests;
     options->tls.profile = former->tls.profile;
@@ -392,7 +392,7 @@ static void check_strict(struct torture *torture)
 {
     for (int i = 0; i < UPSTREAMS; i++) {
         const struct upstream_options *options = &torture->upstreams[i]->options;
-        if (options->transport != UPSTREAM_TLS || options->tls.profile != TLS_STRICT)
+        if (options->transport != TRANSPORT_TLS || options->tls.profile != TLS_STRICT)
             continue;
         assert_int_equal(fake_peer_udp_queries(torture->peers[i]), 0);
         assert_int_equal(fake_peer_tcp_queries(torture->peers[i]), 0);

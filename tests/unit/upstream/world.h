@@ -147,7 +147,7 @@ static inline struct upstream_options world_nailed(void)
 {
     struct upstream_options options = upstream_options_default;
     options.nailed = true;
-    options.transport = UPSTREAM_TCP;
+    options.transport = TRANSPORT_TCP;
 #ifdef WORLD_TLS
     world_tls_expect(&options, TLS_STRICT);
 #endif

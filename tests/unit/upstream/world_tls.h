@@ -56,7 +56,7 @@ static inline struct fake_tls_options world_tls_server(void)
 static inline void world_tls_expect(struct upstream_options *options, enum tls_profile profile)
 {
     static char name[] = "dns.test";
-    options->transport = UPSTREAM_TLS;
+    options->transport = TRANSPORT_TLS;
     options->tls.profile = profile;
     options->tls.auth_name = name;
     options->tls.ca_bundle = world_tls()->ca_path;
