@@ -79,7 +79,7 @@ SERIES = [
            [(0.2, ["udp off", *STREAMS_OFF]), (0.5, ["udp on", *STREAMS_ON])], (0.2, 0.5)),
 ]
 
-# Which servers the series show: (peer, transport).
+# The servers of the series: (kind of peer, transport).
 SERIES_SERVERS = [("nailupd", "tcp"), ("nailupd", "tls"), ("unbound", "tcp"), ("unbound", "tls"),
                   ("knot-resolver", "tls"), ("dnsdist", "tls")]
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Who is compared, how each is started, and what each can do. The settings are in peers/*.conf."""
+"""The programs that are compared: how each is started, and what each can do. Their settings are in peers/."""
 
+import copy
 import pathlib
 import re
 import shutil
@@ -16,18 +17,42 @@ OURS = "nailupd"
 FLOOR = "udp-floor"
 
 
-class Peer:
-    """One program. `arguments` has {conf} and {directory}; `cannot` says why a transport or
-    recycling (by a setting of its own) is not measured; roles are those of cells.py."""
+def label(name, version):
+    """Returns a server's name in tables and charts, with its version once."""
+    return name if not version or name.endswith(f" {version}") else f"{name} {version}"
 
-    def __init__(self, name, program, package, arguments, conf_name, version, cannot):
-        self.name, self.program, self.package = name, program, package
+
+class Peer:
+    """One version of one program.
+
+    kind is the program, such as "unbound". name is the kind, followed by the version where a run has several of the kind.
+    `arguments` has {conf} and {directory}. `cannot` says why a transport or recycling
+    is not measured; `since` has the version that ended such a restriction. Roles are those of cells.py."""
+
+    def __init__(self, kind, program, package, arguments, conf_name, version, cannot, since=()):
+        self.kind, self.program, self.package = kind, program, package
         self.arguments, self.conf_name, self.version_arguments = arguments, conf_name, version
-        self.cannot = cannot
+        self.cannot, self.since = cannot, dict(since)
+        self.name = kind
         self.path = self.version = None
 
+    @property
+    def slug(self):
+        """The name as a part of a file name."""
+        return self.name.replace(" ", "-")
+
+    def another(self, path):
+        """Returns the peer of the same kind at that path, or None where there is no program."""
+        other = copy.copy(self)
+        if not other.find(path):
+            return None
+        return other
+
+    def name_by_version(self):
+        self.name = f"{self.kind} {self.version}"
+
     def find(self, given=None):
-        """Finds the program and its version; False where it is not installed."""
+        """Finds the program and its version. Returns False where the program is missing."""
         self.path = given or shutil.which(self.program, path="/usr/local/sbin:/usr/local/bin:"
                                           "/usr/sbin:/usr/bin:/sbin:/bin")
         if self.path is None or not pathlib.Path(self.path).exists():
@@ -36,20 +61,31 @@ class Peer:
                               check=False)
         found = re.search(r"\b\d+\.\d+(\.\d+)?\b", re.sub(r"\d+:\d+:\d+", "", said.stdout + said.stderr))
         self.version = found.group(0) if found else "?"
+        self.cannot = {what: why for what, why in self.cannot.items()
+                       if what not in self.since or self.is_before(self.since[what])}
         return True
+
+    def is_before(self, version):
+        """Whether the program is older than that version. An unknown version counts as old."""
+        numbers = [tuple(map(int, re.findall(r"\d+", one or ""))) for one in (self.version, version)]
+        return numbers[0] < numbers[1]
 
     def command(self, conf, directory, path):
         return [path] + [word.format(conf=conf, directory=directory) for word in self.arguments]
 
     def template(self):
-        return (HERE / "peers" / f"{self.name}.conf").read_text(encoding="utf-8")
+        """Returns the text of peers/KIND-MAJOR.MINOR.conf, KIND-MAJOR.conf or KIND.conf: the first that exists."""
+        numbers = (self.version or "").split(".")
+        names = [f"{self.kind}-{'.'.join(numbers[:count])}.conf" for count in (2, 1)] + [f"{self.kind}.conf"]
+        path = next(path for path in (HERE / "peers" / name for name in names) if path.exists())
+        return path.read_text(encoding="utf-8")
 
 
 NO_RECYCLING = "has no limit of queries on a connection of its own"
 
 
 def all_peers():
-    """In the order in which they are listed. The first is ours."""
+    """Returns one peer of each kind, in the order of the tables. The first is ours."""
     return [
         Peer(OURS, "nailupd", None, ["-c", "{conf}"], "nailup.yaml", ["--version"], {}),
         Peer("unbound", "unbound", "unbound", ["-d", "-c", "{conf}"], "unbound.conf", ["-V"],
@@ -62,7 +98,7 @@ def all_peers():
         Peer("dnsdist", "dnsdist", "dnsdist", ["-C", "{conf}", "--supervised", "--disable-syslog"],
              "dnsdist.conf", ["--version"], {"recycle": NO_RECYCLING}),
         Peer("bind9", "named", "bind9", ["-g", "-n", "1", "-c", "{conf}"], "named.conf", ["-v"],
-             {"tls": "9.18 forwards in plain text only", "recycle": NO_RECYCLING}),
+             {"tls": "forwards in plain text only before 9.20", "recycle": NO_RECYCLING}, {"tls": "9.20"}),
         Peer("dnsmasq", "dnsmasq", "dnsmasq-base", ["-k", "--log-facility=-", "-C", "{conf}"],
              "dnsmasq.conf", ["-v"],
              {"tcp": "asks over TCP only for clients that came over TCP",
@@ -73,7 +109,7 @@ def all_peers():
 def found_systems(known, wanted, build, command):
     """([(System, Peer)], {program: version}, sentences about those that are missing). A System has label, slug, peer and
     is_ours; wanted: slugs with commas between, or None for all."""
-    peers, slugs = {peer.name: peer for peer in all_peers()}, [one.slug for one in known]
+    peers, slugs = {peer.kind: peer for peer in all_peers()}, [one.slug for one in known]
     wanted = wanted.split(",") if wanted else slugs
     for slug in wanted:
         if slug not in slugs:

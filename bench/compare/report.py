@@ -25,8 +25,7 @@ def shown(value, decimals=2):
 
 
 def label(results, server):
-    version = results.version(server)
-    return f"{server} {version}" if version else server
+    return programs.label(server, results.version(server))
 
 
 def table_row(results, cell, server, transport):
@@ -151,7 +150,7 @@ def trust(known, rows):
 
 
 def head(known, args, rows):
-    versions = ", ".join(f"{name} {version}" for name, version in known["versions"].items())
+    versions = ", ".join(programs.label(name, version) for name, version in known["versions"].items())
     warnings = ["**Made with --quick: a smoke test, not a measurement.**", ""] if args.quick else []
     if known["build_type"] not in OPTIMISED:
         warnings += [f"**nailupd is a build of type {known['build_type']}: its figures say nothing.**", ""]

@@ -129,9 +129,10 @@ def without_profile(program, directory):
     AppArmor is on, a copy elsewhere runs, so that it may read a configuration of ours."""
     if not apparmor_is_on():
         return program
-    copy = pathlib.Path(directory) / "programs" / pathlib.Path(program).name
+    path = pathlib.Path(program).absolute()
+    copy = pathlib.Path(directory, "programs", *path.parts[1:])  # two versions of a program share their name
     if not copy.exists():
-        copy.parent.mkdir(exist_ok=True)
+        copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(program, copy)
     return str(copy)
 

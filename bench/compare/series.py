@@ -92,13 +92,11 @@ def drive(clients, seconds, rate, patience_s=PATIENCE_SECONDS):
 
 def start_servers(theatre, one, found):
     """Fresh servers: what they know of the upstream's past is part of the answer."""
-    by_name = {peer.name: peer for peer in found}
     servers = []
-    for name, transport in cells.SERIES_SERVERS:
-        if name in by_name:
-            recycles = "tcp-close-after" in one.settings and name == programs.OURS
-            server = theatre.start(by_name[name], "recycle" if recycles else "miss", transport,
-                                   theatre.is_far(one))
+    for kind, transport in cells.SERIES_SERVERS:
+        recycles = "tcp-close-after" in one.settings and kind == programs.OURS
+        for peer in (peer for peer in found if peer.kind == kind):
+            server = theatre.start(peer, "recycle" if recycles else "miss", transport, theatre.is_far(one))
             servers += [server] if server else []
     return servers
 

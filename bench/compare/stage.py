@@ -152,7 +152,7 @@ class Stage:
         """Why that server cannot be, or None; empty where that is plain or told already."""
         if role == "recycle" and (transport == "udp" or transport in peer.cannot):
             return ""
-        if peer.name == "pdns-recursor" and transport == "tls" and not self.in_namespace:
+        if peer.kind == "pdns-recursor" and transport == "tls" and not self.in_namespace:
             return "forwards over TLS to port 853 only, which needs a network namespace"
         if transport in peer.cannot:
             return peer.cannot[transport]
@@ -177,7 +177,7 @@ class Stage:
 
     def write_conf(self, peer, role, transport, is_far, port):
         """(configuration, directory) of a server of its own."""
-        directory = pathlib.Path(self.directory) / f"{peer.name}-{role}-{transport}-{port}"
+        directory = pathlib.Path(self.directory) / f"{peer.slug}-{role}-{transport}-{port}"
         directory.mkdir()
         conf = directory / peer.conf_name
         conf.write_text(programs.rendered(peer.template(), {role, transport}, {

@@ -210,7 +210,7 @@ def test_a_peer_that_does_not_start_is_left_out_with_a_reason(tmp_path):
     (programs / "src").mkdir(parents=True)
     (programs / "src/nailupd").write_text("#!/bin/sh\necho I will not >&2\nexit 1\n")
     (programs / "src/nailupd").chmod(0o755)
-    (programs / "bench").symlink_to(pathlib.Path(BUILD) / "bench")
+    (programs / "bench").symlink_to(pathlib.Path(BUILD).resolve() / "bench")
     done = subprocess.run([sys.executable, RUN, "--build", programs, "--out", tmp_path / "out",
                            "--quick", "--peers", "nailupd", "--cells", "hit"],
                           capture_output=True, text=True, timeout=120, check=False)
@@ -218,8 +218,25 @@ def test_a_peer_that_does_not_start_is_left_out_with_a_reason(tmp_path):
     assert [row["server"] for row in rows_of(tmp_path / "out/results.csv")] == ["udp-floor"] * 2
 
 
+def test_a_second_version_of_a_peer_has_rows_of_its_own(tmp_path):
+    other = tmp_path / "other"
+    other.write_text(f'#!/bin/sh\n[ "$1" != --version ] || {{ echo nailupd 99.7.0; exit; }}\n'
+                     f'exec {pathlib.Path(BUILD).resolve()}/src/nailupd "$@"\n')
+    other.chmod(0o755)
+    done = compare(tmp_path / "out", "--quick", "--peers", "nailupd", "--also", f"nailupd={other}", "--cells",
+                   "hit,series-streams")
+    assert done.returncode == 0, done.stderr
+    servers = [row["server"] for row in rows_of(tmp_path / "out/results.csv") if row["mode"] == "max"]
+    assert sorted(servers) == ["nailupd", "nailupd 99.7.0", "udp-floor"]
+    assert {row["server"] for row in rows_of(tmp_path / "out/series.csv")} == {
+        "nailupd TCP", "nailupd DoT", "nailupd 99.7.0 TCP", "nailupd 99.7.0 DoT"}
+    text = (tmp_path / "out/results.md").read_text(encoding="utf-8")
+    assert "| nailupd 99.7.0 |" in text and "99.7.0 99.7.0" not in text
+
+
 def test_what_is_not_known_is_refused(tmp_path):
-    for options in (["--cells", "nonsense"], ["--peers", "nonsense"]):
+    for options in (["--cells", "nonsense"], ["--peers", "nonsense"], ["--also", "nonsense=/bin/true"],
+                    ["--also", "unbound=nonsense"]):
         done = compare(tmp_path, *options)
         assert done.returncode == 1 and "nonsense" in done.stderr
 
@@ -296,11 +313,32 @@ def test_every_configuration_can_be_filled_in_for_every_transport(compare_module
     programs, _, _ = compare_modules
     values = {name: "1" for name in ("port", "ip", "upstream", "upstream_tls", "ca", "auth_name",
                                      "directory")}
-    for peer in programs.all_peers():
+    templates = list((ROOT / "bench/compare/peers").glob("*.conf"))
+    assert len(templates) > len(programs.all_peers())
+    for template in templates:
         for transport in programs.TRANSPORTS:
             for role in ("hit", "miss", "recycle"):
-                text = programs.rendered(peer.template(), {role, transport}, values)
+                text = programs.rendered(template.read_text(encoding="utf-8"), {role, transport}, values)
                 assert "SPDX" in text and "\n@" not in text and "$" not in text
+
+
+def program_of_version(folder, name, version):
+    path = folder / f"{name}-{version}"
+    path.write_text(f"#!/bin/sh\necho {name} {version}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_version_decides_which_template_a_peer_gets_and_what_it_cannot_do(compare_modules, tmp_path):
+    programs, _, _ = compare_modules
+    bind9 = next(peer for peer in programs.all_peers() if peer.kind == "bind9")
+    versions = ("9.18.49", "9.20.1", "9.100.3")
+    old, new, newest = (bind9.another(program_of_version(tmp_path, "named", version)) for version in versions)
+    assert "tls" in old.cannot and "tls" not in new.cannot and "tls" not in newest.cannot
+    assert "tls" in bind9.cannot
+    assert old.template() == newest.template() == bind9.template() != new.template()
+    kresd = next(peer for peer in programs.all_peers() if peer.kind == "knot-resolver")
+    assert kresd.another(program_of_version(tmp_path, "kresd", "6.4.2")).template() != kresd.template()
 
 
 def test_an_axis_holds_its_values_between_its_ends(compare_modules):
