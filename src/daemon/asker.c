@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Lists of calls. Invariant: each call in one of them is done exactly once, when it leaves. */
+/* Lists of calls. Invariant: each call in a list is done exactly once, when it leaves. */
 
 #include "daemon/asker.h"
 

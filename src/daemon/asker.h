@@ -3,7 +3,7 @@
 #ifndef NAILUP_DAEMON_ASKER_H
 #define NAILUP_DAEMON_ASKER_H
 
-/* Commands that wait for a change to be in effect, or to have failed. The main thread's. */
+/* Commands that wait until a change is in effect or has failed. Main thread only. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,40 +14,40 @@
 struct call;
 struct reload_report;
 
-enum { ASKERS_MAX = 64 }; /* in all; clients that have left are among them */
+enum { ASKERS_MAX = 64 }; /* in all lists, with those whose client has left */
 
 struct askers {
     struct list list;
-    size_t *count; /* of all that share it */
+    size_t *count; /* of all lists that share the bound */
 };
 
 struct asker {
     struct list node;
     size_t *count;
     struct call *call;
-    bool for_file; /* else for the forward */
-    bool changed;  /* the forward was another before */
+    bool for_file; /* else it waits for the forward */
+    bool changed;  /* the forward differs from the one before */
     struct forward forward;
 };
 
 void askers_init(struct askers *askers, size_t *count);
 
-/* NULL, and the call is refused and done: there are too many. */
+/* NULL: there are too many; the call has been refused and is done. */
 struct asker *askers_add(struct askers *askers, struct call *call);
 
-/* All of from wait with those of to. */
+/* Moves all askers of from to the end of to. */
 void askers_move(struct askers *to, struct askers *from);
 
-/* Refused and done. */
+/* Refuses all and finishes their calls. */
 void askers_refuse(struct askers *askers, const char *why);
 void askers_refuse_report(struct askers *askers, const struct reload_report *report);
-/* Only those who wait for this forward. */
+/* Refuses only the askers of this forward. */
 void askers_refuse_forward(struct askers *askers, const struct forward *forward, const char *why);
 
-/* What they wait for is in effect; the report is of the file, for those who wait for that. */
+/* Answers all: their change is in effect. The report is of the file, for the askers of a file. */
 void askers_answer(struct askers *askers, const struct reload_report *report);
 
-/* The same for one, who is gone afterwards. */
+/* The same for one asker, which is freed. */
 void asker_refuse(struct asker *asker, const char *why);
 void asker_answer_forward(struct asker *asker);
 

@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Two files in memory, counted. What they mean is left to tls_context.
+ * Two files in memory with a reference count. tls_context knows what they mean.
  *
- * Invariant: a certificate that somebody holds has made a context once.
+ * Invariant: every certificate with a reference has made a context once.
  */
 
 #include "daemon/certificate.h"
@@ -23,8 +23,8 @@ struct certificate {
     int64_t ends_at_s;
 };
 
-static enum err read_files(struct certificate *certificate, const struct server_options *options,
-                           char why[TLS_WHY_MAX])
+static enum err certificate_read_files(struct certificate *certificate,
+                                       const struct server_options *options, char why[TLS_WHY_MAX])
 {
     enum err err =
         tls_read_file(options->tls_certificate, &certificate->chain, &certificate->chain_len, why);
@@ -34,8 +34,9 @@ static enum err read_files(struct certificate *certificate, const struct server_
     return tls_read_file(options->tls_key, &certificate->key, &certificate->key_len, why);
 }
 
-static enum err certificate_try_out(struct certificate *certificate,
-                                    const struct server_options *options, char why[TLS_WHY_MAX])
+static enum err certificate_make_context_once(struct certificate *certificate,
+                                              const struct server_options *options,
+                                              char why[TLS_WHY_MAX])
 {
     struct tls_context *context;
     enum err err = certificate_context(&context, certificate, options, NULL, why);
@@ -56,9 +57,9 @@ enum err certificate_load(struct certificate **out, const struct server_options 
     if (!certificate)
         return ERR_NO_MEMORY;
     atomic_init(&certificate->refs, 1);
-    enum err err = read_files(certificate, options, why);
+    enum err err = certificate_read_files(certificate, options, why);
     if (!err)
-        err = certificate_try_out(certificate, options, why);
+        err = certificate_make_context_once(certificate, options, why);
     if (err) {
         certificate_unref(certificate);
         return err;
@@ -84,8 +85,8 @@ void certificate_unref(struct certificate *certificate)
     free(certificate);
 }
 
-void certificate_warn_over(const struct certificate *certificate,
-                           const struct server_options *options, int64_t now_s)
+void certificate_warn_expired(const struct certificate *certificate,
+                              const struct server_options *options, int64_t now_s)
 {
     char text[sizeof("-9223372036854775808-12-31 23:59:59")];
     time_t ends_at = certificate->ends_at_s;
@@ -95,8 +96,8 @@ void certificate_warn_over(const struct certificate *certificate,
         strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &utc) == 0)
         return;
     LOG(LOG_WARNING, "daemon",
-        "the certificate that TLS clients are shown was valid until %s UTC: clients that check it "
-        "turn away; put a new one into %s and send SIGHUP",
+        "the certificate for TLS clients was valid until %s UTC: clients that check it  "
+        "refuse to connect; put a new one into %s and send SIGHUP",
         text, options->tls_certificate);
 }
 

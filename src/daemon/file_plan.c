@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The shares of clients, upstreams and the rest (file_plan.h). */
+/* The shares of clients, upstreams and the daemon itself (file_plan.h). */
 
 #include "daemon/file_plan.h"
 
 #include "base/check.h"
 
-static uint64_t left_of(uint64_t limit, uint64_t used)
+static uint64_t file_plan_subtract(uint64_t limit, uint64_t used)
 {
     limit = MIN(limit, (uint64_t)FILE_PLAN_MAX);
     return limit > used ? limit - used : 0;
 }
 
-/* Spares, drains and UDP queries take the other half of the upstreams' files. */
-static uint32_t nailed_of(const struct file_facts *facts, uint64_t upstream)
+/* Replacements, draining connections and UDP queries use the other half of the upstreams' files. */
+static uint32_t file_plan_nailed(const struct file_facts *facts, uint64_t upstream)
 {
     uint64_t nailed = MAX(upstream / 2, (uint64_t)facts->workers);
     return (uint32_t)MIN(nailed, (uint64_t)facts->max_nailed);
@@ -24,20 +24,20 @@ struct file_plan file_plan_make(const struct file_facts *facts)
 {
     uint64_t fixed =
         facts->open + FILE_PLAN_MAIN + FILE_PLAN_SPARE + facts->workers * FILE_PLAN_WORKER;
-    uint64_t left = left_of(facts->limit, fixed);
+    uint64_t left = file_plan_subtract(facts->limit, fixed);
     uint64_t clients = MAX(left / 2, 1);
-    uint64_t upstream = left_of(left, clients);
+    uint64_t upstream = file_plan_subtract(left, clients);
 
     return (struct file_plan){
         .clients = (uint32_t)clients,
-        .nailed = nailed_of(facts, upstream),
+        .nailed = file_plan_nailed(facts, upstream),
         .upstream_each = (uint32_t)MAX(upstream / facts->workers, 1),
     };
 }
 
 size_t file_plan_workers(uint64_t limit, size_t wanted, size_t sockets_each)
 {
-    uint64_t left = left_of(limit, FILE_PLAN_MAIN + FILE_PLAN_SPARE);
+    uint64_t left = file_plan_subtract(limit, FILE_PLAN_MAIN + FILE_PLAN_SPARE);
     uint64_t each = FILE_PLAN_WORKER + sockets_each + FILE_PLAN_UPSTREAM;
     return (size_t)MAX(MIN(left / each, (uint64_t)wanted), 1);
 }

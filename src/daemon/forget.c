@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* A walk that takes a part a turn, so that signals and scrapers are heard between. */
+/* A walk of one part per turn, so that main handles signals and scrapers in between. */
 
 #include "daemon/forget.h"
 
@@ -11,9 +11,9 @@
 #include "cache/pattern.h"
 #include "local/local_forget.h"
 
-enum { STEP_BUCKETS = 256 }; /* looked at in one turn: some thousand answers */
+enum { STEP_BUCKETS = 256 }; /* visited in one turn: some thousand answers */
 
-static bool is_listed(const struct forget *forget, const struct answer *answer)
+static bool forget_lists_zone(const struct forget *forget, const struct answer *answer)
 {
     for (size_t i = 0; i < forget->zone_count; i++) {
         struct pattern pattern = {.name = {forget->zones[i].wire, forget->zones[i].len},
@@ -24,16 +24,16 @@ static bool is_listed(const struct forget *forget, const struct answer *answer)
     return false;
 }
 
-static bool is_here(const struct forget *forget, const struct cache_item *item)
+static bool forget_lists_local(const struct forget *forget, const struct cache_item *item)
 {
-    return forget->here && local_forget((void *)forget->here, item) == CACHE_DROP;
+    return forget->local && local_forget((void *)forget->local, item) == CACHE_DROP;
 }
 
 static enum cache_verdict forget_on_item(void *context, const struct cache_item *item)
 {
     struct forget *forget = context;
 
-    if (!is_here(forget, item) && !is_listed(forget, &item->answer))
+    if (!forget_lists_local(forget, item) && !forget_lists_zone(forget, &item->answer))
         return CACHE_KEEP;
     forget->count++;
     return CACHE_DROP;
@@ -47,7 +47,7 @@ static void on_step(struct mail *mail)
         loop_post(forget->loop, &forget->step);
         return;
     }
-    forget->running = false;
+    forget->is_running = false;
     forget->on_done(forget->context);
 }
 
@@ -60,19 +60,19 @@ void forget_init(struct forget *forget, struct loop *loop, struct cache *cache,
 
 void forget_clear(struct forget *forget)
 {
-    MUST(!forget->running);
+    MUST(!forget->is_running);
     forget->place = 0;
-    forget->here = NULL;
+    forget->local = NULL;
     forget->zone_count = 0;
     forget->count = 0;
 }
 
-void forget_local(struct forget *forget, const struct local_names *here)
+void forget_local(struct forget *forget, const struct local_names *local)
 {
-    forget->here = here;
+    forget->local = local;
 }
 
-static bool has(const struct forget *forget, struct name zone)
+static bool forget_has_zone(const struct forget *forget, struct name zone)
 {
     for (size_t i = 0; i < forget->zone_count; i++)
         if (name_equal((struct name){forget->zones[i].wire, forget->zones[i].len}, zone))
@@ -82,9 +82,9 @@ static bool has(const struct forget *forget, struct name zone)
 
 void forget_zone(struct forget *forget, struct name zone)
 {
-    if (has(forget, zone))
+    if (forget_has_zone(forget, zone))
         return;
-    if (forget->zone_count == FORWARDS_MAX) { /* the root has them all */
+    if (forget->zone_count == FORWARDS_MAX) { /* the root covers everything */
         forget->zone_count = 0;
         zone = name_root();
     }
@@ -95,10 +95,10 @@ void forget_zone(struct forget *forget, struct name zone)
 
 void forget_begin(struct forget *forget)
 {
-    if (!forget->here && forget->zone_count == 0) {
+    if (!forget->local && forget->zone_count == 0) {
         forget->on_done(forget->context);
         return;
     }
-    forget->running = true;
+    forget->is_running = true;
     loop_post(forget->loop, &forget->step);
 }

@@ -4,9 +4,9 @@
 #define NAILUP_DAEMON_FORGET_H
 
 /*
- * What the cache may not say any more once all workers have switched: of names that are answered
- * here now (resolver_reload() says why), and of zones that a command gave other servers. Walks over
- * the cache a part a turn, on the main loop.
+ * Drops the cached answers that a change has made wrong, once all workers have switched: answers
+ * for names that are local data now (resolver_reload() says why), and for zones that a command gave
+ * other servers. Walks over the cache part by part, one part per turn of the main loop.
  */
 
 #include <stdbool.h>
@@ -23,15 +23,15 @@ struct forget {
     struct loop *loop;
     struct cache *cache;
     struct mail step;
-    bool running;
-    uint64_t place;                 /* of the walk */
-    const struct local_names *here; /* NULL: none */
+    bool is_running;
+    uint64_t place;                  /* of the walk */
+    const struct local_names *local; /* NULL: none */
     struct forget_zone {
         uint8_t wire[NAME_WIRE_MAX];
         uint8_t len;
     } zones[FORWARDS_MAX];
     size_t zone_count;
-    uint64_t count; /* answers taken away */
+    uint64_t count; /* answers dropped */
     void (*on_done)(void *context);
     void *context;
 };
@@ -39,16 +39,17 @@ struct forget {
 void forget_init(struct forget *forget, struct loop *loop, struct cache *cache,
                  void (*on_done)(void *context), void *context);
 
-/* Begins a list. */
+/* Begins an empty list. */
 void forget_clear(struct forget *forget);
 
-/* All names that are answered here; borrowed until on_done. */
-void forget_local(struct forget *forget, const struct local_names *here);
+/* Lists all local data; borrowed until on_done. */
+void forget_local(struct forget *forget, const struct local_names *local);
 
-/* A zone with all below it. One that there is no room for any more takes all with it. */
+/* Lists a zone with everything below it. When the list is full, the whole cache is dropped. */
 void forget_zone(struct forget *forget, struct name zone);
 
-/* on_done comes later, on the loop; at once, within the call, when nothing is on the list. */
+/* Drops what the list names. on_done comes later, on the loop; or at once, within the call, when
+ * the list is empty. */
 void forget_begin(struct forget *forget);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* When it takes effect is reload.c's. */
+/* Reads, stores and shows forwards. reload.c decides when they take effect. */
 
 #include "daemon/forward_command.h"
 
@@ -24,7 +24,8 @@ enum err forward_command_read(const struct call *call, const struct config *conf
     if (count > 0)
         return forward_check(config, out, why);
     snprintf(why, FORWARD_WHY_MAX,
-             "name the servers of %.64s, or off to have it asked as the file says", call->argv[0]);
+             "name the servers of %.64s, or off to use the servers of the file again",
+             call->argv[0]);
     return ERR_INVALID;
 }
 
@@ -46,7 +47,7 @@ enum err forward_command_set(struct forwards *forwards, const struct forward *fo
     }
     enum err err = forwards_put(forwards, forward);
     if (err == ERR_LIMIT)
-        snprintf(why, FORWARD_WHY_MAX, "%d zones are set already; take one of them back",
+        snprintf(why, FORWARD_WHY_MAX, "%d zones are set already; remove one of them first",
                  FORWARDS_MAX);
     else if (err)
         snprintf(why, FORWARD_WHY_MAX, "out of memory; try again");

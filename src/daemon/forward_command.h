@@ -3,7 +3,8 @@
 #ifndef NAILUP_DAEMON_FORWARD_COMMAND_H
 #define NAILUP_DAEMON_FORWARD_COMMAND_H
 
-/* The words of `nailupctl forward`: what they want, and what is shown without any. */
+/* The arguments of `nailupctl forward`: what they ask for, and what the command shows without any.
+ */
 
 #include <stdbool.h>
 
@@ -13,19 +14,19 @@
 struct call;
 struct config;
 
-/* Reads and checks the words, of which there is one at least; without upstreams the zone is to be
- * taken back. ERR_INVALID: why is a sentence. */
+/* Reads and checks the arguments; there must be one at least. A forward without upstreams removes
+ * the zone. ERR_INVALID: why is a sentence. */
 MUST_USE enum err forward_command_read(const struct call *call, const struct config *config,
                                        struct forward *out, char why[FORWARD_WHY_MAX]);
 
-/* Whether the zone is asked of others than the forward says. */
+/* Whether the forward differs from the zone's servers now. */
 bool forward_command_is_change(const struct forwards *forwards, const struct forward *forward);
 
-/* Sets it or takes it back. On error nothing has changed and why is a sentence. */
+/* Sets or removes the forward. On error nothing has changed and why is a sentence. */
 MUST_USE enum err forward_command_set(struct forwards *forwards, const struct forward *forward,
                                       char why[FORWARD_WHY_MAX]);
 
-/* Fills the call's reply; call_done() is left. */
+/* Fills the call's reply; the caller calls call_done(). */
 void forward_command_show(struct call *call, const struct config *config,
                           struct forwards *forwards);
 

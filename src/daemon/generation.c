@@ -2,10 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Counted references. Which generation is in effect is reload.c's.
+ * Reference counts. reload.c decides which generation is in effect.
  *
- * Invariant: the count may fall to zero on any thread, but main alone frees: the last one to let go
- * sends the generation there by mail.
+ * Invariant: the count may fall to zero on any thread, but only main frees. The thread that drops
+ * the last reference mails the generation to main.
  */
 
 #include "daemon/generation.h"
@@ -23,9 +23,11 @@
 #include "loop/loop.h"
 #include "serve/server_quota.h"
 
-enum { ROUTES_BYTES_MAX = 64 * 1024 * 1024 }; /* of laid over zones; more than there can be */
+enum {
+    ROUTES_BYTES_MAX = 64 * 1024 * 1024
+}; /* for the zones of forwards; more than they can need */
 
-/* A configuration, what goes with it, and how many generations have it. */
+/* A configuration and everything derived from it alone, with the number of its generations. */
 struct shared {
     struct config *config;
     struct server_quota *quota;
@@ -36,13 +38,13 @@ struct shared {
 struct generation {
     struct list node;
     struct generations *all;
-    struct mail unused; /* once, when refs is zero */
+    struct mail unused; /* posted once, when refs is zero */
     atomic_size_t refs;
     struct shared *shared;
     struct certificate *certificate;
-    struct arena arena; /* of the route */
+    struct arena arena; /* for the route */
     struct route_options route;
-    struct local_names *local; /* NULL: the configuration's */
+    struct local_names *local; /* NULL: that of the configuration */
 };
 
 void generations_init(struct generations *all, struct loop *loop, void (*on_freed)(void *context),
@@ -87,7 +89,7 @@ static void generation_free(struct generation *generation)
     free(generation);
 }
 
-static void on_unused(struct mail *mail)
+static void generation_on_unused(struct mail *mail)
 {
     struct generation *generation = CONTAINER_OF(mail, struct generation, unused);
     struct generations *all = generation->all;
@@ -121,7 +123,7 @@ static struct generation *generation_make(struct generations *all, struct shared
         return NULL;
     }
     generation->all = all;
-    generation->unused.run = on_unused;
+    generation->unused.run = generation_on_unused;
     atomic_init(&generation->refs, 1);
     generation->shared = shared;
     shared->generations++;

@@ -3,17 +3,18 @@
 #ifndef NAILUP_DAEMON_IDENTITY_H
 #define NAILUP_DAEMON_IDENTITY_H
 
-/* Who the daemon becomes, and whether that one can do what is left to do. */
+/* Turns the daemon into server.user and checks that this user can read what the daemon reads later.
+ */
 
 struct config;
 struct listen_sockets;
 
 /*
- * Becomes server.user, where the file names one, while no other thread is there; else root is
- * warned. The sockets become the user's as well, so that a reload can add addresses beside them.
- * Of a file that a reload will not be able to read a warning is logged; one that workers read and
- * cannot is a refusal, as is a user who cannot be become: then the line is written and its exit
- * code returned. config_file is the configuration's name.
+ * Becomes server.user, if the file names one, while there is no other thread; else warns when it
+ * runs as root. Gives the sockets to the user too, so that a reload can add addresses beside them.
+ * Logs a warning for each file that a reload will not be able to read. Refuses, with a line and the
+ * exit code, if the process cannot become the user or a worker could not read a file of its TLS
+ * settings. config_file is the name of the configuration.
  */
 int identity_take(const struct config *config, const char *config_file,
                   const struct listen_sockets *sockets);

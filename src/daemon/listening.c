@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* A list of addresses beside the sockets, made before anything that cannot be taken back. */
+/* A list of the addresses of the sockets, made before any step that cannot be undone. */
 
 #include "daemon/listening.h"
 
@@ -12,7 +12,7 @@
 
 struct listening {
     size_t plain, tls;
-    struct addr list[]; /* those of TLS at the end */
+    struct addr list[]; /* TLS addresses come last */
 };
 
 static struct listening *listening_new(const struct listen_sockets *sockets,
@@ -43,21 +43,13 @@ struct listening *listening_prepare(struct listen_sockets *sockets,
 
     snprintf(why, REFUSAL_TEXT_MAX, "out of memory");
     if (err && err != ERR_NO_MEMORY)
-        refusal_listen_text(server_address_at(options, which), err, why);
+        refusal_listen(server_address_at(options, which), err, why);
     if (err)
         return NULL;
     struct listening *listening = listening_new(sockets, options);
     if (!listening)
         listen_sockets_cancel(sockets);
     return listening;
-}
-
-void listening_cancel(struct listening **listening, struct listen_sockets *sockets)
-{
-    if (!*listening)
-        return;
-    listen_sockets_cancel(sockets);
-    listening_free(listening);
 }
 
 void listening_show(const struct listening *listening, struct control_view *view)

@@ -3,7 +3,8 @@
 #ifndef NAILUP_DAEMON_LISTENING_H
 #define NAILUP_DAEMON_LISTENING_H
 
-/* The addresses that are served, as they are shown: those that this machine lacks are left out. */
+/* The addresses that nailup serves, as `nailupctl status` shows them. Configured addresses that
+ * this machine lacks are left out. */
 
 #include "control/view.h"
 #include "daemon/refusal.h"
@@ -12,16 +13,13 @@
 
 struct listening;
 
-/* Opens what the options have and is not served yet (listen_sockets_prepare()). NULL: nothing has
- * changed, and why is a sentence. To be shown, or cancelled. */
+/* Opens the addresses of the options that are not served yet (listen_sockets_prepare()). NULL:
+ * nothing has changed, and why is a sentence. */
 struct listening *listening_prepare(struct listen_sockets *sockets,
                                     const struct server_options *options,
                                     char why[REFUSAL_TEXT_MAX]);
 
-/* Frees it as well. *listening becomes NULL; NULL is fine. Before the workers have taken them. */
-void listening_cancel(struct listening **listening, struct listen_sockets *sockets);
-
-/* The view shows these from now on. */
+/* Makes the view show these addresses. */
 void listening_show(const struct listening *listening, struct control_view *view);
 
 /* *listening becomes NULL; NULL is fine. */

@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * One thread, one file, one mail. What is done with the result is reload.c's.
+ * One thread, one file, one mail. reload.c uses the result.
  *
- * Invariant: result belongs to the thread until its mail has come, or it is joined.
+ * Invariant: the result belongs to the thread until its mail has come or the thread is joined.
  */
 
 #include "daemon/loading.h"
@@ -22,7 +22,7 @@
 #include "daemon/certificate.h"
 #include "loop/loop.h"
 
-enum { END_S = 10 }; /* the end waits so long for a thread that still reads */
+enum { END_S = 10 }; /* how long a stop waits for a thread that still reads */
 
 struct loading {
     pthread_t thread;
@@ -38,23 +38,23 @@ struct loading {
 
 /* ---- the thread ---- */
 
-static void add_error(struct loading *loading, const char *sentence)
+static void loading_add_error(struct loading *loading, const char *sentence)
 {
     char line[1024 + TLS_WHY_MAX];
     int len = snprintf(line, sizeof(line), "%.900s:1:1: error: %s\n", loading->file, sentence);
 
-    /* What does not fit is left out, as by config_load(). */
+    /* Like config_load(), leaves out an error that does not fit. */
     if (buf_append(&loading->result.errors, line, MIN((size_t)len, sizeof(line) - 1)))
         return;
 }
 
-static void drop_config(struct loaded *result)
+static void loading_drop_config(struct loaded *result)
 {
     config_free(result->config);
     result->config = NULL;
 }
 
-static void load_certificate(struct loading *loading)
+static void loading_load_certificate(struct loading *loading)
 {
     struct loaded *result = &loading->result;
     const struct server_options *options = &result->config->server;
@@ -63,8 +63,8 @@ static void load_certificate(struct loading *loading)
     if (options->listen_tls_count == 0 || !certificate_load(&result->certificate, options, why))
         return;
     snprintf(sentence, sizeof(sentence), "server.tls-certificate: %s", why);
-    add_error(loading, sentence);
-    drop_config(result);
+    loading_add_error(loading, sentence);
+    loading_drop_config(result);
 }
 
 static void loading_compare(struct loading *loading)
@@ -74,8 +74,8 @@ static void loading_compare(struct loading *loading)
     result->changes = changes_find(loading->running, result->config);
     if (result->changes && !changes_hold_back(loading->running, result->config))
         return;
-    add_error(loading, "file: out of memory");
-    drop_config(result);
+    loading_add_error(loading, "file: out of memory");
+    loading_drop_config(result);
 }
 
 static void *loading_run(void *argument)
@@ -84,7 +84,7 @@ static void *loading_run(void *argument)
     struct loaded *result = &loading->result;
 
     if (config_load(loading->file, &result->config, &result->errors) == ERR_OK)
-        load_certificate(loading);
+        loading_load_certificate(loading);
     if (result->config)
         loading_compare(loading);
     loop_post(loading->loop, &loading->mail);
@@ -93,7 +93,7 @@ static void *loading_run(void *argument)
 
 /* ---- main's thread ---- */
 
-static void on_mail(struct mail *mail)
+static void loading_on_mail(struct mail *mail)
 {
     struct loading *loading = CONTAINER_OF(mail, struct loading, mail);
     loading->on_done(loading->context);
@@ -107,7 +107,7 @@ enum err loading_begin(struct loading **out, struct loop *loop, const char *file
     if (!loading)
         return ERR_NO_MEMORY;
     loading->loop = loop;
-    loading->mail.run = on_mail;
+    loading->mail.run = loading_on_mail;
     loading->file = file;
     loading->running = running;
     loading->on_done = on_done;

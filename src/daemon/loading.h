@@ -4,8 +4,8 @@
 #define NAILUP_DAEMON_LOADING_H
 
 /*
- * The configuration read anew by a thread of its own: lists of a million names take seconds, in
- * which main goes on to hear signals and scrapers.
+ * Reads the configuration again on its own thread: block lists of a million names take seconds, and
+ * meanwhile main handles signals and scrapers.
  */
 
 #include <stdbool.h>
@@ -19,17 +19,17 @@ struct config;
 struct loading;
 struct loop;
 
-/* What came of it. With a configuration there are no errors. What is taken from here (the field set
- * to NULL) is the taker's. */
+/* The result. With a configuration there are no errors. A caller that takes a field sets it to
+ * NULL. */
 struct loaded {
     struct config *config;           /* NULL: see errors */
-    struct changes *changes;         /* against what ran */
+    struct changes *changes;         /* against the running configuration */
     struct certificate *certificate; /* NULL: TLS is not served */
-    struct buf errors;               /* lines as config_load() writes them */
+    struct buf errors;               /* lines, in the format of config_load() */
 };
 
-/* Begins to read the file. running must live until loading_free(). on_done comes once on the loop;
- * the main thread's. ERR_NO_MEMORY: no thread either. */
+/* Begins to read the file. running must live until loading_free(). on_done comes once, on the loop.
+ * Main thread only. ERR_NO_MEMORY: out of memory, or no thread. */
 MUST_USE enum err loading_begin(struct loading **out, struct loop *loop, const char *file,
                                 const struct config *running, void (*on_done)(void *context),
                                 void *context);
@@ -37,12 +37,13 @@ MUST_USE enum err loading_begin(struct loading **out, struct loop *loop, const c
 /* After on_done. */
 struct loaded *loading_result(struct loading *loading);
 
-/* Before on_done, when the end cannot wait for that: waits for the thread, as there is no way to
- * end it, though not for ever: false when it hangs in the file system. Then it is left alone with
- * what it uses, the loop and running too. on_done still comes. NULL is fine. */
+/* Waits for the thread before on_done has come, because a thread cannot be ended; but not for ever.
+ * False: the thread hangs in the file system; then everything that it uses must stay, the loop and
+ * running included. on_done still comes. NULL is fine. */
 MUST_USE bool loading_join(struct loading *loading);
 
-/* After on_done: frees it with what was not taken. *loading becomes NULL; NULL is fine. */
+/* Comes after on_done. Frees it with every part of the result that was not taken. *loading becomes
+ * NULL; NULL is fine. */
 void loading_free(struct loading **loading);
 
 #endif

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * nailupd's command line: reads it, loads the configuration, and hands over. The exit codes and
- * their meaning are in exit_code.h and nailupd(8).
+ * Reads nailupd's command line, loads the configuration and starts the supervisor. exit_code.h and
+ * nailupd(8) explain the exit codes.
  */
 
 #include <getopt.h>
@@ -44,13 +44,13 @@ static const char usage[] =
     "usage: nailupd [-c FILE] [-t | --print-config]\n"
     "       nailupd --import-unbound FILE\n"
     "       nailupd -V | -h\n"
-    "  -c, --config FILE  the configuration; without it /etc/nailup/nailup.yaml\n"
-    "  -t, --test         check the configuration and say every error in it\n"
+    "  -c, --config FILE  the configuration (default /etc/nailup/nailup.yaml)\n"
+    "  -t, --test         check the configuration and print every error\n"
     "  --print-config     print the effective configuration as YAML\n"
     "  --import-unbound FILE\n"
     "                     print a configuration made from an unbound.conf\n"
     "  -V, --version      print the version\n"
-    "  -h, --help         print this\n"
+    "  -h, --help         print this help\n"
     "Runs in the foreground until SIGTERM. See nailupd(8) and nailup.yaml(5).\n";
 
 static struct command_line main_parse(int argc, char **argv)
@@ -93,14 +93,13 @@ static struct command_line main_parse(int argc, char **argv)
         }
     }
     if (optind < argc) {
-        fprintf(stderr, "nailupd: unexpected argument '%s'; a file is named with -c\n",
-                argv[optind]);
+        fprintf(stderr, "nailupd: unexpected argument '%s'; name the file with -c\n", argv[optind]);
         line.action = ACTION_USAGE;
     }
     return line;
 }
 
-/* NULL: every error has been written to stderr. */
+/* NULL: stderr has every error. */
 static struct config *main_load(const char *file)
 {
     struct config *config = NULL;
@@ -115,7 +114,8 @@ static struct config *main_load(const char *file)
     return config;
 }
 
-/* Of files that others write, to the terminal that asked for a check. */
+/* Prints warnings about included files, such as hosts files, to the terminal that asked for a
+ * check. */
 static void show_warnings(const struct config *config)
 {
     struct span text = buf_span(&config->warnings);
@@ -136,7 +136,7 @@ static int print_config(const struct config *config)
     }
     buf_deinit(&text);
     if (code)
-        fputs("nailupd: the configuration could not be written to stdout\n", stderr);
+        fputs("nailupd: cannot write the configuration to stdout\n", stderr);
     return code;
 }
 
@@ -156,7 +156,7 @@ static int print_import(const char *file)
     if (import_unbound(file, &text, &messages) == ERR_OK)
         code = main_write_all(stdout, &text) ? EXIT_STOPPED : EXIT_CANNOT_START;
     if (code == EXIT_CANNOT_START || !main_write_all(stderr, &messages))
-        fputs("nailupd: the configuration could not be written to stdout\n", stderr);
+        fputs("nailupd: cannot write the configuration to stdout\n", stderr);
     buf_deinit(&messages);
     buf_deinit(&text);
     return code;

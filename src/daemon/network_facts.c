@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * rtnetlink's messages read with our own bounds, and a set of facts kept by them. Sockets, and what
- * follows from news, are left to others.
+ * Reads rtnetlink messages with its own bounds and keeps the set of facts. Sockets and the reaction
+ * to news are elsewhere.
  *
- * Invariant: nothing is read beyond the datagram, whatever its lengths say.
+ * Invariant: nothing is read beyond the datagram, whatever its length fields say.
  */
 
 #include "daemon/network_facts.h"
@@ -61,7 +61,7 @@ static bool network_facts_drop(struct network_facts *facts, const struct network
     return false;
 }
 
-/* The kernel takes routes away with their link or address without a word. */
+/* The kernel removes routes together with their link or address, without a message. */
 static void drop_routes_of(struct network_facts *facts, uint32_t link)
 {
     for (size_t i = facts->count; i-- > 0;)
@@ -76,7 +76,7 @@ static void drop_routes_at(struct network_facts *facts, uint64_t place)
             drop_at(facts, i);
 }
 
-/* It is so, or no longer. */
+/* Adds the fact if it is so, drops it if not. Returns whether this changed the set. */
 static bool network_facts_set(struct network_facts *facts, const struct network_fact *fact,
                               bool is_so)
 {
@@ -96,7 +96,8 @@ static void network_facts_skip(struct span *span, size_t len)
     *span = span_of(span->data + len, span->len - len);
 }
 
-/* The kernel's own structs lead its messages; copied, as nothing says that they are aligned. */
+/* Messages begin with structs of the kernel. They are copied, because nothing guarantees their
+ * alignment. */
 static bool network_facts_take_head(struct span *span, void *head, size_t len)
 {
     if (span->len < len)
@@ -108,7 +109,7 @@ static bool network_facts_take_head(struct span *span, void *head, size_t len)
 
 static bool next_attribute(struct span *span, uint16_t *type, struct span *value)
 {
-    uint16_t head[2]; /* length, type: in the machine's own order */
+    uint16_t head[2]; /* length and type, in host byte order */
 
     if (span->len < ATTRIBUTE_HEAD)
         return false;
@@ -121,7 +122,7 @@ static bool next_attribute(struct span *span, uint16_t *type, struct span *value
     return true;
 }
 
-/* The value of the first attribute of that type; empty: there is none. */
+/* The value of the first attribute of this type; empty if there is none. */
 static struct span attribute(struct span span, uint16_t wanted)
 {
     struct span value;
@@ -150,7 +151,7 @@ static bool read_link(struct network_facts *facts, const struct nlmsghdr *head, 
     if (!network_facts_take_head(&body, &info, sizeof(info)))
         return false;
     struct network_fact fact = {.kind = FACT_LINK, .link = (uint32_t)info.ifi_index};
-    /* AF_BRIDGE tells of a bridge's ports: another thing than the link itself. */
+    /* AF_BRIDGE reports a bridge's ports, which is not the state of the link. */
     if (info.ifi_family != AF_UNSPEC)
         return false;
     bool is_up = head->nlmsg_type == RTM_NEWLINK && (info.ifi_flags & IFF_UP) &&
@@ -218,10 +219,11 @@ static bool read_route(struct network_facts *facts, const struct nlmsghdr *head,
     struct network_fact fact = route_fact(&info, body);
     if (head->nlmsg_type == RTM_DELROUTE) {
         (void)network_facts_drop(facts, &fact);
-        return true; /* also of one that was there before us */
+        return true; /* even if the route is older than this process */
     }
     bool changed = network_facts_add(facts, &fact);
-    if (changed && head->nlmsg_flags & NLM_F_REPLACE) { /* the old one is not told of */
+    if (changed &&
+        head->nlmsg_flags & NLM_F_REPLACE) { /* the kernel does not report the replaced route */
         drop_routes_at(facts, fact.place);
         (void)network_facts_add(facts, &fact);
     }

@@ -4,13 +4,14 @@
 #define NAILUP_DAEMON_NETWORK_FACTS_H
 
 /*
- * What the kernel says of links, addresses and default routes (rtnetlink), and whether that is
- * news. The kernel repeats itself: lifetimes of addresses and routes are refreshed every few
- * seconds, counters with them. News is only what was not known, or is no longer so. Pure.
+ * Keeps the facts that the kernel reports about links, addresses and default routes (rtnetlink),
+ * and finds out whether a report is news. The kernel repeats itself: it refreshes lifetimes of
+ * addresses and routes every few seconds, and counters with them. A report is news only if it adds
+ * a fact or ends one. Pure.
  *
- * Facts are: a link is up, but for those that are part of another (a bridge, a bond), which speaks
- * for them; an address is this machine's and may be used, but for link-local ones of IPv6, for
- * which their link speaks; a default route.
+ * The facts are: a link is up, unless it is part of another link (a bridge, a bond) that represents
+ * it; this machine may use an address, except for IPv6 link-local addresses, which their link
+ * represents; a default route exists.
  */
 
 #include <stdbool.h>
@@ -19,13 +20,13 @@
 
 #include "base/span.h"
 
-enum { NETWORK_FACTS_MAX = 4096 }; /* further ones are not watched */
+enum { NETWORK_FACTS_MAX = 4096 }; /* further facts are ignored */
 
 struct network_fact {
     uint8_t kind;
-    uint32_t link;  /* its index; of a route: where it leads out, 0: several ways */
-    uint64_t place; /* hash of what there can be one of: a route's table and metric */
-    uint64_t what;  /* hash of all */
+    uint32_t link;  /* its index; for a route the link it leaves by, 0 with several */
+    uint64_t place; /* hash of the slot that holds one fact: a route's table and metric */
+    uint64_t what;  /* hash of everything */
 };
 
 struct network_facts {
@@ -33,17 +34,17 @@ struct network_facts {
     struct network_fact list[NETWORK_FACTS_MAX];
 };
 
-/* What one datagram brought. */
+/* The effect of one datagram. */
 struct network_news {
-    bool changed; /* a fact came or went */
-    bool ended;   /* the answer to a question of ours is complete, or refused */
+    bool changed; /* a fact was added or ended */
+    bool ended;   /* the answer to our request is complete, or refused */
 };
 
-/* Nothing is known. */
+/* Forgets all facts. */
 void network_facts_clear(struct network_facts *facts);
 
-/* Takes in a datagram of the kernel's: messages as linux/netlink.h has them. What is cut off or
- * makes no sense is passed over. */
+/* Reads a datagram from the kernel: messages in the format of linux/netlink.h. Skips truncated and
+ * malformed messages. */
 struct network_news network_facts_read(struct network_facts *facts, struct span datagram);
 
 #endif

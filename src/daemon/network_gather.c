@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* One timer: moved by each piece, never beyond the bounds of network_gather.h but for that on how
- * often. */
+/* One timer. Each piece moves it, within the bounds of network_gather.h; only the limit on reports
+ * may delay it further. */
 
 #include "daemon/network_gather.h"
 

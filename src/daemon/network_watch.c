@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * A netlink socket: asks once what there is, and is told of changes from then on. What its messages
- * mean is network_facts.c's, when it is told network_gather.c's.
+ * A netlink socket. It asks once for the current state and hears of changes from then on.
+ * network_facts.c reads its messages; network_gather.c decides when to report.
  *
- * Invariant: nothing is told of what was there at the start, nor of what is found again after
- * messages were lost; that they were is a change by itself.
+ * Invariant: the state at the start is not a change, and neither is the state read again after
+ * messages were lost. The loss itself counts as one change.
  */
 
 #include "daemon/network_watch.h"
@@ -29,18 +29,18 @@
 #include "loop/fd_watch.h"
 
 enum {
-    DATAGRAM_MAX = 64 * 1024, /* the kernel's answers have at most half of that */
+    DATAGRAM_MAX = 64 * 1024, /* the kernel's answers are at most half as long */
     READS_A_TURN = 16,
 };
 
-/* What is asked, one after the other: the kernel takes one such question at a time. */
-static const uint16_t questions[] = {RTM_GETLINK, RTM_GETADDR};
+/* The requests, sent one after the other: the kernel takes one at a time. */
+static const uint16_t requests[] = {RTM_GETLINK, RTM_GETADDR};
 
 struct network_watch {
     int fd;
     struct fd_watch *watch;
-    struct sleep_watch *sleep; /* NULL: cannot be watched */
-    size_t asked;              /* of questions; all: what comes now is news */
+    struct sleep_watch *sleep; /* NULL: not available */
+    size_t asked;              /* requests asked; with all asked, messages are news */
     struct network_facts facts;
     struct network_gather gather;
     alignas(struct nlmsghdr) uint8_t datagram[DATAGRAM_MAX];
@@ -50,7 +50,7 @@ struct network_watch {
 
 static bool is_asking(const struct network_watch *watch)
 {
-    return watch->asked < ARRAY_LEN(questions);
+    return watch->asked < ARRAY_LEN(requests);
 }
 
 static bool network_watch_ask(struct network_watch *watch)
@@ -58,17 +58,17 @@ static bool network_watch_ask(struct network_watch *watch)
     struct {
         struct nlmsghdr head;
         struct rtgenmsg body;
-    } question = {
+    } request = {
         .head = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct rtgenmsg)),
-                 .nlmsg_type = questions[watch->asked],
+                 .nlmsg_type = requests[watch->asked],
                  .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
         .body = {.rtgen_family = AF_UNSPEC},
     };
-    return send(watch->fd, &question, question.head.nlmsg_len, MSG_NOSIGNAL) >= 0;
+    return send(watch->fd, &request, request.head.nlmsg_len, MSG_NOSIGNAL) >= 0;
 }
 
-/* A question that cannot be asked is passed over: what it would have told is news later. */
-static void ask_next(struct network_watch *watch)
+/* Skips a request that cannot be sent: its facts become news later. */
+static void network_watch_ask_next(struct network_watch *watch)
 {
     do {
         watch->asked++;
@@ -80,7 +80,7 @@ static void network_watch_ask_all(struct network_watch *watch)
     network_facts_clear(&watch->facts);
     watch->asked = 0;
     if (!network_watch_ask(watch))
-        ask_next(watch);
+        network_watch_ask_next(watch);
 }
 
 /* ---- what comes ---- */
@@ -92,10 +92,10 @@ static void network_watch_take(struct network_watch *watch, struct span datagram
     if (news.changed && !is_asking(watch))
         network_gather_note(&watch->gather, NETWORK_CHANGED);
     if (news.ended && is_asking(watch))
-        ask_next(watch);
+        network_watch_ask_next(watch);
 }
 
-/* Other processes may write to the socket too; what they say is passed over. */
+/* Other processes may write to the socket too. Their messages are ignored. */
 static ssize_t network_watch_receive(struct network_watch *watch, bool *is_kernel)
 {
     struct sockaddr_nl from = {0};
@@ -119,7 +119,7 @@ static void network_watch_on_readable(void *owner, struct fd_events events)
             network_watch_take(watch, span_of(watch->datagram, (size_t)got));
         if (got >= 0 || errno == EINTR)
             continue;
-        if (errno == ENOBUFS) { /* there was more than the socket holds: some of it is lost */
+        if (errno == ENOBUFS) { /* the socket overflowed, so messages are lost */
             network_gather_note(&watch->gather, NETWORK_CHANGED);
             network_watch_ask_all(watch);
         }
@@ -127,7 +127,7 @@ static void network_watch_on_readable(void *owner, struct fd_events events)
     }
 }
 
-static void on_woke(void *context, uint64_t slept_us)
+static void network_watch_on_woke(void *context, uint64_t slept_us)
 {
     struct network_watch *watch = context;
 
@@ -138,14 +138,14 @@ static void on_woke(void *context, uint64_t slept_us)
 
 /* ---- opening ---- */
 
-/* Routes other than default ones stay in the kernel: a router has a million, and they change all
- * day. */
-static bool leave_out_routes(int fd)
+/* Filters all routes but default routes out in the kernel: a router has a million, and they change
+ * all day. */
+static bool network_watch_filter_routes(int fd)
 {
     enum { TYPE_AT = offsetof(struct nlmsghdr, nlmsg_type) };
     enum { LEN_AT = sizeof(struct nlmsghdr) + offsetof(struct rtmsg, rtm_dst_len) };
     const uint16_t new_route = RTM_NEWROUTE, del_route = RTM_DELROUTE;
-    uint8_t bytes[2][2]; /* a filter reads numbers as the network writes them */
+    uint8_t bytes[2][2]; /* a filter reads numbers in network byte order */
     memcpy(bytes[0], &new_route, 2);
     memcpy(bytes[1], &del_route, 2);
     struct sock_filter code[] = {
@@ -172,13 +172,14 @@ static int network_watch_open_socket(void)
 
     if (fd < 0)
         return -1;
-    if (leave_out_routes(fd) && bind(fd, (const struct sockaddr *)&name, sizeof(name)) == 0)
+    if (network_watch_filter_routes(fd) &&
+        bind(fd, (const struct sockaddr *)&name, sizeof(name)) == 0)
         return fd;
     close(fd);
     return -1;
 }
 
-static void open_links(struct network_watch *watch, struct loop *loop)
+static void network_watch_open_links(struct network_watch *watch, struct loop *loop)
 {
     watch->fd = network_watch_open_socket();
     if (watch->fd >= 0 &&
@@ -187,7 +188,7 @@ static void open_links(struct network_watch *watch, struct loop *loop)
         network_watch_ask_all(watch);
     else
         LOG(LOG_WARNING, "daemon",
-            "changes of the network cannot be watched: %s; allow netlink sockets, or set "
+            "cannot watch the network for changes: %s; allow netlink sockets, or set "
             "upstream.follow-network: no",
             strerror(errno));
 }
@@ -202,10 +203,10 @@ enum err network_watch_open(struct network_watch **out, struct loop *loop,
     if (!watch)
         return ERR_NO_MEMORY;
     network_gather_init(&watch->gather, loop, on_changed, context);
-    open_links(watch, loop);
-    enum err err = sleep_watch_open(&watch->sleep, loop, on_woke, watch);
+    network_watch_open_links(watch, loop);
+    enum err err = sleep_watch_open(&watch->sleep, loop, network_watch_on_woke, watch);
     if (err)
-        LOG(LOG_WARNING, "daemon", "that this machine slept will not be noticed: %s", err_str(err));
+        LOG(LOG_WARNING, "daemon", "cannot notice when this machine sleeps: %s", err_str(err));
     return ERR_OK;
 }
 

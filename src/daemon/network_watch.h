@@ -4,9 +4,9 @@
 #define NAILUP_DAEMON_NETWORK_WATCH_H
 
 /*
- * Tells when the network under this machine is another: links, addresses and default routes by
- * netlink, and that it slept. What comes in pieces is told once (network_gather.h). One loop's
- * thread; nothing is done and nothing wakes as long as nothing happens.
+ * Reports changes of this machine's network: links, addresses and default routes, from netlink, and
+ * that the machine slept. Pieces of one change are reported once (network_gather.h). One loop's
+ * thread. Costs nothing while nothing happens.
  */
 
 #include "base/err.h"
@@ -15,7 +15,8 @@
 struct loop;
 struct network_watch;
 
-/* What cannot be watched (no netlink in a sandbox) is a warning and no error. ERR_NO_MEMORY. */
+/* A part that cannot be watched, such as netlink in a sandbox, is a logged warning and no error.
+ * ERR_NO_MEMORY. */
 MUST_USE enum err network_watch_open(struct network_watch **out, struct loop *loop,
                                      void (*on_changed)(void *context, enum network_change change),
                                      void *context);

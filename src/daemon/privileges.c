@@ -2,10 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Becomes another user. The kernel is asked directly: it is three structs and a few prctl().
+ * Becomes another user. Calls the kernel directly: three structs and a few prctl().
  *
- * Invariant: nothing is believed that can be looked at. After the change ids and capabilities are
- * read back, and root must be out of reach.
+ * Invariant: everything that can be verified is verified. After the change this reads ids and
+ * capabilities back, and root must be out of reach.
  */
 
 #include "daemon/privileges.h"
@@ -23,9 +23,9 @@ struct sets {
     uint64_t effective, permitted, inheritable;
 };
 
-static const uint64_t kept = UINT64_C(1) << CAP_NET_BIND_SERVICE;
+static const uint64_t kept_capabilities = UINT64_C(1) << CAP_NET_BIND_SERVICE;
 
-static bool get_sets(struct sets *sets)
+static bool privileges_get_sets(struct sets *sets)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
@@ -38,8 +38,9 @@ static bool get_sets(struct sets *sets)
     return true;
 }
 
-/* Effective and permitted; inheritable becomes empty, and the ambient set with it. */
-static bool set_capabilities(uint64_t bits)
+/* Sets the effective and permitted set. The inheritable set becomes empty, and the ambient set with
+ * it. */
+static bool privileges_set_capabilities(uint64_t bits)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {
@@ -50,8 +51,8 @@ static bool set_capabilities(uint64_t bits)
     return syscall(SYS_capset, &header, data) == 0;
 }
 
-/* What a program that we start could ever have. We start none, and no_new_privs says the same, so
- * a process that may not empty it is as safe. */
+/* Limits the capabilities of programs that we start. We start none, and no_new_privs has the same
+ * effect, so a process that may not clear this set is just as safe. */
 static void clear_bounding_set(void)
 {
     for (unsigned long bit = 0; prctl(PR_CAPBSET_READ, bit, 0, 0, 0) >= 0; bit++)
@@ -59,14 +60,14 @@ static void clear_bounding_set(void)
             return;
 }
 
-static bool set_groups(const struct config_account *user)
+static bool privileges_set_groups(const struct config_account *user)
 {
     gid_t alone = user->gid;
 
     return *user->name ? initgroups(user->name, user->gid) == 0 : setgroups(1, &alone) == 0;
 }
 
-static bool is_user(const struct config_account *user)
+static bool privileges_is_user(const struct config_account *user)
 {
     uid_t real_uid, effective_uid, saved_uid;
     gid_t real_gid, effective_gid, saved_gid;
@@ -77,21 +78,21 @@ static bool is_user(const struct config_account *user)
            effective_gid == user->gid && saved_gid == user->gid;
 }
 
-/* The libc's functions, which would change every thread if there were others. */
-static bool become(const struct config_account *user)
+/* Uses libc's functions, which would change every thread if there were others. */
+static bool privileges_become(const struct config_account *user)
 {
-    return prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 && set_groups(user) &&
+    return prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 && privileges_set_groups(user) &&
            setresgid(user->gid, user->gid, user->gid) == 0 &&
            setresuid(user->uid, user->uid, user->uid) == 0 &&
            prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) == 0;
 }
 
-/* Each of these would be a way back. */
+/* Each of these tests is a way back to root. */
 static bool is_root_in_reach(uint64_t allowed)
 {
     struct sets sets;
 
-    return setuid(0) == 0 || seteuid(0) == 0 || setgid(0) == 0 || !get_sets(&sets) ||
+    return setuid(0) == 0 || seteuid(0) == 0 || setgid(0) == 0 || !privileges_get_sets(&sets) ||
            sets.permitted != allowed || sets.effective != allowed || sets.inheritable != 0 ||
            prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 }
@@ -111,18 +112,18 @@ enum err privileges_drop(const struct config_account *user, char why[PRIVILEGES_
 {
     struct sets before;
 
-    if (!get_sets(&before))
-        return privileges_fail(why, "the kernel does not tell capabilities");
+    if (!privileges_get_sets(&before))
+        return privileges_fail(why, "the kernel does not report capabilities");
     clear_bounding_set();
-    if (!is_user(user) && !become(user)) {
+    if (!privileges_is_user(user) && !privileges_become(user)) {
         snprintf(why, PRIVILEGES_WHY_MAX, "user %u, group %u: %s; start as root, or as that user",
                  user->uid, user->gid, strerror(errno));
         return ERR_PERMISSION;
     }
-    uint64_t allowed = before.permitted & kept;
-    if (!set_capabilities(allowed) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-        return privileges_fail(why, "capabilities cannot be given away");
-    if (!is_user(user) || is_root_in_reach(allowed))
-        return privileges_fail(why, "root's rights could be had back");
+    uint64_t allowed = before.permitted & kept_capabilities;
+    if (!privileges_set_capabilities(allowed) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return privileges_fail(why, "cannot drop capabilities");
+    if (!privileges_is_user(user) || is_root_in_reach(allowed))
+        return privileges_fail(why, "root's privileges can still be regained");
     return ERR_OK;
 }

@@ -4,11 +4,11 @@
 #define NAILUP_DAEMON_PRIVILEGES_H
 
 /*
- * Root's rights are given away for good: of all capabilities only CAP_NET_BIND_SERVICE is kept, so
- * that listeners can be added while the daemon runs.
+ * Gives root's privileges up for good. Of all capabilities only CAP_NET_BIND_SERVICE is kept, so
+ * that a reload can add listeners.
  *
- * Capabilities belong to a thread and are inherited by those it starts: main calls this while it is
- * the only one.
+ * Capabilities belong to a thread, and threads that it starts inherit them: main calls this while
+ * it is the only thread.
  */
 
 #include "base/err.h"
@@ -16,13 +16,13 @@
 
 enum { PRIVILEGES_WHY_MAX = 160 };
 
-/* Whether the process could do what it likes to the machine. */
+/* Whether the process runs as root. */
 bool privileges_is_root(void);
 
 /*
- * Becomes the user, with its group and, where it has a name, its other groups. A process that is
- * that user already only loses what capabilities it has too many. On error (ERR_PERMISSION) why is
- * a sentence, and the process must end: it may be half of each.
+ * Becomes the user, with its group and, if the user has a name, its other groups. A process that is
+ * that user already only drops its surplus capabilities. On error (ERR_PERMISSION) why is a
+ * sentence, and the process must end, because the change may be incomplete.
  */
 MUST_USE enum err privileges_drop(const struct config_account *user, char why[PRIVILEGES_WHY_MAX]);
 

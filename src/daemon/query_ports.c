@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Collects the ports that queries must not come from (query_ports.h). Drawing is net's. */
+/* Collects the ports that queries must not use (query_ports.h). net draws a port for each query. */
 
 #include "daemon/query_ports.h"
 
@@ -10,8 +10,8 @@
 #include "config/config.h"
 
 enum {
-    STATE_CLOSE = 7,   /* of a UDP socket: not connected, so it is a service's */
-    STATE_LISTEN = 10, /* of a TCP socket */
+    STATE_CLOSE = 7,   /* a UDP socket that is not connected, so it is a service */
+    STATE_LISTEN = 10, /* a TCP socket that listens */
 };
 
 void query_ports_take_reserved(struct outgoing_ports *ports, FILE *reserved)
@@ -46,7 +46,7 @@ void query_ports_take_listening(struct outgoing_ports *ports, FILE *sockets, uns
     for (unsigned i = 0; i < QUERY_PORTS_LINES_MAX && fgets(line, sizeof(line), sockets); i++) {
         unsigned port, state;
         if (sscanf(line, "%*u: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x", &port, &state) != 2)
-            continue; /* the heading */
+            continue; /* the heading line */
         if (port > OUTGOING_PORT_LAST || (state != STATE_CLOSE && state != STATE_LISTEN) ||
             !outgoing_ports_have(ports, (uint16_t)port))
             continue;
@@ -57,7 +57,8 @@ void query_ports_take_listening(struct outgoing_ports *ports, FILE *sockets, uns
     }
 }
 
-static void leave_out_own(struct outgoing_ports *ports, const struct addr *list, size_t count)
+static void query_ports_exclude_own(struct outgoing_ports *ports, const struct addr *list,
+                                    size_t count)
 {
     for (size_t i = 0; i < count; i++)
         outgoing_ports_leave_out(ports, addr_port(&list[i]), addr_port(&list[i]));
@@ -71,9 +72,9 @@ void query_ports_read(struct outgoing_ports *ports, const struct config *config)
     FILE *file;
 
     outgoing_ports_init(ports);
-    leave_out_own(ports, config->server.listen, config->server.listen_count);
-    leave_out_own(ports, config->server.listen_tls, config->server.listen_tls_count);
-    leave_out_own(ports, &config->metrics_listen, 1);
+    query_ports_exclude_own(ports, config->server.listen, config->server.listen_count);
+    query_ports_exclude_own(ports, config->server.listen_tls, config->server.listen_tls_count);
+    query_ports_exclude_own(ports, &config->metrics_listen, 1);
     if ((file = fopen("/proc/sys/net/ipv4/ip_local_reserved_ports", "re"))) {
         query_ports_take_reserved(ports, file);
         fclose(file);

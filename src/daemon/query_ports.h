@@ -4,11 +4,11 @@
 #define NAILUP_DAEMON_QUERY_PORTS_H
 
 /*
- * The ports that UDP queries to upstreams may come from: all from 1024 on, except
+ * The source ports of UDP queries to upstreams: all from 1024 on, except
  *
  * - the ports of net.ipv4.ip_local_reserved_ports, which the operator keeps free for a service;
  * - the ports that the configuration listens on, so that a reload or restart finds them free;
- * - the ports that other processes listen on now, so that they too can restart.
+ * - the ports that other processes listen on now, so that they can restart too.
  *
  * A file of /proc that cannot be read excludes no port. ProcSubset=pid in a systemd unit would hide
  * these files.
@@ -21,17 +21,18 @@
 struct config;
 
 enum {
-    /* Ports of other processes beyond this number stay in the range: bind() shows that such a
-     * port is taken. */
+    /* Beyond this number, ports of other processes stay in the range: bind() then finds them taken.
+     */
     QUERY_PORTS_LISTENING_MAX = 1024,
-    QUERY_PORTS_LINES_MAX = 65536, /* of each table of sockets that is read */
+    QUERY_PORTS_LINES_MAX = 65536, /* lines read of each socket table */
 };
 
-/* Reads /proc. Main's thread, at the start and with each reload. */
+/* Reads /proc. Main thread, at the start and at each reload. */
 void query_ports_read(struct outgoing_ports *ports, const struct config *config);
 
-/* For query_ports_read() and its test; each reads one file. reserved: "8080,9000-9100". sockets: as
- * /proc/net/udp has them; leaves out at most *most ports and counts it down. */
+/* The parts of query_ports_read(), exported for its test. Each reads one file. reserved:
+ * "8080,9000-9100". sockets: the format of /proc/net/udp; excludes at most *most ports and counts
+ * *most down. */
 void query_ports_take_reserved(struct outgoing_ports *ports, FILE *reserved);
 void query_ports_take_system(struct outgoing_ports *ports, FILE *range);
 void query_ports_take_listening(struct outgoing_ports *ports, FILE *sockets, unsigned *most);

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The door to libsystemd. What is said goes to a socket that never blocks; that it is lost is the
+ * The only user of libsystemd. Messages go to a socket that never blocks. A lost message is the
  * service manager's affair.
  */
 
@@ -33,7 +33,7 @@ void readiness_ready(void)
     (void)sd_notify(0, "READY=1");
 }
 
-/* With the time, by which Type=notify-reload tells this reload from one before. */
+/* Type=notify-reload needs the time to tell this reload from an earlier one. */
 void readiness_reloading(void)
 {
     struct timespec now = {0};

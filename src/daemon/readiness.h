@@ -4,9 +4,9 @@
 #define NAILUP_DAEMON_READINESS_H
 
 /*
- * What the service manager is told, and what it gives: sd_notify(3), sd_watchdog_enabled(3) and
- * sd_listen_fds(3). Without a service manager that listens, or built without libsystemd, nothing is
- * told and nothing given. Main thread.
+ * Messages to the service manager, and the sockets that it passes: sd_notify(3),
+ * sd_watchdog_enabled(3) and sd_listen_fds(3). Without a service manager that listens, or in a
+ * build without libsystemd, messages go nowhere and there are no sockets. Main thread.
  */
 
 #include <stdbool.h>
@@ -15,29 +15,31 @@
 
 #include "base/err.h"
 
-/* Whether this was built with libsystemd. */
+/* Whether this is a build with libsystemd. */
 bool readiness_is_built(void);
 
-/* Whether a service manager wants to be told. */
+/* Whether a service manager listens. */
 bool readiness_is_wanted(void);
 
-/* Every listener is served: at the start, and when a reload is over, however it went. */
+/* Says that every listener is served: at the start, and after a reload, whatever its result. */
 void readiness_ready(void);
-/* A reload begins. readiness_ready() must follow, or the service manager takes it for a hang. */
+/* Says that a reload begins. readiness_ready() must follow, or the service manager takes it for a
+ * hang. */
 void readiness_reloading(void);
-/* The end begins. */
+/* Says that the daemon stops. */
 void readiness_stopping(void);
 
-/* A line for who asks how the service is. */
+/* Sets the status line that `systemctl status` shows. */
 void readiness_status(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* How often the service manager must hear readiness_ping() at least, or it ends the process; 0: not
- * at all. */
+/* The longest time between two readiness_ping() before the service manager ends the process; 0: no
+ * limit. */
 uint64_t readiness_watchdog_us(void);
 void readiness_ping(void);
 
-/* Descriptors of sockets that were opened for us, close-on-exec, and their number; with more than
- * there is room for, the first ones. The caller owns them. What is told once is not told again. */
+/* Returns the number of sockets that the service manager opened for us, and fills fds with their
+ * descriptors, which are close-on-exec; at most room of them. The caller owns them. A second call
+ * returns none. */
 size_t readiness_take_sockets(int *fds, size_t room);
 
 #endif

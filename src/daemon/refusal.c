@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The words for a start that failed. */
+/* The sentences for a start that failed. */
 
 #include "daemon/refusal.h"
 
@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "daemon/exit_code.h"
 
-enum { SENTENCE_MAX = 2048 }; /* longer ones are cut: they have a path in them */
+enum { SENTENCE_MAX = 2048 }; /* longer sentences are cut; they contain a path */
 
 int refusal(const char *format, ...)
 {
@@ -36,45 +36,39 @@ int refusal_certificate(const char *why)
     return EXIT_CONFIG;
 }
 
-static const char *advice(enum err err)
+static const char *refusal_advice(enum err err)
 {
     switch (err) {
     case ERR_ADDRESS_IN_USE:
-        return "stop the other server or take another address";
+        return "stop the other server or choose another address";
     case ERR_PERMISSION:
-        return "use a port above 1023 or CAP_NET_BIND_SERVICE";
+        return "choose a port above 1023 or grant CAP_NET_BIND_SERVICE";
     case ERR_ADDRESS_UNKNOWN:
-        return "take an address of this machine";
+        return "choose an address of this machine";
     case ERR_NO_FILES:
         return "raise the limit of open files";
     default:
-        return "take another address";
+        return "choose another address";
     }
 }
 
-static void address_text(const struct addr *addr, enum err err, const char *key,
-                         char out[REFUSAL_TEXT_MAX])
+static void refusal_put_listen(const struct addr *addr, enum err err, const char *key,
+                               char out[REFUSAL_TEXT_MAX])
 {
     char text[ADDR_TEXT_MAX];
     snprintf(out, REFUSAL_TEXT_MAX, "cannot listen on %s: %s; %s (%s)", addr_format(addr, text),
-             err_str(err), advice(err), key);
+             err_str(err), refusal_advice(err), key);
 }
 
-void refusal_listen_text(struct server_address address, enum err err, char out[REFUSAL_TEXT_MAX])
+void refusal_listen(struct server_address address, enum err err, char out[REFUSAL_TEXT_MAX])
 {
-    address_text(address.addr, err, address.is_tls ? "server.listen-tls" : "server.listen", out);
-}
-
-int refusal_listen(struct server_address address, enum err err)
-{
-    char text[REFUSAL_TEXT_MAX];
-    refusal_listen_text(address, err, text);
-    return refusal("%s", text);
+    refusal_put_listen(address.addr, err, address.is_tls ? "server.listen-tls" : "server.listen",
+                       out);
 }
 
 int refusal_metrics(const struct addr *listen, enum err err)
 {
     char text[REFUSAL_TEXT_MAX];
-    address_text(listen, err, "metrics.listen", text);
+    refusal_put_listen(listen, err, "metrics.listen", text);
     return refusal("%s", text);
 }

@@ -3,26 +3,23 @@
 #ifndef NAILUP_DAEMON_REFUSAL_H
 #define NAILUP_DAEMON_REFUSAL_H
 
-/* Why the daemon does not start: one line on stderr that says what to do, in every log level. Lines
- * are JSON where the log is. */
+/* Reports why the daemon does not start: one line on stderr that says what to do, at every log
+ * level. The line is JSON if the log is. */
 
 #include "base/err.h"
 #include "serve/server_address.h"
 
-/* The sentence, behind "nailupd: " in text; returns EXIT_CANNOT_START. */
+/* Writes the sentence, after "nailupd: " in a text log. Returns EXIT_CANNOT_START. */
 int refusal(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* That this address cannot be listened on. */
-int refusal_listen(struct server_address address, enum err err);
-
-/* The same as words for others, instead. */
+/* Fills out with a sentence: nailupd cannot listen on this address. */
 enum { REFUSAL_TEXT_MAX = 256 };
-void refusal_listen_text(struct server_address address, enum err err, char out[REFUSAL_TEXT_MAX]);
+void refusal_listen(struct server_address address, enum err err, char out[REFUSAL_TEXT_MAX]);
 
-/* That metrics.listen cannot. */
+/* Reports that nailupd cannot listen on metrics.listen. */
 int refusal_metrics(const struct addr *listen, enum err err);
 
-/* That TLS clients cannot be served, and why; returns EXIT_CONFIG. */
+/* Reports that TLS clients cannot be served, and why. Returns EXIT_CONFIG. */
 int refusal_certificate(const char *why);
 
 #endif

@@ -2,11 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The order of a change: all that can fail is done before any worker hears of it. What a file says
- * is config's, what a worker does with it is worker_switch.c's.
+ * The order of a change: everything that can fail is done before any worker hears of it. config
+ * knows what a file says; worker.c knows what a worker does with it.
  *
- * Invariant: whoever asks is answered once, when what was asked for is in effect or cannot be; not
- * before, and not by a change that began before the question.
+ * Invariant: each command that waits is answered once, when its change is in effect or has failed:
+ * not earlier, and not by a change that began before the command.
  */
 
 #include "daemon/reload.h"
@@ -56,27 +56,27 @@ struct reload {
     struct reload_host host;
     struct workers *workers; /* NULL until they are started */
     enum reload_state state;
-    bool wants_file;   /* it is to be read again, and no thread has begun to */
-    bool is_read;      /* the thread is done, and the change has not begun */
-    bool wants_routes; /* forwards differ from what is in effect */
-    bool is_of_file;   /* the change under way; else of forwards alone */
-    bool ending;
+    bool wants_file;   /* a read is wanted, and no thread has begun it */
+    bool is_read;      /* the thread is done, and its change has not begun */
+    bool wants_routes; /* the forwards differ from those in effect */
+    bool is_from_file; /* the change under way; else it is of forwards alone */
+    bool is_ending;
     size_t asker_count;
-    struct askers for_file;     /* not being read yet */
-    struct askers for_loading;  /* for the file that is being read, or waits */
-    struct askers for_forwards; /* for the next change */
-    struct askers served;       /* by the change under way */
-    struct loading *loading;    /* until the change is over */
+    struct askers for_file;     /* for a read that has not begun */
+    struct askers for_loading;  /* for the file that is being read, or waits to be used */
+    struct askers for_forwards; /* for the next change of forwards */
+    struct askers served;       /* for the change under way */
+    struct loading *loading;    /* until its change is over */
     struct generations generations;
-    struct generation *current, *next; /* next: while switching */
-    struct listening *listening;       /* that is shown */
+    struct generation *current, *next; /* next: only while switching */
+    struct listening *listening;       /* the one that is shown */
     struct listening *next_listening;
     struct forwards forwards;
     struct forget forget;
-    size_t failed; /* workers that have not switched */
+    size_t failed; /* workers that kept their old routes */
     enum err failure;
     uint64_t begun_at;
-    uint64_t loaded_time; /* seconds since 1970: when the thread began */
+    uint64_t loaded_time; /* seconds since 1970, when the thread began */
     struct reload_report report;
 };
 
@@ -84,21 +84,22 @@ static void reload_next(struct reload *reload);
 
 /* ---- ends of a change ---- */
 
-/* Old or new: the one that is in use now. */
-static void warn_of_certificate(const struct reload *reload)
+/* Warns of the certificate in use now, be it the old one or the new one. */
+static void reload_warn_of_certificate(const struct reload *reload)
 {
     const struct certificate *certificate = generation_certificate(reload->current);
 
     if (certificate)
-        certificate_warn_over(certificate, &generation_config(reload->current)->server, time(NULL));
+        certificate_warn_expired(certificate, &generation_config(reload->current)->server,
+                                 time(NULL));
 }
 
-static void become_idle(struct reload *reload)
+static void reload_become_idle(struct reload *reload)
 {
     reload->state = RELOAD_IDLE;
-    if (reload->is_of_file) {
-        warn_of_certificate(reload);
-        if (!reload->ending)
+    if (reload->is_from_file) {
+        reload_warn_of_certificate(reload);
+        if (!reload->is_ending)
             readiness_ready();
         loading_free(&reload->loading);
         reload->report = (struct reload_report){.config_file = reload->host.config_file};
@@ -106,7 +107,7 @@ static void become_idle(struct reload *reload)
     reload_next(reload);
 }
 
-static void note_failure(struct reload *reload)
+static void reload_note_failure(struct reload *reload)
 {
     struct control_reloads *reloads = &reload->host.view->reloads;
     struct span errors = reload->report.errors;
@@ -128,21 +129,21 @@ static void reload_fail(struct reload *reload, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(reload->report.why, sizeof(reload->report.why), format, arguments);
     va_end(arguments);
-    if (reload->is_of_file) {
+    if (reload->is_from_file) {
         reload_report_log_failure(&reload->report);
-        note_failure(reload);
+        reload_note_failure(reload);
     } else {
         LOG(LOG_ERROR, "daemon", "forward: %s", reload->report.why);
     }
     askers_refuse_report(&reload->served, &reload->report);
-    become_idle(reload);
+    reload_become_idle(reload);
 }
 
 static void reload_switch_succeed(struct reload *reload)
 {
     struct control_reloads *reloads = &reload->host.view->reloads;
 
-    if (reload->is_of_file) {
+    if (reload->is_from_file) {
         reload->report.took_us = loop_clock(reload->host.loop) - reload->begun_at;
         reload->report.config = generation_config(reload->current);
         reload->report.changes = loading_result(reload->loading)->changes;
@@ -152,17 +153,18 @@ static void reload_switch_succeed(struct reload *reload)
         reload_report_log(&reload->report);
     }
     askers_answer(&reload->served, &reload->report);
-    become_idle(reload);
+    reload_become_idle(reload);
 }
 
-/* Some worker may have kept what it had; what the others have is in effect all the same. */
+/* A worker without memory keeps its old routes; the generation is in effect all the same. */
 static void reload_on_forgotten(void *context)
 {
     struct reload *reload = context;
 
     if (reload->failed > 0)
         reload_fail(reload,
-                    "%zu workers keep what they had (%s), the others have switched; try again",
+                    "%zu workers keep their old zones and upstreams (%s), the others have "
+                    "switched; try again",
                     reload->failed, err_str(reload->failure));
     else
         reload_switch_succeed(reload);
@@ -170,8 +172,8 @@ static void reload_on_forgotten(void *context)
 
 /* ---- switching ---- */
 
-/* Names that were asked of upstreams before may be answered here now. */
-static bool may_have_new_names(const struct reload *reload)
+/* Whether names that upstreams answered before may be local data now. */
+static bool reload_has_local_changes(const struct reload *reload)
 {
     static const char *const keys[] = {"server.default-local-zones",
                                        "forward-zones",
@@ -191,7 +193,7 @@ static bool may_have_new_names(const struct reload *reload)
     return false;
 }
 
-static void take_file(struct reload *reload)
+static void reload_take_file(struct reload *reload)
 {
     const struct config *config = generation_config(reload->current);
     struct control_view *view = reload->host.view;
@@ -203,11 +205,11 @@ static void take_file(struct reload *reload)
     reload->listening = reload->next_listening;
     reload->next_listening = NULL;
     listening_show(reload->listening, view);
-    if (may_have_new_names(reload))
+    if (reload_has_local_changes(reload))
         forget_local(&reload->forget, generation_local(reload->current));
 }
 
-static void on_switched(void *context, size_t failed, enum err err)
+static void reload_on_switched(void *context, size_t failed, enum err err)
 {
     struct reload *reload = context;
 
@@ -216,22 +218,22 @@ static void on_switched(void *context, size_t failed, enum err err)
     reload->next = NULL;
     reload->failed = failed;
     reload->failure = err;
-    if (reload->is_of_file)
-        take_file(reload);
+    if (reload->is_from_file)
+        reload_take_file(reload);
     reload->state = RELOAD_FORGETTING;
     forget_begin(&reload->forget);
 }
 
-/* Nobody knows better than the zone's new servers what it has. But the world's names are the same
- * whoever is asked for them. */
+/* The cache forgets what the zone's former servers said. The root is left out: the names of the
+ * internet have the same answers whichever resolver is asked. */
 static void reload_forget(struct reload *reload, const struct forward *forward)
 {
     if (!name_is_root(forward_name(forward)))
         forget_zone(&reload->forget, forward_name(forward));
 }
 
-/* Those who wait for forwards are served by every change. */
-static void serve_forwards(struct reload *reload)
+/* Every change takes along the commands that wait for forwards. */
+static void reload_serve_forwards(struct reload *reload)
 {
     LIST_EACH(node, &reload->for_forwards.list)
     {
@@ -245,33 +247,33 @@ static void serve_forwards(struct reload *reload)
 
 static void reload_switch(struct reload *reload, struct generation *next)
 {
-    struct listen_sockets *sockets = reload->is_of_file ? reload->host.sockets : NULL;
+    struct listen_sockets *sockets = reload->is_from_file ? reload->host.sockets : NULL;
 
     reload->next = next;
     reload->state = RELOAD_SWITCHING;
-    serve_forwards(reload);
-    if (reload->is_of_file) {
+    reload_serve_forwards(reload);
+    if (reload->is_from_file) {
         const struct config *config = generation_config(next);
         log_set_level(config->log_level);
         log_set_format(config->log_format);
         cache_set_options(reload->host.cache, &config->cache);
     }
-    workers_switch(reload->workers, next, sockets, on_switched, reload);
+    workers_switch(reload->workers, next, sockets, reload_on_switched, reload);
 }
 
 /* ---- forwards ---- */
 
-static void begin_routes(struct reload *reload)
+static void reload_begin_forwards(struct reload *reload)
 {
     struct generation *next = generation_new_forwards(reload->current, &reload->forwards);
 
-    reload->is_of_file = false;
+    reload->is_from_file = false;
     forget_clear(&reload->forget);
     if (next) {
         reload_switch(reload, next);
         return;
     }
-    reload->wants_routes = false; /* until the next change, which has them too */
+    reload->wants_routes = false; /* the next change takes them along */
     askers_move(&reload->served, &reload->for_forwards);
     reload_fail(reload, "out of memory; try again");
 }
@@ -287,9 +289,9 @@ static size_t reload_count_lines(struct span text)
     return lines;
 }
 
-/* Those of the forwards that go together with the new file; the structs are shared. */
-static void keep_forwards(const struct reload *reload, const struct config *config,
-                          struct forwards *kept)
+/* Keeps the forwards that fit the new file. The structs are shared. */
+static void reload_keep_forwards(const struct reload *reload, const struct config *config,
+                                 struct forwards *kept)
 {
     char why[FORWARD_WHY_MAX];
 
@@ -299,8 +301,8 @@ static void keep_forwards(const struct reload *reload, const struct config *conf
             kept->list[kept->count++] = reload->forwards.list[i];
 }
 
-/* The others, when nothing can fail any more. */
-static void drop_forwards(struct reload *reload, const struct config *config)
+/* Drops the forwards that do not fit the new file, once nothing can fail any more. */
+static void reload_drop_forwards(struct reload *reload, const struct config *config)
 {
     char why[FORWARD_WHY_MAX], zone[NAME_TEXT_MAX];
 
@@ -308,7 +310,7 @@ static void drop_forwards(struct reload *reload, const struct config *config)
         struct forward forward = *reload->forwards.list[i];
         if (!forward_check(config, &forward, why))
             continue;
-        LOG(LOG_WARNING, "daemon", "reload: the servers that were set for %s are taken back: %s",
+        LOG(LOG_WARNING, "daemon", "reload: the servers that were set for %s are removed: %s",
             name_format(forward_name(&forward), zone), why);
         forwards_remove(&reload->forwards, forward_name(&forward));
         reload_forget(reload, &forward);
@@ -316,8 +318,9 @@ static void drop_forwards(struct reload *reload, const struct config *config)
     }
 }
 
-/* The last things that may fail. */
-static bool prepare(struct reload *reload, const struct generation *next, char why[RELOAD_WHY_MAX])
+/* Takes the last steps that may fail. */
+static bool reload_prepare(struct reload *reload, const struct generation *next,
+                           char why[RELOAD_WHY_MAX])
 {
     const struct server_options *options = &generation_config(next)->server;
 
@@ -329,29 +332,29 @@ static bool prepare(struct reload *reload, const struct generation *next, char w
     return reload->next_listening;
 }
 
-/* NULL: why is a sentence, and nothing has changed. */
-static struct generation *make_next(struct reload *reload, struct loaded *loaded,
-                                    char why[RELOAD_WHY_MAX])
+/* NULL: nothing has changed, and why is a sentence. */
+static struct generation *reload_make_next(struct reload *reload, struct loaded *loaded,
+                                           char why[RELOAD_WHY_MAX])
 {
     struct forwards kept;
 
-    keep_forwards(reload, loaded->config, &kept);
+    reload_keep_forwards(reload, loaded->config, &kept);
     struct generation *next = generation_new(&reload->generations, &loaded->config, reload->current,
                                              loaded->certificate, &kept);
     snprintf(why, RELOAD_WHY_MAX, "out of memory");
-    if (!next || prepare(reload, next, why))
+    if (!next || reload_prepare(reload, next, why))
         return next;
     generation_unref(next);
     return NULL;
 }
 
-static void begin_file(struct reload *reload)
+static void reload_begin_file(struct reload *reload)
 {
     struct loaded *loaded = loading_result(reload->loading);
     char why[RELOAD_WHY_MAX];
 
     reload->is_read = false;
-    reload->is_of_file = true;
+    reload->is_from_file = true;
     forget_clear(&reload->forget);
     askers_move(&reload->served, &reload->for_loading);
     if (!loaded->config) {
@@ -360,17 +363,17 @@ static void begin_file(struct reload *reload)
                     reload_count_lines(reload->report.errors));
         return;
     }
-    struct generation *next = make_next(reload, loaded, why);
+    struct generation *next = reload_make_next(reload, loaded, why);
     if (!next) {
         reload_fail(reload, "nothing was changed: %s", why);
         return;
     }
     report_warnings(generation_config(next));
-    drop_forwards(reload, generation_config(next));
+    reload_drop_forwards(reload, generation_config(next));
     reload_switch(reload, next);
 }
 
-static void on_loaded(void *context)
+static void reload_on_loaded(void *context)
 {
     struct reload *reload = context;
 
@@ -378,7 +381,7 @@ static void on_loaded(void *context)
     reload_next(reload);
 }
 
-static void begin_loading(struct reload *reload)
+static void reload_begin_loading(struct reload *reload)
 {
     reload->wants_file = false;
     readiness_reloading();
@@ -386,12 +389,12 @@ static void begin_loading(struct reload *reload)
     reload->loaded_time = (uint64_t)time(NULL);
     askers_move(&reload->for_loading, &reload->for_file);
     if (!loading_begin(&reload->loading, reload->host.loop, reload->host.config_file,
-                       generation_config(reload->current), on_loaded, reload))
+                       generation_config(reload->current), reload_on_loaded, reload))
         return;
     struct control_reloads *reloads = &reload->host.view->reloads;
     reloads->failed++;
     reloads->last_failed = true;
-    snprintf(reloads->why, sizeof(reloads->why), "nothing was changed: no memory to read the file");
+    snprintf(reloads->why, sizeof(reloads->why), "nothing was changed: out of memory");
     LOG(LOG_ERROR, "daemon", "reload failed: %s", reloads->why);
     askers_refuse(&reload->for_loading, reloads->why);
     readiness_ready();
@@ -399,30 +402,30 @@ static void begin_loading(struct reload *reload)
 
 /* ---- what comes next ---- */
 
-/* A file is read beside other changes; these are one at a time. */
+/* Starts what may begin now. A file is read beside other changes; changes run one at a time. */
 static void reload_next(struct reload *reload)
 {
     const struct generations *all = &reload->generations;
 
-    if (reload->ending || !reload->workers)
+    if (reload->is_ending || !reload->workers)
         return;
     if (reload->wants_file && !reload->loading && generations_have_room(all, true))
-        begin_loading(reload);
+        reload_begin_loading(reload);
     if (reload->state != RELOAD_IDLE)
         return;
     if (!generations_have_room(all, false)) {
         if (reload->is_read || reload->wants_routes)
             LOG_LIMITED(LOG_WARNING, "daemon",
-                        "a change waits: some workers still serve with former configurations");
+                        "a change waits: some workers still use older configurations");
         return;
     }
     if (reload->is_read)
-        begin_file(reload);
+        reload_begin_file(reload);
     else if (reload->wants_routes)
-        begin_routes(reload);
+        reload_begin_forwards(reload);
 }
 
-static void on_generation_freed(void *context)
+static void reload_on_generation_freed(void *context)
 {
     reload_next(context);
 }
@@ -431,8 +434,8 @@ static void on_generation_freed(void *context)
 
 void reload_by_signal(struct reload *reload)
 {
-    if (reload->ending) {
-        LOG(LOG_NOTICE, "daemon", "SIGHUP: no reload, as the daemon is stopping");
+    if (reload->is_ending) {
+        LOG(LOG_NOTICE, "daemon", "SIGHUP: not reloading, because the daemon is stopping");
         return;
     }
     LOG(LOG_NOTICE, "daemon", "SIGHUP: reading %s", reload->host.config_file);
@@ -440,10 +443,10 @@ void reload_by_signal(struct reload *reload)
     reload_next(reload);
 }
 
-/* False, and the call is done: refused. */
-static bool is_open(struct reload *reload, struct call *call)
+/* False: the call has been refused and is done. */
+static bool reload_is_open(struct reload *reload, struct call *call)
 {
-    if (!reload->ending)
+    if (!reload->is_ending)
         return true;
     reply_refuse(&call->reply, "nailupd is stopping");
     call_done(call);
@@ -452,7 +455,7 @@ static bool is_open(struct reload *reload, struct call *call)
 
 void reload_by_call(struct reload *reload, struct call *call)
 {
-    if (!is_open(reload, call))
+    if (!reload_is_open(reload, call))
         return;
     struct asker *asker = askers_add(&reload->for_file, call);
     if (!asker)
@@ -462,7 +465,8 @@ void reload_by_call(struct reload *reload, struct call *call)
     reload_next(reload);
 }
 
-static void ask_forward(struct reload *reload, struct call *call, const struct forward *forward)
+static void reload_set_forward(struct reload *reload, struct call *call,
+                               const struct forward *forward)
 {
     char why[FORWARD_WHY_MAX];
     struct asker *asker = askers_add(&reload->for_forwards, call);
@@ -487,7 +491,7 @@ void reload_forward(struct reload *reload, struct call *call)
     struct forward forward;
     char why[FORWARD_WHY_MAX];
 
-    if (!is_open(reload, call))
+    if (!reload_is_open(reload, call))
         return;
     if (call->argc == 0) {
         forward_command_show(call, config, &reload->forwards);
@@ -496,7 +500,7 @@ void reload_forward(struct reload *reload, struct call *call)
         reply_refuse(&call->reply, "%s", why);
         call_done(call);
     } else {
-        ask_forward(reload, call, &forward);
+        reload_set_forward(reload, call, &forward);
     }
 }
 
@@ -518,7 +522,7 @@ struct reload *reload_new(const struct reload_host *host, struct config **config
     askers_init(&reload->for_loading, &reload->asker_count);
     askers_init(&reload->for_forwards, &reload->asker_count);
     askers_init(&reload->served, &reload->asker_count);
-    generations_init(&reload->generations, host->loop, on_generation_freed, reload);
+    generations_init(&reload->generations, host->loop, reload_on_generation_freed, reload);
     forget_init(&reload->forget, host->loop, host->cache, reload_on_forgotten, reload);
     reload->current =
         generation_new(&reload->generations, config, NULL, certificate, &reload->forwards);
@@ -550,9 +554,8 @@ void reload_end(struct reload *reload)
 {
     static const char stopping[] = "nailupd is stopping";
 
-    reload->ending = true;
-    askers_refuse(&reload->served,
-                  "nailupd is stopping; what was asked for may be in effect already");
+    reload->is_ending = true;
+    askers_refuse(&reload->served, "nailupd is stopping; the change may be in effect already");
     askers_refuse(&reload->for_loading, stopping);
     askers_refuse(&reload->for_file, stopping);
     askers_refuse(&reload->for_forwards, stopping);

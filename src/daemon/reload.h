@@ -4,18 +4,18 @@
 #define NAILUP_DAEMON_RELOAD_H
 
 /*
- * How the running daemon comes to serve with another configuration, or with other servers for a
- * zone: one change at a time, from whoever asks to the last worker's word that it has switched.
+ * Changes the configuration of the running daemon, or the servers of a zone: one change at a time,
+ * from the command or signal that asks for it until the last worker has switched.
  *
  *   a thread reads the file (daemon/loading.h), beside other changes
- *   idle -> switching  every worker takes the new generation (daemon/generation.h)
- *        -> forgetting the cache is rid of what it may not say any more (daemon/forget.h) -> idle
+ *   idle -> switching   every worker takes the new generation (daemon/generation.h)
+ *        -> forgetting  the cache drops answers that are wrong now (daemon/forget.h) -> idle
  *
- * A change of forwards begins at switching, and serves all who wait for one. Reloads that are asked
- * for while a file is read wait for the next, all of them together: a hundred signals at once are
- * two reloads. As long as too many generations are in use the next one waits too.
+ * A change of forwards begins at switching and serves all commands that wait for one. Reloads that
+ * are requested while a file is read wait together for the next one: a hundred signals at once are
+ * two reloads. The next change also waits while too many generations are in use.
  *
- * The main thread's.
+ * Main thread only.
  */
 
 #include <stdbool.h>
@@ -34,43 +34,44 @@ struct loop;
 struct reload;
 struct workers;
 
-/* What a reload works on; borrowed. */
+/* What a reload works on. All of it is borrowed. */
 struct reload_host {
     struct loop *loop;
     const char *config_file;
-    struct control_view *view; /* its config, listening and reloads are written */
+    struct control_view *view; /* reload writes its config, listening and reloads */
     struct cache *cache;
     struct listen_sockets *sockets;
 };
 
-/* The first generation is of this configuration, which is taken. *config becomes NULL, on error
+/* Makes the first generation from this configuration and takes it: *config becomes NULL, on error
  * too. NULL: out of memory. */
 struct reload *reload_new(const struct reload_host *host, struct config **config,
                           struct certificate *certificate);
 
-/* What is in effect; borrowed until the loop runs again. */
+/* The generation in effect; borrowed until the loop runs again. */
 struct generation *reload_current(struct reload *reload);
 
-/* The workers have been started with that, and the view is filled but for what is written here.
- * *listening, which they serve, is taken and becomes NULL. */
+/* Begins to accept changes. The workers run with the current generation, and the caller has filled
+ * the view except for the fields that this module writes. Takes *listening, the addresses that the
+ * workers serve; it becomes NULL. */
 void reload_begin(struct reload *reload, struct workers *workers, struct listening **listening);
 
-/* The file is to be read anew: who asks is a signal, or a command that gets its answer. */
+/* Reads the file again: for a signal, or for a command that waits for the result. */
 void reload_by_signal(struct reload *reload);
 void reload_by_call(struct reload *reload, struct call *call);
 
-/* A command that shows, sets or takes back what zones are asked of. */
+/* Runs the command that shows, sets or removes the servers of a zone. */
 void reload_forward(struct reload *reload, struct call *call);
 
-/* The daemon ends: who waits is refused, and so is who comes. */
+/* The daemon stops: refuses all commands that wait, and those that come later. */
 void reload_end(struct reload *reload);
 
-/* No worker is left, nor the control socket; the loop still is. Waits for the thread that reads a
- * file, if one does. False: it hangs there; then neither this nor the loop may be freed. NULL is
- * fine. */
+/* Waits for the thread that reads a file, if there is one. Comes after the workers and the control
+ * socket have ended, while the loop still exists. False: the thread hangs, so neither this nor the
+ * loop may be freed. NULL is fine. */
 MUST_USE bool reload_join(struct reload *reload);
 
-/* When the loop is freed, which runs what mail there is. NULL is fine. */
+/* Comes after the loop has been freed, which runs the mail that is left. NULL is fine. */
 void reload_free(struct reload *reload);
 
 #endif

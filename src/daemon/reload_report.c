@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The words about a reload. Decides nothing. */
+/* The text of log lines and replies about a reload. Decides nothing. */
 
 #include "daemon/reload_report.h"
 
@@ -13,12 +13,12 @@
 #include "config/config.h"
 #include "control/call.h"
 
-enum { KEYS_TEXT_MAX = 512 }; /* names of changed keys in a line of the log; the rest is left out */
+enum { KEYS_TEXT_MAX = 512 }; /* names of changed keys in a log line; further names are left out */
 
 /* ---- the log ---- */
 
 /* ": cache.max-ttl, forward-zones", or nothing. */
-static const char *keys_text(const struct changes *changes, char out[KEYS_TEXT_MAX])
+static const char *report_list_keys(const struct changes *changes, char out[KEYS_TEXT_MAX])
 {
     size_t len = 0;
     const char *before = ": ";
@@ -38,7 +38,7 @@ static const char *keys_text(const struct changes *changes, char out[KEYS_TEXT_M
     return out;
 }
 
-static size_t count_changes(const struct changes *changes, bool needs_restart)
+static size_t report_count_changes(const struct changes *changes, bool needs_restart)
 {
     size_t count = 0;
 
@@ -52,20 +52,21 @@ void reload_report_log(const struct reload_report *report)
     char keys[KEYS_TEXT_MAX];
     const struct changes *changes = report->changes;
 
-    LOG(LOG_NOTICE, "daemon", "reload: %s is in effect after %llu ms; keys that changed: %zu%s",
+    LOG(LOG_NOTICE, "daemon", "reload: %s is in effect after %llu ms; changed keys: %zu%s",
         report->config_file, (unsigned long long)report->took_us / 1000,
-        count_changes(changes, false), keys_text(changes, keys));
+        report_count_changes(changes, false), report_list_keys(changes, keys));
     for (size_t i = 0; i < changes->count; i++) {
         const struct change *change = &changes->list[i];
         if (change->needs_restart)
             LOG(LOG_WARNING, "daemon",
-                "reload: %s needs a restart: it is %s until then, and %s in the file", change->path,
-                change->before, change->after);
+                "reload: %s needs a restart: it stays %s until then; the file says %s",
+                change->path, change->before, change->after);
     }
 }
 
 /* Calls say() for each line. */
-static void each_line(struct span text, void (*say)(void *context, const char *line), void *context)
+static void report_each_line(struct span text, void (*say)(void *context, const char *line),
+                             void *context)
 {
     char line[1024];
 
@@ -79,7 +80,7 @@ static void each_line(struct span text, void (*say)(void *context, const char *l
     }
 }
 
-static void log_line(void *context, const char *line)
+static void report_log_error(void *context, const char *line)
 {
     (void)context;
     LOG(LOG_ERROR, "config", "%s", line);
@@ -87,13 +88,13 @@ static void log_line(void *context, const char *line)
 
 void reload_report_log_failure(const struct reload_report *report)
 {
-    each_line(report->errors, log_line, NULL);
+    report_each_line(report->errors, report_log_error, NULL);
     LOG(LOG_ERROR, "daemon", "reload failed: %s", report->why);
 }
 
 /* ---- the answer ---- */
 
-static void put_summary(const struct reload_report *report, struct reply *reply)
+static void report_put_summary(const struct reload_report *report, struct reply *reply)
 {
     const struct config *config = report->config;
 
@@ -104,8 +105,8 @@ static void put_summary(const struct reload_report *report, struct reply *reply)
     reply_row(reply);
     reply_text(reply, report->config_file);
     reply_duration(reply, report->took_us);
-    reply_count(reply, count_changes(report->changes, false));
-    reply_count(reply, count_changes(report->changes, true));
+    reply_count(reply, report_count_changes(report->changes, false));
+    reply_count(reply, report_count_changes(report->changes, true));
     reply_count(reply, config->zone_count);
     reply_count(reply, config->stub_count);
     reply_flag(reply, config->route.recursion.enabled);
@@ -114,7 +115,7 @@ static void put_summary(const struct reload_report *report, struct reply *reply)
     reply_row_end(reply);
 }
 
-static void put_changes(const struct changes *changes, struct reply *reply)
+static void report_put_changes(const struct changes *changes, struct reply *reply)
 {
     reply_table(reply, "changes", "key:text\teffect:text\tbefore:text\tafter:text");
     for (size_t i = 0; i < changes->count; i++) {
@@ -130,11 +131,11 @@ static void put_changes(const struct changes *changes, struct reply *reply)
 
 void reload_report_answer(const struct reload_report *report, struct call *call)
 {
-    put_summary(report, &call->reply);
-    put_changes(report->changes, &call->reply);
+    report_put_summary(report, &call->reply);
+    report_put_changes(report->changes, &call->reply);
 }
 
-static void put_error(void *context, const char *line)
+static void report_put_error(void *context, const char *line)
 {
     struct reply *reply = context;
     reply_error(reply, line);
@@ -146,5 +147,5 @@ void reload_report_refuse(const struct reload_report *report, struct call *call)
     if (report->errors.len == 0)
         return;
     reply_errors_begin(&call->reply);
-    each_line(report->errors, put_error, &call->reply);
+    report_each_line(report->errors, report_put_error, &call->reply);
 }

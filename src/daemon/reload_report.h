@@ -3,7 +3,7 @@
 #ifndef NAILUP_DAEMON_RELOAD_REPORT_H
 #define NAILUP_DAEMON_RELOAD_REPORT_H
 
-/* How a reload went, for the log and for who asked. */
+/* The result of a reload, for the log and for the command that asked for it. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,11 +18,11 @@ struct config;
 struct reload_report {
     const char *config_file;
     uint64_t took_us;
-    /* It is done. */
+    /* After success. */
     const struct config *config;
     const struct changes *changes;
-    uint64_t forgotten; /* answers of names that are answered here now */
-    /* It failed: a sentence, and the single errors in lines. */
+    uint64_t forgotten; /* cached answers dropped, because their names are local data now */
+    /* After a failure: a sentence, and the single errors, one per line. */
     char why[512];
     struct span errors;
 };
@@ -30,7 +30,7 @@ struct reload_report {
 void reload_report_log(const struct reload_report *report);
 void reload_report_log_failure(const struct reload_report *report);
 
-/* Fills the call's reply; call_done() is left. */
+/* Fill the call's reply; the caller calls call_done(). */
 void reload_report_answer(const struct reload_report *report, struct call *call);
 void reload_report_refuse(const struct reload_report *report, struct call *call);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The first and last lines of the log. Reads, changes nothing. */
+/* The first and last lines of the log. Only reads. */
 
 #include "daemon/report.h"
 
@@ -15,7 +15,7 @@
 
 enum {
     PREFIXES_SHOWN_MAX = 16
-}; /* nailed prefixes with a line of their own; the rest is counted */
+}; /* nailed prefixes with a line of their own; the rest is only counted */
 
 static void report_nailed(const struct config *config)
 {
@@ -27,7 +27,7 @@ static void report_nailed(const struct config *config)
             LOG(LOG_INFO, "daemon", "nailed: %s", prefix_format(&config->entries[i].prefix, text));
     }
     if (shown > PREFIXES_SHOWN_MAX)
-        LOG(LOG_INFO, "daemon", "nailed: %zu prefixes more", shown - PREFIXES_SHOWN_MAX);
+        LOG(LOG_INFO, "daemon", "nailed: and %zu more prefixes", shown - PREFIXES_SHOWN_MAX);
 }
 
 void report_warnings(const struct config *config)
@@ -63,7 +63,7 @@ void report_start(const struct control_view *view)
         LOG(LOG_NOTICE, "daemon", "metrics at %s, over HTTP",
             addr_format(&view->config->metrics_listen, text));
     report_nailed(view->config);
-    LOG(LOG_INFO, "daemon", "names answered here: %zu, %zu KiB",
+    LOG(LOG_INFO, "daemon", "local data: %zu names, %zu KiB",
         local_names_count(view->config->local), local_names_bytes(view->config->local) >> 10);
 }
 

@@ -3,7 +3,7 @@
 #ifndef NAILUP_DAEMON_REPORT_H
 #define NAILUP_DAEMON_REPORT_H
 
-/* What the log says at the start and at the end. */
+/* The log lines at the start and at the end. */
 
 #include <stdint.h>
 
@@ -11,7 +11,7 @@
 
 struct config;
 
-/* What the configuration's other files have that is not understood. */
+/* Logs the lines of included files that nailup does not understand. */
 void report_warnings(const struct config *config);
 void report_start(const struct control_view *view);
 void report_end(const struct control_view *view, uint64_t now_us);

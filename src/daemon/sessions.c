@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Reads the session file at the start and writes it at the end; what stands in it is
- * tls/tls_tickets.c's. */
+/* Reads the session file at the start and writes it at the end. tls/tls_tickets.c knows its format.
+ */
 
 #include "daemon/sessions.h"
 
@@ -24,8 +24,8 @@ static void sessions_load(struct tls_tickets *tickets, const char *path)
 
     if (tls_tickets_is_foreign(path)) {
         LOG(LOG_WARNING, "daemon",
-            "session-file %s is no file of TLS sessions: it is neither read nor written over; name "
-            "another file, or take this one away",
+            "session-file %s holds no TLS sessions: nailupd neither reads nor overwrites it; name "
+            "another file, or remove this one",
             path);
         return;
     }
@@ -35,19 +35,19 @@ static void sessions_load(struct tls_tickets *tickets, const char *path)
         return;
     if (err) {
         LOG(LOG_WARNING, "daemon",
-            "session-file %s is not used, and the first handshakes are full ones: %s%s", path,
+            "session-file %s is not used, so the first handshakes are full ones: %s%s", path,
             err_str(err),
-            err == ERR_PERMISSION ? "; it must be a file of this user's with mode 0600" : "");
+            err == ERR_PERMISSION ? "; it must belong to this user and have mode 0600" : "");
         return;
     }
     LOG(LOG_INFO, "daemon", "%zu TLS sessions read from %s", count, path);
     if (unlink(path) != 0)
-        LOG(LOG_WARNING, "daemon",
-            "session-file %s cannot be removed: its sessions may be used twice", path);
+        LOG(LOG_WARNING, "daemon", "cannot remove session-file %s: its sessions may be used twice",
+            path);
 }
 
-/* That nothing can be written there is better known before the end. What lies there still was
- * spoken of. */
+/* Writes a trial file at the start, so that the operator learns of a problem before the end. Skips
+ * this if the file is still there: a warning about it has been logged. */
 static void sessions_try_out(struct tls_tickets *tickets, const char *path)
 {
     struct stat status;
@@ -57,8 +57,8 @@ static void sessions_try_out(struct tls_tickets *tickets, const char *path)
     enum err err = tls_tickets_save(tickets, path, time(NULL));
     if (err)
         LOG(LOG_WARNING, "daemon",
-            "session-file %s cannot be written, so a restart will begin with full handshakes: %s",
-            path, err_str(err));
+            "cannot write session-file %s, so a restart will begin with full handshakes: %s", path,
+            err_str(err));
     else
         (void)unlink(path);
 }
@@ -80,8 +80,8 @@ void sessions_close(struct tls_tickets *tickets, const char *path)
         return;
     if (sessions_is_wanted(path)) {
         enum err err = tls_tickets_save(tickets, path, time(NULL));
-        if (err && err != ERR_FOREIGN) /* said at the start */
-            LOG(LOG_WARNING, "daemon", "TLS sessions cannot be saved to session-file %s: %s", path,
+        if (err && err != ERR_FOREIGN) /* logged at the start */
+            LOG(LOG_WARNING, "daemon", "cannot save TLS sessions to session-file %s: %s", path,
                 err_str(err));
     }
     tls_tickets_free(tickets);

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * A signalfd: nothing ever runs in a signal handler, and no thread but main sees a signal.
+ * A signalfd: no code runs in a signal handler, and only main sees signals.
  */
 
 #include "daemon/signals.h"
@@ -23,7 +23,7 @@ struct signals {
     void *context;
 };
 
-static void ours(sigset_t *set)
+static void signals_fill_set(sigset_t *set)
 {
     sigemptyset(set);
     sigaddset(set, SIGTERM);
@@ -35,12 +35,13 @@ void signals_block(void)
 {
     sigset_t set;
 
-    ours(&set);
+    signals_fill_set(&set);
     MUST(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
     MUST(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
 }
 
-/* One at a time: the callee may close us. Level-triggered, so the rest comes in the next turn. */
+/* Reads one signal at a time, because the callee may close us. The watch is level-triggered, so the
+ * next one comes in the next turn. */
 static void signals_on_readable(void *owner, struct fd_events events)
 {
     struct signals *signals = owner;
@@ -59,7 +60,7 @@ enum err signals_open(struct signals **out, struct loop *loop,
 
     if (!signals)
         return ERR_NO_MEMORY;
-    ours(&set);
+    signals_fill_set(&set);
     signals->on_signal = on_signal;
     signals->context = context;
     signals->fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);

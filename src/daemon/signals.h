@@ -3,18 +3,18 @@
 #ifndef NAILUP_DAEMON_SIGNALS_H
 #define NAILUP_DAEMON_SIGNALS_H
 
-/* Signals as events of the main loop. */
+/* Turns signals into events of the main loop. */
 
 #include "base/err.h"
 
 struct loop;
 struct signals;
 
-/* Holds SIGTERM, SIGINT and SIGHUP back until they are listened to, and ignores SIGPIPE. Before
- * any thread is started: threads inherit it. */
+/* Blocks SIGTERM, SIGINT and SIGHUP until signals_open(), and ignores SIGPIPE. Comes before any
+ * thread starts: threads inherit it. */
 void signals_block(void);
 
-/* on_signal gets SIGTERM, SIGINT or SIGHUP on the loop's thread. Those that came since
+/* Calls on_signal with SIGTERM, SIGINT or SIGHUP on the loop's thread. Signals since
  * signals_block() come first. */
 MUST_USE enum err signals_open(struct signals **out, struct loop *loop,
                                void (*on_signal)(void *context, int number), void *context);

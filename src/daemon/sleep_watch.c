@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* A timer for the end of time, which the kernel cancels when the system's clock jumps. */
+/* A timer for the far future, which the kernel cancels when the system clock jumps. */
 
 #include "daemon/sleep_watch.h"
 
@@ -13,13 +13,13 @@
 #include "base/check.h"
 #include "loop/fd_watch.h"
 
-/* The year 2242. Were it ever reached, the timer would be due for ever. */
+/* The year 2242. From then on the timer would always be due. */
 #define FAR_AWAY_S ((time_t)1 << 33)
 
 struct sleep_watch {
     int fd;
     struct fd_watch *watch;
-    uint64_t slept_us; /* since the machine started */
+    uint64_t slept_us; /* total since the machine started */
     void (*on_woke)(void *context, uint64_t slept_us);
     void *context;
 };
@@ -43,14 +43,14 @@ static uint64_t sleep_watch_read_clock(clockid_t clock)
     return (uint64_t)now.tv_sec * US_PER_S + (uint64_t)now.tv_nsec / 1000;
 }
 
-static bool arm(int fd)
+static bool sleep_watch_arm(int fd)
 {
     const struct itimerspec never = {.it_value.tv_sec = FAR_AWAY_S};
 
     return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) == 0;
 }
 
-/* Set by hand or by NTP: the two clocks agree then. */
+/* The clock may also have been set by hand or by NTP. Then the two clocks agree. */
 static void sleep_watch_on_readable(void *owner, struct fd_events events)
 {
     struct sleep_watch *watch = owner;
@@ -59,12 +59,12 @@ static void sleep_watch_on_readable(void *owner, struct fd_events events)
     (void)events;
     if (read(watch->fd, &count, sizeof(count)) < 0 && errno == EAGAIN)
         return;
-    if (!arm(watch->fd)) {
+    if (!sleep_watch_arm(watch->fd)) {
         fd_watch_stop(&watch->watch);
         return;
     }
-    uint64_t monotonic_us =
-        sleep_watch_read_clock(CLOCK_MONOTONIC); /* first: what passes between is no sleep */
+    uint64_t monotonic_us = sleep_watch_read_clock(
+        CLOCK_MONOTONIC); /* read first, so that time between the two reads is not sleep */
     uint64_t slept =
         sleep_since(&watch->slept_us, sleep_watch_read_clock(CLOCK_BOOTTIME), monotonic_us);
     if (slept)
@@ -83,7 +83,7 @@ enum err sleep_watch_open(struct sleep_watch **out, struct loop *loop,
     uint64_t monotonic_us = sleep_watch_read_clock(CLOCK_MONOTONIC);
     watch->slept_us = sleep_watch_read_clock(CLOCK_BOOTTIME) - monotonic_us;
     watch->fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
-    enum err err = watch->fd < 0 ? ERR_NO_FILES : arm(watch->fd) ? ERR_OK : ERR_IO;
+    enum err err = watch->fd < 0 ? ERR_NO_FILES : sleep_watch_arm(watch->fd) ? ERR_OK : ERR_IO;
     if (!err)
         err = fd_watch_start(&watch->watch, loop, watch->fd, (struct fd_events){.readable = true},
                              sleep_watch_on_readable, watch);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * When the cache is read and written. What stands in the file is cache/snapshot.c's.
+ * Decides when to read and write the snapshot. cache/snapshot.c knows its format.
  *
- * Invariant: one thread at a time reads or writes the file.
+ * Invariant: only one thread at a time reads or writes the file.
  */
 #include "daemon/snapshots.h"
 
@@ -31,26 +31,27 @@ struct snapshots {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool is_read;    /* under the lock: the reading is over */
-    bool stop;       /* under the lock, but for who looks in between */
-    bool is_foreign; /* that the file is no snapshot was said; of who reads and writes the file */
+    bool is_read;    /* under the lock: the file has been read */
+    bool stop;       /* under the lock, except for checks while reading or writing */
+    bool is_foreign; /* a warning that the file is no snapshot has been logged; for the thread that
+                        uses the file */
 };
 
-static struct snapshot_now read_clocks(void)
+static struct snapshot_now snapshots_read_clocks(void)
 {
     return (struct snapshot_now){
-        .us = clock_now_us(), /* the loops' */
+        .us = clock_now_us(), /* the clock of the loops */
         .wall_s = (uint64_t)MAX(time(NULL), (time_t)0),
     };
 }
 
-static void tell_foreign(struct snapshots *snapshots)
+static void snapshots_warn_foreign(struct snapshots *snapshots)
 {
     if (!snapshots->is_foreign)
         LOG(LOG_WARNING, "daemon",
-            "cache.snapshot %s is no snapshot of a cache: it is neither read nor written over; "
+            "cache.snapshot %s holds no snapshot: nailupd neither reads nor overwrites it; "
             "name "
-            "another file, or take this one away",
+            "another file, or remove this one",
             snapshots->path);
     snapshots->is_foreign = true;
 }
@@ -60,42 +61,43 @@ static void snapshots_load(struct snapshots *snapshots)
     const char *path = snapshots->path;
     uint64_t count;
     if (snapshot_is_foreign(path)) {
-        tell_foreign(snapshots);
+        snapshots_warn_foreign(snapshots);
         return;
     }
-    enum err err = snapshot_load(snapshots->cache, path, read_clocks(), snapshots->filter,
+    enum err err = snapshot_load(snapshots->cache, path, snapshots_read_clocks(), snapshots->filter,
                                  &snapshots->stop, &count);
 
     if (!err)
         LOG(LOG_INFO, "daemon", "%llu answers read from %s", (unsigned long long)count, path);
     else if (err == ERR_INVALID)
         LOG(LOG_WARNING, "daemon",
-            "cache.snapshot %s is not used, and the cache begins empty: it is torn, from the "
+            "cache.snapshot %s is not used, so the cache begins empty: it is damaged, from the "
             "future, "
-            "or no snapshot of this version",
+            "or not of this version",
             path);
     else if (err != ERR_NOT_FOUND && err != ERR_CLOSED)
-        LOG(LOG_WARNING, "daemon",
-            "cache.snapshot %s is not used, and the cache begins empty: %s%s", path, err_str(err),
-            err == ERR_PERMISSION ? "; it must be a file of this user's with mode 0600" : "");
+        LOG(LOG_WARNING, "daemon", "cache.snapshot %s is not used, so the cache begins empty: %s%s",
+            path, err_str(err),
+            err == ERR_PERMISSION ? "; it must belong to this user and have mode 0600" : "");
 }
 
-static void save(struct snapshots *snapshots, const bool *stop)
+static void snapshots_save(struct snapshots *snapshots, const bool *stop)
 {
     uint64_t count;
-    enum err err = snapshot_save(snapshots->cache, snapshots->path, read_clocks(), stop, &count);
+    enum err err =
+        snapshot_save(snapshots->cache, snapshots->path, snapshots_read_clocks(), stop, &count);
 
     if (!err)
         LOG(LOG_DEBUG, "daemon", "%llu answers saved to %s", (unsigned long long)count,
             snapshots->path);
     else if (err == ERR_FOREIGN)
-        tell_foreign(snapshots);
+        snapshots_warn_foreign(snapshots);
     else if (err != ERR_CLOSED)
-        LOG(LOG_WARNING, "daemon", "the cache cannot be saved to cache.snapshot %s: %s",
+        LOG(LOG_WARNING, "daemon", "cannot save the cache to cache.snapshot %s: %s",
             snapshots->path, err_str(err));
 }
 
-static struct timespec after_us(uint64_t us)
+static struct timespec snapshots_deadline(uint64_t us)
 {
     struct timespec at;
     MUST(clock_gettime(CLOCK_MONOTONIC, &at) == 0);
@@ -105,10 +107,10 @@ static struct timespec after_us(uint64_t us)
     return at;
 }
 
-/* Until *flag is true, at most so long; what it is then. The lock is held. */
+/* Waits until *flag is true, at most this long. Returns the flag. The caller holds the lock. */
 static bool snapshots_wait_for(struct snapshots *snapshots, const bool *flag, uint64_t us)
 {
-    struct timespec at = after_us(us);
+    struct timespec at = snapshots_deadline(us);
     while (!*flag && pthread_cond_timedwait(&snapshots->changed, &snapshots->lock, &at) == 0)
         continue;
     return *flag;
@@ -135,13 +137,13 @@ static void *snapshots_run(void *argument)
 {
     struct snapshots *snapshots = argument;
 
-    (void)setpriority(PRIO_PROCESS, 0, NICENESS); /* of this thread alone, in Linux */
+    (void)setpriority(PRIO_PROCESS, 0, NICENESS); /* on Linux this affects only this thread */
     cache_thread_begin();
     snapshots_load(snapshots);
     if (!__atomic_load_n(&snapshots->stop, __ATOMIC_RELAXED))
         snapshots_set(snapshots, &snapshots->is_read);
     while (!snapshots_is_over(snapshots))
-        save(snapshots, &snapshots->stop);
+        snapshots_save(snapshots, &snapshots->stop);
     cache_thread_end();
     return NULL;
 }
@@ -157,7 +159,7 @@ static void snapshots_init(struct snapshots *snapshots)
     pthread_mutex_init(&snapshots->lock, NULL);
 }
 
-static void deinit(struct snapshots *snapshots)
+static void snapshots_deinit(struct snapshots *snapshots)
 {
     pthread_cond_destroy(&snapshots->changed);
     pthread_mutex_destroy(&snapshots->lock);
@@ -192,8 +194,8 @@ struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct c
     snapshots->filter = filter;
     snapshots_init(snapshots);
     if (pthread_create(&snapshots->thread, NULL, snapshots_run, snapshots) != 0) {
-        LOG(LOG_WARNING, "daemon", "no thread for cache.snapshot: it is not used");
-        deinit(snapshots);
+        LOG(LOG_WARNING, "daemon", "cannot start a thread for cache.snapshot: it is not used");
+        snapshots_deinit(snapshots);
         return NULL;
     }
     pthread_setname_np(snapshots->thread, "snapshot");
@@ -203,7 +205,7 @@ struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct c
     return snapshots;
 }
 
-void snapshots_close(struct snapshots **out, bool is_to_be_saved)
+void snapshots_close(struct snapshots **out, bool save)
 {
     static const bool never = false;
     struct snapshots *snapshots = *out;
@@ -213,7 +215,7 @@ void snapshots_close(struct snapshots **out, bool is_to_be_saved)
         return;
     snapshots_set(snapshots, &snapshots->stop);
     MUST(pthread_join(snapshots->thread, NULL) == 0);
-    if (is_to_be_saved && snapshots->is_read)
-        save(snapshots, &never);
-    deinit(snapshots);
+    if (save && snapshots->is_read)
+        snapshots_save(snapshots, &never);
+    snapshots_deinit(snapshots);
 }

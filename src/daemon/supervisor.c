@@ -3,9 +3,10 @@
 
 /*
  * The main thread: makes what the workers share, starts them, waits for signals, the control socket
- * and scrapers on a loop of its own, and ends in the opposite order. It answers no query.
+ * and scrapers on its own loop, and takes everything apart in the opposite order. It answers no
+ * query.
  *
- * Invariant: the control socket and the exporter are closed before workers end, so nobody posts to
+ * Invariant: the control socket and the exporter close before workers end, so nothing posts mail to
  * an ended worker.
  */
 
@@ -55,23 +56,24 @@
 #include "tls/tls_ticket_keys.h"
 
 enum {
-    SNAPSHOT_LOOK_US = 50000,
-    SOCKETS_MAX = 1024, /* of the service manager: two for each address */
+    SNAPSHOT_POLL_US = 50000,
+    SOCKETS_MAX = 1024, /* from the service manager: two for each address */
 };
 
 struct supervisor {
-    const struct config *config; /* of the start: a reload may free it */
+    const struct config *config; /* the first configuration, which a reload may free */
     const char *config_file;
-    struct config *unused;           /* the same, until reload has it */
-    struct certificate *certificate; /* of the start, until reload has it; NULL: no TLS clients */
+    struct config *unclaimed_config; /* the same, until reload takes it */
+    struct certificate
+        *certificate; /* the first one, until reload takes it; NULL: no TLS clients */
     struct reload *reload;
     struct loop *loop;
     struct signals *signals;
-    struct control *control;       /* NULL: none is wanted, or it is closed */
+    struct control *control;       /* NULL: not wanted, or closed */
     struct exporter *exporter;     /* likewise */
-    struct network_watch *network; /* NULL: not wanted, or it is closed */
+    struct network_watch *network; /* NULL: not wanted, or closed already */
     struct cache *cache;
-    struct snapshots *snapshots; /* NULL: none are wanted */
+    struct snapshots *snapshots; /* NULL: not wanted */
     struct listen_sockets *sockets;
     struct worker_share share;
     size_t worker_count;
@@ -79,26 +81,28 @@ struct supervisor {
     struct workers *workers;
     struct control_view view;
     struct control_hooks hooks;
-    struct listening *listening; /* of the start, until reload has it */
-    struct turn_end stop;        /* a command's, when its answer has left */
-    struct timer look;           /* whether a reload may begin that a signal asked for */
-    struct vitals *vitals;       /* NULL: nobody wants to hear of them */
-    bool stopping;
-    bool ran; /* it has served: what the cache holds is worth keeping */
+    struct listening *listening; /* the first list, until reload takes it */
+    struct turn_end stop; /* begins the drain that a command wants, after its reply has left */
+    struct timer
+        snapshot_poll;     /* polls whether the snapshot is read, before a SIGHUP takes effect */
+    struct vitals *vitals; /* NULL: no service manager listens */
+    bool is_stopping;
+    bool has_served; /* workers have served, so the cache is worth keeping */
 };
 
 /* ---- events ---- */
 
-static void on_all_ended(void *context)
+static void supervisor_on_all_ended(void *context)
 {
     struct supervisor *supervisor = context;
+
     loop_stop(supervisor->loop);
 }
 
-/* What waits for an answer of the control socket gets it before that closes. */
+/* Answers the commands that wait before the control socket closes. */
 static void supervisor_drain(struct supervisor *supervisor)
 {
-    supervisor->stopping = true;
+    supervisor->is_stopping = true;
     readiness_stopping();
     vitals_stop(supervisor->vitals);
     reload_end(supervisor->reload);
@@ -108,59 +112,60 @@ static void supervisor_drain(struct supervisor *supervisor)
     workers_drain(supervisor->workers);
 }
 
-/* The first signal drains, a second one does not wait. */
+/* The first signal drains. A second one ends the drain at once. */
 static void supervisor_stop(struct supervisor *supervisor, int number)
 {
     const char *name = number == SIGINT ? "SIGINT" : "SIGTERM";
 
-    if (supervisor->stopping) {
+    if (supervisor->is_stopping) {
         LOG(LOG_NOTICE, "daemon", "%s again: stopping at once", name);
         workers_stop(supervisor->workers);
         return;
     }
-    LOG(LOG_NOTICE, "daemon", "%s: finishing what was begun", name);
+    LOG(LOG_NOTICE, "daemon", "%s: draining, then stopping", name);
     supervisor_drain(supervisor);
 }
 
-/* What is read must not come into the cache after a change that forbids it. A signal waits. */
-static void reload_when_read(struct supervisor *supervisor)
+/* Delays a reload while the snapshot is read: an answer that is read must not enter the cache after
+ * a change that forbids it. */
+static void supervisor_reload_by_signal(struct supervisor *supervisor)
 {
-    if (supervisor->stopping || snapshots_are_read(supervisor->snapshots))
+    if (supervisor->is_stopping || snapshots_are_read(supervisor->snapshots))
         reload_by_signal(supervisor->reload);
     else
-        timer_start(supervisor->loop, &supervisor->look,
-                    loop_now(supervisor->loop) + SNAPSHOT_LOOK_US);
+        timer_start(supervisor->loop, &supervisor->snapshot_poll,
+                    loop_now(supervisor->loop) + SNAPSHOT_POLL_US);
 }
 
-static void on_look(struct timer *timer)
+static void supervisor_on_snapshot_poll(struct timer *timer)
 {
-    reload_when_read(CONTAINER_OF(timer, struct supervisor, look));
+    supervisor_reload_by_signal(CONTAINER_OF(timer, struct supervisor, snapshot_poll));
 }
 
-static void on_network_changed(void *context, enum network_change change)
+static void supervisor_on_network_changed(void *context, enum network_change change)
 {
     struct supervisor *supervisor = context;
 
-    LOG(LOG_INFO, "daemon", "%s: connections to upstreams are dialled anew",
-        change == NETWORK_RESUMED ? "awake again" : "the network changed");
+    LOG(LOG_INFO, "daemon", "%s: dialling upstreams again",
+        change == NETWORK_RESUMED ? "this machine woke up" : "the network changed");
     supervisor->view.network_changes++;
     workers_network_changed(supervisor->workers, change);
 }
 
-static void on_signal(void *context, int number)
+static void supervisor_on_signal(void *context, int number)
 {
     struct supervisor *supervisor = context;
 
     if (number != SIGHUP)
         supervisor_stop(supervisor, number);
     else
-        reload_when_read(supervisor);
+        supervisor_reload_by_signal(supervisor);
 }
 
 /* ---- commands ---- */
 
-/* False, and the call is done: refused. */
-static bool supervisor_is_read(struct supervisor *supervisor, struct call *call)
+/* False: the call has been refused and is done. */
+static bool supervisor_has_read_snapshot(struct supervisor *supervisor, struct call *call)
 {
     if (snapshots_are_read(supervisor->snapshots))
         return true;
@@ -169,33 +174,33 @@ static bool supervisor_is_read(struct supervisor *supervisor, struct call *call)
     return false;
 }
 
-static void on_reload(void *daemon, struct call *call)
+static void supervisor_on_reload(void *daemon, struct call *call)
 {
     struct supervisor *supervisor = daemon;
 
-    if (supervisor_is_read(supervisor, call))
+    if (supervisor_has_read_snapshot(supervisor, call))
         reload_by_call(supervisor->reload, call);
 }
 
-static void on_forward(void *daemon, struct call *call)
+static void supervisor_on_forward(void *daemon, struct call *call)
 {
     struct supervisor *supervisor = daemon;
 
-    if (call->argc == 0 || supervisor_is_read(supervisor, call))
+    if (call->argc == 0 || supervisor_has_read_snapshot(supervisor, call))
         reload_forward(supervisor->reload, call);
 }
 
-static void on_stop(struct turn_end *end)
+static void supervisor_on_stop(struct turn_end *end)
 {
     struct supervisor *supervisor = CONTAINER_OF(end, struct supervisor, stop);
 
-    if (supervisor->stopping)
+    if (supervisor->is_stopping)
         return;
-    LOG(LOG_NOTICE, "daemon", "drain: finishing what was begun");
+    LOG(LOG_NOTICE, "daemon", "nailupctl drain: draining, then stopping");
     supervisor_drain(supervisor);
 }
 
-/* The answer leaves first: the control socket closes with the turn. */
+/* The reply leaves first, because the control socket closes at the end of this turn. */
 static void supervisor_on_drain(void *daemon, struct call *call)
 {
     struct supervisor *supervisor = daemon;
@@ -222,7 +227,7 @@ static size_t wanted_workers(const struct config *config)
     return MIN((size_t)CPU_COUNT(&cpus), (size_t)WORKERS_MAX);
 }
 
-/* main.c has raised the limit as far as it may. */
+/* main.c has raised the limit as far as it can. */
 static uint64_t file_limit(void)
 {
     struct rlimit limit;
@@ -239,25 +244,26 @@ static size_t worker_count(const struct config *config)
 
     if (count < wanted)
         LOG(LOG_WARNING, "daemon",
-            "%zu workers instead of %zu: this process may open only %llu files; raise the limit",
+            "starting %zu workers instead of %zu: this process may open only %llu files; raise the "
+            "limit",
             count, wanted, (unsigned long long)file_limit());
     return count;
 }
 
-/* Without /proc: our sockets and the standard files. */
+/* Without /proc this counts our sockets and the standard files. */
 static uint64_t open_files(const struct supervisor *supervisor)
 {
     const struct server_options *options = &supervisor->config->server;
-    DIR *folder = opendir("/proc/self/fd");
+    DIR *directory = opendir("/proc/self/fd");
     uint64_t count = 0;
 
-    if (!folder)
+    if (!directory)
         return 3 +
                supervisor->worker_count * (2 * options->listen_count + options->listen_tls_count);
-    while (readdir(folder))
+    while (readdir(directory))
         count++;
-    closedir(folder);
-    return count - 3; /* itself, its parent and the folder's descriptor */
+    closedir(directory);
+    return count - 3; /* . and .. and the descriptor of the directory */
 }
 
 static void supervisor_plan_files(struct supervisor *supervisor)
@@ -276,27 +282,28 @@ static void supervisor_plan_files(struct supervisor *supervisor)
         LOG(LOG_NOTICE, "daemon",
             "this process may open %llu files: %u of them are for stream clients "
             "(server.max-clients is %u) and %u for nailed connections (upstream.max-nailed is "
-            "%u); raise the limit where that is too few",
+            "%u); raise the limit if that is too few",
             (unsigned long long)facts.limit, plan.clients, max_clients, plan.nailed,
             facts.max_nailed);
 }
 
-/* Those that the service manager opened, if any. */
-static int adopt_sockets(struct supervisor *supervisor)
+/* Takes the sockets that the service manager opened, if any. */
+static int supervisor_adopt_sockets(struct supervisor *supervisor)
 {
     int fds[SOCKETS_MAX];
     char why[LISTEN_SOCKETS_WHY_MAX];
     size_t count = readiness_take_sockets(fds, SOCKETS_MAX);
 
     if (count > SOCKETS_MAX)
-        return refusal("the service manager gave %zu sockets, %d are taken", count, SOCKETS_MAX);
+        return refusal("the service manager passed %zu sockets; nailupd takes %d at most", count,
+                       SOCKETS_MAX);
     if (count > 0 &&
         listen_sockets_adopt(supervisor->sockets, fds, count, &supervisor->config->server, why))
-        return refusal("sockets of the service manager: %s", why);
+        return refusal("sockets from the service manager: %s", why);
     return EXIT_STOPPED;
 }
 
-/* Early, as only root may be allowed to bind them. */
+/* Runs early: perhaps only root may bind the addresses. */
 static int supervisor_open_sockets(struct supervisor *supervisor)
 {
     char why[REFUSAL_TEXT_MAX];
@@ -305,14 +312,14 @@ static int supervisor_open_sockets(struct supervisor *supervisor)
     supervisor->sockets = listen_sockets_new(supervisor->worker_count);
     if (!supervisor->sockets)
         return refusal("out of memory");
-    if (adopt_sockets(supervisor))
+    if (supervisor_adopt_sockets(supervisor))
         return EXIT_CANNOT_START;
     supervisor->listening =
         listening_prepare(supervisor->sockets, &supervisor->config->server, why);
     return supervisor->listening ? EXIT_STOPPED : refusal("%s", why);
 }
 
-/* Everything said over TLS from now on can be read by who has the file. */
+/* Makes all TLS traffic from now on readable to everyone who can read the file. */
 static int supervisor_log_tls_keys(const struct supervisor *supervisor)
 {
     const struct config *config = supervisor->config;
@@ -323,13 +330,13 @@ static int supervisor_log_tls_keys(const struct supervisor *supervisor)
     if (tls_log_keys_to(config->tls_key_log, why))
         return refusal("log.tls-keys: %s", why);
     LOG(LOG_WARNING, "daemon",
-        "the secrets of all TLS connections are written to %s: who reads it reads them; remove "
-        "log.tls-keys when you are done",
+        "writing the secrets of all TLS connections to %s: anyone who can read this file can "
+        "decrypt them; remove log.tls-keys when you are done",
         config->tls_key_log);
     return EXIT_STOPPED;
 }
 
-/* Early, as only root may be allowed to read the key. */
+/* Runs early: perhaps only root may read the key. */
 static int supervisor_load_certificate(struct supervisor *supervisor)
 {
     const struct server_options *options = &supervisor->config->server;
@@ -339,13 +346,13 @@ static int supervisor_load_certificate(struct supervisor *supervisor)
         return EXIT_STOPPED;
     if (certificate_load(&supervisor->certificate, options, why))
         return refusal_certificate(why);
-    certificate_warn_over(supervisor->certificate, options, time(NULL));
+    certificate_warn_expired(supervisor->certificate, options, time(NULL));
     return EXIT_STOPPED;
 }
 
-/* The folder of the default is made by a package or a service manager. Who runs a daemon by hand,
- * or without rights, has asked for no socket. */
-static bool can_do_without_control(const struct config *config, enum err err)
+/* A package or a service manager makes the default directory. An operator who runs the daemon by
+ * hand or without privileges has not asked for a socket. */
+static bool is_control_optional(const struct config *config, enum err err)
 {
     return (err == ERR_NOT_FOUND || err == ERR_PERMISSION) &&
            !config_is_given(config, "control.socket");
@@ -366,7 +373,7 @@ static int supervisor_open_control(struct supervisor *supervisor)
         return EXIT_STOPPED;
     enum err err =
         control_open(&supervisor->control, supervisor->loop, &place, &supervisor->view, why);
-    if (err && !can_do_without_control(config, err))
+    if (err && !is_control_optional(config, err))
         return refusal("control.socket: %s", why);
     if (err)
         LOG(LOG_WARNING, "daemon", "nailupctl cannot reach this daemon: control.socket: %s", why);
@@ -384,7 +391,7 @@ static int supervisor_open_exporter(struct supervisor *supervisor)
     return err ? refusal_metrics(listen, err) : EXIT_STOPPED;
 }
 
-/* They belong to the user who serves, and nobody else's are read. */
+/* Runs as server.user: the file belongs to that user, and files of other users are not read. */
 static int supervisor_open_sessions(struct supervisor *supervisor)
 {
     supervisor->share.tickets = sessions_open(supervisor->config->session_file);
@@ -398,8 +405,8 @@ static int supervisor_open_watchers(struct supervisor *supervisor)
 
     if (err && err != ERR_NO_MEMORY && err != ERR_NO_FILES)
         return refusal("dnstap.file: %s: %s", config->dnstap.file,
-                       err == ERR_INVALID ? "is no file" : err_str(err));
-    return err ? refusal("queries cannot be watched: %s; raise the limits", err_str(err))
+                       err == ERR_INVALID ? "is not a regular file" : err_str(err));
+    return err ? refusal("query log and dnstap cannot start: %s; raise the limits", err_str(err))
                : EXIT_STOPPED;
 }
 
@@ -417,7 +424,7 @@ static int supervisor_start_workers(struct supervisor *supervisor)
 
 /* ---- start and end ---- */
 
-static bool make_reload(struct supervisor *supervisor)
+static bool supervisor_make_reload(struct supervisor *supervisor)
 {
     const struct reload_host host = {
         .loop = supervisor->loop,
@@ -427,19 +434,19 @@ static bool make_reload(struct supervisor *supervisor)
         .sockets = supervisor->sockets,
     };
 
-    supervisor->reload = reload_new(&host, &supervisor->unused, supervisor->certificate);
-    certificate_unref(supervisor->certificate); /* what is in effect has it */
+    supervisor->reload = reload_new(&host, &supervisor->unclaimed_config, supervisor->certificate);
+    certificate_unref(supervisor->certificate); /* the first generation holds it */
     supervisor->certificate = NULL;
     return supervisor->reload;
 }
 
-static int make_shared(struct supervisor *supervisor)
+static int supervisor_make_shared(struct supervisor *supervisor)
 {
     const struct config *config = supervisor->config;
 
     supervisor->loop = loop_new();
     if (!supervisor->loop ||
-        signals_open(&supervisor->signals, supervisor->loop, on_signal, supervisor))
+        signals_open(&supervisor->signals, supervisor->loop, supervisor_on_signal, supervisor))
         return refusal("cannot make an event loop; raise the limit of open files");
     supervisor->cache = cache_new(&config->cache);
     if (!supervisor->cache)
@@ -450,20 +457,20 @@ static int make_shared(struct supervisor *supervisor)
     share->cache = supervisor->cache;
     share->nail_quota.max = supervisor->files.nailed;
     share->upstream_files = supervisor->files.upstream_each;
-    share->ticket_keys = tls_ticket_keys_new(time(NULL)); /* a reload may bring TLS clients */
+    share->ticket_keys = tls_ticket_keys_new(time(NULL)); /* a reload may enable TLS clients */
     share->main_loop = supervisor->loop;
-    share->on_all_ended = on_all_ended;
+    share->on_all_ended = supervisor_on_all_ended;
     share->context = supervisor;
-    if (!share->ticket_keys || !make_reload(supervisor))
+    if (!share->ticket_keys || !supervisor_make_reload(supervisor))
         return refusal("out of memory; lower server.max-clients");
     share->generation = reload_current(supervisor->reload);
     server_quota_bound_files(generation_quota(share->generation), supervisor->files.clients);
     return EXIT_STOPPED;
 }
 
-static bool fill_view(struct supervisor *supervisor)
+static bool supervisor_fill_view(struct supervisor *supervisor)
 {
-    size_t workers = workers_count(supervisor->workers);
+    size_t workers = supervisor->worker_count;
     struct control_worker **list = calloc(workers, sizeof(*list));
 
     for (size_t i = 0; list && i < workers; i++)
@@ -480,15 +487,15 @@ static bool fill_view(struct supervisor *supervisor)
         .started_time = (uint64_t)time(NULL),
     };
     supervisor->hooks = (struct control_hooks){.daemon = supervisor,
-                                               .reload = on_reload,
+                                               .reload = supervisor_on_reload,
                                                .drain = supervisor_on_drain,
-                                               .forward = on_forward};
+                                               .forward = supervisor_on_forward};
     return list;
 }
 
-static int begin_reloads(struct supervisor *supervisor)
+static int supervisor_begin_reloads(struct supervisor *supervisor)
 {
-    if (!fill_view(supervisor))
+    if (!supervisor_fill_view(supervisor))
         return refusal("out of memory");
     reload_begin(supervisor->reload, supervisor->workers, &supervisor->listening);
     return EXIT_STOPPED;
@@ -501,19 +508,20 @@ static bool supervisor_may_store(const void *context, struct name name, const st
     return !local || (!local_names_has(local, name) && !local_block_changes(local, name, answer));
 }
 
-/* The file may know names that are answered here since. */
-static struct cache_filter stored_names(const struct supervisor *supervisor)
+/* Leaves out names that have become local data since the file was written. */
+static struct cache_filter supervisor_snapshot_filter(const struct supervisor *supervisor)
 {
     return (struct cache_filter){.may_store = supervisor_may_store,
                                  .context = supervisor->config->local};
 }
 
-/* Last, as it posts to workers. */
-static int open_network(struct supervisor *supervisor)
+/* Runs last, because it posts mail to workers. */
+static int supervisor_watch_network(struct supervisor *supervisor)
 {
     if (!supervisor->config->follow_network)
         return EXIT_STOPPED;
-    if (network_watch_open(&supervisor->network, supervisor->loop, on_network_changed, supervisor))
+    if (network_watch_open(&supervisor->network, supervisor->loop, supervisor_on_network_changed,
+                           supervisor))
         return refusal("out of memory");
     return EXIT_STOPPED;
 }
@@ -529,7 +537,7 @@ static int supervisor_start(struct supervisor *supervisor)
     if (!code)
         code = supervisor_load_certificate(supervisor);
     if (!code)
-        code = make_shared(supervisor);
+        code = supervisor_make_shared(supervisor);
     if (!code)
         code = supervisor_open_control(supervisor);
     if (!code)
@@ -543,18 +551,18 @@ static int supervisor_start(struct supervisor *supervisor)
     if (!code)
         code = supervisor_start_workers(supervisor);
     if (!code)
-        code = begin_reloads(supervisor);
+        code = supervisor_begin_reloads(supervisor);
     if (!code)
-        code = open_network(supervisor);
+        code = supervisor_watch_network(supervisor);
     if (!code)
-        supervisor->snapshots = snapshots_open(supervisor->config->snapshot_file,
-                                               supervisor->config->snapshot_interval_s,
-                                               supervisor->cache, stored_names(supervisor));
+        supervisor->snapshots = snapshots_open(
+            supervisor->config->snapshot_file, supervisor->config->snapshot_interval_s,
+            supervisor->cache, supervisor_snapshot_filter(supervisor));
     return code;
 }
 
-/* Without workers. */
-static void end_shared(struct supervisor *supervisor)
+/* Frees what the workers shared, once no worker is left. */
+static void supervisor_end_shared(struct supervisor *supervisor)
 {
     struct worker_share *share = &supervisor->share;
 
@@ -562,13 +570,13 @@ static void end_shared(struct supervisor *supervisor)
         supervisor->reload ? generation_config(reload_current(supervisor->reload)) : NULL;
 
     sessions_close(share->tickets, config ? config->session_file : NULL);
-    /* A thread that hangs in a file may still post to the loop, and so is left with it. */
+    /* A thread that hangs in a file may still post to the loop, so both are leaked. */
     if (reload_join(supervisor->reload)) {
         if (supervisor->loop)
             loop_free(supervisor->loop);
         reload_free(supervisor->reload);
     }
-    config_free(supervisor->unused);
+    config_free(supervisor->unclaimed_config);
     certificate_unref(supervisor->certificate);
     listening_free(&supervisor->listening);
     listen_sockets_free(supervisor->sockets);
@@ -582,15 +590,15 @@ static void supervisor_end(struct supervisor *supervisor)
     control_close(&supervisor->control);
     signals_close(&supervisor->signals);
     turn_end_cancel(&supervisor->stop);
-    timer_stop(&supervisor->look);
+    timer_stop(&supervisor->snapshot_poll);
     if (supervisor->workers)
         workers_free(supervisor->workers);
     vitals_free(&supervisor->vitals);
     supervisor->view.query_log = NULL;
     watchers_close(supervisor->share.watchers);
-    /* Its thread may still look at the configuration. */
-    snapshots_close(&supervisor->snapshots, supervisor->ran);
-    end_shared(supervisor);
+    /* Its thread may still read the configuration. */
+    snapshots_close(&supervisor->snapshots, supervisor->has_served);
+    supervisor_end_shared(supervisor);
     if (supervisor->cache) {
         cache_thread_end();
         cache_free(supervisor->cache);
@@ -601,18 +609,18 @@ static void supervisor_end(struct supervisor *supervisor)
 int supervisor_run(struct config **config, const char *config_file)
 {
     struct supervisor supervisor = {
-        .config = *config, .unused = *config, .config_file = config_file};
+        .config = *config, .unclaimed_config = *config, .config_file = config_file};
 
     *config = NULL;
-    turn_end_init(&supervisor.stop, on_stop);
-    timer_init(&supervisor.look, on_look);
+    turn_end_init(&supervisor.stop, supervisor_on_stop);
+    timer_init(&supervisor.snapshot_poll, supervisor_on_snapshot_poll);
     int code = supervisor_start(&supervisor);
     if (!code) {
         report_start(&supervisor.view);
         workers_go(supervisor.workers);
         readiness_ready();
         supervisor.vitals = vitals_start(supervisor.loop, &supervisor.view);
-        supervisor.ran = true;
+        supervisor.has_served = true;
         loop_run(supervisor.loop);
         report_end(&supervisor.view, loop_now(supervisor.loop));
     }

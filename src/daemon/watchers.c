@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Puts those together who watch. The query log can come and go with a reload; dnstap is what it was
- * at the start.
- * Invariant: a worker's taps are linked by the worker alone.
+ * Combines the observers. The query log can start and stop with a reload; dnstap stays as it was at
+ * the start.
+ *
+ * Invariant: only the worker links its taps.
  */
 #include "daemon/watchers.h"
 
@@ -22,8 +23,8 @@ struct watchers {
     struct dnstap *dnstap; /* NULL: none */
 };
 
-static enum err open_dnstap(struct watchers *watchers, const struct dnstap_options *options,
-                            size_t workers)
+static enum err watchers_open_dnstap(struct watchers *watchers,
+                                     const struct dnstap_options *options, size_t workers)
 {
     if (!*options->socket && !*options->file)
         return ERR_OK;
@@ -36,7 +37,8 @@ enum err watchers_open(struct watchers **out, const struct config *config, size_
     if (!watchers)
         return ERR_NO_MEMORY;
     watchers->log = query_log_new(workers, STDERR_FILENO);
-    enum err err = watchers->log ? open_dnstap(watchers, &config->dnstap, workers) : ERR_NO_MEMORY;
+    enum err err =
+        watchers->log ? watchers_open_dnstap(watchers, &config->dnstap, workers) : ERR_NO_MEMORY;
     if (err) {
         watchers_close(watchers);
         return err;

@@ -3,7 +3,7 @@
 #ifndef NAILUP_DAEMON_WATCHERS_H
 #define NAILUP_DAEMON_WATCHERS_H
 
-/* Who watches the queries of all workers: the query log, and a dnstap reader. */
+/* The observers of all workers' queries: the query log and dnstap. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,23 +16,24 @@ struct query_log;
 struct tap;
 struct watchers;
 
-/* The dnstap of the configuration begins, and the query log if it is on. ERR_NO_MEMORY,
- * ERR_NO_FILES, or what is wrong with dnstap.file. */
+/* Starts dnstap, if configured, and the query log, if it is on. Errors: ERR_NO_MEMORY,
+ * ERR_NO_FILES, or the fault of dnstap.file. */
 MUST_USE enum err watchers_open(struct watchers **out, const struct config *config, size_t workers);
-/* No worker runs any more. NULL is fine. */
+/* Comes when no worker runs any more. NULL is fine. */
 void watchers_close(struct watchers *watchers);
 
-/* Lives as long as the watchers. */
+/* Valid until watchers_close(). */
 const struct query_log *watchers_query_log(const struct watchers *watchers);
 
-/* Main's: a configuration with this log.queries is about to be given to the workers. On a failure
- * it is logged that there will be no query log. */
+/* Main thread: prepares for a configuration with this log.queries, before the workers get it. If
+ * the query log cannot start, logs that and goes on without it. */
 void watchers_prepare(struct watchers *watchers, bool log_queries);
 
-/* A worker's, on its thread, whenever log.queries changed: for server_set_taps(). */
+/* Worker's thread, at the start and whenever log.queries changed: returns the tap for
+ * server_set_taps(). */
 struct tap *watchers_of_clients(struct watchers *watchers, size_t worker, struct stats *stats,
                                 bool log_queries);
-/* Likewise for upstreams_set_taps(); always the same. */
+/* Returns the tap for upstreams_set_taps(), which never changes. */
 struct tap *watchers_of_upstreams(struct watchers *watchers, size_t worker, struct stats *stats);
 
 #endif

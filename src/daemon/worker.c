@@ -2,11 +2,14 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The threads that serve: how each puts its layers together and takes them apart, and how all of
- * them start and end as one. What to do when they end is left to the supervisor.
+ * The threads that serve: how each one builds its layers, switches to another generation and takes
+ * its layers apart, and how all of them start and end together. The supervisor decides what follows
+ * their end.
  *
- * Invariant: a worker's layers are touched by its own thread alone; main talks to it by mail, and
- * before and after by the gate.
+ * Invariants: only a worker's own thread touches its layers. Main reaches it by mail while it runs,
+ * and through the gate before and after that. A worker holds each generation that its resolver or
+ * its server refers to, and releases it on its own thread, after the call that replaced it has
+ * returned.
  */
 
 #include "daemon/worker.h"
@@ -38,16 +41,16 @@
 #include "tls/tls_context.h"
 #include "upstream/upstreams.h"
 
-/* The word that the threads wait for. */
-enum word { WORD_WAIT, WORD_GO, WORD_RELEASE };
+/* What main lets the threads do. */
+enum gate { GATE_CLOSED, GATE_SERVE, GATE_RELEASE };
 
-/* A switch on its way to a worker and back; the worker's in between. */
+/* A switch on its way to a worker and back. The worker owns it in between. */
 struct letter {
     struct mail mail;
     struct generation *next;
-    struct listen_share *sockets; /* NULL: as before */
-    struct tls_context *tls;      /* NULL: as before */
-    unsigned long long list;      /* the number of the list that the sockets are of */
+    struct listen_share *sockets; /* NULL: unchanged */
+    struct tls_context *tls;      /* NULL: unchanged */
+    unsigned long long list;      /* the number of the address list of the sockets */
     enum err err;
 };
 
@@ -61,42 +64,42 @@ struct worker {
     struct upstreams *upstreams;
     struct resolver *resolver;
     struct server *server;
-    struct listen_share *sockets; /* until the server has them */
+    struct listen_share *sockets; /* until the server takes them */
     enum err start_error;
-    /* What is in effect here: the first is the resolver's, which may have had no memory for a later
-     * one, the second the server's. The worker's thread, and main's before and after. */
-    struct generation *answers, *serves;
-    struct letter letter; /* main's, but on its way */
+    /* The generations in effect here. The resolver may keep an older one than the server, when it
+     * had no memory for the new routes. Only the worker's thread touches them while it runs. */
+    struct generation *resolver_generation, *server_generation;
+    struct letter letter; /* main owns it except on its way */
     struct mail drain, ended;
-    struct mail network; /* on its way as long as network_change is not 0 */
+    struct mail network; /* on its way while network_change is not 0 */
     _Atomic(enum network_change) network_change;
     struct timer drain_limit;
-    /* Addresses that are no more. */
-    unsigned long long list; /* that the server serves */
+    /* Addresses that are served no longer. */
+    unsigned long long list; /* of the addresses that the server serves */
     struct mail closed;
     atomic_bool closed_is_posted;
-    atomic_ullong closed_list;   /* the newest with which all that went are closed */
-} __attribute__((aligned(128))); /* no two share a cache line, nor the one fetched beside it */
+    atomic_ullong closed_list;   /* the newest list whose removed addresses are all closed */
+} __attribute__((aligned(128))); /* keeps workers out of each other's cache line pairs */
 
 struct workers {
     struct worker_share *share;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    enum word word;  /* under the lock */
+    enum gate gate;  /* under the lock */
     size_t reported; /* under the lock */
     size_t count, ended;
     bool draining;
-    /* The switch under way; main's. */
+    /* The switch under way. Only main touches it. */
     size_t switching, failed;
     enum err switch_err;
     void (*on_switched)(void *context, size_t failed, enum err err);
     void *switch_context;
-    struct listen_sockets *sockets; /* with addresses that may not be closed yet; NULL: none */
-    unsigned long long list_number; /* of the newest list of addresses */
+    struct listen_sockets *sockets; /* removed addresses may be open; NULL: none are */
+    unsigned long long list_number; /* of the newest address list */
     struct worker list[];
 };
 
-static void on_letter_back(struct mail *mail);
+static void workers_on_letter_back(struct mail *mail);
 
 static enum err worker_make_tls(struct tls_context **out, const struct generation *generation,
                                 struct tls_ticket_keys *ticket_keys, char why[TLS_WHY_MAX])
@@ -120,11 +123,12 @@ static void worker_set_taps(struct worker *worker, bool log_queries)
 
 /* ---- the worker's thread: life ---- */
 
-static enum err open_tls(struct worker *worker)
+static enum err worker_open_tls(struct worker *worker)
 {
     struct tls_context *tls;
     char why[TLS_WHY_MAX];
-    enum err err = worker_make_tls(&tls, worker->serves, worker->all->share->ticket_keys, why);
+    enum err err =
+        worker_make_tls(&tls, worker->server_generation, worker->all->share->ticket_keys, why);
 
     if (err)
         LOG(LOG_ERROR, "daemon", "worker %zu cannot use the certificate: %s", worker->number, why);
@@ -133,38 +137,39 @@ static enum err open_tls(struct worker *worker)
     return err;
 }
 
-static enum err open_layers(struct worker *worker)
+static enum err worker_open_layers(struct worker *worker)
 {
     struct worker_share *share = worker->all->share;
-    const struct config *config = generation_config(worker->serves);
+    const struct config *config = generation_config(worker->server_generation);
 
     worker->loop = loop_new();
     if (!worker->loop)
         return ERR_NO_FILES;
     outgoing_files_limit(worker->loop, share->upstream_files);
-    outgoing_ports_use(worker->loop, generation_ports(worker->serves),
+    outgoing_ports_use(worker->loop, generation_ports(worker->server_generation),
                        &worker->stats.upstream_port_fallbacks);
     worker->upstreams = upstreams_new(worker->loop, &worker->stats, &share->nail_quota);
     if (!worker->upstreams)
         return ERR_NO_MEMORY;
     upstreams_use_tickets(worker->upstreams, share->tickets);
-    worker->resolver =
-        resolver_new(worker->loop, share->cache, worker->upstreams,
-                     generation_route(worker->answers), config->server.max_waiting, &worker->stats);
+    worker->resolver = resolver_new(worker->loop, share->cache, worker->upstreams,
+                                    generation_route(worker->resolver_generation),
+                                    config->server.max_waiting, &worker->stats);
     if (!worker->resolver)
         return ERR_NO_MEMORY;
-    resolver_set_local(worker->resolver, generation_local(worker->answers));
-    enum err err = server_open(&worker->server, worker->loop, &config->server, &worker->sockets,
-                               worker->resolver, generation_quota(worker->serves), &worker->stats);
+    resolver_set_local(worker->resolver, generation_local(worker->resolver_generation));
+    enum err err =
+        server_open(&worker->server, worker->loop, &config->server, &worker->sockets,
+                    worker->resolver, generation_quota(worker->server_generation), &worker->stats);
     if (err)
         return err;
     worker_set_taps(worker, config->log_queries);
     upstreams_set_taps(worker->upstreams,
                        watchers_of_upstreams(share->watchers, worker->number, &worker->stats));
-    return open_tls(worker);
+    return worker_open_tls(worker);
 }
 
-static void close_layers(struct worker *worker)
+static void worker_close_layers(struct worker *worker)
 {
     worker->view.upstreams = NULL;
     listen_share_free(worker->sockets);
@@ -179,20 +184,20 @@ static void close_layers(struct worker *worker)
     worker->upstreams = NULL;
 }
 
-/* Waits for this word or a later one; returns which. */
-static enum word worker_wait_for(struct workers *all, enum word word)
+/* Waits until the gate has opened this far or further. Returns how far it is open. */
+static enum gate worker_wait_for(struct workers *all, enum gate gate)
 {
-    enum word said;
+    enum gate opened;
 
     pthread_mutex_lock(&all->lock);
-    while (all->word < word)
+    while (all->gate < gate)
         pthread_cond_wait(&all->changed, &all->lock);
-    said = all->word;
+    opened = all->gate;
     pthread_mutex_unlock(&all->lock);
-    return said;
+    return opened;
 }
 
-/* What was opened is seen by main thereafter. */
+/* The lock lets main see everything that this thread has opened. */
 static void worker_report_start(struct worker *worker, enum err err)
 {
     struct workers *all = worker->all;
@@ -214,44 +219,45 @@ static void *worker_run(void *argument)
     struct workers *all = worker->all;
 
     cache_thread_begin();
-    worker_report_start(worker, open_layers(worker));
+    worker_report_start(worker, worker_open_layers(worker));
     bool serve =
-        worker_wait_for(all, WORD_GO) == WORD_GO; /* not released at once: all could start */
+        worker_wait_for(all, GATE_SERVE) == GATE_SERVE; /* else another worker could not start */
     if (serve)
         loop_run(worker->loop);
-    close_layers(worker);
+    worker_close_layers(worker);
     cache_thread_end();
     if (serve) {
         loop_post(all->share->main_loop, &worker->ended);
-        worker_wait_for(all, WORD_RELEASE);
+        worker_wait_for(all, GATE_RELEASE);
     }
     if (worker->loop)
         loop_free(worker->loop);
     return NULL;
 }
 
-static void on_network(struct mail *mail)
+static void worker_on_network(struct mail *mail)
 {
     struct worker *worker = CONTAINER_OF(mail, struct worker, network);
     enum network_change change = atomic_exchange(&worker->network_change, 0);
 
-    if (!worker->upstreams) /* it was stopped meanwhile */
+    if (!worker->upstreams) /* the worker was stopped meanwhile */
         return;
     resolver_network_changed(worker->resolver);
     upstreams_network_changed(worker->upstreams, change);
 }
 
-static void on_drained(void *context)
+static void worker_on_drained(void *context)
 {
     struct worker *worker = context;
     loop_stop(worker->loop);
 }
 
-static void on_drain_limit(struct timer *timer)
+static void worker_on_drain_limit(struct timer *timer)
 {
     struct worker *worker = CONTAINER_OF(timer, struct worker, drain_limit);
 
-    LOG(LOG_NOTICE, "daemon", "worker %zu ends unfinished: its answers took longer than %d seconds",
+    LOG(LOG_NOTICE, "daemon",
+        "worker %zu ends with queries unanswered: the drain took longer than %d seconds",
         worker->number, WORKER_DRAIN_US / (1000 * 1000));
     loop_stop(worker->loop);
 }
@@ -260,15 +266,15 @@ static void worker_on_drain(struct mail *mail)
 {
     struct worker *worker = CONTAINER_OF(mail, struct worker, drain);
 
-    if (!worker->server) /* it was stopped meanwhile */
+    if (!worker->server) /* the worker was stopped meanwhile */
         return;
     timer_start(worker->loop, &worker->drain_limit, loop_now(worker->loop) + WORKER_DRAIN_US);
-    server_drain(worker->server, on_drained, worker);
+    server_drain(worker->server, worker_on_drained, worker);
 }
 
 /* ---- the worker's thread: a switch ---- */
 
-static void worker_switch_hold(struct generation **held, struct generation *next)
+static void worker_hold_generation(struct generation **held, struct generation *next)
 {
     struct generation *before = *held;
 
@@ -276,22 +282,22 @@ static void worker_switch_hold(struct generation **held, struct generation *next
     generation_unref(before);
 }
 
-static enum err switch_resolver(struct worker *worker, struct letter *letter)
+static enum err worker_switch_resolver(struct worker *worker, struct letter *letter)
 {
     const struct config *config = generation_config(letter->next);
     enum err err = resolver_reload(worker->resolver, generation_route(letter->next),
                                    generation_local(letter->next), config->server.max_waiting);
 
     if (err)
-        LOG(LOG_ERROR, "daemon", "worker %zu keeps its zones and upstreams: %s", worker->number,
+        LOG(LOG_ERROR, "daemon", "worker %zu keeps its old zones and upstreams: %s", worker->number,
             err_str(err));
     else
-        worker_switch_hold(&worker->answers, letter->next);
+        worker_hold_generation(&worker->resolver_generation, letter->next);
     return err;
 }
 
-/* Main hears of the newest list only. */
-static void on_addresses_closed(void *context)
+/* Reports to main that the removed addresses are closed. One mail covers all lists before it. */
+static void worker_on_addresses_closed(void *context)
 {
     struct worker *worker = context;
 
@@ -300,39 +306,39 @@ static void on_addresses_closed(void *context)
         loop_post(worker->all->share->main_loop, &worker->closed);
 }
 
-/* TLS first: a new address may need it. */
-static void switch_server(struct worker *worker, struct letter *letter)
+/* Sets TLS first: a new address may need it. */
+static void worker_switch_server(struct worker *worker, struct letter *letter)
 {
     worker->list = letter->list;
     if (letter->tls)
         server_set_tls(worker->server, &letter->tls);
     server_reload(worker->server, &generation_config(letter->next)->server, &letter->sockets,
-                  generation_quota(letter->next), on_addresses_closed, worker);
+                  generation_quota(letter->next), worker_on_addresses_closed, worker);
     worker_set_taps(worker, generation_config(letter->next)->log_queries);
     outgoing_ports_use(worker->loop, generation_ports(letter->next),
                        &worker->stats.upstream_port_fallbacks);
-    worker_switch_hold(&worker->serves, letter->next);
+    worker_hold_generation(&worker->server_generation, letter->next);
 }
 
-static void worker_switch_on_letter(struct mail *mail)
+static void worker_on_letter(struct mail *mail)
 {
     struct letter *letter = CONTAINER_OF(mail, struct letter, mail);
     struct worker *worker = CONTAINER_OF(letter, struct worker, letter);
 
-    if (!worker->server) /* it was stopped meanwhile */
+    if (!worker->server) /* the worker was stopped meanwhile */
         return;
-    letter->err = switch_resolver(worker, letter);
+    letter->err = worker_switch_resolver(worker, letter);
     if (letter->sockets) {
         upstreams_read_files(worker->upstreams);
-        switch_server(worker, letter);
+        worker_switch_server(worker, letter);
     }
-    mail->run = on_letter_back;
+    mail->run = workers_on_letter_back;
     loop_post(worker->all->share->main_loop, mail);
 }
 
 /* ---- main's thread: a switch ---- */
 
-static bool are_all_closed(struct workers *all)
+static bool workers_are_all_closed(struct workers *all)
 {
     for (size_t i = 0; i < all->count; i++)
         if (atomic_load(&all->list[i].closed_list) != all->list_number)
@@ -340,19 +346,19 @@ static bool are_all_closed(struct workers *all)
     return true;
 }
 
-static void worker_switch_on_closed(struct mail *mail)
+static void workers_on_addresses_closed(struct mail *mail)
 {
     struct worker *worker = CONTAINER_OF(mail, struct worker, closed);
     struct workers *all = worker->all;
 
-    atomic_store(&worker->closed_is_posted, false); /* before it is looked at */
-    if (all->sockets && are_all_closed(all)) {
+    atomic_store(&worker->closed_is_posted, false); /* before the lists are read */
+    if (all->sockets && workers_are_all_closed(all)) {
         listen_sockets_settle(all->sockets);
         all->sockets = NULL;
     }
 }
 
-static void on_letter_back(struct mail *mail)
+static void workers_on_letter_back(struct mail *mail)
 {
     struct letter *letter = CONTAINER_OF(mail, struct letter, mail);
     struct workers *all = CONTAINER_OF(letter, struct worker, letter)->all;
@@ -366,14 +372,14 @@ static void on_letter_back(struct mail *mail)
         all->on_switched(all->switch_context, all->failed, all->switch_err);
 }
 
-static void worker_switch_init(struct worker *worker)
+static void worker_init_switch(struct worker *worker)
 {
-    worker->closed.run = worker_switch_on_closed;
-    worker->answers = generation_ref(worker->all->share->generation);
-    worker->serves = generation_ref(worker->all->share->generation);
+    worker->closed.run = workers_on_addresses_closed;
+    worker->resolver_generation = generation_ref(worker->all->share->generation);
+    worker->server_generation = generation_ref(worker->all->share->generation);
 }
 
-static void worker_switch_deinit(struct worker *worker)
+static void worker_deinit_switch(struct worker *worker)
 {
     listen_share_free(worker->letter.sockets);
     tls_context_free(worker->letter.tls);
@@ -401,12 +407,12 @@ void workers_forget_tls(struct workers *workers)
     }
 }
 
-static void write_letter(struct worker *worker, struct generation *next,
-                         struct listen_sockets *sockets)
+static void worker_write_letter(struct worker *worker, struct generation *next,
+                                struct listen_sockets *sockets)
 {
     struct letter *letter = &worker->letter;
 
-    letter->mail.run = worker_switch_on_letter;
+    letter->mail.run = worker_on_letter;
     letter->next = generation_ref(next);
     letter->err = ERR_OK;
     if (!sockets)
@@ -431,7 +437,7 @@ void workers_switch(struct workers *workers, struct generation *next,
         workers->sockets = sockets;
     }
     for (size_t i = 0; i < workers->count; i++)
-        write_letter(&workers->list[i], next, sockets);
+        worker_write_letter(&workers->list[i], next, sockets);
     if (sockets)
         listen_sockets_commit(sockets);
     for (size_t i = 0; i < workers->count; i++)
@@ -448,10 +454,10 @@ static void worker_on_ended(struct mail *mail)
         all->share->on_all_ended(all->share->context);
 }
 
-static void worker_say(struct workers *all, enum word word)
+static void workers_open_gate(struct workers *all, enum gate gate)
 {
     pthread_mutex_lock(&all->lock);
-    all->word = word;
+    all->gate = gate;
     pthread_cond_broadcast(&all->changed);
     pthread_mutex_unlock(&all->lock);
 }
@@ -462,10 +468,10 @@ static void worker_init(struct worker *worker, struct workers *all, size_t numbe
     worker->number = number;
     worker->drain.run = worker_on_drain;
     worker->ended.run = worker_on_ended;
-    worker->network.run = on_network;
+    worker->network.run = worker_on_network;
     atomic_init(&worker->network_change, 0);
-    worker_switch_init(worker);
-    timer_init(&worker->drain_limit, on_drain_limit);
+    worker_init_switch(worker);
+    timer_init(&worker->drain_limit, worker_on_drain_limit);
 }
 
 static struct workers *workers_new(struct worker_share *share, size_t count)
@@ -475,7 +481,7 @@ static struct workers *workers_new(struct worker_share *share, size_t count)
 
     if (!all)
         return NULL;
-    *all = (struct workers){.share = share, .word = WORD_WAIT};
+    *all = (struct workers){.share = share, .gate = GATE_CLOSED};
     pthread_mutex_init(&all->lock, NULL);
     pthread_cond_init(&all->changed, NULL);
     for (size_t i = 0; i < count; i++) {
@@ -496,8 +502,8 @@ static bool worker_start_thread(struct worker *worker)
     return true;
 }
 
-/* The first error of a worker, once all have reported. */
-static enum err first_error(struct workers *all)
+/* Waits until all workers have reported. Returns the first error. */
+static enum err workers_await_start(struct workers *all)
 {
     pthread_mutex_lock(&all->lock);
     while (all->reported < all->count)
@@ -510,9 +516,9 @@ static enum err first_error(struct workers *all)
     return ERR_OK;
 }
 
-static void worker_join(struct workers *all)
+static void workers_join(struct workers *all)
 {
-    worker_say(all, WORD_RELEASE);
+    workers_open_gate(all, GATE_RELEASE);
     for (size_t i = 0; i < all->count; i++)
         MUST(pthread_join(all->list[i].thread, NULL) == 0);
     pthread_cond_destroy(&all->changed);
@@ -536,7 +542,7 @@ enum err workers_start(struct workers **out, struct worker_share *share, size_t 
         listen_share_free(all->list[i].sockets);
     if (all->count < count)
         err = ERR_NO_MEMORY;
-    enum err first = first_error(all);
+    enum err first = workers_await_start(all);
     *out = all;
     if (!err && !first)
         return ERR_OK;
@@ -547,11 +553,11 @@ enum err workers_start(struct workers **out, struct worker_share *share, size_t 
 
 void workers_go(struct workers *workers)
 {
-    worker_say(workers, WORD_GO);
+    workers_open_gate(workers, GATE_SERVE);
 }
 
-/* Main alone writes what is not 0, so that the one that was there can be compared without a race.
- */
+/* Only main writes a value other than 0, so it can compare with the one that was there without a
+ * race. */
 void workers_network_changed(struct workers *workers, enum network_change change)
 {
     for (size_t i = 0; i < workers->count; i++) {
@@ -580,16 +586,11 @@ void workers_stop(struct workers *workers)
 
 void workers_free(struct workers *workers)
 {
-    MUST(workers->word == WORD_WAIT || workers->ended == workers->count);
-    worker_join(workers);
+    MUST(workers->gate == GATE_CLOSED || workers->ended == workers->count);
+    workers_join(workers);
     for (size_t i = 0; i < workers->count; i++)
-        worker_switch_deinit(&workers->list[i]);
+        worker_deinit_switch(&workers->list[i]);
     free(workers);
-}
-
-size_t workers_count(const struct workers *workers)
-{
-    return workers->count;
 }
 
 struct control_worker *workers_view(struct workers *workers, size_t which)

@@ -4,15 +4,15 @@
 #define NAILUP_DAEMON_WORKER_H
 
 /*
- * A worker: one thread with its loop, listeners, resolver, upstreams and counters. All workers are
- * started together: none answers before each has opened its listeners, and if one cannot, none
- * does.
+ * A worker is one thread with its loop, listeners, resolver, upstreams and counters. All workers
+ * start together: none answers before each has opened its listeners, and if one cannot open them,
+ * none starts.
  *
- * Life of the thread: opens everything, reports, waits for the word; serves until it is drained or
- * stopped; closes everything, reports by mail, waits for its release; frees the loop. So its loop
- * takes mail as long as the supervisor may post any.
+ * Life of the thread: it opens everything, reports, and waits for main. It serves until it is
+ * drained or stopped. It closes everything, reports by mail, waits until main releases it, and
+ * frees its loop. The loop takes mail for as long as the supervisor may post any.
  *
- * All functions are the main thread's.
+ * All functions run on the main thread.
  */
 
 #include <stdbool.h>
@@ -35,15 +35,15 @@ struct tls_tickets;
 struct watchers;
 struct workers;
 
-/* What the workers share; all of it outlives them. */
+/* What the workers share. All of it outlives them. */
 struct worker_share {
-    struct generation *generation; /* that they start with; read by workers_start() alone */
+    struct generation *generation; /* the first one; only workers_start() reads it */
     struct cache *cache;
     struct nail_quota nail_quota;
-    uint32_t upstream_files;             /* of each worker */
-    struct tls_ticket_keys *ticket_keys; /* of TLS clients */
-    struct tls_tickets *tickets;         /* of sessions with upstreams */
-    struct watchers *watchers;           /* of queries */
+    uint32_t upstream_files;             /* open files per worker */
+    struct tls_ticket_keys *ticket_keys; /* for TLS clients */
+    struct tls_tickets *tickets;         /* TLS sessions with upstreams */
+    struct watchers *watchers;           /* query log and dnstap */
     struct loop *main_loop;
     void (*on_all_ended)(void *context); /* on the main loop */
     void *context;
@@ -51,57 +51,55 @@ struct worker_share {
 
 enum {
     WORKERS_MAX = 1024,
-    WORKER_DRAIN_US = 5 * 1000 * 1000, /* for answers still to come, after SIGTERM */
+    WORKER_DRAIN_US = 5 * 1000 * 1000, /* for the answers that are due after SIGTERM */
 };
 
-/* Starts count threads that wait for the word, each with its sockets of a list that is prepared. On
- * error every thread has ended. */
+/* Starts count threads, which wait for workers_go(). Each takes its sockets from the prepared list.
+ * On error every thread has ended. */
 MUST_USE enum err workers_start(struct workers **out, struct worker_share *share, size_t count,
                                 struct listen_sockets *sockets);
 
-/* Lets them serve. */
+/* Lets the workers serve. */
 void workers_go(struct workers *workers);
 
 /*
- * To be called before workers_switch() to a generation of another file, when its sockets are not
- * prepared yet: makes what each worker serves TLS clients with. On error nothing has changed and
- * why is a sentence. workers_forget_tls() takes it back.
+ * Makes the TLS context of each worker for its clients. Comes before workers_switch() to the
+ * generation of another file, and before its sockets are prepared. On error nothing has changed and
+ * why is a sentence. workers_forget_tls() undoes it.
  */
 MUST_USE enum err workers_prepare_tls(struct workers *workers, const struct generation *next,
                                       char why[TLS_WHY_MAX]);
 void workers_forget_tls(struct workers *workers);
 
 /*
- * Every worker does as the generation says, from its next turn on, and lets go of the one before;
- * questions that run are answered by that. With sockets it is one of another file: they are
- * prepared for its addresses, and are taken, committed and in time settled. Without, only the
- * routes differ.
+ * Every worker switches to the generation from its next turn on and releases the one before.
+ * Queries in flight end with the old one. With sockets, the generation is of another file: the
+ * sockets are prepared for its addresses, and this takes, commits and in time settles them. Without
+ * sockets only the routes differ.
  *
- * on_switched comes when all have: failed of them had no memory (err) for the new routes, and keep
- * the old ones with the new addresses and bounds. One switch at a time. Where workers are stopped
- * meanwhile it does not come.
+ * on_switched comes when all workers have switched. The failed ones had no memory for the new
+ * routes (err): they keep the old routes with the new addresses and bounds. One switch runs at a
+ * time. on_switched does not come when the workers are stopped meanwhile.
  */
 void workers_switch(struct workers *workers, struct generation *next,
                     struct listen_sockets *sockets,
                     void (*on_switched)(void *context, size_t failed, enum err err), void *context);
 
-/* Every worker dials its upstreams anew, upstreams_network_changed(), and asks again for what
- * failed before. Of several that a worker has not heard yet it hears the gravest. */
+/* Every worker dials its upstreams again (upstreams_network_changed()) and retries what failed
+ * before. Changes that a worker has not seen yet are merged into the gravest one. */
 void workers_network_changed(struct workers *workers, enum network_change change);
 
-/* Takes no more queries, answers what waits for at most WORKER_DRAIN_US; on_all_ended comes when
- * the last has ended. Once. */
+/* The workers take no new queries and answer those that wait, for at most WORKER_DRAIN_US.
+ * on_all_ended comes when the last worker has ended. May be called once. */
 void workers_drain(struct workers *workers);
 
-/* As workers_drain(), at once; also after it. */
+/* Like workers_drain(), but at once. Also works during a drain. */
 void workers_stop(struct workers *workers);
 
-/* All have ended (MUST): joins the threads and frees what they left. */
+/* Joins the threads and frees what they left. All workers must have ended (MUST). */
 void workers_free(struct workers *workers);
 
-size_t workers_count(const struct workers *workers);
-
-/* For the control socket; borrowed. */
+/* One worker for the control socket; borrowed. */
 struct control_worker *workers_view(struct workers *workers, size_t which);
 
 #endif

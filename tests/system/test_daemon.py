@@ -191,7 +191,7 @@ def test_a_port_without_permission_exits_with_3_and_says_what_to_do(tmp_path, ma
                            "-net_bind_service", program("nailupd"), "-c", str(path)],
                           text=True, capture_output=True, timeout=20)
     assert done.returncode == 3
-    assert "use a port above 1023 or CAP_NET_BIND_SERVICE" in done.stderr
+    assert "choose a port above 1023 or grant CAP_NET_BIND_SERVICE" in done.stderr
 
 
 def test_an_address_of_another_machine_exits_with_3(tmp_path, make_config):
@@ -293,7 +293,7 @@ def test_a_second_signal_does_not_wait(nailupd, responder):
         client.sendall(QUERY)
         eventually(lambda: daemon.status()["in_flight"] >= 1)
         daemon.send(signal.SIGTERM)
-        eventually(lambda: "finishing" in daemon.log())
+        eventually(lambda: "draining" in daemon.log())
         assert daemon.stop(within=3) == 0
 
 

@@ -69,6 +69,6 @@ def test_a_snapshot_that_finds_no_space_leaves_the_old_one(make_config, responde
     daemon.wait_until_ready()
     load(daemon, 5000)
     assert daemon.stop() == 0, daemon.log()
-    assert f"the cache cannot be saved to cache.snapshot {folder}/cache: no space left" in daemon.log()
+    assert f"cannot save the cache to cache.snapshot {folder}/cache: no space left" in daemon.log()
     assert (seen / "cache").read_bytes() == old
     assert [path.name for path in seen.iterdir()] == ["cache"]

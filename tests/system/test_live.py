@@ -457,7 +457,7 @@ def test_sockets_of_addresses_that_are_not_served_are_refused(manager, make_conf
     sockets.start(path)
     said, code = sockets.end()
     assert code == 3
-    assert "sockets of the service manager: " in said and sockets.ip in said
+    assert "sockets from the service manager: " in said and sockets.ip in said
 
 
 # ---- the unit ----

@@ -11,7 +11,7 @@ import time
 import pytest
 from conftest import Answer, Daemon, eventually, program
 
-NEWS = "connections to upstreams are dialled anew"
+NEWS = "dialling upstreams again"
 
 
 class Place:

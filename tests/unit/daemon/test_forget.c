@@ -70,7 +70,7 @@ static void run(void)
     while (fake_loop_step(loop))
         ;
     assert_int_equal(done, 1);
-    assert_false(forget.running);
+    assert_false(forget.is_running);
 }
 
 static void test_an_empty_list_is_done_at_once(void **state)
