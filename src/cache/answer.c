@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Copies an answer out with its TTLs aged in the copy. Never writes to the answer. */
+/* Copies answers and ages the TTLs of the copy. Never writes to the answer. */
 #include "cache/answer.h"
 
 #include <string.h>

@@ -4,14 +4,14 @@
 #define NAILUP_CACHE_ANSWER_H
 
 /*
- * An answer ready to send, as a borrowed view: of a cache entry (valid inside the read section it
- * was found in) or of a message just built (valid during the call that hands it out). Immutable.
+ * An answer ready to send: a borrowed, immutable view of a cache entry (valid in the read section
+ * that found it) or of a message just built (valid during the call that passes it).
  *
- * The message has its header (id 0; QR, RA, AD and rcode set; RD, CD and TC clear; AA where the
- * name is answered here, which no cached answer is), the question with the name in lower case, the
- * sections as they go to clients, and no OPT record: the one who sends it puts in id, RD, CD, the
- * client's spelling of the name and an OPT of its own. Names in the sections that equal the
- * question's point to it, so they follow its spelling.
+ * The message has a header (id 0; QR, RA, AD and rcode set; RD, CD and TC clear; AA only in local
+ * data, which is never cached), the question with its name in lower case, and the sections as
+ * clients get them, without an OPT record. The sender fills in id, RD, CD, the client's spelling of
+ * the name and its own OPT. Names in the sections that equal the QNAME point to it, so they follow
+ * its spelling.
  */
 
 #include <stdbool.h>
@@ -22,15 +22,24 @@
 
 enum answer_kind {
     ANSWER_POSITIVE,
-    ANSWER_NODATA, /* RFC 2308: NOERROR without the type asked for */
+    ANSWER_NODATA, /* RFC 2308: NOERROR without a record of the QTYPE */
     ANSWER_NXDOMAIN,
-    ANSWER_FAILURE, /* SERVFAIL and its like: cached for failure-ttl (RFC 9520) */
+    ANSWER_FAILURE, /* SERVFAIL and the like, cached for failure-ttl (RFC 9520) */
 };
 
-/* "positive", "nodata", "nxdomain", "failure". */
+enum { ANSWER_KINDS = ANSWER_FAILURE + 1 };
+
+/* Returns "positive", "nodata", "nxdomain" or "failure". */
 const char *answer_kind_name(uint8_t kind);
 
-enum { ANSWER_KINDS = ANSWER_FAILURE + 1 };
+/* The result of DNSSEC validation (RFC 4033 section 5). There is no validator yet, so every answer
+ * is unchecked. A validator reports indeterminate data as insecure, with an EDE. */
+enum security {
+    SECURITY_UNCHECKED,
+    SECURITY_INSECURE,
+    SECURITY_SECURE,
+    SECURITY_BOGUS,
+};
 
 struct answer {
     struct span message;
@@ -38,17 +47,18 @@ struct answer {
     uint16_t ttl_count;
     uint8_t kind; /* enum answer_kind */
     uint8_t ede_count;
-    uint16_t ede[2];  /* RFC 8914 info codes that go with it */
-    uint8_t error;    /* of a failure: one from ERR_TLS_NOT_SPOKEN on, whose sentence goes with the
-                         first of them, or 0 */
-    bool is_due;      /* of one found in the cache: to be refreshed, cache_claim() */
+    uint16_t ede[2]; /* RFC 8914 info codes */
+    uint8_t error; /* of a failure: an enum err from ERR_TLS_NOT_SPOKEN on, whose sentence goes with
+                      the first EDE, or 0 */
+    bool is_due;   /* a cached answer that is to be refreshed: see cache_claim() */
+    uint8_t security; /* enum security */
     uint32_t ttl_s;   /* how long it may be cached, from stored_at; 0: not at all */
-    uint32_t stale_s; /* RFC 8767: so long its end was past at stored_at; 0: it is no stale one */
+    uint32_t stale_s; /* how long it had been expired at stored_at (RFC 8767); 0: it is not stale */
     uint64_t stored_at; /* us on the loop's clock */
 };
 
-/* Whole seconds from stored_at to now_us; 0 when now_us is earlier, as the loops of two threads do
- * not read the clock at the same instant. Saturates. */
+/* Returns the whole seconds from stored_at to now_us, saturated. Returns 0 when now_us is earlier:
+ * the loops of two threads do not read the clock at the same instant. */
 static inline uint32_t answer_age(const struct answer *answer, uint64_t now_us)
 {
     if (now_us <= answer->stored_at)
@@ -57,21 +67,21 @@ static inline uint32_t answer_age(const struct answer *answer, uint64_t now_us)
     return age_s < UINT32_MAX ? (uint32_t)age_s : UINT32_MAX;
 }
 
-/* Whether its time is not over. */
+/* Returns whether the TTL has not expired. */
 static inline bool answer_is_live(const struct answer *answer, uint64_t now_us)
 {
     return answer_age(answer, now_us) < answer->ttl_s;
 }
 
-/* Whether a live one of this age has no more than a tenth of its life left. */
+/* Returns whether a live answer of this age has at most a tenth of its lifetime left. */
 static inline bool answer_is_ending(const struct answer *answer, uint32_t age_s)
 {
     uint64_t left_s = (uint64_t)answer->ttl_s - age_s;
     return left_s * 10 <= answer->ttl_s;
 }
 
-/* How long the end of an answer of this age is past: 0 while it is live, and at least 1 then. A
- * stale one that is kept at hand for some more seconds counts from its true end. */
+/* Returns how long ago an answer of this age expired: 0 while it is live, then at least 1. A stale
+ * answer that is kept for some more seconds counts from its true expiry. */
 static inline uint32_t answer_staleness(const struct answer *answer, uint32_t age_s)
 {
     if (answer->stale_s)
@@ -81,14 +91,14 @@ static inline uint32_t answer_staleness(const struct answer *answer, uint32_t ag
     return age_s > answer->ttl_s ? age_s - answer->ttl_s : 1;
 }
 
-/* A record whose own TTL is used up while the answer lives on (min-ttl raised it) shows one second:
- * 0 would make some clients ask again for every use. */
+/* The smallest TTL of an aged record. min-ttl may keep an answer longer than its records' TTLs, and
+ * a TTL of 0 would make some clients ask again for every use. */
 enum { ANSWER_TTL_FLOOR_S = 1 };
 
 /*
- * Copies the first len bytes of the message (whole records: the sections that are sent) to out and
- * lowers the TTLs of the copy by the answer's age; none falls below ANSWER_TTL_FLOOR_S. Within the
- * first second, and for answers just made, TTLs leave as they came, 0 included.
+ * Copies the first len bytes of the message (whole records: the sections to send) to out and lowers
+ * the TTLs in the copy by the answer's age, to ANSWER_TTL_FLOOR_S at least. In the first second,
+ * and for answers just made, TTLs stay as they came, 0 included.
  */
 void answer_copy(const struct answer *answer, size_t len, uint64_t now_us, uint8_t *out);
 

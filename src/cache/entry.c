@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Packs answers into entries and shows them again. Where an entry lies and who may see it is the
- * shard's affair. Invariant: nothing of an entry but next_retired changes after entry_write(). */
+/* Packs answers into entries and shows them again. The cache decides where an entry lies and which
+ * readers see it. Invariant: only next_retired changes after entry_write(). */
 #include "cache/entry.h"
 
 #include <string.h>
@@ -42,11 +42,13 @@ size_t entry_size(const struct answer *answer)
            (answer->stale_s ? sizeof(answer->stale_s) : 0);
 }
 
-_Static_assert(ERR_COUNT - ERR_TLS_NOT_SPOKEN < ENTRY_STALE,
-               "the errors that clients are told fit four bits");
+_Static_assert(sizeof(struct entry) == 32 && ENTRY_MESSAGE_AT == 28, "an entry did not grow");
 
-/* What few answers have: an error, which is a failure's, or that it is stale, which no failure is.
- */
+_Static_assert(ERR_COUNT - ERR_TLS_NOT_SPOKEN < ENTRY_STALE,
+               "the errors that clients see fit into four bits");
+
+/* Packs what few answers have: an error, which only failures have, or the mark of a stale answer,
+ * which no failure is. */
 static unsigned pack_rare(const struct answer *answer)
 {
     uint8_t error = answer->error;
@@ -75,7 +77,7 @@ void entry_write(struct entry *entry, const struct cache_key *key, const struct 
     entry->ede[0] = answer->ede[0];
     entry->ede[1] = answer->ede[1];
     entry->name_len = key->name_len;
-    entry->flags = key->flags;
+    entry->flags_security = (uint8_t)(key->flags | answer->security << ENTRY_SECURITY_SHIFT);
     entry->view = key->view;
     entry->kind_ede = (uint8_t)(answer->kind | answer->ede_count << 2 | pack_rare(answer) << 4);
     memcpy(entry->bytes, answer->message.data, answer->message.len);
@@ -99,6 +101,7 @@ void entry_view(const struct entry *entry, struct answer *out)
     out->ede[0] = entry->ede[0];
     out->ede[1] = entry->ede[1];
     out->is_due = false;
+    out->security = entry->flags_security >> ENTRY_SECURITY_SHIFT;
     out->ttl_s = entry->ttl_s;
     out->stale_s = 0;
     out->stored_at = entry->stored_at;
@@ -110,7 +113,7 @@ void entry_key(const struct entry *entry, uint64_t seed, struct cache_key *out)
 {
     const uint8_t *question = entry->bytes + ENTRY_QUESTION_AT;
     out->name_len = entry->name_len;
-    out->flags = entry->flags;
+    out->flags = entry_flags(entry);
     out->view = entry->view;
     memcpy(out->name, question, entry->name_len);
     out->type = get_u16(question + entry->name_len);
@@ -120,6 +123,6 @@ void entry_key(const struct entry *entry, uint64_t seed, struct cache_key *out)
 
 bool entry_matches(const struct entry *entry, const struct cache_key *key)
 {
-    return entry->name_len == key->name_len && entry->flags == key->flags &&
+    return entry->name_len == key->name_len && entry_flags(entry) == key->flags &&
            entry->view == key->view && has_question(entry->bytes, key);
 }

@@ -4,9 +4,9 @@
 #define NAILUP_CACHE_ENTRY_H
 
 /*
- * An answer as it lies in the cache: one packed block, immutable from entry_write() until no reader
- * can see it any more. The name of its key is not stored again: it is the question's in the
- * message, in lower case.
+ * An answer in the cache's memory: one packed block, immutable from entry_write() until no reader
+ * can see it any more. The key's name is not stored twice: it is the QNAME in the message, in lower
+ * case.
  */
 
 #include <stdbool.h>
@@ -19,44 +19,45 @@
 struct entry {
     uint64_t stored_at; /* us */
     uint32_t ttl_s;
-    uint32_t next_retired; /* the shard's, under its lock; readers never look */
+    uint32_t next_retired; /* used by writers under the shard's lock; readers never look */
     uint16_t message_len;
     uint16_t ttl_count;
     uint16_t ede[2];
-    uint8_t name_len, flags, view;
-    uint8_t kind_ede; /* enum answer_kind; shifted by 2 the number of EDE codes; by 4 the error that
-                         is told, counted from ERR_TLS_NOT_SPOKEN as 1, or ENTRY_STALE */
-    uint8_t bytes[];  /* the message; at the next even byte the offsets of its TTLs; behind them
-                         stale_s if there is one */
+    uint8_t name_len;
+    uint8_t flags_security; /* bits 0-3: the key's flags; bits 4-7: enum security */
+    uint8_t view;
+    uint8_t kind_ede; /* bits 0-1: enum answer_kind; bits 2-3: the number of EDE codes; bits 4-7:
+                         the error, counted from ERR_TLS_NOT_SPOKEN as 1, or ENTRY_STALE */
+    uint8_t bytes[];  /* the message; from the next even byte the TTL offsets; then stale_s, if the
+                         answer is stale */
 };
 
-enum { ENTRY_STALE = 15 };
+enum { ENTRY_STALE = 15, ENTRY_FLAGS_MASK = 15, ENTRY_SECURITY_SHIFT = 4 };
 
 enum { ENTRY_MESSAGE_AT = offsetof(struct entry, bytes), ENTRY_QUESTION_AT = 12 };
 
-/* Whether the answer can be an entry under the key: it may be cached at all, is not too large and
- * its question is the key's, in lower case. */
+/* Returns whether the answer can be stored under the key: it may be cached, is not too large, and
+ * its question is the key's in lower case. */
 bool entry_fits(const struct cache_key *key, const struct answer *answer);
 
-/* Bytes of the entry for this answer. */
+/* Returns the bytes that the entry of this answer takes. */
 size_t entry_size(const struct answer *answer);
 
-/* Fills the entry; there must be entry_size() bytes, and entry_fits() true. */
+/* Fills in the entry. It needs entry_size() bytes, and entry_fits() must be true. */
 void entry_write(struct entry *entry, const struct cache_key *key, const struct answer *answer);
 
-/* The entry as an answer that borrows from it. */
+/* Shows the entry as an answer that borrows from it. */
 void entry_view(const struct entry *entry, struct answer *out);
 
-/* The key it was stored under, with its hash. */
+/* Makes the key that the entry was stored under, with its hash. */
 void entry_key(const struct entry *entry, uint64_t seed, struct cache_key *out);
 
-/* Whether it was stored under this key. Does not look at the hash. */
+/* Returns whether the entry was stored under this key. Does not compare hashes. */
 bool entry_matches(const struct entry *entry, const struct cache_key *key);
 
-/* When its time is over, in us. */
-static inline uint64_t entry_ends_at(const struct entry *entry)
+static inline uint8_t entry_flags(const struct entry *entry)
 {
-    return entry->stored_at + (uint64_t)entry->ttl_s * 1000000;
+    return entry->flags_security & ENTRY_FLAGS_MASK;
 }
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Saves and loads the cache. Bytes are snapshot_format's, what of a message is believed revive's.
- * Invariants: nothing waits for the disk in a read section; nothing is stored before the checksums
- * of the whole file were right.
+ * Saves and loads the cache. snapshot_format knows the bytes; revive decides which messages to
+ * trust. Invariants: no read section waits for the disk; no answer is stored before all checksums
+ * of the file have been verified.
  */
 #include "cache/snapshot.h"
 
@@ -22,9 +22,9 @@
 #include "dns/ttl.h"
 
 enum {
-    PART_BUCKETS = 4,         /* walked over in one read section: four megabytes at the very most */
-    OVER_S = 5,               /* an answer that is over has been for so long at least */
-    BLOCK_BYTES = 256 * 1024, /* a block is written as soon as it has so many */
+    PART_BUCKETS = 4,         /* walked in one read section: four megabytes at most */
+    EXPIRED_MIN_S = 5,        /* a loaded answer that has expired did so at least this long ago */
+    BLOCK_BYTES = 256 * 1024, /* a block is written when it reaches this size */
 };
 
 static bool is_stopped(const bool *stop)
@@ -38,12 +38,12 @@ struct saving {
     struct private_file file;
     struct buf block;
     uint64_t now_us, chain, count;
-    uint32_t past_max_s; /* the option: whose end is past by so much serves nobody */
-    bool is_full;        /* no memory */
+    uint32_t past_max_s; /* option: an answer that expired longer ago is left out */
+    bool is_out_of_memory;
 };
 
-static bool snapshot_put(struct saving *saving, const struct snapshot_item *item,
-                         const struct answer *answer)
+static bool append_item(struct saving *saving, const struct snapshot_item *item,
+                        const struct answer *answer)
 {
     uint8_t *room = buf_reserve(&saving->block, SNAPSHOT_ITEM_FIXED + item->message.len);
     if (!room)
@@ -54,8 +54,8 @@ static bool snapshot_put(struct saving *saving, const struct snapshot_item *item
     return true;
 }
 
-/* Answers alone: zone cuts are found again with a few questions, and what a parent said long ago is
- * nothing to begin with. */
+/* Appends one answer. Zone cuts are left out: a few queries find them again, and a parent's old
+ * referral is a bad place to start. */
 static enum cache_verdict snapshot_on_item(void *context, const struct cache_item *found)
 {
     struct saving *saving = context;
@@ -69,6 +69,7 @@ static enum cache_verdict snapshot_on_item(void *context, const struct cache_ite
         .left_s = past_s ? 0 : answer->ttl_s - age_s,
         .past_s = past_s,
         .kind = answer->kind,
+        .security = answer->security,
         .flags = found->flags,
         .view = found->view,
         .ede_count = answer->ede_count,
@@ -76,10 +77,10 @@ static enum cache_verdict snapshot_on_item(void *context, const struct cache_ite
         .marked = found->marked,
         .message = answer->message,
     };
-    if (snapshot_put(saving, &item, answer))
+    if (append_item(saving, &item, answer))
         saving->count++;
     else
-        saving->is_full = true;
+        saving->is_out_of_memory = true;
     return CACHE_KEEP;
 }
 
@@ -122,7 +123,7 @@ static enum err snapshot_write_all(struct saving *saving, struct cache *cache, u
         more = cache_walk(cache, &place, PART_BUCKETS, snapshot_on_item, saving);
         if (is_stopped(stop))
             err = ERR_CLOSED;
-        else if (saving->is_full)
+        else if (saving->is_out_of_memory)
             err = ERR_NO_MEMORY;
         else if (!more || buf_len(&saving->block) >= BLOCK_BYTES)
             err = flush_block(saving);
@@ -164,7 +165,7 @@ struct loading {
     const bool *stop;
     struct cache_filter filter;
     struct snapshot_now now;
-    uint32_t passed_s; /* since it was written */
+    uint32_t passed_s; /* since the file was written */
     uint64_t chain;
     uint64_t seen, kept; /* answers */
     uint8_t *block;
@@ -173,19 +174,20 @@ struct loading {
     uint8_t message[MESSAGE_MAX];
 };
 
-/* Whether the cache has something that is as good: for one that is over, any that may serve. */
-static bool is_known(struct loading *loading, const struct cache_key *key, bool is_over)
+/* Returns whether the cache has an answer that is as good. An expired answer is no better than any
+ * other that may serve as stale. */
+static bool is_known(struct loading *loading, const struct cache_key *key, bool is_expired)
 {
     struct answer found;
     cache_read_begin();
-    bool is_there = is_over ? cache_find_stale(loading->cache, key, loading->now.us, &found)
-                            : cache_find(loading->cache, key, loading->now.us, &found) &&
-                                  found.kind != ANSWER_FAILURE && !found.stale_s;
+    bool is_there = is_expired ? cache_find_stale(loading->cache, key, loading->now.us, &found)
+                               : cache_find(loading->cache, key, loading->now.us, &found) &&
+                                     found.kind != ANSWER_FAILURE && !found.stale_s;
     cache_read_end();
     return is_there;
 }
 
-/* Finding it at the instant it was stored, when even one that is over had its second, marks it. */
+/* Marks the answer by finding it at the instant it was stored: an expired one was live then. */
 static void snapshot_mark(struct loading *loading, const struct cache_key *key)
 {
     struct answer found;
@@ -194,7 +196,7 @@ static void snapshot_mark(struct loading *loading, const struct cache_key *key)
     cache_read_end();
 }
 
-/* For how long it has been over, now; 0 for one that lives. */
+/* Returns how long ago the answer expired; 0 if it is live. */
 static uint32_t past_now(const struct loading *loading, const struct snapshot_item *item)
 {
     if (item->left_s > loading->passed_s)
@@ -203,26 +205,28 @@ static uint32_t past_now(const struct loading *loading, const struct snapshot_it
     return (uint32_t)MAX(MIN(past_s, (uint64_t)UINT32_MAX), 1u);
 }
 
-/* The bounds may have changed since; none of them makes an answer live longer. */
+/* The options' bounds may have changed since the file was written. They shorten a life but never
+ * prolong it. */
 static void set_life(struct loading *loading, const struct snapshot_item *item)
 {
     struct answer *answer = &loading->revived.answer;
     uint32_t left_s = item->left_s - loading->passed_s;
-    uint32_t most_s = cache_ttl(loading->cache, answer->kind, left_s);
-    answer->ttl_s = MIN(left_s, most_s);
+    uint32_t bounded_s = cache_ttl(loading->cache, answer->kind, left_s);
+    answer->ttl_s = MIN(left_s, bounded_s);
     answer->stored_at = loading->now.us;
     answer->ede_count = item->ede_count;
     memcpy(answer->ede, item->ede, sizeof(item->ede));
 }
 
-/* As a stale answer that had a second to live and had it, since its true end may be before the
- * clock began. Some seconds ago: the loops of workers may be behind, and it must not look live. */
-static void set_end(struct loading *loading, uint32_t past_s)
+/* The true expiry may be before the loop's clock began, so the answer becomes a stale one with a
+ * TTL of one second. It was stored some seconds ago: a worker's clock may be behind, and the answer
+ * must not look live there. */
+static void set_expired(struct loading *loading, uint32_t past_s)
 {
     struct answer *answer = &loading->revived.answer;
     answer->ttl_s = 1;
-    answer->stale_s = MAX(past_s, (uint32_t)OVER_S) - OVER_S;
-    answer->stored_at = loading->now.us - OVER_S * US_PER_S;
+    answer->stale_s = MAX(past_s, (uint32_t)EXPIRED_MIN_S) - EXPIRED_MIN_S;
+    answer->stored_at = loading->now.us - EXPIRED_MIN_S * US_PER_S;
 }
 
 static bool may_keep(const struct loading *loading, const struct snapshot_item *item,
@@ -230,11 +234,11 @@ static bool may_keep(const struct loading *loading, const struct snapshot_item *
 {
     if (item->flags & ~(CACHE_KEY_DO | CACHE_KEY_CD))
         return false;
-    return past_s == 0 ||
-           (past_s < cache_serves_stale_s(loading->cache) && loading->now.us >= OVER_S * US_PER_S);
+    return past_s == 0 || (past_s < cache_serves_stale_s(loading->cache) &&
+                           loading->now.us >= EXPIRED_MIN_S * US_PER_S);
 }
 
-static void snapshot_keep(struct loading *loading, const struct snapshot_item *item)
+static void store_item(struct loading *loading, const struct snapshot_item *item)
 {
     struct revived *revived = &loading->revived;
     struct cache_key key;
@@ -246,8 +250,9 @@ static void snapshot_keep(struct loading *loading, const struct snapshot_item *i
         return;
     ttl_age(loading->message, revived->answer.ttl_offsets, revived->answer.ttl_count,
             loading->passed_s, ANSWER_TTL_FLOOR_S);
+    revived->answer.security = item->security;
     if (past_s)
-        set_end(loading, past_s);
+        set_expired(loading, past_s);
     else
         set_life(loading, item);
     cache_key_init(&key, loading->cache, &revived->question, item->flags, item->view);
@@ -280,7 +285,7 @@ static enum err snapshot_make_room(struct loading *loading, size_t len)
     return ERR_OK;
 }
 
-/* A whole block with a right checksum: into items, and these kept or only counted. */
+/* Splits a verified block into items. Counts them, and stores them unless this is the trial. */
 static enum err take_items(struct loading *loading, struct span block, bool is_trial)
 {
     struct snapshot_item item;
@@ -289,7 +294,7 @@ static enum err take_items(struct loading *loading, struct span block, bool is_t
             return ERR_INVALID;
         loading->seen++;
         if (!is_trial)
-            snapshot_keep(loading, &item);
+            store_item(loading, &item);
     }
     return ERR_OK;
 }
@@ -301,8 +306,8 @@ static enum err take_end(struct loading *loading, const uint8_t head[SNAPSHOT_BL
         !snapshot_check_block(head, span_of(count, sizeof(count)), &loading->chain) ||
         fread(&more, 1, 1, loading->file) != 0)
         return ERR_INVALID;
-    uint64_t said = (uint64_t)get_u32(count) << 32 | get_u32(count + 4);
-    return said == loading->seen ? ERR_OK : ERR_INVALID;
+    uint64_t expected = (uint64_t)get_u32(count) << 32 | get_u32(count + 4);
+    return expected == loading->seen ? ERR_OK : ERR_INVALID;
 }
 
 static enum err snapshot_take_file_head(struct loading *loading)
@@ -318,7 +323,7 @@ static enum err snapshot_take_file_head(struct loading *loading)
     return ERR_OK;
 }
 
-/* Once over the file. The trial stores nothing. */
+/* Reads the whole file once. The trial only checks it. */
 static enum err snapshot_pass(struct loading *loading, bool is_trial)
 {
     uint8_t head[SNAPSHOT_BLOCK_HEAD];

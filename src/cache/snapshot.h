@@ -4,11 +4,11 @@
 #define NAILUP_CACHE_SNAPSHOT_H
 
 /*
- * The cache as a file, so that a restart is not cold. Answers go into it with what they have left
- * to live, and come out with that less the time since. Those that ended go with how long ago, as
- * long as they may serve as stale ones (the option serve_stale_s), and never come out live.
- * Failures stay away. The calls block on the disk, but hold up no reader and no writer: they are
- * for a thread of their own, which is registered (cache_thread_begin()).
+ * The cache as a file, so that a restart is not cold. The file says how long each answer still
+ * lives or how long ago it expired; loading subtracts the time since. Expired answers are in it as
+ * long as they may serve as stale (the option serve_stale_s), and stay expired. Failures are left
+ * out. The calls block on the disk but never hold up readers or writers: they need a thread of
+ * their own that is registered with cache_thread_begin().
  */
 
 #include <stdbool.h>
@@ -20,35 +20,38 @@
 
 struct cache;
 
-/* The same instant on the loop's clock and on the wall's. */
+/* One instant on the loop's clock and on the wall clock. */
 struct snapshot_now {
     uint64_t us;
     uint64_t wall_s;
 };
 
-/* A clock may be set back a little between writing and reading; a snapshot from later than that is
- * not believed, as nobody knows how old it is. */
+/* A clock may be set back a little between writing and reading. A snapshot from further ahead is
+ * refused, because its age is unknown. */
 enum { SNAPSHOT_AHEAD_MAX_S = 60 };
 
-/* Whether there is a file at path that is no snapshot of any version: it is never written over. */
+/* Returns whether the file at path exists and is no snapshot of any version. Such a file is never
+ * overwritten. */
 bool snapshot_is_foreign(const char *path);
 
-/* Writes all these answers to the file at path, as in base/private_file.h, whose errors it has;
- * ERR_FOREIGN as snapshot_is_foreign(), ERR_CLOSED when *stop became true meanwhile (any thread may
- * set it): then the old file stays.
- * *count: how many. */
+/* Writes the cache's answers to the file at path and sets *count to their number. Errors are those
+ * of base/private_file.h; ERR_FOREIGN as in snapshot_is_foreign(); ERR_CLOSED when another thread
+ * sets *stop meanwhile: the old file then stays. */
 MUST_USE enum err snapshot_save(struct cache *cache, const char *path, struct snapshot_now now,
                                 const bool *stop, uint64_t *count);
 
-/* Stores the answers of a file that are still live, or may serve as stale, and pass the filter;
- * *count is how many. What the cache has already stays. The whole file is checked before anything
- * is taken from it. ERR_NOT_FOUND: there is none. ERR_INVALID: torn, not a snapshot, of another
- * version, from the future, or no plain file. ERR_PERMISSION as in base/private_file.h. ERR_CLOSED
- * when *stop became true; ERR_NO_MEMORY. */
+/* Stores the answers of a file that are still live or may serve as stale, and that pass the filter;
+ * *count is their number. Answers that the cache already has stay. The whole file is checked before
+ * any answer is stored. Errors:
+ *  - ERR_NOT_FOUND: there is no file;
+ *  - ERR_INVALID: truncated, no snapshot, an unknown version, from the future, or no plain file;
+ *  - ERR_PERMISSION: as in base/private_file.h;
+ *  - ERR_CLOSED: *stop became true;
+ *  - ERR_NO_MEMORY. */
 MUST_USE enum err snapshot_load(struct cache *cache, const char *path, struct snapshot_now now,
                                 struct cache_filter filter, const bool *stop, uint64_t *count);
 
-/* The same from an open stream, which must be seekable. */
+/* Does the same with an open stream, which must be seekable. */
 MUST_USE enum err snapshot_load_from(struct cache *cache, FILE *file, struct snapshot_now now,
                                      struct cache_filter filter, const bool *stop, uint64_t *count);
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Writes and reads the pieces of a snapshot. The order of pieces is snapshot.c's. */
+/* Writes and reads the pieces of a snapshot. snapshot.c puts them in order. */
 #include "cache/snapshot_format.h"
 
 #include <string.h>
 
 #include "base/hash.h"
+#include "cache/answer.h"
 
 static const uint8_t magic[12] = "nailup-ans\n";
 
-enum { CHECKED = SNAPSHOT_HEAD - 8, MARKED = 0x80 };
+enum { CHECKED = SNAPSHOT_HEAD - 8, MARKED = 0x80, SECURITY_SHIFT = 4, KIND_MASK = 15 };
 
-#define OVER (UINT32_C(1) << 31)
+#define EXPIRED (UINT32_C(1) << 31)
 
 static void put_u64(uint8_t *out, uint64_t value)
 {
@@ -64,8 +65,8 @@ bool snapshot_check_block(const uint8_t head[SNAPSHOT_BLOCK_HEAD], struct span b
 void snapshot_put_item(uint8_t out[SNAPSHOT_ITEM_FIXED], const struct snapshot_item *item)
 {
     put_u16(out, (uint16_t)item->message.len);
-    put_u32(out + 2, item->left_s ? item->left_s : OVER | item->past_s);
-    out[6] = item->kind;
+    put_u32(out + 2, item->left_s ? item->left_s : EXPIRED | item->past_s);
+    out[6] = (uint8_t)(item->kind | item->security << SECURITY_SHIFT);
     out[7] = item->flags;
     out[8] = item->view;
     out[9] = (uint8_t)(item->ede_count | (item->marked ? MARKED : 0));
@@ -81,14 +82,16 @@ bool snapshot_take_item(struct span *block, struct snapshot_item *item)
     const uint8_t *at = fixed.data;
     uint32_t end = get_u32(at + 2);
     *item = (struct snapshot_item){
-        .left_s = end & OVER ? 0 : end,
-        .past_s = end & OVER ? end & ~OVER : 0,
-        .kind = at[6],
+        .left_s = end & EXPIRED ? 0 : end,
+        .past_s = end & EXPIRED ? end & ~EXPIRED : 0,
+        .kind = at[6] & KIND_MASK,
+        .security = at[6] >> SECURITY_SHIFT,
         .flags = at[7],
         .view = at[8],
         .ede_count = (uint8_t)(at[9] & ~MARKED),
         .ede = {get_u16(at + 10), get_u16(at + 12)},
         .marked = at[9] & MARKED,
     };
-    return item->ede_count <= 2 && span_take(block, get_u16(at), &item->message);
+    return item->ede_count <= 2 && item->security <= SECURITY_BOGUS &&
+           span_take(block, get_u16(at), &item->message);
 }

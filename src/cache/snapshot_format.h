@@ -4,23 +4,30 @@
 #define NAILUP_CACHE_SNAPSHOT_FORMAT_H
 
 /*
- * A snapshot of the cache as bytes. Pure: no file, and messages are not looked into. All numbers
- * are in network byte order:
+ * A snapshot of the cache as bytes. Pure: it opens no file and reads no message. All numbers are in
+ * network byte order.
  *
  *   12 bytes  "nailup-ans\n\0"
  *    4        version, SNAPSHOT_VERSION
- *    8        when it was written, seconds of the wall clock
+ *    8        time of writing, seconds of the wall clock
  *    8        XXH3 of the above
  *             blocks, each:
- *    4          length of what follows behind the checksum, 1 to SNAPSHOT_BLOCK_MAX
- *    8          XXH3 of that, seeded with the checksum before
- *               answers, each SNAPSHOT_ITEM_FIXED bytes and a message; they begin with the
- * message's length and what the answer has left of its life, in seconds: the highest bit says that
- * its end was so long past instead, which version 1 had not 4        0 8        XXH3 of the number
- * of answers, seeded likewise 8        that number
+ *    4          length of the items, 1 to SNAPSHOT_BLOCK_MAX
+ *    8          XXH3 of the items, seeded with the checksum before
+ *               items, each:
+ *    2            length of the message
+ *    4            seconds of life that are left; with the highest bit set, seconds since expiry
+ *                 (version 1 had no expired answers)
+ *    1            bits 0-3: enum answer_kind; bits 4-7: enum security (0 before version 3)
+ *    3            key flags; view; number of EDE codes, and the mark in the highest bit
+ *    4            two EDE codes
+ *                 the message
+ *    4        0
+ *    8        XXH3 of the number of items, seeded with the checksum before
+ *    8        the number of items
  *
- * Checksums depend on all before them: blocks of two snapshots do not mix, and what was cut off is
- * missed at the end. They find what a disk or a crash did, no more.
+ * Each checksum depends on everything before it, so blocks of two snapshots do not mix, and a
+ * truncated file has no valid end. Checksums find damage by a disk or a crash, not by an attacker.
  */
 
 #include <stdbool.h>
@@ -30,8 +37,8 @@
 #include "base/span.h"
 
 enum {
-    SNAPSHOT_VERSION = 2,
-    SNAPSHOT_VERSION_OLDEST = 1, /* that is read */
+    SNAPSHOT_VERSION = 3,
+    SNAPSHOT_VERSION_OLDEST = 1, /* the oldest version that can be read */
     SNAPSHOT_HEAD = 32,
     SNAPSHOT_BLOCK_HEAD = 12,
     SNAPSHOT_BLOCK_MAX = 8 * 1024 * 1024,
@@ -40,34 +47,37 @@ enum {
 
 /* One answer. */
 struct snapshot_item {
-    uint32_t left_s; /* of its life, when the snapshot was written; 0: it was over */
-    uint32_t past_s; /* since then; 0 for one that lives. Both have 31 bits */
-    uint8_t kind, flags, view;
+    uint32_t left_s;  /* life left at the time of writing; 0: expired. 31 bits */
+    uint32_t past_s;  /* time since expiry; 0: not expired. 31 bits */
+    uint8_t kind;     /* enum answer_kind, at most 15 */
+    uint8_t security; /* enum security */
+    uint8_t flags, view;
     uint8_t ede_count; /* at most 2 */
     uint16_t ede[2];
-    bool marked; /* it was asked for again */
+    bool marked; /* a client had asked for it again */
     struct span message;
 };
 
-/* What a snapshot of any version begins with. */
+/* Returns the first bytes of a snapshot of any version. */
 struct span snapshot_magic(void);
 
 void snapshot_put_head(uint8_t out[SNAPSHOT_HEAD], uint64_t written_s, uint64_t *chain);
 
-/* False: not a snapshot of a version that is read. */
+/* Returns false when the head is not that of a snapshot of a readable version. */
 bool snapshot_take_head(const uint8_t head[SNAPSHOT_HEAD], uint64_t *written_s, uint64_t *chain);
 
-/* For a block, and for the end with its count as eight bytes. */
+/* Writes the head of a block. The end of the file is a block of eight bytes, the count. */
 void snapshot_put_block_head(uint8_t out[SNAPSHOT_BLOCK_HEAD], struct span block, uint64_t *chain);
 
-/* Whether block is what the head's checksum is of. */
+/* Returns whether the block has the checksum in its head. */
 bool snapshot_check_block(const uint8_t head[SNAPSHOT_BLOCK_HEAD], struct span block,
                           uint64_t *chain);
 
-/* An item without its message, which follows it. */
+/* Writes an item without its message, which follows it. */
 void snapshot_put_item(uint8_t out[SNAPSHOT_ITEM_FIXED], const struct snapshot_item *item);
 
-/* Takes the next item from the front; false when it is not one. Its message borrows. */
+/* Takes the next item from the front of the block; its message borrows from the block. Returns
+ * false when it is malformed. */
 bool snapshot_take_item(struct span *block, struct snapshot_item *item);
 
 #endif

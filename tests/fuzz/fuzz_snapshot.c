@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * A snapshot of the cache. As it is, and as the items of one block that is given right checksums,
- * else nothing would get past them. Whatever is taken must be what cache/answer.h promises, and
- * come out again with the next snapshot.
+ * Loads the input as a snapshot, and again as the items of one block with valid checksums, because
+ * random bytes never have them. Every answer that is stored must keep the promises of
+ * cache/answer.h.
  */
 
 #include <stddef.h>
@@ -37,7 +37,7 @@ static uint64_t load(const void *data, size_t size)
     return count;
 }
 
-/* Sees that it is sound, and takes it away for the next input. */
+/* Checks that the answer is sound and drops it, so that the next input finds an empty cache. */
 static enum cache_verdict check(void *context, const struct cache_item *item)
 {
     const struct answer *answer = &item->answer;
@@ -46,21 +46,22 @@ static enum cache_verdict check(void *context, const struct cache_item *item)
     MUST(message_parse(&message, answer->message) == MESSAGE_OK);
     MUST(message.has_question && !message.has_trailing && !message.edns.present);
     MUST(message_check_rdata(&message));
-    MUST(answer->kind != ANSWER_FAILURE && answer->ede_count <= 2 && item->flags < 4);
+    MUST(answer->kind != ANSWER_FAILURE && answer->ede_count <= 2 && item->flags < 4 &&
+         answer->security <= SECURITY_BOGUS);
     answer_copy(answer, answer->message.len, NOW_US + 1000000, out);
     ++*(uint64_t *)context;
     return CACHE_DROP;
 }
 
-static void check_kept(uint64_t most)
+static void check_kept(uint64_t loaded)
 {
     uint64_t place = 0, count = 0;
     while (cache_walk(cache, &place, 1024, check, &count))
         continue;
-    MUST(count <= most);
+    MUST(count <= loaded);
 }
 
-/* How many items the bytes are; 0 when they are not. */
+/* Returns the number of items in the bytes, or 0 when one is malformed. */
 static uint64_t count_items(struct span bytes)
 {
     struct snapshot_item item;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What one thread sees of the cache. */
+/* The cache as one thread sees it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -52,7 +52,7 @@ static uint64_t entries(void)
     return usage.entries;
 }
 
-static void test_what_is_stored_is_found_as_it_was(void **state)
+static void test_a_stored_answer_is_found_unchanged(void **state)
 {
     (void)state;
     assert_false(is_found(&key, 10 * SECOND));
@@ -60,6 +60,7 @@ static void test_what_is_stored_is_found_as_it_was(void **state)
     made.answer.ede_count = 2;
     made.answer.ede[0] = 3;
     made.answer.ede[1] = 0xffff;
+    made.answer.security = SECURITY_BOGUS;
     assert_true(cache_store(cache, &key, &made.answer));
 
     struct answer found;
@@ -73,12 +74,13 @@ static void test_what_is_stored_is_found_as_it_was(void **state)
     assert_int_equal(found.ede_count, 2);
     assert_int_equal(found.ede[0], 3);
     assert_int_equal(found.ede[1], 0xffff);
+    assert_int_equal(found.security, SECURITY_BOGUS);
     assert_int_equal(found.ttl_s, MADE_TTL);
     assert_int_equal(found.stored_at, 10 * SECOND);
     cache_read_end();
 }
 
-static void test_an_answer_of_odd_length_and_no_records_is_kept(void **state)
+static void test_an_answer_of_odd_length_and_no_records_is_stored(void **state)
 {
     (void)state;
     make_answer(&made, 0, 0, 1, 10 * SECOND);
@@ -95,7 +97,7 @@ static void test_an_answer_of_odd_length_and_no_records_is_kept(void **state)
     cache_read_end();
 }
 
-static void test_an_answer_is_gone_when_its_time_is_over(void **state)
+static void test_an_expired_answer_is_not_found(void **state)
 {
     (void)state;
     assert_true(cache_store(cache, &key, &made.answer));
@@ -104,7 +106,7 @@ static void test_an_answer_is_gone_when_its_time_is_over(void **state)
     assert_false(is_found(&key, UINT64_MAX));
 }
 
-static void test_a_reader_whose_clock_is_behind_finds_it(void **state)
+static void test_a_reader_whose_clock_is_behind_finds_the_answer(void **state)
 {
     (void)state;
     assert_true(cache_store(cache, &key, &made.answer));
@@ -138,12 +140,12 @@ static void test_a_failure_does_not_replace_a_live_answer(void **state)
     assert_true(cache_find(cache, &key, 11 * SECOND, &found));
     assert_int_equal(found.kind, ANSWER_POSITIVE);
     cache_read_end();
-    made.answer.stored_at = (10 + MADE_TTL) * SECOND; /* the answer's time is over */
+    made.answer.stored_at = (10 + MADE_TTL) * SECOND; /* the answer has expired */
     assert_true(cache_store(cache, &key, &made.answer));
     assert_true(cache_store(cache, &key, &made.answer)); /* a failure after a failure */
 }
 
-static void test_an_answer_in_a_readers_hands_does_not_change(void **state)
+static void test_an_answer_does_not_change_while_a_reader_uses_it(void **state)
 {
     (void)state;
     static struct made copy;
@@ -154,7 +156,7 @@ static void test_an_answer_in_a_readers_hands_does_not_change(void **state)
     copy = made;
     for (uint32_t i = 0; i < 20000; i++) {
         make_answer(&made, 2, 0, i, 20 * SECOND);
-        cache_store(cache, &key, &made.answer); /* may refuse: we read */
+        cache_store(cache, &key, &made.answer); /* may refuse in a read section */
     }
     assert_memory_equal(found.message.data, copy.message, found.message.len);
     cache_read_end();
@@ -172,7 +174,7 @@ static void test_names_are_found_in_any_case(void **state)
     assert_true(is_found(&upper, 10 * SECOND));
 }
 
-static void test_type_class_flags_and_view_keep_answers_apart(void **state)
+static void test_type_class_flags_and_view_separate_answers(void **state)
 {
     (void)state;
     assert_true(cache_store(cache, &key, &made.answer));
@@ -193,8 +195,25 @@ static void test_type_class_flags_and_view_keep_answers_apart(void **state)
     assert_false(is_found(&other, 10 * SECOND));
 }
 
-/* As if two keys had one hash: found only under the key it was stored under. */
-static void test_an_equal_hash_is_not_taken_for_an_equal_key(void **state)
+static void test_the_security_state_is_no_part_of_the_key(void **state)
+{
+    (void)state;
+    struct cache_item item;
+    cache_key_init(&key, cache, &made.question, CACHE_KEY_DO | CACHE_KEY_CD, 0);
+    for (uint8_t security = SECURITY_UNCHECKED; security <= SECURITY_BOGUS; security++) {
+        made.answer.security = security;
+        assert_true(cache_store(cache, &key, &made.answer));
+        assert_int_equal(entries(), 1);
+        cache_read_begin();
+        assert_true(cache_peek(cache, &key, 10 * SECOND, &item));
+        assert_int_equal(item.answer.security, security);
+        assert_int_equal(item.flags, CACHE_KEY_DO | CACHE_KEY_CD);
+        cache_read_end();
+    }
+}
+
+/* Keys that differ but have the same hash. */
+static void test_an_equal_hash_does_not_make_an_equal_key(void **state)
 {
     (void)state;
     assert_true(cache_store(cache, &key, &made.answer));
@@ -212,7 +231,7 @@ static void test_an_equal_hash_is_not_taken_for_an_equal_key(void **state)
     assert_false(is_found(&other, 10 * SECOND));
 }
 
-static void test_the_root_and_the_longest_name_are_kept(void **state)
+static void test_the_root_and_the_longest_name_are_stored(void **state)
 {
     (void)state;
     made.question.name = name_root();
@@ -231,7 +250,7 @@ static void test_the_root_and_the_longest_name_are_kept(void **state)
     assert_int_equal(entries(), 2);
 }
 
-static void test_an_answer_without_life_is_not_stored(void **state)
+static void test_an_answer_with_ttl_zero_is_not_stored(void **state)
 {
     (void)state;
     made.answer.ttl_s = 0;
@@ -283,7 +302,7 @@ static void test_flushing_forgets_all_types_and_flags_of_one_name(void **state)
     assert_int_equal(entries(), 1);
 }
 
-/* ---- past the end ---- */
+/* ---- expired answers ---- */
 
 static bool is_stale(uint64_t now_us, uint32_t *stale_s)
 {
@@ -295,7 +314,7 @@ static bool is_stale(uint64_t now_us, uint32_t *stale_s)
     return found;
 }
 
-static void test_an_answer_serves_past_its_end_as_long_as_the_option_says(void **state)
+static void test_an_expired_answer_serves_as_long_as_the_option_allows(void **state)
 {
     (void)state;
     uint32_t stale_s;
@@ -312,7 +331,7 @@ static void test_an_answer_serves_past_its_end_as_long_as_the_option_says(void *
     assert_false(is_stale(UINT64_MAX, &stale_s));
 }
 
-static void test_a_stale_answer_that_is_kept_does_not_grow_younger(void **state)
+static void test_storing_a_stale_answer_does_not_make_it_younger(void **state)
 {
     (void)state;
     uint32_t stale_s;
@@ -331,7 +350,7 @@ static void test_a_stale_answer_that_is_kept_does_not_grow_younger(void **state)
     assert_false(is_stale((UINT64_C(10) + MADE_STALE) * SECOND, &stale_s));
 }
 
-static void test_a_failure_never_serves_past_its_end(void **state)
+static void test_an_expired_failure_never_serves(void **state)
 {
     (void)state;
     uint32_t stale_s;
@@ -341,7 +360,7 @@ static void test_a_failure_never_serves_past_its_end(void **state)
     assert_false(is_stale(20 * SECOND, &stale_s));
 }
 
-static void test_a_failure_keeps_what_is_told_of_it(void **state)
+static void test_a_failure_keeps_its_error(void **state)
 {
     (void)state;
     struct answer found;
@@ -364,7 +383,7 @@ static void test_a_stale_answer_does_not_replace_a_fresh_one(void **state)
     made.answer.stored_at = 20 * SECOND;
     made.answer.stale_s = 5;
     assert_false(cache_store(cache, &key, &made.answer));
-    made.answer.stored_at = 310 * SECOND; /* its time is over */
+    made.answer.stored_at = 310 * SECOND; /* it has expired */
     assert_true(cache_store(cache, &key, &made.answer));
     made.answer.stale_s = 7;
     assert_true(cache_store(cache, &key, &made.answer)); /* a stale one after a stale one */
@@ -387,13 +406,13 @@ static enum cache_verdict see(void *context, const struct cache_item *item)
     struct seen *seen = context;
     const uint8_t *name = item->answer.message.data + 12;
     seen->count++;
-    seen->times[strtoul((const char *)name + 2, NULL, 10)]++; /* a label's length ends it */
+    seen->times[strtoul((const char *)name + 2, NULL, 10)]++; /* the next label's length ends the number */
     assert_int_equal(item->flags, CACHE_KEY_DO);
     assert_int_equal(item->view, 0);
     return CACHE_KEEP;
 }
 
-static void test_a_walk_shows_every_answer_once_also_those_that_are_over(void **state)
+static void test_a_walk_shows_every_answer_once_expired_or_not(void **state)
 {
     (void)state;
     static struct seen seen;
@@ -424,8 +443,8 @@ static void test_read_sections_nest(void **state)
     cache_read_end();
 }
 
-/* All of the cache lies in one mapping: made read-only, a write would kill the test. */
-static void test_finding_what_is_marked_writes_nothing(void **state)
+/* The cache is one mapping. A write to it kills the test while it is read-only. */
+static void test_finding_a_marked_answer_writes_nothing(void **state)
 {
     (void)state;
     size_t bytes = 4 << 20, page = (size_t)sysconf(_SC_PAGESIZE);
@@ -438,7 +457,7 @@ static void test_finding_what_is_marked_writes_nothing(void **state)
     assert_int_equal(mprotect(cache, bytes - page, PROT_READ | PROT_WRITE), 0);
 }
 
-static void test_a_peek_sees_all_and_writes_nothing(void **state)
+static void test_a_peek_sees_everything_and_writes_nothing(void **state)
 {
     (void)state;
     struct cache_item item;
@@ -488,11 +507,11 @@ static void test_ttls_are_clamped_by_the_options(void **state)
     assert_int_equal(cache_ttl(cache, ANSWER_FAILURE, 0), 5);
 }
 
-static void test_options_change_while_it_is_in_use_and_what_it_has_stays(void **state)
+static void test_new_options_apply_at_once_and_keep_stored_answers(void **state)
 {
     (void)state;
     uint32_t stale_s;
-    struct cache_options options = {.size_bytes = 0, /* not looked at */
+    struct cache_options options = {.size_bytes = 0, /* ignored */
                                     .min_ttl_s = 7,
                                     .max_ttl_s = 100,
                                     .max_negative_ttl_s = 50,
@@ -509,7 +528,7 @@ static void test_options_change_while_it_is_in_use_and_what_it_has_stays(void **
     assert_int_equal(cache_ttl(cache, ANSWER_NODATA, 1000), 50);
     assert_int_equal(cache_ttl(cache, ANSWER_FAILURE, 0), 9);
     assert_false(cache_prefetches(cache));
-    assert_int_equal(cache_stale_timeout_us(cache), 0); /* stale ones never serve */
+    assert_int_equal(cache_stale_timeout_us(cache), 0); /* stale answers never serve */
     assert_true(is_found(&key, 309 * SECOND));
     assert_false(is_stale(310 * SECOND, &stale_s));
     options.serve_stale_s = 5;
@@ -526,33 +545,34 @@ static void test_options_change_while_it_is_in_use_and_what_it_has_stays(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SENTENCE(test_what_is_stored_is_found_as_it_was),
-        SENTENCE(test_an_answer_of_odd_length_and_no_records_is_kept),
-        SENTENCE(test_an_answer_is_gone_when_its_time_is_over),
-        SENTENCE(test_a_reader_whose_clock_is_behind_finds_it),
+        SENTENCE(test_a_stored_answer_is_found_unchanged),
+        SENTENCE(test_an_answer_of_odd_length_and_no_records_is_stored),
+        SENTENCE(test_an_expired_answer_is_not_found),
+        SENTENCE(test_a_reader_whose_clock_is_behind_finds_the_answer),
         SENTENCE(test_a_second_answer_replaces_the_first),
         SENTENCE(test_a_failure_does_not_replace_a_live_answer),
-        SENTENCE(test_an_answer_in_a_readers_hands_does_not_change),
+        SENTENCE(test_an_answer_does_not_change_while_a_reader_uses_it),
         SENTENCE(test_names_are_found_in_any_case),
-        SENTENCE(test_type_class_flags_and_view_keep_answers_apart),
-        SENTENCE(test_an_equal_hash_is_not_taken_for_an_equal_key),
-        SENTENCE(test_the_root_and_the_longest_name_are_kept),
-        SENTENCE(test_an_answer_without_life_is_not_stored),
+        SENTENCE(test_type_class_flags_and_view_separate_answers),
+        SENTENCE(test_the_security_state_is_no_part_of_the_key),
+        SENTENCE(test_an_equal_hash_does_not_make_an_equal_key),
+        SENTENCE(test_the_root_and_the_longest_name_are_stored),
+        SENTENCE(test_an_answer_with_ttl_zero_is_not_stored),
         SENTENCE(test_the_largest_answer_is_stored_and_a_larger_one_is_not),
         SENTENCE(test_an_answer_to_another_question_is_not_stored),
         SENTENCE(test_flushing_forgets_all_types_and_flags_of_one_name),
-        SENTENCE(test_an_answer_serves_past_its_end_as_long_as_the_option_says),
-        SENTENCE(test_a_stale_answer_that_is_kept_does_not_grow_younger),
-        SENTENCE(test_a_failure_never_serves_past_its_end),
-        SENTENCE(test_a_failure_keeps_what_is_told_of_it),
+        SENTENCE(test_an_expired_answer_serves_as_long_as_the_option_allows),
+        SENTENCE(test_storing_a_stale_answer_does_not_make_it_younger),
+        SENTENCE(test_an_expired_failure_never_serves),
+        SENTENCE(test_a_failure_keeps_its_error),
         SENTENCE(test_a_stale_answer_does_not_replace_a_fresh_one),
-        SENTENCE(test_a_walk_shows_every_answer_once_also_those_that_are_over),
+        SENTENCE(test_a_walk_shows_every_answer_once_expired_or_not),
         SENTENCE(test_read_sections_nest),
-        SENTENCE(test_finding_what_is_marked_writes_nothing),
-        SENTENCE(test_a_peek_sees_all_and_writes_nothing),
+        SENTENCE(test_finding_a_marked_answer_writes_nothing),
+        SENTENCE(test_a_peek_sees_everything_and_writes_nothing),
         SENTENCE(test_hints_change_nothing),
         SENTENCE(test_ttls_are_clamped_by_the_options),
-        SENTENCE(test_options_change_while_it_is_in_use_and_what_it_has_stays),
+        SENTENCE(test_new_options_apply_at_once_and_keep_stored_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

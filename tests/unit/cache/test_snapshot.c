@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The cache as a file: what comes back, how old it is then, and what is refused. */
+/* Snapshots: which answers come back, how old they are then, and which files are refused. */
 #include "cache/snapshot.h"
 
 #include <stdarg.h>
@@ -42,14 +42,14 @@ static int tear_down(void **state)
 {
     (void)state;
     unlink(path);
-    assert_int_equal(rmdir(folder), 0); /* nothing is left beside it */
+    assert_int_equal(rmdir(folder), 0); /* no temporary file is left */
     cache_thread_end();
     cache_free(cache);
     cache_free(other);
     return 0;
 }
 
-/* An answer as they are: n<number>.example with these flags of the header. */
+/* Makes an answer for n<number>.example with these header flags. */
 static void make(uint64_t number, unsigned records, uint16_t flags)
 {
     make_question(&made, number);
@@ -92,7 +92,6 @@ static bool find(uint64_t number, uint8_t flags, uint64_t now_us, struct answer 
     return cache_find(other, &key, now_us, out);
 }
 
-/* What may serve when nothing better can be had. */
 static bool find_stale(uint64_t number, uint64_t now_us, struct answer *out)
 {
     struct cache_key key;
@@ -108,7 +107,7 @@ static uint64_t entries(const struct cache *of)
     return usage.entries;
 }
 
-static void test_answers_come_back_older_by_the_time_between(void **state)
+static void test_loaded_answers_are_older_by_the_time_between(void **state)
 {
     (void)state;
     struct answer found;
@@ -116,7 +115,7 @@ static void test_answers_come_back_older_by_the_time_between(void **state)
     for (uint64_t n = 0; n < 1000; n++)
         keep(n);
     assert_int_equal(saved(150 * SECOND), 1000);
-    /* the machine has started anew since: its clock too */
+    /* The machine has rebooted, so the clock has started again. */
     assert_int_equal(loaded(7 * SECOND, 100), 1000);
     cache_read_begin();
     for (uint64_t n = 0; n < 1000; n++)
@@ -130,7 +129,7 @@ static void test_answers_come_back_older_by_the_time_between(void **state)
     cache_read_end();
 }
 
-static void test_all_of_an_answer_comes_back(void **state)
+static void test_every_field_of_an_answer_comes_back(void **state)
 {
     (void)state;
     struct answer found;
@@ -138,6 +137,7 @@ static void test_all_of_an_answer_comes_back(void **state)
     made.answer.kind = ANSWER_NXDOMAIN;
     made.answer.ede_count = 1;
     made.answer.ede[0] = 22;
+    made.answer.security = SECURITY_INSECURE;
     assert_true(store_made(cache, &made, CACHE_KEY_DO | CACHE_KEY_CD));
     assert_int_equal(saved(100 * SECOND), 1);
     assert_int_equal(loaded(SECOND, 0), 1);
@@ -148,10 +148,11 @@ static void test_all_of_an_answer_comes_back(void **state)
     assert_int_equal(found.kind, ANSWER_NXDOMAIN);
     assert_int_equal(found.ede_count, 1);
     assert_int_equal(found.ede[0], 22);
+    assert_int_equal(found.security, SECURITY_INSECURE);
     cache_read_end();
 }
 
-static void test_a_failure_stays_away(void **state)
+static void test_failures_are_not_saved(void **state)
 {
     (void)state;
     make(2, 1, 2);
@@ -160,13 +161,13 @@ static void test_a_failure_stays_away(void **state)
     assert_int_equal(saved(101 * SECOND), 0);
 }
 
-static void test_what_is_over_comes_back_over(void **state)
+static void test_an_expired_answer_comes_back_expired(void **state)
 {
     (void)state;
     struct answer found;
     uint8_t out[512];
     make(3, 1, 0);
-    made.answer.stale_s = 10; /* kept at hand as a stale one */
+    made.answer.stale_s = 10;
     assert_true(store_made(cache, &made, 0));
     make(4, 1, 0);
     made.answer.ttl_s = 50;
@@ -176,7 +177,7 @@ static void test_what_is_over_comes_back_over(void **state)
     cache_read_begin();
     assert_false(find(3, 0, 9 * SECOND, &found));
     assert_false(find(4, 0, 9 * SECOND, &found));
-    assert_false(find(4, 0, 6 * SECOND, &found)); /* a worker that is behind */
+    assert_false(find(4, 0, 6 * SECOND, &found)); /* a worker whose clock is behind */
     assert_true(find_stale(3, 9 * SECOND, &found));
     assert_int_equal(found.stale_s, 10 + 50 + 30);
     assert_true(find_stale(4, 19 * SECOND, &found));
@@ -188,21 +189,21 @@ static void test_what_is_over_comes_back_over(void **state)
     cache_read_end();
 }
 
-static void test_what_ends_between_comes_back_over(void **state)
+static void test_an_answer_that_expires_meanwhile_comes_back_expired(void **state)
 {
     (void)state;
     struct answer found;
     keep(1);
     assert_int_equal(saved(150 * SECOND), 1); /* 250 seconds are left */
     assert_int_equal(loaded(9 * SECOND, 250 + MADE_STALE), 0);
-    assert_int_equal(loaded(4 * SECOND, 350), 0); /* the clock is too young to say so */
+    assert_int_equal(loaded(4 * SECOND, 350), 0); /* the clock began too recently */
     assert_int_equal(loaded(9 * SECOND, 350), 1);
     cache_read_begin();
     assert_false(find(1, 0, 9 * SECOND, &found));
     assert_true(find_stale(1, 9 * SECOND, &found));
     assert_int_equal(found.stale_s, 100);
     cache_read_end();
-    assert_int_equal(loaded(9 * SECOND, 360), 0); /* the better one is there */
+    assert_int_equal(loaded(9 * SECOND, 360), 0); /* the cache has a better one */
     assert_int_equal(loaded(9 * SECOND, 249), 1);
     assert_int_equal(loaded(9 * SECOND, 350), 0);
     cache_read_begin();
@@ -210,7 +211,7 @@ static void test_what_ends_between_comes_back_over(void **state)
     cache_read_end();
 }
 
-static void test_what_is_over_for_too_long_or_unwanted_stays_away(void **state)
+static void test_an_answer_too_old_to_serve_stale_is_left_out(void **state)
 {
     (void)state;
     static const struct cache_options options = {.max_ttl_s = 86400};
@@ -226,7 +227,7 @@ static void test_what_is_over_for_too_long_or_unwanted_stays_away(void **state)
     assert_int_equal(loaded(9 * SECOND, 1000), 0);
 }
 
-static void test_zone_cuts_are_found_anew(void **state)
+static void test_zone_cuts_are_not_saved(void **state)
 {
     (void)state;
     struct cache_key key;
@@ -237,7 +238,7 @@ static void test_zone_cuts_are_found_anew(void **state)
     assert_int_equal(saved(150 * SECOND), 1);
 }
 
-static void test_what_is_there_already_stays(void **state)
+static void test_loading_does_not_replace_a_cached_answer(void **state)
 {
     (void)state;
     struct answer found;
@@ -258,7 +259,7 @@ static bool is_not_n1(const void *context, struct name name, const struct answer
     return name.len != 12 || memcmp(name.wire, "\2n1\7example", 12) != 0;
 }
 
-static void test_what_the_filter_does_not_take_stays_away(void **state)
+static void test_answers_that_the_filter_rejects_are_left_out(void **state)
 {
     (void)state;
     struct answer found;
@@ -275,7 +276,7 @@ static void test_what_the_filter_does_not_take_stays_away(void **state)
     cache_read_end();
 }
 
-static void test_that_it_was_asked_for_again_comes_back(void **state)
+static void test_marks_come_back(void **state)
 {
     (void)state;
     struct answer found;
@@ -292,7 +293,7 @@ static void test_that_it_was_asked_for_again_comes_back(void **state)
     cache_read_end();
 }
 
-static void test_a_file_larger_than_the_cache_fills_it_and_no_more(void **state)
+static void test_a_file_larger_than_the_cache_keeps_the_bound(void **state)
 {
     (void)state;
     struct cache *large = cache, *small = other;
@@ -311,7 +312,7 @@ static void test_a_file_larger_than_the_cache_fills_it_and_no_more(void **state)
     cache = large;
 }
 
-static void test_the_file_is_its_owners_alone(void **state)
+static void test_only_the_owner_can_read_the_file(void **state)
 {
     (void)state;
     struct stat found;
@@ -329,7 +330,7 @@ static void test_the_file_is_its_owners_alone(void **state)
     assert_int_equal(entries(other), 0);
 }
 
-static void test_a_file_of_something_else_is_never_written_over(void **state)
+static void test_a_foreign_file_is_never_overwritten(void **state)
 {
     (void)state;
     static const char text[] = "nailup-answers of my own making";
@@ -404,7 +405,7 @@ static enum err load_bytes(const void *data, size_t len)
     return err;
 }
 
-static void test_a_torn_file_is_refused_wherever_it_was_torn(void **state)
+static void test_a_file_truncated_anywhere_is_refused(void **state)
 {
     (void)state;
     for (uint64_t n = 0; n < 5; n++)
@@ -420,7 +421,7 @@ static void test_a_torn_file_is_refused_wherever_it_was_torn(void **state)
     assert_int_equal(entries(other), 5);
 }
 
-static void test_no_bit_may_be_turned(void **state)
+static void test_any_flipped_bit_is_detected(void **state)
 {
     (void)state;
     for (uint64_t n = 0; n < 5; n++)
@@ -436,31 +437,45 @@ static void test_no_bit_may_be_turned(void **state)
     assert_int_equal(entries(other), 0);
 }
 
-static void test_a_file_of_the_first_version_is_read(void **state)
+/* Loads the bytes read back as a file of another version, with valid checksums. */
+static enum err load_as_version(uint8_t version)
+{
+    uint8_t *at = bytes + SNAPSHOT_HEAD;
+    struct span block = span_of(at + SNAPSHOT_BLOCK_HEAD, get_u32(at));
+    bytes[15] = version;
+    uint64_t chain = hash_bytes(bytes, SNAPSHOT_HEAD - 8, 0);
+    put_u32(at - 8, (uint32_t)(chain >> 32));
+    put_u32(at - 4, (uint32_t)chain);
+    snapshot_put_block_head(at, block, &chain);
+    at += SNAPSHOT_BLOCK_HEAD + block.len;
+    snapshot_put_block_head(at, span_of(at + SNAPSHOT_BLOCK_HEAD, 8), &chain);
+    put_u32(at, 0);
+    return load_bytes(bytes, bytes_len);
+}
+
+static void test_older_versions_are_read_as_unchecked_and_newer_ones_are_refused(void **state)
 {
     (void)state;
+    struct answer found;
     keep(1);
     assert_int_equal(saved(150 * SECOND), 1);
     read_back();
     assert_int_equal(bytes[15], SNAPSHOT_VERSION);
-    uint64_t chain, first;
-    snapshot_put_head(bytes, WRITTEN_S, &chain);
-    struct span block =
-        span_of(bytes + SNAPSHOT_HEAD + SNAPSHOT_BLOCK_HEAD, get_u32(bytes + SNAPSHOT_HEAD));
-    bytes[15] = SNAPSHOT_VERSION_OLDEST;
-    first = hash_bytes(bytes, SNAPSHOT_HEAD - 8, 0);
-    put_u32(bytes + SNAPSHOT_HEAD - 8, (uint32_t)(first >> 32));
-    put_u32(bytes + SNAPSHOT_HEAD - 4, (uint32_t)first);
-    uint8_t *at = bytes + SNAPSHOT_HEAD;
-    snapshot_put_block_head(at, block, &first);
-    at += SNAPSHOT_BLOCK_HEAD + block.len;
-    snapshot_put_block_head(at, span_of(at + SNAPSHOT_BLOCK_HEAD, 8), &first);
-    put_u32(at, 0);
-    assert_int_equal(load_bytes(bytes, bytes_len), ERR_OK);
-    assert_int_equal(entries(other), 1);
+    assert_int_equal(load_as_version(SNAPSHOT_VERSION_OLDEST - 1), ERR_INVALID);
+    assert_int_equal(load_as_version(SNAPSHOT_VERSION + 1), ERR_INVALID);
+    assert_int_equal(entries(other), 0);
+    for (uint8_t version = SNAPSHOT_VERSION_OLDEST; version < SNAPSHOT_VERSION; version++) {
+        assert_int_equal(load_as_version(version), ERR_OK);
+        assert_int_equal(entries(other), 1);
+        cache_read_begin();
+        assert_true(find(1, 0, SECOND, &found));
+        assert_int_equal(found.security, SECURITY_UNCHECKED);
+        cache_read_end();
+        flush_name(other, made.question.name);
+    }
 }
 
-/* One answer with right checksums around it. */
+/* Loads a file with this one item and valid checksums. */
 static enum err load_item(const struct snapshot_item *item)
 {
     uint8_t *at = bytes + SNAPSHOT_HEAD, *block = at + SNAPSHOT_BLOCK_HEAD;
@@ -478,20 +493,20 @@ static enum err load_item(const struct snapshot_item *item)
     return load_bytes(bytes, (size_t)(at - bytes) + SNAPSHOT_BLOCK_HEAD + 8);
 }
 
-static bool is_taken(const struct snapshot_item *item)
+static bool is_loaded(const struct snapshot_item *item)
 {
     uint64_t before = entries(other);
     assert_int_equal(load_item(item), ERR_OK);
     return entries(other) > before;
 }
 
-static void test_what_is_no_answer_of_ours_is_left_out(void **state)
+static void test_messages_that_nailup_could_not_have_stored_are_left_out(void **state)
 {
     (void)state;
     struct snapshot_item item = {.left_s = 10};
     make(1, 1, 0);
     item.message = made.answer.message;
-    assert_true(is_taken(&item));
+    assert_true(is_loaded(&item));
     make(2, 1, 0);
     item.message = made.answer.message;
     static const struct {
@@ -502,35 +517,38 @@ static void test_what_is_no_answer_of_ours_is_left_out(void **state)
         {2, 0x85}, /* AA and RD */
         {2, 0x00}, /* a query */
         {3, 0x82}, /* SERVFAIL */
-        {3, 0x83}, /* NXDOMAIN with records that say otherwise */
+        {3, 0x83}, /* NXDOMAIN with kind positive */
         {5, 2},    /* two questions */
-        {7, 2},    /* a record too many */
-        {7, 0},    /* one too few: bytes behind the end */
+        {7, 2},    /* a record is missing */
+        {7, 0},    /* bytes behind the last record */
         {13, 'N'}, /* upper case */
-        {12, 60},  /* a label over the end */
+        {12, 60},  /* a label that exceeds the message */
         {26, 3},   /* a class other than IN */
     };
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
         uint8_t kept = made.message[faults[i].at];
         made.message[faults[i].at] = faults[i].value;
-        assert_false(is_taken(&item));
+        assert_false(is_loaded(&item));
         made.message[faults[i].at] = kept;
     }
     item.kind = ANSWER_FAILURE;
-    assert_false(is_taken(&item));
-    item.kind = 77;
-    assert_false(is_taken(&item));
+    assert_false(is_loaded(&item));
+    item.kind = 7;
+    assert_false(is_loaded(&item));
     item.kind = ANSWER_POSITIVE;
     item.flags = 4;
-    assert_false(is_taken(&item));
+    assert_false(is_loaded(&item));
     item.flags = 0;
     item.left_s = 0;
-    assert_false(is_taken(&item));
+    assert_false(is_loaded(&item));
     item.left_s = 10;
     item.ede_count = 3;
     assert_int_equal(load_item(&item), ERR_INVALID);
     item.ede_count = 0;
-    assert_true(is_taken(&item));
+    item.security = SECURITY_BOGUS + 1;
+    assert_int_equal(load_item(&item), ERR_INVALID);
+    item.security = SECURITY_UNCHECKED;
+    assert_true(is_loaded(&item));
 }
 
 #define SENTENCE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -538,25 +556,25 @@ static void test_what_is_no_answer_of_ours_is_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SENTENCE(test_answers_come_back_older_by_the_time_between),
-        SENTENCE(test_all_of_an_answer_comes_back),
-        SENTENCE(test_a_failure_stays_away),
-        SENTENCE(test_what_is_over_comes_back_over),
-        SENTENCE(test_what_ends_between_comes_back_over),
-        SENTENCE(test_what_is_over_for_too_long_or_unwanted_stays_away),
-        SENTENCE(test_a_file_of_the_first_version_is_read),
-        SENTENCE(test_zone_cuts_are_found_anew),
-        SENTENCE(test_what_is_there_already_stays),
-        SENTENCE(test_what_the_filter_does_not_take_stays_away),
-        SENTENCE(test_that_it_was_asked_for_again_comes_back),
-        SENTENCE(test_a_file_larger_than_the_cache_fills_it_and_no_more),
-        SENTENCE(test_the_file_is_its_owners_alone),
-        SENTENCE(test_a_file_of_something_else_is_never_written_over),
+        SENTENCE(test_loaded_answers_are_older_by_the_time_between),
+        SENTENCE(test_every_field_of_an_answer_comes_back),
+        SENTENCE(test_failures_are_not_saved),
+        SENTENCE(test_an_expired_answer_comes_back_expired),
+        SENTENCE(test_an_answer_that_expires_meanwhile_comes_back_expired),
+        SENTENCE(test_an_answer_too_old_to_serve_stale_is_left_out),
+        SENTENCE(test_older_versions_are_read_as_unchecked_and_newer_ones_are_refused),
+        SENTENCE(test_zone_cuts_are_not_saved),
+        SENTENCE(test_loading_does_not_replace_a_cached_answer),
+        SENTENCE(test_answers_that_the_filter_rejects_are_left_out),
+        SENTENCE(test_marks_come_back),
+        SENTENCE(test_a_file_larger_than_the_cache_keeps_the_bound),
+        SENTENCE(test_only_the_owner_can_read_the_file),
+        SENTENCE(test_a_foreign_file_is_never_overwritten),
         SENTENCE(test_a_stop_leaves_the_old_file),
         SENTENCE(test_a_snapshot_from_the_future_is_refused),
-        SENTENCE(test_a_torn_file_is_refused_wherever_it_was_torn),
-        SENTENCE(test_no_bit_may_be_turned),
-        SENTENCE(test_what_is_no_answer_of_ours_is_left_out),
+        SENTENCE(test_a_file_truncated_anywhere_is_refused),
+        SENTENCE(test_any_flipped_bit_is_detected),
+        SENTENCE(test_messages_that_nailup_could_not_have_stored_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
