@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The ways of one bucket. What the refs mean and when memory may be used again is the shard's
- * affair. Invariants: order lists exactly the ways of used, each once, and hand is a position in
- * it, or 0; count is how many; a way is not in used if and only if its ref is 0. */
+/* The ways of one bucket. cache.c knows what the refs mean and when memory is free again.
+ * Invariants: order lists exactly the used ways, each once; hand is a position in it, or 0; count
+ * is the number of used ways; a way is unused if and only if its ref is 0. */
 #include "cache/bucket.h"
 
 #include "base/check.h"
@@ -26,7 +26,7 @@ static uint64_t order_without(uint64_t order, unsigned position)
     return (order & low) | (order >> 4 & ~low);
 }
 
-static unsigned bucket_position_of(const struct bucket *bucket, unsigned way)
+static unsigned order_position(const struct bucket *bucket, unsigned way)
 {
     unsigned position = 0;
     while (order_at(bucket->order, position) != way)
@@ -78,7 +78,7 @@ void bucket_replace(struct bucket *bucket, unsigned way, uint32_t ref, uint16_t 
 void bucket_remove(struct bucket *bucket, unsigned way)
 {
     MUST(bucket->used >> way & 1);
-    unsigned position = bucket_position_of(bucket, way);
+    unsigned position = order_position(bucket, way);
     bucket->order = order_without(bucket->order, position);
     bucket->used &= (uint16_t) ~(1u << way);
     bucket->count--;
@@ -86,12 +86,12 @@ void bucket_remove(struct bucket *bucket, unsigned way)
     if (position < bucket->hand)
         bucket->hand--;
     if (bucket->hand >= bucket_count(bucket))
-        bucket->hand = 0; /* past the newest: back to the oldest before a new one comes */
+        bucket->hand = 0; /* past the newest: continue at the oldest */
 }
 
 int bucket_expired(const struct bucket *bucket, uint16_t now_tick, bool spare_marked)
 {
-    /* Without a branch in the loop: nearly always there is none. */
+    /* The loop has no branch, because nearly always no way has expired. */
     unsigned alive = 0;
     for (unsigned way = 0; way < BUCKET_WAYS; way++)
         alive |= (unsigned)((uint16_t)(now_tick - bucket->ticks[way]) >> 15) << way;
@@ -105,7 +105,7 @@ unsigned bucket_victim(struct bucket *bucket)
 {
     unsigned count = bucket_count(bucket);
     MUST(count > 0);
-    /* A reader may set a mark again behind the hand, hence the bound: two rounds. */
+    /* Two rounds are the bound: a reader may set a mark again behind the hand. */
     for (unsigned steps = 0; steps < 2 * BUCKET_WAYS; steps++) {
         unsigned way = order_at(bucket->order, bucket->hand);
         if (!bucket_is_marked(bucket, way))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Writes answers. It leaves to others which records go in; it keeps that every TTL field written
- * has its offset noted, in ascending order.
+ * Writes answers record by record. Invariant: ttl_offsets has the offset of every TTL written, in
+ * ascending order.
  */
 #include "cache/compose.h"
 
@@ -24,8 +24,8 @@ void compose_begin(struct compose *compose, struct compose_space *space,
     build_section(&compose->build, SECTION_ANSWER);
 }
 
-/* Notes the TTL of the record just written, which starts at offset. Its owner was written by us:
- * only labels up to a pointer or the root need to be passed over. */
+/* Notes the TTL of the record just written, which starts at offset. Its owner is ours, so labels up
+ * to a pointer or the root are sound. */
 static void note_ttl(struct compose *compose, size_t offset)
 {
     struct span message = span_of(compose->build.start, build_len(&compose->build));
@@ -78,21 +78,21 @@ void compose_cname(struct compose *compose, struct name owner, uint16_t cls, uin
         note_ttl(compose, offset);
 }
 
-static uint32_t least_ttl(const struct compose *compose, uint16_t first)
+static uint32_t smallest_ttl(const struct compose *compose, uint16_t first)
 {
-    uint32_t least = UINT32_MAX;
+    uint32_t smallest = UINT32_MAX;
     for (uint16_t i = first; i < compose->ttl_count; i++) {
         uint32_t ttl = get_u32(compose->space->bytes + compose->space->ttl_offsets[i]);
-        least = MIN(least, ttl);
+        smallest = MIN(smallest, ttl);
     }
-    return least;
+    return smallest;
 }
 
 void compose_level_ttls(struct compose *compose, uint16_t first)
 {
-    uint32_t least = least_ttl(compose, first);
+    uint32_t smallest = smallest_ttl(compose, first);
     for (uint16_t i = first; i < compose->ttl_count; i++)
-        put_u32(compose->space->bytes + compose->space->ttl_offsets[i], least);
+        put_u32(compose->space->bytes + compose->space->ttl_offsets[i], smallest);
 }
 
 bool compose_end(struct compose *compose, struct answer *out)
@@ -104,7 +104,7 @@ bool compose_end(struct compose *compose, struct answer *out)
         .message = span_of(compose->space->bytes, len),
         .ttl_offsets = compose->space->ttl_offsets,
         .ttl_count = compose->ttl_count,
-        .ttl_s = compose->ttl_count ? least_ttl(compose, 0) : 0,
+        .ttl_s = compose->ttl_count ? smallest_ttl(compose, 0) : 0,
     };
     return true;
 }

@@ -4,8 +4,8 @@
 #define NAILUP_CACHE_COMPOSE_H
 
 /*
- * Makes answers in the form that cache/answer.h describes: writes one record after the other and
- * notes where the TTLs stand. What goes in is decided by scrub, stitch and local_answer.
+ * Writes answers in the form of cache/answer.h: one record after the other, with a note of each
+ * TTL's offset. The callers decide which records an answer has.
  */
 
 #include <stdbool.h>
@@ -19,11 +19,11 @@
 #include "dns/question.h"
 
 enum {
-    COMPOSE_RECORDS_MAX = 4096, /* of one answer; a message of 64 KiB has at most 5,956 */
-    COMPOSE_FAILURE_MAX = HEADER_LEN + NAME_WIRE_MAX + 4, /* bytes of a failure */
+    COMPOSE_RECORDS_MAX = 4096, /* in one answer; a message of 64 KiB could have 5,956 */
+    COMPOSE_FAILURE_MAX = HEADER_LEN + NAME_WIRE_MAX + 4, /* bytes of a failure without records */
 };
 
-/* Where an answer is written; large, so each worker has its own and uses it again. */
+/* The memory that an answer is written to. It is large, so each worker reuses one. */
 struct compose_space {
     uint16_t ttl_offsets[COMPOSE_RECORDS_MAX];
     uint8_t bytes[MESSAGE_MAX];
@@ -36,15 +36,15 @@ struct compose {
     struct build build;
 };
 
-/* The header with QR, RA and these flags (AD, rcode), and the question, whose name is in lower
- * case. The answer section comes next. space is borrowed. */
+/* Begins an answer: a header with QR, RA and these flags (AD, rcode), and the question, whose name
+ * is in lower case. The answer section follows. Borrows space. */
 void compose_begin(struct compose *compose, struct compose_space *space,
                    const struct question *question, uint16_t flags);
 
 /* Appends a record with this TTL to the section that build_section() chose. */
 void compose_copy(struct compose *compose, struct copy *copy, const struct rr *rr, uint32_t ttl);
 
-/* Appends a record of class IN with this RDATA as it is, uncompressed and sound. */
+/* Appends a record of class IN. The RDATA is uncompressed and sound. */
 void compose_rr(struct compose *compose, struct name owner, uint16_t type, uint32_t ttl,
                 struct span rdata);
 
@@ -52,20 +52,22 @@ void compose_rr(struct compose *compose, struct name owner, uint16_t type, uint3
 void compose_cname(struct compose *compose, struct name owner, uint16_t cls, uint32_t ttl,
                    struct name target);
 
-/* Gives the records from number first (counted over all sections) on one TTL: their least, as
- * those of one RRset have (RFC 2181 section 5.2). */
+/* Gives the records from number first on (counted over all sections) the smallest of their TTLs,
+ * because the records of an RRset share one (RFC 2181 section 5.2). */
 void compose_level_ttls(struct compose *compose, uint16_t first);
 
-/* Fills in *out, which borrows from the space: message, TTL offsets, and ttl_s as the least TTL (0
- * without records). The rest is the caller's. False when it did not come out whole. */
+/* Fills in message, TTL offsets and ttl_s (the smallest TTL; 0 without records) of *out, which
+ * borrows from the space. Sets all other fields to zero. Returns false when a record did not fit or
+ * was malformed. */
 MUST_USE bool compose_end(struct compose *compose, struct answer *out);
 
-/* An answer of the kind ANSWER_FAILURE without records, written to bytes; ttl_s is 0. The
- * question's name is in lower case. */
+/* Writes an answer of kind ANSWER_FAILURE without records to bytes; ttl_s is 0. The question's name
+ * is in lower case. */
 void compose_failure(struct answer *out, uint8_t bytes[COMPOSE_FAILURE_MAX],
                      const struct question *question, uint16_t rcode);
 
-/* A copy of the answer and of all it borrows in one block, for free(); NULL out of memory. */
+/* Copies the answer and everything it borrows into one block. The caller passes it to free().
+ * Returns NULL when out of memory. */
 struct answer *compose_dup(const struct answer *answer);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Grace periods by number. Frees nothing itself. Invariant: when done >= t, a full grace period has
+/* Grace periods, numbered. Frees no entries. Invariant: when done >= t, a full grace period has
  * begun after ticket t was drawn, and has ended. */
 #include "cache/grace.h"
 
@@ -14,16 +14,17 @@
 #include "base/check.h"
 
 struct grace {
-    struct rcu_head head;     /* of the one period under way */
-    uint64_t number;          /* of it; written by who set running */
+    struct rcu_head head;     /* of the running period */
+    uint64_t number;          /* of the running period; written by the thread that set running */
     _Atomic uint64_t started; /* periods begun */
     _Atomic uint64_t done;    /* periods ended */
     atomic_bool running;
 };
 
-/* ThreadSanitizer does not see into liburcu, so it is told what that orders: whatever was in a read
- * section comes before whatever follows the grace period, what was done before a callback was
- * handed over before the callback, and the callback before what follows the barrier. */
+/* ThreadSanitizer does not see into liburcu, so these annotations name the order that liburcu
+ * guarantees: a read section comes before everything that follows the grace period, a thread's work
+ * comes before the callback that it then queues, and a callback comes before whatever follows the
+ * barrier. */
 #ifdef __SANITIZE_THREAD__
 #define SEES_SANITIZER 1
 #elif defined(__has_feature)
@@ -52,7 +53,7 @@ struct grace *grace_new(void)
 
 void grace_free(struct grace *grace)
 {
-    /* running falls before the callback has returned: the barrier waits for its last step. */
+    /* The callback clears running before it returns. The barrier waits until it has returned. */
     if (atomic_load(&grace->started) > 0)
         urcu_memb_barrier();
     COMES_AFTER(grace);
@@ -96,8 +97,9 @@ void grace_wait(void)
     PERIOD_ENDED();
 }
 
-/* liburcu's thread is made when first needed, so that it has the privileges of the workers and
- * not those of start-up; and with all signals blocked, as they are for the program's own thread. */
+/* Starts liburcu's thread. This happens at the first need, so that the thread has the privileges of
+ * the workers and not those of start-up. All signals are blocked in it: only the main thread
+ * handles them. */
 static void start_reclaimer(void)
 {
     sigset_t all, before;
@@ -120,13 +122,13 @@ static void begin_period(struct grace *grace, uint64_t ticket)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (atomic_exchange_explicit(&grace->running, true, memory_order_acq_rel))
-        return; /* the period under way may be too early; whoever asks after it begins the next */
+        return; /* the running period may be too early; a later call begins the next one */
     if (atomic_load_explicit(&grace->started, memory_order_relaxed) >= ticket) {
         atomic_store_explicit(&grace->running, false, memory_order_release);
         return;
     }
     pthread_once(&once, start_reclaimer);
-    /* A read-modify-write: it sees all that those who drew a lower number did before. */
+    /* A read-modify-write, so it sees everything that threads with a lower ticket did before. */
     grace->number = 1 + atomic_fetch_add_explicit(&grace->started, 1, memory_order_acq_rel);
     COMES_BEFORE(grace);
     urcu_memb_call_rcu(&grace->head, on_period_end);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The blocks of one region. Knows nothing of what lies in them. Invariants: the headers from
- * heap_first() to the end mark tile the region without a gap, no two free blocks are neighbours,
- * and a free block is in the list of its class. */
+/* The blocks of one region; their contents do not matter here. Invariants: the blocks from
+ * heap_first() to the end mark fill the region without a gap, no two free blocks are neighbours,
+ * and each free block is in the list of its class. */
 #include "cache/heap.h"
 
 #include "base/check.h"
 
 enum {
     BLOCK_MIN = 2,       /* granules: the header and the two links of a free block */
-    OWN_CLASS_TRIES = 4, /* blocks of the class itself that are tried before larger ones */
+    OWN_CLASS_TRIES = 4, /* blocks of the same class to try before larger classes */
 };
 #define BIT_USED (1u << 31)
 #define BIT_LEAVING (1u << 30)
@@ -17,7 +17,7 @@ enum {
 
 struct block {
     uint32_t size_flags; /* granules and BIT_*; size 0 is the end mark */
-    uint32_t before;     /* granules of the block in front if that is free, else 0 */
+    uint32_t before;     /* granules of the previous block if it is free, else 0 */
     uint32_t next, prev; /* refs in the free list; payload while the block is used */
 };
 
@@ -26,12 +26,12 @@ static struct block *block_of(const struct heap *heap, uint32_t ref)
     return heap_at(heap->base, ref - 1);
 }
 
-static uint32_t heap_size_of(const struct block *block)
+static uint32_t block_granules(const struct block *block)
 {
     return block->size_flags & SIZE_MASK;
 }
 
-static unsigned heap_class_of(uint32_t granules)
+static unsigned size_class(uint32_t granules)
 {
     if (granules < HEAP_EXACT)
         return granules;
@@ -47,7 +47,8 @@ static uint32_t granules_for(size_t bytes)
 
 uint32_t heap_run_for(size_t bytes)
 {
-    /* Classes are an eighth of a power of two wide: past one, the class is a higher one. */
+    /* A class is an eighth of a power of two wide, so a block an eighth larger is in a higher
+     * class. */
     uint32_t granules = granules_for(bytes);
     return granules + granules / 8 + 1;
 }
@@ -55,7 +56,7 @@ uint32_t heap_run_for(size_t bytes)
 static void list_add(struct heap *heap, uint32_t ref)
 {
     struct block *block = block_of(heap, ref);
-    unsigned c = heap_class_of(heap_size_of(block));
+    unsigned c = size_class(block_granules(block));
     block->next = heap->lists[c];
     block->prev = 0;
     if (block->next)
@@ -73,13 +74,13 @@ static void list_remove(struct heap *heap, uint32_t ref)
         block_of(heap, block->prev)->next = block->next;
         return;
     }
-    unsigned c = heap_class_of(heap_size_of(block));
+    unsigned c = size_class(block_granules(block));
     heap->lists[c] = block->next;
     if (!block->next)
         heap->class_bits[c / 64] &= ~(UINT64_C(1) << c % 64);
 }
 
-/* Sets a block's size and state and tells the block behind it. */
+/* Sets a block's size and state, and the next block's note about it. */
 static void set_block(struct heap *heap, uint32_t ref, uint32_t granules, bool is_free)
 {
     block_of(heap, ref)->size_flags = granules | (is_free ? 0 : BIT_USED);
@@ -91,7 +92,8 @@ void heap_init(struct heap *heap, void *base, size_t bytes)
     MUST(bytes >= 64 && bytes <= HEAP_BYTES_MAX);
     MUST((uintptr_t)base % HEAP_GRANULE == 0);
     *heap = (struct heap){.base = base};
-    /* The end mark takes the last granule; ref 0 lies before the first payload. */
+    /* The end mark takes the last granule. The header of the first block takes granule 0, so no
+     * payload has ref 0. */
     heap->granules = (uint32_t)(bytes / HEAP_GRANULE) - 1;
     block_of(heap, 1)->before = 0;
     set_block(heap, 1, heap->granules, true);
@@ -99,7 +101,7 @@ void heap_init(struct heap *heap, void *base, size_t bytes)
     list_add(heap, 1);
 }
 
-/* The first class from c on whose list has a block; HEAP_CLASSES when there is none. */
+/* Returns the first class from c on whose list is not empty, or HEAP_CLASSES. */
 static unsigned class_with_blocks(const struct heap *heap, unsigned c)
 {
     unsigned word = c / 64;
@@ -114,11 +116,11 @@ static unsigned class_with_blocks(const struct heap *heap, unsigned c)
 
 static uint32_t find_fit(const struct heap *heap, uint32_t granules)
 {
-    unsigned c = heap_class_of(granules);
+    unsigned c = size_class(granules);
     if (c >= HEAP_EXACT) {
         uint32_t ref = heap->lists[c];
         for (int tries = 0; ref && tries < OWN_CLASS_TRIES; tries++) {
-            if (heap_size_of(block_of(heap, ref)) >= granules)
+            if (block_granules(block_of(heap, ref)) >= granules)
                 return ref;
             ref = block_of(heap, ref)->next;
         }
@@ -137,7 +139,7 @@ uint32_t heap_take(struct heap *heap, size_t bytes)
     if (!ref)
         return 0;
     list_remove(heap, ref);
-    uint32_t rest = heap_size_of(block_of(heap, ref)) - granules;
+    uint32_t rest = block_granules(block_of(heap, ref)) - granules;
     if (rest < BLOCK_MIN) {
         granules += rest;
     } else {
@@ -153,17 +155,17 @@ void heap_give(struct heap *heap, uint32_t ref)
 {
     struct block *block = block_of(heap, ref);
     MUST(block->size_flags & BIT_USED);
-    uint32_t granules = heap_size_of(block);
+    uint32_t granules = block_granules(block);
     heap->used -= granules;
     struct block *after = block_of(heap, ref + granules);
     if (!(after->size_flags & BIT_USED)) {
         list_remove(heap, ref + granules);
-        granules += heap_size_of(after);
+        granules += block_granules(after);
     }
     if (block->before) {
         ref -= block->before;
         list_remove(heap, ref);
-        granules += heap_size_of(block_of(heap, ref));
+        granules += block_granules(block_of(heap, ref));
     }
     set_block(heap, ref, granules, true);
     list_add(heap, ref);
@@ -171,7 +173,7 @@ void heap_give(struct heap *heap, uint32_t ref)
 
 uint32_t heap_block_granules(const struct heap *heap, uint32_t ref)
 {
-    return heap_size_of(block_of(heap, ref));
+    return block_granules(block_of(heap, ref));
 }
 
 uint32_t heap_first(const struct heap *heap)
@@ -182,7 +184,7 @@ uint32_t heap_first(const struct heap *heap)
 
 uint32_t heap_next(const struct heap *heap, uint32_t ref)
 {
-    return ref + heap_size_of(block_of(heap, ref));
+    return ref + block_granules(block_of(heap, ref));
 }
 
 enum heap_block heap_state(const struct heap *heap, uint32_t ref)

@@ -4,12 +4,12 @@
 #define NAILUP_CACHE_HEAP_H
 
 /*
- * Blocks of any size within one given region of memory (two-level segregated fit: constant time,
- * neighbours join when freed). The region never grows, so a byte bound on it holds by itself, and
- * no block belongs to a size: what small blocks leave, a large one may take.
+ * Blocks of any size in one fixed region of memory (two-level segregated fit: constant time, free
+ * neighbours join). The region never grows, so its byte bound always holds. No memory is reserved
+ * for one size: a large block may take the place of small ones.
  *
- * A block is named by a ref, its payload's distance from the region's start in granules; 0 names
- * none. Each block has a header of one granule. Not thread-safe: the owner locks.
+ * A ref names a block: the distance of its payload from the start of the region, in granules; 0
+ * names none. Each block has a header of one granule. Not thread-safe: the owner locks.
  */
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 
 enum {
     HEAP_GRANULE = 8, /* bytes; payloads are aligned to it */
-    HEAP_EXACT = 64,  /* below so many granules every size has a free list of its own */
+    HEAP_EXACT = 64,  /* each size below this many granules has its own free list */
     HEAP_CLASSES = 64 + 26 * 8,
     HEAP_CLASS_WORDS = (HEAP_CLASSES + 63) / 64,
 };
@@ -27,19 +27,20 @@ enum {
 
 struct heap {
     uint8_t *base;
-    uint32_t granules;                     /* that can be in blocks */
-    uint32_t used;                         /* that are, headers included */
-    uint64_t class_bits[HEAP_CLASS_WORDS]; /* which lists are not empty */
+    uint32_t granules;                     /* the capacity, headers included */
+    uint32_t used;                         /* in used blocks, headers included */
+    uint64_t class_bits[HEAP_CLASS_WORDS]; /* a bit for each list that is not empty */
     uint32_t lists[HEAP_CLASSES];
 };
 
-/* base: aligned to HEAP_GRANULE, lent for the heap's life. bytes: 64 to HEAP_BYTES_MAX. */
+/* base is aligned to HEAP_GRANULE and borrowed for the life of the heap. bytes: 64 to
+ * HEAP_BYTES_MAX. */
 void heap_init(struct heap *heap, void *base, size_t bytes);
 
-/* A block for bytes, or 0 when none fits. */
+/* Returns a block for so many bytes, or 0 when none fits. */
 uint32_t heap_take(struct heap *heap, size_t bytes);
 
-/* Gives back what heap_take() gave. */
+/* Gives back a block from heap_take(). */
 void heap_give(struct heap *heap, uint32_t ref);
 
 static inline void *heap_at(const uint8_t *base, uint32_t ref)
@@ -47,13 +48,13 @@ static inline void *heap_at(const uint8_t *base, uint32_t ref)
     return (void *)(uintptr_t)(base + (size_t)ref * HEAP_GRANULE);
 }
 
-/* Granules of a block, its header included. */
+/* Returns the granules of a block, its header included. */
 uint32_t heap_block_granules(const struct heap *heap, uint32_t ref);
 
-/* So many granules side by side, once free, serve heap_take(bytes) for certain. */
+/* Returns how many adjacent free granules make heap_take(bytes) succeed for certain. */
 uint32_t heap_run_for(size_t bytes);
 
-/* ---- walking through the region, block by block, free ones included ---- */
+/* ---- a walk over all blocks of the region, free ones included ---- */
 
 enum heap_block { HEAP_FREE, HEAP_USED, HEAP_LEAVING, HEAP_END };
 
@@ -61,7 +62,7 @@ uint32_t heap_first(const struct heap *heap);
 uint32_t heap_next(const struct heap *heap, uint32_t ref);
 enum heap_block heap_state(const struct heap *heap, uint32_t ref);
 
-/* Marks a used block: its owner has promised to give it back. */
+/* Marks a used block that its owner will give back soon. */
 void heap_set_leaving(struct heap *heap, uint32_t ref);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Applies the bounds to a TTL. Which TTL a message has is dns/ttl's question. Invariant: no bound
- * that shortens is ever exceeded, whatever min_ttl_s says. */
+/* Applies the bounds to a TTL that dns/ttl found. Invariant: the result never exceeds an upper
+ * bound, whatever min_ttl_s says. */
 #include "cache/lifetime.h"
 
 #include "base/check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Compares an answer with what is to be forgotten. Who takes it away is the walker. */
+/* Compares an answer with a pattern. The caller drops the answers that match. */
 #include "cache/pattern.h"
 
 #include "dns/message.h"

@@ -4,9 +4,9 @@
 #define NAILUP_CACHE_PATTERN_H
 
 /*
- * Which answers an operator means who wants a name forgotten. Not only those to questions for the
- * name: one cached answer holds a whole chain of aliases, and what is believed of the name in the
- * middle or at the end of it has to go too. Pure.
+ * Decides which cached answers a name stands for when an operator flushes it. An answer may hold a
+ * whole alias chain, so answers with the name in the middle or at the end of a chain match too.
+ * Pure.
  */
 
 #include <stdbool.h>
@@ -18,15 +18,15 @@
 enum { PATTERN_ANY_TYPE = 0 };
 
 struct pattern {
-    struct name name; /* of any case; borrowed */
-    bool below;       /* names below it too */
-    uint16_t type;    /* PATTERN_ANY_TYPE: whatever was asked for */
+    struct name name; /* in any case; borrowed */
+    bool below;       /* include names below it */
+    uint16_t type;    /* or PATTERN_ANY_TYPE */
 };
 
 /*
- * Whether the answer is to a question for the name, has a record of it in its answer section, or an
- * alias that leads there. With a type: one to a question for this type, or whose records of the
- * name are of this type.
+ * Returns whether the answer's QNAME is the name, its answer section has a record of the name, or
+ * an alias in it leads to the name. With a type: the QTYPE or the type of that record must equal
+ * it.
  */
 bool pattern_matches(const struct pattern *pattern, const struct answer *answer);
 

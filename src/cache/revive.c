@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Checks a message that claims to be an answer of ours. How long it may be kept is the caller's. */
+/* Checks a message that claims to be a cached answer. The caller decides how long to keep it. */
 #include "cache/revive.h"
 
 #include "dns/message.h"

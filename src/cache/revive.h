@@ -4,7 +4,8 @@
 #define NAILUP_CACHE_REVIVE_H
 
 /*
- * How an answer comes back from a file: its message is taken as if a stranger had sent it. Pure.
+ * Checks a message from a file as strictly as one from the network, and makes an answer of it.
+ * Pure.
  */
 
 #include <stdbool.h>
@@ -23,9 +24,9 @@ struct revived {
     uint16_t offsets[REVIVE_RECORDS_MAX];
 };
 
-/* Fills in message, kind and TTL offsets of the answer, and the question; all else of the answer is
- * zero and the caller's. False for what answer.h does not promise of every answer, for malformed
- * RDATA, for a kind that its rcode and records belie, and for failures. */
+/* Fills in the question, and message, kind and TTL offsets of the answer; sets its other fields to
+ * zero. Returns false when the message breaks a promise of answer.h, has malformed RDATA, has an
+ * rcode or records that contradict the kind, or is a failure. */
 MUST_USE bool revive(struct revived *out, struct span message, uint8_t kind);
 
 #endif

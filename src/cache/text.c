@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Answers to lines and back. Records are present's, what of a message is believed revive's.
- * Invariant: an answer with a line that cannot be used is not stored, and no other is lost for it.
+ * Turns answers into lines and back. dns/present writes the records; revive checks the messages.
+ * Invariant: an answer with an unusable line is not stored, and the answers around it are.
  */
 #include "cache/text.h"
 
@@ -79,7 +79,7 @@ static bool text_put_records(struct buf *out, const struct message *message, cha
     return text_put_format(out, ";end\n");
 }
 
-/* scratch has room for a message, and a line behind it. */
+/* scratch has room for a message and then a line. */
 static bool put_aged(struct buf *out, const struct cache_item *item, uint64_t now_us,
                      uint8_t *scratch)
 {
@@ -88,12 +88,12 @@ static bool put_aged(struct buf *out, const struct cache_item *item, uint64_t no
     struct message message;
     answer_copy(answer, answer->message.len, now_us, scratch);
     if (message_parse(&message, span_of(scratch, answer->message.len)) != MESSAGE_OK)
-        return true; /* nothing that could be shown */
+        return true; /* there is nothing to show */
     return text_put_head(out, item, &message, age_s < answer->ttl_s ? answer->ttl_s - age_s : 0) &&
            text_put_records(out, &message, (char *)scratch + MESSAGE_MAX);
 }
 
-/* Takes back what was appended since the buffer had len bytes. */
+/* Cuts the buffer back to len bytes. */
 static void cut_back(struct buf *out, size_t len)
 {
     out->end = out->start + len;
@@ -112,15 +112,15 @@ bool text_put(struct buf *out, const struct cache_item *item, uint64_t now_us)
 
 /* ---- reading ---- */
 
-enum state { BETWEEN, IN_ANSWER, PASSED_OVER /* to the end of an answer that cannot be used */ };
+enum state { BETWEEN, IN_ANSWER, SKIPPING /* to the end of an unusable answer */ };
 
 struct text_reader {
     struct cache *cache;
     struct cache_filter filter;
-    uint64_t now_us, count, passed_over;
+    uint64_t now_us, count, skipped;
     enum state state;
 
-    /* The answer that is being read. */
+    /* the current answer */
     struct question question;
     uint8_t name[NAME_WIRE_MAX];
     uint32_t ttl_s;
@@ -130,7 +130,7 @@ struct text_reader {
 
     struct revived revived;
     uint8_t message[MESSAGE_MAX];
-    uint8_t record[HEADER_LEN + PRESENT_RR_MAX]; /* a message of one record */
+    uint8_t record[HEADER_LEN + PRESENT_RR_MAX]; /* a message with one record */
     char line[TEXT_LINE_MAX + 1];
 };
 
@@ -151,9 +151,9 @@ uint64_t text_reader_count(const struct text_reader *reader)
     return reader->count;
 }
 
-uint64_t text_reader_passed_over(const struct text_reader *reader)
+uint64_t text_reader_skipped(const struct text_reader *reader)
 {
-    return reader->passed_over;
+    return reader->skipped;
 }
 
 PRINTF_LIKE(3, 4)
@@ -163,11 +163,11 @@ static bool text_refuse(struct text_reader *reader, char why[TEXT_WHY_MAX], cons
     va_start(arguments, format);
     vsnprintf(why, TEXT_WHY_MAX, format, arguments);
     va_end(arguments);
-    reader->state = PASSED_OVER;
+    reader->state = SKIPPING;
     return false;
 }
 
-/* The next word of the line, or NULL. */
+/* Returns the next word of the line, or NULL. */
 static char *text_next_word(char **rest)
 {
     char *word;
@@ -177,13 +177,13 @@ static char *text_next_word(char **rest)
     return word;
 }
 
-static bool read_number(const char *word, uint32_t most, uint32_t *out)
+static bool read_number(const char *word, uint32_t max, uint32_t *out)
 {
     if (!word || !*word || strspn(word, "0123456789") != strlen(word) || strlen(word) > 10)
         return false;
     unsigned long long value = strtoull(word, NULL, 10);
     *out = (uint32_t)value;
-    return value <= most;
+    return value <= max;
 }
 
 static bool read_flags(struct text_reader *reader, char *words, uint16_t *header)
@@ -257,7 +257,7 @@ static void begin_message(struct text_reader *reader, uint16_t header)
     reader->state = IN_ANSWER;
 }
 
-/* Behind ";answer ". */
+/* Reads the words behind ";answer ". */
 static bool read_head(struct text_reader *reader, char *rest, char why[TEXT_WHY_MAX])
 {
     const char *name = text_next_word(&rest), *type = text_next_word(&rest);
@@ -273,7 +273,7 @@ static bool read_head(struct text_reader *reader, char *rest, char why[TEXT_WHY_
     reader->question.name = name_fold(reader->question.name, reader->name);
     for (char *key; (key = text_next_word(&rest));)
         if (!read_pair(reader, key, text_next_word(&rest), &header))
-            return text_refuse(reader, why, "'%.32s' or what is behind it is not known", key);
+            return text_refuse(reader, why, "'%.32s' or its value is not known", key);
     begin_message(reader, header);
     return true;
 }
@@ -286,7 +286,8 @@ static bool read_section(struct text_reader *reader, enum section section, char 
     return true;
 }
 
-/* The record in a message of its own, and from there into the answer, compressed. */
+/* Parses the record into a message of its own and copies it from there, compressed, into the
+ * answer. */
 static bool text_read_record(struct text_reader *reader, const char *line, char why[TEXT_WHY_MAX])
 {
     struct message message;
@@ -311,7 +312,7 @@ static bool text_read_record(struct text_reader *reader, const char *line, char 
     return true;
 }
 
-static bool store(struct text_reader *reader)
+static bool text_store(struct text_reader *reader)
 {
     struct revived *revived = &reader->revived;
     struct cache_key key;
@@ -326,15 +327,13 @@ static bool store(struct text_reader *reader)
            cache_store(reader->cache, &key, &revived->answer);
 }
 
-/* An answer that has ended is none any more, and so is a failure: neither is worth a word of its
- * own.
- */
+/* Stores the answer that ends here. Expired answers and failures are skipped without an error. */
 static bool read_last(struct text_reader *reader, char why[TEXT_WHY_MAX])
 {
     size_t len = build_finish(&reader->build);
     reader->state = BETWEEN;
     if (reader->ttl_s == 0 || reader->kind == ANSWER_FAILURE) {
-        reader->passed_over++;
+        reader->skipped++;
         return true;
     }
     if (len == 0) {
@@ -342,15 +341,15 @@ static bool read_last(struct text_reader *reader, char why[TEXT_WHY_MAX])
         return false;
     }
     if (!revive(&reader->revived, span_of(reader->message, len), reader->kind)) {
-        snprintf(
-            why, TEXT_WHY_MAX,
-            "the answer that ends here contradicts itself: its rcode, kind and records do not fit");
+        snprintf(why, TEXT_WHY_MAX,
+                 "the answer that ends here contradicts itself: its rcode, kind and records do not "
+                 "match");
         return false;
     }
-    if (store(reader))
+    if (text_store(reader))
         reader->count++;
     else
-        reader->passed_over++;
+        reader->skipped++;
     return true;
 }
 
@@ -361,7 +360,7 @@ static bool read_directive(struct text_reader *reader, char *line, char why[TEXT
         bool is_cut = reader->state == IN_ANSWER;
         bool fits = read_head(reader, line + sizeof(begin) - 1, why);
         if (fits && is_cut)
-            snprintf(why, TEXT_WHY_MAX, "the answer before has no ;end");
+            snprintf(why, TEXT_WHY_MAX, "the previous answer has no ;end");
         return fits && !is_cut;
     }
     if (strcmp(line, ";end") == 0) {
@@ -381,7 +380,7 @@ static bool read_directive(struct text_reader *reader, char *line, char why[TEXT
 bool text_read(struct text_reader *reader, struct span line, char why[TEXT_WHY_MAX])
 {
     if (line.len > TEXT_LINE_MAX || (line.len > 0 && memchr(line.data, '\0', line.len)))
-        return text_refuse(reader, why, "this is no line of text, or too long");
+        return text_refuse(reader, why, "the line is too long or holds a zero byte");
     if (line.len > 0 && line.data[line.len - 1] == '\r')
         line.len--;
     memcpy(reader->line, line.data ? line.data : (const uint8_t *)"", line.len);
@@ -393,7 +392,7 @@ bool text_read(struct text_reader *reader, struct span line, char why[TEXT_WHY_M
     if (reader->state == BETWEEN)
         return text_refuse(reader, why,
                            "a record outside of an answer; begin one with ;answer NAME TYPE");
-    return reader->state == PASSED_OVER || text_read_record(reader, reader->line, why);
+    return reader->state == SKIPPING || text_read_record(reader, reader->line, why);
 }
 
 bool text_read_end(struct text_reader *reader, char why[TEXT_WHY_MAX])

@@ -4,7 +4,7 @@
 #define NAILUP_CACHE_TEXT_H
 
 /*
- * Answers as lines that people read and edit, and programs that know zone files too:
+ * Answers as lines for people, and for programs that can read zone files:
  *
  *   ;answer www.example.com. A ttl 287 rcode NOERROR kind positive flags do,ad ede 3
  *   www.example.com.  287  IN  A  192.0.2.1
@@ -12,12 +12,12 @@
  *   ;additional
  *   ;end
  *
- * Behind the type stand pairs in any order: ttl (seconds left to live) must be there; rcode
- * NOERROR, kind positive, no flags (of do, cd: of the question; ad: of the answer) and no extended
- * errors are what is meant when nothing is said. Other lines that begin with a semicolon are
- * comments, between answers and in them; a line of a section that has no records may be left out.
+ * Pairs follow the type in any order. ttl (seconds left to live) is required. The defaults are
+ * rcode NOERROR, kind positive, no flags (do and cd of the question, ad of the answer) and no
+ * extended errors. Other lines that begin with a semicolon are comments, between answers and inside
+ * them. The line of an empty section may be missing.
  *
- * Slow and allocating, by way of dns/present: for operators.
+ * Slow, with allocations in dns/present: for operators.
  */
 
 #include <stdbool.h>
@@ -31,35 +31,36 @@
 struct cache;
 
 enum {
-    TEXT_LINE_MAX = 300 * 1024, /* of one record: 64 KiB of bytes that need four characters each */
+    TEXT_LINE_MAX = 300 * 1024, /* for one record: 64 KiB of bytes with four characters each */
     TEXT_WHY_MAX = 160,
 };
 
-/* Appends the lines of an answer, TTLs aged to now_us; false when out has no room or memory is out:
- * nothing is appended then. */
+/* Appends the lines of an answer with TTLs aged to now_us. Returns false and appends nothing when
+ * out has no room or memory is out. */
 MUST_USE bool text_put(struct buf *out, const struct cache_item *item, uint64_t now_us);
 
-/* Reads lines, whoever wrote them, and stores answers. */
+/* Reads lines and stores answers. It trusts no line. */
 struct text_reader;
 
-/* For free(). NULL out of memory. cache is borrowed. Answers are stored as of now_us; those of
- * names that the filter does not take are passed over. */
+/* The caller passes the reader to free(). Returns NULL when out of memory. Borrows cache. Answers
+ * count as stored at now_us; the filter decides which of them are stored. */
 struct text_reader *text_reader_new(struct cache *cache, struct cache_filter filter,
                                     uint64_t now_us);
 
 /*
- * One line, without its newline. False with why (what is wrong, what to do) when it cannot be
- * used: what belongs to the same answer is passed over then. Not in a read section.
+ * Reads one line, without its newline. Returns false with why (the fault and its remedy) when the
+ * line is unusable; the reader then skips the rest of that answer. Not in a read section.
  */
 MUST_USE bool text_read(struct text_reader *reader, struct span line, char why[TEXT_WHY_MAX]);
 
-/* No line follows: false with why when an answer has no end. */
+/* Ends the text. Returns false with why when the last answer has no end. */
 MUST_USE bool text_read_end(struct text_reader *reader, char why[TEXT_WHY_MAX]);
 
-/* Answers stored so far. */
+/* Returns the number of answers stored so far. */
 uint64_t text_reader_count(const struct text_reader *reader);
 
-/* Sound answers that were not stored: ended, failures, not taken by the filter or by the cache. */
-uint64_t text_reader_passed_over(const struct text_reader *reader);
+/* Returns the number of sound answers that were not stored: expired ones, failures, and answers
+ * that the filter or the cache refused. */
+uint64_t text_reader_skipped(const struct text_reader *reader);
 
 #endif

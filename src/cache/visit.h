@@ -3,30 +3,28 @@
 #ifndef NAILUP_CACHE_VISIT_H
 #define NAILUP_CACHE_VISIT_H
 
-/* What a walk over the cache (cache_walk() of cache/cache.h) shows of each answer. */
+/* The items that a walk over the cache shows (cache_walk()), and filters for stores. */
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#include <stdbool.h>
 
 #include "cache/answer.h"
 #include "dns/name.h"
 
 struct cache_item {
-    struct answer answer; /* borrowed for the visit; its time may be over */
-    uint8_t flags, view;  /* of its key; the rest of the key is the message's question */
-    bool marked;          /* it was found since it was stored, or since SIEVE looked */
+    struct answer answer; /* borrowed for the visit; may have expired */
+    uint8_t flags, view;  /* of its key; the message's question has the rest */
+    bool marked;          /* found since it was stored, or since SIEVE cleared the mark */
 };
 
 enum cache_verdict { CACHE_KEEP, CACHE_DROP };
 
-/* Called in a read section: it must not wait. */
+/* Runs in a read section, so it must not wait. */
 typedef enum cache_verdict (*cache_visit)(void *context, const struct cache_item *item);
 
-/* Decides which answers from outside may be stored. */
+/* Decides which answers from a file or an operator may be stored. */
 struct cache_filter {
-    /* name: the question's, in lower case. NULL: all may. */
+    /* name is the QNAME in lower case. NULL: every answer may be stored. */
     bool (*may_store)(const void *context, struct name name, const struct answer *answer);
     const void *context;
 };

@@ -213,7 +213,7 @@ static void put_loaded(struct reply *reply, const struct load *load)
     reply_row(reply);
     reply_count(reply, text_reader_count(load->reader));
     reply_count(reply, load->lines);
-    reply_count(reply, text_reader_passed_over(load->reader));
+    reply_count(reply, text_reader_skipped(load->reader));
     reply_count(reply, load->refused);
     reply_row_end(reply);
 }
@@ -227,7 +227,7 @@ static void refuse_all(struct reply *reply, const struct load *load)
                  "no answer could be taken: of %llu lines %llu are wrong, and %llu answers have "
                  "ended, failed or are of names answered here",
                  (unsigned long long)load->lines, (unsigned long long)load->refused,
-                 (unsigned long long)text_reader_passed_over(load->reader));
+                 (unsigned long long)text_reader_skipped(load->reader));
     reply_errors_begin(reply);
     for (size_t i = 0; i < MIN(load->refused, (uint64_t)LOAD_TOLD_MAX); i++) {
         snprintf(error, sizeof(error), "line %llu: %s", (unsigned long long)load->told[i].line,

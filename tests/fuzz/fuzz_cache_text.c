@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Answers as text, line by line. What is taken must be sound; written out it must be taken again,
- * as many answers as before.
+ * Reads the input as text, line by line. Every stored answer must be sound. Written out and read
+ * again, the text must give as many answers as before.
  */
 
 #include <stddef.h>

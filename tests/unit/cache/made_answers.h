@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_CACHE_MADE_ANSWERS_H
 #define NAILUP_TESTS_CACHE_MADE_ANSWERS_H
 
-/* Questions and answers made from a number, for the tests of the cache. */
+/* Questions and answers made from numbers, for tests of the cache. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct made {
     struct answer answer;
 };
 
-/* n<number>.example. */
+/* Makes the question n<number>.example. */
 static inline void make_question(struct made *made, uint64_t number)
 {
     uint8_t *at = made->name;
@@ -34,7 +34,8 @@ static inline void make_question(struct made *made, uint64_t number)
         .name = {.wire = made->name, .len = (uint8_t)(at + 9 - made->name)}, .type = 1, .cls = 1};
 }
 
-/* An answer for the question made: records A records, then bytes up to size that depend on mark. */
+/* Makes an answer to that question: so many A records, then bytes up to size that depend on mark.
+ */
 static inline void make_answer(struct made *made, unsigned records, size_t size, uint32_t mark,
                                uint64_t now_us)
 {
@@ -110,7 +111,7 @@ static inline enum cache_verdict flush_item(void *context, const struct cache_it
     return CACHE_DROP;
 }
 
-/* Takes away all answers for the name; returns how many. */
+/* Drops all answers for the name and returns their number. */
 static inline size_t flush_name(struct cache *cache, struct name name)
 {
     struct flushing flushing = {.pattern = {.name = name}};

@@ -48,8 +48,8 @@ static void test_only_ttls_change_and_only_in_the_copy(void **state)
     assert_memory_equal(out, made.message, made.answer.message.len);
 }
 
-/* Sections that are left out are neither copied nor aged. */
-static void test_a_part_ends_where_it_ends(void **state)
+/* Bytes behind len are neither copied nor aged. */
+static void test_a_partial_copy_ends_at_its_length(void **state)
 {
     (void)state;
     size_t len = made.offsets[1] - 4; /* before the second record's TTL */
@@ -67,7 +67,7 @@ static void test_no_ttl_falls_below_one_however_old_the_answer(void **state)
     assert_int_equal(ttl_shown_at(UINT64_MAX, 0), 1);
 }
 
-static void test_a_clock_a_little_behind_makes_no_answer_older(void **state)
+static void test_a_clock_slightly_behind_does_not_age_an_answer(void **state)
 {
     (void)state;
     assert_int_equal(ttl_shown_at(49 * SECOND, 0), 300);
@@ -86,9 +86,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_copy_is_aged_by_whole_seconds),
         cmocka_unit_test(test_only_ttls_change_and_only_in_the_copy),
-        cmocka_unit_test(test_a_part_ends_where_it_ends),
+        cmocka_unit_test(test_a_partial_copy_ends_at_its_length),
         cmocka_unit_test(test_no_ttl_falls_below_one_however_old_the_answer),
-        cmocka_unit_test(test_a_clock_a_little_behind_makes_no_answer_older),
+        cmocka_unit_test(test_a_clock_slightly_behind_does_not_age_an_answer),
         cmocka_unit_test(test_an_answer_lives_exactly_its_seconds),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

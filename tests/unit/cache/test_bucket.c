@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The ways of a bucket: SIEVE by hand, and against a plain list that does the same. */
+/* The ways of a bucket: SIEVE step by step, and compared with SIEVE on a plain list. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ static void test_matching_finds_exactly_the_equal_bytes(void **state)
                              (a == b ? 0xaa : 0) | (b == 0 ? 0x55 : 0));
 }
 
-static void test_the_oldest_goes_when_none_was_found(void **state)
+static void test_the_oldest_entry_goes_when_none_is_marked(void **state)
 {
     (void)state;
     struct bucket bucket = {0};
@@ -43,7 +43,7 @@ static void test_the_oldest_goes_when_none_was_found(void **state)
     assert_int_equal(bucket_count(&bucket), 0);
 }
 
-static void test_what_was_found_stays_and_new_names_go_first(void **state)
+static void test_marked_entries_stay_and_new_entries_go_first(void **state)
 {
     (void)state;
     struct bucket bucket = {0};
@@ -72,7 +72,7 @@ static void test_a_victim_exists_when_all_are_marked(void **state)
     assert_int_equal(bucket.refs[bucket_victim(&bucket)], 1);
 }
 
-static void test_what_is_over_and_marked_may_be_spared(void **state)
+static void test_a_marked_expired_entry_can_be_spared(void **state)
 {
     (void)state;
     struct bucket bucket = {0};
@@ -83,11 +83,11 @@ static void test_what_is_over_and_marked_may_be_spared(void **state)
     assert_int_equal(bucket_expired(&bucket, 20, true), 1);
     bucket_mark(&bucket, 1);
     assert_int_equal(bucket_expired(&bucket, 20, true), -1);
-    assert_int_equal(bucket.refs[bucket_victim(&bucket)], 1); /* SIEVE takes marks away */
+    assert_int_equal(bucket.refs[bucket_victim(&bucket)], 1); /* SIEVE clears marks */
     assert_int_equal(bucket_expired(&bucket, 20, true), 0);
 }
 
-static void test_one_of_all_claims_an_entry_and_the_next_entry_is_unclaimed(void **state)
+static void test_only_one_claims_an_entry_and_a_new_entry_is_unclaimed(void **state)
 {
     (void)state;
     struct bucket bucket = {0};
@@ -127,7 +127,7 @@ static void test_a_replaced_entry_keeps_place_and_mark(void **state)
     assert_int_equal(bucket.refs[bucket_victim(&bucket)], 2);
 }
 
-static void test_what_is_over_is_seen_across_the_wrap_of_ticks(void **state)
+static void test_expiry_is_right_across_the_wrap_of_ticks(void **state)
 {
     (void)state;
     struct bucket bucket = {0};
@@ -141,7 +141,7 @@ static void test_what_is_over_is_seen_across_the_wrap_of_ticks(void **state)
                      0);
 }
 
-static void test_no_life_is_too_long_for_ticks(void **state)
+static void test_the_longest_ttl_does_not_expire_at_once(void **state)
 {
     (void)state;
     struct bucket bucket = {0};
@@ -149,7 +149,7 @@ static void test_no_life_is_too_long_for_ticks(void **state)
     assert_int_equal(bucket_expired(&bucket, bucket_tick(UINT64_C(86400) * 1000000), false), -1);
 }
 
-/* SIEVE as its paper writes it: a list from old to new and a hand. */
+/* SIEVE as in the paper: a list from old to new, and a hand. */
 struct model {
     uint32_t refs[BUCKET_WAYS];
     bool marked[BUCKET_WAYS];
@@ -193,7 +193,7 @@ static void check_same(const struct bucket *bucket, const struct model *m)
         assert_int_equal(bucket->refs[bucket->order >> 4 * i & 15], m->refs[i]);
 }
 
-static void test_a_bucket_does_what_sieve_on_a_list_does(void **state)
+static void test_a_bucket_evicts_like_sieve_on_a_list(void **state)
 {
     (void)state;
     struct bucket bucket = {0};
@@ -227,16 +227,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_matching_finds_exactly_the_equal_bytes),
-        cmocka_unit_test(test_the_oldest_goes_when_none_was_found),
-        cmocka_unit_test(test_what_was_found_stays_and_new_names_go_first),
+        cmocka_unit_test(test_the_oldest_entry_goes_when_none_is_marked),
+        cmocka_unit_test(test_marked_entries_stay_and_new_entries_go_first),
         cmocka_unit_test(test_a_victim_exists_when_all_are_marked),
-        cmocka_unit_test(test_what_is_over_and_marked_may_be_spared),
-        cmocka_unit_test(test_one_of_all_claims_an_entry_and_the_next_entry_is_unclaimed),
+        cmocka_unit_test(test_a_marked_expired_entry_can_be_spared),
+        cmocka_unit_test(test_only_one_claims_an_entry_and_a_new_entry_is_unclaimed),
         cmocka_unit_test(test_a_new_entry_does_not_inherit_the_mark_of_its_way),
         cmocka_unit_test(test_a_replaced_entry_keeps_place_and_mark),
-        cmocka_unit_test(test_what_is_over_is_seen_across_the_wrap_of_ticks),
-        cmocka_unit_test(test_no_life_is_too_long_for_ticks),
-        cmocka_unit_test(test_a_bucket_does_what_sieve_on_a_list_does),
+        cmocka_unit_test(test_expiry_is_right_across_the_wrap_of_ticks),
+        cmocka_unit_test(test_the_longest_ttl_does_not_expire_at_once),
+        cmocka_unit_test(test_a_bucket_evicts_like_sieve_on_a_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

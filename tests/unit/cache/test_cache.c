@@ -406,7 +406,8 @@ static enum cache_verdict see(void *context, const struct cache_item *item)
     struct seen *seen = context;
     const uint8_t *name = item->answer.message.data + 12;
     seen->count++;
-    seen->times[strtoul((const char *)name + 2, NULL, 10)]++; /* the next label's length ends the number */
+    seen->times[strtoul((const char *)name + 2, NULL,
+                        10)]++; /* the next label's length ends the number */
     assert_int_equal(item->flags, CACHE_KEY_DO);
     assert_int_equal(item->view, 0);
     return CACHE_KEEP;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The bound in bytes, reached in every way. */
+/* The bound in bytes holds however the cache fills. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,7 +48,7 @@ static uint32_t random_u32(void)
     return random_state;
 }
 
-/* Mostly small, some of a kilobyte, a few as large as they come. */
+/* Mostly small answers, some of a kilobyte or more, a few of any size. */
 static size_t random_size(void)
 {
     uint32_t kind = random_u32() % 1000;
@@ -76,10 +76,10 @@ static void test_the_bound_holds_under_churn_of_random_sizes(void **state)
             if (n % 100 == 0)
                 usage_of(cache);
         }
-        assert_int_equal(stored, 60000); /* outside a read section there is always a way */
+        assert_int_equal(stored, 60000); /* a store outside a read section always succeeds */
         struct cache_usage usage = usage_of(cache);
         assert_int_equal(usage.bytes_max, sizes[i] < CACHE_SIZE_MIN ? CACHE_SIZE_MIN : sizes[i]);
-        assert_true(usage.bytes > usage.bytes_max / 10 * 8); /* and the bound is made use of */
+        assert_true(usage.bytes > usage.bytes_max / 10 * 8); /* and the memory is used */
         cache_free(cache);
     }
 }
@@ -117,8 +117,8 @@ static void release_reader(struct parked *parked)
     sem_destroy(&parked->may_leave);
 }
 
-/* Another thread does not leave its section: nothing is given back, so stores end in refusals (we
- * are in a section ourselves, or else they would wait for it), and never above the bound. */
+/* Another thread stays in its read section, so no memory comes back. Stores from a read section are
+ * refused then (others would wait), and the bound holds. */
 static void test_the_bound_holds_while_a_reader_is_parked(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void test_the_bound_holds_while_a_reader_is_parked(void **state)
     cache_free(cache);
 }
 
-static void test_a_thread_that_always_reads_is_refused_and_not_stuck(void **state)
+static void test_a_store_in_a_read_section_is_refused_and_does_not_hang(void **state)
 {
     (void)state;
     struct cache *cache = made_cache(CACHE_SIZE_MIN);
@@ -180,7 +180,7 @@ static void test_large_answers_find_room_among_small_ones(void **state)
     cache_free(cache);
 }
 
-static void test_small_answers_take_what_large_ones_had(void **state)
+static void test_small_answers_reuse_the_memory_of_large_ones(void **state)
 {
     (void)state;
     struct cache *cache = made_cache(4 << 20);
@@ -197,12 +197,12 @@ static void test_small_answers_take_what_large_ones_had(void **state)
     cache_free(cache);
 }
 
-static void test_entries_stay_until_the_total_is_nearly_reached(void **state)
+static void test_eviction_begins_only_when_the_cache_is_nearly_full(void **state)
 {
     (void)state;
     struct cache *cache = made_cache(32 << 20); /* many shards */
     uint64_t n = 0;
-    while (usage_of(cache).evictions < 20) { /* a few buckets are full before the whole is */
+    while (usage_of(cache).evictions < 20) { /* a few buckets fill before the cache does */
         for (int i = 0; i < 100; i++, n++) {
             make_question(&made, n);
             make_answer(&made, 1, 150 + n % 200, 1, 0);
@@ -221,17 +221,17 @@ static void test_a_hundred_thousand_answers_take_less_than_two_hundred_bytes_eac
     for (uint64_t n = 0; n < 100000; n++)
         assert_true(store_number(cache, n, 0));
     struct cache_usage usage = usage_of(cache);
-    assert_true(usage.entries >= 99950); /* some buckets fill sooner than others */
+    assert_true(usage.entries >= 99950); /* some buckets fill before others */
     assert_true(usage.bytes / usage.entries < 200);
     cache_free(cache);
 }
 
-static void test_what_is_over_goes_before_what_lives(void **state)
+static void test_expired_entries_are_evicted_before_live_ones(void **state)
 {
     (void)state;
     struct cache *cache = made_cache(2 << 20);
     uint64_t living = 5000, short_lived = 6000;
-    for (uint64_t n = 0; n < living; n++) /* the oldest, never asked for again */
+    for (uint64_t n = 0; n < living; n++) /* the oldest, and never found again */
         assert_true(store_number(cache, n, 0));
     for (uint64_t n = 0; n < short_lived; n++) {
         make_question(&made, 100000 + n);
@@ -250,7 +250,7 @@ static void test_what_is_over_goes_before_what_lives(void **state)
     cache_free(cache);
 }
 
-/* Who could make names collide would only push out the other names of one bucket. */
+/* An attacker who could make names collide would only evict other names of one bucket. */
 static void test_a_flood_into_one_bucket_evicts_only_there(void **state)
 {
     (void)state;
@@ -300,12 +300,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SENTENCE(test_the_bound_holds_under_churn_of_random_sizes),
         SENTENCE(test_the_bound_holds_while_a_reader_is_parked),
-        SENTENCE(test_a_thread_that_always_reads_is_refused_and_not_stuck),
+        SENTENCE(test_a_store_in_a_read_section_is_refused_and_does_not_hang),
         SENTENCE(test_large_answers_find_room_among_small_ones),
-        SENTENCE(test_small_answers_take_what_large_ones_had),
-        SENTENCE(test_entries_stay_until_the_total_is_nearly_reached),
+        SENTENCE(test_small_answers_reuse_the_memory_of_large_ones),
+        SENTENCE(test_eviction_begins_only_when_the_cache_is_nearly_full),
         SENTENCE(test_a_hundred_thousand_answers_take_less_than_two_hundred_bytes_each),
-        SENTENCE(test_what_is_over_goes_before_what_lives),
+        SENTENCE(test_expired_entries_are_evicted_before_live_ones),
         SENTENCE(test_a_flood_into_one_bucket_evicts_only_there),
         SENTENCE(test_memory_comes_back_after_a_flush),
     };

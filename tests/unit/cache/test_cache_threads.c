@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Readers and writers at once: what is found is always one whole answer to what was asked. */
+/* Concurrent readers and writers: a reader always finds one whole answer to its question. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ static uint32_t step(uint32_t *random)
     return *random = *random * 1664525 + 1013904223;
 }
 
-/* The bytes behind the first record depend on the mark in it: a torn answer shows. */
+/* The bytes behind the first record depend on the mark in it, so a torn answer is detected. */
 static bool is_whole(const struct answer *answer, const struct made *asked)
 {
     const uint8_t *bytes = answer->message.data;
@@ -48,14 +48,14 @@ static void *run_writer(void *arg)
     uintptr_t bad = 0;
     cache_thread_begin();
     for (int n = 0; n < STORES; n++) {
-        bool reads = step(&random) >> 24 == 0;
+        bool is_reader = step(&random) >> 24 == 0;
         make_question(&made, (step(&random) >> 8) % NAMES);
         make_answer(&made, 1, (step(&random) >> 8) % 600, step(&random), 0);
-        if (reads)
+        if (is_reader)
             cache_read_begin();
-        if (!store_made(cache, &made, 0) && !reads)
+        if (!store_made(cache, &made, 0) && !is_reader)
             atomic_fetch_add(&refused_count, 1);
-        if (reads)
+        if (is_reader)
             cache_read_end();
         if (n % 5000 == 0) {
             struct cache_usage usage;
@@ -74,7 +74,7 @@ static void *run_writer(void *arg)
 
 enum { HELD = 512 };
 
-/* Finds HELD answers first and looks at them then: they must still be what they were. */
+/* Finds HELD answers and checks them afterwards: they must not have changed. */
 static unsigned read_some(uint32_t *random, uintptr_t *torn)
 {
     static _Thread_local struct made asked;
@@ -108,7 +108,8 @@ static void *run_reader(void *arg)
         cache_read_begin();
         found += read_some(&random, &torn);
         cache_read_end();
-        sched_yield(); /* lest it be stopped in a section most of the time: CPUs may be few */
+        sched_yield(); /* with few CPUs the thread would otherwise mostly be preempted in a section
+                        */
     }
     cache_thread_end();
     atomic_fetch_add(&found_count, found);
@@ -119,7 +120,8 @@ static void test_readers_find_only_whole_answers_while_others_write(void **state
 {
     (void)state;
     pthread_t threads[READERS + WRITERS];
-    cache = made_cache(CACHE_SIZE_MIN); /* too small for all names: memory is reused all the time */
+    cache =
+        made_cache(CACHE_SIZE_MIN); /* too small for all names, so memory is reused constantly */
     atomic_store(&writers_left, WRITERS);
     for (int i = 0; i < READERS + WRITERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, i < WRITERS ? run_writer : run_reader,
@@ -131,7 +133,8 @@ static void test_readers_find_only_whole_answers_while_others_write(void **state
         assert_null(bad);
     }
     assert_true(atomic_load(&found_count) > 0);
-    /* Other threads may take the room that one has waited for; seldom several times in a row. */
+    /* Other threads may take the room that a store has waited for, but seldom several times in a
+     * row. */
     assert_true(atomic_load(&refused_count) < WRITERS * STORES / 100);
     cache_free(cache);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Blocks of a region: never overlapping, never outside, joined when freed. */
+/* Blocks never overlap, never leave the region, and join when freed. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void test_all_of_the_region_can_be_one_block(void **state)
+static void test_one_block_can_take_the_whole_region(void **state)
 {
     (void)state;
     struct heap heap;
@@ -72,7 +72,7 @@ static void test_absurd_sizes_do_not_fit(void **state)
     assert_int_not_equal(heap_take(&heap, 0), 0);
 }
 
-static void test_a_run_as_long_as_said_serves_for_certain(void **state)
+static void test_a_free_run_of_the_stated_length_is_always_enough(void **state)
 {
     (void)state;
     for (size_t bytes = 1; bytes < 70000; bytes += 37) {
@@ -142,7 +142,7 @@ static void test_random_blocks_keep_their_bytes(void **state)
     assert_int_not_equal(heap_take(&heap, REGION - 2 * HEAP_GRANULE), 0);
 }
 
-static void test_a_leaving_block_is_seen_until_it_is_given_back(void **state)
+static void test_a_leaving_block_stays_visible_until_it_is_given_back(void **state)
 {
     (void)state;
     struct heap heap;
@@ -158,12 +158,12 @@ static void test_a_leaving_block_is_seen_until_it_is_given_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_of_the_region_can_be_one_block),
+        cmocka_unit_test(test_one_block_can_take_the_whole_region),
         cmocka_unit_test(test_a_full_region_refuses_and_recovers),
         cmocka_unit_test(test_absurd_sizes_do_not_fit),
-        cmocka_unit_test(test_a_run_as_long_as_said_serves_for_certain),
+        cmocka_unit_test(test_a_free_run_of_the_stated_length_is_always_enough),
         cmocka_unit_test(test_random_blocks_keep_their_bytes),
-        cmocka_unit_test(test_a_leaving_block_is_seen_until_it_is_given_back),
+        cmocka_unit_test(test_a_leaving_block_stays_visible_until_it_is_given_back),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

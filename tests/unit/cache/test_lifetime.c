@@ -19,7 +19,7 @@ static void test_a_positive_answer_stays_between_min_and_max(void **state)
     assert_int_equal(lifetime_ttl(&bounds, ANSWER_POSITIVE, 604800), 86400);
 }
 
-static void test_a_negative_answer_has_a_bound_of_its_own(void **state)
+static void test_a_negative_answer_has_its_own_upper_bound(void **state)
 {
     (void)state;
     assert_int_equal(lifetime_ttl(&bounds, ANSWER_NODATA, 3600), 900);
@@ -27,7 +27,7 @@ static void test_a_negative_answer_has_a_bound_of_its_own(void **state)
     assert_int_equal(lifetime_ttl(&bounds, ANSWER_NXDOMAIN, 60), 60);
 }
 
-static void test_a_negative_answer_may_have_a_longer_least_life(void **state)
+static void test_a_negative_answer_has_its_own_lower_bound(void **state)
 {
     (void)state;
     struct lifetime_bounds patient = bounds;
@@ -38,7 +38,7 @@ static void test_a_negative_answer_may_have_a_longer_least_life(void **state)
     assert_int_equal(lifetime_ttl(&patient, ANSWER_NXDOMAIN, 60), 900);
 }
 
-static void test_the_shorter_life_wins_where_bounds_contradict(void **state)
+static void test_the_shorter_lifetime_wins_when_bounds_contradict(void **state)
 {
     (void)state;
     struct lifetime_bounds odd = {.min_ttl_s = 2000, .max_ttl_s = 1000, .max_negative_ttl_s = 5000};
@@ -46,7 +46,7 @@ static void test_the_shorter_life_wins_where_bounds_contradict(void **state)
     assert_int_equal(lifetime_ttl(&odd, ANSWER_NODATA, 4000), 1000);
 }
 
-static void test_a_failure_is_kept_as_long_as_said_and_five_minutes_at_most(void **state)
+static void test_a_failure_is_kept_as_configured_and_five_minutes_at_most(void **state)
 {
     (void)state;
     assert_int_equal(lifetime_ttl(&bounds, ANSWER_FAILURE, 0), 5);
@@ -55,7 +55,7 @@ static void test_a_failure_is_kept_as_long_as_said_and_five_minutes_at_most(void
     assert_int_equal(lifetime_ttl(&long_one, ANSWER_FAILURE, 0), 300);
 }
 
-static void test_zero_stays_zero_without_a_minimum_and_so_does_the_sign_bit(void **state)
+static void test_zero_and_ttls_above_31_bits_count_as_zero(void **state)
 {
     (void)state;
     struct lifetime_bounds plain = {.max_ttl_s = 86400};
@@ -68,11 +68,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_positive_answer_stays_between_min_and_max),
-        cmocka_unit_test(test_a_negative_answer_has_a_bound_of_its_own),
-        cmocka_unit_test(test_a_negative_answer_may_have_a_longer_least_life),
-        cmocka_unit_test(test_the_shorter_life_wins_where_bounds_contradict),
-        cmocka_unit_test(test_a_failure_is_kept_as_long_as_said_and_five_minutes_at_most),
-        cmocka_unit_test(test_zero_stays_zero_without_a_minimum_and_so_does_the_sign_bit),
+        cmocka_unit_test(test_a_negative_answer_has_its_own_upper_bound),
+        cmocka_unit_test(test_a_negative_answer_has_its_own_lower_bound),
+        cmocka_unit_test(test_the_shorter_lifetime_wins_when_bounds_contradict),
+        cmocka_unit_test(test_a_failure_is_kept_as_configured_and_five_minutes_at_most),
+        cmocka_unit_test(test_zero_and_ttls_above_31_bits_count_as_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Which answers are meant by a name. */
+/* Which answers a name matches. */
 #include "cache/pattern.h"
 
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static bool matches(const char *name, bool below, uint16_t type)
     return pattern_matches(&pattern, &answer);
 }
 
-static void test_a_question_for_the_name_is_meant_in_any_case(void **state)
+static void test_the_qname_matches_in_any_case(void **state)
 {
     (void)state;
     question("www.example", RRTYPE_A);
@@ -68,7 +68,7 @@ static void test_a_question_for_the_name_is_meant_in_any_case(void **state)
     assert_false(matches("a.www.example", false, PATTERN_ANY_TYPE));
 }
 
-static void test_a_zone_means_what_lies_below_it(void **state)
+static void test_a_zone_matches_the_names_below_it(void **state)
 {
     (void)state;
     question("a.www.example", RRTYPE_A);
@@ -79,7 +79,7 @@ static void test_a_zone_means_what_lies_below_it(void **state)
     assert_false(matches("b.a.www.example", true, PATTERN_ANY_TYPE));
 }
 
-static void test_every_name_of_a_chain_is_meant(void **state)
+static void test_every_name_of_an_alias_chain_matches(void **state)
 {
     (void)state;
     question("www.example", RRTYPE_A);
@@ -95,7 +95,7 @@ static void test_every_name_of_a_chain_is_meant(void **state)
     assert_false(matches("c.test", false, PATTERN_ANY_TYPE));
 }
 
-static void test_that_an_aliased_name_does_not_exist_is_meant_too(void **state)
+static void test_an_alias_target_without_records_matches(void **state)
 {
     (void)state;
     question("www.example", RRTYPE_A);
@@ -105,7 +105,7 @@ static void test_that_an_aliased_name_does_not_exist_is_meant_too(void **state)
     assert_false(matches("gone.test", false, RRTYPE_TXT));
 }
 
-static void test_other_sections_mean_nothing(void **state)
+static void test_other_sections_do_not_count(void **state)
 {
     (void)state;
     question("www.example", RRTYPE_A);
@@ -114,7 +114,7 @@ static void test_other_sections_mean_nothing(void **state)
     assert_false(matches("ns.test", false, PATTERN_ANY_TYPE));
 }
 
-static void test_what_is_no_message_is_not_meant(void **state)
+static void test_a_malformed_message_does_not_match(void **state)
 {
     (void)state;
     struct pattern pattern = {.name = name_root(), .below = true};
@@ -125,12 +125,12 @@ static void test_what_is_no_message_is_not_meant(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_question_for_the_name_is_meant_in_any_case),
-        cmocka_unit_test(test_a_zone_means_what_lies_below_it),
-        cmocka_unit_test(test_every_name_of_a_chain_is_meant),
-        cmocka_unit_test(test_that_an_aliased_name_does_not_exist_is_meant_too),
-        cmocka_unit_test(test_other_sections_mean_nothing),
-        cmocka_unit_test(test_what_is_no_message_is_not_meant),
+        cmocka_unit_test(test_the_qname_matches_in_any_case),
+        cmocka_unit_test(test_a_zone_matches_the_names_below_it),
+        cmocka_unit_test(test_every_name_of_an_alias_chain_matches),
+        cmocka_unit_test(test_an_alias_target_without_records_matches),
+        cmocka_unit_test(test_other_sections_do_not_count),
+        cmocka_unit_test(test_a_malformed_message_does_not_match),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

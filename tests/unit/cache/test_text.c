@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Answers as text: what is written can be read, and what is wrong is told and harms nobody. */
+/* Answers as text: written answers can be read, and faults are reported and affect one answer only.
+ */
 #include "cache/text.h"
 
 #include <stdarg.h>
@@ -41,8 +42,8 @@ static int tear_down(void **state)
 
 static struct cache_filter filter;
 
-/* Reads the lines at 10 s; how many answers were stored. *bad is the first line that was refused,
- * or 0. */
+/* Reads the lines at 10 s. Returns the number of stored answers. *bad is the first refused line, or
+ * 0. */
 static uint64_t read_text(const char *text, unsigned *bad)
 {
     struct text_reader *reader = text_reader_new(cache, filter, 10 * SECOND);
@@ -68,7 +69,7 @@ static enum cache_verdict put_item(void *context, const struct cache_item *item)
     return CACHE_KEEP;
 }
 
-/* All that the cache holds, at 20 s. */
+/* Returns the whole cache as text at 20 s. */
 static const char *written(void)
 {
     static char text[1 << 20];
@@ -103,7 +104,7 @@ static void expect_bad(const char *in, unsigned line, const char *sentence)
         fail_msg("said: %s", why);
 }
 
-static void test_an_answer_is_written_as_it_was_read_but_older(void **state)
+static void test_an_answer_is_written_as_it_was_read_with_aged_ttls(void **state)
 {
     (void)state;
     expect_round(";answer WWW.example. A ttl 300 flags do,cd,ad ede 3 ede 22\n"
@@ -125,7 +126,7 @@ static void test_an_answer_is_written_as_it_was_read_but_older(void **state)
                  ";end\n");
 }
 
-static void test_that_nothing_exists_is_written_too(void **state)
+static void test_a_negative_answer_is_written_and_read(void **state)
 {
     (void)state;
     expect_round(";answer no.example. TYPE65280 ttl 60 rcode NXDOMAIN kind nxdomain\n;authority\n"
@@ -174,7 +175,7 @@ static void test_records_of_many_types_come_back(void **state)
     }
 }
 
-static void test_comments_and_empty_lines_are_nothing(void **state)
+static void test_comments_and_empty_lines_are_ignored(void **state)
 {
     (void)state;
     expect_round(
@@ -182,7 +183,7 @@ static void test_comments_and_empty_lines_are_nothing(void **state)
         ";answer a. A ttl 10 rcode NOERROR kind positive\na.\t10\tIN\tA\t192.0.2.1\n;end\n");
 }
 
-static void test_what_is_wrong_is_told_and_the_next_answer_taken(void **state)
+static void test_a_fault_is_reported_and_the_next_answer_is_stored(void **state)
 {
     (void)state;
     unsigned bad;
@@ -238,7 +239,7 @@ static bool is_not_a(const void *context, struct name name, const struct answer 
     return name.len != 3 || name.wire[1] != 'a';
 }
 
-static void test_what_the_filter_does_not_take_is_passed_over_in_silence(void **state)
+static void test_answers_that_the_filter_rejects_are_skipped_silently(void **state)
 {
     (void)state;
     unsigned bad;
@@ -251,7 +252,7 @@ static void test_what_the_filter_does_not_take_is_passed_over_in_silence(void **
     assert_int_equal(bad, 0);
 }
 
-static void test_what_has_ended_and_failures_are_passed_over_in_silence(void **state)
+static void test_expired_answers_and_failures_are_skipped_silently(void **state)
 {
     (void)state;
     unsigned bad;
@@ -285,7 +286,7 @@ static void test_an_answer_larger_than_a_message_is_refused(void **state)
     expect_bad(text, 4002, "larger than a message");
 }
 
-static void test_what_does_not_fit_the_buffer_is_left_out_whole(void **state)
+static void test_an_answer_that_does_not_fit_the_buffer_is_left_out_whole(void **state)
 {
     (void)state;
     struct buf out;
@@ -303,17 +304,17 @@ static void test_what_does_not_fit_the_buffer_is_left_out_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SENTENCE(test_an_answer_is_written_as_it_was_read_but_older),
-        SENTENCE(test_that_nothing_exists_is_written_too),
+        SENTENCE(test_an_answer_is_written_as_it_was_read_with_aged_ttls),
+        SENTENCE(test_a_negative_answer_is_written_and_read),
         SENTENCE(test_records_of_many_types_come_back),
-        SENTENCE(test_comments_and_empty_lines_are_nothing),
-        SENTENCE(test_what_is_wrong_is_told_and_the_next_answer_taken),
+        SENTENCE(test_comments_and_empty_lines_are_ignored),
+        SENTENCE(test_a_fault_is_reported_and_the_next_answer_is_stored),
         SENTENCE(test_hostile_text_is_refused_by_line),
-        SENTENCE(test_what_the_filter_does_not_take_is_passed_over_in_silence),
-        SENTENCE(test_what_has_ended_and_failures_are_passed_over_in_silence),
+        SENTENCE(test_answers_that_the_filter_rejects_are_skipped_silently),
+        SENTENCE(test_expired_answers_and_failures_are_skipped_silently),
         SENTENCE(test_a_line_too_long_or_with_a_zero_is_refused),
         SENTENCE(test_an_answer_larger_than_a_message_is_refused),
-        SENTENCE(test_what_does_not_fit_the_buffer_is_left_out_whole),
+        SENTENCE(test_an_answer_that_does_not_fit_the_buffer_is_left_out_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
