@@ -3,17 +3,17 @@
 #ifndef NAILUP_LOCAL_LOCAL_ACTION_H
 #define NAILUP_LOCAL_LOCAL_ACTION_H
 
-/* What is said of names answered here, and for how long. */
+/* Actions for names in local data, and TTLs of the answers. */
 
 enum local_action {
-    LOCAL_TRANSPARENT, /* its names are asked of upstreams, but those with records */
+    LOCAL_TRANSPARENT, /* upstreams answer, except for names with records */
     LOCAL_REFUSE,      /* REFUSED */
-    LOCAL_NXDOMAIN,    /* NXDOMAIN; NODATA where names with records lie below */
-    LOCAL_NODATA,      /* the name is there, and has nothing */
-    LOCAL_REDIRECT,    /* the records of the zone's own name, for every name in it */
+    LOCAL_NXDOMAIN,    /* NXDOMAIN; NODATA if names with records are below */
+    LOCAL_NODATA,      /* the name exists and has no records */
+    LOCAL_REDIRECT,    /* every name in the zone has the records of its apex */
 };
 
-/* As the configuration spells it. */
+/* Returns the word of the configuration. */
 static inline const char *local_action_name(enum local_action action)
 {
     static const char *const names[] = {
@@ -25,11 +25,11 @@ static inline const char *local_action_name(enum local_action action)
 }
 
 enum {
-    LOCAL_HOPS_MAX = 12, /* aliases followed here, one after the other */
+    LOCAL_HOPS_MAX = 12, /* aliases followed in local data, one after the other */
     LOCAL_DATA_TTL_S = 3600,
-    LOCAL_HOSTS_TTL_S = 300,     /* of a hosts file, which changes without notice */
-    LOCAL_ZONE_TTL_S = 300,      /* of the SOA that goes with negative answers */
-    LOCAL_SPECIAL_TTL_S = 10800, /* the same for names of special use (RFC 6303 section 3) */
+    LOCAL_HOSTS_TTL_S = 300,     /* for hosts files, which change without notice */
+    LOCAL_ZONE_TTL_S = 300,      /* for the SOA of negative answers */
+    LOCAL_SPECIAL_TTL_S = 10800, /* for the SOA of special-use names (RFC 6303 section 3) */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Writes answers of names answered here. What goes in was decided in local_names.c. */
+/* Writes answers from local data. local_names.c decides what they contain. */
 #include "local/local_answer.h"
 
 #include "base/check.h"
@@ -15,7 +15,7 @@ static void put_rrset(struct compose *compose, const struct local_names *names, 
         compose_rr(compose, owner, local_rrset_type(rrset), ttl_s, rdata);
 }
 
-/* RFC 2308 section 3: a denial lives as long as the lesser of the SOA's TTL and its last number. */
+/* A denial lives as long as the smaller of the SOA's TTL and MINIMUM (RFC 2308 section 3). */
 static void put_soa(struct compose *compose, const struct local_names *names,
                     const struct local_result *result)
 {
@@ -28,22 +28,22 @@ static void put_soa(struct compose *compose, const struct local_names *names,
                rdata);
 }
 
-/* As RFC 6303 section 3 has them. */
+/* Writes an SOA with the values of RFC 6303 section 3. */
 static void make_soa(struct compose *compose, struct name owner, uint32_t ttl_s)
 {
-    static const uint8_t nobody[] = "\6nobody\7invalid";
-    uint8_t rdata[NAME_WIRE_MAX + sizeof(nobody) + 20];
+    static const uint8_t rname[] = "\6nobody\7invalid";
+    uint8_t rdata[NAME_WIRE_MAX + sizeof(rname) + 20];
     size_t len = owner.len;
     const uint32_t numbers[] = {1, 3600, 1200, 604800, ttl_s};
     memcpy(rdata, owner.wire, len);
-    memcpy(rdata + len, nobody, sizeof(nobody));
-    len += sizeof(nobody);
+    memcpy(rdata + len, rname, sizeof(rname));
+    len += sizeof(rname);
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++, len += 4)
         put_u32(rdata + len, numbers[i]);
     compose_rr(compose, owner, RRTYPE_SOA, ttl_s, span_of(rdata, len));
 }
 
-static enum answer_kind local_answer_kind_of(const struct local_result *result)
+static enum answer_kind result_kind(const struct local_result *result)
 {
     if (result->rcode == RCODE_NXDOMAIN)
         return ANSWER_NXDOMAIN;
@@ -52,8 +52,7 @@ static enum answer_kind local_answer_kind_of(const struct local_result *result)
     return result->has_soa ? ANSWER_NODATA : ANSWER_POSITIVE;
 }
 
-static void local_answer_finish(struct answer *out, enum answer_kind kind, uint16_t ede,
-                                uint64_t now)
+static void set_fields(struct answer *out, enum answer_kind kind, uint16_t ede, uint64_t now)
 {
     out->kind = (uint8_t)kind;
     out->ttl_s = 0;
@@ -78,21 +77,21 @@ void local_answer(struct answer *out, struct compose_space *space, const struct 
             make_soa(&compose, result->soa_owner, result->soa_ttl_s);
     }
     if (compose_end(&compose, out)) {
-        local_answer_finish(out, local_answer_kind_of(result), result->ede, now);
+        set_fields(out, result_kind(result), result->ede, now);
         return;
     }
     compose_failure(out, space->bytes, question, RCODE_SERVFAIL);
-    local_answer_finish(out, ANSWER_FAILURE, EDE_OTHER, now);
+    set_fields(out, ANSWER_FAILURE, EDE_OTHER, now);
 }
 
 void local_answer_any(struct answer *out, struct compose_space *space,
                       const struct question *question, uint64_t now)
 {
-    static const uint8_t hinfo[] = "\7RFC8482"; /* the second text is empty */
+    static const uint8_t hinfo[] = "\7RFC8482"; /* the OS field is empty */
     struct compose compose;
     compose_begin(&compose, space, question, 0);
     compose_rr(&compose, question->name, RRTYPE_HINFO, LOCAL_ANY_TTL_S,
                span_of(hinfo, sizeof(hinfo)));
     MUST(compose_end(&compose, out));
-    local_answer_finish(out, ANSWER_POSITIVE, EDE_NONE, now);
+    set_fields(out, ANSWER_POSITIVE, EDE_NONE, now);
 }

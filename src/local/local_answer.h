@@ -3,8 +3,8 @@
 #ifndef NAILUP_LOCAL_LOCAL_ANSWER_H
 #define NAILUP_LOCAL_LOCAL_ANSWER_H
 
-/* Answers in the form of cache/answer.h for what is decided here: names answered here, and ANY.
- * None of them may be cached (ttl_s is 0): a hit in the cache must not look at names. */
+/* Writes answers from local data, and answers to ANY, in the form of cache/answer.h. They are never
+ * cached (ttl_s is 0), because a cache hit does not look at local data. */
 
 #include <stdint.h>
 
@@ -13,17 +13,17 @@
 
 enum {
     LOCAL_ANY_TTL_S = 3789
-}; /* RFC 8482 section 4.2 leaves it to us; not a round number, so
-      that it is recognised */
+}; /* RFC 8482 section 4.2 leaves the value open. An odd number is
+      easy to recognise */
 
-/* The answer that the result means, of LOCAL_ELSEWHERE the aliases alone; it borrows from the
- * space. AA is set: nobody knows better. What does not come out whole is a SERVFAIL. The question's
- * name is in lower case. */
+/* Writes the answer for the result; for LOCAL_ELSEWHERE only the aliases. It borrows from the
+ * space. AA is set. An answer that does not fit becomes SERVFAIL. The question's name is in lower
+ * case. */
 void local_answer(struct answer *out, struct compose_space *space, const struct local_names *names,
                   const struct question *question, const struct local_result *result, uint64_t now);
 
-/* RFC 8482 section 4.2: one HINFO record for ANY, whatever the name has. Asking upstreams would
- * bring answers that are large, seldom whole, and wanted by forgers most of all. */
+/* Answers ANY with one HINFO record for every name (RFC 8482 section 4.2). Answers of upstreams
+ * would be large and seldom complete, and they are what amplification attacks want most. */
 void local_answer_any(struct answer *out, struct compose_space *space,
                       const struct question *question, uint64_t now);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Looks for aliases in answers ready to send. local_names.c knows what a list says of a name. */
+/* Looks for aliases in answers. local_names.c knows the rules of a list. */
 #include "local/local_block.h"
 
 #include "dns/edns.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
 
-/* The aliases of a chain come first, and the owner of the first is the question's name, as a
- * pointer. A message whose first owner is no pointer is read in full. */
+/* A chain begins with its first alias, whose owner is the QNAME as a pointer. A message whose first
+ * owner is no pointer is read in full. */
 static bool may_have_alias(struct span message, struct name name)
 {
     size_t at = HEADER_LEN + name.len + 4u;

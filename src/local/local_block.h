@@ -4,9 +4,9 @@
 #define NAILUP_LOCAL_LOCAL_BLOCK_H
 
 /*
- * Block lists hold for the targets of aliases too (block-aliases). Trackers hide behind a name of
- * the site that is visited, so the answer to that name is decided when it is made, before it is
- * stored: a hit looks at nothing. An answer without aliases costs a look at its first record.
+ * Applies block lists to targets of aliases (block-aliases), because trackers hide behind a name of
+ * the visited site. The check runs before an answer is stored, so a hit costs nothing. For an
+ * answer without aliases it reads only the first record.
  */
 
 #include <stdbool.h>
@@ -16,10 +16,9 @@
 #include "dns/name.h"
 #include "local/local_names.h"
 
-/* Whether an alias of the answer section leads to a name of a block list. message is as in
- * cache/answer.h, and the question's name is in lower case. Fills *result, which borrows from the
- * question's name and the table, with what the list says, for the question's own name. names may be
- * NULL. */
+/* Returns whether an alias in the answer section leads to a name of a block list, and fills *result
+ * with the list's answer for the QNAME. The result borrows from the QNAME and the table. message is
+ * in the form of cache/answer.h; the question's name is in lower case. names may be NULL. */
 bool local_block_find(const struct local_names *names, struct span message,
                       const struct question *question, struct local_result *result);
 

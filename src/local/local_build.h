@@ -4,17 +4,17 @@
 #define NAILUP_LOCAL_LOCAL_BUILD_H
 
 /*
- * Makes the table of local_names.h.
+ * Builds the table of local_names.h.
  *
  *   struct local_build *build = local_build_new();
- *   ... zones, then records, then lists, in the order in which they count ...
- *   local_build_spare() for each zone that has upstreams of its own
- *   local_special_add() (local_special.h), if wanted
+ *   ... zones, then records, then lists; earlier ones win ...
+ *   local_build_spare() for each zone with its own upstreams
+ *   local_special_add() (local_special.h), unless it is switched off
  *   local_build_end(&build, &names);
  *
- * Of two words about one name the earlier counts, but zones with upstreams go before lists. Names
- * are in lower case. Results: ERR_LIMIT when a bound of name_map.h or local_table.h is
- * reached, ERR_NO_MEMORY. One thread.
+ * The first rule for a name wins, except that zones with upstreams win over lists. Names are in
+ * lower case. Errors: ERR_LIMIT when a bound of name_map.h or local_table.h is reached,
+ * ERR_NO_MEMORY. One thread.
  */
 
 #include <stdbool.h>
@@ -33,55 +33,55 @@ struct local_build;
 struct local_build *local_build_new(void);
 void local_build_free(struct local_build *build);
 
-/* A zone of the operator. ERR_INVALID: there is one with this name. */
+/* Adds a zone of the operator. ERR_INVALID: the name is a zone already. */
 MUST_USE enum err local_build_zone(struct local_build *build, struct name name,
                                    enum local_action action);
 
 /*
- * One record in wire form, uncompressed, owner in any case. A record that is there already is left
- * out. ERR_INVALID: *why says what is wrong with it (static text that completes "... is wrong: ").
- * The TTL of an RRset is that of its first record (RFC 2181 section 5.2).
+ * Adds one record in wire form, uncompressed, with the owner in any case. A duplicate is left out.
+ * The first record sets the TTL of its RRset (RFC 2181 section 5.2). ERR_INVALID: *why is the fault
+ * (static text that completes "... is wrong: ").
  */
 MUST_USE enum err local_build_record(struct local_build *build, struct span record,
                                      const char **why);
 
-/* An address of a name, as a hosts file has it; the name's PTR record as well, unless the address
- * has one or is no host's (0.0.0.0, ::). Not where the name is an alias: then nothing is done. */
+/* Adds an address of a name from a hosts file. with_ptr also adds a PTR record, unless the address
+ * has one or belongs to no host (0.0.0.0, ::). Does nothing for a name with a CNAME. */
 MUST_USE enum err local_build_host(struct local_build *build, struct name name,
                                    const struct addr *addr, bool with_ptr);
 
-/* Whether ERR_LIMIT was that of the table, and not that of one RRset. */
+/* Returns whether the table is full, rather than one RRset, after ERR_LIMIT. */
 bool local_build_is_full(const struct local_build *build);
 
-/* Whether the name has records. */
+/* Returns whether the name has records. */
 bool local_build_has_records(const struct local_build *build, struct name name);
 
-/* A list of names with one action; *list is what local_build_listed() takes. Addresses are those of
- * LOCAL_REDIRECT, each as an A or AAAA record. ERR_LIMIT: more than LOCAL_LISTS_MAX. */
+/* Adds a list of names with one action and sets *list for local_build_listed(). The addresses
+ * belong to LOCAL_REDIRECT; each becomes an A or AAAA record. ERR_LIMIT: more than LOCAL_LISTS_MAX
+ * lists. */
 MUST_USE enum err local_build_list(struct local_build *build, enum local_action action,
                                    const struct addr *redirect, size_t count, uint32_t *list);
 
-/* The name and all below it are on the list. */
+/* Adds a name to the list: it applies to the name and all names below. */
 MUST_USE enum err local_build_listed(struct local_build *build, uint32_t list, struct name name);
 
-/* The lists hold for what aliases lead to as well. */
+/* Applies the lists to targets of aliases too. */
 void local_build_block_aliases(struct local_build *build);
 
-/* A zone that has upstreams: names in it are asked there, unless a name of the table lies between.
+/* Adds a zone with upstreams: its upstreams answer its names, unless the table has a longer zone.
  */
 MUST_USE enum err local_build_spare(struct local_build *build, struct name zone);
 
-/* A name of special use, unless it is a zone of the operator or of upstreams already: then *taken.
- */
+/* Adds a special-use name. Sets *is_taken and adds nothing if the name already is a zone of the
+ * operator or a zone with upstreams. */
 MUST_USE enum err local_build_special(struct local_build *build, struct name name,
-                                      enum local_action action, bool is_delegated, bool *taken);
+                                      enum local_action action, bool is_delegated, bool *is_taken);
 
-/* A record as local_build_record(), of a name of special use: left out where the operator has one
- * of its name and type. */
+/* Adds a record of a special-use name, unless the operator has records of its name and type. */
 MUST_USE enum err local_build_special_rr(struct local_build *build, struct name owner,
                                          uint16_t type, struct span rdata);
 
-/* The table; *build is gone in any case. NULL in *out where there was an error. */
+/* Finishes the table. Frees *build in any case. *out is NULL on error. */
 MUST_USE enum err local_build_end(struct local_build **build, struct local_names **out);
 
 #endif

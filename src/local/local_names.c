@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Decides what is answered here. How the table came to be is local_build.c's, how an answer is
- * written local_answer.c's.
+ * Decides which queries local data answers, and how. local_build.c makes the table; local_answer.c
+ * writes the answers.
  *
- * Invariant: no more than LOCAL_HOPS_MAX aliases are followed, so that circles end.
+ * Invariant: a query follows at most LOCAL_HOPS_MAX aliases, so loops end.
  */
 #include "local/local_names.h"
 
@@ -15,15 +15,15 @@
 #include "dns/rrtype.h"
 #include "local/local_table.h"
 
-/* What the table says of one name. */
+/* The table's view of one name. */
 struct sight {
     struct name name;
-    const struct local_node *node; /* of the name itself; NULL: it has a rule at most */
-    const struct local_rule *rule; /* that holds; rule 0 where none does */
-    struct name apex;              /* the name that this rule was given for */
-    uint32_t rrsets;               /* its records, or those that a wildcard or redirect gives */
-    bool is_there;                 /* it has records, or names below that do */
-    bool is_spared;                /* names of special use do not count here */
+    const struct local_node *node; /* of the name itself; NULL: it has only a rule, or nothing */
+    const struct local_rule *rule; /* the rule that applies, or rule 0 */
+    struct name apex;              /* the name that this rule belongs to */
+    uint32_t rrsets;               /* its records, or those of a wildcard or redirect */
+    bool exists;                   /* it has records, or names below it do */
+    bool is_spared;                /* special-use names are exempt here */
     bool is_apex;
     bool is_redirected;
 };
@@ -42,7 +42,7 @@ static uint32_t rrsets_of(const struct local_names *names, struct name name)
     return node ? node->rrsets : 0;
 }
 
-/* RFC 4592 section 3.3.1: the wildcard below the closest name that is there. */
+/* Finds the records of the wildcard below the closest encloser (RFC 4592 section 3.3.1). */
 static uint32_t wildcard_rrsets(const struct local_names *names, struct name above)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -57,10 +57,10 @@ static uint32_t wildcard_rrsets(const struct local_names *names, struct name abo
 static void redirect(const struct local_names *names, struct sight *sight)
 {
     sight->rrsets = sight->rule->rrsets ? sight->rule->rrsets : rrsets_of(names, sight->apex);
-    sight->is_redirected = sight->is_there = sight->rrsets != 0;
+    sight->is_redirected = sight->exists = sight->rrsets != 0;
 }
 
-/* Those of special use stand first, as they were the last to come. */
+/* RRsets of special-use names come first in a chain, because they were added last. */
 static uint32_t own_rrsets(const struct local_names *names, uint32_t chain)
 {
     while (names->special_from && chain >= names->special_from)
@@ -68,7 +68,7 @@ static uint32_t own_rrsets(const struct local_names *names, uint32_t chain)
     return chain;
 }
 
-/* closest is the name of the table that was found, which `node` is of. */
+/* closest is the name of the table that was found, and node its node. */
 static void see_records(const struct local_names *names, struct sight *sight, struct name closest,
                         const struct local_node *node)
 {
@@ -76,32 +76,32 @@ static void see_records(const struct local_names *names, struct sight *sight, st
     if (node && is_exact) {
         sight->node = node;
         sight->rrsets = sight->is_spared ? own_rrsets(names, node->rrsets) : node->rrsets;
-        sight->is_there = sight->rrsets || node->has_below;
+        sight->exists = sight->rrsets || node->has_below;
     } else if (node && node->has_wildcard) {
         sight->rrsets = wildcard_rrsets(names, closest);
-        sight->is_there = sight->rrsets != 0;
+        sight->exists = sight->rrsets != 0;
     }
     if (!sight->rrsets && sight->rule->action == LOCAL_REDIRECT)
         redirect(names, sight);
 }
 
-/* The name is of special use, and lies in a zone that got upstreams, as long as its own or longer.
- */
+/* Returns whether the name is of special use and in a zone that got upstreams later and is at least
+ * as long as the special zone. */
 static bool is_spared(const struct local_names *names, const struct sight *sight, uint8_t *len)
 {
     return sight->rule->origin == LOCAL_OF_SPECIAL && names->spared &&
            name_map_find_suffix(names->spared, sight->name, len) && *len >= sight->apex.len;
 }
 
-static void local_names_spare_below(const struct local_names *names, struct sight *sight,
-                                    uint8_t len)
+static void set_spared(const struct local_names *names, struct sight *sight, uint8_t len)
 {
     sight->is_spared = true;
     sight->rule = &names->rules[names->forward_rule];
     sight->apex = end_of(sight->name, len);
 }
 
-/* False: the table has nothing to do with the name. all_spared: as if all zones were. */
+/* Looks a name up. Returns false when no rule applies. all_spared: treat all special-use names as
+ * exempt. */
 static bool see_as(const struct local_names *names, struct name name, bool all_spared,
                    struct sight *sight)
 {
@@ -116,32 +116,32 @@ static bool see_as(const struct local_names *names, struct name name, bool all_s
     uint8_t zone_len = sight->apex.len;
     if (is_spared(names, sight, &zone_len) ||
         (all_spared && sight->rule->origin == LOCAL_OF_SPECIAL))
-        local_names_spare_below(names, sight, zone_len);
+        set_spared(names, sight, zone_len);
     sight->is_apex = sight->apex.len == name.len;
     see_records(names, sight, end_of(name, len), node);
     return true;
 }
 
-static bool local_names_see(const struct local_names *names, struct name name, struct sight *sight)
+static bool see(const struct local_names *names, struct name name, struct sight *sight)
 {
     return see_as(names, name, false, sight);
 }
 
 /* ---- one question ---- */
 
-/* SOA and NS are the zone's, not those of each name that is redirected. */
-static bool is_kept_from(const struct sight *sight, uint16_t type)
+/* SOA and NS belong to the apex and are not redirected to other names. */
+static bool is_apex_only(const struct sight *sight, uint16_t type)
 {
     return sight->is_redirected && !sight->is_apex && (type == RRTYPE_SOA || type == RRTYPE_NS);
 }
 
-static const struct local_rrset *local_names_choose(const struct local_names *names,
-                                                    const struct sight *sight, uint16_t type)
+static const struct local_rrset *choose_rrset(const struct local_names *names,
+                                              const struct sight *sight, uint16_t type)
 {
-    if (type == RRTYPE_ANY) /* RFC 8482 section 4.1: one RRset suffices */
+    if (type == RRTYPE_ANY) /* RFC 8482 section 4.1: one RRset is enough */
         return local_rrset_at(names, sight->rrsets);
     const struct local_rrset *rrset =
-        is_kept_from(sight, type) ? NULL : local_rrset_find(names, sight->rrsets, type);
+        is_apex_only(sight, type) ? NULL : local_rrset_find(names, sight->rrsets, type);
     return rrset ? rrset : local_rrset_find(names, sight->rrsets, RRTYPE_CNAME);
 }
 
@@ -153,7 +153,7 @@ static struct name target_of(const struct local_names *names, const struct local
     return target;
 }
 
-/* Names with records in no zone deny what they lack in their own name. */
+/* A name with records but no zone gets an SOA of its own. */
 static void deny(const struct local_names *names, const struct sight *sight, uint16_t rcode,
                  struct local_result *result)
 {
@@ -166,9 +166,9 @@ static void deny(const struct local_names *names, const struct sight *sight, uin
     result->soa_ttl_s = has_zone ? sight->rule->ttl_s : LOCAL_ZONE_TTL_S;
 }
 
-/* A name without records. False: upstreams are asked for it. */
-static bool local_names_act(const struct local_names *names, const struct sight *sight,
-                            struct local_result *result)
+/* Applies the action to a name without records. Returns false when upstreams answer it. */
+static bool apply_action(const struct local_names *names, const struct sight *sight,
+                         struct local_result *result)
 {
     switch (sight->rule->action) {
     case LOCAL_TRANSPARENT:
@@ -177,7 +177,7 @@ static bool local_names_act(const struct local_names *names, const struct sight 
         result->rcode = RCODE_REFUSED;
         break;
     case LOCAL_NXDOMAIN:
-        deny(names, sight, sight->is_there ? RCODE_NOERROR : RCODE_NXDOMAIN, result);
+        deny(names, sight, sight->exists ? RCODE_NOERROR : RCODE_NXDOMAIN, result);
         break;
     case LOCAL_NODATA:
     case LOCAL_REDIRECT:
@@ -190,20 +190,20 @@ static bool local_names_act(const struct local_names *names, const struct sight 
 
 enum step { STEP_NOT, STEP_ENDED, STEP_ALIAS };
 
-/* One name of the chain. */
-static enum step local_names_look(const struct local_names *names, struct name name,
-                                  struct name owner, uint16_t type, struct local_result *result)
+/* Looks up one name of an alias chain. */
+static enum step look_up_step(const struct local_names *names, struct name name, struct name owner,
+                              uint16_t type, struct local_result *result)
 {
     struct sight sight;
-    if (!local_names_see(names, name, &sight))
+    if (!see(names, name, &sight))
         return STEP_NOT;
     if (type == RRTYPE_DS && sight.is_apex && sight.rule->is_delegated)
         return STEP_NOT;
     if (!sight.rrsets)
-        return local_names_act(names, &sight, result) ? STEP_ENDED : STEP_NOT;
+        return apply_action(names, &sight, result) ? STEP_ENDED : STEP_NOT;
     if (sight.is_redirected)
         result->ede = sight.rule->ede;
-    const struct local_rrset *rrset = local_names_choose(names, &sight, type);
+    const struct local_rrset *rrset = choose_rrset(names, &sight, type);
     if (!rrset) {
         deny(names, &sight, RCODE_NOERROR, result);
         return STEP_ENDED;
@@ -215,8 +215,8 @@ static enum step local_names_look(const struct local_names *names, struct name n
     return STEP_ALIAS;
 }
 
-/* SOA owners borrow from the name that was looked up; names of aliases lie in the table as they
- * were written, so the owner is found there. */
+/* The SOA owner borrows from the folded name on the stack. Replace it by the same part of the
+ * owner, which is in the question or the table. */
 static void settle_owner(struct local_result *result, struct name owner)
 {
     if (result->has_soa)
@@ -233,7 +233,7 @@ enum local_verdict local_names_find(const struct local_names *names,
     result->hops = 0;
     result->has_soa = false;
     for (;;) {
-        switch (local_names_look(names, name, owner, question->type, result)) {
+        switch (look_up_step(names, name, owner, question->type, result)) {
         case STEP_NOT:
             return result->hops ? LOCAL_ELSEWHERE : LOCAL_NOT;
         case STEP_ENDED:
@@ -241,7 +241,7 @@ enum local_verdict local_names_find(const struct local_names *names,
             return LOCAL_ANSWERED;
         case STEP_ALIAS:
             if (result->hops > LOCAL_HOPS_MAX) {
-                result->rcode = RCODE_SERVFAIL; /* a circle, most likely */
+                result->rcode = RCODE_SERVFAIL; /* probably a loop */
                 result->ede = EDE_INVALID_DATA;
                 result->hops = 0;
                 return LOCAL_ANSWERED;
@@ -261,7 +261,7 @@ bool local_names_block(const struct local_names *names, struct name target,
                        const struct question *question, struct local_result *result)
 {
     struct sight sight;
-    if (!name_map_may_have(names->map, target) || !local_names_see(names, target, &sight))
+    if (!name_map_may_have(names->map, target) || !see(names, target, &sight))
         return false;
     bool has_records = sight.rrsets && !sight.is_redirected;
     if (sight.rule->origin != LOCAL_OF_LISTS || sight.rule->action == LOCAL_TRANSPARENT ||
@@ -274,7 +274,7 @@ bool local_names_block(const struct local_names *names, struct name target,
     if (rrset)
         result->hop[result->hops++] = (struct local_hop){question->name, rrset};
     else
-        (void)local_names_act(names, &sight, result);
+        (void)apply_action(names, &sight, result);
     return true;
 }
 
@@ -286,8 +286,7 @@ bool local_names_may_have(const struct local_names *names, struct name name)
 bool local_names_has(const struct local_names *names, struct name name)
 {
     struct sight sight;
-    return local_names_see(names, name, &sight) &&
-           (sight.rrsets || sight.rule->action != LOCAL_TRANSPARENT);
+    return see(names, name, &sight) && (sight.rrsets || sight.rule->action != LOCAL_TRANSPARENT);
 }
 
 bool local_names_has_own(const struct local_names *names, struct name name)
@@ -331,7 +330,7 @@ bool local_names_view(const struct local_names *names, struct name name, struct 
         [LOCAL_OF_SPECIAL] = "special use",
     };
     struct sight sight;
-    if (!local_names_see(names, name, &sight))
+    if (!see(names, name, &sight))
         return false;
     bool has_rule = sight.rule != &names->rules[0];
     *out = (struct local_view){

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The list of names of special use, and the few records they have. */
+/* The list of special-use names and their few records. */
 #include "local/local_special.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 struct special {
     const char *name;
     enum local_action action;
-    bool is_delegated; /* beneath arpa: the parent can prove that it is not signed */
+    bool is_delegated; /* below arpa: the parent can prove that the zone is not signed */
 };
 
 static const struct special specials[] = {
@@ -48,72 +48,73 @@ static const struct special specials[] = {
     {"8.b.d.0.1.0.0.2.ip6.arpa", LOCAL_NXDOMAIN, true},
 };
 
-static struct name local_special_parse(const char *text, uint8_t out[NAME_WIRE_MAX])
+static struct name parse_constant(const char *text, uint8_t out[NAME_WIRE_MAX])
 {
     struct name name;
     MUST(name_parse(&name, out, text, strlen(text)) == ERR_OK);
     return name;
 }
 
-/* RFC 6303 section 3: the zone itself as its server, and times that keep secondaries calm. */
+/* Writes the SOA of RFC 6303 section 3: the zone is its own server. */
 static struct span soa_rdata(struct name zone, uint8_t out[2 * NAME_WIRE_MAX + 20])
 {
-    static const uint8_t nobody[] = "\6nobody\7invalid";
+    static const uint8_t rname[] = "\6nobody\7invalid";
     static const uint32_t numbers[] = {1, 3600, 1200, 604800, LOCAL_SPECIAL_TTL_S};
     size_t len = zone.len;
     memcpy(out, zone.wire, len);
-    memcpy(out + len, nobody, sizeof(nobody));
-    len += sizeof(nobody);
+    memcpy(out + len, rname, sizeof(rname));
+    len += sizeof(rname);
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++, len += 4)
         put_u32(out + len, numbers[i]);
     return span_of(out, len);
 }
 
-/* With SOA and NS. *taken: the operator has something else in mind. */
-static enum err local_special_add_zone(struct local_build *build, const struct special *special,
-                                       bool *taken)
+/* Adds a zone with SOA and NS. *is_taken: the operator configured the name. */
+static enum err add_special_zone(struct local_build *build, const struct special *special,
+                                 bool *is_taken)
 {
     uint8_t wire[NAME_WIRE_MAX], soa[2 * NAME_WIRE_MAX + 20];
-    struct name name = local_special_parse(special->name, wire);
-    enum err err = local_build_special(build, name, special->action, special->is_delegated, taken);
-    if (err || *taken)
+    struct name name = parse_constant(special->name, wire);
+    enum err err =
+        local_build_special(build, name, special->action, special->is_delegated, is_taken);
+    if (err || *is_taken)
         return err;
     err = local_build_special_rr(build, name, RRTYPE_NS, span_of(name.wire, name.len));
     return err ? err : local_build_special_rr(build, name, RRTYPE_SOA, soa_rdata(name, soa));
 }
 
-static enum err local_special_add_rr(struct local_build *build, const char *owner, uint16_t type,
-                                     struct span rdata)
+static enum err add_special_rr(struct local_build *build, const char *owner, uint16_t type,
+                               struct span rdata)
 {
     uint8_t wire[NAME_WIRE_MAX];
-    return local_build_special_rr(build, local_special_parse(owner, wire), type, rdata);
+    return local_build_special_rr(build, parse_constant(owner, wire), type, rdata);
 }
 
-/* RFC 6761 section 6.3, and the names of the two addresses. */
-static enum err local_special_add_records(struct local_build *build, const char *zone)
+/* Adds the loopback addresses (RFC 6761 section 6.3) and their names. */
+static enum err add_special_records(struct local_build *build, const char *zone)
 {
     static const uint8_t v4[4] = {127, 0, 0, 1}, v6[16] = {[15] = 1};
     static const uint8_t localhost[] = "\11localhost";
     struct span target = span_of(localhost, sizeof(localhost));
     if (strcmp(zone, "localhost") == 0) {
-        enum err err = local_special_add_rr(build, zone, RRTYPE_A, span_of(v4, sizeof(v4)));
-        return err ? err : local_special_add_rr(build, zone, RRTYPE_AAAA, span_of(v6, sizeof(v6)));
+        enum err err = add_special_rr(build, zone, RRTYPE_A, span_of(v4, sizeof(v4)));
+        return err ? err : add_special_rr(build, zone, RRTYPE_AAAA, span_of(v6, sizeof(v6)));
     }
     if (strcmp(zone, "127.in-addr.arpa") == 0)
-        return local_special_add_rr(build, "1.0.0.127.in-addr.arpa", RRTYPE_PTR, target);
+        return add_special_rr(build, "1.0.0.127.in-addr.arpa", RRTYPE_PTR, target);
     if (zone[0] == '1' && zone[1] == '.' && strstr(zone, ".ip6.arpa"))
-        return local_special_add_rr(build, zone, RRTYPE_PTR, target);
+        return add_special_rr(build, zone, RRTYPE_PTR, target);
     return ERR_OK;
 }
 
-static enum err local_special_add_name(struct local_build *build, const struct special *special)
+static enum err add_special_name(struct local_build *build, const struct special *special)
 {
-    bool taken;
-    enum err err = local_special_add_zone(build, special, &taken);
-    return err || taken ? err : local_special_add_records(build, special->name);
+    bool is_taken;
+    enum err err = add_special_zone(build, special, &is_taken);
+    return err || is_taken ? err : add_special_records(build, special->name);
 }
 
-/* "<first>.<rest>" for each number of a range. */
+/* Adds "<number>.<rest>" for each number of a range. */
 static enum err add_range(struct local_build *build, unsigned first, unsigned last,
                           const char *rest)
 {
@@ -121,7 +122,7 @@ static enum err add_range(struct local_build *build, unsigned first, unsigned la
     for (unsigned i = first; i <= last && !err; i++) {
         char name[64];
         snprintf(name, sizeof(name), "%u.%s", i, rest);
-        err = local_special_add_name(build, &(struct special){name, LOCAL_NXDOMAIN, true});
+        err = add_special_name(build, &(struct special){name, LOCAL_NXDOMAIN, true});
     }
     return err;
 }
@@ -130,7 +131,7 @@ enum err local_special_add(struct local_build *build)
 {
     enum err err = ERR_OK;
     for (size_t i = 0; i < ARRAY_LEN(specials) && !err; i++)
-        err = local_special_add_name(build, &specials[i]);
+        err = add_special_name(build, &specials[i]);
     if (!err)
         err = add_range(build, 16, 31, "172.in-addr.arpa"); /* RFC 1918 */
     if (!err)

@@ -4,10 +4,11 @@
 #define NAILUP_LOCAL_LOCAL_TABLE_H
 
 /*
- * What the table is made of, for who builds it (local_build.c) and who reads it (local_names.c).
- * Places in arrays are counted from 1; 0 is none.
+ * The parts of the table. Only local_build.c writes it and local_names.c reads it. Places in arrays
+ * count from 1; 0 is none.
  *
- * A name's number in the map is a rule, for the millions that have nothing else, or a node.
+ * The map gives each name a number: a rule, if the name has nothing else (millions do not), or a
+ * node.
  */
 
 #include <stdbool.h>
@@ -18,14 +19,14 @@
 #include "local/name_map.h"
 
 enum {
-    LOCAL_RULES_MAX = 256,         /* numbers below are rules; rule 0 is none */
-    LOCAL_RECORDS_MAX = 4000000,   /* in all */
+    LOCAL_RULES_MAX = 256,         /* smaller numbers are rules; rule 0 is none */
+    LOCAL_RECORDS_MAX = 4000000,   /* in the table */
     LOCAL_RRSET_MAX = 1000,        /* records of one name and type */
-    LOCAL_RRSET_BYTES_MAX = 32768, /* of their RDATA, so that an answer has room for it */
+    LOCAL_RRSET_BYTES_MAX = 32768, /* RDATA of an RRset: it must fit into an answer */
     LOCAL_RDATA_MAX = 1024 * 1024 * 1024,
 };
 
-/* Whose word it is: of two about one name the earlier counts. */
+/* The source of a rule. Of two rules for one name the earlier source wins. */
 enum local_origin { LOCAL_OF_ZONES, LOCAL_OF_FORWARD, LOCAL_OF_LISTS, LOCAL_OF_SPECIAL };
 
 struct local_rule {
@@ -33,45 +34,45 @@ struct local_rule {
     enum local_origin origin;
     uint16_t ede;
     bool is_delegated; /* the zone's parent has a DS or its denial (RFC 8375 section 4) */
-    uint32_t ttl_s;    /* of denials */
-    uint32_t rrsets;   /* what a list redirects to */
-    uint32_t names;    /* of a list: those that it decides about */
+    uint32_t ttl_s;    /* TTL of denials */
+    uint32_t rrsets;   /* records that a list redirects to */
+    uint32_t names;    /* of a list: the names that it decides */
 };
 
-/* A name with more than a rule: records, or names with records below. */
+/* A name with records, or with such names below it. */
 struct local_node {
     uint32_t rrsets;
-    uint8_t own_rule;  /* given for this name */
-    uint8_t rule;      /* that holds: its own, or of the longest name above that has one */
-    uint8_t apex_len;  /* of the name that this rule was given for */
-    bool has_below;    /* names with records below: it is there (RFC 4592 section 2.2.2) */
-    bool has_wildcard; /* "*" below it is one of them */
+    uint8_t own_rule;  /* the rule for this name */
+    uint8_t rule;      /* the rule that applies: its own, or that of the longest name above */
+    uint8_t apex_len;  /* length of the name that this rule belongs to */
+    bool has_below;    /* names with records are below, so it exists (RFC 4592 section 2.2.2) */
+    bool has_wildcard; /* one of them is the wildcard */
 };
 
 struct local_rrset {
     uint32_t next;
     uint32_t first, last; /* records */
     uint32_t ttl_s;
-    uint32_t bytes; /* of RDATA */
+    uint32_t bytes; /* of the RDATA */
     uint16_t type;
     uint16_t count;
 };
 
 struct local_record {
     uint32_t next;
-    uint32_t at; /* in rdata */
+    uint32_t at; /* offset in rdata */
     uint16_t len;
 };
 
 struct local_names {
-    const struct local_names *base; /* whose all arrays are, and the map; NULL: they are its own */
-    struct name_map *spared; /* zones that got upstreams later, or NULL: local_names_spare() */
+    const struct local_names *base; /* owns the arrays and the map; NULL: this table does */
+    struct name_map *spared; /* zones that got upstreams later: local_names_spare(); or NULL */
     struct name_map *map;
     struct local_rule rules[LOCAL_RULES_MAX];
-    unsigned rule_count; /* rule 0 counted */
-    bool blocks_aliases; /* lists hold for what aliases lead to */
+    unsigned rule_count; /* including rule 0 */
+    bool blocks_aliases; /* lists apply to targets of aliases */
     uint32_t forward_rule;
-    uint32_t special_from; /* the first RRset of a name of special use, all later ones too */
+    uint32_t special_from; /* this and all later RRsets belong to special-use names */
     struct local_node *nodes;
     struct local_rrset *rrsets;
     struct local_record *records;
@@ -94,7 +95,7 @@ static inline struct local_record *local_record_at(const struct local_names *nam
     return place ? &names->records[place - 1] : NULL;
 }
 
-/* The RRset of a type in a chain of them, or NULL. */
+/* Finds the RRset of a type in a chain, or NULL. */
 static inline struct local_rrset *local_rrset_find(const struct local_names *names, uint32_t chain,
                                                    uint16_t type)
 {

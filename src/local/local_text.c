@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Takes lines apart into words, and words into names and addresses. Invariant: nothing but letters,
- * digits, '-' and '_' comes into a label, so that a page of HTML or a binary file is seen to be no
- * list.
+ * Splits lines into words and parses names and addresses. Invariant: labels have only letters,
+ * digits, '-' and '_', so an HTML page or a binary file is not mistaken for a list.
  */
 #include "local/local_text.h"
 
@@ -15,7 +14,7 @@
 struct reader {
     struct local_build *build;
     const struct local_text_report *report;
-    struct span text; /* what is left */
+    struct span text; /* the rest */
     size_t line;
     const uint8_t *line_start;
 };
@@ -23,7 +22,7 @@ struct reader {
 static void reader_init(struct reader *reader, struct local_build *build, struct span text,
                         const struct local_text_report *report)
 {
-    static const uint8_t mark[] = {0xef, 0xbb, 0xbf}; /* that some editors put before UTF-8 */
+    static const uint8_t mark[] = {0xef, 0xbb, 0xbf}; /* byte order mark of UTF-8 */
     if (text.len >= sizeof(mark) && memcmp(text.data, mark, sizeof(mark)) == 0)
         text = span_of(text.data + sizeof(mark), text.len - sizeof(mark));
     *reader = (struct reader){.build = build, .report = report, .text = text};
@@ -31,13 +30,13 @@ static void reader_init(struct reader *reader, struct local_build *build, struct
 
 /* ---- lines and words ---- */
 
-static bool local_text_is_blank(uint8_t c)
+static bool text_is_blank(uint8_t c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The next line without its end. */
-static bool local_text_next_line(struct reader *reader, struct span *line)
+/* Takes the next line, without its newline. */
+static bool take_line(struct reader *reader, struct span *line)
 {
     if (reader->text.len == 0)
         return false;
@@ -51,21 +50,20 @@ static bool local_text_next_line(struct reader *reader, struct span *line)
     return true;
 }
 
-/* The next word of a line; a # ends it. */
-static bool local_text_next_word(struct span *line, struct span *word)
+/* Takes the next word of a line. A # ends the line. */
+static bool take_word(struct span *line, struct span *word)
 {
     size_t at = 0, start;
-    while (at < line->len && local_text_is_blank(line->data[at]))
+    while (at < line->len && text_is_blank(line->data[at]))
         at++;
-    for (start = at;
-         at < line->len && !local_text_is_blank(line->data[at]) && line->data[at] != '#';)
+    for (start = at; at < line->len && !text_is_blank(line->data[at]) && line->data[at] != '#';)
         at++;
     *word = span_of(line->data + start, at - start);
     *line = span_of(line->data + at, line->len - at);
     return word->len > 0;
 }
 
-static void local_text_tell(struct reader *reader, struct span word, const char *sentence)
+static void report_fault(struct reader *reader, struct span word, const char *sentence)
 {
     reader->report->on_problem(reader->report->context, reader->line,
                                (size_t)(word.data - reader->line_start) + 1, word, sentence);
@@ -73,7 +71,7 @@ static void local_text_tell(struct reader *reader, struct span word, const char 
 
 /* ---- words ---- */
 
-/* The interface behind a % is of this machine alone, and no record can say it. */
+/* An interface behind a % is dropped: a record cannot hold it. */
 static bool parse_address(struct span word, struct addr *addr)
 {
     char text[ADDR_TEXT_MAX];
@@ -87,7 +85,7 @@ static bool parse_address(struct span word, struct addr *addr)
     return strlen(text) == word.len && addr_parse(addr, text, 0) == ERR_OK;
 }
 
-static bool local_text_is_plain(struct span word)
+static bool is_plain_word(struct span word)
 {
     for (size_t i = 0; i < word.len; i++) {
         uint8_t c = name_fold_byte(word.data[i]);
@@ -97,17 +95,18 @@ static bool local_text_is_plain(struct span word)
     return true;
 }
 
-/* In lower case. The root is no name of a host, and would take all others with it. */
-static bool local_text_parse_name(struct span word, struct name *name, uint8_t wire[NAME_WIRE_MAX])
+/* Parses a name in lower case. Refuses the root: it is no host, and a list with it would block all.
+ */
+static bool parse_listed_name(struct span word, struct name *name, uint8_t wire[NAME_WIRE_MAX])
 {
-    if (!local_text_is_plain(word) || name_parse(name, wire, (const char *)word.data, word.len))
+    if (!is_plain_word(word) || name_parse(name, wire, (const char *)word.data, word.len))
         return false;
     *name = name_fold(*name, wire);
     return !name_is_root(*name);
 }
 
-static const char no_name[] =
-    "is no domain name: letters, digits, - and _ between dots; international ones begin with xn--";
+static const char no_name[] = "is no domain name: use letters, digits, - and _ between dots; "
+                              "international names begin with xn--";
 
 /* ---- hosts ---- */
 
@@ -116,11 +115,11 @@ static enum err take_host(struct reader *reader, struct span rest, const struct 
     struct span word;
     bool is_first = true;
     enum err err = ERR_OK;
-    while (!err && local_text_next_word(&rest, &word)) {
+    while (!err && take_word(&rest, &word)) {
         uint8_t wire[NAME_WIRE_MAX];
         struct name name;
-        if (!local_text_parse_name(word, &name, wire)) {
-            local_text_tell(reader, word, no_name);
+        if (!parse_listed_name(word, &name, wire)) {
+            report_fault(reader, word, no_name);
             continue;
         }
         err = local_build_host(reader->build, name, addr, is_first);
@@ -133,22 +132,21 @@ static enum err take_hosts_line(struct reader *reader, struct span line)
 {
     struct span word, rest, name;
     struct addr addr;
-    if (!local_text_next_word(&line, &word))
+    if (!take_word(&line, &word))
         return ERR_OK;
     rest = line;
     if (!parse_address(word, &addr))
-        local_text_tell(reader, word,
-                        "is no address; a line has an address and the names of its host");
-    else if (!local_text_next_word(&line, &name))
-        local_text_tell(reader, word,
-                        "has no name behind it; a line has an address and the names of its host");
+        report_fault(reader, word, "is no address; a line has an address and the names of its host");
+    else if (!take_word(&line, &name))
+        report_fault(reader, word,
+                    "has no name after it; a line has an address and the names of its host");
     else
         return take_host(reader, rest, &addr);
     return ERR_OK;
 }
 
-/* One RRset may be full because a file has a thousand addresses for one name: that line alone is
- * left out. The bounds of the table end the reading, as each line to come would meet them too. */
+/* A full RRset (a thousand addresses of one name) skips only that line. A full table ends the
+ * reading, because every later line would fail too. */
 enum err local_text_hosts(struct local_build *build, struct span text,
                           const struct local_text_report *report)
 {
@@ -156,10 +154,10 @@ enum err local_text_hosts(struct local_build *build, struct span text,
     struct span line;
     enum err err = ERR_OK;
     reader_init(&reader, build, text, report);
-    while (!err && local_text_next_line(&reader, &line)) {
+    while (!err && take_line(&reader, &line)) {
         err = take_hosts_line(&reader, line);
         if (err == ERR_LIMIT && !local_build_is_full(build)) {
-            local_text_tell(&reader, line, "is one address too many for one name");
+            report_fault(&reader, line, "is one address too many for one name");
             err = ERR_OK;
         }
     }
@@ -168,7 +166,7 @@ enum err local_text_hosts(struct local_build *build, struct span text,
 
 /* ---- lists ---- */
 
-/* What lists in the form of hosts files have before the names that are meant. */
+/* Lists in the form of hosts files begin with these names; they are not meant to be blocked. */
 static bool is_customary(struct span word)
 {
     static const char *const names[] = {
@@ -195,13 +193,13 @@ static enum err take_listed(struct reader *reader, uint32_t list, struct span wo
 {
     uint8_t wire[NAME_WIRE_MAX];
     struct name name;
-    if (local_text_parse_name(without_star(word), &name, wire))
+    if (parse_listed_name(without_star(word), &name, wire))
         return local_build_listed(reader->build, list, name);
-    local_text_tell(reader, word, no_name);
+    report_fault(reader, word, no_name);
     return ERR_OK;
 }
 
-/* Names are at hand first, as millions of lines are. */
+/* A quick check, because nearly all of millions of lines are names. */
 static bool may_be_address(struct span word)
 {
     return (word.data[0] >= '0' && word.data[0] <= '9') || memchr(word.data, ':', word.len);
@@ -212,22 +210,22 @@ static enum err take_list_line(struct reader *reader, uint32_t list, struct span
     struct span word, more;
     struct addr addr;
     enum err err = ERR_OK;
-    if (!local_text_next_word(&line, &word) || word.data[0] == ';' || word.data[0] == '!')
+    if (!take_word(&line, &word) || word.data[0] == ';' || word.data[0] == '!')
         return ERR_OK;
     bool is_address = may_be_address(word) && parse_address(word, &addr);
     struct span rest = line;
-    if (!local_text_next_word(&rest, &more)) {
+    if (!take_word(&rest, &more)) {
         if (!is_address)
             return is_customary(word) ? ERR_OK : take_listed(reader, list, word);
-        local_text_tell(reader, word, "is an address; a list has names");
+        report_fault(reader, word, "is an address; a list has names");
         return ERR_OK;
     }
     if (!is_address) {
-        local_text_tell(reader, more,
-                        "stands behind a name; a line has one name, or an address and names");
+        report_fault(reader, more,
+                    "comes after a name; a line has one name, or an address and names");
         return ERR_OK;
     }
-    while (!err && local_text_next_word(&line, &word))
+    while (!err && take_word(&line, &word))
         if (!is_customary(word))
             err = take_listed(reader, list, word);
     return err;
@@ -240,7 +238,7 @@ enum err local_text_list(struct local_build *build, uint32_t list, struct span t
     struct span line;
     enum err err = ERR_OK;
     reader_init(&reader, build, text, report);
-    while (!err && local_text_next_line(&reader, &line))
+    while (!err && take_line(&reader, &line))
         err = take_list_line(&reader, list, line);
     return err;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * A hash table with open addressing over names that lie in one block. What numbers mean is the
- * user's. A look-up by suffix tries only numbers of labels that occur, and nothing at all when the
- * last label is that of no name: most names of the world end in others than those answered here.
+ * A hash table with open addressing over names in one block. A lookup by suffix tries only label
+ * counts that occur, and none when no name has the last label: most names that clients ask for end
+ * in another label.
  *
- * Invariant: at most half of the slots are in use, so that each probe ends; a slot has 32 bits of
- * the hash, so that names are compared that are nearly always equal.
+ * Invariant: at most half of the slots are in use, so each probe ends. A slot has 32 bits of the
+ * hash, so names that are compared are nearly always equal.
  */
 #include "local/name_map.h"
 
@@ -25,7 +25,7 @@ enum {
     ENDS = 1024, /* bits of the filter of last labels */
 };
 
-/* place 0 is a free slot; else the record is at (place - 1) * 4 of the block. */
+/* Place 0 is a free slot. Otherwise the record is at (place - 1) * 4 in the block. */
 struct slot {
     uint32_t place;
     uint32_t tag;
@@ -38,7 +38,7 @@ struct name_map {
     size_t mask, count;
     uint8_t *block;
     size_t used, room;
-    uint64_t label_counts[(LABEL_COUNTS + 63) / 64]; /* a bit for each that occurs */
+    uint64_t label_counts[(LABEL_COUNTS + 63) / 64]; /* a bit for each label count that occurs */
     uint64_t ends[ENDS / 64];
 };
 
@@ -77,14 +77,14 @@ static uint8_t *record_of(const struct name_map *map, const struct slot *slot)
     return map->block + (size_t)(slot->place - 1) * 4;
 }
 
-static uint32_t *name_map_number_of(uint8_t *record)
+static uint32_t *record_number(uint8_t *record)
 {
     return (uint32_t *)(void *)record;
 }
 
-/* A name ends itself, so as many equal bytes as one has are an equal name. The block has room for
- * the longest name behind the last record. */
-static struct slot *name_map_find_slot(const struct name_map *map, struct name name, uint64_t hash)
+/* A name contains its end, so equal bytes of its length are an equal name. The block has room for
+ * the longest name after the last record. */
+static struct slot *find_slot(const struct name_map *map, struct name name, uint64_t hash)
 {
     uint32_t tag = (uint32_t)(hash >> 32);
     for (size_t at = hash & map->mask;; at = (at + 1) & map->mask) {
@@ -97,8 +97,8 @@ static struct slot *name_map_find_slot(const struct name_map *map, struct name n
 
 static const uint32_t *find_hashed(const struct name_map *map, struct name name)
 {
-    struct slot *slot = name_map_find_slot(map, name, hash_bytes(name.wire, name.len, map->seed));
-    return slot->place ? name_map_number_of(record_of(map, slot)) : NULL;
+    struct slot *slot = find_slot(map, name, hash_bytes(name.wire, name.len, map->seed));
+    return slot->place ? record_number(record_of(map, slot)) : NULL;
 }
 
 const uint32_t *name_map_find(const struct name_map *map, struct name name)
@@ -111,7 +111,7 @@ static bool has_labels(const struct name_map *map, unsigned labels)
     return map->label_counts[labels / 64] >> labels % 64 & 1;
 }
 
-/* By length, first and last byte: what is not told apart costs a few hashes more. */
+/* Hashes a label by its length, first and last byte. A collision costs only a few hashes. */
 static unsigned end_bit(const uint8_t *label)
 {
     return (label[0] * 211u + label[1] * 37u + label[label[0]] * 5u) % ENDS;
@@ -138,7 +138,7 @@ static struct name suffix_at(struct name name, uint8_t start)
     return (struct name){name.wire + start, (uint8_t)(name.len - start)};
 }
 
-/* The root alone. */
+/* Finds the root. */
 static const uint32_t *find_root(const struct name_map *map, struct name name, uint8_t *len)
 {
     *len = 1;
@@ -169,8 +169,8 @@ const uint32_t *name_map_find_suffix(const struct name_map *map, struct name nam
 
 /* ---- filling ---- */
 
-/* Room for a record of this size, and for NAME_WIRE_MAX bytes that a comparison may read. */
-static enum err name_map_make_room(struct name_map *map, size_t size)
+/* Makes room for a record of this size, and NAME_WIRE_MAX bytes that a comparison may read. */
+static enum err reserve_bytes(struct name_map *map, size_t size)
 {
     size_t needed = map->used + size + NAME_WIRE_MAX;
     if (needed <= map->room)
@@ -197,7 +197,7 @@ static void index_all(struct name_map *map)
     for (size_t at = 0; at < map->used;) {
         struct name name = name_of(map->block + at);
         uint64_t hash = hash_bytes(name.wire, name.len, map->seed);
-        struct slot *slot = name_map_find_slot(map, name, hash);
+        struct slot *slot = find_slot(map, name, hash);
         *slot = (struct slot){.place = (uint32_t)(at / 4 + 1), .tag = (uint32_t)(hash >> 32)};
         at += record_size(name.len);
     }
@@ -216,7 +216,7 @@ static enum err grow_table(struct name_map *map)
     return ERR_OK;
 }
 
-static void name_map_mark(struct name_map *map, struct name name)
+static void mark_labels(struct name_map *map, struct name name)
 {
     unsigned labels = name_label_count(name);
     map->label_counts[labels / 64] |= UINT64_C(1) << labels % 64;
@@ -228,22 +228,21 @@ static void name_map_mark(struct name_map *map, struct name name)
     map->ends[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-static enum err name_map_append(struct name_map *map, struct name name, uint32_t initial,
-                                size_t *at)
+static enum err append_name(struct name_map *map, struct name name, uint32_t initial, size_t *at)
 {
     size_t size = record_size(name.len);
     if (map->count == NAME_MAP_NAMES_MAX || map->used + size > NAME_MAP_BYTES_MAX)
         return ERR_LIMIT;
-    enum err err = name_map_make_room(map, size);
+    enum err err = reserve_bytes(map, size);
     if (err)
         return err;
     uint8_t *record = map->block + map->used;
-    *name_map_number_of(record) = initial;
+    *record_number(record) = initial;
     memcpy(record + sizeof(uint32_t), name.wire, name.len);
     *at = map->used;
     map->used += size;
     map->count++;
-    name_map_mark(map, name);
+    mark_labels(map, name);
     return ERR_OK;
 }
 
@@ -256,14 +255,14 @@ enum err name_map_put(struct name_map *map, struct name name, uint32_t initial, 
         return err;
     size_t at;
     uint64_t hash = hash_bytes(name.wire, name.len, map->seed);
-    struct slot *slot = name_map_find_slot(map, name, hash);
+    struct slot *slot = find_slot(map, name, hash);
     if (!slot->place) {
-        err = name_map_append(map, name, initial, &at);
+        err = append_name(map, name, initial, &at);
         if (err)
             return err;
         *slot = (struct slot){.place = (uint32_t)(at / 4 + 1), .tag = (uint32_t)(hash >> 32)};
     }
-    *number = name_map_number_of(record_of(map, slot));
+    *number = record_number(record_of(map, slot));
     return ERR_OK;
 }
 
@@ -299,7 +298,7 @@ void name_map_each(struct name_map *map,
 {
     for (size_t at = 0; at < map->used;) {
         struct name name = name_of(map->block + at);
-        visit(context, name, name_map_number_of(map->block + at));
+        visit(context, name, record_number(map->block + at));
         at += record_size(name.len);
     }
 }

@@ -4,9 +4,9 @@
 #define NAILUP_LOCAL_NAME_MAP_H
 
 /*
- * Names with a number each, by the million: found exactly, or as the longest suffix of a name.
- * Eight bytes of table for each slot, at most half of them in use, and the names one behind the
- * other. Filled by one thread, then read by any number of them.
+ * A map from millions of names to numbers. A lookup finds a name exactly, or the longest suffix of
+ * a name. The table has eight bytes per slot and is at most half full; the names are in one block.
+ * One thread fills the map; then any number of threads read it.
  */
 
 #include <stdbool.h>
@@ -18,45 +18,44 @@
 
 enum {
     NAME_MAP_NAMES_MAX = 32 * 1024 * 1024,
-    NAME_MAP_BYTES_MAX = 1024 * 1024 * 1024, /* of the names, with four bytes for each number */
+    NAME_MAP_BYTES_MAX = 1024 * 1024 * 1024, /* names, with four bytes for each number */
 };
 
 struct name_map;
 
-/* Empty; NULL out of memory. The seed of its hashes is random, as strangers choose what is looked
- * up. */
+/* Returns an empty map, or NULL when out of memory. Its hash seed is random, because clients choose
+ * the names that are looked up. */
 struct name_map *name_map_new(void);
 void name_map_free(struct name_map *map);
 
-/* The name's number, added as `initial` when the name was not there; *number is valid until the
- * next name is added. The name is in lower case. ERR_LIMIT: a bound above; ERR_NO_MEMORY. */
+/* Finds the number of a name (lower case); adds the name with `initial` if it is missing. *number
+ * is valid until the next name is added. ERR_LIMIT: a bound above is reached; ERR_NO_MEMORY. */
 MUST_USE enum err name_map_put(struct name_map *map, struct name name, uint32_t initial,
                                uint32_t **number);
 
-/* Gives back what was taken for names to come; more may be added nevertheless. */
+/* Frees memory reserved for more names. Names may still be added. */
 void name_map_trim(struct name_map *map);
 
-/* False: the name is not there, nor any that it is below. A look at the last label, so that most
- * names cost next to nothing; true may be wrong. */
+/* Returns false when neither the name nor a name above it is in the map. It checks only the last
+ * label, so most names cost very little. True may be wrong. */
 bool name_map_may_have(const struct name_map *map, struct name name);
 
-/* NULL: the name is not there. The name is in lower case. */
+/* Finds the number of a name (lower case), or NULL. */
 const uint32_t *name_map_find(const struct name_map *map, struct name name);
 
-/* The number of the longest name there that `name` equals or is below, and that one's length in
- * *len (it is the end of name); NULL: none. A name none of whose last labels occurs costs one hash.
- */
+/* Finds the number of the longest name at or above `name`, or NULL. That name is the last *len
+ * bytes of name. A name whose last label does not occur costs one hash at most. */
 const uint32_t *name_map_find_suffix(const struct name_map *map, struct name name, uint8_t *len);
 
-/* No room for a name of any length. */
+/* Returns whether a name of any length might not fit any more. */
 bool name_map_is_full(const struct name_map *map);
 
 size_t name_map_count(const struct name_map *map);
 
-/* Bytes in use. */
+/* Returns the bytes in use. */
 size_t name_map_bytes(const struct name_map *map);
 
-/* Calls for each name in the order in which they were added. */
+/* Visits each name in the order in which they were added. */
 void name_map_each(struct name_map *map,
                    void (*visit)(void *context, struct name name, uint32_t *number), void *context);
 
