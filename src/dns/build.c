@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Messages written front to back into a fixed buffer. Leaves to the caller what to write and what
- * to do when it does not fit. Invariant: nothing is written at or after end, and each remembered
- * name lies whole before at.
+ * Writes messages front to back into a fixed buffer. Invariant: no byte is written at or after end,
+ * and each remembered name is complete before at.
  */
 #include "dns/build.h"
 
@@ -13,11 +12,11 @@
 #include "dns/rrtype.h"
 #include "dns/word.h"
 
-enum { WORD_COPY_MAX = 64 }; /* bytes above which memcpy() is as fast */
+enum { WORD_COPY_MAX = 64 }; /* memcpy() is as fast above this many bytes */
 
 void build_init(struct build *build, uint8_t *out, size_t size)
 {
-    /* The slots are cleared with the first name that wants them: most replies have none. */
+    /* The first compressed name clears the slots: most replies have none. */
     build->start = build->at = out;
     build->end = out + (size < UINT16_MAX ? size : UINT16_MAX);
     build->overflow = false;
@@ -28,7 +27,7 @@ void build_init(struct build *build, uint8_t *out, size_t size)
     build->rollbacks = 0;
 }
 
-/* Room for len bytes, or NULL, which sets overflow. */
+/* Takes room for len bytes. Returns NULL and sets overflow when there is none. */
 static inline uint8_t *build_take(struct build *build, size_t len)
 {
     if (build->overflow || len > build_room(build)) {
@@ -171,7 +170,7 @@ void build_opt_end(struct build *build)
     build_rr_end(build);
 }
 
-/* ---- going back ---- */
+/* ---- undoing ---- */
 
 struct build_mark build_mark(const struct build *build)
 {

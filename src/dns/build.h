@@ -4,8 +4,8 @@
 #define NAILUP_DNS_BUILD_H
 
 /*
- * Writes a message into the caller's buffer. What does not fit sets overflow, which stays set and
- * makes later writes nothing, so it is looked at once, by build_finish(). No allocation.
+ * Writes a message into the caller's buffer. A write that does not fit sets overflow, which stays
+ * set and turns later writes into no-ops, so only build_finish() checks it. No allocation.
  *
  *   struct build build;
  *   build_init(&build, out, size);
@@ -27,12 +27,12 @@
 #include "dns/question.h"
 
 enum {
-    BUILD_SLOTS = 64,        /* of the compression table, a power of two */
-    BUILD_PROBES_MAX = 4,    /* slots looked at for one suffix */
-    BUILD_SUFFIXES_MAX = 12, /* suffixes of one name looked up and remembered */
+    BUILD_SLOTS = 64,        /* in the compression table; a power of two */
+    BUILD_PROBES_MAX = 4,    /* slots examined for one suffix */
+    BUILD_SUFFIXES_MAX = 12, /* suffixes of a name to look up and remember */
 };
 
-/* A name or suffix written earlier; offset 0 is an empty slot. */
+/* A name or suffix written earlier. Offset 0: an empty slot. */
 struct build_slot {
     uint16_t offset;
     uint16_t tag;
@@ -42,23 +42,23 @@ struct build {
     uint8_t *start, *at, *end;
     bool overflow;
     bool has_names;       /* the table has been cleared and holds something */
-    enum section section; /* that records are counted in */
+    enum section section; /* the section that records count in */
     uint16_t counts[SECTION_COUNT];
-    uint32_t rollbacks;    /* how often: who remembers offsets looks whether they still hold */
-    uint16_t rdata_offset; /* of the record being written, 0 outside */
+    uint32_t rollbacks;    /* their number: a module that remembers offsets checks it */
+    uint16_t rdata_offset; /* of the current record; 0 between records */
     struct build_slot slots[BUILD_SLOTS];
 };
 
-/* Buffers above 65535 bytes are used up to there. */
+/* Uses at most 65535 bytes of the buffer. */
 void build_init(struct build *build, uint8_t *out, size_t size);
 
-/* The header; counts are written by build_finish(). First thing written. */
+/* Writes the header, first of all. build_finish() writes the counts. */
 void build_header(struct build *build, uint16_t id, uint16_t flags);
 
-/* Name as it is (case kept), type and class; right after the header. */
+/* Writes name (in its case), type and class right after the header. */
 void build_question(struct build *build, const struct question *question);
 
-/* Records begun from now on count in this section. Sections go forward (MUST). */
+/* Starts a section: later records count in it. Sections only go forward (MUST). */
 void build_section(struct build *build, enum section section);
 
 /* Fills in the counts. Returns the message's length, or 0 after an overflow. */
@@ -83,37 +83,37 @@ void build_bytes(struct build *build, const void *data, size_t len);
 
 /* ---- names ---- */
 
-/* Never a pointer; not remembered for later names either (RDATA of types that must stay whole). */
+/* Writes the name without a pointer, and later names do not point to it (RDATA of types that must
+ * not be compressed). */
 void build_name(struct build *build, struct name name);
 
-/* With a pointer to the longest suffix found among the names remembered, case not regarded. The
- * table is bounded: what it cannot hold is merely not compressed against. */
+/* Writes the name with a pointer to the longest suffix among the remembered names, in any case. The
+ * table is bounded: names beyond it are merely not compressed against. */
 void build_name_compressed(struct build *build, struct name name);
 
-/* A two-byte pointer to offset, which holds a name written earlier (MUST: 12 <= offset < length).
- */
+/* Writes a two-byte pointer to offset, where a name was written (MUST: 12 <= offset < length). */
 void build_pointer(struct build *build, uint16_t offset);
 
 /* ---- records ---- */
 
-/* Owner (compressed), type, class, TTL and room for RDLENGTH, which build_rr_end() fills in. */
+/* Writes owner (compressed), type, class, TTL and room for RDLENGTH, which build_rr_end() fills in.
+ */
 void build_rr_begin(struct build *build, struct name owner, uint16_t type, uint16_t cls,
                     uint32_t ttl);
 void build_rr_end(struct build *build);
 
-/* As build_rr_begin() after the caller wrote the owner itself. */
+/* Does the rest of build_rr_begin() after the caller has written the owner. */
 void build_rr_begin_owned(struct build *build, uint16_t type, uint16_t cls, uint32_t ttl);
 
-/* ---- OPT: the same, counted in additional whatever the section (RFC 6891 section 6.1.2) ---- */
+/* ---- OPT: a record that always counts in additional (RFC 6891 section 6.1.2) ---- */
 
-/* rcode is the whole of twelve bits: its upper eight go here; the header's four are the caller's.
- */
+/* rcode has twelve bits. The upper eight are written here; the caller writes the header's four. */
 void build_opt_begin(struct build *build, uint16_t udp_size, uint16_t rcode, uint8_t version,
                      bool dnssec_ok);
 void build_option(struct build *build, uint16_t code, const void *data, size_t len);
 void build_opt_end(struct build *build);
 
-/* ---- going back ---- */
+/* ---- undoing ---- */
 
 struct build_mark {
     uint8_t *at;
@@ -122,8 +122,8 @@ struct build_mark {
     bool overflow;
 };
 
-/* The place reached, between records; going back undoes everything since, an overflow too: so a
- * record that does not fit is dropped. */
+/* Marks the current position, between records. A rollback undoes everything since, an overflow too,
+ * so that a record that does not fit can be dropped. */
 struct build_mark build_mark(const struct build *build);
 void build_rollback(struct build *build, const struct build_mark *mark);
 
@@ -133,21 +133,20 @@ struct build_query_options {
     uint16_t id;
     bool recursion_desired, checking_disabled, authentic_data, dnssec_ok;
     bool keepalive; /* an empty edns-tcp-keepalive option: streams only */
-    bool edns;      /* an OPT record; implied by nothing, required by the options (MUST) */
+    bool edns;      /* an OPT record; required by the options (MUST) */
     uint16_t udp_size;
-    const uint8_t *cookie; /* client cookie, with the server's after it when there is one */
+    const uint8_t *cookie; /* client cookie, followed by a server cookie if there is one */
     uint8_t cookie_len;    /* 0, 8 or 16 to 40 */
-    uint16_t pad_block; /* the message is padded to a multiple of so many bytes (RFC 8467); 0: not.
-                           At most EDNS_PADDING_QUERY: BUILD_QUERY_MAX is made for it */
+    uint16_t pad_block;    /* pads the message to a multiple of so many bytes (RFC 8467), at most
+                              EDNS_PADDING_QUERY; 0: no padding */
 };
 
 enum {
-    BUILD_QUERY_MAX =
-        3 * 128, /* longest such query: 334 bytes with every option, and its padding */
+    BUILD_QUERY_MAX = 3 * 128, /* the longest query: 334 bytes with every option, then padded */
 };
 
-/* Header, question and OPT in one go; the name's bytes as they are. Returns the length, or 0 when
- * size is too small, which BUILD_QUERY_MAX never is. */
+/* Writes header, question and OPT at once, with the name in its case. Returns the length, or 0 when
+ * size is too small; BUILD_QUERY_MAX is always enough. */
 MUST_USE size_t build_query(uint8_t *out, size_t size, const struct question *question,
                             const struct build_query_options *options);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Compression of names being written: a small open table from the hash of a suffix to where it was
- * written. Bounded in every direction; what does not fit is written whole. Invariant: a slot's
- * bytes decide, never its hash, so a collision costs a comparison and nothing else.
+ * Compresses names: a small open hash table leads from a suffix to the offset where it was written.
+ * Every dimension is bounded; a name that does not fit is written whole. Invariant: the bytes at a
+ * slot's offset decide, never its hash, so a collision costs only a comparison.
  */
 #include "dns/build.h"
 
@@ -14,13 +14,13 @@
 
 enum { POINTER_MAX = 0x3fff };
 
-/* A name may lead from slot to slot through all of them, and a bare pointer to that name: what is
- * written must be readable, or an upstream could choose names that stop us. */
+/* A chain of pointers may go through all slots, and a bare pointer may lead to it. Our own messages
+ * must be readable, or an upstream could choose names that break them. */
 _Static_assert(BUILD_SLOTS + 1 <= NAME_HOPS_MAX, "names are written that cannot be read");
 
-/* A name taken apart: its first suffixes with their hashes. */
+/* The first suffixes of a name, with their hashes. */
 struct suffixes {
-    uint8_t count; /* looked up and remembered: at most BUILD_SUFFIXES_MAX */
+    uint8_t count; /* at most BUILD_SUFFIXES_MAX */
     uint8_t starts[BUILD_SUFFIXES_MAX];
     uint32_t hashes[BUILD_SUFFIXES_MAX];
 };
@@ -31,7 +31,7 @@ static inline uint32_t mix(uint64_t hash, uint64_t word)
     return (uint32_t)(product >> 32);
 }
 
-/* Hash of a label with that of the suffix behind it. */
+/* Returns the hash of a label and the suffix behind it. */
 static uint32_t label_hash(const uint8_t *label, uint32_t hash)
 {
     size_t size = (size_t)label[0] + 1;
@@ -57,8 +57,7 @@ static void suffixes_of(struct suffixes *out, struct name name)
     }
 }
 
-static inline struct build_slot *build_names_slot_of(struct build *build, uint32_t hash,
-                                                     unsigned probe)
+static inline struct build_slot *probe_slot(struct build *build, uint32_t hash, unsigned probe)
 {
     return &build->slots[(hash + probe) % BUILD_SLOTS];
 }
@@ -68,7 +67,7 @@ static void remember(struct build *build, uint32_t hash, size_t offset)
     if (offset > POINTER_MAX)
         return;
     for (unsigned probe = 0; probe < BUILD_PROBES_MAX; probe++) {
-        struct build_slot *slot = build_names_slot_of(build, hash, probe);
+        struct build_slot *slot = probe_slot(build, hash, probe);
         if (slot->offset)
             continue;
         *slot = (struct build_slot){.offset = (uint16_t)offset, .tag = (uint16_t)(hash >> 16)};
@@ -76,12 +75,12 @@ static void remember(struct build *build, uint32_t hash, size_t offset)
     }
 }
 
-/* Where the suffix stands already, or 0. */
+/* Returns the offset where the suffix was written, or 0. */
 static uint16_t recall(struct build *build, uint32_t hash, struct name suffix)
 {
     struct span written = span_of(build->start, build_len(build));
     for (unsigned probe = 0; probe < BUILD_PROBES_MAX; probe++) {
-        struct build_slot *slot = build_names_slot_of(build, hash, probe);
+        struct build_slot *slot = probe_slot(build, hash, probe);
         if (slot->offset && slot->tag == (uint16_t)(hash >> 16) &&
             name_equal_in_message(written, slot->offset, suffix))
             return slot->offset;
@@ -96,7 +95,7 @@ static void remember_suffixes(struct build *build, const struct suffixes *suffix
         remember(build, suffixes->hashes[i], offset + suffixes->starts[i]);
 }
 
-/* Clears the table and puts the question's name in it. */
+/* Clears the table and remembers the QNAME. */
 static void start_names(struct build *build)
 {
     build->has_names = true;
@@ -123,7 +122,7 @@ void build_name_compressed(struct build *build, struct name name)
 
     size_t offset = build_len(build);
     uint16_t target = 0;
-    unsigned fresh = 0; /* suffixes to be written out */
+    unsigned fresh = 0; /* leading labels to write out */
     for (; fresh < suffixes.count; fresh++) {
         uint8_t start = suffixes.starts[fresh];
         struct name suffix = {.wire = name.wire + start, .len = (uint8_t)(name.len - start)};

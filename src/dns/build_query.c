@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * A query to an upstream written in one go: its size is known beforehand, so room is looked at
- * once. Called for every query that leaves.
+ * Writes a query to an upstream at once: its size is known beforehand, so one check of the room is
+ * enough. Runs for every query to an upstream.
  */
 #include "dns/build.h"
 
@@ -28,7 +28,7 @@ static uint16_t options_len(const struct build_query_options *options)
                       (options->cookie_len ? OPTION_HEAD + options->cookie_len : 0));
 }
 
-/* The padding option's length when the message has len bytes without it; 0: none. */
+/* Returns the length of the padding option for a message of len bytes without it; 0: none. */
 static uint16_t padding_len(const struct build_query_options *options, size_t len)
 {
     if (!options->pad_block)
@@ -59,7 +59,7 @@ static uint8_t *build_query_write_opt(uint8_t *at, const struct build_query_opti
         at = build_query_write_option(at, EDNS_TCP_KEEPALIVE, NULL, 0);
     if (options->cookie_len)
         at = build_query_write_option(at, EDNS_COOKIE, options->cookie, options->cookie_len);
-    if (padding) { /* RFC 7830 section 3: of zeros */
+    if (padding) { /* RFC 7830 section 3: zeros */
         memset(at, 0, padding);
         put_u16(at, EDNS_PADDING);
         put_u16(at + 2, (uint16_t)(padding - OPTION_HEAD));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Random case for query names, eight or sixteen bytes at a time. The randomness is the caller's.
- * Invariant: nothing but the case of letters changes, so the name stays the same name.
+ * Gives QNAMEs random case, eight or sixteen bytes at a time. The caller brings the random bits.
+ * Invariant: only the case of letters changes, so the name stays the same name.
  */
 #include "dns/case_bits.h"
 
@@ -14,7 +14,7 @@
 
 static const uint64_t ones = 0x0101010101010101u;
 
-/* 0x80 in each byte of a word, already in lower case, that is a letter. */
+/* Returns 0x80 in each byte that is a letter. The word is in lower case. */
 static inline uint64_t letters_of(uint64_t folded)
 {
     uint64_t low = folded & (0x7f * ones);
@@ -23,7 +23,7 @@ static inline uint64_t letters_of(uint64_t folded)
     return (from_a ^ past_z) & ~folded & (0x80 * ones);
 }
 
-/* 0x80 in each byte of a word whose bit is set: bit 0 for the lowest byte. */
+/* Returns 0x80 in each byte whose bit is set: bit 0 for the lowest byte. */
 static inline uint64_t spread(uint8_t bits)
 {
     uint64_t picked = (bits * ones) & 0x8040201008040201u;
@@ -53,7 +53,7 @@ static void randomise_short(uint8_t *wire, uint8_t len, uint8_t bits)
 
 typedef uint8_t block __attribute__((vector_size(16)));
 
-/* Sixteen bytes at once, by as many bits. */
+/* Sets the case of sixteen bytes by sixteen bits. */
 static inline void randomise_block(uint8_t *at, unsigned bits)
 {
     static const block each = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
@@ -71,14 +71,14 @@ static void randomise_blocks(uint8_t *wire, uint8_t len, const uint8_t *bits)
     unsigned last = len - 16u;
     for (unsigned at = 0; at <= last; at += 16)
         randomise_block(wire + at, bits[at / 8] | (unsigned)bits[at / 8 + 1] << 8);
-    unsigned of_last = bits[last / 8] | (unsigned)bits[last / 8 + 1] << 8;
+    unsigned last_bits = bits[last / 8] | (unsigned)bits[last / 8 + 1] << 8;
     if (last % 8 != 0)
-        of_last = (of_last | (unsigned)bits[last / 8 + 2] << 16) >> last % 8;
+        last_bits = (last_bits | (unsigned)bits[last / 8 + 2] << 16) >> last % 8;
     if (last % 16 != 0)
-        randomise_block(wire + last, of_last);
+        randomise_block(wire + last, last_bits);
 }
 
-/* The last block or word overlaps the one before it: what it does again comes out the same. */
+/* The last block or word overlaps the one before it. Repeating a byte gives the same result. */
 void case_randomise(uint8_t *wire, uint8_t len, const uint8_t *bits)
 {
     if (len < 8) {

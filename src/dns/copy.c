@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Records carried from a parsed message to one being built. Which ones, and with what TTL, is the
- * caller's. Invariant: names are written from what was read, never a pointer of the source.
+ * Copies records from a parsed message to a new one. The caller chooses records and TTLs.
+ * Invariant: no pointer of the source is copied; every name is read and written again.
  */
 #include "dns/copy.h"
 
 #include "base/check.h"
 #include "dns/rdata.h"
 
-/* Where the labels of a name begin: behind a bare pointer, or where it stands. */
-static inline uint16_t copy_place_of(const uint8_t *data, uint16_t offset)
+/* Returns the offset of the name's first label: the target of a bare pointer, or the offset itself.
+ */
+static inline uint16_t first_label(const uint8_t *data, uint16_t offset)
 {
     return data[offset] < 0xc0 ? offset : (uint16_t)(get_u16(data + offset) & 0x3fff);
 }
 
 _Static_assert(COPY_PLACES == 32, "struct copy has a bit for each");
 
-/* Names that fall on the same slot push one another out; build's table then finds them. */
-static inline unsigned copy_slot_of(uint16_t from)
+/* Names in the same slot replace each other; the table of `build` still finds them. */
+static inline unsigned place_slot(uint16_t from)
 {
     return (from ^ from >> 5) % COPY_PLACES;
 }
 
 static inline uint16_t find_place(const struct copy *copy, uint16_t from)
 {
-    unsigned slot = copy_slot_of(from);
+    unsigned slot = place_slot(from);
     bool is_there = copy->used >> slot & 1 && copy->places[slot].from == from;
     return is_there ? copy->places[slot].to : 0;
 }
@@ -34,13 +35,13 @@ static void add_place(struct copy *copy, uint16_t from, uint16_t to)
 {
     if (to > 0x3fff)
         return;
-    unsigned slot = copy_slot_of(from);
+    unsigned slot = place_slot(from);
     copy->used |= UINT32_C(1) << slot;
     copy->places[slot].from = from;
     copy->places[slot].to = to;
 }
 
-/* Nothing is remembered but that the question is the same, if it is. */
+/* Forgets all places, except that equal questions are in the same place. */
 static void copy_forget(struct copy *copy)
 {
     const struct message *from = copy->from;
@@ -63,7 +64,7 @@ void copy_init(struct copy *copy, struct build *to, const struct message *from)
 static void copy_one_name(struct copy *copy, uint16_t offset)
 {
     struct build *to = copy->to;
-    uint16_t from = copy_place_of(copy->from->bytes.data, offset);
+    uint16_t from = first_label(copy->from->bytes.data, offset);
     uint16_t place = find_place(copy, from);
     if (place) {
         build_pointer(to, place);
@@ -75,10 +76,10 @@ static void copy_one_name(struct copy *copy, uint16_t offset)
     uint16_t at = (uint16_t)build_len(to);
     build_name_compressed(to, name);
     if (!to->overflow && !name_is_root(name))
-        add_place(copy, from, copy_place_of(to->start, at));
+        add_place(copy, from, first_label(to->start, at));
 }
 
-/* Names in RDATA that must stay whole (RFC 3597 section 4). */
+/* Copies a name in RDATA that must not be compressed (RFC 3597 section 4). */
 static void copy_name_whole(struct copy *copy, uint16_t offset)
 {
     uint8_t wire[NAME_WIRE_MAX];

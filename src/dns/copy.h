@@ -4,9 +4,9 @@
 #define NAILUP_DNS_COPY_H
 
 /*
- * Copies chosen records of a parsed message into one being built: owner and RDATA names are
- * decompressed and compressed anew where RFC 3597 section 4 allows it, malformed RDATA is refused.
- * So what leaves here is sound whatever came in. No allocation.
+ * Copies records of a parsed message into a new one. Names in owners and RDATA are decompressed,
+ * and compressed anew where RFC 3597 section 4 allows it. Malformed RDATA is refused, so the copies
+ * are sound whatever came in. No allocation.
  *
  *   struct copy copy;
  *   copy_init(&copy, &build, &message);
@@ -20,25 +20,25 @@
 #include "dns/build.h"
 #include "dns/message.h"
 
-enum { COPY_PLACES = 32 }; /* names whose new place is remembered, by their old one */
+enum { COPY_PLACES = 32 }; /* names whose new offset is remembered */
 
-/* One message's copying; lives on the caller's stack while both message and build do. */
+/* The copying of one message. It lives on the caller's stack, no longer than message and build. */
 struct copy {
     struct build *to;
     const struct message *from;
     struct {
         uint16_t from, to; /* offsets of the same name in both */
     } places[COPY_PLACES];
-    uint32_t rollbacks; /* of the build when the places were right */
-    uint32_t used;      /* a bit for each place: cheaper to clear than they are */
+    uint32_t rollbacks; /* the build's rollbacks when the places were valid */
+    uint32_t used;      /* a bit for each valid place; cheaper to clear than the places */
 };
 
-/* to must have its header and question, if any, written; from has parsed OK. */
+/* The header and the question of `to` have been written; `from` has been parsed with MESSAGE_OK. */
 void copy_init(struct copy *copy, struct build *to, const struct message *from);
 
-/* Appends rr with this TTL to the build's current section. False when the RDATA is malformed:
- * nothing is then written. A lack of room is the build's overflow; build_rollback() is allowed
- * between records. Not for OPT (MUST). */
+/* Appends rr with this TTL to the current section of the build. Returns false and writes nothing
+ * when the RDATA is malformed. A lack of room sets the build's overflow. build_rollback() is
+ * allowed between records. rr is not OPT (MUST). */
 MUST_USE bool copy_rr(struct copy *copy, const struct rr *rr, uint32_t ttl);
 
 #endif

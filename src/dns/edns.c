@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * EDNS options, read and written. What an option asks for is decided by others. Invariant: an
- * option given out lies inside its record, and no more than EDNS_OPTIONS_MAX are looked at.
+ * Reads and writes EDNS options. Callers decide what they mean. Invariant: an option lies inside
+ * its record, and at most EDNS_OPTIONS_MAX options are examined.
  */
 #include "dns/edns.h"
 

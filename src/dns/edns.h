@@ -4,9 +4,9 @@
 #define NAILUP_DNS_EDNS_H
 
 /*
- * EDNS (RFC 6891): what a message's OPT record says, its options read, and options written into an
- * OPT record that is being built. message_parse() fills struct edns and has checked that
- * the options fit their record. No allocation, any thread.
+ * EDNS (RFC 6891): the contents of an OPT record, and its options, read and written.
+ * message_parse() fills struct edns and checks that the options fit their record. No allocation,
+ * any thread.
  */
 
 #include <stdbool.h>
@@ -86,7 +86,7 @@ struct edns {
     struct span options; /* borrowed from the message */
 };
 
-/* The UDP payload size the sender takes: 512 without EDNS or when less was said. */
+/* Returns the UDP payload size that the sender accepts: at least 512, also without EDNS. */
 static inline uint16_t edns_udp_size(const struct edns *edns)
 {
     return edns->udp_size < EDNS_UDP_SIZE_MIN ? EDNS_UDP_SIZE_MIN : edns->udp_size;
@@ -99,20 +99,20 @@ struct edns_option {
     struct span data; /* borrowed */
 };
 
-/* Takes the next option from the front of rest; false at the end or when it does not fit (rest is
- * then as it was: rest->len tells the two apart). */
+/* Takes the next option from the front of rest. Returns false and leaves rest alone at the end
+ * (rest->len is 0) or when the option does not fit. */
 bool edns_option_next(struct span *rest, struct edns_option *out);
 
-/* Whether options is a sound list of at most EDNS_OPTIONS_MAX. */
+/* Returns whether the options are a sound list of at most EDNS_OPTIONS_MAX. */
 bool edns_options_check(struct span options);
 
 enum edns_found {
     EDNS_ABSENT,
     EDNS_FOUND,
-    EDNS_BAD, /* there, with a length its RFC does not allow: FORMERR */
+    EDNS_BAD, /* present with a length that its RFC forbids: FORMERR */
 };
 
-/* The first option of this code (RFC 7873 section 5.2: later cookies are ignored). */
+/* Finds the first option with this code (RFC 7873 section 5.2: later cookies are ignored). */
 enum edns_found edns_find(const struct edns *edns, enum edns_code code, struct span *data);
 
 struct edns_cookie {
@@ -132,14 +132,14 @@ struct edns_keepalive {
 enum edns_found edns_find_keepalive(const struct edns *edns, struct edns_keepalive *out);
 
 struct edns_ede {
-    uint16_t code;    /* enum ede, or one we do not know */
-    struct span text; /* UTF-8 of the sender's choosing: escape before logging */
+    uint16_t code;    /* enum ede, or an unknown code */
+    struct span text; /* UTF-8 that the sender chose: escape before logging */
 };
 
 /* The first extended error (RFC 8914 section 2). */
 enum edns_found edns_find_ede(const struct edns *edns, struct edns_ede *out);
 
-/* "Stale Answer", or "" for a code we do not know. Static storage. */
+/* Returns "Stale Answer", or "" for an unknown code. Static storage. */
 const char *edns_ede_name(uint16_t code);
 
 /* ---- writing: between build_opt_begin() and build_opt_end() ---- */
@@ -147,7 +147,7 @@ const char *edns_ede_name(uint16_t code);
 /* client is EDNS_COOKIE_CLIENT bytes; server empty or of a length the RFC allows (MUST). */
 void edns_add_cookie(struct build *build, const uint8_t *client, struct span server);
 
-/* A client's empty option, and a server's with its timeout. */
+/* Adds the empty option of a client, or the option of a server with its timeout. */
 void edns_add_keepalive_query(struct build *build);
 void edns_add_keepalive_answer(struct build *build, uint16_t timeout_100ms);
 

@@ -80,7 +80,7 @@ static inline void header_set_opcode(uint8_t *bytes, uint8_t opcode)
     bytes[2] = (uint8_t)((bytes[2] & ~0x78) | (opcode & 0x0f) << 3);
 }
 
-/* The low four bits; the upper eight of an extended rcode stand in the OPT record. */
+/* Returns the low four bits. The OPT record has the upper eight of an extended rcode. */
 static inline uint8_t header_rcode(const uint8_t *bytes)
 {
     return bytes[3] & HEADER_RCODE_MASK;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The one pass over a message: header, question, every record's frame, OPT and TSIG. Leaves RDATA
- * to rdata.c and the meaning of what it finds to others. Invariant: after MESSAGE_OK each record
- * the iterator gives lies inside the bytes and its owner is a sound name.
+ * The one pass over a message: header, question, the frame of every record, OPT and TSIG. rdata.c
+ * checks RDATA. Invariant: after MESSAGE_OK every record of an iterator lies inside the bytes and
+ * has a sound owner name.
  */
 #include "dns/message.h"
 
@@ -16,18 +16,18 @@ enum { RR_FIXED = 10 }; /* type, class, TTL, RDLENGTH */
 
 /* ---- parsing ---- */
 
-/* What the pass knows on its way. */
+/* The state of the pass. */
 struct pass {
     struct message *out;
     const uint8_t *data;
     uint32_t len;
     uint32_t offset;
-    uint16_t known; /* as it stands in the bytes, a pointer that was found sound; 0 for none */
+    uint16_t known; /* the bytes of a pointer that is known to be sound; 0: none */
 };
 
 /*
- * Offset after the owner, or 0. Most owners are a bare pointer to the question, or the same as that
- * of the record before: a pointer that was sound stays so from further on.
+ * Returns the offset after the owner, or 0. Most owners are a bare pointer to the question, or the
+ * same pointer as in the previous record. A sound pointer stays sound further on.
  */
 static inline uint32_t owner_check(struct pass *pass)
 {
@@ -43,7 +43,8 @@ static inline uint32_t owner_check(struct pass *pass)
     return after;
 }
 
-/* fixed points to the type. OPT stands once, in additional, under the root (RFC 6891 6.1.1). */
+/* fixed points to the type. A message has one OPT at most, in additional, owned by the root (RFC
+ * 6891 section 6.1.1). */
 static bool take_opt(struct pass *pass, enum section section, const uint8_t *fixed, uint32_t rdlen)
 {
     struct edns *edns = &pass->out->edns;
@@ -64,7 +65,7 @@ static bool take_opt(struct pass *pass, enum section section, const uint8_t *fix
     return edns_options_check(edns->options);
 }
 
-/* Records that change how the rest is read. False when one stands where it must not. */
+/* Takes a record that affects the whole message. Returns false when it is in the wrong place. */
 static bool take_special(struct pass *pass, enum section section, bool is_last,
                          const uint8_t *fixed, uint32_t rdlen)
 {
@@ -108,7 +109,7 @@ static bool take_section(struct pass *pass, enum section section)
     return true;
 }
 
-/* The question's name cannot be compressed: nothing stands before it. */
+/* The QNAME cannot be compressed: there is no name before it. */
 static bool take_question(struct pass *pass)
 {
     struct message *out = pass->out;
@@ -130,7 +131,7 @@ static bool take_question(struct pass *pass)
     return true;
 }
 
-/* Nobody iterates over what was not checked. */
+/* Clears the counts, so that no iterator reads unchecked bytes. */
 static enum message_check message_refuse(struct message *out)
 {
     memset(out->counts, 0, sizeof(out->counts));
@@ -138,8 +139,9 @@ static enum message_check message_refuse(struct message *out)
     return MESSAGE_MALFORMED;
 }
 
-/* Field by field, which gcc turns into a few stores; a whole struct it fills by "rep stos". */
-static inline void clear(struct message *out, struct span bytes)
+/* Clears field by field: gcc makes a few stores of that, and a slow "rep stos" of a whole struct.
+ */
+static inline void message_clear(struct message *out, struct span bytes)
 {
     out->bytes = bytes;
     out->id = out->flags = 0;
@@ -153,7 +155,7 @@ static inline void clear(struct message *out, struct span bytes)
 
 enum message_check message_parse(struct message *out, struct span bytes)
 {
-    clear(out, bytes);
+    message_clear(out, bytes);
     if (bytes.len < HEADER_LEN || bytes.len > MESSAGE_MAX)
         return MESSAGE_SHORT;
     out->id = header_id(bytes.data);
@@ -190,7 +192,7 @@ struct rr_iter message_all_rrs(const struct message *message)
     return iter;
 }
 
-/* The offset after an owner that has been checked. */
+/* Returns the offset after a checked owner. */
 static inline uint32_t owner_end(const uint8_t *data, uint32_t at)
 {
     while (data[at] && data[at] < 0xc0)

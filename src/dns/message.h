@@ -4,9 +4,9 @@
 #define NAILUP_DNS_MESSAGE_H
 
 /*
- * A checked view of one message: message_parse() walks it once, and what it says afterwards may be
- * relied on. The view borrows the bytes and copies nothing. Bytes from strangers come in here and
- * nowhere else. No allocation, any thread.
+ * A checked view of one message: message_parse() walks it once, and callers may rely on the result.
+ * The view borrows the bytes and copies nothing. All bytes from the network enter here. No
+ * allocation, any thread.
  *
  *   struct message message;
  *   if (message_parse(&message, bytes) != MESSAGE_OK) ...
@@ -25,16 +25,16 @@
 #include "dns/question.h"
 
 enum {
-    MESSAGE_MAX = 65535,                  /* bytes of any message */
-    MESSAGE_UDP_MAX = 512,                /* of a datagram without EDNS */
-    MESSAGE_QUESTION_OFFSET = HEADER_LEN, /* of the question's name */
+    MESSAGE_MAX = 65535,                  /* bytes in a message */
+    MESSAGE_UDP_MAX = 512,                /* bytes in a datagram without EDNS */
+    MESSAGE_QUESTION_OFFSET = HEADER_LEN, /* offset of the QNAME */
 };
 
 enum message_check {
     MESSAGE_OK,
-    MESSAGE_SHORT, /* less than a header, or more than MESSAGE_MAX: no answer is possible; drop */
-    MESSAGE_MALFORMED, /* id, flags and, when has_question, the question are set; FORMERR to a query
-                        */
+    MESSAGE_SHORT,     /* shorter than a header, or longer than MESSAGE_MAX: drop it */
+    MESSAGE_MALFORMED, /* id, flags and, with has_question, the question are valid: answer a query
+                          with FORMERR */
 };
 
 struct message {
@@ -42,22 +42,22 @@ struct message {
     uint16_t id;
     uint16_t flags; /* HEADER_ bits */
     uint16_t counts[SECTION_COUNT];
-    uint16_t offsets[SECTION_COUNT]; /* where each section starts */
+    uint16_t offsets[SECTION_COUNT]; /* start of each section */
     uint16_t end;                    /* offset after the last record */
-    bool has_question;               /* exactly one, and sound */
+    bool has_question;               /* exactly one question, which is sound */
     bool has_trailing;               /* bytes after the last record */
-    bool has_tsig;                   /* a TSIG record: the last one, in additional */
+    bool has_tsig;                   /* a TSIG record, the last in additional */
     bool has_sig0;                   /* a SIG(0) record (RFC 2931) */
-    struct question question; /* the name borrows from bytes; the root, 0, 0 without a question */
+    struct question question;        /* borrows from bytes; (root, 0, 0) without a question */
     struct edns edns;
 };
 
 /*
  * Parses bytes. MESSAGE_OK promises: no question or one; every record's fixed part and RDATA fit;
- * every owner name is sound; at most one OPT, in additional, owned by the root, its options a sound
- * list; at most one TSIG, the last record (RFC 8945 section 5.1). What is inside other RDATA is not
- * looked at: message_check_rdata() or copy_rr() do. Trailing bytes are flagged, not refused.
- * Linear in the length; a count that lies fails at the end of the bytes.
+ * every owner name is sound; at most one OPT, in additional, owned by the root, with a sound list
+ * of options; at most one TSIG, the last record (RFC 8945 section 5.1). It does not look into other
+ * RDATA: message_check_rdata() and copy_rr() do. Trailing bytes are flagged, not refused. The time
+ * is linear in the length: a count that is too high fails at the end of the bytes.
  */
 enum message_check message_parse(struct message *out, struct span bytes);
 
@@ -71,7 +71,7 @@ static inline uint8_t message_opcode(const struct message *message)
     return (message->flags & HEADER_OPCODE_MASK) >> 11;
 }
 
-/* All twelve bits: the header's and those of the OPT record. */
+/* Returns all twelve bits: those of the header and of the OPT record. */
 static inline uint16_t message_rcode(const struct message *message)
 {
     return (uint16_t)(message->edns.ext_rcode << 4 | (message->flags & HEADER_RCODE_MASK));
@@ -86,7 +86,7 @@ struct rr {
     uint32_t ttl; /* seconds; 0 when the top bit is set (RFC 2181 section 8) */
 };
 
-/* The TTL's own four bytes stand here. */
+/* Returns the offset of the TTL's four bytes. */
 static inline uint16_t message_ttl_offset(const struct rr *rr)
 {
     return (uint16_t)(rr->rdata_offset - 6);
@@ -104,30 +104,31 @@ struct rr_iter {
     enum section section, last;
 };
 
-/* Iterates over one section, or over all three. Only of a message that parsed OK; OPT and TSIG
- * come along like other records. */
+/* Iterate over one section, or over all three, of a message with MESSAGE_OK. OPT and TSIG are among
+ * the records. */
 struct rr_iter message_rrs(const struct message *message, enum section section);
 struct rr_iter message_all_rrs(const struct message *message);
 
-/* The next record, or false at the end. */
+/* Gives the next record. Returns false at the end. */
 bool message_rr_next(struct rr_iter *iter, struct rr *out);
 
-/* Owner of a record, copied to out, which the result borrows. */
+/* Copies the owner of a record to out. The result borrows out. */
 struct name message_owner(const struct message *message, const struct rr *rr,
                           uint8_t out[NAME_WIRE_MAX]);
 
-/* Whether the record is owned by name; copies nothing. */
+/* Returns whether the owner equals the name. Copies nothing. */
 bool message_owner_is(const struct message *message, const struct rr *rr, struct name name);
 
-/* Whether the record's RDATA has the shape of its type (rrtype_layout): lengths, names sound and
- * inside the RDATA, uncompressed where they must be, nothing left over. Opaque types pass. */
+/* Returns whether the RDATA has the shape of its type (rrtype_layout): right lengths; names that
+ * are sound, inside the RDATA, and uncompressed where they must be; no bytes left over. Opaque
+ * types pass. */
 bool message_check_rr(const struct message *message, const struct rr *rr);
 
-/* message_check_rr() of every record. */
+/* Does message_check_rr() for every record. */
 bool message_check_rdata(const struct message *message);
 
-/* The first name in the RDATA (target of CNAME, DNAME, NS, PTR, MX, SRV; MNAME of SOA), copied to
- * out; false when the record is unsound or its type has none. */
+/* Copies the first name in the RDATA (target of CNAME, DNAME, NS, PTR, MX, SRV; MNAME of SOA) to
+ * out. Returns false when the record is unsound or its type has no name. */
 MUST_USE bool message_target(const struct message *message, const struct rr *rr,
                              uint8_t out[NAME_WIRE_MAX], struct name *target);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Names in wire form: read from messages, compared, taken apart, folded. Text is in name_text.c.
- * Invariant: reading ends, since each pointer must lead to strictly before the labels it ends, and
- * stays inside the message, since every label is checked before it is touched.
+ * Names in wire form: reading, comparing, splitting, folding. name_text.c has the text form.
+ * Invariant: reading ends, because each pointer leads to strictly before the labels that it ends.
+ * It stays inside the message, because every label is checked before it is read.
  */
 #include "dns/name.h"
 
@@ -22,7 +22,7 @@ struct name name_root(void)
 
 /* ---- names inside a message ---- */
 
-/* Where the pointer at offset at leads, or 0 when it is cut off or does not lead backwards. */
+/* Returns the target of the pointer at offset at, or 0 when it is truncated or not backwards. */
 static inline size_t pointer_target(struct span message, size_t at, size_t sequence)
 {
     if (message.len - at < 2 || message.data[at] < 0xc0)
@@ -31,8 +31,8 @@ static inline size_t pointer_target(struct span message, size_t at, size_t seque
     return target >= HEADER_LEN && target < sequence ? target : 0;
 }
 
-/* The walk behind name_read() and name_skip(); out is NULL for the latter, and gone once inlined.
- */
+/* The walk of name_read() and name_skip(). name_skip() passes NULL for out, and inlining removes
+ * the copying. */
 static inline __attribute__((always_inline)) size_t walk(struct span message, size_t offset,
                                                          uint8_t *out, size_t *total)
 {
@@ -99,7 +99,7 @@ size_t name_view(struct span bytes, size_t offset, struct name *name)
 
 /* ---- comparing ---- */
 
-/* Where they differ it must be by the bit of case, and what lacks it there must be a letter. */
+/* The words may differ only in case bits, and only at bytes that are letters. */
 static inline bool folded_words_equal(uint64_t a, uint64_t b)
 {
     static const uint64_t case_bits = UINT64_C(0x2020202020202020);
@@ -109,7 +109,7 @@ static inline bool folded_words_equal(uint64_t a, uint64_t b)
 
 typedef uint8_t block __attribute__((vector_size(16)));
 
-/* As folded_words_equal(), sixteen bytes at once. */
+/* Does the same for sixteen bytes. */
 static inline bool folded_blocks_equal(const uint8_t *a, const uint8_t *b)
 {
     block one, other;
@@ -122,7 +122,7 @@ static inline bool folded_blocks_equal(const uint8_t *a, const uint8_t *b)
     return !(halves[0] | halves[1]);
 }
 
-/* Equal without regard to case; the last block or word overlaps the one before it. */
+/* Compares in any case. The last block or word overlaps the one before it. */
 static bool folded_equal(const uint8_t *a, const uint8_t *b, size_t len)
 {
     if (len < 8)
@@ -136,9 +136,9 @@ static bool folded_equal(const uint8_t *a, const uint8_t *b, size_t len)
     return folded_blocks_equal(a + len - sizeof(block), b + len - sizeof(block));
 }
 
-/* Whether the rest of the name stands there whole: a sound name ends itself, so equal bytes are an
- * equal name. */
-static inline bool rest_stands_at(struct span message, size_t at, struct name name, size_t done)
+/* Returns whether the rest of the name is at this offset without a pointer. A sound name contains
+ * its end, so equal bytes are an equal name. */
+static inline bool has_rest_at(struct span message, size_t at, struct name name, size_t done)
 {
     size_t left = name.len - done;
     return at < message.len && left <= message.len - at &&
@@ -151,7 +151,7 @@ bool name_equal_in_message(struct span message, size_t offset, struct name name)
     unsigned hops = 0;
     if (at >= message.len)
         return false;
-    if (message.data[at] <= NAME_LABEL_MAX && rest_stands_at(message, at, name, done))
+    if (message.data[at] <= NAME_LABEL_MAX && has_rest_at(message, at, name, done))
         return true;
     while (at < message.len) {
         size_t size = (size_t)message.data[at] + 1;
@@ -159,7 +159,7 @@ bool name_equal_in_message(struct span message, size_t offset, struct name name)
             at = sequence = pointer_target(message, at, sequence);
             if (!at || ++hops > NAME_HOPS_MAX)
                 return false;
-            if (rest_stands_at(message, at, name, done))
+            if (has_rest_at(message, at, name, done))
                 return true;
             continue;
         }
@@ -195,7 +195,7 @@ bool name_is_below(struct name name, struct name ancestor)
     return at == start && folded_equal(name.wire + start, ancestor.wire, ancestor.len);
 }
 
-/* Where each label starts, the root left out. */
+/* Finds the start of each label, without the root. */
 static unsigned label_starts(struct name name, uint8_t starts[NAME_LABELS_MAX])
 {
     unsigned count = 0;
@@ -204,7 +204,7 @@ static unsigned label_starts(struct name name, uint8_t starts[NAME_LABELS_MAX])
     return count;
 }
 
-/* Order of two labels, given at their length bytes. */
+/* Compares two labels; the pointers lead to their length bytes. */
 static int label_compare(const uint8_t *a, const uint8_t *b)
 {
     uint8_t shorter = *a < *b ? *a : *b;
@@ -283,7 +283,7 @@ static inline void fold_to(uint8_t *to, const uint8_t *from)
     memcpy(to, &word, sizeof(word));
 }
 
-/* Word by word: no label border matters, see name_fold_word(). */
+/* Folds word by word: label borders do not matter, see name_fold_word(). */
 struct name name_fold(struct name name, uint8_t out[NAME_WIRE_MAX])
 {
     if (name.len < 8) {
@@ -291,7 +291,7 @@ struct name name_fold(struct name name, uint8_t out[NAME_WIRE_MAX])
             out[at] = name_fold_byte(name.wire[at]);
         return (struct name){.wire = out, .len = name.len};
     }
-    /* Folding twice changes nothing: the last word may overlap, in place too. */
+    /* Folding twice changes nothing, so the last word may overlap, also in place. */
     size_t last = (size_t)name.len - 8;
     for (size_t at = 0; at < last; at += 8)
         fold_to(out + at, name.wire + at);

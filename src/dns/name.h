@@ -5,10 +5,9 @@
 
 /*
  * Domain names in wire form (RFC 1035 section 3.1): labels with their length bytes, the root byte
- * last. A struct name borrows its bytes, is never compressed and always sound: whoever makes one
- * (name_read, name_parse, message_parse) has checked it, and the functions here rely on it.
- * Case is kept as sent and ignored by comparisons unless they say "exact". No allocation, any
- * thread.
+ * last. A struct name borrows its bytes. It is never compressed and always sound: the functions
+ * that make one (name_read, name_parse, message_parse) check it, and the others rely on that. Names
+ * keep their case; comparisons ignore it unless they say "exact". No allocation, any thread.
  */
 
 #include <stdbool.h>
@@ -23,7 +22,7 @@ enum {
     NAME_LABEL_MAX = 63,   /* bytes of a label without its length byte */
     NAME_LABELS_MAX = 127, /* labels of a name without the root */
     NAME_TEXT_MAX = 1024,  /* text of any name and the NUL: every byte may need four */
-    NAME_HOPS_MAX = 65,    /* pointers followed for one name: as many as ours may need, build.h */
+    NAME_HOPS_MAX = 65,    /* pointers in one name: as many as build.h can write */
 };
 
 struct name {
@@ -42,67 +41,69 @@ static inline bool name_is_root(struct name name)
 /* ---- names inside a message ---- */
 
 /*
- * Reads the name at offset of message, following compression pointers, and copies it uncompressed
- * to out, which *name then borrows. Returns the offset after the name where it stands, or 0 when it
- * is unsound: over the end, over 255 bytes, a label type other than 00, a pointer that does not
- * point to strictly before the start of the labels it ends (so loops cannot exist) or into the
- * header, or more than NAME_HOPS_MAX pointers. message.data starts at the header.
+ * Reads the name at offset of message, follows compression pointers, and copies it uncompressed to
+ * out, which *name then borrows. Returns the offset after the name, or 0 when it is unsound: it
+ * exceeds the message or 255 bytes, has a label type other than 00 or more than NAME_HOPS_MAX
+ * pointers, or a pointer leads into the header or not strictly before the labels that it ends (so
+ * loops cannot exist). message.data starts at the header.
  */
 MUST_USE size_t name_read(struct span message, size_t offset, uint8_t out[NAME_WIRE_MAX],
                           struct name *name);
 
-/* Checks like name_read() without copying: the offset after the name, or 0 when it is unsound. */
+/* Checks like name_read() without copying. Returns the offset after the name, or 0. */
 MUST_USE size_t name_skip(struct span message, size_t offset);
 
-/* As name_read() for names that must not be compressed (RRSIG, NSEC, SVCB):
- * *name borrows from bytes. Returns the offset after, or 0 when unsound or compressed. */
+/* Reads a name that must not be compressed (RRSIG, NSEC, SVCB). *name borrows from bytes. Returns
+ * the offset after it, or 0 when it is unsound or compressed. */
 MUST_USE size_t name_view(struct span bytes, size_t offset, struct name *name);
 
-/* Whether the (possibly compressed) name at offset equals name without regard to case. An unsound
- * name equals none. */
+/* Returns whether the (possibly compressed) name at offset equals name in any case. An unsound name
+ * equals none. */
 bool name_equal_in_message(struct span message, size_t offset, struct name name);
 
 /* ---- comparing ---- */
 
 bool name_equal(struct name a, struct name b);
-bool name_equal_exact(struct name a, struct name b); /* with regard to case (0x20) */
+bool name_equal_exact(struct name a, struct name b); /* also in case (0x20) */
 
-/* Equal to ancestor or below it. */
+/* Returns whether the name equals ancestor or is below it. */
 bool name_is_below(struct name name, struct name ancestor);
 
-/* Canonical order of RFC 4034 section 6.1: negative, 0 or positive, like memcmp(). */
+/* Compares in the canonical order of RFC 4034 section 6.1. Returns a value like memcmp(). */
 int name_compare(struct name a, struct name b);
 
-/* Labels that both have at the end, without the root: 0 to NAME_LABELS_MAX. */
+/* Returns the number of common labels at the end, without the root: 0 to NAME_LABELS_MAX. */
 unsigned name_common_labels(struct name a, struct name b);
 
 /* ---- parts ---- */
 
-/* Labels without the root: 0 for the root, 2 for example.com. */
+/* Returns the number of labels without the root: 0 for the root, 2 for example.com. */
 unsigned name_label_count(struct name name);
 
-/* The name without its first label; the root's parent is the root. Borrows from name. */
+/* Returns the name without its first label. The parent of the root is the root. Borrows from name.
+ */
 struct name name_parent(struct name name);
 
-/* The name without its first count labels; the root when it has fewer. Borrows from name. */
+/* Returns the name without its first count labels, or the root if it has fewer. Borrows from name.
+ */
 struct name name_strip(struct name name, unsigned count);
 
-/* The last count labels; the name itself when it has fewer. Borrows from name. */
+/* Returns the last count labels, or the name itself if it has fewer. Borrows from name. */
 struct name name_suffix(struct name name, unsigned count);
 
 /* ---- copies, folding, hashing ---- */
 
-/* Copies into out, which the result borrows. */
+/* Copies the name to out. The result borrows out. */
 struct name name_copy(struct name name, uint8_t out[NAME_WIRE_MAX]);
 
-/* Copies in lower case into out, which the result borrows; out may be the name's own bytes. */
+/* Copies the name in lower case to out, which may be its own bytes. The result borrows out. */
 struct name name_fold(struct name name, uint8_t out[NAME_WIRE_MAX]);
 
-/* Hash of the folded name: equal names (name_equal) hash equal under one seed. */
+/* Hashes the name in lower case: equal names (name_equal) have equal hashes under one seed. */
 uint64_t name_hash(struct name name, uint64_t seed);
 
-/* Eight bytes of a name at once in lower case. Length bytes are below 'A', so whole names may be
- * folded without looking at label borders. */
+/* Turns eight bytes of a name into lower case. Length bytes are below 'A', so label borders do not
+ * matter. */
 static inline uint64_t name_fold_word(uint64_t word)
 {
     const uint64_t ones = 0x0101010101010101u;
@@ -113,7 +114,6 @@ static inline uint64_t name_fold_word(uint64_t word)
     return word | upper >> 2;
 }
 
-/* One byte in lower case. */
 static inline uint8_t name_fold_byte(uint8_t byte)
 {
     return (uint8_t)(byte | ((uint8_t)(byte - 'A') < 26 ? 0x20 : 0));
@@ -129,7 +129,7 @@ static inline uint8_t name_fold_byte(uint8_t byte)
 MUST_USE enum err name_parse(struct name *name, uint8_t out[NAME_WIRE_MAX], const char *text,
                              size_t len);
 
-/* Text with a final dot, escaped so that name_parse() gives the same bytes. Returns out. */
+/* Writes text with a final dot, escaped so that name_parse() gives the same bytes. Returns out. */
 const char *name_format(struct name name, char out[NAME_TEXT_MAX]);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Names from and to presentation text (RFC 1035 section 5.1). Knows nothing of origins: every name
- * is absolute. Invariant: what name_parse() accepts is a sound name, and name_format() of it parses
- * back to the same bytes.
+ * Converts names from and to presentation text (RFC 1035 section 5.1). Every name is absolute;
+ * there is no origin. Invariant: name_parse() accepts only sound names, and the text of
+ * name_format() parses back to the same bytes.
  */
 #include "dns/name.h"
 
@@ -14,8 +14,8 @@ static inline bool name_text_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The byte that the escape after a backslash at text stands for; returns the characters it takes,
- * or 0 when it is none. */
+/* Reads the escape after a backslash into *byte. Returns its length in characters, or 0 when it is
+ * malformed. */
 static size_t read_escape(const char *text, size_t len, uint8_t *byte)
 {
     if (len == 0)
@@ -31,7 +31,7 @@ static size_t read_escape(const char *text, size_t len, uint8_t *byte)
     return value <= 255 ? 3 : 0;
 }
 
-/* One label from text to out, its length byte first. Returns the characters taken without the dot,
+/* Reads one label to out, its length byte first. Returns its length in characters without the dot,
  * or 0 when it is empty, too long or badly escaped. */
 static size_t read_label(const char *text, size_t len, uint8_t out[NAME_LABEL_MAX + 1])
 {
@@ -75,8 +75,8 @@ enum err name_parse(struct name *name, uint8_t out[NAME_WIRE_MAX], const char *t
     return ERR_OK;
 }
 
-/* Characters that mean something in a zone file are escaped by a backslash, others that are not
- * printable by their number. */
+/* Escapes characters with a meaning in zone files by a backslash, and unprintable ones by their
+ * number. */
 static char *write_byte(char *out, uint8_t byte)
 {
     if (byte <= ' ' || byte > '~') {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Text of messages and records by way of ldns; nothing else of the project includes it but
- * validate. Header, question and EDNS are written here, records by ldns. Invariant: ldns sees
- * one vetted record at a time, in a message of its own.
+ * Prints messages and records: header, question and EDNS here, records with ldns. Invariant: ldns
+ * sees one checked record at a time, in a message of its own.
  */
 #include "dns/present.h"
 
@@ -19,9 +18,9 @@
 #include "dns/message.h"
 #include "dns/rrtype.h"
 
-/* Text being written; what does not fit is cut off. */
+/* The output; text that does not fit is cut off. */
 struct text {
-    char *at, *end; /* end is where the NUL stands at the latest */
+    char *at, *end; /* end is the last place for the NUL */
 };
 
 PRINTF_LIKE(2, 3) static void present_put(struct text *text, const char *format, ...)
@@ -41,7 +40,7 @@ static void put_hex(struct text *text, struct span data)
         present_put(text, "%02x", data.data[i]);
 }
 
-/* Text of a stranger: whatever could move a terminal's cursor is left out. */
+/* Prints text from the network without characters that could move a terminal's cursor. */
 static void put_foreign(struct text *text, struct span data)
 {
     for (size_t i = 0; i < data.len; i++)
@@ -116,7 +115,7 @@ static void present_put_question(struct text *text, const struct message *messag
 
 /* ---- records ---- */
 
-/* RFC 3597 section 5: for what ldns cannot print. */
+/* Prints a record that ldns cannot print, as in RFC 3597 section 5. */
 static void put_rr_unknown(struct text *text, const struct message *message, const struct rr *rr)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -128,7 +127,8 @@ static void put_rr_unknown(struct text *text, const struct message *message, con
     present_put(text, "\n");
 }
 
-/* The record as ldns prints it, or NULL; to be freed. scratch has room for any message. */
+/* Returns the record as ldns prints it, or NULL. The caller frees it. scratch has room for any
+ * message. */
 static char *rr_text(const struct message *message, const struct rr *rr, uint8_t *scratch)
 {
     struct build build;
@@ -215,7 +215,7 @@ enum err present_message(struct span bytes, char *out, size_t size)
 
 /* ---- from text ---- */
 
-/* The record uncompressed in wire form. */
+/* Writes the record uncompressed in wire form. */
 static enum err put_wire(uint8_t *out, size_t size, size_t *len, const ldns_rr *rr)
 {
     uint8_t *wire = NULL;
@@ -247,9 +247,9 @@ enum err present_rr_from_text(uint8_t *out, size_t size, size_t *len, const char
 
 struct zone_reader {
     FILE *file;
-    ldns_rdf *origin, *owner; /* ldns changes them as it reads */
+    ldns_rdf *origin, *owner; /* ldns changes them while it reads */
     uint32_t ttl;
-    int line, begun; /* where the next begins, and where the last did */
+    int line, begun; /* first line of the next record, and of the last one */
 };
 
 /* Lines that hold no record. */

@@ -3,7 +3,7 @@
 #ifndef NAILUP_DNS_QUESTION_H
 #define NAILUP_DNS_QUESTION_H
 
-/* What is asked for: name, type, class (RFC 1035 section 4.1.2). The name's case is as sent. */
+/* The question of a query: name, type, class (RFC 1035 section 4.1.2). The name keeps its case. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,17 +11,17 @@
 #include "dns/name.h"
 
 struct question {
-    struct name name; /* borrowed from wherever the question was read */
+    struct name name; /* borrowed, usually from a message */
     uint16_t type, cls;
 };
 
-/* Without regard to the case of the name. */
+/* Compares; the case of the name does not matter. */
 static inline bool question_equal(const struct question *a, const struct question *b)
 {
     return a->type == b->type && a->cls == b->cls && name_equal(a->name, b->name);
 }
 
-/* With regard to case: what an answer to a query with 0x20 bits must echo. */
+/* Compares including case: an answer to a query with 0x20 bits must echo it. */
 static inline bool question_equal_exact(const struct question *a, const struct question *b)
 {
     return a->type == b->type && a->cls == b->cls && name_equal_exact(a->name, b->name);

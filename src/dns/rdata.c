@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * What is inside a record: lengths and names checked against the layout of the type. Types without
- * a layout are opaque and pass. Invariant: a name that passes lies whole inside its RDATA where it
- * stands, whatever it points to.
+ * Checks lengths and names in RDATA against the layout of the type. Types without a layout are
+ * opaque and pass. Invariant: the bytes of a name that passes are inside its RDATA, whatever they
+ * point to.
  */
 #include "dns/rdata.h"
 
-/* The offset after one character-string, or 0 when it does not fit. */
+/* Returns the offset after one character-string, or 0 when it does not fit. */
 static uint32_t skip_string(const uint8_t *data, uint32_t at, uint32_t end)
 {
     if (at >= end || (uint32_t)data[at] + 1 > end - at)
@@ -22,7 +22,7 @@ static uint32_t skip_strings(const uint8_t *data, uint32_t at, uint32_t end, uns
     return at;
 }
 
-/* The message is cut at the end of the RDATA, so that no name can run over it. */
+/* The message ends at the end of the RDATA here, so no name can exceed it. */
 static uint32_t skip_names(const uint8_t *data, uint32_t at, uint32_t end,
                            const struct rrtype_layout *layout)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Walks over the words of a line (RFC 1035 section 5.1). What they mean is dns/present.c's. */
+/* Walks over the words of a line (RFC 1035 section 5.1). present.c parses them. */
 #include "dns/record_text.h"
 
 #include <stdbool.h>
@@ -11,20 +11,20 @@
 
 #include "base/check.h"
 
-static const char no_owner[] = "begins with a blank and so names no owner; write the name first, "
+static const char no_owner[] = "begins with a blank and so has no owner; write the name first, "
                                "as nas.home.arpa. A 192.0.2.7";
-static const char directive[] = "is a directive of zone files, of which none is taken; write names "
-                                "out and a TTL in each record";
+static const char directive[] =
+    "is a directive of zone files, which has no meaning here; write full "
+    "names and a TTL in each record";
 static const char at_sign[] =
-    "has an @, which stands for no name here; write the name out, or \"@\" where it is text";
+    "has an @, which is no name here; write the full name, or \"@\" for text";
 static const char large_ttl[] = "has a TTL above 2147483647; lower it";
 static const char no_ttl[] = "has a TTL that is no number; write it as 3600 or 1h";
-static const char open_quote[] =
-    "has a quote that is not closed; close it, or write \\\" for itself";
-static const char open_paren[] = "has a parenthesis without its other half; take it away";
+static const char open_quote[] = "has an open quote; close it, or write \\\" for a quote character";
+static const char open_paren[] = "has an unmatched parenthesis; remove it";
 
 struct walk {
-    unsigned words, depth; /* begun; of parentheses */
+    unsigned words, depth; /* words begun; open parentheses */
     bool in_word, in_quote;
 };
 
@@ -41,7 +41,7 @@ static uint64_t unit_s(char c)
     return unit ? seconds[(unit - units) / 2] : 0;
 }
 
-/* A word such as 3600 or 1h30m. */
+/* Checks a word such as 3600 or 1h30m. */
 static const char *ttl_fault(const char *word)
 {
     uint64_t sum = 0, part = 0;
@@ -62,7 +62,7 @@ static const char *ttl_fault(const char *word)
 
 static const char *begin_word(struct walk *walk, const char *at)
 {
-    walk->in_quote = *at == '"'; /* elsewhere in a word it stands for itself */
+    walk->in_quote = *at == '"'; /* inside a word a quote is an ordinary character */
     walk->in_word = !walk->in_quote;
     walk->words++;
     if (*at == '@' && (at[1] == '\0' || strchr(" \t();", at[1])))
@@ -70,7 +70,7 @@ static const char *begin_word(struct walk *walk, const char *at)
     return walk->words == 2 && *at >= '0' && *at <= '9' ? ttl_fault(at) : NULL;
 }
 
-/* Outside of quotes. */
+/* Steps over one character outside quotes. */
 static const char *record_text_step(struct walk *walk, const char *at)
 {
     if (record_text_is_blank(*at)) {
@@ -88,7 +88,7 @@ static const char *record_text_step(struct walk *walk, const char *at)
     return NULL;
 }
 
-/* A name of a host may begin with a $ too, but not be one of these words. */
+/* A host name may begin with a $ too, but it is none of these words. */
 static bool is_directive(const char *line)
 {
     static const char *const words[] = {"$ORIGIN", "$TTL", "$INCLUDE", "$GENERATE"};

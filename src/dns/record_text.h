@@ -4,11 +4,11 @@
 #define NAILUP_DNS_RECORD_TEXT_H
 
 /*
- * What ldns takes in a line of a zone file and an operator cannot have meant where a line stands
- * for itself, without a zone and without a line before it. Pure.
+ * Finds faults that ldns accepts in a line of a zone file. They have no meaning in a single line,
+ * which has neither a zone nor a line before it. Pure.
  */
 
-/* NULL: nothing. Else what is wrong and what to do, static text, to follow "the record" or "it". */
+/* Returns NULL, or the fault and its remedy: static text that follows "the record" or "it". */
 const char *record_text_fault(const char *line);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Tables of the DNS parameters registry. Leaves to others what RDATA means; says only how it is
- * laid out.
+ * Tables of the DNS parameters registry. They describe how RDATA is laid out, not its meaning.
  */
 #include "dns/rrtype.h"
 
@@ -117,7 +116,8 @@ enum err rrtype_parse(uint16_t *type, const char *text)
 
 /* ---- layouts ---- */
 
-/* Compressed on output: RFC 1035's own. Accepted compressed: those and RFC 3597 section 4. */
+/* Names of RFC 1035 types are compressed in output. Compressed names are accepted in these types
+ * and those of RFC 3597 section 4. */
 #define OLD(prefix, names, suffix)                                                                 \
     {                                                                                              \
         prefix, 0, names, suffix, true, true                                                       \
@@ -135,7 +135,7 @@ enum err rrtype_parse(uint16_t *type, const char *text)
         prefix, 0, 0, suffix, false, false                                                         \
     }
 
-/* Of every class. A type that is missing has all zero: its RDATA is opaque. */
+/* Layouts for every class. A missing type has zeros only: its RDATA is opaque. */
 static const struct rrtype_layout layouts[RRTYPE_LP + 1] = {
     [RRTYPE_NS] = OLD(0, 1, 0),
     [RRTYPE_MD] = OLD(0, 1, 0),
@@ -169,7 +169,7 @@ static const struct rrtype_layout layouts[RRTYPE_LP + 1] = {
     [RRTYPE_CDNSKEY] = NO_NAMES(4, RRTYPE_REST),
     [RRTYPE_SPF] = NO_NAMES(0, RRTYPE_STRINGS),
     [RRTYPE_LP] = WHOLE(2, 1, 0),
-    /* of class IN alone */
+    /* only in class IN */
     [RRTYPE_A] = NO_NAMES(4, 0),
     [RRTYPE_AAAA] = NO_NAMES(16, 0),
     [RRTYPE_PX] = TAKEN(2, 2, 0),
@@ -180,7 +180,8 @@ static const struct rrtype_layout layouts[RRTYPE_LP + 1] = {
     [RRTYPE_HTTPS] = WHOLE(2, 1, RRTYPE_REST),
 };
 
-/* A of class CH, for one, has a name and two bytes (RFC 1035 section 3.4.1 defines it for IN). */
+/* Other classes have other layouts: an A record of class CH has a name and two bytes. RFC 1035
+ * section 3.4.1 defines A for IN. */
 static bool is_of_internet(uint16_t type)
 {
     switch (type) {

@@ -4,8 +4,8 @@
 #define NAILUP_DNS_RRTYPE_H
 
 /*
- * The numbers of the DNS parameters registry that we name, and what we know of each type: its text,
- * whether it is a real record, whether it belongs to DNSSEC, and where its RDATA has domain names.
+ * Numbers of the DNS parameters registry, and facts about each type: its text, whether it is data,
+ * whether it belongs to DNSSEC, and where its RDATA has domain names.
  */
 
 #include <stdbool.h>
@@ -105,7 +105,7 @@ enum opcode {
     OPCODE_DSO = 6,
 };
 
-/* Those above 15 need an OPT record for their upper bits. */
+/* An rcode above 15 needs an OPT record for its upper bits. */
 enum rcode {
     RCODE_NOERROR = 0,
     RCODE_FORMERR = 1,
@@ -131,34 +131,34 @@ enum rcode {
 
 enum { RRTYPE_TEXT_MAX = 16 }; /* "NSEC3PARAM", "TYPE65535", "CLASS65535" and the NUL */
 
-/* "AAAA", or "TYPE123" (RFC 3597) where we have no name. Returns out. */
+/* Writes "AAAA", or "TYPE123" (RFC 3597) for an unknown type. Returns out. */
 const char *rrtype_name(uint16_t type, char out[RRTYPE_TEXT_MAX]);
 
-/* The inverse, without regard to case; ERR_INVALID for another word. */
+/* Does the inverse, in any case. ERR_INVALID: an unknown word. */
 MUST_USE enum err rrtype_parse(uint16_t *type, const char *text);
 
-/* "IN", "CH", "CLASS7"; returns out. */
+/* Writes "IN", "CH" or "CLASS7". Returns out. */
 const char *rrtype_class_name(uint16_t cls, char out[RRTYPE_TEXT_MAX]);
 
-/* "NOERROR", "RCODE77"; "QUERY", "OPCODE9". Returns out. */
+/* Write "NOERROR" or "RCODE77"; "QUERY" or "OPCODE9". Return out. */
 const char *rrtype_rcode_name(uint16_t rcode, char out[RRTYPE_TEXT_MAX]);
 const char *rrtype_opcode_name(uint8_t opcode, char out[RRTYPE_TEXT_MAX]);
 
-/* True for types that are no data of a zone: 0, OPT and the range 128 to 255 (TKEY, TSIG, IXFR,
- * AXFR, ANY ...; RFC 6895 section 3.1). They are never cached. */
+/* Returns whether the type is no data of a zone: 0, OPT and 128 to 255 (TKEY, TSIG, IXFR, AXFR, ANY
+ * ...; RFC 6895 section 3.1). Such records are never cached. */
 static inline bool rrtype_is_meta(uint16_t type)
 {
     return type == 0 || type == RRTYPE_OPT || (type >= 128 && type <= 255);
 }
 
-/* IXFR, AXFR, MAILB or MAILA: questions that we never forward. */
+/* Returns whether it is IXFR, AXFR, MAILB or MAILA. Such questions are never forwarded. */
 static inline bool rrtype_is_transfer(uint16_t type)
 {
     return type >= RRTYPE_IXFR && type <= RRTYPE_MAILA;
 }
 
-/* True for types left out of an answer to a query without DO unless asked for by name (RFC 4035
- * section 3.2.1): RRSIG, NSEC, NSEC3. DS and DNSKEY come only when asked for or in referrals. */
+/* Returns whether an answer to a query without DO leaves the type out unless it is the QTYPE (RFC
+ * 4035 section 3.2.1): RRSIG, NSEC, NSEC3. DS and DNSKEY come only as the QTYPE or in referrals. */
 static inline bool rrtype_is_dnssec(uint16_t type)
 {
     return type == RRTYPE_RRSIG || type == RRTYPE_NSEC || type == RRTYPE_NSEC3;
@@ -177,11 +177,11 @@ struct rrtype_layout {
 };
 
 enum {
-    RRTYPE_REST = 0xff,    /* any number of bytes, none included */
+    RRTYPE_REST = 0xff,    /* any number of bytes, or none */
     RRTYPE_STRINGS = 0xfe, /* one or more character-strings up to the end (TXT) */
 };
 
-/* The layout, or NULL when RDATA of this type and class is opaque to us. Static storage. */
+/* Returns the layout, or NULL when RDATA of this type and class is opaque. Static storage. */
 const struct rrtype_layout *rrtype_layout(uint16_t type, uint16_t cls);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * TTLs of a message: the least, that of a negative answer, and ageing a copy. Time is an argument.
- * Invariant: OPT, TSIG and the like are never taken for data, whose TTL field is something else.
+ * TTLs of a message: the smallest, the negative TTL, and ageing a copy. Invariant: meta records are
+ * left out, because the field has another meaning in OPT and TSIG.
  */
 #include "dns/ttl.h"
 
 #include "dns/rrtype.h"
 
-static uint32_t ttl_least(struct rr_iter iter)
+static uint32_t ttl_smallest(struct rr_iter iter)
 {
     uint32_t ttl = TTL_NONE;
     for (struct rr rr; message_rr_next(&iter, &rr);)
@@ -19,12 +19,12 @@ static uint32_t ttl_least(struct rr_iter iter)
 
 uint32_t ttl_of_answer(const struct message *message)
 {
-    return ttl_least(message_rrs(message, SECTION_ANSWER));
+    return ttl_smallest(message_rrs(message, SECTION_ANSWER));
 }
 
 uint32_t ttl_of_all(const struct message *message)
 {
-    return ttl_least(message_all_rrs(message));
+    return ttl_smallest(message_all_rrs(message));
 }
 
 bool ttl_of_negative(const struct message *message, uint32_t *ttl, struct rr *soa)

@@ -4,8 +4,8 @@
 #define NAILUP_DNS_WORD_H
 
 /*
- * Short runs of bytes, as labels and names are, moved a word at a time. gcc turns a memcpy() of a
- * small unknown length into "rep movs", whose start alone takes some 30 cycles: without it
+ * Moves short runs of bytes, such as labels and names, a word at a time. gcc turns a memcpy() of a
+ * small unknown length into "rep movs", which takes some 30 cycles to start: without it
  * build_query() went from 54 ns to 6.
  */
 
@@ -27,8 +27,9 @@ static inline uint32_t word_load_half(const uint8_t *at)
     return half;
 }
 
-/* len bytes, fewer than eight, in one word: some may stand in it twice, none is left out, and no
- * byte outside is touched. Of two runs of equal length the words are equal when the bytes are. */
+/* Loads len bytes, fewer than eight, into one word, without reading outside them. Some bytes may be
+ * in the word twice. Two runs of equal length have equal words if and only if their bytes are
+ * equal. */
 static inline uint64_t word_load_part(const uint8_t *at, size_t len)
 {
     if (len >= 4)
@@ -38,7 +39,7 @@ static inline uint64_t word_load_part(const uint8_t *at, size_t len)
     return (uint64_t)at[0] | (uint64_t)at[len / 2] << 8 | (uint64_t)at[len - 1] << 16;
 }
 
-/* memcpy() for the short and unknown; the last word overlaps the one before it. */
+/* memcpy() for short, unknown lengths. The last word overlaps the one before it. */
 static inline void word_copy(uint8_t *to, const uint8_t *from, size_t len)
 {
     if (len >= 8) {
