@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * From a worker's taps to frames: which messages are wanted, and who writes them when. Their bytes
- * are dnstap_message.c's, the reader is frames.c's.
- * Invariant: a payload leaves its ring when it was written, not before.
+ * From a worker's taps to frames: chooses messages and writes them when the reader is there.
+ * dnstap_message.c makes the bytes; frames.c talks to the reader.
+ * Invariant: a payload leaves its ring only after it has been written.
  */
 #include "tap/dnstap.h"
 
@@ -23,10 +23,10 @@ struct message_tap {
     struct dnstap *dnstap;
     size_t worker;
     struct stats *stats;
-} __attribute__((aligned(128))); /* no two workers share a line */
+} __attribute__((aligned(128))); /* no two workers share a cache line */
 
 struct dnstap {
-    struct dnstap_options options; /* with texts of our own */
+    struct dnstap_options options; /* with copies of the texts */
     struct span identity, version;
     struct drain *drain;
     struct frames *frames;
@@ -35,7 +35,11 @@ struct dnstap {
 
 bool dnstap_is_built_in(void)
 {
-    return frames_are_built_in();
+#ifdef NAILUP_DNSTAP
+    return true;
+#else
+    return false;
+#endif
 }
 
 /* ---- the worker ---- */
@@ -77,7 +81,8 @@ static void dnstap_on_reply(struct tap *tap, const struct tap_reply *reply)
         dnstap_take(tap, DNSTAP_CLIENT_RESPONSE, &reply->message);
 }
 
-/* Who is asked without RD is authoritative, and we are its resolver. */
+/* A server that is asked without RD is authoritative: nailup is a resolver to it, not a forwarder.
+ */
 static void on_sent(struct tap *tap, const struct tap_message *message, bool wants_recursion)
 {
     if (wants(tap, wants_recursion ? DNSTAP_FORWARDER_QUERIES : DNSTAP_RESOLVER_QUERIES))
@@ -175,11 +180,9 @@ static enum err dnstap_start(struct dnstap *dnstap)
 {
     const struct dnstap_options *options = &dnstap->options;
     bool is_file = *options->file;
-    enum err err = frames_new(&dnstap->frames, is_file ? options->file : options->socket, is_file);
-    if (err)
-        return err;
-    frames_use(dnstap->frames, dnstap->drain);
-    return drain_start(dnstap->drain);
+    enum err err = frames_new(&dnstap->frames, is_file ? options->file : options->socket, is_file,
+                              dnstap->drain);
+    return err ? err : drain_start(dnstap->drain);
 }
 
 enum err dnstap_open(struct dnstap **out, const struct dnstap_options *options, size_t workers)

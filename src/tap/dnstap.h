@@ -4,10 +4,10 @@
 #define NAILUP_TAP_DNSTAP_H
 
 /*
- * Queries and answers as they pass, in the format of dnstap, to a reader at a UNIX socket or to a
- * file. Workers leave payloads in a ring of DNSTAP_RING bytes each; a thread writes them as frame
- * streams, waits for a reader that is not there and asks again each DNSTAP_RETRY_MS. What comes
- * while the ring is full is lost and counted (dnstap_dropped).
+ * Sends queries and answers in the format of dnstap to a reader at a UNIX socket or to a file. Each
+ * worker leaves payloads in a ring of DNSTAP_RING bytes. A thread writes them as a frame stream;
+ * without a reader it tries again every DNSTAP_RETRY_MS. A payload that finds its ring full is lost
+ * and counted (dnstap_dropped).
  */
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #include "tap/dnstap_options.h"
 
 enum {
-    DNSTAP_RING = 1024 * 1024, /* bytes of each worker */
+    DNSTAP_RING = 1024 * 1024, /* bytes for each worker */
     DNSTAP_RETRY_MS = 1000,
 };
 
@@ -25,19 +25,21 @@ struct dnstap;
 struct stats;
 struct tap;
 
-/* False: this program was built without it, and dnstap_open() is not to be called. */
+/* Returns whether this program was built with dnstap. If not, do not call dnstap_open(). */
 bool dnstap_is_built_in(void);
 
-/* Begins; a file is opened at once, a reader may come later. options are copied. ERR_NO_MEMORY,
- * ERR_NO_FILES, or what is wrong with the file. */
+/* Starts the thread. Opens a file at once; a reader may come later. Copies the options.
+ * ERR_NO_MEMORY, ERR_NO_FILES, or the error of the file. */
 MUST_USE enum err dnstap_open(struct dnstap **out, const struct dnstap_options *options,
                               size_t workers);
-/* A worker's tap, for its own thread; stats are its. Lives as long as the dnstap. */
+/* Returns the tap of a worker, for that worker's thread; stats are the worker's. It lives as long
+ * as the dnstap. */
 struct tap *dnstap_tap(struct dnstap *dnstap, size_t worker, struct stats *stats);
-/* Whether its taps want to see clients, upstreams. */
+/* Return whether the taps want messages of clients, or of upstreams. */
 bool dnstap_sees_clients(const struct dnstap *dnstap);
 bool dnstap_sees_upstreams(const struct dnstap *dnstap);
-/* No worker uses its tap any more. Writes what is left, for DRAIN_STOP_MS at most. NULL is fine. */
+/* Writes the last payloads for at most DRAIN_STOP_MS. No worker uses its tap any more. NULL is
+ * fine. */
 void dnstap_close(struct dnstap *dnstap);
 
 #endif

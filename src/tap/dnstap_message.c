@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The wire format of protocol buffers, as far as dnstap needs it: keys, varints, fixed32 and runs
- * of bytes. One pass counts, the next writes the same.
+ * The part of the protocol buffer format that dnstap needs: keys, varints, fixed32 and byte
+ * strings. One pass counts, and the next writes the same bytes.
  */
 #include "tap/dnstap_message.h"
 
@@ -30,7 +30,7 @@ enum {
     MESSAGE_RESPONSE_MESSAGE = 14,
 };
 
-/* Values of its enums. */
+/* Values of the enums of dnstap.proto. */
 enum {
     TYPE_MESSAGE = 1,
     FAMILY_INET = 1,
@@ -40,7 +40,7 @@ enum {
 
 enum wire_type { WIRE_VARINT = 0, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 
-/* Bytes under construction; out is NULL while they are counted. */
+/* Bytes under construction; out is NULL while counting. */
 struct put {
     uint8_t *out;
     size_t len;
@@ -74,7 +74,7 @@ static void put_varint(struct put *put, unsigned field, uint64_t number)
 static void put_fixed32(struct put *put, unsigned field, uint32_t number)
 {
     dnstap_message_put_key(put, field, WIRE_FIXED32);
-    for (unsigned i = 0; i < 4; i++) /* the least byte first */
+    for (unsigned i = 0; i < 4; i++) /* the lowest byte first */
         put_byte(put, (uint8_t)(number >> 8 * i));
 }
 
@@ -131,7 +131,7 @@ static void put_sockets(struct put *put, const struct tap_message *seen)
     put_port(put, MESSAGE_RESPONSE_PORT, seen->asked);
 }
 
-/* Types of answers are even. */
+/* The types of answers are even. */
 static bool is_response(const struct dnstap_message *message)
 {
     return message->type % 2 == 0;

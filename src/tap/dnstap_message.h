@@ -4,9 +4,8 @@
 #define NAILUP_TAP_DNSTAP_MESSAGE_H
 
 /*
- * A query or an answer as the bytes of a dnstap payload (https://dnstap.info, a protocol buffer).
- * Its dozen fields are written by hand: straight into the ring they leave by, without an
- * allocation. Pure.
+ * Writes a query or an answer as a dnstap payload (https://dnstap.info, a protocol buffer). Its
+ * dozen fields are written by hand, straight into the ring, without an allocation. Pure.
  */
 
 #include <stddef.h>
@@ -27,12 +26,12 @@ enum dnstap_type {
 
 struct dnstap_message {
     enum dnstap_type type;
-    struct span identity, version; /* empty: not said */
+    struct span identity, version; /* empty: left out */
     int64_t wall_offset_us;        /* wall.h */
     const struct tap_message *seen;
 };
 
-/* Writes the payload to out, or with out NULL only counts. Returns its length. */
+/* Writes the payload to out, or only counts it if out is NULL. Returns its length. */
 size_t dnstap_message_put(uint8_t *out, const struct dnstap_message *message);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TAP_DNSTAP_OPTIONS_H
 #define NAILUP_TAP_DNSTAP_OPTIONS_H
 
-/* Who is shown queries in the format of dnstap, and which: filled by config. */
+/* Options of dnstap: the reader and the kinds of messages. config fills them. */
 
 #include <stdint.h>
 
@@ -17,16 +17,16 @@ enum dnstap_messages {
     DNSTAP_RESOLVER_RESPONSES = 1 << 5,
 };
 
-/* "client-query", each with its NUL, another at the end. */
+/* The words of the options file: each ends with a NUL, and the list with another. */
 #define DNSTAP_MESSAGE_WORDS                                                                       \
     "client-query\0client-response\0forwarder-query\0forwarder-response\0resolver-query\0"         \
     "resolver-response\0"
 
 struct dnstap_options {
-    char *socket;      /* of a reader; "": none */
-    char *file;        /* begun anew; "": none */
-    char *identity;    /* of this server; "": not said */
-    char *version;     /* likewise */
+    char *socket;      /* the reader's; "": none */
+    char *file;        /* truncated at the start; "": none */
+    char *identity;    /* of this server; "": left out */
+    char *version;     /* of this server; "": left out */
     uint32_t messages; /* enum dnstap_messages */
 };
 

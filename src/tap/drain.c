@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The thread behind the rings. It sleeps while they are empty; the first record wakes it, and it
- * lets some gather before it takes them, so that a busy worker pays for few of the calls that wake.
- * What a record says and where it goes is the owner's.
+ * The thread behind the rings. It sleeps while they are empty. The first record wakes it, and then
+ * it lets some more gather, so that a busy worker makes few wake-up calls. The owner knows what
+ * records mean and where they go.
  *
- * Invariant: a record that was committed is seen: either the worker sees that the thread is wanted
- * to be woken, or the thread sees the record before it sleeps.
+ * Invariant: no committed record is missed. Either the worker sees that the thread wants to be
+ * woken, or the thread sees the record before it sleeps.
  */
 #include "tap/drain.h"
 
@@ -22,11 +22,11 @@
 #include "base/check.h"
 
 enum {
-    GATHER_MS = 10, /* how long the first record waits for others */
+    GATHER_MS = 10, /* the first record waits so long for more */
 };
 
-/* What a worker does that left a record. */
-enum call { CALL_NOT, CALL_IF_HALF_FULL, CALL_ALWAYS };
+/* When a worker that has written a record wakes the thread. */
+enum wake { WAKE_NEVER, WAKE_IF_HALF_FULL, WAKE_ALWAYS };
 
 struct drain {
     struct drain_options options;
@@ -35,8 +35,8 @@ struct drain {
     int wake_fd; /* written by workers, emptied by the thread */
     int stop_fd; /* written once */
     atomic_bool is_ending;
-    uint64_t end_at_ms; /* of CLOCK_MONOTONIC; the thread's, once it is ending */
-    alignas(128) atomic_int call;
+    uint64_t end_at_ms;           /* on CLOCK_MONOTONIC; the thread sets it when it begins to end */
+    alignas(128) atomic_int wake; /* enum wake */
     struct ring rings[];
 };
 
@@ -49,10 +49,10 @@ static uint64_t now_ms(void)
 
 /* ---- workers ---- */
 
-static void write_to(int fd)
+static void signal_eventfd(int fd)
 {
     uint64_t one = 1;
-    ssize_t written = write(fd, &one, sizeof(one)); /* full: it is awake anyway */
+    ssize_t written = write(fd, &one, sizeof(one)); /* fails when full: the thread is awake then */
     (void)written;
 }
 
@@ -66,11 +66,11 @@ void drain_commit(struct drain *drain, size_t which, size_t len)
     struct ring *ring = &drain->rings[which];
     ring_commit(ring, len);
     atomic_thread_fence(memory_order_seq_cst);
-    int call = atomic_load_explicit(&drain->call, memory_order_relaxed);
-    if (call == CALL_NOT || (call == CALL_IF_HALF_FULL && ring_used(ring) < ring->size / 2))
+    int wake = atomic_load_explicit(&drain->wake, memory_order_relaxed);
+    if (wake == WAKE_NEVER || (wake == WAKE_IF_HALF_FULL && ring_used(ring) < ring->size / 2))
         return;
-    if (atomic_exchange_explicit(&drain->call, CALL_NOT, memory_order_relaxed) != CALL_NOT)
-        write_to(drain->wake_fd);
+    if (atomic_exchange_explicit(&drain->wake, WAKE_NEVER, memory_order_relaxed) != WAKE_NEVER)
+        signal_eventfd(drain->wake_fd);
 }
 
 /* ---- waiting ---- */
@@ -80,7 +80,7 @@ bool drain_is_ending(const struct drain *drain)
     return atomic_load_explicit(&drain->is_ending, memory_order_acquire);
 }
 
-/* What is left of the time at the end; begins it. */
+/* Returns the rest of the time at the end. The first call starts it. */
 static int ms_left(struct drain *drain)
 {
     uint64_t now = now_ms();
@@ -120,34 +120,34 @@ static bool are_empty(struct drain *drain)
     return true;
 }
 
-/* Until a worker calls or the end comes; ms < 0: for ever. */
-static void sleep_until_called(struct drain *drain, int ms)
+/* Sleeps until a worker wakes the thread or the end comes, at most ms; ms < 0: no limit. */
+static void sleep_until_woken(struct drain *drain, int ms)
 {
     struct pollfd waiting[] = {{drain->wake_fd, POLLIN, 0}, {drain->stop_fd, POLLIN, 0}};
-    uint64_t calls;
+    uint64_t wakes;
     while (poll(waiting, 2, ms) < 0)
         continue;
-    ssize_t taken = read(drain->wake_fd, &calls, sizeof(calls)); /* none: it does not wait */
+    ssize_t taken = read(drain->wake_fd, &wakes, sizeof(wakes)); /* does not block */
     (void)taken;
 }
 
-/* What comes while it looks at the rings is seen by it or makes a call. */
+/* A record that comes while the thread examines the rings is either seen or wakes it. */
 static void sleep_until_filled(struct drain *drain)
 {
-    atomic_store_explicit(&drain->call, CALL_ALWAYS, memory_order_relaxed);
+    atomic_store_explicit(&drain->wake, WAKE_ALWAYS, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);
     if (are_empty(drain) && !drain_is_ending(drain))
-        sleep_until_called(drain, -1);
-    atomic_store_explicit(&drain->call, CALL_IF_HALF_FULL, memory_order_relaxed);
+        sleep_until_woken(drain, -1);
+    atomic_store_explicit(&drain->wake, WAKE_IF_HALF_FULL, memory_order_relaxed);
     if (!drain_is_ending(drain))
-        sleep_until_called(drain, GATHER_MS);
-    atomic_store_explicit(&drain->call, CALL_NOT, memory_order_relaxed);
+        sleep_until_woken(drain, GATHER_MS);
+    atomic_store_explicit(&drain->wake, WAKE_NEVER, memory_order_relaxed);
 }
 
 /* ---- the thread ---- */
 
-/* At the end what is not taken is not tried again. */
-static bool drain_is_over(struct drain *drain, bool is_carried)
+/* At the end nothing is tried twice. */
+static bool is_finished(struct drain *drain, bool is_carried)
 {
     if (!drain_is_ending(drain))
         return false;
@@ -159,7 +159,7 @@ static void *drain_run(void *argument)
     struct drain *drain = argument;
     for (;;) {
         bool is_carried = drain->options.carry(drain->options.owner);
-        if (drain_is_over(drain, is_carried))
+        if (is_finished(drain, is_carried))
             return NULL;
         if (is_carried)
             sleep_until_filled(drain);
@@ -182,7 +182,7 @@ struct drain *drain_new(const struct drain_options *options)
     return drain;
 }
 
-/* After a failure once more, if it is started again. */
+/* Allocates the missing rings. A second drain_start() after a failure comes here again. */
 static enum err make_rings(struct drain *drain)
 {
     for (size_t i = 0; i < drain->options.rings; i++)
@@ -200,8 +200,8 @@ static enum err open_fds(struct drain *drain)
     return drain->wake_fd < 0 || drain->stop_fd < 0 ? ERR_NO_FILES : ERR_OK;
 }
 
-/* Signals are others' business. */
-static enum err drain_start_thread(struct drain *drain)
+/* All signals are blocked in the thread: only the main thread handles them. */
+static enum err start_drain_thread(struct drain *drain)
 {
     sigset_t all, before;
     sigfillset(&all);
@@ -221,7 +221,7 @@ enum err drain_start(struct drain *drain)
     enum err err = make_rings(drain);
     if (!err)
         err = open_fds(drain);
-    return err ? err : drain_start_thread(drain);
+    return err ? err : start_drain_thread(drain);
 }
 
 void drain_free(struct drain *drain)
@@ -230,7 +230,7 @@ void drain_free(struct drain *drain)
         return;
     if (drain->is_running) {
         atomic_store_explicit(&drain->is_ending, true, memory_order_release);
-        write_to(drain->stop_fd);
+        signal_eventfd(drain->stop_fd);
         MUST(pthread_join(drain->thread, NULL) == 0);
     }
     for (size_t i = 0; i < drain->options.rings; i++)

@@ -4,9 +4,9 @@
 #define NAILUP_TAP_DRAIN_H
 
 /*
- * A thread that carries what workers leave in their rings, one a worker, to where it may take its
- * time: a slow pipe, a reader that comes and goes. Workers never wait for it: what finds its ring
- * full is lost, and the worker counts it.
+ * A thread that carries records from the rings of workers, one ring each, to a slow place: a pipe,
+ * or a reader that comes and goes. Workers never wait for it. A record that finds its ring full is
+ * lost, and the worker counts it.
  */
 
 #include <stdbool.h>
@@ -19,29 +19,29 @@
 struct drain;
 
 struct drain_options {
-    const char *name; /* of the thread, 15 bytes at most */
+    const char *name; /* of the thread, at most 15 bytes */
     size_t rings;
     size_t ring_bytes;
-    unsigned retry_ms; /* after carry() said false */
-    /* On the thread, at its start and when there are records: takes all that is in the rings.
-     * False: the world did not take it; what was not released comes again. */
+    unsigned retry_ms; /* the pause after carry() returns false */
+    /* Takes all records from the rings. Runs on the thread, at its start and when there are
+     * records. Returns false when they could not be written; records that were not released come
+     * again. */
     bool (*carry)(void *owner);
     void *owner;
 };
 
-enum { DRAIN_STOP_MS = 1000 }; /* for what is left at the end */
+enum { DRAIN_STOP_MS = 1000 }; /* for the last records */
 
-/* Takes no memory for rings yet. NULL: out of memory. */
+/* Allocates no rings yet. Returns NULL when out of memory. */
 struct drain *drain_new(const struct drain_options *options);
-/* The rings are there and the thread begins; again: nothing. ERR_NO_MEMORY, ERR_NO_FILES. Of one
- * thread, as drain_free().
- */
+/* Allocates the rings and starts the thread; a second call does nothing. Call it from the thread
+ * that calls drain_free(). ERR_NO_MEMORY, ERR_NO_FILES. */
 MUST_USE enum err drain_start(struct drain *drain);
-/* Carries what is left for DRAIN_STOP_MS at most and ends the thread. No worker writes any more.
- * NULL is fine. */
+/* Carries the last records for at most DRAIN_STOP_MS and ends the thread. No worker writes any
+ * more. NULL is fine. */
 void drain_free(struct drain *drain);
 
-/* A worker's ring is its own thread's to write: room and then the record, as in ring.h. */
+/* Writes a record to a worker's ring, as in ring.h. Only that worker's thread calls these. */
 uint8_t *drain_reserve(struct drain *drain, size_t ring, size_t max_len);
 void drain_commit(struct drain *drain, size_t ring, size_t len);
 
@@ -49,10 +49,10 @@ void drain_commit(struct drain *drain, size_t ring, size_t len);
 
 struct ring *drain_ring(struct drain *drain, size_t ring);
 size_t drain_rings(const struct drain *drain);
-/* Waits until poll(2) says one of these events of fd (-1: until the time is over). False: the time
- * is over, or the drain ends and its time is. ms < 0: no limit but that. */
+/* Waits until poll(2) reports one of these events for fd, or for ms with fd -1. Returns false after
+ * ms, or when the drain ends and its time is over. ms < 0: no limit of its own. */
 bool drain_wait(struct drain *drain, int fd, short events, int ms);
-/* Whether drain_free() was called. */
+/* Returns whether drain_free() was called. */
 bool drain_is_ending(const struct drain *drain);
 
 #endif

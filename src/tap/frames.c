@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The one place that knows libfstrm. Its writer does the handshake and the frames; opening, reading
- * and writing are ours, without blocking, so that a reader that says nothing or takes nothing holds
- * the thread up and no longer than the drain allows.
- * Invariants: after a failure the stream to a reader is closed, as nobody knows how much of a frame
- * it has. A file ends with a whole frame.
+ * The door to libfstrm. Its writer does the handshake and the frames. Opening, reading and writing
+ * are our own and do not block, so that a silent reader delays only this thread, and not longer
+ * than the drain allows. Invariants: a failure closes the stream to a reader, because it may have a
+ * part of a frame. A file ends with a whole frame.
  */
 #include "tap/frames.h"
 
@@ -30,8 +29,8 @@
 #include "tap/drain.h"
 
 enum {
-    ANSWER_MS = 5000, /* for the reader's part of the handshake, and of the end */
-    FULL_MS = 1000,   /* between two attempts at a file that does not grow */
+    ANSWER_MS = 5000, /* for the reader's part of the handshake and of the end */
+    FULL_MS = 1000,   /* between two attempts to write to a full disk */
     FILE_MODE = 0640,
 };
 
@@ -40,17 +39,12 @@ static const char content_type[] = "protobuf:dnstap.Dnstap";
 struct frames {
     const char *path;
     bool is_file;
-    int fd;        /* -1: no reader. A file's is open all the time */
+    int fd;        /* -1: no reader. A file stays open */
     off_t written; /* bytes of a file */
     struct drain *drain;
     struct fstrm_writer *writer; /* NULL: no stream */
-    bool is_missed;              /* that there is no reader was told */
+    bool is_missed;              /* the log has mentioned the missing reader */
 };
-
-bool frames_are_built_in(void)
-{
-    return true;
-}
 
 /* ---- the socket ---- */
 
@@ -87,7 +81,7 @@ static bool frames_is_passing(int error)
     return error == EAGAIN || error == EINTR;
 }
 
-/* Control frames alone come from a reader. */
+/* A reader sends only control frames. */
 static fstrm_res read_socket(void *owner, void *data, size_t count)
 {
     struct frames *frames = owner;
@@ -105,7 +99,7 @@ static fstrm_res read_socket(void *owner, void *data, size_t count)
     return fstrm_res_success;
 }
 
-/* Takes len bytes from the front; what is left begins at the return. */
+/* Takes len bytes from the front. Returns the first of the remaining parts. */
 static struct iovec *frames_skip(struct iovec *parts, int *count, size_t len)
 {
     while (*count > 0 && len >= parts->iov_len) {
@@ -146,7 +140,7 @@ static fstrm_res open_nothing(void *owner)
     return fstrm_res_success;
 }
 
-/* All of it, or as if nothing had been written. */
+/* Writes everything, or restores the length of the file. */
 static bool write_once(struct frames *frames, struct iovec *left, int count)
 {
     off_t at = frames->written;
@@ -167,7 +161,7 @@ static bool write_once(struct frames *frames, struct iovec *left, int count)
     return true;
 }
 
-/* A full disk may have room again. */
+/* Tries again after a failure: a full disk may get room. */
 static fstrm_res frames_write_file(void *owner, const struct iovec *parts, int count)
 {
     struct frames *frames = owner;
@@ -197,7 +191,7 @@ static enum err frames_open_file(struct frames *frames)
 
 /* ---- libfstrm's writer ---- */
 
-/* Without a read function a stream has no handshake. */
+/* A stream without a read function has no handshake. */
 static struct fstrm_rdwr *new_rdwr(struct frames *frames)
 {
     struct fstrm_rdwr *rdwr = fstrm_rdwr_init(frames);
@@ -226,7 +220,7 @@ static struct fstrm_writer *new_writer(struct frames *frames)
     return writer;
 }
 
-/* A writer that failed says goodbye into a closed socket, and hears so at once. */
+/* Shuts the socket down first, so that a failed writer does not wait for its end frames. */
 static void drop_writer(struct frames *frames)
 {
     if (!frames->is_file && frames->fd >= 0)
@@ -237,12 +231,12 @@ static void drop_writer(struct frames *frames)
         close_socket(frames);
 }
 
-/* Once an outage. */
-static void tell_missed(struct frames *frames, const char *what)
+/* Logs once per outage. */
+static void log_missed(struct frames *frames, const char *what)
 {
     if (!frames->is_missed)
         LOG(LOG_NOTICE, "dnstap",
-            "%s %s; messages wait for one, and are lost when there are too many", what,
+            "%s %s; messages wait for a reader, and are lost when their ring is full", what,
             frames->path);
     frames->is_missed = true;
 }
@@ -254,11 +248,11 @@ bool frames_open(struct frames *frames)
     frames->writer = new_writer(frames);
     if (!frames->writer || fstrm_writer_open(frames->writer) != fstrm_res_success) {
         drop_writer(frames);
-        tell_missed(frames, "there is no reader at");
+        log_missed(frames, "there is no reader at");
         return false;
     }
     if (!frames->is_file)
-        LOG(LOG_INFO, "dnstap", "the reader at %s is there", frames->path);
+        LOG(LOG_INFO, "dnstap", "the reader at %s is connected", frames->path);
     frames->is_missed = false;
     return true;
 }
@@ -272,7 +266,7 @@ bool frames_write(struct frames *frames, const struct span *payloads, size_t cou
     if (fstrm_writer_writev(frames->writer, parts, (int)count) == fstrm_res_success)
         return true;
     drop_writer(frames);
-    tell_missed(frames, "no more reader is at");
+    log_missed(frames, "lost the reader at");
     return false;
 }
 
@@ -286,13 +280,14 @@ void frames_end(struct frames *frames)
 
 /* ---- life ---- */
 
-enum err frames_new(struct frames **out, const char *path, bool is_file)
+enum err frames_new(struct frames **out, const char *path, bool is_file, struct drain *drain)
 {
     struct frames *frames = calloc(1, sizeof(*frames));
     if (!frames)
         return ERR_NO_MEMORY;
     frames->path = path;
     frames->is_file = is_file;
+    frames->drain = drain;
     frames->fd = -1;
     enum err err = is_file ? frames_open_file(frames) : ERR_OK;
     if (err) {
@@ -301,11 +296,6 @@ enum err frames_new(struct frames **out, const char *path, bool is_file)
     }
     *out = frames;
     return ERR_OK;
-}
-
-void frames_use(struct frames *frames, struct drain *drain)
-{
-    frames->drain = drain;
 }
 
 void frames_free(struct frames *frames)
@@ -320,23 +310,13 @@ void frames_free(struct frames *frames)
 
 #else
 
-bool frames_are_built_in(void)
+enum err frames_new(struct frames **out, const char *path, bool is_file, struct drain *drain)
 {
-    return false;
-}
-
-enum err frames_new(struct frames **out, const char *path, bool is_file)
-{
+    (void)drain;
     (void)out;
     (void)path;
     (void)is_file;
     return ERR_INVALID;
-}
-
-void frames_use(struct frames *frames, struct drain *drain)
-{
-    (void)frames;
-    (void)drain;
 }
 
 void frames_free(struct frames *frames)

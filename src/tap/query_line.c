@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Lines of the query log. Every byte a client chose goes through name_format(), which leaves
- * nothing but printable ASCII; in JSON its backslashes and quotes are escaped once more.
+ * Lines of the query log. Every byte that a client chose goes through name_format(), which leaves
+ * only printable ASCII. JSON escapes its backslashes and quotes once more.
  */
 #include "tap/query_line.h"
 
@@ -17,14 +17,13 @@
 #include "dns/name.h"
 #include "dns/rrtype.h"
 
-/* A line under construction. Its room is above what any record needs; what would not fit is left
- * out. */
+/* A line under construction. It has room for any record; text that does not fit is left out. */
 struct line {
     char *text;
     size_t len;
 };
 
-/* A record as words. */
+/* The words of a record. */
 struct words {
     char client[ADDR_TEXT_MAX], upstream[ADDR_TEXT_MAX];
     char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX], cls[RRTYPE_TEXT_MAX];
@@ -42,7 +41,7 @@ static void query_line_put(struct line *line, const char *format, ...) PRINTF_LI
 
 static void query_line_put(struct line *line, const char *format, ...)
 {
-    size_t room = QUERY_LINE_MAX - 1 - line->len; /* one is the line's end */
+    size_t room = QUERY_LINE_MAX - 1 - line->len; /* one for the newline */
     va_list args;
     va_start(args, format);
     int len = vsnprintf(line->text + line->len, room, format, args);
@@ -86,7 +85,7 @@ static void make_words(struct words *words, const struct query_record *record, c
     rrtype_class_name(record->cls, words->cls);
 }
 
-/* "rd,cd,do", or "-". */
+/* Writes "rd,cd,do", or "-". */
 static void query_line_put_flags(struct line *line, const struct query_record *record)
 {
     bool has[] = {record->flags & HEADER_RD, record->flags & HEADER_CD, record->dnssec_ok};

@@ -4,7 +4,7 @@
 #define NAILUP_TAP_QUERY_LINE_H
 
 /*
- * The line of one query, in text or as a JSON object. Pure: a record in, bytes out.
+ * Writes the line of one query, as text or as a JSON object. Pure.
  *
  *   nailupd: info: query: 192.0.2.7@40000 udp www.example.com. A IN rd,do NOERROR 88 12.345ms
  *       upstream 192.0.2.53@53 tcp
@@ -19,22 +19,22 @@
 #include "base/log.h"
 #include "base/tap.h"
 
-enum { QUERY_LINE_MAX = 2048 }; /* bytes of any line, its end included */
+enum { QUERY_LINE_MAX = 2048 }; /* bytes in a line, its newline included */
 
-/* What a worker keeps of a query; the name's name_len bytes stand behind it. */
+/* A worker's record of a query. The name_len bytes of the name follow it. */
 struct query_record {
     uint64_t asked_at, answered_at; /* us on the loop's clock */
     struct addr client;
     struct tap_source source; /* family 0: none */
-    uint32_t size;            /* of the answer; 0: there was none */
+    uint32_t size;            /* of the answer; 0: no answer */
     uint16_t type, cls, flags, rcode;
     uint8_t transport; /* enum transport */
     uint8_t origin;    /* enum tap_origin */
-    uint8_t name_len;  /* of its wire format; 0: there was no question */
+    uint8_t name_len;  /* in wire form; 0: no question */
     bool dnssec_ok;
 };
 
-/* answered_us: answered_at in us since 1970. Returns the line's length. */
+/* Writes the line and returns its length. answered_us is answered_at in us since 1970. */
 size_t query_line(char out[QUERY_LINE_MAX], enum log_format format,
                   const struct query_record *record, const uint8_t *name, uint64_t answered_us);
 

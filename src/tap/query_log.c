@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * From a worker's tap to a line: the tap copies what the line needs, the thread makes the words.
- * How records travel is drain.c's, how a line looks query_line.c's.
- * Invariant: a write has whole lines, and no more bytes than a pipe takes in one piece, so that
- * lines of others do not come in between.
+ * From a worker's tap to a line: the tap copies the facts, and the thread makes the words. drain.c
+ * carries the records; query_line.c writes the lines. Invariant: a write has whole lines, and no
+ * more bytes than a pipe takes at once, so that other writers' lines do not come in between.
  */
 #include "tap/query_log.h"
 
@@ -21,7 +20,7 @@
 #include "tap/query_line.h"
 #include "tap/wall.h"
 
-/* The thread's name is in top and in core files. */
+/* The thread's name, for top and core files. */
 static const char thread_name[] = "query-log";
 
 struct log_tap {
@@ -29,18 +28,18 @@ struct log_tap {
     struct query_log *log;
     size_t worker;
     struct stats *stats;
-} __attribute__((aligned(128))); /* no two workers share a line */
+} __attribute__((aligned(128))); /* no two workers share a cache line */
 
 struct query_log {
     struct drain *drain;
     int fd;
-    uint64_t lost; /* lines; the thread's to write, as the values of struct stats */
-    size_t len;    /* of the lines that wait to be written, the thread's */
+    uint64_t lost; /* lines; written by the thread, like the values of struct stats */
+    size_t len;    /* of the lines that wait to be written; used by the thread */
     char lines[PIPE_BUF];
     struct log_tap taps[];
 };
 
-_Static_assert(QUERY_LINE_MAX <= PIPE_BUF, "a line is one piece");
+_Static_assert(QUERY_LINE_MAX <= PIPE_BUF, "a pipe takes a line at once");
 
 /* ---- the worker ---- */
 
@@ -93,14 +92,15 @@ static uint64_t query_log_count_lines(struct span text)
     return count;
 }
 
-/* The reader is gone or the disk is full: the lines from there on, cut ones too, are lost. */
+/* Counts the lines from here on as lost, partly written ones too: the reader is gone or the disk
+ * full. */
 static void lose_lines(struct query_log *log, size_t from)
 {
     struct span rest = span_of(log->lines + from, log->len - from);
     stats_write(&log->lost, stats_read(&log->lost) + query_log_count_lines(rest));
 }
 
-/* False: it is ending, and the reader of stderr takes nothing. */
+/* Returns false when the log ends and the reader of stderr takes nothing. */
 static bool write_lines(struct query_log *log)
 {
     size_t done = 0;

@@ -4,11 +4,11 @@
 #define NAILUP_TAP_QUERY_LOG_H
 
 /*
- * A line on stderr for each query that was answered (log.queries). Workers leave a record each in
- * a ring of QUERY_LOG_RING bytes, a thread makes lines of them. stderr may be a pipe whose reader
- * is slow or asleep: then records are lost and counted (query_log_dropped), and workers go on.
- * stderr may be a file on a full disk: then lines are lost, and query_log_lost() counts them. The
- * order of a worker's lines is that of its answers.
+ * Writes a line to stderr for each answered query (log.queries). Each worker leaves records in a
+ * ring of QUERY_LOG_RING bytes, and a thread makes lines of them. If stderr is a pipe with a slow
+ * or sleeping reader, records are lost and counted (query_log_dropped), and workers go on. If it is
+ * a file on a full disk, lines are lost, and query_log_lost() counts them. A worker's lines are in
+ * the order of its answers.
  */
 
 #include <stddef.h>
@@ -18,19 +18,22 @@
 #include "base/stats.h"
 #include "base/tap.h"
 
-enum { QUERY_LOG_RING = 2 * 1024 * 1024 }; /* bytes of each worker, some 15000 queries */
+enum { QUERY_LOG_RING = 2 * 1024 * 1024 }; /* bytes for each worker, some 15000 queries */
 
 struct query_log;
 
-/* fd: where lines go, borrowed; stderr. NULL: out of memory. */
+/* Lines go to fd (stderr), which is borrowed. Returns NULL when out of memory. */
 struct query_log *query_log_new(size_t workers, int fd);
-/* The thread begins, before the first tap is used; again: nothing. Of one thread, as _free(). */
+/* Starts the thread, before the first use of a tap; a second call does nothing. Call it from the
+ * thread that calls query_log_free(). */
 MUST_USE enum err query_log_start(struct query_log *log);
-/* A worker's tap, for its own thread; stats are its. Lives as long as the log. */
+/* Returns the tap of a worker, for that worker's thread; stats are the worker's. It lives as long
+ * as the log. */
 struct tap *query_log_tap(struct query_log *log, size_t worker, struct stats *stats);
-/* Lines that could not be written. Any thread. */
+/* Returns the number of lines that could not be written. Any thread. */
 uint64_t query_log_lost(const struct query_log *log);
-/* No worker uses its tap any more. Writes what is left, for DRAIN_STOP_MS at most. NULL is fine. */
+/* Writes the last lines for at most DRAIN_STOP_MS. No worker uses its tap any more. NULL is fine.
+ */
 void query_log_free(struct query_log *log);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TAP_WALL_H
 #define NAILUP_TAP_WALL_H
 
-/* What an instant of the loop's clock is on the wall's. */
+/* Converts instants of the loop's clock to the wall clock. */
 
 #include <stdint.h>
 #include <time.h>
@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 
-/* To be added to an instant of the loop's clock (base/clock.h) for us since 1970. */
+/* Returns what to add to an instant of the loop's clock (base/clock.h) to get us since 1970. */
 static inline int64_t wall_offset_us(void)
 {
     struct timespec now;
@@ -19,7 +19,7 @@ static inline int64_t wall_offset_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000 - (int64_t)clock_now_us();
 }
 
-/* us since 1970; 0 where that would be before. */
+/* Returns us since 1970, or 0 for an earlier instant. */
 static inline uint64_t wall_us(uint64_t at)
 {
     int64_t us = (int64_t)at + wall_offset_us();

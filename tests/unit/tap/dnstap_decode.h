@@ -3,8 +3,8 @@
 #ifndef NAILUP_TESTS_UNIT_TAP_DNSTAP_DECODE_H
 #define NAILUP_TESTS_UNIT_TAP_DNSTAP_DECODE_H
 
-/* A reader of dnstap payloads of its own, strict: every field once, in a form that others read.
- * After cmocka. */
+/* A strict reader of dnstap payloads: every field once, in a form that other readers accept.
+ * Include cmocka first. */
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ static inline uint64_t decode_varint(struct span *from)
         if (byte < 0x80)
             break;
     }
-    assert_true(byte != 0 || number == 0); /* the shortest there is */
+    assert_true(byte != 0 || number == 0); /* the shortest form */
     return number;
 }
 

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_UNIT_TAP_REPLIES_H
 #define NAILUP_TESTS_UNIT_TAP_REPLIES_H
 
-/* What taps are shown, and waiting for what another thread does. After cmocka. */
+/* Replies for taps, and waiting for another thread. Include cmocka first. */
 
 #include <poll.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 static struct addr reply_client, reply_server;
 
-/* A reply about the name n<number>.example, borrowing from static storage until the next. */
+/* Makes a reply for n<number>.example. It borrows from static storage until the next call. */
 static inline struct tap_reply reply_of(unsigned number)
 {
     static uint8_t wire[NAME_WIRE_MAX];
@@ -49,7 +49,7 @@ static inline void show(struct tap *tap, unsigned number)
     tap->on_reply(tap, &reply);
 }
 
-/* Asks often until it is true; a machine may be slow, but not for ever. */
+/* Polls until the condition is true. */
 #define EVENTUALLY(condition)                                                                      \
     do {                                                                                           \
         int patience = 60 * 1000;                                                                  \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Readers of frame streams at a socket: that read, come late, go and come, say nonsense, or never
- * read; and a file. */
+/* Readers of frame streams at a socket: prompt, late, returning, nonsensical and silent ones; and a
+ * file. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -117,7 +117,7 @@ static uint32_t get_number(int fd)
     return get_u32(bytes);
 }
 
-/* After the zero that says it is one. */
+/* Reads a control frame behind its zero length. */
 static void expect_control(int fd, uint32_t type)
 {
     uint8_t control[512];
@@ -154,7 +154,7 @@ static void take_in(void)
     expect_control(reader, CONTROL_START);
 }
 
-/* The number that show() gave the next message of fd; -1 at the end of the stream. */
+/* Returns the number that show() gave the next message from fd, or -1 at the end of the stream. */
 static int next_number(int fd)
 {
     static uint8_t payload[4096];
@@ -188,7 +188,7 @@ static void show_all(unsigned from, unsigned to)
 
 /* ---- tests ---- */
 
-static void test_a_reader_gets_all_in_order_and_the_end(void **state)
+static void test_a_reader_gets_all_messages_in_order_and_the_end(void **state)
 {
     (void)state;
     listen_here();
@@ -247,7 +247,7 @@ static void test_without_a_reader_a_bounded_number_waits_and_the_rest_is_counted
     expect_numbers(7, 8);
 }
 
-static void test_a_reader_may_go_and_come(void **state)
+static void test_a_reader_may_leave_and_return(void **state)
 {
     (void)state;
     listen_here();
@@ -267,7 +267,7 @@ static void test_a_reader_may_go_and_come(void **state)
     expect_numbers(10, 15);
 }
 
-static void test_a_reader_that_never_reads_makes_us_lose_and_count(void **state)
+static void test_messages_for_a_reader_that_never_reads_are_lost_and_counted(void **state)
 {
     (void)state;
     listen_here();
@@ -277,10 +277,10 @@ static void test_a_reader_that_never_reads_makes_us_lose_and_count(void **state)
     while (stats.dnstap_dropped == 0 && count < 1000000)
         show(tap, count++);
     assert_true(stats.dnstap_dropped > 0);
-    end(); /* and does not hold up the end */
+    end(); /* the end does not wait for it */
 }
 
-static void test_a_reader_that_does_not_even_answer_does_not_hold_up_the_end(void **state)
+static void test_a_reader_without_a_handshake_does_not_delay_the_end(void **state)
 {
     (void)state;
     listen_here();
@@ -290,7 +290,7 @@ static void test_a_reader_that_does_not_even_answer_does_not_hold_up_the_end(voi
     end();
 }
 
-static void test_a_reader_that_talks_nonsense_is_left_for_the_next(void **state)
+static void test_a_reader_that_sends_nonsense_is_replaced_by_the_next(void **state)
 {
     static const char nonsense[] = "HTTP/1.0 400 Bad Request\r\n\r\n";
     (void)state;
@@ -307,7 +307,7 @@ static void test_a_reader_that_talks_nonsense_is_left_for_the_next(void **state)
     expect_numbers(0, 10);
 }
 
-static void test_a_file_is_begun_anew_and_has_the_whole_stream(void **state)
+static void test_a_file_is_truncated_and_gets_the_whole_stream(void **state)
 {
     (void)state;
     FILE *file = fopen(file_path, "w");
@@ -329,7 +329,7 @@ static void test_a_file_is_begun_anew_and_has_the_whole_stream(void **state)
     assert_int_equal(read(reader, &more, 1), 0);
 }
 
-static void test_what_is_no_file_is_an_error(void **state)
+static void test_a_path_that_is_no_file_is_an_error(void **state)
 {
     static char null[] = "/dev/null", nowhere[] = "/nonexistent/file";
     (void)state;
@@ -357,7 +357,7 @@ static void test_only_wanted_messages_are_taken(void **state)
     assert_false(dnstap_sees_clients(dnstap));
     assert_true(dnstap_sees_upstreams(dnstap));
     struct tap_message message = reply_of(1).message;
-    tap->on_sent(tap, &message, true); /* a forwarder's, which would come first */
+    tap->on_sent(tap, &message, true); /* a forwarder query, which would come first */
     tap->on_heard(tap, &message, false);
     message.bytes.len = 3;
     tap->on_sent(tap, &message, false);
@@ -378,16 +378,16 @@ static void test_only_wanted_messages_are_taken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TAP_TEST(test_a_reader_gets_all_in_order_and_the_end),
+        TAP_TEST(test_a_reader_gets_all_messages_in_order_and_the_end),
         TAP_TEST(test_the_end_waits_for_a_reader_that_reads),
         TAP_TEST(test_messages_wait_for_a_late_reader),
         TAP_TEST(test_without_a_reader_a_bounded_number_waits_and_the_rest_is_counted),
-        TAP_TEST(test_a_reader_may_go_and_come),
-        TAP_TEST(test_a_reader_that_never_reads_makes_us_lose_and_count),
-        TAP_TEST(test_a_reader_that_does_not_even_answer_does_not_hold_up_the_end),
-        TAP_TEST(test_a_reader_that_talks_nonsense_is_left_for_the_next),
-        TAP_TEST(test_a_file_is_begun_anew_and_has_the_whole_stream),
-        TAP_TEST(test_what_is_no_file_is_an_error),
+        TAP_TEST(test_a_reader_may_leave_and_return),
+        TAP_TEST(test_messages_for_a_reader_that_never_reads_are_lost_and_counted),
+        TAP_TEST(test_a_reader_without_a_handshake_does_not_delay_the_end),
+        TAP_TEST(test_a_reader_that_sends_nonsense_is_replaced_by_the_next),
+        TAP_TEST(test_a_file_is_truncated_and_gets_the_whole_stream),
+        TAP_TEST(test_a_path_that_is_no_file_is_an_error),
         TAP_TEST(test_only_wanted_messages_are_taken),
     };
     if (!dnstap_is_built_in())

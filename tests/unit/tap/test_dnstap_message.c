@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Payloads, read by a reader of its own: each field, both families, what is not known, and random
- * ones. */
+/* Payloads, decoded by a separate reader: each field, both families, missing facts, and random
+ * messages. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,7 +42,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* The length is the one that was counted. */
+/* Checks that the written length is the counted one. */
 static void put(void)
 {
     memset(bytes, 0xee, sizeof(bytes));
@@ -85,7 +85,7 @@ static void test_a_query_has_one_time_and_its_message(void **state)
     assert_false(inner[12].is_there || inner[13].is_there || inner[14].is_there);
 }
 
-static void test_ipv6_and_other_transports_are_told_apart(void **state)
+static void test_families_and_transports_are_distinguished(void **state)
 {
     (void)state;
     assert_int_equal(addr_parse(&asker, "2001:db8::7@1", 0), ERR_OK);
@@ -102,7 +102,7 @@ static void test_ipv6_and_other_transports_are_told_apart(void **state)
     expect_number(&inner[3], 0, 2);
 }
 
-static void test_an_address_that_is_not_known_is_left_out(void **state)
+static void test_an_unknown_address_is_left_out(void **state)
 {
     (void)state;
     asker.sa.sa_family = 0;
@@ -111,7 +111,7 @@ static void test_an_address_that_is_not_known_is_left_out(void **state)
     assert_true(inner[5].is_there && inner[7].is_there);
 }
 
-static void test_the_server_may_be_named(void **state)
+static void test_identity_and_version_are_included(void **state)
 {
     (void)state;
     message.identity = span_of("ns7", 3);
@@ -130,7 +130,7 @@ static void test_no_clock_makes_a_time_before_1970(void **state)
     expect_number(&inner[9], 5, 0);
 }
 
-static void test_messages_of_any_length_come_back_as_they_were(void **state)
+static void test_messages_of_any_length_come_back_unchanged(void **state)
 {
     (void)state;
     rand_seed_for_tests(11);
@@ -155,11 +155,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_an_answer_has_both_times_both_ends_and_its_message, set_up),
         cmocka_unit_test_setup(test_a_query_has_one_time_and_its_message, set_up),
-        cmocka_unit_test_setup(test_ipv6_and_other_transports_are_told_apart, set_up),
-        cmocka_unit_test_setup(test_an_address_that_is_not_known_is_left_out, set_up),
-        cmocka_unit_test_setup(test_the_server_may_be_named, set_up),
+        cmocka_unit_test_setup(test_families_and_transports_are_distinguished, set_up),
+        cmocka_unit_test_setup(test_an_unknown_address_is_left_out, set_up),
+        cmocka_unit_test_setup(test_identity_and_version_are_included, set_up),
         cmocka_unit_test_setup(test_no_clock_makes_a_time_before_1970, set_up),
-        cmocka_unit_test_setup(test_messages_of_any_length_come_back_as_they_were, set_up),
+        cmocka_unit_test_setup(test_messages_of_any_length_come_back_unchanged, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

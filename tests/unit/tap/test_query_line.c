@@ -54,7 +54,7 @@ static void make(enum log_format format)
         assert_in_range((unsigned char)out[i], ' ', '~');
 }
 
-/* What follows the program's name. */
+/* Returns the line after the program's name. */
 static void expect_text(const char *text)
 {
     make(LOG_TEXT);
@@ -67,14 +67,14 @@ static void expect_json(const char *text)
     assert_string_equal(out, text);
 }
 
-static void test_a_line_says_who_asked_what_and_got_what_from_whom(void **state)
+static void test_a_line_has_client_question_answer_and_upstream(void **state)
 {
     (void)state;
     expect_text(": info: query: 192.0.2.7@40000 udp www.Example.com. A IN rd,do NOERROR 88 "
                 "12.345ms upstream 192.0.2.53@853 tls");
 }
 
-static void test_a_json_line_has_a_member_for_each(void **state)
+static void test_a_json_line_has_a_member_for_each_fact(void **state)
 {
     (void)state;
     expect_json("{\"time\":\"2025-12-31T23:59:59.123Z\",\"level\":\"info\",\"module\":\"query\","
@@ -84,11 +84,11 @@ static void test_a_json_line_has_a_member_for_each(void **state)
                 "\"origin\":\"upstream\",\"upstream\":\"192.0.2.53@853\",\"transport\":\"tls\"}");
 }
 
-static void test_an_answer_at_hand_names_no_upstream(void **state)
+static void test_a_cached_answer_names_no_upstream(void **state)
 {
     (void)state;
     record.origin = TAP_FROM_CACHE;
-    record.asked_at = record.answered_at + 1; /* clocks of two turns */
+    record.asked_at = record.answered_at + 1; /* clocks of different turns */
     record.source.addr.sa.sa_family = 0;
     record.transport = TRANSPORT_TLS;
     record.flags = HEADER_CD;
@@ -131,7 +131,7 @@ static void test_every_origin_has_a_word(void **state)
     }
 }
 
-/* One label of every byte there is, in turns. */
+/* Labels with every byte value in turn. */
 static void test_no_name_forges_a_line_a_word_or_a_member(void **state)
 {
     (void)state;
@@ -149,7 +149,7 @@ static void test_no_name_forges_a_line_a_word_or_a_member(void **state)
         unsigned quotes = 0;
         for (const char *at = out; *at; at++) {
             if (*at == '\\')
-                at++; /* what it escapes */
+                at++; /* the escaped character */
             else
                 quotes += *at == '"';
         }
@@ -187,9 +187,9 @@ static void test_the_longest_name_fits_escaped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_a_line_says_who_asked_what_and_got_what_from_whom, set_up),
-        cmocka_unit_test_setup(test_a_json_line_has_a_member_for_each, set_up),
-        cmocka_unit_test_setup(test_an_answer_at_hand_names_no_upstream, set_up),
+        cmocka_unit_test_setup(test_a_line_has_client_question_answer_and_upstream, set_up),
+        cmocka_unit_test_setup(test_a_json_line_has_a_member_for_each_fact, set_up),
+        cmocka_unit_test_setup(test_a_cached_answer_names_no_upstream, set_up),
         cmocka_unit_test_setup(test_a_dropped_query_has_no_rcode, set_up),
         cmocka_unit_test_setup(test_a_query_without_a_question_has_no_name, set_up),
         cmocka_unit_test_setup(test_every_origin_has_a_word, set_up),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* From taps to a pipe: in order, whole lines, and what happens when nobody reads. */
+/* From taps to a pipe: whole lines in order, and readers that do not read. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,7 +45,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* The number of the name in the next line, which must be whole. */
+/* Returns the number of the name in the next line, which must be whole. */
 static unsigned next_number(void)
 {
     static char line[4096];
@@ -63,7 +63,7 @@ static void test_each_reply_is_a_line_in_its_order(void **state)
     struct tap *tap = query_log_tap(query_log, 0, &stats);
     (void)state;
     assert_int_equal(query_log_start(query_log), ERR_OK);
-    assert_int_equal(query_log_start(query_log), ERR_OK); /* it runs already */
+    assert_int_equal(query_log_start(query_log), ERR_OK); /* already running */
     for (unsigned round = 0; round < 20; round++) {
         for (unsigned i = 0; i < 50; i++)
             show(tap, round * 50 + i);
@@ -90,8 +90,8 @@ static void test_each_worker_has_its_own_order(void **state)
     }
 }
 
-/* More than ring and pipe take: what is lost is counted, what is not comes whole and in order. */
-static void test_a_reader_that_never_reads_makes_us_lose_and_count(void **state)
+/* More lines than ring and pipe hold: lost ones are counted, the others come whole and in order. */
+static void test_lines_for_a_reader_that_never_reads_are_lost_and_counted(void **state)
 {
     enum { MANY = 30000 };
     struct tap *tap = query_log_tap(query_log, 0, &stats);
@@ -110,7 +110,7 @@ static void test_a_reader_that_never_reads_makes_us_lose_and_count(void **state)
     assert_int_equal(next_number(), MANY);
 }
 
-static void test_a_reader_that_never_reads_does_not_hold_up_the_end(void **state)
+static void test_a_reader_that_never_reads_does_not_delay_the_end(void **state)
 {
     struct tap *tap = query_log_tap(query_log, 0, &stats);
     (void)state;
@@ -121,7 +121,7 @@ static void test_a_reader_that_never_reads_does_not_hold_up_the_end(void **state
     query_log = NULL;
 }
 
-static void test_what_is_left_is_written_at_the_end(void **state)
+static void test_the_last_lines_are_written_at_the_end(void **state)
 {
     struct tap *tap = query_log_tap(query_log, 1, &stats);
     (void)state;
@@ -134,7 +134,7 @@ static void test_what_is_left_is_written_at_the_end(void **state)
         assert_int_equal(next_number(), i);
 }
 
-static void test_a_reader_that_is_gone_costs_lines_alone(void **state)
+static void test_without_a_reader_only_lines_are_lost(void **state)
 {
     struct tap *tap = query_log_tap(query_log, 0, &stats);
     (void)state;
@@ -145,7 +145,7 @@ static void test_a_reader_that_is_gone_costs_lines_alone(void **state)
         show(tap, i);
 }
 
-static void test_lines_that_a_full_disk_does_not_take_are_counted(void **state)
+static void test_lines_lost_on_a_full_disk_are_counted(void **state)
 {
     FILE *full = fopen("/dev/full", "w");
     struct query_log *on_disk = query_log_new(1, fileno(full));
@@ -162,7 +162,7 @@ static void test_lines_that_a_full_disk_does_not_take_are_counted(void **state)
     fclose(full);
 }
 
-static void test_a_log_that_never_began_ends(void **state)
+static void test_a_log_that_was_never_started_can_be_freed(void **state)
 {
     (void)state;
     query_log_free(query_log);
@@ -177,12 +177,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LOG_TEST(test_each_reply_is_a_line_in_its_order),
         LOG_TEST(test_each_worker_has_its_own_order),
-        LOG_TEST(test_a_reader_that_never_reads_makes_us_lose_and_count),
-        LOG_TEST(test_a_reader_that_never_reads_does_not_hold_up_the_end),
-        LOG_TEST(test_what_is_left_is_written_at_the_end),
-        LOG_TEST(test_a_reader_that_is_gone_costs_lines_alone),
-        LOG_TEST(test_lines_that_a_full_disk_does_not_take_are_counted),
-        LOG_TEST(test_a_log_that_never_began_ends),
+        LOG_TEST(test_lines_for_a_reader_that_never_reads_are_lost_and_counted),
+        LOG_TEST(test_a_reader_that_never_reads_does_not_delay_the_end),
+        LOG_TEST(test_the_last_lines_are_written_at_the_end),
+        LOG_TEST(test_without_a_reader_only_lines_are_lost),
+        LOG_TEST(test_lines_lost_on_a_full_disk_are_counted),
+        LOG_TEST(test_a_log_that_was_never_started_can_be_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Records in order, over the end of the ring, full, read again; and from one thread to another. */
+/* Records in order, across the end of the ring, in a full ring, read again, and between two
+ * threads. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,7 +34,7 @@ static int tear_down(void **state)
 
 #define RING_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-/* A record that tells its number, of a length that depends on it. */
+/* Writes a record that holds its number; its length depends on the number. */
 static size_t len_of(uint32_t number)
 {
     return 4 + number * 37 % 200;
@@ -77,7 +78,7 @@ static void test_an_empty_ring_has_nothing(void **state)
     assert_int_equal(ring_used(&ring), 0);
 }
 
-static void test_records_come_in_order_over_the_end_of_the_ring(void **state)
+static void test_records_come_in_order_across_the_end_of_the_ring(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 10000; i++) {
@@ -90,7 +91,7 @@ static void test_records_come_in_order_over_the_end_of_the_ring(void **state)
     }
 }
 
-static void test_a_full_ring_takes_nothing_and_keeps_what_it_has(void **state)
+static void test_a_full_ring_refuses_records_and_keeps_its_own(void **state)
 {
     uint32_t in = 0, out = 0;
     struct span record;
@@ -108,7 +109,7 @@ static void test_a_full_ring_takes_nothing_and_keeps_what_it_has(void **state)
     }
 }
 
-static void test_what_was_not_released_comes_again(void **state)
+static void test_records_that_were_not_released_come_again(void **state)
 {
     (void)state;
     assert_true(put(1) && put(2) && put(3));
@@ -149,7 +150,7 @@ static void *write_many(void *lost)
     return NULL;
 }
 
-/* Some are lost, none is changed or out of its order. */
+/* Some records are lost, and none is changed or out of order. */
 static void test_two_threads_need_no_lock(void **state)
 {
     uint32_t lost = 0, seen = 0, next = 0, number;
@@ -177,9 +178,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RING_TEST(test_an_empty_ring_has_nothing),
-        RING_TEST(test_records_come_in_order_over_the_end_of_the_ring),
-        RING_TEST(test_a_full_ring_takes_nothing_and_keeps_what_it_has),
-        RING_TEST(test_what_was_not_released_comes_again),
+        RING_TEST(test_records_come_in_order_across_the_end_of_the_ring),
+        RING_TEST(test_a_full_ring_refuses_records_and_keeps_its_own),
+        RING_TEST(test_records_that_were_not_released_come_again),
         RING_TEST(test_a_reserve_without_a_commit_is_undone),
         RING_TEST(test_two_threads_need_no_lock),
     };
