@@ -595,7 +595,7 @@ static void clear_run(struct shard *shard, size_t bytes)
 
 /* ---- storing ---- */
 
-/* Takes a block for so many bytes. Returns 0 when there is none. May evict, and may release the
+/* Takes a block for so many bytes, or returns 0. May evict, and may release the
  * lock for a while. */
 static uint32_t take_room(struct shard *shard, size_t bytes)
 {

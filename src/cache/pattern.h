@@ -4,7 +4,7 @@
 #define NAILUP_CACHE_PATTERN_H
 
 /*
- * Decides which cached answers a name stands for when an operator flushes it. An answer may hold a
+ * Decides which cached answers go when an operator flushes a name. An answer may hold a
  * whole alias chain, so answers with the name in the middle or at the end of a chain match too.
  * Pure.
  */

@@ -18,8 +18,7 @@
 #include "control/call.h"
 #include "control/commands.h"
 #include "dns/rrtype.h"
-#include "local/local_block.h"
-#include "local/local_names.h"
+#include "local/local_forget.h"
 #include "loop/loop.h"
 
 /* ---- flush ---- */
@@ -275,7 +274,7 @@ static bool command_cache_may_store(const void *context, struct name name,
     const struct control_view *view = context;
     const struct local_names *local = view->config ? view->config->local : NULL;
 
-    return !local || (!local_names_has(local, name) && !local_block_changes(local, name, answer));
+    return !local_replaces(local, name, answer);
 }
 
 void command_load_cache(struct call *call)

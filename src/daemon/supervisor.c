@@ -47,8 +47,7 @@
 #include "daemon/vitals.h"
 #include "daemon/watchers.h"
 #include "daemon/worker.h"
-#include "local/local_block.h"
-#include "local/local_names.h"
+#include "local/local_forget.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "serve/listen_sockets.h"
@@ -505,7 +504,7 @@ static bool supervisor_may_store(const void *context, struct name name, const st
 {
     const struct local_names *local = context;
 
-    return !local || (!local_names_has(local, name) && !local_block_changes(local, name, answer));
+    return !local_replaces(local, name, answer);
 }
 
 /* Leaves out names that have become local data since the file was written. */

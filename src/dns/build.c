@@ -27,7 +27,7 @@ void build_init(struct build *build, uint8_t *out, size_t size)
     build->rollbacks = 0;
 }
 
-/* Takes room for len bytes. Returns NULL and sets overflow when there is none. */
+/* Takes room for len bytes. Without room it returns NULL and sets overflow. */
 static inline uint8_t *build_take(struct build *build, size_t len)
 {
     if (build->overflow || len > build_room(build)) {

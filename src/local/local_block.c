@@ -3,7 +3,6 @@
 /* Looks for aliases in answers. local_names.c knows the rules of a list. */
 #include "local/local_block.h"
 
-#include "dns/edns.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
 
@@ -42,15 +41,4 @@ bool local_block_find(const struct local_names *names, struct span message,
         if (is_blocked(names, &parsed, &rr, question, result))
             return true;
     return false;
-}
-
-bool local_block_changes(const struct local_names *names, struct name name,
-                         const struct answer *answer)
-{
-    struct local_result result;
-    const struct question question = {.name = name, .type = RRTYPE_A, .cls = RRCLASS_IN};
-    for (unsigned i = 0; i < answer->ede_count; i++)
-        if (answer->ede[i] == EDE_BLOCKED || answer->ede[i] == EDE_FORGED_ANSWER)
-            return true;
-    return local_block_find(names, answer->message, &question, &result);
 }

@@ -12,8 +12,6 @@
 #include <stdbool.h>
 
 #include "base/span.h"
-#include "cache/answer.h"
-#include "dns/name.h"
 #include "local/local_names.h"
 
 /* Returns whether an alias in the answer section leads to a name of a block list, and fills *result
@@ -21,10 +19,5 @@
  * in the form of cache/answer.h; the question's name is in lower case. names may be NULL. */
 bool local_block_find(const struct local_names *names, struct span message,
                       const struct question *question, struct local_result *result);
-
-/* Whether an answer that is kept, with this question name, must go now that the table is in use:
- * an alias leads to a listed name, or the answer was decided by a list before. */
-bool local_block_changes(const struct local_names *names, struct name name,
-                         const struct answer *answer);
 
 #endif

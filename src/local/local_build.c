@@ -111,7 +111,7 @@ static bool make_room(void **array, size_t count, size_t more, size_t *room, siz
     make_room((void **)&(build)->names->field, (build)->names->count, more, &(build)->room,        \
               sizeof(*(build)->names->field))
 
-/* Finds the place of the name's node; makes the node if there is none. */
+/* Finds the place of the name's node, and makes the node if necessary. */
 static enum err make_node(struct local_build *build, struct name name, uint32_t *place)
 {
     struct local_names *names = build->names;

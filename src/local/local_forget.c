@@ -1,19 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The question of what is kept is in lower case and not compressed (cache/cache.h). */
+/* Compares cached answers with local data. The question of a cached answer is in lower case and not
+ * compressed (cache/cache.h). */
 #include "local/local_forget.h"
 
+#include "dns/edns.h"
 #include "dns/header.h"
-#include "dns/name.h"
+#include "dns/rrtype.h"
 #include "local/local_block.h"
 #include "local/local_names.h"
+
+static bool was_decided_by_a_list(const struct answer *answer)
+{
+    for (unsigned i = 0; i < answer->ede_count; i++)
+        if (answer->ede[i] == EDE_BLOCKED || answer->ede[i] == EDE_FORGED_ANSWER)
+            return true;
+    return false;
+}
+
+bool local_replaces(const struct local_names *names, struct name name, const struct answer *answer)
+{
+    struct local_result result;
+    const struct question question = {.name = name, .type = RRTYPE_A, .cls = RRCLASS_IN};
+    return names && (local_names_has(names, name) || was_decided_by_a_list(answer) ||
+                     local_block_find(names, answer->message, &question, &result));
+}
 
 enum cache_verdict local_forget(void *names, const struct cache_item *item)
 {
     struct name name;
     if (!name_view(item->answer.message, HEADER_LEN, &name))
-        return CACHE_DROP; /* it has none: of no use to anybody */
-    if (local_names_has(names, name) || local_block_changes(names, name, &item->answer))
-        return CACHE_DROP;
-    return CACHE_KEEP;
+        return CACHE_DROP; /* an answer without a question cannot be found */
+    return local_replaces(names, name, &item->answer) ? CACHE_DROP : CACHE_KEEP;
 }

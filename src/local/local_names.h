@@ -84,7 +84,7 @@ bool local_names_has_own(const struct local_names *names, struct name name);
 
 /* The rule for a name, for operators. */
 struct local_view {
-    struct name zone; /* the part of the name that has the rule; "" is none */
+    struct name zone; /* the zone or listed name with the rule; "": none */
     enum local_action action;
     const char *origin; /* source of the rule: "local-zones", "block-lists" ... */
     bool has_records;   /* its own, or those of a wildcard or redirect */

@@ -26,7 +26,7 @@ enum {
     LOCAL_RDATA_MAX = 1024 * 1024 * 1024,
 };
 
-/* The source of a rule. Of two rules for one name the earlier source wins. */
+/* The source of a rule. If a name has two rules, the earlier source wins. */
 enum local_origin { LOCAL_OF_ZONES, LOCAL_OF_FORWARD, LOCAL_OF_LISTS, LOCAL_OF_SPECIAL };
 
 struct local_rule {

@@ -136,10 +136,11 @@ static enum err take_hosts_line(struct reader *reader, struct span line)
         return ERR_OK;
     rest = line;
     if (!parse_address(word, &addr))
-        report_fault(reader, word, "is no address; a line has an address and the names of its host");
+        report_fault(reader, word,
+                     "is no address; a line has an address and the names of its host");
     else if (!take_word(&line, &name))
         report_fault(reader, word,
-                    "has no name after it; a line has an address and the names of its host");
+                     "has no name after it; a line has an address and the names of its host");
     else
         return take_host(reader, rest, &addr);
     return ERR_OK;
@@ -222,7 +223,7 @@ static enum err take_list_line(struct reader *reader, uint32_t list, struct span
     }
     if (!is_address) {
         report_fault(reader, more,
-                    "comes after a name; a line has one name, or an address and names");
+                     "comes after a name; a line has one name, or an address and names");
         return ERR_OK;
     }
     while (!err && take_word(&line, &word))

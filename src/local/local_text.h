@@ -22,7 +22,7 @@
 #include "base/span.h"
 #include "local/local_build.h"
 
-/* Receives faults. The sentence (static text) has the word as its subject. */
+/* Receives faults. The sentence (static text) follows the word. */
 struct local_text_report {
     void (*on_problem)(void *context, size_t line, size_t column, struct span word,
                        const char *sentence);

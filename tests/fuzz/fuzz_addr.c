@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Addresses and prefixes from hostile text: what is taken must come back the same from its own
- * format, and a prefix must contain the address it was written with.
+ * Addresses and prefixes from hostile text. An accepted value must come back unchanged from its own
+ * text, and a prefix must contain the address that it was written with.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = malloc(size + 1); /* exactly sized, so that a read past the end is seen */
+    char *text = malloc(size + 1); /* exact size, so that a sanitizer detects overruns */
     if (!text)
         return 0;
     memcpy(text, data, size);

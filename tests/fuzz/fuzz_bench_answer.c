@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The responder's answer to any bytes: fits its room, and is a response to what was asked. The
+/* The responder's answer to any bytes must fit its buffer and be a response to the question. The
  * first byte chooses the transport, the settings and the place in a hierarchy. */
 
 #include <string.h>
@@ -14,7 +14,7 @@
 static struct tree tree;
 static struct tree_place places[TREE_LEVELS * 2];
 
-/* Two servers at each level. */
+/* two servers at each level */
 static void plant(void)
 {
     struct addr addr;

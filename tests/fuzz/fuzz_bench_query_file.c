@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Any text as a query file: refused, or queries that the responder can read. */
+/* Reads any text as a query file. It is refused, or gives queries that the responder can read. */
 
 #include <stdio.h>
 

@@ -42,7 +42,7 @@ struct written {
     uint64_t count;
 };
 
-/* An answer whose records ldns writes in another way than it reads them is one less. */
+/* ldns cannot read some records that it writes; such an answer is left out. */
 static enum cache_verdict write_item(void *context, const struct cache_item *item)
 {
     struct written *written = context;

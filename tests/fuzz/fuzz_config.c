@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Any bytes as a configuration file: errors or a configuration, never both and never neither; and
- * what loads also prints, loads back and prints to the same. With recursion and without.
+ * Loads any bytes as a configuration file, with recursion and without. The result is errors or a
+ * configuration, never both and never neither. A configuration prints to text that loads and prints
+ * to the same text.
  */
 #include <stddef.h>
 #include <stdint.h>

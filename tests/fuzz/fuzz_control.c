@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Both ends of the control socket. The bytes are taken for a reply, as nailupctl would, and for a
- * request; the words of a good request are then sent through a reply and must come out as many.
+ * Both ends of the control socket. The bytes are read as a reply, as in nailupctl, and as a
+ * request. The words of a good request are sent through a reply, and as many must come out.
  */
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The file of cookie secrets: whatever it holds, there are secrets or there is a place and a
- * sentence; what was read, written out again, reads the same.
+ * Reads any bytes as a file of cookie secrets. The result is secrets, or a place and a sentence.
+ * Secrets that are written out read back the same.
  */
 #include <stdio.h>
 #include <string.h>

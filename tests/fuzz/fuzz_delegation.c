@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * What a server says of a zone cut, against the promises of delegation: a referral leads down and
- * towards the name asked for, glue is of hosts below the zone asked, and what is kept comes back
- * from the cache as it was. The first byte chooses the zone asked; the rest is the message.
+ * Checks the promises of delegation for any message: a referral leads down towards the QNAME, glue
+ * belongs to hosts below the queried zone, and a stored zone cut comes back from the cache
+ * unchanged. The first byte chooses the zone; the rest is the message.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (!size)
         return 0;
-    uint8_t *bytes = malloc(size - 1); /* exactly sized, so that a read past the end is seen */
+    uint8_t *bytes = malloc(size - 1); /* exact size, so that a sanitizer detects overruns */
     if (!bytes)
         return 0;
     memcpy(bytes, data + 1, size - 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Any bytes as the options of an OPT record, alone and inside a message. */
+/* Reads any bytes as the options of an OPT record, alone and inside a message. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Any lines as the words of `nailupctl forward`, under a file with zones over strict TLS: what is
- * taken makes routes, and none of these zones is ever asked over anything else.
+ * Reads any lines as arguments of `nailupctl forward`, with a configuration that has zones with
+ * strict TLS. Accepted lines make routes, and queries of the strict zones never use another
+ * transport.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Heads of HTTP requests, from whoever connects to metrics.listen. The verdict comes with the byte
- * that makes the head whole, whatever pieces it comes in, and no byte behind it changes it. What is
- * refused is told in an answer that is whole.
+ * Heads of HTTP requests from clients of metrics.listen. The verdict comes with the byte that
+ * completes the head, in whatever pieces it arrives, and no later byte changes it. A refusal is a
+ * complete response.
  */
 
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 static bool read_copy(const uint8_t *data, size_t size, struct http_request *out)
 {
-    uint8_t *copy = malloc(size + !size); /* exactly so long, for AddressSanitizer */
+    uint8_t *copy = malloc(size + !size); /* exact size, so that a sanitizer detects overruns */
 
     MUST(copy);
     memcpy(copy, data, size);

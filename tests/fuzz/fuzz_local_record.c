@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Any bytes as records in wire form, each behind its length: what is taken is answered whole. */
+/* Reads any bytes as records in wire form, each after its length. Accepted records are answered
+ * completely. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

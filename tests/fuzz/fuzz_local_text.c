@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Any bytes as a hosts file, as a block list and as questions: what is listed is blocked, whatever
- * is told lies within the text, and answers parse.
+ * Reads any bytes as a hosts file, as a block list and as questions. Listed names are blocked,
+ * reports point into the text, and answers parse.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -53,7 +53,7 @@ static void ask(const struct local_names *names, struct name name, uint16_t type
     MUST(message_check_rdata(&message));
 }
 
-/* Each byte may begin a name in wire form. */
+/* Asks for a name in wire form at each byte. */
 static void ask_all(const struct local_names *names, struct span bytes)
 {
     static const uint16_t types[] = {RRTYPE_A, RRTYPE_PTR, RRTYPE_DS, RRTYPE_ANY};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Any bytes as a message: parsed, iterated, checked, every record rebuilt. What was rebuilt must
- * parse again, hold the same names and be sound inside.
+ * Parses any bytes as a message, iterates, checks, and rebuilds every record. The rebuilt message
+ * must parse, have the same names and sound RDATA.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The records copied; *len is 0 when they do not fit into a message once decompressed. */
+/* Copies the records. *len is 0 when they do not fit into a message after decompression. */
 static unsigned rebuild(const struct message *message, uint8_t *out, size_t size, size_t *len)
 {
     struct build build;
@@ -80,14 +80,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (check != MESSAGE_OK || len == 0)
         return 0;
     enum message_check recheck = message_parse(&again, span_of(out, len));
-    /* A record dropped may leave a TSIG out of its place, never anything else. */
+    /* A dropped record may leave a TSIG in the wrong place, and nothing else. */
     MUST(recheck == MESSAGE_OK || message.has_tsig);
     if (recheck != MESSAGE_OK)
         return 0;
     MUST(again.counts[1] + again.counts[2] + again.counts[3] == (int)copied);
     MUST(message_check_rdata(&again));
     compare(&message, &again);
-    /* room for half of it: what overflows says so */
+    /* with room for half of it, the build reports an overflow */
     rebuild(&message, out, len / 2, &len);
     MUST(len == 0 || len <= sizeof(out));
     return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Any bytes as a message with a name at the offset of the first two bytes, and as text. The readers
- * must agree, and a name must survive its text.
+ * Reads any bytes as a message with a name at the offset in the first two bytes, and as text. The
+ * readers must agree, and a name must survive the conversion to text.
  */
 #include <stddef.h>
 #include <stdint.h>

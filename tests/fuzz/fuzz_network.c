@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Any bytes as a datagram of netlink's: nothing is read beyond it, and there are never more facts
- * than messages that could have told them.
+ * Reads any bytes as a netlink datagram. No byte after it is read, and there are never more facts
+ * than messages with room for them.
  */
 #include <stddef.h>
 #include <stdint.h>

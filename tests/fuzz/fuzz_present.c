@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Any bytes through the door to ldns: what our parser passes must not hurt it. */
+/* Prints any bytes with ldns. A message that our parser accepts must not break it. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

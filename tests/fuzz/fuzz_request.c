@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * A client's message up to its reply: whatever comes in, what goes out parses, is a reply to it,
- * echoes its question, has the flags it may have, is no longer than allowed and holds the answer's
- * records with their TTLs aged, or with TC none, is padded if and only if it is to be, and has a
- * cookie that is taken the next time if and only if the message had one that can be. The first two
- * bytes of the input choose the transport and the answer, the rest is the message.
+ * From a client's message to its reply. The reply parses, answers the message, echoes its question,
+ * has only permitted flags and respects the size limit. It has the answer's records with aged TTLs,
+ * or none with TC. It is padded if and only if it must be. It has a cookie that is valid the next
+ * time if and only if the message had a usable cookie. The first two bytes choose the transport and
+ * the answer; the rest is the message.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,23 +22,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     RECORDS_MAX = 64,
-    RR_FIXED = 12,    /* of a record, before its data */
-    OPTION_FIXED = 4, /* of an EDNS option, before its data */
+    RR_FIXED = 12,    /* bytes of a record before its data */
+    OPTION_FIXED = 4, /* bytes of an EDNS option before its data */
     AGE_S = 11,
 };
 
-/* Of the first byte; its other bits are a number of records. */
+/* Bits of the first byte. Its other bits are a number of records. */
 enum { CHOICE_STREAM = 1, CHOICE_AD = 2, CHOICE_EDE = 4 };
 
-/* Of the second byte, for streams; its other bits make the records longer, up to more than a
- * message may have. */
+/* Bits of the second byte, for streams. Its other bits make the records longer, even longer than a
+ * message may be. */
 enum { CHOICE_PADS = 1, FILL_STEP = 17 };
 
 static uint8_t bytes[MESSAGE_MAX];
 static uint16_t offsets[RECORDS_MAX];
 
-/* An answer as the resolver would have it, with as many records as the choice says: the first half
- * in answer, the others in authority and additional. */
+/* Makes an answer of the resolver with the chosen number of records: the first half in answer, the
+ * others in authority and additional. */
 static struct answer make_answer(const struct question *question, uint8_t choice, uint8_t sizes)
 {
     static const uint8_t fill[(UINT8_MAX >> 1) * FILL_STEP];
@@ -76,7 +76,8 @@ static struct answer make_answer(const struct question *question, uint8_t choice
     return answer;
 }
 
-/* RFC 1035 section 4.1.1 and RFC 6840 section 5.7: no AA, no Z; AD only to those who asked. */
+/* RFC 1035 section 4.1.1 and RFC 6840 section 5.7: no AA, no Z; AD only for clients that ask for
+ * it. */
 static void check_flags(const struct message *message, const struct query *query)
 {
     const uint16_t echoed = HEADER_OPCODE_MASK | HEADER_RD | HEADER_CD;
@@ -92,8 +93,8 @@ static unsigned count_of(const struct message *message)
            message->counts[SECTION_ADDITIONAL] - message->edns.present - message->has_tsig;
 }
 
-/* With TC nothing but the question; else the answer's records from the first on, all of those that
- * are required, each by its own TTL. */
+/* With TC the reply has only the question. Otherwise it has the answer's records from the first on,
+ * at least the required ones, each with its own TTL. */
 static void check_records(const struct message *message, const struct answer *answer)
 {
     struct message whole;
@@ -116,8 +117,7 @@ static void check_records(const struct message *message, const struct answer *an
     }
 }
 
-/* RFC 8467 section 4.1: the answer to a padded query fills its blocks, if it is sealed, with zeros.
- */
+/* RFC 8467 section 4.1: the reply to a padded query over TLS is padded with zeros. */
 static void check_padding(const struct message *message, const struct reply *reply)
 {
     bool is_due = reply->rules->pads && reply->query->has_padding;
@@ -138,7 +138,7 @@ static const struct addr client = {.in = {.sin_family = AF_INET}};
 
 enum { NOW_S = 1559731985 };
 
-/* As gate.c does. */
+/* The same decision as in gate.c. */
 static void judge_cookie(struct query *query)
 {
     if (!query->has_cookie || !cookie_is_sound(query->cookie_len))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* A file of root hints, against the promises of root_hints_parse(): what it takes has servers and
- * addresses within their bounds, and what it refuses is told why. */
+/* Checks the promises of root_hints_parse(): accepted hints have servers and addresses within their
+ * bounds, and a refusal has a reason. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct delegation hints;
     struct root_hints_problem problem = {0};
-    uint8_t *text = malloc(size + 1); /* exactly sized but for an empty one */
+    uint8_t *text = malloc(size + 1); /* exact size, except for an empty text */
     if (!text)
         return 0;
     memcpy(text, data, size);

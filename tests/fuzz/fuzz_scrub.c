@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * What an upstream sends, against the promises of scrub: what is kept is sound, belongs to the
- * question and is owned by names of the zone that was asked, with every TTL noted and within
- * bounds; the answer section is one chain of aliases and what stands at its end. The first byte
- * chooses DO, full answers, whether the server has the zone itself and whether addresses are taken
- * out; the rest is the message.
+ * Checks the promises of scrub for any message of an upstream. The remaining records are sound,
+ * belong to the question and to names of the queried zone, and every TTL is noted and within
+ * bounds. The answer section is one alias chain and the data at its end. The first byte chooses DO,
+ * full answers, whether the server serves the zone, and whether addresses are filtered; the rest is
+ * the message.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ enum { TTL_MAX = 86400 };
 
 static struct cache *cache;
 static struct routes *routes;
-static struct prefix_set *inside; /* half of all addresses are private */
+static struct prefix_set *inside; /* half of all addresses count as private */
 static struct compose_space space, stitched;
 
 static void clean_up(void)
@@ -59,11 +59,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     MUST(prefix_parse(&prefix, "::/1") == ERR_OK);
     MUST(prefix_set_add(inside, &prefix, 0) == ERR_OK && prefix_set_freeze(inside) == ERR_OK);
     MUST(cache && routes);
-    atexit(clean_up); /* the leak check does not look into the cache's mapping */
+    atexit(clean_up); /* the leak check does not search the cache's mapping */
     return 0;
 }
 
-/* Where the name leads by this record, if it is an alias of it; false when it is none. */
+/* Finds the target of the name if this record is an alias for it. Returns false otherwise. */
 static bool leads_on(const struct message *message, const struct rr *rr, struct name *name,
                      uint8_t wire[NAME_WIRE_MAX])
 {
@@ -76,8 +76,8 @@ static bool leads_on(const struct message *message, const struct rr *rr, struct 
     return true;
 }
 
-/* Each record belongs to the name reached: it is the alias of it, a DNAME above it, or data of the
- * type asked for; signatures likewise, also of the alias that led there. */
+/* Checks that each record belongs to the current name of the chain: it is its alias, a DNAME above
+ * it, data of the QTYPE, or a signature of one of these or of the previous alias. */
 static void check_chain(const struct message *message, const struct question *question)
 {
     uint8_t wires[2][NAME_WIRE_MAX], owner_wire[NAME_WIRE_MAX];
@@ -162,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (!size)
         return 0;
-    uint8_t *bytes = malloc(size - 1); /* exactly sized, so that a read past the end is seen */
+    uint8_t *bytes = malloc(size - 1); /* exact size, so that a sanitizer detects overruns */
     if (!bytes)
         return 0;
     memcpy(bytes, data + 1, size - 1);

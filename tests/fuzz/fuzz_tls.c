@@ -2,13 +2,13 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The first byte says what the rest is, the second in which pieces bytes arrive.
+ * The first byte chooses the use of the rest, the second the pieces in which bytes arrive.
  *
- * - Bytes for a client or a server that waits for its peer's first flight: nobody who does not have
- *   the keys is ever spoken to, and what was said is an error for good.
+ * - Bytes for a client or a server that waits for its peer's first flight: an end sends nothing to
+ * a peer without the keys, and its error is final.
  * - Places and bits: a whole conversation of two ends, with these bits flipped on the wire. An end
- *   hears a beginning of what the other said, and nothing else; a client hears only a peer that has
- *   proved itself; without a flip both hear all.
+ *   hears a prefix of the other's bytes and nothing else; a client hears only an authenticated
+ * peer; without a flip both hear everything.
  */
 
 #include <stddef.h>
@@ -34,7 +34,7 @@ static struct {
     struct tls_context *client, *server;
 } here;
 
-/* One end of a conversation. */
+/* one end of a conversation */
 struct end {
     struct tls *tls;
     const char *says, *expects;
@@ -95,7 +95,7 @@ static void end_init(struct end *end, bool is_client)
     MUST(tls_begin(end->tls, span_of(NULL, 0)) == ERR_OK);
 }
 
-/* In pieces of up to max bytes, each in memory of its own. */
+/* Feeds pieces of up to max bytes, each in its own memory. */
 static void feed(struct end *end, struct span bytes, size_t max)
 {
     struct span piece;
@@ -109,7 +109,7 @@ static void feed(struct end *end, struct span bytes, size_t max)
     }
 }
 
-/* ---------------------------------------------------------------- bytes of a stranger */
+/* ---- random bytes ---- */
 
 static void check_stranger(bool is_client, struct span bytes, size_t max)
 {
@@ -126,9 +126,9 @@ static void check_stranger(bool is_client, struct span bytes, size_t max)
     tls_free(&end.tls);
 }
 
-/* ---------------------------------------------------------------- flipped bits */
+/* ---- flipped bits ---- */
 
-/* Flips those that lie within the bytes that from is about to send. */
+/* Flips the chosen bits within the bytes that `from` is about to send. */
 static bool flip(struct end *from, struct buf *wire, struct span flips)
 {
     struct span one;

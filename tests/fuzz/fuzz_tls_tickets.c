@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * A file of saved sessions. Length and checksum are made right first, else nothing would get past
- * them. What the parser takes is written again and must be the same bytes; then the sessions in
- * it go through OpenSSL into a store.
+ * Reads any bytes as a file of saved sessions. Length and checksum are corrected first, because
+ * random bytes never have them. A file that the parser accepts must be written back as the same
+ * bytes. Then its sessions go through OpenSSL into a store.
  */
 
 #include <stddef.h>
@@ -25,8 +25,8 @@ struct again {
     struct span key;
 };
 
-/* A rack's key is the same span for all its tickets; an empty one may stand at the same place as
- * the rack's before, which no rack can, as each has a head of its own. */
+/* All tickets of a rack have the same span as their key. An empty span could have the address of
+ * the previous rack's, but not here: each rack has a head of its own. */
 static bool on_ticket(void *owner, struct span key, struct span ticket)
 {
     struct again *again = owner;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Plays schedules without libFuzzer: files, and others made at random from numbered seeds.
+ * Plays schedules without libFuzzer: files, and random ones from numbered seeds.
  *
  *   worker_soak [--runs N] [--queries N] [--first SEED] [--size BYTES] [--traffic N]
  *               [--save FILE] [FILE|DIR...]
  *
- * --runs and --queries bound how much is played at random; the first that is reached ends the run.
+ * --runs and --queries bound the random schedules; the first bound that is reached ends the run.
  * --traffic makes the steps with many queries so many times longer.
- * --save writes the schedule of the first seed to a file, and plays nothing.
+ * --save writes the schedule of the first seed to a file and plays nothing.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -37,9 +37,9 @@ static struct {
 } done;
 
 static uint8_t schedule[FILE_MAX];
-static const char *playing = ""; /* a file; or else the seed of first + runs */
+static const char *playing = ""; /* the file, or "" for the seed first + runs */
 
-/* Says how to play the failed schedule again. */
+/* Prints how to play the failed schedule again. */
 static void on_abort(int signal)
 {
     (void)signal;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* An answer is honest first; then the mood spoils it. */
+/* An answer is built honestly; then the mood spoils it. */
 #include "fuzz/worker/far.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 enum {
     ANSWER_MAX = 16 * 1024,
     NEAR_US = 1000,
-    /* Queries of a former configuration may still be under way. */
+    /* Queries of an earlier configuration may still be in flight. */
     FORMER_US = 60 * 1000 * 1000,
 };
 
@@ -30,7 +30,7 @@ bool far_is_tls(const struct far *far)
     return far->number >= SERVER_FORWARDERS_TLS && far->number < SERVER_ROOT;
 }
 
-/* ---- what must hold for each query ---- */
+/* ---- checks of each query ---- */
 
 struct far_conn {
     uint32_t count, max_requests;
@@ -53,7 +53,7 @@ static struct far_conn *conn_of(struct far *far, size_t number)
     return far->conns[number];
 }
 
-/* It may have been dialled as a former plan says. */
+/* An earlier plan may have dialled it. */
 static bool may_be_former(const struct far *far, const struct fake_conn *conn)
 {
     return fake_conn_dialed_at(conn) < far->stage->plan_since + FORMER_US;
@@ -102,7 +102,7 @@ static void put_option(struct writer *out, uint16_t code, struct span data)
     out->len += 4 + data.len;
 }
 
-/* Every other server gives cookies. */
+/* Every second server sends cookies. */
 static void put_edns(struct far *far, struct writer *out, const struct message *query,
                      unsigned ext_rcode, int keepalive)
 {
@@ -146,7 +146,7 @@ static size_t room(const struct fake_ask *ask, const struct message *query)
 
 /* ---- moods ---- */
 
-/* A name that the asked server has no say about. */
+/* Makes a name outside the zones of the server. */
 static enum truth_zone foreign_zone(enum truth_zone zone)
 {
     for (enum truth_zone at = zone; at != ZONE_ROOT; at = truth_parent(at))
@@ -155,7 +155,7 @@ static enum truth_zone foreign_zone(enum truth_zone zone)
     return ZONE_A_T0;
 }
 
-/* Beside honest records, about names outside of the zone. A root has a say about all names. */
+/* Adds marked records for names outside the zone. A root server serves all names. */
 static void poison(struct far *far, struct writer *out, const struct message *query)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -167,13 +167,13 @@ static void poison(struct far *far, struct writer *out, const struct message *qu
         truth_leaf(foreign_zone(asked.zone), asked.number + 1 + far->param, false, wire);
     bool is_empty = !header_count(out->data, SECTION_ANSWER) &&
                     !header_count(out->data, SECTION_AUTHORITY) &&
-                    !header_count(out->data, SECTION_ADDITIONAL); /* records come in this order */
+                    !header_count(out->data, SECTION_ADDITIONAL); /* sections come in this order */
     truth_lie(out, is_empty ? SECTION_ANSWER : SECTION_ADDITIONAL, name, RRTYPE_A);
     name = truth_leaf(foreign_zone(asked.zone), asked.number + far->param, true, wire);
     truth_lie(out, SECTION_ADDITIONAL, name, RRTYPE_AAAA);
 }
 
-/* An answer with marked data to the question of a message. */
+/* Makes an answer with marked data for the question of a message. */
 static void lie(struct writer *out, const struct message *query)
 {
     uint16_t type = query->question.type == RRTYPE_AAAA ? RRTYPE_AAAA : RRTYPE_A;
@@ -189,7 +189,7 @@ static void lie_with_wrong_id(struct far *far, struct writer *out, const struct 
     header_set_id(out->data, (uint16_t)(query->id ^ (1 + far->param)));
 }
 
-/* About another name, in its own question too. */
+/* Makes an answer for another name, also in its question. */
 static void lie_with_wrong_question(struct writer *out, const struct message *query)
 {
     lie(out, query);
@@ -235,7 +235,7 @@ static void deny(struct writer *out, const struct message *query)
     truth_deny(out, truth_of(query->question.name).zone);
 }
 
-/* Additional records are left out. */
+/* Leaves additional records out. */
 static void drop_glue(struct writer *out, const struct message *query)
 {
     struct message message;
@@ -246,7 +246,7 @@ static void drop_glue(struct writer *out, const struct message *query)
     header_set_count(out->data, SECTION_ADDITIONAL, 0);
 }
 
-/* Messages that go before the answer. */
+/* Sends the messages that come before the answer. */
 static void send_first(const struct fake_ask *ask, const struct writer *out)
 {
     if (ask->stream)
@@ -265,13 +265,13 @@ static void send_lies_first(struct far *far, const struct fake_ask *ask,
     else
         lie_with_wrong_question(&out, query);
     if (mood != MOOD_UNASKED && ask->stream)
-        return; /* nobody but the server itself could say that, and none that always works does */
+        return; /* only the server itself could send that, and an anchor never does */
     unsigned count = mood == MOOD_UNASKED ? 1 + far->param % 40 : 1;
     for (unsigned i = 0; i < count; i++)
         send_first(ask, &out);
 }
 
-/* Changes the message before its OPT record is put behind it. */
+/* Changes the message before its OPT record is added. */
 static void spoil_records(struct far *far, enum mood mood, struct writer *out,
                           const struct message *query)
 {
@@ -333,7 +333,7 @@ static void spoil_bytes(struct far *far, enum mood mood, struct writer *out)
     }
 }
 
-/* How the bytes travel. */
+/* Decides how the bytes travel. */
 static void set_manner(struct far *far, enum mood mood, const struct fake_ask *ask,
                        const struct message *query, struct fake_answer *answer)
 {
@@ -377,7 +377,7 @@ static void set_manner(struct far *far, enum mood mood, const struct fake_ask *a
         answer->how = FAKE_ANSWER;
 }
 
-/* The records are given by now: until when may clients be told of them? */
+/* Notes until when clients may see the records of this answer. */
 static void note_given(struct far *far, const struct fake_ask *ask,
                        const struct fake_answer *answer)
 {
@@ -442,7 +442,7 @@ static void on_ask(void *owner, const struct fake_ask *ask, struct fake_answer *
 
 /* ---- life ---- */
 
-/* The number of queries that the plan allows a connection to this server. */
+/* Returns the number of queries that the plan allows on a connection to this server. */
 static uint32_t allowed_by(const struct far *far, const struct plan *plan)
 {
     const struct config *config = plan_config(plan);

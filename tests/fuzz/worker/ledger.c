@@ -9,7 +9,7 @@
 #include "fuzz/worker/rules.h"
 #include "fuzz/worker/stage.h"
 
-/* Whole seconds are counted in each of the parts that an answer is put together of. */
+/* Each part of an answer counts whole seconds. */
 enum { STALE_TTL_S = 30, ROUNDING_US = 3500 * 1000 };
 
 void ledger_open(struct ledger *ledger)
@@ -79,7 +79,7 @@ static bool is_stale(const struct message *answer)
     struct span rest = answer->edns.options;
     struct edns_option option;
     if (!answer->edns.present)
-        return true; /* nothing says that it is not */
+        return true; /* there is no evidence against it */
     while (edns_option_next(&rest, &option))
         if (option.code == EDNS_EDE && option.data.len >= 2 &&
             (get_u16(option.data.data) == 3 || get_u16(option.data.data) == 19))
@@ -111,7 +111,7 @@ static void check_ttl(struct stage *stage, const struct message *answer, const s
                name_format(owner, text), rr->type, rr->ttl, (long long)(until - at_us));
 }
 
-/* All records of the message, wherever they stand: true, and no older than they may be. */
+/* Checks all records of the message: true, and not too old. */
 static void check_records(struct stage *stage, const struct asked *asked,
                           const struct message *answer, uint64_t at_us)
 {
@@ -132,7 +132,7 @@ static void check_records(struct stage *stage, const struct asked *asked,
     }
 }
 
-/* The answer section: the chain of aliases from the question, in order, and data at its end. */
+/* Checks the answer section: the alias chain from the QNAME in order, and data at its end. */
 static void check_chain(struct stage *stage, const struct asked *asked,
                         const struct message *answer)
 {
@@ -223,7 +223,7 @@ void ledger_take(struct stage *stage, struct span bytes, struct fake_conn *conn,
     skip_ended(ledger);
 }
 
-/* ---- what does not come ---- */
+/* ---- missing answers ---- */
 
 void ledger_release(struct stage *stage, const struct fake_conn *conn)
 {

@@ -27,7 +27,7 @@
     "forward-zones:\n"                                                                             \
     "  - {name: ., transport: tls, upstreams: [\"10.1.0.1#dns.test\", \"10.1.0.2#dns.test\","      \
     " \"10.1.0.3#dns.test\", \"10.1.0.4#dns.test\"]" more "}\n" RECURSION("")
-/* In all plans: questions that are under way when another comes still begin at the root. */
+/* In all plans, because questions in flight during a reload still begin at the root. */
 #define RECURSION(more) "recursion: {root-hints: HINTS" more "}\n"
 
 const struct plan plans[] = {
@@ -137,7 +137,7 @@ const struct tls_cert *plans_other_certificate(void)
     return made.other;
 }
 
-/* The text with all of word replaced; frees text. */
+/* Returns the text with every occurrence of word replaced. Frees text. */
 static char *replace(char *text, const char *word, const char *by)
 {
     for (char *at; (at = strstr(text, word));) {

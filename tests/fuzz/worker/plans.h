@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_FUZZ_WORKER_PLANS_H
 #define NAILUP_TESTS_FUZZ_WORKER_PLANS_H
 
-/* The configurations that are played. Each is parsed once; a configuration never changes. */
+/* The configurations of plays. Each is parsed once and never changes. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,11 +15,11 @@ struct config;
 
 struct plan {
     const char *name;
-    const char *yaml; /* with CERT, CA-FILE and HINTS in the place of files */
+    const char *yaml; /* with CERT, CA-FILE and HINTS for file names */
     bool recurses;
-    bool is_tls;     /* forwarders are asked over TLS */
-    bool is_strict;  /* and never otherwise */
-    bool is_bounded; /* its bounds refuse queries: no live play */
+    bool is_tls;     /* forwarders use TLS */
+    bool is_strict;  /* and no other transport */
+    bool is_bounded; /* its bounds refuse queries, so no play is live */
     bool serves_tls; /* to clients */
 };
 
@@ -28,8 +28,8 @@ extern const size_t plan_count;
 
 const struct config *plan_config(const struct plan *plan);
 
-/* Certificates of servers over TLS and of the worker: one for dns.test that the CA of the plans has
- * signed, and one without a signature of that CA. */
+/* Certificates for TLS servers and the worker: one for dns.test signed by the CA of the plans, and
+ * one that this CA has not signed. */
 const struct tls_cert *plans_certificate(void);
 const struct tls_cert *plans_other_certificate(void);
 

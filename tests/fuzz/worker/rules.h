@@ -3,25 +3,27 @@
 #ifndef NAILUP_TESTS_FUZZ_WORKER_RULES_H
 #define NAILUP_TESTS_FUZZ_WORKER_RULES_H
 
-/* Checks of the worker's counters and bounds, which hold whatever happens. */
+/* Checks of the worker's counters and bounds. They hold in every schedule. */
 
 #include <stdint.h>
 
 struct stage;
 
-/* Between two turns; cheap. No busy loop: time moves after a bounded number of turns. */
+/* Cheap checks between two turns. Time moves after a bounded number of turns, so there is no busy
+ * loop. */
 void rules_check_turn(struct stage *stage);
 
-/* After each step of a schedule. */
+/* Checks after each step of a schedule. */
 void rules_check_step(struct stage *stage);
 
-/* Nothing waits, nothing is under way, and every query is answered or counted as dropped. */
+/* Checks at rest: nothing waits or is in flight, and every query is answered or counted as dropped.
+ */
 void rules_check_rest(struct stage *stage);
 
-/* All is closed. */
+/* Checks that everything is closed. */
 void rules_check_end(struct stage *stage);
 
-/* Queries without an answer for a reason that was counted. */
+/* Returns the number of queries without an answer for a counted reason. */
 uint64_t rules_drops(const struct stage *stage);
 
 #endif

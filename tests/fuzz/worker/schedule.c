@@ -37,7 +37,7 @@ static struct far *take_far(struct schedule *schedule)
     return &schedule->stage->fars[take(schedule) % SERVER_COUNT];
 }
 
-/* Whether the server always works in a live play, so that it suffers no fault. */
+/* Returns whether the server is an anchor of a live play, which suffers no fault. */
 static bool is_spared(const struct far *far)
 {
     return far->stage->is_live && far->is_anchor;
@@ -75,7 +75,7 @@ static void step_ask(struct schedule *schedule)
     clients_ask_udp(schedule->stage, client, &wish);
 }
 
-/* Many names of one zone, by several clients. */
+/* Several clients ask for many names of one zone. */
 static void step_burst(struct schedule *schedule)
 {
     unsigned count = 1 + take(schedule) % BURST_MAX;
@@ -86,7 +86,7 @@ static void step_burst(struct schedule *schedule)
     }
 }
 
-/* Many questions, a little time between them: what goes on while servers are as they are. */
+/* Sends many questions with short pauses while the servers keep their moods. */
 static void step_traffic(struct schedule *schedule)
 {
     unsigned count = (8 + take(schedule)) * longer, stride = take(schedule);
@@ -126,7 +126,7 @@ static void step_connect(struct schedule *schedule)
     clients_connect(schedule->stage, how % CLIENTS_STREAM, how >> 5);
 }
 
-/* More than a session takes at a time: questions that wait, or answers that nobody reads. */
+/* Sends more than a session takes at once: questions wait, or answers stay unread. */
 static void step_greedy(struct schedule *schedule)
 {
     uint8_t how = take(schedule);
@@ -184,7 +184,7 @@ static void step_mood(struct schedule *schedule)
     far_set_mood(far, mood % MOOD_COUNT, param, left & 128 ? 0 : left % 32 + 1);
 }
 
-/* All servers that a mask chooses: an outage. */
+/* Affects all servers in a mask: an outage. */
 static void step_moods(struct schedule *schedule)
 {
     uint8_t which = take(schedule), mood = take(schedule), param = take(schedule);
@@ -229,7 +229,7 @@ static void step_tls(struct schedule *schedule)
         far_speak_tls(far, how);
 }
 
-/* Faults of an open connection. Any server may suffer the first six. */
+/* Faults of open connections. Any server may suffer the first six. */
 static void hurt_conn(struct far *far, struct fake_conn *conn, uint8_t how)
 {
     unsigned count = is_spared(far) ? 6 : 11;
@@ -384,7 +384,7 @@ static void play(struct schedule *schedule)
     }
 }
 
-/* Clients that are busy while the worker ends. */
+/* Keeps clients busy while the worker ends. */
 static void play_last(struct schedule *schedule, uint8_t how)
 {
     struct wish wish = {.zone = 1 + how % (ZONE_COUNT - 1), .type = RRTYPE_TXT, .recurses = true};

@@ -4,9 +4,9 @@
 #define NAILUP_TESTS_FUZZ_WORKER_SCHEDULE_H
 
 /*
- * Bytes as a schedule: the first ones choose the configuration and whether the play is live, each
- * of the others says what happens next. Any bytes are a schedule; when they end, the worker comes
- * to rest and is taken apart.
+ * Turns bytes into a schedule: the first bytes choose the configuration and whether the play is
+ * live; each later byte chooses the next step. Any bytes are a schedule. After the last byte the
+ * worker comes to rest and is taken apart.
  */
 
 #include <stddef.h>
@@ -16,7 +16,7 @@ struct schedule_result {
     uint64_t queries, answers, good; /* good: with NOERROR or NXDOMAIN */
 };
 
-/* Steps with many queries are so many times longer from now on; 1 at first. */
+/* Makes steps with many queries so many times longer; 1 at first. */
 void schedule_lengthen(unsigned times);
 
 struct schedule_result schedule_play(const uint8_t *data, size_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Puts a worker together as src/daemon/worker.c does, without its thread. */
+/* Puts a worker together like src/daemon/worker.c, without its thread. */
 #include "fuzz/worker/stage.h"
 
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 enum {
     REST_STEP_US = 1000 * 1000,
-    REST_STEPS = 90, /* by then each question has ended, and each server is tried again */
+    REST_STEPS = 90, /* long enough for each question to end and each server to be tried again */
     DRAIN_STEPS = 60,
 };
 
@@ -104,7 +104,7 @@ void stage_open(struct stage *stage, const struct plan *plan, bool is_live, uint
     rand_seed_for_tests(seed);
     stage->loop = loop_new();
     stage->net = fake_net_of(stage->loop);
-    stage->plan_since = stage_now(stage) - 3600 * US_PER_S; /* there was none before */
+    stage->plan_since = stage_now(stage) - 3600 * US_PER_S; /* no earlier plan */
     ledger_open(&stage->ledger);
     for (unsigned i = 0; i < SERVER_COUNT; i++)
         far_open(stage, i);
@@ -159,7 +159,7 @@ void stage_advance(struct stage *stage, uint64_t us)
     fake_loop_run_until(stage->loop, watch, stage, us);
 }
 
-/* Packets on their way arrive that much later. */
+/* Packets in flight arrive that much later. */
 void stage_jump(struct stage *stage, uint64_t us)
 {
     fake_loop_jump(stage->loop, us);
@@ -171,7 +171,7 @@ void stage_jump(struct stage *stage, uint64_t us)
 
 /* ---- rest and end ---- */
 
-/* So each zone is well again. */
+/* Then each zone works again. */
 static void check_recovered(struct stage *stage)
 {
     const struct asked *asked = stage->ledger.asked;

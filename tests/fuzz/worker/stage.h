@@ -4,8 +4,8 @@
 #define NAILUP_TESTS_FUZZ_WORKER_STAGE_H
 
 /*
- * A whole worker in virtual time, with its servers and its clients: serve, resolve, upstream and
- * cache are real, loop and net below link are the fakes of tests/support.
+ * A whole worker in virtual time with its servers and clients. serve, resolve, upstream and cache
+ * are real; loop, and net below link, are the fakes of tests/support.
  */
 
 #include <stdbool.h>
@@ -50,28 +50,28 @@ struct stage {
     struct ledger ledger;
     struct clients clients;
     uint64_t watched_at, turns_there; /* turns at one instant, since the last query */
-    uint64_t lost_replies;            /* replies that the fake kernel was told to drop */
+    uint64_t lost_replies;            /* replies that the fake kernel dropped on purpose */
 };
 
 void stage_open(struct stage *stage, const struct plan *plan, bool is_live, uint64_t seed);
 
-/* Time passes turn by turn; answers are collected and judged after each. */
+/* Lets time pass turn by turn, and collects and checks answers after each turn. */
 void stage_advance(struct stage *stage, uint64_t us);
 
-/* The machine sleeps: packets and timers of that time come all at once afterwards. */
+/* Suspends the machine: packets and timers of that time come all at once afterwards. */
 void stage_jump(struct stage *stage, uint64_t us);
 
-/* Another configuration while it serves, as a worker does it. */
+/* Reloads with another configuration while the worker serves. */
 void stage_reload(struct stage *stage, const struct plan *plan);
 
-/* All faults end, what waits is answered, and nothing is left: see rules.h. Then each zone must
- * resolve again. */
+/* Ends all faults and waits until nothing is left: see rules.h. Then each zone must resolve again.
+ */
 void stage_come_to_rest(struct stage *stage);
 
-/* Takes the worker apart, drained before or not. Nothing may be left open or counted. */
+/* Takes the worker apart, after draining it or not. Nothing may stay open or counted. */
 void stage_close(struct stage *stage, bool drains);
 
-/* An invariant does not hold: says which, and stops the process. */
+/* Reports a broken invariant and stops the process. */
 _Noreturn __attribute__((format(printf, 2, 3))) void stage_fail(const struct stage *stage,
                                                                 const char *format, ...);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Contents are computed, never stored: a leaf's number says what kind of name it is, a hash of the
+ * Contents are computed, never stored: the number of a leaf decides its kind, and a hash of the
  * name gives its addresses.
  */
 #include "fuzz/worker/truth.h"
@@ -15,8 +15,8 @@
 #include "support/fake_net.h"
 
 enum {
-    ALIASES_MAX = 12, /* that a forwarder follows */
-    BIG_ADDRS = 110,  /* more than any datagram takes */
+    ALIASES_MAX = 12, /* aliases that a forwarder follows */
+    BIG_ADDRS = 110,  /* more than fit into any datagram */
     MARK = 0x66,
 };
 
@@ -51,7 +51,7 @@ const struct truth_server truth_servers[SERVER_COUNT] = {
     {"10.2.6.2@53", BIT(ZONE_SUB_STUB)},
 };
 
-/* The zone's servers are called ns<first_host + i>.<host_zone>, for i below count. */
+/* The zone's servers are ns<first_host + i>.<host_zone>, for i below count. */
 static const struct {
     const char *wire;
     uint8_t len;
@@ -92,7 +92,7 @@ static enum truth_zone deepest_zone(struct name name)
     return best;
 }
 
-/* A label of a prefix and a number below 256, such as n17. */
+/* Reads a label with a prefix and a number below 256, such as n17. */
 static bool read_number(const uint8_t *label, const char *prefix, unsigned *number)
 {
     size_t prefix_len = strlen(prefix), len = label[0];
@@ -191,7 +191,7 @@ bool truth_alias(struct name name, uint8_t out[NAME_WIRE_MAX], struct name *targ
     case 22: /* to another alias */
         *target = truth_leaf(other, truth.number - 1, false, out);
         return true;
-    case 26: /* in a circle */
+    case 26: /* a loop */
         *target = truth_leaf(truth.zone, truth.number + 32, truth.is_deep, out);
         return true;
     default:
@@ -249,7 +249,7 @@ uint32_t truth_ttl(struct name owner)
     return truth.kind == TRUTH_LEAF ? ttls[truth.number / 4 % ARRAY_LEN(ttls)] : TRUTH_TTL;
 }
 
-/* The ith address of a leaf. */
+/* Makes address i of a leaf. */
 static void leaf_addr(struct name owner, unsigned i, uint16_t type, uint8_t out[16])
 {
     uint64_t hash = name_hash(owner, 4711) + i * UINT64_C(0x10001);
@@ -276,7 +276,7 @@ static const char *host_addr(enum truth_zone zone, unsigned number)
     return NULL;
 }
 
-/* The address of a host, if it is of this type. */
+/* Makes the address of a host if it has this type. */
 static struct span host_rdata(enum truth_zone zone, unsigned number, uint16_t type,
                               struct addr *space)
 {
@@ -352,7 +352,7 @@ static void write_servers(struct writer *out, enum section section, enum truth_z
     }
 }
 
-/* Glue is given for names within the zone or its parent's zone, as a server has it. */
+/* Writes glue for names in the zone or its parent's zone, like a real server. */
 static void write_glue(struct writer *out, enum truth_zone zone)
 {
     enum truth_zone within = zones[zone].parent;
@@ -408,7 +408,7 @@ static bool write_leaf(struct writer *out, struct name owner, const struct truth
     return count > 0;
 }
 
-/* Data of a name that is no alias; false: it has none of this type. */
+/* Writes the data of a name without an alias. Returns false when it has no record of this type. */
 static bool write_data(struct writer *out, struct name owner, uint16_t type)
 {
     struct truth truth = truth_of(owner);
@@ -427,7 +427,7 @@ static bool write_data(struct writer *out, struct name owner, uint16_t type)
     return header_count(out->data, SECTION_ANSWER) > before;
 }
 
-/* The deepest of these zones that contains the name; ZONE_COUNT: none does. */
+/* Returns the deepest of these zones that contains the name, or ZONE_COUNT. */
 static enum truth_zone zone_at(uint16_t mask, struct name name)
 {
     enum truth_zone best = ZONE_COUNT;
@@ -438,7 +438,7 @@ static enum truth_zone zone_at(uint16_t mask, struct name name)
     return best;
 }
 
-/* The zone that is delegated to others and has the name; ZONE_COUNT: none. */
+/* Returns the delegated zone that contains the name, or ZONE_COUNT. */
 static enum truth_zone delegated(enum truth_zone from, struct name name, uint16_t type)
 {
     for (enum truth_zone zone = ZONE_T0; zone < ZONE_COUNT; zone++)
@@ -448,7 +448,7 @@ static enum truth_zone delegated(enum truth_zone from, struct name name, uint16_
     return ZONE_COUNT;
 }
 
-/* The name, and with each alias that it leads to the next. */
+/* Writes the records of the name, then those of each alias target. */
 static void write_chain(struct writer *out, uint16_t mask, struct name name, uint16_t type)
 {
     uint8_t wire[NAME_WIRE_MAX], next[NAME_WIRE_MAX];
@@ -457,7 +457,7 @@ static void write_chain(struct writer *out, uint16_t mask, struct name name, uin
     for (unsigned hops = 0;; hops++) {
         enum truth_zone zone = mask ? zone_at(mask, name) : truth_of(name).zone;
         if (zone == ZONE_COUNT || (mask && hops && delegated(zone, name, type) != ZONE_COUNT))
-            return; /* others have the target */
+            return; /* other servers have the target */
         if (hops < ALIASES_MAX && type != RRTYPE_CNAME && truth_alias(name, next, &target)) {
             writer_record(out, SECTION_ANSWER, name, RRTYPE_CNAME, truth_ttl(name),
                           span_of(target.wire, target.len));

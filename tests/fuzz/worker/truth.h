@@ -4,9 +4,9 @@
 #define NAILUP_TESTS_FUZZ_WORKER_TRUTH_H
 
 /*
- * The contents of the simulated DNS: which zones there are, which servers have them, and which
- * records a name has. The records of a name are a function of the name alone, so an answer can be
- * checked without knowing who gave it. A lie that a resolver must not believe carries marked data.
+ * The contents of the simulated DNS: its zones, their servers, and the records of each name.
+ * Records are a function of the name alone, so a check of an answer does not need to know its
+ * server. A lie that a resolver must not believe carries marked data.
  *
  *   .  t0.  t1.  a.t0.  b.t0. (its servers are named in a.t1.)  a.t1.  fwd.  stub.  sub.stub.
  *
@@ -37,7 +37,7 @@ enum truth_zone {
 
 /* Servers by number; their addresses are in truth_servers. */
 enum {
-    SERVER_FORWARDERS = 0,     /* four that resolve everything */
+    SERVER_FORWARDERS = 0,     /* four servers that resolve everything */
     SERVER_FORWARDERS_TLS = 4, /* the same four over TLS */
     SERVER_ROOT = 8,
     SERVER_COUNT = 26,
@@ -52,42 +52,43 @@ extern const struct truth_server truth_servers[SERVER_COUNT];
 enum truth_kind {
     TRUTH_NOWHERE, /* no such name */
     TRUTH_APEX,
-    TRUTH_HOST,  /* of a server */
+    TRUTH_HOST,  /* the name of a server */
     TRUTH_EMPTY, /* only names below it exist */
     TRUTH_LEAF,
 };
 
 struct truth {
     enum truth_kind kind;
-    enum truth_zone zone; /* the deepest that contains the name */
+    enum truth_zone zone; /* the deepest zone that contains the name */
     unsigned number;      /* of a host or leaf */
     bool is_deep;         /* a leaf below the empty non-terminal */
 };
 
 enum {
     LEAF_COUNT = 256,
-    LEAF_ASKED = 240, /* schedules ask for those below; nobody has lied about the others */
-    LEAF_BIG = 25,    /* has more addresses than a datagram takes */
+    LEAF_ASKED =
+        240,       /* schedules ask for smaller numbers, so no server has lied about the others */
+    LEAF_BIG = 25, /* its addresses do not fit into a datagram */
     TRUTH_TTL = 3600,
 };
 
 struct truth truth_of(struct name name);
 
-/* The zone's name; static storage. */
+/* Returns the zone's name; static storage. */
 struct name truth_zone_name(enum truth_zone zone);
 enum truth_zone truth_parent(enum truth_zone zone);
 
-/* A leaf's name, written to out. */
+/* Writes a leaf's name to out. */
 struct name truth_leaf(enum truth_zone zone, unsigned number, bool is_deep,
                        uint8_t out[NAME_WIRE_MAX]);
 
-/* The rcode for the name, aliases followed; RCODE_SERVFAIL where they go in a circle. */
+/* Returns the rcode for the name after its aliases; RCODE_SERVFAIL for a loop. */
 uint16_t truth_rcode(struct name name);
 
-/* Whether the name, aliases followed, has records of this type. */
+/* Returns whether the name, after its aliases, has records of this type. */
 bool truth_has(struct name name, uint16_t type);
 
-/* The target of a name that is an alias, written to out; false: it is none. */
+/* Writes the target of an alias to out. Returns false when the name is no alias. */
 bool truth_alias(struct name name, uint8_t out[NAME_WIRE_MAX], struct name *target);
 
 uint32_t truth_ttl(struct name owner);
@@ -100,29 +101,29 @@ struct writer {
     bool is_full;
 };
 
-/* The header and question of a response to query; flags are those of the header with the rcode. */
+/* Writes the header and question of a response to query. flags are header flags and the rcode. */
 void writer_begin(struct writer *out, uint8_t *data, size_t max, const struct message *query,
                   uint16_t flags);
 void writer_record(struct writer *out, enum section section, struct name owner, uint16_t type,
                    uint32_t ttl, struct span rdata);
 
-/* The answer of a server with these zones, as its operator would have it: data with aliases within
- * its zones, a referral with glue, a denial, REFUSED. zones 0: a forwarder. */
+/* Writes the honest answer of a server with these zones: data with aliases within its zones, a
+ * referral with glue, a denial, or REFUSED. zones 0: a forwarder. */
 void truth_answer(struct writer *out, uint8_t *data, size_t max, const struct message *query,
                   uint16_t zones);
 
-/* NS records of zone in the authority section, with all addresses as glue. */
+/* Writes the NS records of the zone in authority, with all addresses as glue. */
 void truth_refer(struct writer *out, enum truth_zone zone, enum truth_zone hosts);
 void truth_deny(struct writer *out, enum truth_zone zone);
 
-/* A record that no resolver may believe; in its own words: truth_is_marked() of its data. */
+/* Writes a record that no resolver may believe: truth_is_marked() of its data is true. */
 void truth_lie(struct writer *out, enum section section, struct name owner, uint16_t type);
 
 /* ---- checking ---- */
 
 bool truth_is_marked(uint16_t type, struct span rdata);
 
-/* Whether owner has this record (A, AAAA, TXT, CNAME, NS of a zone, SOA). */
+/* Returns whether owner has this record (A, AAAA, TXT, CNAME, NS of a zone, SOA). */
 bool truth_holds(struct name owner, uint16_t type, const struct message *message,
                  const struct rr *rr);
 

@@ -110,18 +110,18 @@ static void test_errors_say_where_and_what(void **state)
                  "correct it or leave it out");
     expect_error("local-data:\n  - a.example A 192.0.2.1\n  - A.example CNAME b.example",
                  "3:5: error: local-data[1]: is no record to answer with: its name has other "
-                 "records, beside which no CNAME may stand; correct it or leave it out");
+                 "records, which a CNAME does not allow; correct it or leave it out");
     expect_error("local-data: [\" A 192.0.2.1\"]",
-                 "1:14: error: local-data[0]: begins with a blank and so names no owner; write the "
+                 "1:14: error: local-data[0]: begins with a blank and so has no owner; write the "
                  "name first, as nas.home.arpa. A 192.0.2.7");
     expect_error("local-data: [\"@ A 192.0.2.1\"]",
-                 "1:14: error: local-data[0]: has an @, which stands for no name here; write the "
-                 "name out, or \"@\" where it is text");
+                 "1:14: error: local-data[0]: has an @, which is no name here; write the full "
+                 "name, or \"@\" for text");
     expect_error("local-data: [f 2147483648 A 192.0.2.1]",
                  "1:14: error: local-data[0]: has a TTL above 2147483647; lower it");
     expect_error("local-data:\n  - f TXT \"x",
-                 "2:5: error: local-data[0]: has a quote that is not closed; close it, or write "
-                 "\\\" for itself");
+                 "2:5: error: local-data[0]: has an open quote; close it, or write \\\" for a "
+                 "quote character");
     expect_error("local-data: [{a: b}]",
                  "1:14: error: local-data[0]: takes a record such as \"nas.home.arpa. 3600 IN A "
                  "192.0.2.7\", not a mapping");
@@ -221,8 +221,8 @@ static void test_files_are_read_and_their_broken_lines_told(void **state)
     snprintf(expected, sizeof(expected),
              "%s:2:1: warning: \"nonsense\" is no address; a line has an address and the names of "
              "its host\n"
-             "%s:2:1: warning: \"<html>\" is no domain name: letters, digits, - and _ between "
-             "dots; international ones begin with xn--\n",
+             "%s:2:1: warning: \"<html>\" is no domain name: use letters, digits, - and _ "
+             "between dots; international names begin with xn--\n",
              hosts_path, list_path);
     struct span span = buf_span(&config->warnings);
     assert_int_equal(span.len, strlen(expected));

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_DNS_RAW_H
 #define NAILUP_TESTS_DNS_RAW_H
 
-/* Messages put together byte by byte, so that a test may make them wrong. */
+/* Messages written byte by byte, so that a test can make them wrong. */
 
 #include <assert.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static inline void raw_u16(struct raw *raw, uint16_t value)
     raw_add(raw, bytes, 2);
 }
 
-/* A header with one question: "q." A IN. */
+/* Writes a header with one question: "q." A IN. */
 static inline void raw_start(struct raw *raw, uint16_t flags)
 {
     raw->len = 0;
@@ -41,7 +41,7 @@ static inline void raw_start(struct raw *raw, uint16_t flags)
     raw_add(raw, "\0\0\0\0\0\0\1q\0\0\1\0\1", 13);
 }
 
-/* A record with its owner as given; counts it in section. */
+/* Writes a record with this owner and counts it in the section. */
 static inline void raw_rr(struct raw *raw, enum section section, struct span owner, uint16_t type,
                           uint16_t cls, uint32_t ttl, struct span rdata)
 {

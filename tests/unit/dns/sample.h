@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_DNS_SAMPLE_H
 #define NAILUP_TESTS_DNS_SAMPLE_H
 
-/* Names and messages that several tests of dns start from. Includes cmocka: include it first. */
+/* Names and messages for several tests of dns. Include cmocka first. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "dns/message.h"
 #include "dns/name.h"
 
-/* A name from text that must be sound; each call site has bytes of its own. */
+/* Makes a name from sound text. Each call site has its own bytes. */
 #define NAME(text) sample_name((uint8_t[NAME_WIRE_MAX]){0}, text)
 
 static inline struct name sample_name(uint8_t *wire, const char *text)

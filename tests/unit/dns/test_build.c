@@ -9,7 +9,7 @@
 
 static uint8_t out[70000];
 
-/* The message of sample_answer_bytes, written by us. */
+/* Writes the message of sample_answer_bytes. */
 static size_t build_sample(struct build *build, uint8_t *to, size_t size)
 {
     struct question question = {.name = NAME("www.example.com"), .type = 1, .cls = 1};
@@ -102,7 +102,7 @@ static void test_opt_splits_the_rcode_and_counts_in_additional(void **state)
     assert_int_equal(message.edns.options.len, 7);
 }
 
-static void test_rollback_drops_what_came_since(void **state)
+static void test_rollback_drops_everything_since_the_mark(void **state)
 {
     (void)state;
     struct build build;
@@ -120,7 +120,7 @@ static void test_rollback_drops_what_came_since(void **state)
     assert_true(build.overflow);
     build_rollback(&build, &mark);
     assert_int_equal(build_len(&build), len);
-    /* the name dropped is no target for pointers any more */
+    /* no pointer may lead to the dropped name */
     build_rr_begin(&build, NAME("x.gone.example"), RRTYPE_NULL, 1, 0);
     build_rr_end(&build);
     struct message message = sample_parse(span_of(out, build_finish(&build)));
@@ -140,7 +140,7 @@ int main(void)
         cmocka_unit_test(test_message_ends_at_65535_bytes),
         cmocka_unit_test(test_raw_values_are_in_network_order),
         cmocka_unit_test(test_opt_splits_the_rcode_and_counts_in_additional),
-        cmocka_unit_test(test_rollback_drops_what_came_since),
+        cmocka_unit_test(test_rollback_drops_everything_since_the_mark),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static void start(const char *question_name)
     build_question(&build, &question);
 }
 
-/* Writes the name and returns the bytes it took; what was written reads back as the same name. */
+/* Writes the name, reads it back and returns the bytes that it took. */
 static size_t add(struct name name)
 {
     size_t offset = build_len(&build);
@@ -41,7 +41,7 @@ static void test_repeated_name_is_a_pointer(void **state)
     assert_int_equal(add(NAME("WWW.EXAMPLE.COM")), 2);
 }
 
-static void test_longest_suffix_is_pointed_to(void **state)
+static void test_pointer_leads_to_the_longest_suffix(void **state)
 {
     (void)state;
     start("www.example.com");
@@ -61,8 +61,8 @@ static unsigned slots_used(void)
     return used;
 }
 
-/* Writes the name below `name` by a label that finds a slot of its own; false when there is none.
- */
+/* Writes a name below `name` whose label finds a free slot. Returns false when there is no such
+ * label. */
 static bool add_below(uint8_t *wire, struct name *name)
 {
     for (unsigned byte = 0; byte < 256; byte++) {
@@ -80,8 +80,9 @@ static bool add_below(uint8_t *wire, struct name *name)
     return false;
 }
 
-/* Each name ends in a pointer to the one before, chosen so that the table takes them all. */
-static void test_names_below_each_other_read_back_however_many_pointers_they_need(void **state)
+/* Each name ends in a pointer to the previous one. The labels are chosen so that the table takes
+ * all. */
+static void test_names_with_the_longest_chain_of_pointers_read_back(void **state)
 {
     (void)state;
     uint8_t wire[NAME_WIRE_MAX], back_wire[NAME_WIRE_MAX];
@@ -127,7 +128,7 @@ static void test_plain_names_are_not_compressed(void **state)
     assert_int_equal(build_len(&build) - before, 17);
 }
 
-static void test_names_behind_the_reach_of_pointers_are_written_whole(void **state)
+static void test_names_beyond_the_reach_of_pointers_are_written_whole(void **state)
 {
     (void)state;
     start("q");
@@ -168,7 +169,7 @@ static void test_name_of_127_labels_is_written(void **state)
     assert_int_equal(add(name_suffix(name, 1)), 3);
 }
 
-static void test_table_of_a_former_message_is_forgotten(void **state)
+static void test_table_of_an_earlier_message_is_forgotten(void **state)
 {
     (void)state;
     start("www.example.com");
@@ -181,15 +182,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_repeated_name_is_a_pointer),
-        cmocka_unit_test(test_longest_suffix_is_pointed_to),
-        cmocka_unit_test(test_names_below_each_other_read_back_however_many_pointers_they_need),
+        cmocka_unit_test(test_pointer_leads_to_the_longest_suffix),
+        cmocka_unit_test(test_names_with_the_longest_chain_of_pointers_read_back),
         cmocka_unit_test(test_root_is_never_a_pointer),
         cmocka_unit_test(test_message_without_question_compresses_too),
         cmocka_unit_test(test_plain_names_are_not_compressed),
-        cmocka_unit_test(test_names_behind_the_reach_of_pointers_are_written_whole),
+        cmocka_unit_test(test_names_beyond_the_reach_of_pointers_are_written_whole),
         cmocka_unit_test(test_full_table_costs_only_compression),
         cmocka_unit_test(test_name_of_127_labels_is_written),
-        cmocka_unit_test(test_table_of_a_former_message_is_forgotten),
+        cmocka_unit_test(test_table_of_an_earlier_message_is_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

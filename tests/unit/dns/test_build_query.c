@@ -48,7 +48,7 @@ static void test_query_with_everything_is_read_back(void **state)
     assert_false(message.has_trailing);
 }
 
-static void test_longest_query_fits_its_bound_and_no_less(void **state)
+static void test_longest_query_needs_exactly_its_bound(void **state)
 {
     (void)state;
     uint8_t wire[NAME_WIRE_MAX] = {0}, cookie[40] = {0};
@@ -91,7 +91,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_query_is_header_and_question),
         cmocka_unit_test(test_query_with_everything_is_read_back),
-        cmocka_unit_test(test_longest_query_fits_its_bound_and_no_less),
+        cmocka_unit_test(test_longest_query_needs_exactly_its_bound),
         cmocka_unit_test(test_padding_fills_up_to_the_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

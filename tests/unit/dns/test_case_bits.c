@@ -18,7 +18,7 @@ static void test_set_bits_make_letters_upper_case(void **state)
     }
 }
 
-static void test_no_bits_fold_and_all_bits_raise(void **state)
+static void test_clear_bits_make_lower_case_and_set_bits_upper_case(void **state)
 {
     (void)state;
     uint8_t wire[NAME_WIRE_MAX], bits[CASE_BITS_MAX];
@@ -31,7 +31,7 @@ static void test_no_bits_fold_and_all_bits_raise(void **state)
     assert_true(name_equal_exact(name, NAME("www.example-7.com")));
 }
 
-static void test_nothing_but_letters_changes(void **state)
+static void test_only_letters_change(void **state)
 {
     (void)state;
     uint8_t bits[CASE_BITS_MAX];
@@ -61,8 +61,8 @@ static void test_longest_name_is_within_the_bits(void **state)
     assert_int_equal(wire[254], 0);
 }
 
-/* Words and blocks do what bytes would, and touch nothing behind the name or the bits. */
-static void test_every_length_gets_each_its_own_bit(void **state)
+/* Words and blocks give the same result as bytes, and touch nothing after the name or the bits. */
+static void test_every_byte_of_every_length_has_its_own_bit(void **state)
 {
     (void)state;
     for (unsigned len = 1; len <= NAME_WIRE_MAX; len++) {
@@ -94,10 +94,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_set_bits_make_letters_upper_case),
-        cmocka_unit_test(test_no_bits_fold_and_all_bits_raise),
-        cmocka_unit_test(test_nothing_but_letters_changes),
+        cmocka_unit_test(test_clear_bits_make_lower_case_and_set_bits_upper_case),
+        cmocka_unit_test(test_only_letters_change),
         cmocka_unit_test(test_longest_name_is_within_the_bits),
-        cmocka_unit_test(test_every_length_gets_each_its_own_bit),
+        cmocka_unit_test(test_every_byte_of_every_length_has_its_own_bit),
         cmocka_unit_test(test_letters_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

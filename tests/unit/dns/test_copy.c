@@ -11,7 +11,7 @@
 static struct raw raw;
 static uint8_t out[65535];
 
-/* Rebuilds all of message but OPT into out; the length, or 0 when a record is refused. */
+/* Rebuilds the message without OPT in out. Returns the length, or 0 when a record is refused. */
 static size_t rebuild(const struct message *message, bool with_question)
 {
     struct build build;
@@ -125,7 +125,7 @@ static void test_parts_around_names_are_kept(void **state)
     assert_true(span_equal(message_rdata(&copied, &rr), BYTES("\0\1\0\1\1u\0\2!!\1q\0")));
 }
 
-static void test_malformed_rdata_is_refused_and_nothing_written(void **state)
+static void test_malformed_rdata_is_refused_and_nothing_is_written(void **state)
 {
     (void)state;
     raw_start(&raw, HEADER_QR);
@@ -147,7 +147,7 @@ static void test_malformed_rdata_is_refused_and_nothing_written(void **state)
     assert_int_equal(build.counts[SECTION_ANSWER], 0);
 }
 
-static void test_lack_of_room_is_an_overflow_that_can_be_taken_back(void **state)
+static void test_overflow_can_be_rolled_back(void **state)
 {
     (void)state;
     struct message message = sample_parse(SAMPLE_ANSWER);
@@ -177,7 +177,7 @@ static void test_lack_of_room_is_an_overflow_that_can_be_taken_back(void **state
     }
 }
 
-static void test_owner_of_a_record_taken_back_is_written_again(void **state)
+static void test_owner_of_a_dropped_record_is_written_again(void **state)
 {
     (void)state;
     raw_start(&raw, HEADER_QR);
@@ -204,7 +204,7 @@ static void test_owner_of_a_record_taken_back_is_written_again(void **state)
     assert_true(message_owner_is(&copied, &rr, NAME("other")));
 }
 
-static void test_more_owners_than_places_are_all_right(void **state)
+static void test_more_owners_than_places_are_copied(void **state)
 {
     (void)state;
     raw_start(&raw, HEADER_QR);
@@ -236,10 +236,10 @@ int main(void)
         cmocka_unit_test(test_other_question_is_not_pointed_to),
         cmocka_unit_test(test_names_in_other_types_are_written_whole),
         cmocka_unit_test(test_parts_around_names_are_kept),
-        cmocka_unit_test(test_malformed_rdata_is_refused_and_nothing_written),
-        cmocka_unit_test(test_lack_of_room_is_an_overflow_that_can_be_taken_back),
-        cmocka_unit_test(test_owner_of_a_record_taken_back_is_written_again),
-        cmocka_unit_test(test_more_owners_than_places_are_all_right),
+        cmocka_unit_test(test_malformed_rdata_is_refused_and_nothing_is_written),
+        cmocka_unit_test(test_overflow_can_be_rolled_back),
+        cmocka_unit_test(test_owner_of_a_dropped_record_is_written_again),
+        cmocka_unit_test(test_more_owners_than_places_are_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

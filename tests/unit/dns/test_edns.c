@@ -45,7 +45,7 @@ static void test_first_option_of_a_code_is_found(void **state)
     assert_int_equal(edns_find(&none, EDNS_NSID, &data), EDNS_ABSENT);
 }
 
-static void test_cookie_lengths_are_those_of_the_rfc(void **state)
+static void test_only_cookie_lengths_of_the_rfc_are_accepted(void **state)
 {
     (void)state;
     for (uint8_t len = 0; len < 60; len++) {
@@ -167,7 +167,7 @@ static void test_query_options_are_read_back(void **state)
     assert_false(keepalive.has_timeout);
 }
 
-static void test_extended_error_text_is_cut_at_its_limit(void **state)
+static void test_extended_error_text_is_truncated_at_its_limit(void **state)
 {
     (void)state;
     char text[400] = {0};
@@ -212,13 +212,13 @@ int main(void)
         cmocka_unit_test(test_options_are_iterated_to_the_end),
         cmocka_unit_test(test_option_that_does_not_fit_leaves_the_rest),
         cmocka_unit_test(test_first_option_of_a_code_is_found),
-        cmocka_unit_test(test_cookie_lengths_are_those_of_the_rfc),
+        cmocka_unit_test(test_only_cookie_lengths_of_the_rfc_are_accepted),
         cmocka_unit_test(test_keepalive_is_empty_or_two_bytes),
         cmocka_unit_test(test_extended_error_has_a_code_and_text),
         cmocka_unit_test(test_small_sizes_count_as_512),
         cmocka_unit_test(test_written_options_are_read_back),
         cmocka_unit_test(test_query_options_are_read_back),
-        cmocka_unit_test(test_extended_error_text_is_cut_at_its_limit),
+        cmocka_unit_test(test_extended_error_text_is_truncated_at_its_limit),
         cmocka_unit_test(test_padding_fills_the_last_block),
         cmocka_unit_test(test_padding_never_overflows),
     };

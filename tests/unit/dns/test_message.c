@@ -14,7 +14,7 @@
 
 static struct raw raw;
 
-/* Parses from memory of exactly that size, so that a sanitizer sees each byte too far. */
+/* Parses from memory of exactly that size, so that a sanitizer detects every overrun. */
 static enum message_check check(struct span bytes)
 {
     uint8_t *exact = malloc(bytes.len ? bytes.len : 1);
@@ -28,7 +28,7 @@ static enum message_check check(struct span bytes)
     return result;
 }
 
-static void test_real_answer_is_seen_whole(void **state)
+static void test_real_answer_is_parsed_completely(void **state)
 {
     (void)state;
     struct message message = sample_parse(SAMPLE_ANSWER);
@@ -92,7 +92,7 @@ static void test_one_section_is_iterated_alone(void **state)
     }
 }
 
-static void test_answer_cut_off_anywhere_is_refused(void **state)
+static void test_answer_truncated_anywhere_is_refused(void **state)
 {
     (void)state;
     for (size_t len = 0; len < SAMPLE_ANSWER.len; len++) {
@@ -101,7 +101,7 @@ static void test_answer_cut_off_anywhere_is_refused(void **state)
     }
 }
 
-static void test_any_changed_byte_is_survived(void **state)
+static void test_parsing_survives_any_changed_byte(void **state)
 {
     (void)state;
     for (size_t at = 0; at < SAMPLE_ANSWER.len; at++) {
@@ -114,7 +114,7 @@ static void test_any_changed_byte_is_survived(void **state)
     }
 }
 
-static void test_malformed_message_still_tells_whom_to_answer(void **state)
+static void test_malformed_message_still_has_id_and_question(void **state)
 {
     (void)state;
     struct message message;
@@ -129,7 +129,7 @@ static void test_malformed_message_still_tells_whom_to_answer(void **state)
     assert_false(message_rr_next(&iter, &rr));
 }
 
-static void test_counts_that_lie_fail_at_the_end_of_the_bytes(void **state)
+static void test_counts_that_are_too_high_fail_at_the_end_of_the_bytes(void **state)
 {
     (void)state;
     for (int section = SECTION_ANSWER; section < SECTION_COUNT; section++) {
@@ -141,7 +141,7 @@ static void test_counts_that_lie_fail_at_the_end_of_the_bytes(void **state)
     }
 }
 
-static void test_message_without_question_is_taken(void **state)
+static void test_message_without_question_is_accepted(void **state)
 {
     (void)state;
     struct message message = sample_parse(BYTES("\0\1\0\0\0\0\0\0\0\0\0\0"));
@@ -178,7 +178,7 @@ static void test_trailing_bytes_are_flagged(void **state)
     assert_int_equal(message.end, raw.len - 1);
 }
 
-static void test_longest_message_is_taken_and_longer_dropped(void **state)
+static void test_longest_message_is_accepted_and_longer_ones_are_dropped(void **state)
 {
     (void)state;
     raw_start(&raw, 0);
@@ -219,7 +219,7 @@ static enum message_check check_opt(enum section section, struct span owner, str
     return check(raw_span(&raw));
 }
 
-static void test_opt_stands_once_in_additional_under_the_root(void **state)
+static void test_opt_occurs_once_in_additional_and_is_owned_by_the_root(void **state)
 {
     (void)state;
     assert_int_equal(check_opt(SECTION_ADDITIONAL, ROOT, NOTHING), MESSAGE_OK);
@@ -255,7 +255,7 @@ static void test_options_that_do_not_fit_are_refused(void **state)
                      MESSAGE_MALFORMED);
 }
 
-static void test_options_are_taken_up_to_their_limit(void **state)
+static void test_options_are_accepted_up_to_their_limit(void **state)
 {
     (void)state;
     static const uint8_t zeros[4 * 16000];
@@ -319,23 +319,23 @@ static void test_pointer_to_the_question_needs_a_question(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_real_answer_is_seen_whole),
+        cmocka_unit_test(test_real_answer_is_parsed_completely),
         cmocka_unit_test(test_records_come_in_order_with_their_section),
         cmocka_unit_test(test_one_section_is_iterated_alone),
-        cmocka_unit_test(test_answer_cut_off_anywhere_is_refused),
-        cmocka_unit_test(test_any_changed_byte_is_survived),
-        cmocka_unit_test(test_malformed_message_still_tells_whom_to_answer),
-        cmocka_unit_test(test_counts_that_lie_fail_at_the_end_of_the_bytes),
-        cmocka_unit_test(test_message_without_question_is_taken),
+        cmocka_unit_test(test_answer_truncated_anywhere_is_refused),
+        cmocka_unit_test(test_parsing_survives_any_changed_byte),
+        cmocka_unit_test(test_malformed_message_still_has_id_and_question),
+        cmocka_unit_test(test_counts_that_are_too_high_fail_at_the_end_of_the_bytes),
+        cmocka_unit_test(test_message_without_question_is_accepted),
         cmocka_unit_test(test_two_questions_are_refused),
         cmocka_unit_test(test_compressed_question_is_refused),
         cmocka_unit_test(test_trailing_bytes_are_flagged),
-        cmocka_unit_test(test_longest_message_is_taken_and_longer_dropped),
+        cmocka_unit_test(test_longest_message_is_accepted_and_longer_ones_are_dropped),
         cmocka_unit_test(test_ttl_with_its_top_bit_counts_as_zero),
-        cmocka_unit_test(test_opt_stands_once_in_additional_under_the_root),
+        cmocka_unit_test(test_opt_occurs_once_in_additional_and_is_owned_by_the_root),
         cmocka_unit_test(test_opt_fields_are_read),
         cmocka_unit_test(test_options_that_do_not_fit_are_refused),
-        cmocka_unit_test(test_options_are_taken_up_to_their_limit),
+        cmocka_unit_test(test_options_are_accepted_up_to_their_limit),
         cmocka_unit_test(test_tsig_is_the_last_record_or_refused),
         cmocka_unit_test(test_transaction_signature_is_flagged_and_others_are_not),
         cmocka_unit_test(test_owner_pointers_must_lead_backwards),

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "dns/name.h"
 
-/* A message is at least a header; names start behind it. */
+/* A message has a header at least; names start after it. */
 struct bench {
     uint8_t bytes[2048];
     size_t len;
@@ -25,7 +25,7 @@ static struct bench bench_of(const char *data, size_t len)
 
 #define BENCH(literal) bench_of(literal, sizeof(literal) - 1)
 
-/* All three readers must agree on whether the name at offset is sound and where it ends. */
+/* Checks that all three readers agree whether the name at offset is sound, and where it ends. */
 static size_t read_at(const struct bench *bench, size_t offset, uint8_t *wire, struct name *name)
 {
     size_t after = name_read(bench_span(bench), offset, wire, name);
@@ -53,7 +53,7 @@ static void test_plain_name_is_copied_and_its_end_reported(void **state)
     assert_memory_equal(name.wire, "\3WwW\7example", 13);
 }
 
-static void test_pointer_is_followed_and_the_end_is_behind_it(void **state)
+static void test_pointer_is_followed_and_the_name_ends_after_it(void **state)
 {
     (void)state;
     struct bench bench = BENCH("\7example\0\3www\xc0\x0c\xc0\x15");
@@ -116,7 +116,7 @@ static void test_label_types_other_than_plain_are_refused(void **state)
     assert_unsound(&other, 12);
 }
 
-static void test_label_of_63_bytes_is_taken(void **state)
+static void test_label_of_63_bytes_is_accepted(void **state)
 {
     (void)state;
     struct bench bench = {.len = 12 + 65};
@@ -127,7 +127,7 @@ static void test_label_of_63_bytes_is_taken(void **state)
     assert_int_equal(read_at(&bench, 12, wire, &name), 12 + 65);
 }
 
-/* A name of labels of one byte and one of more, len bytes long with the root. */
+/* Makes a name of len bytes, with the root: one-byte labels and one longer label. */
 static void fill_name(struct bench *bench, size_t len)
 {
     size_t at = 12, end = 12 + len - 1;
@@ -141,7 +141,7 @@ static void fill_name(struct bench *bench, size_t len)
     bench->len = end + 1;
 }
 
-static void test_name_of_255_bytes_is_taken_and_of_256_refused(void **state)
+static void test_name_of_255_bytes_is_accepted_and_256_refused(void **state)
 {
     (void)state;
     struct bench bench = {0};
@@ -157,7 +157,7 @@ static void test_name_of_255_bytes_is_taken_and_of_256_refused(void **state)
     assert_int_equal(name_view(bench_span(&bench), 12, &view), 0);
 }
 
-static void test_name_grown_over_255_bytes_by_a_pointer_is_refused(void **state)
+static void test_name_that_a_pointer_extends_over_255_bytes_is_refused(void **state)
 {
     (void)state;
     struct bench bench = {0};
@@ -168,7 +168,8 @@ static void test_name_grown_over_255_bytes_by_a_pointer_is_refused(void **state)
     assert_unsound(&bench, offset);
 }
 
-/* A root name, then pointers each to the one before; returns where the last stands. */
+/* Writes a root name, then pointers that each lead to the previous one. Returns the offset of the
+ * last. */
 static size_t chain(struct bench *bench, size_t hops)
 {
     *bench = (struct bench){.len = 13};
@@ -180,7 +181,7 @@ static size_t chain(struct bench *bench, size_t hops)
     return bench->len - 2;
 }
 
-static void test_hops_are_taken_up_to_their_limit(void **state)
+static void test_pointers_are_followed_up_to_their_limit(void **state)
 {
     (void)state;
     struct bench bench;
@@ -193,7 +194,7 @@ static void test_hops_are_taken_up_to_their_limit(void **state)
     assert_unsound(&bench, last);
 }
 
-static void test_name_cut_off_anywhere_is_refused(void **state)
+static void test_name_truncated_anywhere_is_refused(void **state)
 {
     (void)state;
     struct bench bench = BENCH("\7example\0\3www\xc0\x0c");
@@ -277,7 +278,7 @@ static void test_names_of_every_length_compare_fold_and_hash_alike(void **state)
     }
 }
 
-/* Short ones are compared in words, longer ones in blocks. */
+/* Short names are compared in words, longer ones in blocks. */
 static void test_two_bytes_are_equal_when_they_fold_alike(void **state)
 {
     (void)state;
@@ -305,7 +306,7 @@ static void test_folding_in_place_is_allowed(void **state)
     assert_true(name_equal_exact(name_fold(name, wire), NAME("www.example.com")));
 }
 
-static void test_below_means_equal_or_under_at_a_label_border(void **state)
+static void test_below_means_equal_or_under_at_a_label_boundary(void **state)
 {
     (void)state;
     assert_true(name_is_below(NAME("www.Example.com"), NAME("eXample.com")));
@@ -314,7 +315,7 @@ static void test_below_means_equal_or_under_at_a_label_border(void **state)
     assert_true(name_is_below(NAME("."), NAME(".")));
     assert_false(name_is_below(NAME("example.com"), NAME("www.example.com")));
     assert_false(name_is_below(NAME("badexample.com"), NAME("example.com")));
-    /* the bytes of the suffix are there, inside a label */
+    /* the bytes of the suffix are inside a label */
     assert_false(name_is_below(NAME("x\\001a.b"), NAME("a.b")));
     assert_false(name_is_below(NAME("."), NAME("com")));
 }
@@ -370,18 +371,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_name_is_copied_and_its_end_reported),
-        cmocka_unit_test(test_pointer_is_followed_and_the_end_is_behind_it),
+        cmocka_unit_test(test_pointer_is_followed_and_the_name_ends_after_it),
         cmocka_unit_test(test_pointer_to_itself_is_refused),
         cmocka_unit_test(test_pointer_back_into_the_same_labels_is_refused),
         cmocka_unit_test(test_two_pointers_in_a_ring_are_refused),
         cmocka_unit_test(test_forward_pointer_is_refused),
         cmocka_unit_test(test_pointer_into_the_header_is_refused),
         cmocka_unit_test(test_label_types_other_than_plain_are_refused),
-        cmocka_unit_test(test_label_of_63_bytes_is_taken),
-        cmocka_unit_test(test_name_of_255_bytes_is_taken_and_of_256_refused),
-        cmocka_unit_test(test_name_grown_over_255_bytes_by_a_pointer_is_refused),
-        cmocka_unit_test(test_hops_are_taken_up_to_their_limit),
-        cmocka_unit_test(test_name_cut_off_anywhere_is_refused),
+        cmocka_unit_test(test_label_of_63_bytes_is_accepted),
+        cmocka_unit_test(test_name_of_255_bytes_is_accepted_and_256_refused),
+        cmocka_unit_test(test_name_that_a_pointer_extends_over_255_bytes_is_refused),
+        cmocka_unit_test(test_pointers_are_followed_up_to_their_limit),
+        cmocka_unit_test(test_name_truncated_anywhere_is_refused),
         cmocka_unit_test(test_view_borrows_and_refuses_pointers),
         cmocka_unit_test(test_compressed_name_is_compared_without_copying),
         cmocka_unit_test(test_case_is_ignored_unless_exact),
@@ -389,7 +390,7 @@ int main(void)
         cmocka_unit_test(test_names_of_every_length_compare_fold_and_hash_alike),
         cmocka_unit_test(test_two_bytes_are_equal_when_they_fold_alike),
         cmocka_unit_test(test_folding_in_place_is_allowed),
-        cmocka_unit_test(test_below_means_equal_or_under_at_a_label_border),
+        cmocka_unit_test(test_below_means_equal_or_under_at_a_label_boundary),
         cmocka_unit_test(test_parts_are_counted_and_stripped),
         cmocka_unit_test(test_common_labels_count_from_the_root),
         cmocka_unit_test(test_canonical_order_is_that_of_rfc_4034),

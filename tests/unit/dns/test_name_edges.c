@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Names are read in words and blocks. Here they lie at the edges of memory that may be read: a byte
- * before or behind them ends the test. */
+/* Names are read in words and blocks. Here they are at the edges of readable memory: reading a byte
+ * before or after them ends the test. */
 #include "unit/dns/sample.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "dns/name.h"
 #include "dns/word.h"
 
-/* Readable from begin to end, and nothing beside it. */
+/* Memory that is readable from begin to end, and not beside it. */
 struct island {
     uint8_t *begin, *end;
 };
@@ -28,13 +28,13 @@ static struct island island_make(void)
     return (struct island){sea + size, sea + 2 * size};
 }
 
-/* Labels of at most 20 letters, len bytes in all; there is no name of two. */
+/* Makes a name of len bytes with labels of at most 20 letters. No name has two bytes. */
 static void write_name(uint8_t *out, size_t len)
 {
     size_t at = 0;
     while (len - at > 1) {
         size_t left = len - at - 2, size = left > 20 ? 20 : left;
-        if (left - size == 1) /* a label of no bytes would be left */
+        if (left - size == 1) /* the rest would be an empty label */
             size--;
         out[at++] = (uint8_t)size;
         for (size_t i = 0; i < size; i++, at++)
@@ -48,7 +48,7 @@ static bool is_length(size_t len)
     return len != 2;
 }
 
-/* A name of len bytes at either edge of the island. */
+/* Puts a name of len bytes at an edge of the island. */
 static struct name name_at(const struct island *island, bool at_end, size_t len)
 {
     uint8_t *wire = at_end ? island->end - len : island->begin;
@@ -98,7 +98,7 @@ static void test_names_of_every_length_are_copied_within_their_bytes(void **stat
         }
 }
 
-/* The message ends with the page, cut off before the name's end, at it, and behind. */
+/* The message ends with the page: before, at, or after the end of the name. */
 static void test_a_name_in_a_message_is_compared_within_the_message(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void test_a_name_in_a_message_is_compared_within_the_message(void **state
     }
 }
 
-/* Labels and pointers of any kind, the last bytes of a page, against any name. */
+/* Compares random labels and pointers at the end of a page with random names. */
 static void test_no_bytes_of_a_message_lead_past_its_end(void **state)
 {
     (void)state;

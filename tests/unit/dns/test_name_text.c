@@ -101,7 +101,7 @@ static void test_longest_text_fits_its_bound(void **state)
     assert_true(name_equal_exact(NAME(text), name));
 }
 
-static void test_length_bounds_what_is_read(void **state)
+static void test_no_more_than_the_length_is_read(void **state)
 {
     (void)state;
     uint8_t wire[NAME_WIRE_MAX];
@@ -122,7 +122,7 @@ int main(void)
         cmocka_unit_test(test_name_over_255_bytes_is_refused),
         cmocka_unit_test(test_every_byte_survives_text_and_back),
         cmocka_unit_test(test_longest_text_fits_its_bound),
-        cmocka_unit_test(test_length_bounds_what_is_read),
+        cmocka_unit_test(test_no_more_than_the_length_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

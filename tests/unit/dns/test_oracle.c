@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * ldns as a second opinion: messages it makes from random sound records are parsed by us and
- * compared record by record, and what we rebuild from them is read by ldns again.
+ * ldns as the oracle: it makes messages from random sound records. We parse them and compare record
+ * by record; then ldns reads the messages that we rebuild.
  */
 #include "unit/dns/sample.h"
 
@@ -17,7 +17,7 @@ enum { ROUNDS = 3000, RRS_MAX = 12, LINE_MAX_BYTES = 4096 };
 
 static uint64_t random_state;
 
-/* A fixed sequence: a failure is seen again. */
+/* A fixed sequence, so that a failure can be repeated. */
 static unsigned draw(unsigned bound)
 {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
@@ -196,7 +196,7 @@ static void assert_same_lists(const ldns_rr_list *a, const ldns_rr_list *b)
         assert_int_equal(ldns_rr_compare(ldns_rr_list_rr(a, i), ldns_rr_list_rr(b, i)), 0);
 }
 
-static void test_we_and_ldns_read_and_write_the_same(void **state)
+static void test_messages_are_read_and_written_like_ldns(void **state)
 {
     (void)state;
     static uint8_t out[65535];
@@ -226,7 +226,7 @@ static void test_we_and_ldns_read_and_write_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_we_and_ldns_read_and_write_the_same),
+        cmocka_unit_test(test_messages_are_read_and_written_like_ldns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

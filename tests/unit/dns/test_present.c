@@ -18,7 +18,7 @@ static void assert_shows(const char *part)
         fail_msg("\"%s\" is not in:\n%s", part, text);
 }
 
-static void test_answer_reads_like_that_of_dig(void **state)
+static void test_an_answer_is_printed_like_dig(void **state)
 {
     (void)state;
     assert_int_equal(present_message(SAMPLE_ANSWER, text, sizeof(text)), ERR_OK);
@@ -64,7 +64,7 @@ static void test_malformed_messages_are_not_shown(void **state)
     assert_int_equal(present_message(raw_span(&raw), text, sizeof(text)), ERR_INVALID);
 }
 
-static void test_text_is_cut_where_the_room_ends(void **state)
+static void test_text_is_truncated_to_the_buffer(void **state)
 {
     (void)state;
     assert_int_equal(present_message(SAMPLE_ANSWER, text, sizeof(text)), ERR_OK);
@@ -118,7 +118,7 @@ static void test_zone_file_lines_become_records(void **state)
     assert_record("x. 0 IN MX 5 y.", BYTES("\1x\0\0\x0f\0\1\0\0\0\0\0\5\0\5\1y\0"));
 }
 
-static void test_lines_that_are_no_record_are_refused(void **state)
+static void test_lines_without_a_record_are_refused(void **state)
 {
     (void)state;
     const char *const lines[] = {
@@ -135,14 +135,14 @@ static void test_lines_that_are_no_record_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answer_reads_like_that_of_dig),
+        cmocka_unit_test(test_an_answer_is_printed_like_dig),
         cmocka_unit_test(test_options_are_shown),
         cmocka_unit_test(test_malformed_messages_are_not_shown),
-        cmocka_unit_test(test_text_is_cut_where_the_room_ends),
+        cmocka_unit_test(test_text_is_truncated_to_the_buffer),
         cmocka_unit_test(test_records_that_are_no_data_are_shown_as_bytes),
         cmocka_unit_test(test_many_records_end_with_a_remark),
         cmocka_unit_test(test_zone_file_lines_become_records),
-        cmocka_unit_test(test_lines_that_are_no_record_are_refused),
+        cmocka_unit_test(test_lines_without_a_record_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

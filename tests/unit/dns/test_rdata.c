@@ -9,7 +9,7 @@
 
 static struct raw raw;
 
-/* Whether this RDATA passes; one more record follows, which names must not run into. */
+/* Returns whether this RDATA passes. Another record follows, which a name must not reach into. */
 static bool passes_in(uint16_t cls, uint16_t type, struct span rdata)
 {
     raw_start(&raw, HEADER_QR);
@@ -66,7 +66,7 @@ static void test_pointer_in_rdata_must_be_sound(void **state)
     assert_false(PASSES(NS, "\xc0\x00"));
 }
 
-static void test_fixed_bytes_stand_before_and_behind_names(void **state)
+static void test_fixed_bytes_come_before_and_after_names(void **state)
 {
     (void)state;
     assert_true(PASSES(MX, "\0\1\1a\0"));
@@ -122,7 +122,7 @@ static void test_opaque_types_and_classes_pass(void **state)
     assert_false(passes_in(RRCLASS_CH, RRTYPE_NS, BYTES("\1a")));
 }
 
-static void test_parts_tell_where_names_stand(void **state)
+static void test_parts_give_the_offsets_of_names(void **state)
 {
     (void)state;
     assert_true(PASSES(SOA, "\1a\0\xc0\x0c"
@@ -162,11 +162,11 @@ int main(void)
         cmocka_unit_test(test_one_name_fills_its_rdata),
         cmocka_unit_test(test_name_running_over_its_rdata_is_refused),
         cmocka_unit_test(test_pointer_in_rdata_must_be_sound),
-        cmocka_unit_test(test_fixed_bytes_stand_before_and_behind_names),
+        cmocka_unit_test(test_fixed_bytes_come_before_and_after_names),
         cmocka_unit_test(test_strings_fill_their_rdata),
         cmocka_unit_test(test_names_that_must_be_whole_are_refused_compressed),
         cmocka_unit_test(test_opaque_types_and_classes_pass),
-        cmocka_unit_test(test_parts_tell_where_names_stand),
+        cmocka_unit_test(test_parts_give_the_offsets_of_names),
         cmocka_unit_test(test_rdata_at_the_end_of_the_longest_message_is_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Lines that ldns takes and nobody can have meant. */
+/* Lines that ldns accepts although they are faulty. */
 #include "dns/record_text.h"
 
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static void test_records_have_no_fault(void **state)
         assert_null(record_text_fault(lines[i]));
 }
 
-static void test_what_nobody_meant_is_named(void **state)
+static void test_each_fault_has_its_own_text(void **state)
 {
     (void)state;
     static const struct {
@@ -76,7 +76,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_records_have_no_fault),
-        cmocka_unit_test(test_what_nobody_meant_is_named),
+        cmocka_unit_test(test_each_fault_has_its_own_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static void test_meta_types_are_no_data(void **state)
     assert_false(rrtype_is_transfer(RRTYPE_ANY));
 }
 
-static void test_types_left_out_without_do_are_dnssec(void **state)
+static void test_types_left_out_without_do_are_those_of_dnssec(void **state)
 {
     (void)state;
     assert_true(rrtype_is_dnssec(RRTYPE_RRSIG));
@@ -124,7 +124,7 @@ int main(void)
         cmocka_unit_test(test_words_that_are_no_type_are_refused),
         cmocka_unit_test(test_other_numbers_have_texts_too),
         cmocka_unit_test(test_meta_types_are_no_data),
-        cmocka_unit_test(test_types_left_out_without_do_are_dnssec),
+        cmocka_unit_test(test_types_left_out_without_do_are_those_of_dnssec),
         cmocka_unit_test(test_only_rfc_1035_types_are_compressed_on_output),
         cmocka_unit_test(test_types_of_rfc_3597_section_4_may_arrive_compressed),
         cmocka_unit_test(test_layouts_depend_on_the_class),

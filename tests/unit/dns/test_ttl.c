@@ -11,7 +11,7 @@
 
 static struct raw raw;
 
-/* A negative answer whose SOA has this TTL and MINIMUM. */
+/* Makes a negative answer whose SOA has this TTL and MINIMUM. */
 static struct message negative(uint32_t ttl, uint32_t minimum)
 {
     uint8_t rdata[22] = {0};
@@ -21,7 +21,7 @@ static struct message negative(uint32_t ttl, uint32_t minimum)
     return sample_parse(raw_span(&raw));
 }
 
-static void test_least_ttl_of_the_answer_counts(void **state)
+static void test_smallest_ttl_of_the_answer_counts(void **state)
 {
     (void)state;
     struct message message = sample_parse(SAMPLE_ANSWER);
@@ -56,7 +56,7 @@ static void test_all_sections_count_when_asked(void **state)
     assert_int_equal(ttl_of_all(&message), 80);
 }
 
-static void test_negative_ttl_is_the_lesser_of_ttl_and_minimum(void **state)
+static void test_negative_ttl_is_the_smaller_of_ttl_and_minimum(void **state)
 {
     (void)state;
     uint32_t ttl;
@@ -94,7 +94,7 @@ static void test_negative_answer_without_sound_soa_has_no_ttl(void **state)
     assert_false(ttl_of_negative(&message, &ttl, NULL));
 }
 
-static void test_clamp_keeps_within_and_max_wins(void **state)
+static void test_clamp_stays_within_bounds_and_max_wins(void **state)
 {
     (void)state;
     assert_int_equal(ttl_clamp(5, 10, 100), 10);
@@ -135,7 +135,7 @@ static void test_offsets_are_written_up_to_their_number(void **state)
     assert_int_equal(offsets[1], 0xffff);
 }
 
-static void test_set_writes_each(void **state)
+static void test_set_writes_every_ttl(void **state)
 {
     (void)state;
     uint8_t bytes[8] = {0};
@@ -146,15 +146,15 @@ static void test_set_writes_each(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_least_ttl_of_the_answer_counts),
+        cmocka_unit_test(test_smallest_ttl_of_the_answer_counts),
         cmocka_unit_test(test_opt_is_no_data),
         cmocka_unit_test(test_all_sections_count_when_asked),
-        cmocka_unit_test(test_negative_ttl_is_the_lesser_of_ttl_and_minimum),
+        cmocka_unit_test(test_negative_ttl_is_the_smaller_of_ttl_and_minimum),
         cmocka_unit_test(test_negative_answer_without_sound_soa_has_no_ttl),
-        cmocka_unit_test(test_clamp_keeps_within_and_max_wins),
+        cmocka_unit_test(test_clamp_stays_within_bounds_and_max_wins),
         cmocka_unit_test(test_ageing_stops_at_the_floor),
         cmocka_unit_test(test_offsets_are_written_up_to_their_number),
-        cmocka_unit_test(test_set_writes_each),
+        cmocka_unit_test(test_set_writes_every_ttl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_RESOLVE_LOCAL_SAMPLE_H
 #define NAILUP_TESTS_RESOLVE_LOCAL_SAMPLE_H
 
-/* Tables of names answered here, made of text. */
+/* Tables of local data made from text. */
 
 #include "unit/resolve/sample.h"
 

@@ -6,7 +6,7 @@
 #include "local/local_answer.h"
 #include "local/local_special.h"
 
-/* Names answered here: a table is built, and questions are asked of it. */
+/* Local data: builds tables and looks up questions. */
 
 static struct local_build *build;
 static struct local_names *names;
@@ -34,7 +34,7 @@ static void done(void)
     build = NULL;
 }
 
-/* "RCODE EDE?\n" and the records; "not" and "elsewhere NAME" for the other verdicts. */
+/* Returns "RCODE EDE?\n" and the records; "not" and "elsewhere NAME" for the other verdicts. */
 static const char *asked(const char *name, uint16_t type)
 {
     static char text[70000];
@@ -113,7 +113,7 @@ static void test_any_of_other_names_is_one_hinfo(void **state)
     assert_int_equal(answer.ttl_s, 0);
 }
 
-static void test_names_above_records_are_there_in_a_zone(void **state)
+static void test_names_above_records_exist_in_a_zone(void **state)
 {
     (void)state;
     zone(build, "lan", LOCAL_NXDOMAIN);
@@ -138,8 +138,8 @@ static void test_a_zones_own_soa_is_used(void **state)
     assert_string_equal(ASKED("lan", A), "NOERROR\nns lan. 100 SOA ns.lan.\n");
 }
 
-/* RFC 4592: for names that are not there, below the closest one that is. */
-static void test_a_wildcard_stands_for_names_that_are_not_there(void **state)
+/* RFC 4592: a wildcard applies to names that do not exist, below the closest encloser. */
+static void test_a_wildcard_answers_for_names_that_do_not_exist(void **state)
 {
     (void)state;
     record(build, "*.w.example. IN A 192.0.2.1");
@@ -156,7 +156,7 @@ static void test_a_wildcard_stands_for_names_that_are_not_there(void **state)
     assert_string_equal(ASKED("w.example", A), "not");
 }
 
-/* The name of the wildcard would be longer than names are. */
+/* The name of the wildcard would be too long. */
 static void test_a_name_too_long_for_a_wildcard_has_none(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void test_a_name_too_long_for_a_wildcard_has_none(void **state)
 
 /* ---- aliases ---- */
 
-static void test_aliases_are_followed_here(void **state)
+static void test_aliases_are_followed_in_local_data(void **state)
 {
     (void)state;
     zone(build, "lan", LOCAL_NXDOMAIN);
@@ -191,7 +191,7 @@ static void test_aliases_are_followed_here(void **state)
                         "NXDOMAIN\nan gone.lan. 3600 CNAME nobody.lan.\nns lan. 300 SOA lan.\n");
 }
 
-static void test_an_alias_may_lead_elsewhere(void **state)
+static void test_an_alias_may_lead_out_of_local_data(void **state)
 {
     (void)state;
     record(build, "out.lan. IN CNAME www.Example.com.");
@@ -200,7 +200,7 @@ static void test_an_alias_may_lead_elsewhere(void **state)
                                              "an out.lan. 3600 CNAME www.Example.com.\n");
 }
 
-static void test_a_circle_of_aliases_ends_in_a_failure(void **state)
+static void test_a_loop_of_aliases_ends_in_a_failure(void **state)
 {
     (void)state;
     record(build, "a.lan. IN CNAME b.lan.");
@@ -211,7 +211,7 @@ static void test_a_circle_of_aliases_ends_in_a_failure(void **state)
     assert_string_equal(ASKED("y.me.lan", A), "SERVFAIL 24\n");
 }
 
-static void test_an_alias_stands_alone(void **state)
+static void test_an_alias_allows_no_other_records(void **state)
 {
     (void)state;
     const char *why;
@@ -228,9 +228,9 @@ static void test_an_alias_stands_alone(void **state)
                         "NOERROR\nan a.lan. 3600 CNAME b.lan.\nns b.lan. 300 SOA b.lan.\n");
 }
 
-/* ---- what is refused ---- */
+/* ---- refused records ---- */
 
-static void test_what_is_no_record_to_answer_with_is_refused(void **state)
+static void test_unusable_records_are_refused(void **state)
 {
     (void)state;
     const char *why = NULL;
@@ -243,7 +243,7 @@ static void test_what_is_no_record_to_answer_with_is_refused(void **state)
         {"", 0},
         {"\1a\0", 3},
         {"\1a\0\0\1\0\1\0\0\0\1\0\3abc", 16},      /* A of three bytes */
-        {"\1a\0\0\1\0\1\0\0\0\1\0\4abc", 16},      /* cut off */
+        {"\1a\0\0\1\0\1\0\0\0\1\0\4abc", 16},      /* truncated */
         {"\1a\0\0\5\0\1\0\0\0\1\0\2\xc0\x0c", 15}, /* CNAME with a pointer to its owner */
         {"\1a\0\0\5\0\1\0\0\0\1\0\2\xc0\x17", 15}, /* to itself */
         {"\xc0\x0c\0\1\0\1\0\0\0\1\0\4abcd", 16},  /* owner a pointer */
@@ -284,7 +284,7 @@ static void test_an_rrset_has_a_bound(void **state)
 
 /* ---- zones ---- */
 
-static void test_each_action_answers_in_its_way(void **state)
+static void test_each_action_has_its_own_answer(void **state)
 {
     (void)state;
     zone(build, "refuse", LOCAL_REFUSE);
@@ -315,7 +315,7 @@ static void test_each_action_answers_in_its_way(void **state)
                         "NOERROR\nan own.transparent. 3600 A 192.0.2.4\n");
 }
 
-static void test_a_zone_stands_once_and_the_root_may_be_one(void **state)
+static void test_a_zone_can_be_added_once_and_may_be_the_root(void **state)
 {
     (void)state;
     zone(build, ".", LOCAL_NXDOMAIN);
@@ -334,7 +334,7 @@ static void listed(uint32_t list, const char *name)
     assert_int_equal(local_build_listed(build, list, NAME(name)), ERR_OK);
 }
 
-static void test_listed_names_are_blocked_with_all_below_and_clients_are_told(void **state)
+static void test_listed_names_and_names_below_are_blocked_with_an_ede(void **state)
 {
     (void)state;
     uint32_t nx, redirected;
@@ -378,7 +378,7 @@ static const char *viewed(const char *name_text)
     return text;
 }
 
-static void test_people_are_told_whose_word_it_is(void **state)
+static void test_a_view_names_the_source_of_the_rule(void **state)
 {
     (void)state;
     uint32_t list, other;
@@ -408,7 +408,7 @@ static void test_people_are_told_whose_word_it_is(void **state)
     assert_int_equal(local_names_listed(names, 2), 0);
 }
 
-static void test_there_are_no_more_lists_than_allowed(void **state)
+static void test_the_number_of_lists_is_bounded(void **state)
 {
     (void)state;
     uint32_t list;
@@ -424,7 +424,7 @@ static void spare(const char *name)
     assert_int_equal(local_build_spare(build, NAME(name)), ERR_OK);
 }
 
-static void test_zones_with_upstreams_go_before_lists_and_special_names(void **state)
+static void test_zones_with_upstreams_win_over_lists_and_special_names(void **state)
 {
     (void)state;
     uint32_t list;
@@ -454,7 +454,7 @@ static void test_zones_with_upstreams_go_before_lists_and_special_names(void **s
 
 /* ---- special use ---- */
 
-static void test_names_of_special_use_are_answered_here(void **state)
+static void test_special_use_names_are_answered_locally(void **state)
 {
     (void)state;
     static const char *const nothing[] = {
@@ -513,8 +513,8 @@ static void test_names_of_special_use_are_answered_here(void **state)
     assert_string_equal(ASKED("onion", NS), "NOERROR\nan onion. 10800 NS onion.\n");
 }
 
-/* RFC 8375 section 4: the parent proves that they are not signed. */
-static void test_ds_of_special_zones_below_arpa_is_asked_of_the_parent(void **state)
+/* RFC 8375 section 4: the parent proves that these zones are not signed. */
+static void test_upstreams_answer_ds_of_special_zones_below_arpa(void **state)
 {
     (void)state;
     assert_int_equal(local_special_add(build), ERR_OK);
@@ -525,7 +525,7 @@ static void test_ds_of_special_zones_below_arpa_is_asked_of_the_parent(void **st
     assert_memory_equal(ASKED("onion", DS), "NOERROR", 7);
 }
 
-static void test_what_the_operator_says_of_special_names_goes_before(void **state)
+static void test_the_operators_rules_win_over_special_use(void **state)
 {
     (void)state;
     zone(build, "test", LOCAL_TRANSPARENT);
@@ -540,7 +540,7 @@ static void test_what_the_operator_says_of_special_names_goes_before(void **stat
     assert_string_equal(ASKED("localhost", A), "NOERROR\nan localhost. 3600 A 127.0.0.2\n");
 }
 
-/* The table as it is while these zones have upstreams, too. */
+/* Makes the table that applies while these zones have upstreams too. */
 static void spare_later(struct local_names **over, const char *first, const char *second)
 {
     *over = local_names_new_over(names);
@@ -549,7 +549,7 @@ static void spare_later(struct local_names **over, const char *first, const char
     assert_int_equal(local_names_spare(*over, NAME(second)), ERR_OK);
 }
 
-static void test_zones_that_get_upstreams_later_are_as_those_that_had_them(void **state)
+static void test_zones_that_get_upstreams_later_are_treated_like_the_others(void **state)
 {
     (void)state;
     static const char *const sure[] = {"home.arpa", "x.home.arpa", "1.0.0.127.in-addr.arpa",
@@ -604,7 +604,7 @@ static void test_part_of_a_special_zone_or_more_than_it_may_get_upstreams(void *
     local_names_free(over);
 }
 
-static void test_the_operators_own_word_is_told_from_special_use(void **state)
+static void test_the_operators_rules_are_distinguished_from_special_use(void **state)
 {
     (void)state;
     record(build, "nas.home.arpa A 192.0.2.1");
@@ -654,28 +654,28 @@ int main(void)
         TEST(test_a_name_with_a_record_has_it_and_nothing_else),
         TEST(test_any_is_answered_with_one_rrset),
         TEST(test_any_of_other_names_is_one_hinfo),
-        TEST(test_names_above_records_are_there_in_a_zone),
+        TEST(test_names_above_records_exist_in_a_zone),
         TEST(test_a_zones_own_soa_is_used),
-        TEST(test_a_wildcard_stands_for_names_that_are_not_there),
+        TEST(test_a_wildcard_answers_for_names_that_do_not_exist),
         TEST(test_a_name_too_long_for_a_wildcard_has_none),
-        TEST(test_aliases_are_followed_here),
-        TEST(test_an_alias_may_lead_elsewhere),
-        TEST(test_a_circle_of_aliases_ends_in_a_failure),
-        TEST(test_an_alias_stands_alone),
-        TEST(test_what_is_no_record_to_answer_with_is_refused),
+        TEST(test_aliases_are_followed_in_local_data),
+        TEST(test_an_alias_may_lead_out_of_local_data),
+        TEST(test_a_loop_of_aliases_ends_in_a_failure),
+        TEST(test_an_alias_allows_no_other_records),
+        TEST(test_unusable_records_are_refused),
         TEST(test_an_rrset_has_a_bound),
-        TEST(test_each_action_answers_in_its_way),
-        TEST(test_a_zone_stands_once_and_the_root_may_be_one),
-        TEST(test_listed_names_are_blocked_with_all_below_and_clients_are_told),
-        TEST(test_people_are_told_whose_word_it_is),
-        TEST(test_there_are_no_more_lists_than_allowed),
-        TEST(test_zones_with_upstreams_go_before_lists_and_special_names),
-        TEST(test_names_of_special_use_are_answered_here),
-        TEST(test_ds_of_special_zones_below_arpa_is_asked_of_the_parent),
-        TEST(test_what_the_operator_says_of_special_names_goes_before),
-        TEST(test_zones_that_get_upstreams_later_are_as_those_that_had_them),
+        TEST(test_each_action_has_its_own_answer),
+        TEST(test_a_zone_can_be_added_once_and_may_be_the_root),
+        TEST(test_listed_names_and_names_below_are_blocked_with_an_ede),
+        TEST(test_a_view_names_the_source_of_the_rule),
+        TEST(test_the_number_of_lists_is_bounded),
+        TEST(test_zones_with_upstreams_win_over_lists_and_special_names),
+        TEST(test_special_use_names_are_answered_locally),
+        TEST(test_upstreams_answer_ds_of_special_zones_below_arpa),
+        TEST(test_the_operators_rules_win_over_special_use),
+        TEST(test_zones_that_get_upstreams_later_are_treated_like_the_others),
         TEST(test_part_of_a_special_zone_or_more_than_it_may_get_upstreams),
-        TEST(test_the_operators_own_word_is_told_from_special_use),
+        TEST(test_the_operators_rules_are_distinguished_from_special_use),
         TEST(test_hosts_have_addresses_and_addresses_their_first_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

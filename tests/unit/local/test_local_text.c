@@ -4,7 +4,7 @@
 
 #include "local/local_text.h"
 
-/* Hosts files and block lists as text, and what is said of their lines. */
+/* Hosts files and block lists as text, and reports about their lines. */
 
 static struct local_build *build;
 static struct local_names *names;
@@ -44,7 +44,7 @@ static int tear_down(void **state)
 
 static void hosts_bytes(const char *text, size_t len)
 {
-    /* A copy of its exact length: reading past its end is seen. */
+    /* A copy of the exact length, so that a sanitizer detects overruns. */
     char *copy = malloc(len ? len : 1);
     memcpy(copy, text, len);
     assert_int_equal(local_text_hosts(build, span_of(copy, len), &report), ERR_OK);
@@ -102,7 +102,7 @@ static void test_a_hosts_file_is_read(void **state)
     assert_int_equal(count_of("1.2.0.192.in-addr.arpa", RRTYPE_PTR), 1);
 }
 
-static void test_broken_lines_of_a_hosts_file_are_told_and_passed_over(void **state)
+static void test_malformed_lines_of_a_hosts_file_are_reported_and_skipped(void **state)
 {
     (void)state;
     HOSTS("gw.lan 192.0.2.1\n"
@@ -113,14 +113,14 @@ static void test_broken_lines_of_a_hosts_file_are_told_and_passed_over(void **st
           "192.0.2.1 <b> a..lan ok.lan . *.lan\n"
           "fe80::1%eth0 scoped.lan\n");
     assert_string_equal(said, "1:1 gw.lan is no address; a line ha\n"
-                              "2:1 192.0.2.1 has no name behind it; a\n"
-                              "3:1 192.0.2.1 has no name behind it; a\n"
+                              "2:1 192.0.2.1 has no name after it; a \n"
+                              "3:1 192.0.2.1 has no name after it; a \n"
                               "4:1 192.0.2.256 is no address; a line ha\n"
                               "5:1 192.0.2.1@53 is no address; a line ha\n"
-                              "6:11 <b> is no domain name: lette\n"
-                              "6:15 a..lan is no domain name: lette\n"
-                              "6:29 . is no domain name: lette\n"
-                              "6:31 *.lan is no domain name: lette\n");
+                              "6:11 <b> is no domain name: use l\n"
+                              "6:15 a..lan is no domain name: use l\n"
+                              "6:29 . is no domain name: use l\n"
+                              "6:31 *.lan is no domain name: use l\n");
     assert_int_equal(count_of("scoped.lan", RRTYPE_AAAA), 1);
     assert_int_equal(count_of("ok.lan", RRTYPE_A), 1);
     assert_int_equal(count_of("gw.lan", RRTYPE_A), 0);
@@ -141,7 +141,7 @@ static void test_one_name_with_too_many_addresses_does_not_end_the_file(void **s
     assert_int_equal(count_of("last.lan", RRTYPE_A), 1);
 }
 
-static void test_bytes_that_are_no_text_hurt_nobody(void **state)
+static void test_bytes_that_are_no_text_are_harmless(void **state)
 {
     (void)state;
     HOSTS("\0\0\0\0 a.lan\n192.0.2.1\0 a.lan\n192.0.2.1 a\0b.lan \xff\xfe\n\n\n#");
@@ -186,7 +186,7 @@ static void test_a_list_is_read_in_both_forms(void **state)
     assert_false(is_blocked("under.example"));
 }
 
-/* What each hosts file has must not be blocked by it. */
+/* A list must not block the names that every hosts file has. */
 static void test_customary_names_of_hosts_files_are_left_out(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void test_customary_names_of_hosts_files_are_left_out(void **state)
     assert_int_equal(problems, 0);
 }
 
-static void test_what_is_no_list_blocks_nothing(void **state)
+static void test_a_file_that_is_no_list_blocks_nothing(void **state)
 {
     (void)state;
     LIST("<!DOCTYPE html>\n<html><body>404\n"
@@ -218,7 +218,7 @@ static void test_what_is_no_list_blocks_nothing(void **state)
     assert_int_equal(local_names_count(names), 0);
 }
 
-static void test_an_empty_list_is_fine(void **state)
+static void test_an_empty_list_is_accepted(void **state)
 {
     (void)state;
     LIST("");
@@ -226,7 +226,7 @@ static void test_an_empty_list_is_fine(void **state)
     assert_false(is_blocked("example"));
 }
 
-static void test_a_hundred_thousand_names_take_little_room(void **state)
+static void test_a_hundred_thousand_names_take_little_memory(void **state)
 {
     (void)state;
     enum { MANY = 100000 };
@@ -249,14 +249,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_hosts_file_is_read),
-        TEST(test_broken_lines_of_a_hosts_file_are_told_and_passed_over),
+        TEST(test_malformed_lines_of_a_hosts_file_are_reported_and_skipped),
         TEST(test_one_name_with_too_many_addresses_does_not_end_the_file),
-        TEST(test_bytes_that_are_no_text_hurt_nobody),
+        TEST(test_bytes_that_are_no_text_are_harmless),
         TEST(test_a_list_is_read_in_both_forms),
         TEST(test_customary_names_of_hosts_files_are_left_out),
-        TEST(test_what_is_no_list_blocks_nothing),
-        TEST(test_an_empty_list_is_fine),
-        TEST(test_a_hundred_thousand_names_take_little_room),
+        TEST(test_a_file_that_is_no_list_blocks_nothing),
+        TEST(test_an_empty_list_is_accepted),
+        TEST(test_a_hundred_thousand_names_take_little_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

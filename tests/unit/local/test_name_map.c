@@ -26,7 +26,7 @@ static void put(const char *name, uint32_t value)
     assert_int_equal(name_map_put(map, NAME(name), value, &number), ERR_OK);
 }
 
-/* The number found for the longest suffix, or 0; its length is checked against `suffix`. */
+/* Returns the number of the longest suffix, or 0, and checks that it is `suffix`. */
 static uint32_t suffix_of(const char *name, const char *suffix)
 {
     uint8_t len = 0;
@@ -46,7 +46,7 @@ static void test_an_empty_map_has_nothing(void **state)
     name_map_trim(map);
 }
 
-static void test_a_name_is_there_once_and_keeps_its_number(void **state)
+static void test_a_name_is_added_once_and_keeps_its_number(void **state)
 {
     (void)state;
     uint32_t *number;
@@ -75,7 +75,7 @@ static void test_the_longest_suffix_is_found(void **state)
     assert_int_equal(suffix_of(".", "."), 3);
 }
 
-/* "ab.example" ends in "b.example" as text, and not as a name. */
+/* "ab.example" ends in "b.example" as text, but not as a name. */
 static void test_suffixes_begin_at_labels(void **state)
 {
     (void)state;
@@ -85,8 +85,8 @@ static void test_suffixes_begin_at_labels(void **state)
     assert_int_equal(suffix_of("a.b.example", "b.example"), 1);
 }
 
-/* What may not be there is not there; whatever else may be. */
-static void test_most_names_are_told_from_their_last_label(void **state)
+/* A name that the filter rules out is never in the map. */
+static void test_the_last_label_rules_out_most_names(void **state)
 {
     (void)state;
     assert_false(name_map_may_have(map, NAME("www.example")));
@@ -103,7 +103,7 @@ static void test_most_names_are_told_from_their_last_label(void **state)
     assert_true(name_map_may_have(map, NAME(".")));
 }
 
-static void test_the_longest_name_there_is_fits(void **state)
+static void test_the_longest_possible_name_fits(void **state)
 {
     (void)state;
     char text[NAME_TEXT_MAX] = "";
@@ -122,7 +122,7 @@ static void count(void *context, struct name name, uint32_t *number)
     assert_int_equal(*number, (*next)++);
 }
 
-static void test_many_names_are_all_found_and_visited_in_order(void **state)
+static void test_many_names_are_found_and_visited_in_order(void **state)
 {
     (void)state;
     enum { MANY = 20000 };
@@ -154,12 +154,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_an_empty_map_has_nothing),
-        TEST(test_a_name_is_there_once_and_keeps_its_number),
+        TEST(test_a_name_is_added_once_and_keeps_its_number),
         TEST(test_the_longest_suffix_is_found),
         TEST(test_suffixes_begin_at_labels),
-        TEST(test_most_names_are_told_from_their_last_label),
-        TEST(test_the_longest_name_there_is_fits),
-        TEST(test_many_names_are_all_found_and_visited_in_order),
+        TEST(test_the_last_label_rules_out_most_names),
+        TEST(test_the_longest_possible_name_fits),
+        TEST(test_many_names_are_found_and_visited_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
