@@ -68,8 +68,8 @@ static void expect_zero(const struct stage *stage, const char *what, uint64_t va
         stage_fail(stage, "at rest: %s is %lld", what, (long long)value);
 }
 
-/* Not an equality: queries of ended streams may have answers without a client, and a full queue counts
- * for the answer. */
+/* Not an equality: queries of ended streams may have answers without a client, and a full queue
+ * counts for the answer. */
 static void check_counts(const struct stage *stage)
 {
     uint64_t queries = sum_of(stage, "queries_total", NULL);
