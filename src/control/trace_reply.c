@@ -64,7 +64,7 @@ static uint64_t count_asked(const struct trace *trace)
     uint64_t count = 0;
     for (size_t i = 0; i < trace->count; i++) {
         const struct trace_step *step = &trace->steps[i];
-        count += step->kind == TRACE_ANSWERED || step->kind == TRACE_UNHEARD;
+        count += step->kind == TRACE_ANSWERED || step->kind == TRACE_LOST;
     }
     return count;
 }

@@ -36,7 +36,7 @@ void delegation_init(struct delegation *delegation, struct name zone, enum deleg
     delegation->origin = origin;
     delegation->ends_at = ends_at;
     delegation->server_count = delegation->addr_count = 0;
-    delegation->minter_labels = DELEGATION_UNMINTED;
+    delegation->referrer_labels = DELEGATION_NO_REFERRER;
     delegation->names_len = 0;
     MUST(delegation_put_name(delegation, zone, &at));
     delegation->zone_len = zone.len;
@@ -258,7 +258,7 @@ bool delegation_from_referral(struct delegation *out, const struct message *mess
         return false;
     take_servers(out, message, section, &ttl_s);
     take_glue(out, message, asked_zone);
-    out->minter_labels = (uint8_t)name_label_count(asked_zone);
+    out->referrer_labels = (uint8_t)name_label_count(asked_zone);
     out->ends_at = ends_after(now, ttl_s);
     return out->server_count > 0;
 }

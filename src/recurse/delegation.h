@@ -29,12 +29,12 @@
 #include "dns/question.h"
 
 enum {
-    DELEGATION_SERVERS_MAX = 13,     /* as many as the root has; more are not looked at */
-    DELEGATION_ADDRS_MAX = 32,       /* of all servers */
-    DELEGATION_ADDRS_EACH_MAX = 8,   /* of one server: one alone must not take all places */
-    DELEGATION_NAME_BYTES = 1024,    /* the zone's name and those of its servers */
-    DELEGATION_NONE = -1,            /* no server */
-    DELEGATION_UNMINTED = UINT8_MAX, /* the zone that named it is not known */
+    DELEGATION_SERVERS_MAX = 13,        /* as many as the root has; more are not looked at */
+    DELEGATION_ADDRS_MAX = 32,          /* of all servers */
+    DELEGATION_ADDRS_EACH_MAX = 8,      /* of one server: one alone must not take all places */
+    DELEGATION_NAME_BYTES = 1024,       /* the zone's name and those of its servers */
+    DELEGATION_NONE = -1,               /* no server */
+    DELEGATION_NO_REFERRER = UINT8_MAX, /* the zone that named it is not known */
 };
 
 enum delegation_origin {
@@ -61,7 +61,8 @@ struct delegation {
     enum delegation_origin origin;
     uint8_t zone_len; /* its name comes first in names */
     uint8_t server_count, addr_count;
-    uint8_t minter_labels; /* of the zone above whose referral this is, or DELEGATION_UNMINTED */
+    uint8_t
+        referrer_labels; /* of the zone above whose referral this is, or DELEGATION_NO_REFERRER */
     uint16_t names_len;
     uint64_t ends_at; /* us; UINT64_MAX: never */
     struct delegation_server servers[DELEGATION_SERVERS_MAX];

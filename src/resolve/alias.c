@@ -73,7 +73,7 @@ bool alias_target(const struct message *message, const struct alias_hop *hop, st
 
 /* Whether the name was met on the way. Names that a DNAME made are not looked at: they are few and
  * the number of hops is bounded. */
-static bool was_met(const struct walk *walk, struct name name)
+static bool is_in_chain(const struct walk *walk, struct name name)
 {
     const struct alias_chain *chain = walk->chain;
     if (name_equal(name, walk->question->name))
@@ -88,7 +88,7 @@ static bool was_met(const struct walk *walk, struct name name)
 static void move_to(struct walk *walk, struct name target)
 {
     struct alias_chain *chain = walk->chain;
-    bool met = was_met(walk, target);
+    bool met = is_in_chain(walk, target);
     chain->hops++;
     chain->name = name_copy(target, chain->wire);
     if (met)

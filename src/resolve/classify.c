@@ -22,7 +22,7 @@ const char *response_kind_name(enum response_kind kind)
         [RESPONSE_ANSWER] = "answer",       [RESPONSE_ALIAS] = "alias",
         [RESPONSE_NODATA] = "nodata",       [RESPONSE_NXDOMAIN] = "nxdomain",
         [RESPONSE_YXDOMAIN] = "yxdomain",   [RESPONSE_REFERRAL] = "referral",
-        [RESPONSE_CIRCULAR] = "circular",   [RESPONSE_SERVFAIL] = "servfail",
+        [RESPONSE_LOOP] = "loop",           [RESPONSE_SERVFAIL] = "servfail",
         [RESPONSE_REFUSED] = "refused",     [RESPONSE_NOTIMP] = "notimp",
         [RESPONSE_FORMERR] = "formerr",     [RESPONSE_OTHER] = "other rcode",
         [RESPONSE_TRUNCATED] = "truncated", [RESPONSE_UNSOUND] = "unsound",
@@ -192,7 +192,7 @@ static enum response_kind kind_of_authoritative(struct response *out, enum respo
     if (is_of_other_zone(out, kind, message, question) ||
         (is_above && denies_the_world(out, kind, message)))
         return RESPONSE_LAME;
-    bool is_claim = response_is_useful(kind) || kind == RESPONSE_CIRCULAR;
+    bool is_claim = response_is_useful(kind) || kind == RESPONSE_LOOP;
     out->is_empty = is_above || (is_bare && !message->counts[SECTION_AUTHORITY]);
     out->is_recursive = is_claim && is_recursive(message);
     return out->is_recursive && !zone->is_last_hope ? RESPONSE_LAME : kind;
@@ -229,7 +229,7 @@ static enum response_kind kind_of_chain(struct response *out, const struct messa
         return RESPONSE_ALIAS;
     case ALIAS_LOOP:
     case ALIAS_LONG:
-        return RESPONSE_CIRCULAR;
+        return RESPONSE_LOOP;
     case ALIAS_OVERFLOW:
         return RESPONSE_YXDOMAIN;
     case ALIAS_UNSOUND:

@@ -22,7 +22,7 @@ enum response_kind {
     RESPONSE_YXDOMAIN, /* a DNAME made the name too long, and the answer shows it */
     RESPONSE_REFERRAL, /* "ask those": of no use from a forwarder; of an authoritative server it
                           leads to a zone below, on the way to the name */
-    RESPONSE_CIRCULAR, /* aliases in a circle, or more than are followed */
+    RESPONSE_LOOP,     /* aliases in a circle, or more than are followed */
     RESPONSE_SERVFAIL, /* the rcodes that say no */
     RESPONSE_REFUSED,
     RESPONSE_NOTIMP,

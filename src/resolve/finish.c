@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Ends tasks. A finished task is out of the table at once, so a waiter that asks the same again
- * gets a new task or the cache's answer.
+ * Ends tasks. A finished task leaves the table at once, so a waiter that asks the same again gets a
+ * new task or the cache's answer.
  *
- * Invariant: stored first, then handed out; never stored inside a read section.
+ * Invariant: an answer is stored before it is handed out, and never inside a read section.
  */
 #include "resolve/finish.h"
 
@@ -17,26 +17,25 @@
 #include "local/local_names.h"
 #include "resolve/linger.h"
 #include "resolve/stale.h"
-#include "resolve/task_cut.h"
+#include "resolve/task_ask.h"
 #include "resolve/task_trace.h"
 
-/* Stops everything that could call the task back, except an exchange that lingers. */
+/* Stops everything that could call the task back, except the exchange of a parting task. */
 static void finish_stop(struct task *task)
 {
-    if (!task->lingers)
+    if (task->state != TASK_PARTING)
         exchange_stop(&task->exchange);
-    task_cut_drop(task);
+    task_ask_drop(task);
     timer_stop(&task->wait);
-    timer_stop(&task->wall);
+    timer_stop(&task->clock);
     tasks_leave_subs(task);
 }
 
-static void finish_finish(struct task *task, enum task_state state)
+static void finish_as(struct task *task, enum task_state state)
 {
     struct tasks *tasks = task->tasks;
-    MUST(task->state == TASK_RUNNING);
+    task_move(task, state);
     finish_stop(task);
-    task->state = state;
     if (task_is_traced(task))
         task_trace_ended(task);
     tasks_unlink(tasks, task);
@@ -49,17 +48,16 @@ void finish_answered(struct task *task, const struct answer *answer, struct answ
 {
     task->answer = *answer;
     task->owned = owned;
-    finish_finish(task, TASK_ANSWERED);
+    finish_as(task, TASK_ANSWERED);
 }
 
 void finish_failed(struct task *task, const struct failure *failure)
 {
     task->failure = *failure;
-    task->lingers = linger_may(task);
-    finish_finish(task, TASK_FAILED);
+    finish_as(task, linger_may(task) ? TASK_PARTING : TASK_FAILED);
 }
 
-/* Waiters join no more: the task is out of the table. They may leave while others are called. */
+/* The task is out of the table, so no waiter joins; others may leave while one is called. */
 static void finish_hand_out(struct task *task, const struct answer *answer,
                             const struct tap_source *source)
 {
@@ -70,9 +68,9 @@ static void finish_hand_out(struct task *task, const struct answer *answer,
     }
 }
 
-/* Its name is answered here: that changed while it ran, or an alias or the name of a server led
- * there, which goes by what upstreams say. Hits do not look at names answered here, so what was
- * stored would stand in for them. */
+/* Whether local data has the name: it changed while the task ran, or an alias or the name of a
+ * server led there and the upstreams decided. A hit does not look at local data, so a stored answer
+ * would hide it. */
 static bool is_local(const struct task *task)
 {
     const struct tasks *tasks = task->tasks;
@@ -100,7 +98,7 @@ static void store_and_hand_out(struct task *task, const struct answer *answer)
     hand_out_in_section(task, answer);
 }
 
-/* An answer of a list is kept no longer than its own TTL and that of the answer it replaces. */
+/* A block list's answer is kept no longer than its own TTL and that of the answer it replaces. */
 static uint32_t blocked_ttl(const struct tasks *tasks, const struct answer *blocked,
                             const struct answer *replaced)
 {
@@ -109,7 +107,7 @@ static uint32_t blocked_ttl(const struct tasks *tasks, const struct answer *bloc
     return MIN(replaced->ttl_s, most_s);
 }
 
-/* A waiter may need the space that the answer is made in, so a copy is handed out. */
+/* Hands out a copy, because a waiter may need the space that the answer is made in. */
 static void hand_out_blocked(struct task *task, const struct answer *replaced,
                              const struct local_result *result)
 {
@@ -129,7 +127,7 @@ static void hand_out_blocked(struct task *task, const struct answer *replaced,
     free(copy);
 }
 
-/* A block list may have a name that an alias leads to. */
+/* An alias may lead to a blocked name. */
 static void deliver_answer(struct task *task, const struct answer *answer)
 {
     const struct tasks *tasks = task->tasks;
@@ -143,8 +141,8 @@ static void deliver_answer(struct task *task, const struct answer *answer)
     hand_out_blocked(task, answer, &result);
 }
 
-/* Another worker, or time before a flush, may have stored an answer since: it is better than our
- * failure and must not be displaced by it. */
+/* Another worker may have stored an answer since. It is better than our failure, which must not
+ * displace it. */
 static bool hand_out_cached(struct task *task)
 {
     struct answer found;
@@ -159,8 +157,7 @@ static bool hand_out_cached(struct task *task)
 
 /* ---- stale answers ---- */
 
-/* Waiters may ask for more, and so join this task, while others are called: they are taken out
- * first. */
+/* Takes the waiters out first: a waiter that is called may ask again and so join this task. */
 static void hand_out_stale(struct task *task, const struct answer *answer)
 {
     struct list clients;
@@ -181,7 +178,7 @@ static void hand_out_stale(struct task *task, const struct answer *answer)
     }
 }
 
-/* False: there is none that may serve. Kept in the cache for a while, it answers who asks next. */
+/* Also stores the stale answer for a while, for the next clients. False: there is none. */
 static bool serve_stale(struct task *task, const struct failure *failure)
 {
     struct answer *stale = stale_take(task, failure);
@@ -235,13 +232,11 @@ void finish_deliver(struct tasks *tasks)
     tasks->delivering = true;
     for (struct list *node; (node = list_take_first(&tasks->finished));) {
         struct task *task = LIST_ITEM(node, struct task, node);
-        if (task->state == TASK_FAILED)
-            deliver_failure(task);
-        else
+        if (task->state == TASK_ANSWERED)
             deliver_answer(task, &task->answer);
-        bool stays = task->lingers && linger_begin(task);
-        task->lingers = false;
-        if (!stays)
+        else
+            deliver_failure(task);
+        if (task->state != TASK_PARTING || !linger_begin(task))
             tasks_give(tasks, task);
     }
     turn_end_cancel(&tasks->deliver);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The list of lingering tasks. task_answer.c decides what a late answer means.
+ * The list of lingering tasks. task.c decides what a late answer means.
  *
  * Invariant: a lingering task has a lingering exchange and no waiters.
  */
@@ -21,7 +21,7 @@ bool linger_may(const struct task *task)
 static void linger_enter(struct task *task)
 {
     struct tasks *tasks = task->tasks;
-    task->state = TASK_LINGERING;
+    task_move(task, TASK_LINGERING);
     tasks->lingering_count++;
     list_append(&tasks->lingering, &task->node);
 }
@@ -33,7 +33,7 @@ static void linger_leave(struct task *task)
     task->tasks->lingering_count--;
 }
 
-/* The trace and the claim to be a refresh belonged to the client's question: both end. */
+/* The trace and the role as a refresh belonged to the client's question: both end. */
 static void forget_client(struct task *task)
 {
     task->tasks->refreshing -= task->is_refresh;
@@ -64,17 +64,17 @@ void linger_wake(struct task *task)
 {
     struct loop *loop = task->tasks->loop;
     linger_leave(task);
-    task->state = TASK_RUNNING;
+    task_move(task, TASK_DECIDING);
     task->events_left = TASK_EVENTS_MAX;
-    task->is_late = true;
+    task->deadline = TASK_DEADLINE_END;
     task->ends_at = loop_now(loop) + TASK_WALL_US;
-    timer_start(loop, &task->wall, task->ends_at);
+    timer_start(loop, &task->clock, task->ends_at);
 }
 
 void linger_again(struct task *task)
 {
-    MUST(task->state == TASK_RUNNING && list_is_empty(&task->waiters));
-    timer_stop(&task->wall);
+    MUST(list_is_empty(&task->waiters));
+    timer_stop(&task->clock);
     linger_enter(task);
 }
 

@@ -10,7 +10,7 @@
 
 #include "dns/name.h"
 #include "local/local_names.h"
-#include "resolve/cut_look.h"
+#include "resolve/cut_cache.h"
 #include "recurse/delegation.h"
 #include "resolve/recursion_options.h"
 

@@ -13,17 +13,17 @@
 #include "dns/rrtype.h"
 #include "local/local_answer.h"
 #include "local/local_names.h"
-#include "resolve/cut_look.h"
+#include "resolve/cut_cache.h"
 #include "resolve/finish.h"
-#include "resolve/forward.h"
-#include "resolve/iterate.h"
+#include "resolve/iterate_world.h"
+#include "resolve/strategy_forward.h"
+#include "resolve/strategy_iterate.h"
 #include "recurse/lame.h"
 #include "resolve/linger.h"
-#include "resolve/met.h"
+#include "resolve/discovered.h"
 #include "resolve/outlook.h"
 #include "recurse/root_hints.h"
 #include "resolve/task.h"
-#include "resolve/task_cut.h"
 #include "resolve/task_trace.h"
 #include "resolve/tasks.h"
 #include "upstream/upstreams.h"
@@ -42,11 +42,11 @@ static const struct route_strategies strategies = {
 
 /* ---- servers that recursion meets ---- */
 
-static size_t hold_met(void *context, const struct addr *ips, size_t count, struct upstream **out,
-                       size_t most, size_t *strangers)
+static size_t resolver_hold_discovered(void *context, const struct addr *ips, size_t count,
+                                       struct upstream **out, size_t most, size_t *unproven)
 {
     const struct tasks *tasks = context;
-    return met_hold(&tasks->recursion, tasks->upstreams, ips, count, out, most, strangers);
+    return discovered_hold(&tasks->recursion, tasks->upstreams, ips, count, out, most, unproven);
 }
 
 static bool lacks_family(void *context, int family)
@@ -55,10 +55,10 @@ static bool lacks_family(void *context, int family)
     return upstreams_lack(tasks->upstreams, family);
 }
 
-static void drop_met(void *context, struct upstream *const *group, size_t count)
+static void resolver_drop_discovered(void *context, struct upstream *const *group, size_t count)
 {
     (void)context;
-    met_drop(group, count);
+    discovered_drop(group, count);
 }
 
 /* What recursion stands on under these options. */
@@ -71,8 +71,8 @@ static void set_world(struct resolver *resolver, const struct recursion_options 
                                           .minimise = recursion->qname_minimisation,
                                           .ipv4 = true,
                                           .ipv6 = true};
-    world->hold = hold_met;
-    world->drop = drop_met;
+    world->hold = resolver_hold_discovered;
+    world->drop = resolver_drop_discovered;
     world->lacks = lacks_family;
     world->context = tasks;
     if (recursion->hints)
@@ -90,7 +90,7 @@ static void resolver_on_turn_end(struct turn_end *end)
 
 static void resolver_settle(struct tasks *tasks)
 {
-    upstreams_settle(tasks->upstreams, met_keeps, &tasks->recursion);
+    upstreams_settle(tasks->upstreams, discovered_keeps, &tasks->recursion);
 }
 
 static bool resolver_init(struct resolver *resolver, const struct route_options *options,
@@ -125,6 +125,7 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
     resolver->tasks.upstreams = upstreams;
     resolver->tasks.minimal_responses = routes->minimal_responses;
     resolver->tasks.world = NULL;
+    resolver->tasks.judge = NULL;
     set_world(resolver, &routes->recursion);
     if (resolver_init(resolver, routes, max_tasks))
         return resolver;
@@ -377,7 +378,7 @@ static enum outlook_way look_elsewhere(const struct resolver *resolver, struct n
 {
     const struct zone *zone = out->zone = route_find(resolver->routes, name, type);
     if (zone && zone->is_authoritative && resolver->tasks.world)
-        out->from = cut_look(&resolver->tasks, zone, name, type, &out->cut);
+        out->from = cut_cache_look(&resolver->tasks, zone, name, type, &out->cut);
     if (out->from == CUT_LOOK_CUT || out->from == CUT_LOOK_ABSENT)
         return OUTLOOK_RECURSION;
     return zone && zone->group_len ? OUTLOOK_UPSTREAMS : OUTLOOK_NOBODY;

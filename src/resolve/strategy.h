@@ -53,22 +53,22 @@ struct iterate_memory {
     struct qname_min min;           /* how much of the name they are shown */
     struct question asked;          /* the last question to them */
     struct exchange_failure failed; /* why that failed, if it did */
-    uint64_t failed_mark;  /* of the addresses that failed before the parent was revisited */
-    uint16_t ede;          /* the last that a server gave with an answer not taken */
-    uint16_t looked_up;    /* a bit for each server whose addresses were looked up */
-    uint8_t pending;       /* look-ups of addresses that are under way */
-    uint8_t addrs_asked;   /* so many of the cut's addresses were given to ask */
-    uint8_t refusals;      /* of parts of the name, at this cut */
-    uint8_t absent_labels; /* of a minimised name that was said not to exist; 0: none */
-    bool asking;           /* servers are being asked */
-    bool from_cache;       /* the cut was known before */
-    bool primed;           /* the root was asked for its servers, or cannot be */
-    bool revisited;        /* the parent was asked again because the cut failed */
-    bool met_recursive;    /* some server of the cut asks others itself */
-    bool met_empty;        /* some server of the cut had an answer with nothing in it */
-    bool took_glue;        /* what zones above the servers say of them is among the addresses */
-    bool is_last_hope;     /* such answers are taken now: there are no better */
-    bool lacked; /* a look-up failed for reasons that are not its question's: for lack of room */
+    uint64_t failed_mark;    /* of the addresses that failed before the parent was revisited */
+    uint16_t ede;            /* the last that a server gave with an answer not taken */
+    uint16_t looked_up;      /* a bit for each server whose addresses were looked up */
+    uint8_t pending;         /* look-ups of addresses that are under way */
+    uint8_t addrs_asked;     /* so many of the cut's addresses were given to ask */
+    uint8_t refusals;        /* of parts of the name, at this cut */
+    uint8_t absent_labels;   /* of a minimised name that was said not to exist; 0: none */
+    bool asking;             /* servers are being asked */
+    bool from_cache;         /* the cut was known before */
+    bool primed;             /* the root was asked for its servers, or cannot be */
+    bool revisited;          /* the parent was asked again because the cut failed */
+    bool saw_recursive;      /* some server of the cut asks others itself */
+    bool saw_empty;          /* some server of the cut had an answer with nothing in it */
+    bool took_glue;          /* what zones above the servers say of them is among the addresses */
+    bool is_last_hope;       /* such answers are taken now: there are no better */
+    bool lookup_lacked_room; /* a look-up failed for lack of room, not because of its question */
 };
 
 union strategy_memory {
@@ -102,7 +102,7 @@ enum event_kind {
     EVENT_FAILED,   /* exchange: no upstream of the group is left */
     EVENT_SUB_DONE, /* answer: of the subtask, of any kind but a failure */
     EVENT_SUB_FAILED, /* failure: of the subtask */
-    EVENT_TIME,       /* the instant of a WAIT came; or of an ASK_CUT: another asked the same */
+    EVENT_FOLLOWED,   /* a task that sent the same query has its result, or was too slow */
     EVENT_GLUE,       /* delegation: the servers asked for, with the addresses that are known */
     EVENT_CUT, /* delegation: the closest cut known, NULL: none; or answer: nothing is below it */
 };
@@ -142,7 +142,6 @@ enum step_kind {
     STEP_PASSED,  /* after ANSWERED: name is there and is no cut, as this response says */
     STEP_ABSENT,  /* after ANSWERED with NXDOMAIN: it holds for name and all below (RFC 8020) */
     STEP_LEAVE,   /* no subtask is waited for any more */
-    STEP_WAIT,    /* until: EVENT_TIME then; a later one replaces it */
     STEP_DONE,    /* the answer is what was kept, if anything, and the event's answer */
     STEP_FAIL,    /* failure */
     STEP_ABOVE,   /* failure: the zone's servers are of no use; STARTED comes for the zone that
@@ -172,7 +171,6 @@ struct step {
         const struct delegation *cut;
         struct name name;         /* in the task's question, or the strategy's memory */
         struct question question; /* its name lives as long as the event */
-        uint64_t until;
         struct failure failure;
     };
 };

@@ -1,64 +1,504 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * A task's life: how it comes to be, how long it may run. Steps are task_step's, what servers say
- * task_answer's, questions it waits for task_sub's, the end finish's.
+ * Feeds events in and does the steps that come out. The strategy decides, task_sub.c resolves other
+ * questions, task_group.c chooses servers, finish.c ends.
+ *
+ * Invariant: a running task is on the stack, or something under way will call it back.
  */
 #include "resolve/task.h"
 
+#include <stdlib.h>
+
 #include "base/check.h"
 #include "dns/edns.h"
+#include "local/local_answer.h"
+#include "local/local_names.h"
+#include "resolve/cut_cache.h"
 #include "resolve/finish.h"
+#include "resolve/iterate_world.h"
 #include "resolve/linger.h"
-#include "resolve/local_alias.h"
-#include "resolve/task_cut.h"
-#include "resolve/task_inside.h"
+#include "resolve/stitch.h"
+#include "resolve/strategy_alias.h"
+#include "resolve/strategy_iterate.h"
+#include "resolve/task_ask.h"
+#include "resolve/task_read.h"
 #include "resolve/task_trace.h"
 
-static void task_on_due(struct timer *timer)
+enum { DEPENDS_STEPS_MAX = 256 /* tasks that one search for a dependence looks at */ };
+
+/* What an event brought that the steps may use. */
+struct at_hand {
+    const struct event *event;
+    const struct answer *answer; /* to keep, or to end with; NULL with most events */
+    struct span message;         /* the one that the answer was made from; or empty */
+    bool another;                /* STEP_ANOTHER was among the steps */
+    uint32_t minimised_ttl_s;    /* the life of a response to a minimised QNAME */
+};
+
+static void feed(struct task *task, struct at_hand *at_hand);
+static void start_sub(struct task *task, const struct question *question, uint16_t tag, bool again);
+
+static void feed_event(struct task *task, const struct event *event, const struct answer *answer)
+{
+    feed(task, &(struct at_hand){.event = event, .answer = answer});
+}
+
+/* Called after the last event of a call from outside. A running task with nothing under way would
+ * never end: that is a bug of its strategy (MUST). */
+static void settle(struct task *task)
+{
+    if (task->state != TASK_DECIDING)
+        return;
+    MUST(task->subs);
+    task_move(task, TASK_WAITING);
+}
+
+static void task_fail(struct task *task, enum stat reason, uint16_t ede, bool cache)
+{
+    struct failure failure = {
+        .rcode = RCODE_SERVFAIL, .cache = cache, .ede_count = 1, .ede = {ede}};
+    stats_add_at(task->tasks->stats, reason, 1);
+    finish_failed(task, &failure);
+}
+
+/* ---- timers ---- */
+
+/* No server may be asked for lack of room, or none is left. */
+static void fail_unasked(struct task *task)
+{
+    const struct exchange_failure unasked = {.full = task->group.is_full};
+    if (task_is_traced(task))
+        task_trace_given_up(task, &unasked);
+    feed_event(task, &(struct event){.kind = EVENT_FAILED, .exchange = &unasked}, NULL);
+}
+
+static void task_on_wait_over(struct timer *timer)
 {
     struct task *task = CONTAINER_OF(timer, struct task, wait);
     struct tasks *tasks = task->tasks;
-    if (task->gives_way && !task_cut_give_way(task))
-        return;
-    const struct exchange_failure unasked = {.full = task->zone_full};
-    struct event event = {.kind = EVENT_TIME};
-    if (task->has_no_server)
-        event = (struct event){.kind = EVENT_FAILED, .exchange = &unasked};
-    if (task->has_no_server && task_is_traced(task))
-        task_trace_given_up(task, &unasked);
-    task->has_no_server = false;
-    list_remove(&task->follows);
-    task_feed_event(task, &event, NULL);
-    task_check_under_way(task);
+    bool was_following = task->state == TASK_FOLLOWING;
+    MUST(was_following || task->state == TASK_UNASKED);
+    task_ask_stop(task);
+    if (was_following)
+        feed_event(task, &(struct event){.kind = EVENT_FOLLOWED}, NULL);
+    else
+        fail_unasked(task);
+    settle(task);
     finish_deliver(tasks);
 }
 
-/* The upstreams had their chance: clients get what is stale, if there is something, and the task
- * goes on for the next. */
-static void task_on_late(struct task *task)
+/* A newer query to unproven servers took this one's place. */
+static void task_on_yield(struct timer *timer)
 {
+    struct task *task = CONTAINER_OF(timer, struct task, group.yield);
     struct tasks *tasks = task->tasks;
-    task->is_late = true;
-    timer_start(tasks->loop, &task->wall, task->ends_at);
-    finish_stale(task);
+    bool was_asking = task->state == TASK_ASKING;
+    if (was_asking)
+        task_ask_stop(task);
+    task_ask_drop(task);
+    task->group.is_full = was_asking;
+    if (!was_asking)
+        return;
+    fail_unasked(task);
+    settle(task);
+    finish_deliver(tasks);
 }
 
-/* Exchanges end by themselves, but a chain of aliases may need many, one after the other. What it
- * waits for goes on: the cache gains for who asks again. */
-static void task_on_wall(struct timer *timer)
+/* Exchanges end by themselves, but a chain of aliases may need many in a row. Subtasks go on after
+ * the end: the cache keeps their answers for the next client. */
+static void task_on_clock(struct timer *timer)
 {
-    struct task *task = CONTAINER_OF(timer, struct task, wall);
+    struct task *task = CONTAINER_OF(timer, struct task, clock);
     struct tasks *tasks = task->tasks;
-    if (!task->is_late) {
-        task_on_late(task);
+    if (task->deadline == TASK_DEADLINE_STALE) {
+        task->deadline = TASK_DEADLINE_END;
+        timer_start(tasks->loop, &task->clock, task->ends_at);
+        finish_stale(task);
         return;
     }
     task_fail(task, stat_failures_unreachable, EDE_NO_REACHABLE_AUTHORITY, true);
     finish_deliver(tasks);
 }
 
-/* ---- from above ---- */
+static void start_clock(struct task *task)
+{
+    struct loop *loop = task->tasks->loop;
+    uint64_t now = loop_now(loop), patience_us = cache_stale_timeout_us(task->tasks->cache);
+    bool may_be_stale = patience_us > 0 && patience_us < TASK_WALL_US;
+    task->deadline = may_be_stale ? TASK_DEADLINE_STALE : TASK_DEADLINE_END;
+    task->ends_at = now + TASK_WALL_US;
+    timer_start(loop, &task->clock, may_be_stale ? now + patience_us : task->ends_at);
+}
+
+/* ---- zone cuts ---- */
+
+static void step_cut(struct task *task, struct name name)
+{
+    struct event event = {.kind = EVENT_CUT};
+    struct answer absent;
+    struct cut_found found = {.cut = &task->tasks->cut, .absent = &absent};
+    cut_cache_find(task, name, &found);
+    if (task_is_traced(task))
+        task_trace_cut(task, &found);
+    if (found.is_absent)
+        event.answer = &absent;
+    else if (found.is_cut)
+        event.delegation = &task->tasks->cut;
+    event.passed = found.passed;
+    feed_event(task, &event, event.answer);
+}
+
+static void step_hints(struct task *task)
+{
+    const struct iterate_world *world = task->tasks->world;
+    struct event event = {.kind = EVENT_CUT, .delegation = world ? &world->hints : NULL};
+    feed_event(task, &event, NULL);
+}
+
+static void step_glue(struct task *task, const struct delegation *cut)
+{
+    struct delegation found = *cut;
+    cut_cache_add_glue(task, &found);
+    feed_event(task, &(struct event){.kind = EVENT_GLUE, .delegation = &found}, NULL);
+}
+
+/* ---- ends ---- */
+
+static void step_keep(struct task *task, const struct answer *answer)
+{
+    MUST(answer && !task->head);
+    task->head = compose_dup(answer);
+    if (!task->head)
+        task_fail(task, stat_failures_other, EDE_OTHER, false);
+}
+
+/* The answer is delivered later, so the task needs a copy of what it borrows. */
+static void end_with_copy(struct task *task, const struct answer *answer)
+{
+    struct answer *owned = compose_dup(answer);
+    if (owned)
+        finish_answered(task, owned, owned);
+    else
+        task_fail(task, stat_failures_other, EDE_OTHER, false);
+}
+
+static void end_stitched(struct task *task, const struct answer *tail)
+{
+    struct tasks *tasks = task->tasks;
+    struct answer whole;
+    if (stitch(&whole, &tasks->stitched, &task->question, task->head, tail, loop_now(tasks->loop)))
+        end_with_copy(task, &whole);
+    else
+        task_fail(task, stat_failures_badanswer, EDE_INVALID_DATA, true);
+}
+
+/* The answer in the scrub space stays there: finish_deliver() comes before the next one. */
+static void end_scrubbed(struct task *task, const struct answer *answer)
+{
+    if (task->head)
+        end_stitched(task, answer);
+    else
+        finish_answered(task, answer, NULL);
+}
+
+/* The answer waits for its verdict: the task takes copies and gives the scrub space back. */
+static void hold_for_verdict(struct task *task, const struct at_hand *at_hand)
+{
+    struct tasks *tasks = task->tasks;
+    MUST(!task->held);
+    task_ask_stop(task);
+    task_ask_drop(task);
+    tasks_leave_subs(task);
+    task->held = held_answer_new(&tasks->held_bytes, at_hand->answer, at_hand->message);
+    if (task->held)
+        task_move(task, TASK_VALIDATING);
+    else
+        task_fail(task, stat_failures_full, EDE_OTHER, false);
+}
+
+static void judge_answer(struct task *task, const struct at_hand *at_hand)
+{
+    const struct judge *judge = task->tasks->judge;
+    uint16_t ede = EDE_NONE;
+    switch (judge->judge(judge->context, task, at_hand->answer, at_hand->message, &ede)) {
+    case VERDICT_GOOD:
+        end_scrubbed(task, at_hand->answer);
+        break;
+    case VERDICT_BAD:
+        task_fail(task, stat_failures_badanswer, ede, true);
+        break;
+    case VERDICT_LATER:
+        hold_for_verdict(task, at_hand);
+        break;
+    }
+}
+
+void task_on_verdict(struct task *task, enum verdict verdict, uint16_t ede)
+{
+    MUST(task->state == TASK_VALIDATING && verdict != VERDICT_LATER);
+    struct answer *answer = held_answer_take(&task->tasks->held_bytes, task->held);
+    task->held = NULL;
+    if (verdict == VERDICT_GOOD && !task->head) {
+        finish_answered(task, answer, answer);
+        return;
+    }
+    if (verdict == VERDICT_GOOD)
+        end_stitched(task, answer);
+    else
+        task_fail(task, stat_failures_badanswer, ede, true);
+    free(answer);
+}
+
+static void step_done(struct task *task, const struct at_hand *at_hand)
+{
+    MUST(at_hand->answer);
+    if (at_hand->event->kind == EVENT_ANSWERED && task->tasks->judge)
+        judge_answer(task, at_hand);
+    else if (at_hand->event->kind == EVENT_ANSWERED || task->head)
+        end_scrubbed(task, at_hand->answer);
+    else
+        end_with_copy(task, at_hand->answer);
+}
+
+/* Counts why the task failed; a subtask has counted its own reason. */
+static void count_failed(struct stats *stats, const struct event *event)
+{
+    bool is_exchange = event->kind == EVENT_FAILED;
+    if (is_exchange && event->exchange->full)
+        STATS_INC(stats, failures_full);
+    else if (event->kind == EVENT_ANSWERED || (is_exchange && event->exchange->any_answer))
+        STATS_INC(stats, failures_badanswer);
+    else if (is_exchange)
+        STATS_INC(stats, failures_unreachable);
+}
+
+static bool has_servers(const struct tasks *tasks, const struct zone *zone)
+{
+    return zone->group_len || (zone->is_authoritative && tasks->world);
+}
+
+/* Gives the task a budget where the zone's questions need one. False: out of memory. */
+static bool give_budget(struct task *task, const struct zone *zone)
+{
+    if (zone->is_authoritative && !task->budget)
+        task->budget = budget_new(loop_now(task->tasks->loop));
+    return task->budget || !zone->is_authoritative;
+}
+
+/* Resolves the question by this zone from now on. False, and nothing has changed: the zone has no
+ * servers, or out of memory. */
+static bool change_zone(struct task *task, const struct zone *zone)
+{
+    if (!has_servers(task->tasks, zone) || !give_budget(task, zone))
+        return false;
+    task_ask_stop(task);
+    task_ask_drop(task);
+    tasks_leave_subs(task);
+    route_hold(zone);
+    route_drop(task->zone);
+    task->zone = zone;
+    return true;
+}
+
+/* The zone's servers are useless: the zone that stands in for it starts again. */
+static void step_above(struct task *task, const struct failure *failure,
+                       const struct at_hand *at_hand)
+{
+    const struct zone *former = task->zone;
+    MUST(!task->head);
+    if (!former->above || !failure->cache || !change_zone(task, former->above)) {
+        count_failed(task->tasks->stats, at_hand->event);
+        finish_failed(task, failure);
+        return;
+    }
+    STATS_INC(task->tasks->stats, zones_passed_over);
+    if (task_is_traced(task))
+        task_trace_passed_over(task, former->name);
+    feed_event(task, &(struct event){.kind = EVENT_STARTED}, NULL);
+}
+
+/* ---- steps ---- */
+
+static void act(struct task *task, const struct step *step, struct at_hand *at_hand)
+{
+    switch (step->kind) {
+    case STEP_ASK:
+        task_ask(task, &step->ask);
+        break;
+    case STEP_ANOTHER:
+        MUST(at_hand->event->kind == EVENT_ANSWERED);
+        at_hand->another = true;
+        break;
+    case STEP_KEEP:
+        step_keep(task, at_hand->answer);
+        break;
+    case STEP_SUBTASK:
+        start_sub(task, &step->question, step->tag, false);
+        break;
+    case STEP_CUT:
+        step_cut(task, step->name);
+        break;
+    case STEP_HINTS:
+        step_hints(task);
+        break;
+    case STEP_GLUE:
+        step_glue(task, step->cut);
+        break;
+    case STEP_ASK_CUT:
+        task_ask_cut(task, &step->ask_cut);
+        break;
+    case STEP_LEARN:
+        MUST(at_hand->event->delegation);
+        cut_cache_learn(task, at_hand->event->delegation);
+        break;
+    case STEP_PASSED:
+        MUST(at_hand->event->kind == EVENT_ANSWERED);
+        cut_cache_learn_passed(task, step->name, at_hand->minimised_ttl_s);
+        break;
+    case STEP_ABSENT:
+        MUST(at_hand->answer);
+        cut_cache_learn_absent(task, step->name, at_hand->answer);
+        break;
+    case STEP_LEAVE:
+        tasks_leave_subs(task);
+        break;
+    case STEP_DONE:
+        step_done(task, at_hand);
+        break;
+    case STEP_FAIL:
+        count_failed(task->tasks->stats, at_hand->event);
+        finish_failed(task, &step->failure);
+        break;
+    case STEP_ABOVE:
+        step_above(task, &step->failure, at_hand);
+        break;
+    }
+}
+
+/* Returns the rules of recursion without addresses of an IP version that has no route, unless
+ * neither version has one. */
+static struct iterate_rules rules_of(const struct iterate_world *world)
+{
+    if (!world)
+        return (struct iterate_rules){.ipv4 = true, .ipv6 = true};
+    struct iterate_rules rules = world->rules;
+    bool lacks_ipv4 = iterate_world_lacks(world, AF_INET),
+         lacks_ipv6 = iterate_world_lacks(world, AF_INET6);
+    if (lacks_ipv4 != lacks_ipv6) {
+        rules.ipv4 = rules.ipv4 && !lacks_ipv4;
+        rules.ipv6 = rules.ipv6 && !lacks_ipv6;
+    }
+    return rules;
+}
+
+static void feed(struct task *task, struct at_hand *at_hand)
+{
+    if (!task->events_left) {
+        task_fail(task, stat_failures_full, EDE_OTHER, task->depth == 0);
+        return;
+    }
+    task->events_left--;
+    struct steps steps;
+    steps.count = 0;
+    struct iterate_rules rules = {0}; /* recursion only */
+    if (task->zone->is_authoritative)
+        rules = rules_of(task->tasks->world);
+    struct strategy_view view = {
+        .question = &task->question,
+        .zone = task->zone,
+        .now = loop_now(task->tasks->loop),
+        .memory = &task->memory,
+        .rules = &rules,
+        .budget = task->budget,
+        .is_sub = task->depth > 0,
+    };
+    task->zone->strategy->next(&view, at_hand->event, &steps);
+    for (size_t i = 0; i < steps.count && task_state_is_running(task->state); i++)
+        act(task, &steps.at[i], at_hand);
+}
+
+/* ---- what servers say ---- */
+
+static enum exchange_verdict task_on_answer(void *owner, const struct exchange_answer *from)
+{
+    struct task *task = owner;
+    struct tasks *tasks = task->tasks;
+    struct task_reading read;
+    MUST(!tasks->delivering);
+    if (task->state == TASK_PARTING) /* its failure is about to be delivered */
+        return EXCHANGE_TAKEN;
+    bool is_late = task->state == TASK_LINGERING;
+    if (is_late)
+        linger_wake(task);
+    else
+        task_move(task, TASK_DECIDING);
+    uint64_t leads = task->group.leads;
+    task->source = from->source;
+    task_read(task, from, &read);
+    if (task->zone->is_authoritative)
+        task_ask_note_answer(task, &from->source.addr, &read.response, from->message);
+    if (task_is_traced(task))
+        task_trace_answered(task, from, &read.response, read.cut);
+    struct event event = {
+        .kind = EVENT_ANSWERED, .response = &read.response, .delegation = read.cut};
+    struct at_hand at_hand = {.event = &event,
+                              .answer = read.answer,
+                              .message = from->message->bytes,
+                              .minimised_ttl_s = read.minimised_ttl_s};
+    feed(task, &at_hand);
+    if (!at_hand.another) {
+        if (task->group.leads == leads) /* else it asks the next servers by now, or has ended */
+            task_ask_stop_leading(task);
+        settle(task);
+    } else if (is_late) {
+        linger_again(task);
+    } else if (task->state == TASK_DECIDING) {
+        task_move(task, TASK_ASKING);
+    }
+    finish_deliver(tasks);
+    return at_hand.another ? EXCHANGE_ANOTHER : EXCHANGE_TAKEN;
+}
+
+static void task_on_failed(void *owner, const struct exchange_failure *failure)
+{
+    struct task *task = owner;
+    struct tasks *tasks = task->tasks;
+    struct event event = {.kind = EVENT_FAILED, .exchange = failure};
+    task_move(task, TASK_DECIDING);
+    task_ask_stop_leading(task);
+    if (!failure->any_answer && !failure->full)
+        task_ask_note_silence(task);
+    if (task_is_traced(task))
+        task_trace_given_up(task, failure);
+    feed_event(task, &event, NULL);
+    settle(task);
+    finish_deliver(tasks);
+}
+
+static void task_on_quiet(void *owner)
+{
+    struct task *task = owner;
+    if (task->state == TASK_LINGERING)
+        linger_end(task);
+}
+
+static void task_on_lost(void *owner, const struct exchange_loss *loss)
+{
+    const struct task *task = owner;
+    if (task_is_traced(task))
+        task_trace_lost(task, loss);
+}
+
+static const struct exchange_handler task_exchange_handler = {
+    .on_answer = task_on_answer,
+    .on_failed = task_on_failed,
+    .on_lost = task_on_lost,
+    .on_quiet = task_on_quiet,
+    .lingers = true,
+};
+
+/* ---- the start ---- */
 
 static struct task *take_in(struct tasks *tasks, const struct cache_key *key,
                             const struct zone *zone, unsigned depth)
@@ -75,19 +515,16 @@ static struct task *take_in(struct tasks *tasks, const struct cache_key *key,
     route_hold(zone);
     task->source.addr.sa.sa_family = AF_UNSPEC;
     task->depth = (uint8_t)depth;
-    timer_init(&task->wait, task_on_due);
-    timer_init(&task->wall, task_on_wall);
+    timer_init(&task->wait, task_on_wait_over);
+    timer_init(&task->clock, task_on_clock);
+    timer_init(&task->group.yield, task_on_yield);
     exchange_init(&task->exchange, tasks->upstreams, &task_exchange_handler, task);
     return task;
 }
 
-static bool has_servers(const struct tasks *tasks, const struct zone *zone)
-{
-    return zone->group_len || (zone->is_authoritative && tasks->world);
-}
-
-enum resolver_result task_take(struct tasks *tasks, const struct cache_key *key, unsigned depth,
-                               struct task **out)
+/* Makes a task for the key that has not started; other results than RESOLVER_WAITING make none. */
+static enum resolver_result take(struct tasks *tasks, const struct cache_key *key, unsigned depth,
+                                 struct task **out)
 {
     struct name name = {key->name, key->name_len};
     const struct zone *zone = route_find(tasks->routes, name, key->type);
@@ -95,37 +532,6 @@ enum resolver_result task_take(struct tasks *tasks, const struct cache_key *key,
         return RESOLVER_NO_ROUTE;
     *out = take_in(tasks, key, zone, depth);
     return *out ? RESOLVER_WAITING : RESOLVER_FULL;
-}
-
-/* Where the zone's questions need one; false: out of memory. */
-static bool give_budget(struct task *task, const struct zone *zone)
-{
-    if (zone->is_authoritative && !task->budget)
-        task->budget = budget_new(loop_now(task->tasks->loop));
-    return task->budget || !zone->is_authoritative;
-}
-
-bool task_move(struct task *task, const struct zone *zone)
-{
-    if (!has_servers(task->tasks, zone) || !give_budget(task, zone))
-        return false;
-    exchange_stop(&task->exchange);
-    task_cut_drop(task);
-    timer_stop(&task->wait);
-    tasks_leave_subs(task);
-    route_hold(zone);
-    route_drop(task->zone);
-    task->zone = zone;
-    return true;
-}
-
-static void start_clock(struct task *task)
-{
-    struct loop *loop = task->tasks->loop;
-    uint64_t patience_us = cache_stale_timeout_us(task->tasks->cache);
-    task->is_late = patience_us == 0 || patience_us >= TASK_WALL_US;
-    task->ends_at = loop_now(loop) + TASK_WALL_US;
-    timer_start(loop, &task->wall, task->is_late ? task->ends_at : loop_now(loop) + patience_us);
 }
 
 static void start_with(struct task *task, const struct event *event, const struct answer *answer)
@@ -137,25 +543,234 @@ static void start_with(struct task *task, const struct event *event, const struc
     if (!has_budget)
         task_fail(task, stat_failures_other, EDE_OTHER, false);
     else
-        task_feed_event(task, event, answer);
-    task_check_under_way(task);
+        feed_event(task, event, answer);
+    settle(task);
 }
 
-void task_resume(struct task *task)
+static void start(struct task *task)
+{
+    start_with(task, &(struct event){.kind = EVENT_STARTED}, NULL);
+}
+
+/* A waiter joined: a lingering task asks again within the bounds of its exchange. */
+static void resume(struct task *task)
 {
     if (task->state != TASK_LINGERING)
         return;
     linger_wake(task);
     start_clock(task);
     exchange_resume(&task->exchange);
+    task_move(task, TASK_ASKING);
 }
 
-void task_start(struct task *task)
+/* ---- subtasks ---- */
+
+static void feed_sub_failure(struct task *task, uint16_t tag, const struct failure *failure)
 {
-    start_with(task, &(struct event){.kind = EVENT_STARTED}, NULL);
+    struct event event = {.kind = EVENT_SUB_FAILED, .tag = tag, .failure = failure};
+    feed_event(task, &event, NULL);
 }
 
-/* A question that is being asked already is not asked a second time because somebody watches. */
+/* A loop is the zones' fault and must be remembered (TsuNAME). Lack of room is ours and must not.
+ */
+static void feed_sub_refusal(struct task *task, uint16_t tag, uint16_t ede)
+{
+    struct failure failure = {
+        .rcode = RCODE_SERVFAIL, .cache = ede != EDE_OTHER, .ede_count = 1, .ede = {ede}};
+    if (ede == EDE_NO_REACHABLE_AUTHORITY)
+        failure.error = ERR_NO_ZONE; /* the client hears this sentence when an alias led here */
+    feed_sub_failure(task, tag, &failure);
+}
+
+static void feed_sub_answer(struct task *task, uint16_t tag, const struct answer *answer)
+{
+    if (answer->kind == ANSWER_FAILURE) {
+        struct failure failure = {.rcode = header_rcode(answer->message.data),
+                                  .cache = answer->ttl_s != 0};
+        failure.ede_count = answer->ede_count;
+        for (unsigned i = 0; i < answer->ede_count; i++)
+            failure.ede[i] = answer->ede[i];
+        failure.error = answer->error;
+        feed_sub_failure(task, tag, &failure);
+        return;
+    }
+    struct event event = {.kind = EVENT_SUB_DONE, .tag = tag, .answer = answer};
+    feed_event(task, &event, answer);
+}
+
+/* A joined subtask drew from another question's budget, which may be why it failed. */
+static bool may_begin_again(const struct task *task, const struct subtask *sub,
+                            const struct answer *answer)
+{
+    return sub->is_joined && answer->kind == ANSWER_FAILURE && answer->ttl_s == 0 &&
+           (!task->budget ||
+            budget_take(task->budget, BUDGET_LOOKUPS, loop_now(task->tasks->loop)));
+}
+
+/* The answer is borrowed for this call; a task that ends here has copied it. */
+static void on_sub_answer(struct waiter *waiter, const struct answer *answer)
+{
+    struct subtask *sub = CONTAINER_OF(waiter, struct subtask, waiter);
+    struct task *task = sub->parent;
+    struct question question = sub->child->question; /* it lives until all waiters are called */
+    sub->child = NULL;
+    task->subs--;
+    if (task->state == TASK_WAITING)
+        task_move(task, TASK_DECIDING);
+    if (waiter->source)
+        task->source = *waiter->source;
+    if (may_begin_again(task, sub, answer))
+        start_sub(task, &question, sub->tag, true);
+    else
+        feed_sub_answer(task, sub->tag, answer);
+    settle(task);
+}
+
+static struct subtask *free_sub(struct task *task)
+{
+    for (unsigned i = 0; i < TASK_SUBS_MAX; i++)
+        if (!task->sub[i].child)
+            return &task->sub[i];
+    return NULL;
+}
+
+/* Makes task wait for child. This comes before the child starts, so that a search for a loop sees
+ * it. */
+static void link_sub(struct task *task, struct subtask *sub, struct task *child)
+{
+    sub->waiter.on_answer = on_sub_answer;
+    sub->waiter.takes_stale = false; /* the client's own question may have one */
+    sub->parent = task;
+    sub->child = child;
+    sub->is_joined = false;
+    task->subs++;
+    list_append(&child->waiters, &sub->waiter.node);
+}
+
+/* Whether task waits for other, directly or through subtasks. Says yes when the search takes too
+ * many steps. */
+static bool depends(const struct task *task, const struct task *other, unsigned *steps_left)
+{
+    if (task == other || !*steps_left)
+        return true;
+    --*steps_left;
+    for (unsigned i = 0; task->subs && i < TASK_SUBS_MAX; i++)
+        if (task->sub[i].child && depends(task->sub[i].child, other, steps_left))
+            return true;
+    return false;
+}
+
+static bool is_loop(const struct task *child, const struct task *parent)
+{
+    unsigned steps_left = DEPENDS_STEPS_MAX;
+    return depends(child, parent, &steps_left);
+}
+
+/* Joins the task of the key or starts one. False, and *ede says why: there is no subtask. */
+static bool join_sub(struct task *task, const struct cache_key *key, uint16_t tag, bool again,
+                     uint16_t *ede)
+{
+    struct tasks *tasks = task->tasks;
+    struct task *running = tasks_find(tasks, key);
+    struct subtask *sub = free_sub(task);
+    *ede = EDE_OTHER;
+    if (sub)
+        sub->tag = tag;
+    if (!sub || task->depth == TASK_DEPTH_MAX)
+        return false;
+    if (running) {
+        *ede = EDE_INVALID_DATA; /* a loop */
+        if (is_loop(running, task))
+            return false;
+        link_sub(task, sub, running);
+        sub->is_joined = !again;
+        resume(running);
+        if (task_is_traced(task))
+            task_trace_sub_joined(task, &running->question);
+        return true;
+    }
+    if (task->budget && task->budget->refs >= BUDGET_TASKS_MAX)
+        return false;
+    struct task *child;
+    enum resolver_result result = take(tasks, key, task->depth + 1u, &child);
+    if (result == RESOLVER_NO_ROUTE)
+        *ede = EDE_NO_REACHABLE_AUTHORITY;
+    if (result != RESOLVER_WAITING)
+        return false;
+    link_sub(task, sub, child);
+    child->client = task->client;
+    if (task->is_refresh)
+        tasks_set_refresh(child);
+    if (task->budget)
+        child->budget = budget_ref(task->budget);
+    if (tag == ITERATE_TAG_PRIMING)
+        STATS_INC(tasks->stats, recursion_primings);
+    if (task_is_traced(task))
+        child->trace = trace_ref(task->trace);
+    start(child);
+    return true;
+}
+
+/* A refresh cannot use an answer that is about to expire, because the whole would expire with it;
+ * an answer that is only needed on the way (a tag) will do. A stale answer makes nothing fresh. */
+static bool is_usable(const struct task *task, const struct answer *found, uint16_t tag)
+{
+    uint64_t now = loop_now(task->tasks->loop);
+    if (found->stale_s || (task_is_traced(task) && !trace_allows(task->trace, found->stored_at)))
+        return false;
+    return !task->is_refresh || tag || !answer_is_ending(found, answer_age(found, now));
+}
+
+/* Special-use names never go to servers, whether an alias or the name of a server leads to them.
+ * The operator's own names are for clients only. A blocked name that an alias leads to (no tag)
+ * does not go out either, because finish.c answers the whole question by the list. */
+static bool find_special(struct tasks *tasks, const struct cache_key *key, uint16_t tag,
+                         struct answer *out)
+{
+    struct question question = {
+        .name = {key->name, key->name_len}, .type = key->type, .cls = key->cls};
+    struct local_result result;
+    const struct local_names *local = tasks->local;
+    if (!local || !local_names_may_have(local, question.name))
+        return false;
+    bool is_blocked = !tag && tasks->blocks_aliases &&
+                      local_names_block(local, question.name, &question, &result);
+    if (!is_blocked && (local_names_has_own(local, question.name) ||
+                        local_names_find(local, &question, &result) != LOCAL_ANSWERED))
+        return false;
+    local_answer(out, &tasks->local_space, local, &question, &result, loop_now(tasks->loop));
+    if (is_blocked && out->kind != ANSWER_FAILURE)
+        out->ttl_s = LOCAL_ZONE_TTL_S;
+    return true;
+}
+
+/* again: the second try, after a joined subtask failed for another question's reasons. */
+static void start_sub(struct task *task, const struct question *question, uint16_t tag, bool again)
+{
+    struct tasks *tasks = task->tasks;
+    struct cache_key key;
+    struct answer found;
+    uint16_t ede;
+    cache_key_init(&key, tasks->cache, question, tag ? 0 : task->key.flags, task->key.view);
+    cache_read_begin();
+    if (cache_find(tasks->cache, &key, loop_now(tasks->loop), &found) &&
+        is_usable(task, &found, tag)) {
+        if (task_is_traced(task))
+            task_trace_sub_cached(task, question, &found);
+        feed_sub_answer(task, tag, &found);
+    } else if (find_special(tasks, &key, tag, &found)) {
+        feed_sub_answer(task, tag, &found);
+    } else if (!join_sub(task, &key, tag, again, &ede)) {
+        if (task_is_traced(task))
+            task_trace_sub_refused(task, question, ede);
+        feed_sub_refusal(task, tag, ede);
+    }
+    cache_read_end();
+}
+
+/* ---- doors ---- */
+
+/* A traced client joins a running task like any other: nothing is asked twice. */
 static bool join_running(struct tasks *tasks, const struct cache_key *key, struct waiter *waiter,
                          struct trace *trace)
 {
@@ -166,8 +781,16 @@ static bool join_running(struct tasks *tasks, const struct cache_key *key, struc
         trace_say(trace, TRACE_JOINED, 0, &task->question, "", loop_now(tasks->loop));
     list_append(&task->waiters, &waiter->node);
     STATS_INC(tasks->stats, joined);
-    task_resume(task);
+    resume(task);
     return true;
+}
+
+static void serve_client(struct task *task, struct waiter *waiter, struct trace *trace)
+{
+    if (trace)
+        task->trace = trace_ref(trace);
+    task->client = waiter->client;
+    list_append(&task->waiters, &waiter->node);
 }
 
 enum resolver_result task_join(struct tasks *tasks, const struct cache_key *key,
@@ -176,14 +799,11 @@ enum resolver_result task_join(struct tasks *tasks, const struct cache_key *key,
     if (join_running(tasks, key, waiter, trace))
         return RESOLVER_WAITING;
     struct task *task;
-    enum resolver_result result = task_take(tasks, key, 0, &task);
+    enum resolver_result result = take(tasks, key, 0, &task);
     if (result != RESOLVER_WAITING)
         return result;
-    if (trace)
-        task->trace = trace_ref(trace);
-    task->client = waiter->client;
-    list_append(&task->waiters, &waiter->node);
-    task_start(task);
+    serve_client(task, waiter, trace);
+    start(task);
     return RESOLVER_WAITING;
 }
 
@@ -191,17 +811,14 @@ enum resolver_result task_join_alias(struct tasks *tasks, const struct cache_key
                                      const struct answer *head, struct name target,
                                      struct waiter *waiter, struct trace *trace)
 {
-    static const struct zone here = {.strategy = &local_alias_strategy}; /* nobody is asked */
+    static const struct zone here = {.strategy = &alias_strategy}; /* without servers */
     const struct event event = {.kind = EVENT_ALIAS, .target = target};
     if (join_running(tasks, key, waiter, trace))
         return RESOLVER_WAITING;
     struct task *task = take_in(tasks, key, &here, 0);
     if (!task)
         return RESOLVER_FULL;
-    if (trace)
-        task->trace = trace_ref(trace);
-    task->client = waiter->client;
-    list_append(&task->waiters, &waiter->node);
+    serve_client(task, waiter, trace);
     start_with(task, &event, head);
     return RESOLVER_WAITING;
 }
@@ -209,9 +826,9 @@ enum resolver_result task_join_alias(struct tasks *tasks, const struct cache_key
 void task_refresh(struct tasks *tasks, const struct cache_key *key)
 {
     struct task *task;
-    if (tasks_find(tasks, key) || task_take(tasks, key, 0, &task) != RESOLVER_WAITING)
+    if (tasks_find(tasks, key) || take(tasks, key, 0, &task) != RESOLVER_WAITING)
         return;
     tasks_set_refresh(task);
     STATS_INC(tasks->stats, cache_refreshes);
-    task_start(task);
+    start(task);
 }

@@ -4,26 +4,35 @@
 #define NAILUP_RESOLVE_TASK_H
 
 /*
- * Acts on what a strategy decides: asks upstreams, starts and joins subtasks, waits, ends. Owns the
- * exchange and the subtasks of each task.
+ * The life of a task: feeds events to its strategy and does the steps that the strategy chooses.
+ * task_ask.h asks servers, and finish.h ends tasks. Tasks never wait for each other in a loop.
  */
 
+#include "resolve/held_answer.h"
 #include "resolve/tasks.h"
 #include "resolve/waiter.h"
 
-/* Adds the waiter of a client's question to the task of the key: the one that runs, or a new one.
- * The waiter is not called before the return. trace: where a new one tells what it does, which it
- * holds; almost always NULL. */
+/* ---- for the resolver ---- */
+
+/* Adds the waiter of a client's question to the running task of the key, or to a new one. The
+ * waiter is not called before the return. A new task holds the trace and writes to it; NULL mostly.
+ */
 enum resolver_result task_join(struct tasks *tasks, const struct cache_key *key,
                                struct waiter *waiter, struct trace *trace);
 
-/* As task_join() for a name answered here whose aliases, the answer head (borrowed for the call),
- * lead to target, which is not: that is resolved and put behind them. */
+/* Like task_join(), for a local name whose aliases lead to a target that is not local. head is the
+ * answer with these aliases, borrowed for the call. The task resolves the target and appends it. */
 enum resolver_result task_join_alias(struct tasks *tasks, const struct cache_key *key,
                                      const struct answer *head, struct name target,
                                      struct waiter *waiter, struct trace *trace);
 
-/* Starts a task that nobody waits for, unless one of the key runs or no room is left. */
+/* Starts a task without waiters, unless one of the key runs or no room is left. */
 void task_refresh(struct tasks *tasks, const struct cache_key *key);
+
+/* ---- for judges ---- */
+
+/* Ends a VALIDATING task with the verdict of tasks->judge: GOOD delivers the held answer, BAD fails
+ * with this extended error. The caller calls finish_deliver() afterwards. */
+void task_on_verdict(struct task *task, enum verdict verdict, uint16_t ede);
 
 #endif

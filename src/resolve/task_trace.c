@@ -5,7 +5,7 @@
 
 #include "base/transport.h"
 #include "dns/edns.h"
-#include "resolve/task_cut.h"
+#include "resolve/cut_cache.h"
 
 static struct trace_step *task_trace_add(const struct task *task, enum trace_kind kind)
 {
@@ -50,7 +50,7 @@ static const char *origin_word(enum delegation_origin origin)
     return words[origin];
 }
 
-void task_trace_cut(const struct task *task, const struct task_cut_found *found)
+void task_trace_cut(const struct task *task, const struct cut_found *found)
 {
     struct trace_step *step = task_trace_add(task, TRACE_CUT);
     if (!step)
@@ -118,9 +118,9 @@ void task_trace_answered(const struct task *task, const struct exchange_answer *
         step->leads_to = task_trace_keep(task, response->chain.name);
 }
 
-void task_trace_unheard(const struct task *task, const struct exchange_loss *loss)
+void task_trace_lost(const struct task *task, const struct exchange_loss *loss)
 {
-    struct trace_step *step = task_trace_add(task, TRACE_UNHEARD);
+    struct trace_step *step = task_trace_add(task, TRACE_LOST);
     if (!step)
         return;
     task_trace_set_server(task, step, &loss->source, loss->nailed, loss->after_us);
@@ -130,7 +130,7 @@ void task_trace_unheard(const struct task *task, const struct exchange_loss *los
 static const char *task_trace_failure_word(const struct task *task,
                                            const struct exchange_failure *failure)
 {
-    if (task->zone_full)
+    if (task->group.is_full)
         return "too many ask this zone";
     if (failure->full)
         return "every way is full";
@@ -216,7 +216,7 @@ void task_trace_ended(const struct task *task)
         return;
     trace_set_question(task->trace, step, &task->question);
     step->has_rcode = true;
-    if (task->state == TASK_FAILED) {
+    if (task->state != TASK_ANSWERED) {
         set_failure(task, step);
         return;
     }

@@ -17,7 +17,7 @@ struct exchange_answer;
 struct exchange_failure;
 struct exchange_loss;
 struct response;
-struct task_cut_found;
+struct cut_found;
 
 static inline bool task_is_traced(const struct task *task)
 {
@@ -28,12 +28,12 @@ static inline bool task_is_traced(const struct task *task)
 void task_trace_begun(const struct task *task);
 
 /* Where it goes down from. */
-void task_trace_cut(const struct task *task, const struct task_cut_found *found);
+void task_trace_cut(const struct task *task, const struct cut_found *found);
 
 /* Before the strategy is told. delegation: of a referral; or NULL. */
 void task_trace_answered(const struct task *task, const struct exchange_answer *from,
                          const struct response *response, const struct delegation *delegation);
-void task_trace_unheard(const struct task *task, const struct exchange_loss *loss);
+void task_trace_lost(const struct task *task, const struct exchange_loss *loss);
 void task_trace_given_up(const struct task *task, const struct exchange_failure *failure);
 
 /* It waits for who asks the zone the same. */

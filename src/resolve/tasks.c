@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Table and memory of tasks. What a task does is task.c's.
+ * The table and the memory of tasks. task.c decides what a task does.
  *
- * Invariant: what is in the table runs; of a key at most one that is current, before those of
- * former routes. Memory of tasks is given back only with the worker: whoever still looks at one
- * that just ended reads no freed memory.
+ * Invariant: a task in the table runs or lingers. At most one task of a key is current; it comes
+ * before tasks of former routes. The memory of tasks is freed only with the worker, so code that
+ * looks at a task that just ended reads no freed memory.
  */
 #include "resolve/tasks.h"
 
@@ -14,9 +14,8 @@
 #include "base/check.h"
 #include "dns/word.h"
 #include "recurse/lame.h"
+#include "resolve/held_answer.h"
 #include "resolve/trace.h"
-
-enum { DEPENDS_STEPS_MAX = 256 /* tasks looked at for one question of dependence */ };
 
 struct slab {
     struct list node;
@@ -38,11 +37,12 @@ bool tasks_init(struct tasks *tasks, size_t max)
     tasks->buckets = calloc(buckets, sizeof(struct task *));
     tasks->bucket_mask = buckets - 1;
     tasks->count = tasks->refreshing = tasks->sub_count = 0;
+    tasks->held_bytes = 0;
     tasks->traces = 0;
     tasks->max = max;
     tasks->delivering = tasks->closing = false;
     zone_load_init(&tasks->load);
-    strangers_init(&tasks->strangers, max, tasks->load.seed);
+    unproven_init(&tasks->unproven, max, tasks->load.seed);
     memset(tasks->leaders, 0, sizeof(tasks->leaders));
     list_init(&tasks->idle);
     list_init(&tasks->slabs);
@@ -55,7 +55,7 @@ bool tasks_init(struct tasks *tasks, size_t max)
 
 void tasks_deinit(struct tasks *tasks)
 {
-    MUST(tasks->count == 0 && tasks->traces == 0);
+    MUST(tasks->count == 0 && tasks->held_bytes == 0 && tasks->traces == 0);
     MUST(list_is_empty(&tasks->finished));
     retries_deinit(&tasks->retries);
     for (struct list *node; (node = list_take_first(&tasks->slabs));)
@@ -84,7 +84,7 @@ static struct task **tasks_bucket_of(const struct tasks *tasks, const struct cac
     return &tasks->buckets[key->hash & tasks->bucket_mask];
 }
 
-/* In the order of the old bucket, as the newest of a key comes first. */
+/* Keeps the order of the old bucket, because the newest task of a key comes first. */
 static void rehash(struct tasks *tasks, struct task *task)
 {
     for (struct task *next; task; task = next) {
@@ -113,7 +113,7 @@ bool tasks_set_max(struct tasks *tasks, size_t max)
         free(old);
     }
     tasks->max = max;
-    strangers_set_max(&tasks->strangers, max);
+    unproven_set_max(&tasks->unproven, max);
     return true;
 }
 
@@ -139,29 +139,40 @@ static void copy_key(struct cache_key *to, const struct cache_key *from)
     word_copy(to->name, from->name, from->name_len);
 }
 
-/* Field by field: a task is more than a kilobyte, most of which need not be cleared. */
+void task_move(struct task *task, enum task_state state)
+{
+    MUST(task_state_may_follow(task->state, state));
+    task->state = state;
+}
+
+static void init_group(struct task_group *group)
+{
+    group->count = group->attempts_max = 0;
+    group->is_full = false;
+    unproven_query_init(&group->unproven);
+    group->leads = group->followed = 0;
+    list_init(&group->followers);
+    list_init(&group->follows);
+}
+
+/* Sets single fields: most of a task's kilobytes need not be cleared. */
 static void reset(struct task *task, struct tasks *tasks, const struct cache_key *key)
 {
     task->tasks = tasks;
     task->zone = NULL;
     list_init(&task->waiters);
-    task->state = TASK_RUNNING;
+    task_move(task, TASK_DECIDING);
     task->depth = 0;
     task->subs = 0;
-    task->is_refresh = task->lingers = false;
+    task->is_refresh = false;
     task->events_left = TASK_EVENTS_MAX;
     task->local_changes = tasks->local_changes;
     task->head = NULL;
     task->budget = NULL;
     task->trace = NULL;
-    task->leads = task->followed = 0;
-    list_init(&task->followers);
-    list_init(&task->follows);
-    task->met_count = task->tries = 0;
-    task->gives_way = false;
-    strangers_ask_init(&task->strangers);
+    init_group(&task->group);
     task->client = 0;
-    task->has_no_server = task->zone_full = false;
+    task->held = NULL;
     task->owned = NULL;
     for (unsigned i = 0; i < TASK_SUBS_MAX; i++)
         task->sub[i].child = NULL;
@@ -220,7 +231,7 @@ static void count_reached(struct stats *stats, unsigned reached)
             stats_add_at(stats, bounds[i], 1);
 }
 
-/* What a client's question has cost in all, when the last task of it ends. */
+/* Counts the work for a client's question when its last task ends. */
 static void count_budget(struct stats *stats, const struct budget *budget)
 {
     stats_add_at(stats, stat_recursion_resolutions, 1);
@@ -240,13 +251,15 @@ void tasks_give(struct tasks *tasks, struct task *task)
     free(task->head);
     free(task->owned);
     task->head = task->owned = NULL;
+    held_answer_free(&tasks->held_bytes, task->held);
+    task->held = NULL;
     if (task->budget && task->budget->refs == 1)
         count_budget(tasks->stats, task->budget);
     budget_unref(task->budget);
     trace_unref(task->trace);
     task->budget = NULL;
     task->trace = NULL;
-    task->state = TASK_FREE;
+    task_move(task, TASK_FREE);
     list_prepend(&tasks->idle, &task->node);
 }
 
@@ -281,21 +294,4 @@ struct task *tasks_any(const struct tasks *tasks)
         if (tasks->buckets[i])
             return tasks->buckets[i];
     return NULL;
-}
-
-static bool depends(const struct task *task, const struct task *other, unsigned *steps_left)
-{
-    if (task == other || !*steps_left)
-        return true;
-    --*steps_left;
-    for (unsigned i = 0; task->subs && i < TASK_SUBS_MAX; i++)
-        if (task->sub[i].child && depends(task->sub[i].child, other, steps_left))
-            return true;
-    return false;
-}
-
-bool task_depends_on(const struct task *task, const struct task *other)
-{
-    unsigned steps_left = DEPENDS_STEPS_MAX;
-    return depends(task, other, &steps_left);
 }

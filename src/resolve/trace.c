@@ -106,7 +106,7 @@ const char *trace_kind_name(enum trace_kind kind)
         [TRACE_JOINED] = "waits for another's question",
         [TRACE_CUT] = "zone cut",
         [TRACE_ANSWERED] = "answer",
-        [TRACE_UNHEARD] = "no answer",
+        [TRACE_LOST] = "no answer",
         [TRACE_GIVEN_UP] = "given up",
         [TRACE_PASSED] = "zone passed over",
         [TRACE_REFUSED] = "refused",

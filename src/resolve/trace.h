@@ -29,7 +29,7 @@ enum trace_kind {
     TRACE_JOINED,   /* asked: somebody else's question already, whose answer is waited for */
     TRACE_CUT,      /* zone: the closest cut that is known; word: how that is known */
     TRACE_ANSWERED, /* asked of a server of zone, us: how long it took; word: what it said */
-    TRACE_UNHEARD,  /* the same without an answer; word: why */
+    TRACE_LOST,     /* the same without an answer; word: why */
     TRACE_GIVEN_UP, /* zone: nobody is left to ask; word: why */
     TRACE_PASSED,   /* zone (first: yes) is passed over; word: how it goes on */
     TRACE_REFUSED,  /* asked: it is not resolved; word: why */

@@ -14,7 +14,7 @@ static unsigned upstreams_made;
 static int upstreams_wanted, upstreams_held; /* in all */
 static unsigned upstreams_settled;
 static unsigned upstreams_left = UINT_MAX; /* so many until memory is out */
-static bool upstreams_are_strangers;       /* none has answered yet */
+static bool upstreams_are_unproven;        /* none has answered yet */
 
 struct upstream *upstreams_want(struct upstreams *upstreams, const struct addr *addr,
                                 const struct upstream_options *options)
@@ -76,7 +76,7 @@ bool upstreams_have_heard(const struct upstreams *upstreams, const struct addr *
     (void)upstreams;
     (void)addr;
     (void)options;
-    return !upstreams_are_strangers;
+    return !upstreams_are_unproven;
 }
 
 void upstreams_settle(struct upstreams *upstreams, upstreams_keeps keeps, void *context)

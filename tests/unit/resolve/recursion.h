@@ -17,9 +17,10 @@
 #include "base/units.h"
 #include "dns/edns.h"
 #include "resolve/finish.h"
-#include "resolve/iterate.h"
+#include "resolve/strategy_iterate.h"
 #include "resolve/task.h"
-#include "resolve/task_cut.h"
+#include "resolve/iterate_world.h"
+#include "resolve/task_ask.h"
 #include "support/fake_loop.h"
 
 enum { MAX_TASKS = 60 };
@@ -47,10 +48,10 @@ static char text[4096], questions[16384];
 static bool respond(struct response_text *to, unsigned server, const struct question *question);
 
 static inline size_t hold(void *context, const struct addr *ips, size_t count,
-                          struct upstream **out, size_t most, size_t *strangers)
+                          struct upstream **out, size_t most, size_t *unproven)
 {
     size_t taken = 0;
-    *strangers = 0;
+    *unproven = 0;
     (void)context;
     for (size_t i = 0; i < count && taken < most; i++) {
         size_t len;

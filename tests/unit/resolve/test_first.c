@@ -4,7 +4,7 @@
 
 #include "resolve/trace.h"
 
-#include "resolve/forward.h"
+#include "resolve/strategy_forward.h"
 
 /*
  * Zones with first: yes. The stub zone corp.com has server 1000, the forward zone fwd.com 1001, the

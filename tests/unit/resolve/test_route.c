@@ -3,7 +3,7 @@
 #include "unit/resolve/fake_upstreams.h"
 #include "unit/resolve/sample.h"
 
-#include "resolve/forward.h"
+#include "resolve/strategy_forward.h"
 
 static uintptr_t found(const struct routes *routes, const char *name, uint16_t type)
 {

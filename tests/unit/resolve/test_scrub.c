@@ -5,7 +5,7 @@
 
 #include "base/prefix.h"
 #include "dns/edns.h"
-#include "resolve/forward.h"
+#include "resolve/strategy_forward.h"
 #include "resolve/scrub.h"
 
 /* What of hostile and of honest responses is kept, with the zones "." and "example". */
@@ -310,12 +310,12 @@ static void test_aliases_in_a_circle_or_too_many_are_refused(void **state)
     (void)state;
     assert_string_equal(
         scrubbed(WWW, 0, 0, (struct sections){.answer = {"www.example. 1 IN CNAME www.example."}}),
-        "circular");
+        "loop");
     assert_string_equal(scrubbed(WWW, 0, 0,
                                  (struct sections){.answer = {"www.example. 9 IN CNAME b.example.",
                                                               "b.example. 9 IN CNAME c.example.",
                                                               "c.example. 9 IN CNAME b.example."}}),
-                        "circular");
+                        "loop");
 }
 
 static void chain_of(unsigned count, bool backwards)
@@ -342,9 +342,9 @@ static void test_a_chain_is_followed_up_to_its_bound_in_any_order(void **state)
         assert_int_equal(response.kind, RESPONSE_ANSWER);
         assert_int_equal(answer.ttl_count, ALIAS_HOPS_MAX + 1);
         chain_of(ALIAS_HOPS_MAX + 1, backwards);
-        assert_int_equal(response.kind, RESPONSE_CIRCULAR);
+        assert_int_equal(response.kind, RESPONSE_LOOP);
         chain_of(1000, backwards);
-        assert_int_equal(response.kind, RESPONSE_CIRCULAR);
+        assert_int_equal(response.kind, RESPONSE_LOOP);
     }
 }
 
@@ -417,7 +417,7 @@ static void test_a_dname_in_a_circle_ends(void **state)
 {
     (void)state;
     struct sections sections = {.answer = {"old.example. 100 IN DNAME x.old.example."}};
-    assert_string_equal(scrubbed(QUESTION("a.old.example", A), 0, 0, sections), "circular");
+    assert_string_equal(scrubbed(QUESTION("a.old.example", A), 0, 0, sections), "loop");
 }
 
 /* 63 + 63 + 63 + 40 bytes of labels, so that a longer suffix goes over 255. */

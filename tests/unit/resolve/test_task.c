@@ -120,31 +120,6 @@ static struct sections address_of(const char *name)
     return (struct sections){.answer = {record}};
 }
 
-/* ---- waiting ---- */
-
-static void wait_then_ask(const struct strategy_view *view, const struct event *event,
-                          struct steps *out)
-{
-    if (event->kind == EVENT_STARTED)
-        steps_add(out, STEP_WAIT)->until = view->now + 3 * US_PER_S;
-    else if (event->kind == EVENT_TIME)
-        ask(view, out);
-    else
-        steps_add(out, STEP_DONE);
-}
-
-static void test_a_task_waits_until_its_instant(void **state)
-{
-    (void)state;
-    begin(wait_then_ask);
-    fake_loop_advance(loop, 2990 * US_PER_MS);
-    assert_int_equal(asked_count, 0);
-    fake_loop_advance(loop, 20 * US_PER_MS);
-    assert_int_equal(asked_count, 1);
-    answer(0, 0, address_of("top"));
-    assert_string_equal(text, "an top. 60 A 192.0.2.1\n");
-}
-
 /* ---- ending at once ---- */
 
 static void fail_at_once(const struct strategy_view *view, const struct event *event,
@@ -330,7 +305,6 @@ static void test_memory_of_tasks_is_used_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_task_waits_until_its_instant, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_who_fails_at_once_is_told_at_the_end_of_the_turn,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_an_answer_may_lead_to_a_new_question_of_the_same_task,

@@ -271,6 +271,7 @@ static void test_a_bound_that_was_reached_is_counted_once_a_question(void **stat
     route_hold(task->zone);
     task->budget = budget;
     tasks_unlink(&tasks, task);
+    task_move(task, TASK_FAILED);
     tasks_give(&tasks, task);
     assert_int_equal(stats.recursion_bound_lookups, 1);
     assert_int_equal(stats.recursion_bound_time, 1);

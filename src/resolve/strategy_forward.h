@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-#ifndef NAILUP_RESOLVE_FORWARD_H
-#define NAILUP_RESOLVE_FORWARD_H
+#ifndef NAILUP_RESOLVE_STRATEGY_FORWARD_H
+#define NAILUP_RESOLVE_STRATEGY_FORWARD_H
 
 #include "resolve/strategy.h"
 

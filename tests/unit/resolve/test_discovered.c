@@ -10,14 +10,14 @@
 #include <limits.h>
 #include <string.h>
 
-#include "resolve/met.h"
+#include "resolve/discovered.h"
 #include "resolve/route_options.h"
 #include "upstream/upstreams.h"
 #include "unit/resolve/fake_upstreams.h"
 
 enum { GROUP = 4 };
 
-static size_t strangers; /* among those that were held last */
+static size_t unproven; /* among those that were held last */
 
 static struct addr ip(const char *text)
 {
@@ -49,12 +49,12 @@ static void test_a_group_is_who_may_be_asked_each_once(void **state)
     struct upstream *group[GROUP];
     const struct addr ips[] = {ip("192.0.2.1"), ip("127.0.0.2"), ip("192.0.2.3@99"),
                                ip("192.0.2.1@7"), ip("192.0.2.5")};
-    assert_int_equal(met_hold(&recursion, NULL, ips, 5, group, GROUP, &strangers), 3);
+    assert_int_equal(discovered_hold(&recursion, NULL, ips, 5, group, GROUP, &unproven), 3);
     assert_int_equal((uintptr_t)group[0], 2);
     assert_int_equal((uintptr_t)group[1], 4);
     assert_int_equal((uintptr_t)group[2], 6);
     assert_int_equal(upstreams_held, 3);
-    met_drop(group, 3);
+    discovered_drop(group, 3);
     assert_int_equal(upstreams_held, 0);
 }
 
@@ -68,8 +68,8 @@ static void test_a_group_has_a_bound(void **state)
         snprintf(text, sizeof(text), "192.0.2.%zu", i + 1);
         ips[i] = ip(text);
     }
-    assert_int_equal(met_hold(&recursion, NULL, ips, 100, group, GROUP, &strangers), GROUP);
-    met_drop(group, GROUP);
+    assert_int_equal(discovered_hold(&recursion, NULL, ips, 100, group, GROUP, &unproven), GROUP);
+    discovered_drop(group, GROUP);
     assert_int_equal(upstreams_held, 0);
 }
 
@@ -77,24 +77,24 @@ static void test_a_group_has_a_bound(void **state)
 static void test_of_strangers_a_group_has_fewer_and_all_have_their_turn(void **state)
 {
     (void)state;
-    struct upstream *group[2 * MET_STRANGERS_MAX];
-    struct addr ips[2 * MET_STRANGERS_MAX];
+    struct upstream *group[2 * DISCOVERED_UNPROVEN_MAX];
+    struct addr ips[2 * DISCOVERED_UNPROVEN_MAX];
     uint64_t seen = 0;
     for (size_t i = 0; i < ARRAY_LEN(ips); i++) {
         char text[32];
         snprintf(text, sizeof(text), "192.0.2.%zu", i + 1);
         ips[i] = ip(text);
     }
-    upstreams_are_strangers = true;
+    upstreams_are_unproven = true;
     for (unsigned round = 0; round < 1000; round++) {
-        size_t count =
-            met_hold(&recursion, NULL, ips, ARRAY_LEN(ips), group, ARRAY_LEN(group), &strangers);
-        assert_int_equal(count, MET_STRANGERS_MAX);
+        size_t count = discovered_hold(&recursion, NULL, ips, ARRAY_LEN(ips), group,
+                                       ARRAY_LEN(group), &unproven);
+        assert_int_equal(count, DISCOVERED_UNPROVEN_MAX);
         for (size_t i = 0; i < count; i++)
             seen |= UINT64_C(1) << (uintptr_t)group[i];
-        met_drop(group, count);
+        discovered_drop(group, count);
     }
-    upstreams_are_strangers = false;
+    upstreams_are_unproven = false;
     assert_int_equal(__builtin_popcountll(seen), ARRAY_LEN(ips));
 }
 
@@ -104,9 +104,9 @@ static void test_who_has_no_room_is_left_out(void **state)
     struct upstream *group[GROUP];
     const struct addr ips[] = {ip("192.0.2.1"), ip("192.0.2.2")};
     upstreams_left = 1;
-    assert_int_equal(met_hold(&recursion, NULL, ips, 2, group, GROUP, &strangers), 1);
-    met_drop(group, 1);
-    assert_int_equal(met_hold(&recursion, NULL, ips, 2, group, GROUP, &strangers), 0);
+    assert_int_equal(discovered_hold(&recursion, NULL, ips, 2, group, GROUP, &unproven), 1);
+    discovered_drop(group, 1);
+    assert_int_equal(discovered_hold(&recursion, NULL, ips, 2, group, GROUP, &unproven), 0);
     upstreams_left = UINT_MAX;
 }
 
@@ -116,8 +116,8 @@ static void test_options_made_by_hand_meet_nobody(void **state)
     static const struct recursion_options none;
     struct upstream *group[GROUP];
     const struct addr ips[] = {ip("192.0.2.1")};
-    assert_int_equal(met_hold(&none, NULL, ips, 1, group, GROUP, &strangers), 0);
-    assert_false(met_keeps((void *)&none, &ips[0], &upstream_options_default));
+    assert_int_equal(discovered_hold(&none, NULL, ips, 1, group, GROUP, &unproven), 0);
+    assert_false(discovered_keeps((void *)&none, &ips[0], &upstream_options_default));
 }
 
 static void test_a_reload_keeps_who_would_be_met_so_again(void **state)
@@ -126,26 +126,15 @@ static void test_a_reload_keeps_who_would_be_met_so_again(void **state)
     struct recursion_options now = recursion;
     struct upstream_options options = upstream_options_default;
     struct addr addr = ip("192.0.2.7@7"), plant = ip("10.1.1.7@7"), never = ip("127.0.0.7@7");
-    assert_true(met_keeps(&now, &addr, &options));
-    assert_false(met_keeps(&now, &plant, &options)); /* now it is nailed */
-    assert_false(met_keeps(&now, &never, &options));
+    assert_true(discovered_keeps(&now, &addr, &options));
+    assert_false(discovered_keeps(&now, &plant, &options)); /* now it is nailed */
+    assert_false(discovered_keeps(&now, &never, &options));
     options.nailed = true;
-    assert_true(met_keeps(&now, &plant, &options));
-    assert_false(met_keeps(&now, &addr, &options));
+    assert_true(discovered_keeps(&now, &plant, &options));
+    assert_false(discovered_keeps(&now, &addr, &options));
     options.nailed = false;
     addr_set_port(&addr, 8); /* another port for all */
-    assert_false(met_keeps(&now, &addr, &options));
-}
-
-static void test_what_is_preferred_is_a_family_or_none(void **state)
-{
-    (void)state;
-    struct recursion_options options = {0};
-    assert_int_equal(met_prefer_family(&options), 0);
-    options.prefer_ip = RECURSION_PREFER_IPV4;
-    assert_int_equal(met_prefer_family(&options), AF_INET);
-    options.prefer_ip = RECURSION_PREFER_IPV6;
-    assert_int_equal(met_prefer_family(&options), AF_INET6);
+    assert_false(discovered_keeps(&now, &addr, &options));
 }
 
 int main(void)
@@ -156,7 +145,6 @@ int main(void)
         cmocka_unit_test(test_of_strangers_a_group_has_fewer_and_all_have_their_turn),
         cmocka_unit_test(test_who_has_no_room_is_left_out),
         cmocka_unit_test(test_options_made_by_hand_meet_nobody),
-        cmocka_unit_test(test_what_is_preferred_is_a_family_or_none),
         cmocka_unit_test(test_a_reload_keeps_who_would_be_met_so_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

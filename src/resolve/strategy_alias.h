@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-#ifndef NAILUP_RESOLVE_LOCAL_ALIAS_H
-#define NAILUP_RESOLVE_LOCAL_ALIAS_H
+#ifndef NAILUP_RESOLVE_STRATEGY_ALIAS_H
+#define NAILUP_RESOLVE_STRATEGY_ALIAS_H
 
 /* The strategy of a name answered here whose aliases lead to a name that is not: the aliases are
  * kept, and the other name's zone is asked for the rest. */
 
 #include "resolve/strategy.h"
 
-extern const struct strategy local_alias_strategy;
+extern const struct strategy alias_strategy;
 
 #endif

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 #include "unit/resolve/sample.h"
 
-#include "resolve/forward.h"
+#include "resolve/strategy_forward.h"
 
 /* The strategy alone: events in, steps out. */
 static union strategy_memory memory;
@@ -108,7 +108,7 @@ static void test_the_failure_of_a_target_is_that_of_the_question(void **state)
 static void test_aliases_in_a_circle_fail_without_asking_another(void **state)
 {
     (void)state;
-    struct step *step = answered(RESPONSE_CIRCULAR, EDE_NONE);
+    struct step *step = answered(RESPONSE_LOOP, EDE_NONE);
     assert_int_equal(step->kind, STEP_FAIL);
     assert_int_equal(step->failure.ede[0], EDE_INVALID_DATA);
     assert_true(step->failure.cache);

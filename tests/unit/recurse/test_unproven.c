@@ -4,42 +4,42 @@
 #include "unit/recurse/sample.h"
 
 #include "base/units.h"
-#include "recurse/strangers.h"
+#include "recurse/unproven.h"
 
 #define NOW (100 * US_PER_S)
 
-enum { MANY = STRANGERS_MAX + 10, SHARE = STRANGERS_MAX / STRANGERS_SHARE };
+enum { MANY = UNPROVEN_MAX + 10, SHARE = UNPROVEN_MAX / UNPROVEN_SHARE };
 
-static struct strangers table;
-static struct strangers_ask asks[MANY];
+static struct unproven table;
+static struct unproven_query asks[MANY];
 
 static int set_up(void **state)
 {
     (void)state;
-    strangers_init(&table, 100000, 7);
+    unproven_init(&table, 100000, 7);
     for (unsigned i = 0; i < MANY; i++)
-        strangers_ask_init(&asks[i]);
+        unproven_query_init(&asks[i]);
     return 0;
 }
 
-static struct strangers_key key_of(const char *minter, unsigned number, uint64_t client)
+static struct unproven_key key_of(const char *referrer, unsigned number, uint64_t client)
 {
     char zone[64];
     uint8_t wire[NAME_WIRE_MAX];
     struct name name;
-    snprintf(zone, sizeof(zone), "r%u.%s", number, minter);
+    snprintf(zone, sizeof(zone), "r%u.%s", number, referrer);
     assert_int_equal(name_parse(&name, wire, zone, strlen(zone)), ERR_OK);
-    return strangers_key(&table, NAME(minter), name, client);
+    return unproven_key(&table, NAME(referrer), name, client);
 }
 
 /* Adds it as a task does, after the one that must give way. Returns that one's number, or -1. */
-static int add(unsigned number, const char *minter, uint64_t client)
+static int add(unsigned number, const char *referrer, uint64_t client)
 {
-    struct strangers_key key = key_of(minter, number, client);
-    struct strangers_ask *older = strangers_giving_way(&table, &key, NOW);
+    struct unproven_key key = key_of(referrer, number, client);
+    struct unproven_query *older = unproven_find_yielding(&table, &key, NOW);
     if (older)
-        strangers_remove(&table, older);
-    strangers_add(&table, &asks[number], &key);
+        unproven_remove(&table, older);
+    unproven_add(&table, &asks[number], &key);
     return older ? (int)(older - asks) : -1;
 }
 
@@ -47,14 +47,14 @@ static int add(unsigned number, const char *minter, uint64_t client)
 static void check_table(void)
 {
     assert_in_range(table.count, 0, table.most);
-    for (unsigned by = 0; by < STRANGERS_BYS; by++) {
+    for (unsigned by = 0; by < UNPROVEN_BY_COUNT; by++) {
         uint32_t sum = 0;
-        for (unsigned i = 0; i < STRANGERS_PLACES; i++) {
+        for (unsigned i = 0; i < UNPROVEN_PLACES; i++) {
             uint32_t length = 0;
             LIST_EACH(node, &table.places[by][i].asks)
             length++;
             assert_int_equal(length, table.places[by][i].count);
-            assert_in_range(length, 0, table.most / STRANGERS_SHARE);
+            assert_in_range(length, 0, table.most / UNPROVEN_SHARE);
             sum += length;
         }
         assert_int_equal(sum, table.count);
@@ -75,10 +75,10 @@ static void test_a_zone_that_names_strangers_has_its_share(void **state)
 static void test_a_client_has_its_share(void **state)
 {
     (void)state;
-    char minter[32];
+    char referrer[32];
     for (unsigned i = 0; i < SHARE; i++) {
-        snprintf(minter, sizeof(minter), "z%u.com", i);
-        assert_int_equal(add(i, minter, 1), -1);
+        snprintf(referrer, sizeof(referrer), "z%u.com", i);
+        assert_int_equal(add(i, referrer, 1), -1);
     }
     assert_int_equal(add(SHARE, "other.com", 1), 0);
     assert_int_equal(add(SHARE + 1, "other.com", 2), -1);
@@ -91,22 +91,22 @@ static void test_the_greediest_gives_way_when_the_table_is_full(void **state)
     (void)state;
     for (unsigned i = 0; i < SHARE - 1; i++)
         add(i, "evil.com", i);
-    for (unsigned i = SHARE - 1; i < STRANGERS_MAX; i++)
-        assert_int_equal(add(i, "worse.com", i), i == STRANGERS_MAX - 1 ? (int)SHARE - 1 : -1);
+    for (unsigned i = SHARE - 1; i < UNPROVEN_MAX; i++)
+        assert_int_equal(add(i, "worse.com", i), i == UNPROVEN_MAX - 1 ? (int)SHARE - 1 : -1);
     assert_int_equal(add(MANY - 2, "uk", 1), -1);
-    assert_int_equal(table.count, STRANGERS_MAX);
+    assert_int_equal(table.count, UNPROVEN_MAX);
     assert_int_equal(add(MANY - 1, "com", 1), SHARE); /* worse.com's, which has one more */
     check_table();
 }
 
-/* Each minter has one zone alone, and is itself one of thousands below the same domain. */
+/* Each referrer has one zone alone, and is itself one of thousands below the same domain. */
 static void test_a_domain_that_mints_minters_has_its_share(void **state)
 {
     (void)state;
-    char minter[48];
-    for (unsigned i = 0; i < STRANGERS_MAX; i++) {
-        snprintf(minter, sizeof(minter), "m%u.evil.com", i);
-        assert_int_equal(add(i, minter, i), i < SHARE ? -1 : (int)(i - SHARE));
+    char referrer[48];
+    for (unsigned i = 0; i < UNPROVEN_MAX; i++) {
+        snprintf(referrer, sizeof(referrer), "m%u.evil.com", i);
+        assert_int_equal(add(i, referrer, i), i < SHARE ? -1 : (int)(i - SHARE));
     }
     assert_int_equal(add(MANY - 1, "com", 1), -1);
     check_table();
@@ -115,10 +115,10 @@ static void test_a_domain_that_mints_minters_has_its_share(void **state)
 static void test_without_anybody_greedy_the_oldest_gives_way(void **state)
 {
     (void)state;
-    char minter[48];
-    for (unsigned i = 0; i < STRANGERS_MAX; i++) {
-        snprintf(minter, sizeof(minter), "m%u.z%u.com", i, i);
-        assert_int_equal(add(i, minter, i), -1);
+    char referrer[48];
+    for (unsigned i = 0; i < UNPROVEN_MAX; i++) {
+        snprintf(referrer, sizeof(referrer), "m%u.z%u.com", i, i);
+        assert_int_equal(add(i, referrer, i), -1);
     }
     assert_int_equal(add(MANY - 1, "com", 1), 0);
     check_table();
@@ -127,9 +127,9 @@ static void test_without_anybody_greedy_the_oldest_gives_way(void **state)
 static void test_a_small_worker_has_room_for_some(void **state)
 {
     (void)state;
-    strangers_set_max(&table, 3);
-    assert_int_equal(table.most, STRANGERS_LEAST);
-    strangers_set_max(&table, 1000);
+    unproven_set_max(&table, 3);
+    assert_int_equal(table.most, UNPROVEN_MIN);
+    unproven_set_max(&table, 1000);
     assert_int_equal(table.most, 500);
 }
 
@@ -137,48 +137,48 @@ static void test_a_second_removal_changes_nothing(void **state)
 {
     (void)state;
     add(0, "com", 1);
-    strangers_remove(&table, &asks[0]);
-    strangers_remove(&table, &asks[0]);
+    unproven_remove(&table, &asks[0]);
+    unproven_remove(&table, &asks[0]);
     assert_int_equal(table.count, 0);
     check_table();
 }
 
-static void be_silent(const char *minter, unsigned times, uint64_t now)
+static void be_silent(const char *referrer, unsigned times, uint64_t now)
 {
-    struct strangers_key key = key_of(minter, 0, 1);
+    struct unproven_key key = key_of(referrer, 0, 1);
     for (unsigned i = 0; i < times; i++)
-        strangers_were_silent(&table, &key, now);
+        unproven_note_silence(&table, &key, now);
 }
 
-static enum strangers_tries tries(const char *minter, uint64_t now)
+static enum unproven_tries tries(const char *referrer, uint64_t now)
 {
-    struct strangers_key key = key_of(minter, 0, 1);
-    return strangers_tries(&table, &key, now);
+    struct unproven_key key = key_of(referrer, 0, 1);
+    return unproven_tries(&table, &key, now);
 }
 
-static void crowd(const char *minter)
+static void crowd(const char *referrer)
 {
-    for (unsigned i = 0; i < STRANGERS_MAX / STRANGERS_PRESSURE; i++)
-        add(i, minter, i);
+    for (unsigned i = 0; i < UNPROVEN_MAX / UNPROVEN_PRESSURE; i++)
+        add(i, referrer, i);
 }
 
 static void test_silence_leaves_fewer_queries(void **state)
 {
     (void)state;
     crowd("evil.com");
-    assert_int_equal(tries("evil.com", NOW), STRANGERS_ALL_TRIES);
-    be_silent("evil.com", STRANGERS_SCORE_DOUBT, NOW);
-    assert_int_equal(tries("evil.com", NOW), STRANGERS_FEW_TRIES);
-    be_silent("evil.com", STRANGERS_SCORE_BAD - STRANGERS_SCORE_DOUBT, NOW);
-    assert_int_equal(tries("evil.com", NOW), STRANGERS_ONE_TRY);
-    assert_int_equal(tries("good.com", NOW), STRANGERS_ALL_TRIES);
+    assert_int_equal(tries("evil.com", NOW), UNPROVEN_ALL_TRIES);
+    be_silent("evil.com", UNPROVEN_SCORE_DOUBT, NOW);
+    assert_int_equal(tries("evil.com", NOW), UNPROVEN_FEW_TRIES);
+    be_silent("evil.com", UNPROVEN_SCORE_BAD - UNPROVEN_SCORE_DOUBT, NOW);
+    assert_int_equal(tries("evil.com", NOW), UNPROVEN_ONE_TRY);
+    assert_int_equal(tries("good.com", NOW), UNPROVEN_ALL_TRIES);
 }
 
 static void test_a_zone_that_few_ask_gets_a_few_queries(void **state)
 {
     (void)state;
-    be_silent("evil.com", STRANGERS_SCORE_MAX, NOW);
-    assert_int_equal(tries("evil.com", NOW), STRANGERS_FEW_TRIES);
+    be_silent("evil.com", UNPROVEN_SCORE_MAX, NOW);
+    assert_int_equal(tries("evil.com", NOW), UNPROVEN_FEW_TRIES);
 }
 
 /* It had its whole share when its score showed what it is. */
@@ -187,13 +187,13 @@ static void test_a_bad_zone_gives_its_share_back(void **state)
     (void)state;
     for (unsigned i = 0; i < SHARE; i++)
         add(i, "evil.com", i);
-    be_silent("evil.com", STRANGERS_SCORE_BAD, NOW);
-    struct strangers_key key = key_of("evil.com", MANY, 1);
+    be_silent("evil.com", UNPROVEN_SCORE_BAD, NOW);
+    struct unproven_key key = key_of("evil.com", MANY, 1);
     unsigned gone = 0;
-    for (struct strangers_ask *older; (older = strangers_giving_way(&table, &key, NOW)); gone++)
-        strangers_remove(&table, older);
-    assert_int_equal(SHARE - gone, STRANGERS_MAX / STRANGERS_SHARE_BAD - 1);
-    assert_int_equal(tries("evil.com", NOW), STRANGERS_ONE_TRY); /* there is pressure still */
+    for (struct unproven_query *older; (older = unproven_find_yielding(&table, &key, NOW)); gone++)
+        unproven_remove(&table, older);
+    assert_int_equal(SHARE - gone, UNPROVEN_MAX / UNPROVEN_SHARE_BAD - 1);
+    assert_int_equal(tries("evil.com", NOW), UNPROVEN_ONE_TRY); /* there is pressure still */
     check_table();
 }
 
@@ -202,26 +202,26 @@ static void test_under_pressure_a_sample_is_sent(void **state)
     (void)state;
     unsigned sent = 0;
     crowd("evil.com");
-    be_silent("evil.com", STRANGERS_SCORE_BAD, NOW);
-    assert_int_equal(tries("evil.com", NOW), STRANGERS_ONE_TRY);
+    be_silent("evil.com", UNPROVEN_SCORE_BAD, NOW);
+    assert_int_equal(tries("evil.com", NOW), UNPROVEN_ONE_TRY);
     for (uint64_t random = 0; random < 100; random++)
-        sent += strangers_is_in_sample(random);
-    assert_int_equal(sent, 100 / STRANGERS_SAMPLE);
+        sent += unproven_is_in_sample(random);
+    assert_int_equal(sent, 100 / UNPROVEN_SAMPLE);
 }
 
 /* A hundred hostile zones, none of which has much of the table. */
 static void test_many_bad_zones_get_one_query_each_under_pressure(void **state)
 {
     (void)state;
-    char minter[32];
-    for (unsigned i = 0; i < STRANGERS_MAX / STRANGERS_PRESSURE_ALL; i++) {
-        snprintf(minter, sizeof(minter), "evil%u.com", i % 100);
-        add(i, minter, i);
+    char referrer[32];
+    for (unsigned i = 0; i < UNPROVEN_MAX / UNPROVEN_PRESSURE_ALL; i++) {
+        snprintf(referrer, sizeof(referrer), "evil%u.com", i % 100);
+        add(i, referrer, i);
     }
-    be_silent("evil7.com", STRANGERS_SCORE_BAD, NOW);
-    assert_int_equal(tries("evil7.com", NOW), STRANGERS_ONE_TRY);
-    strangers_remove(&table, &asks[0]);
-    assert_int_equal(tries("evil7.com", NOW), STRANGERS_FEW_TRIES);
+    be_silent("evil7.com", UNPROVEN_SCORE_BAD, NOW);
+    assert_int_equal(tries("evil7.com", NOW), UNPROVEN_ONE_TRY);
+    unproven_remove(&table, &asks[0]);
+    assert_int_equal(tries("evil7.com", NOW), UNPROVEN_FEW_TRIES);
 }
 
 /* The zones of a top-level domain have many owners: a list of dead ones must not cost the others
@@ -230,44 +230,44 @@ static void test_a_registry_keeps_a_few_queries(void **state)
 {
     (void)state;
     crowd("com");
-    be_silent("com", STRANGERS_SCORE_MAX, NOW);
-    assert_int_equal(tries("com", NOW), STRANGERS_FEW_TRIES);
+    be_silent("com", UNPROVEN_SCORE_MAX, NOW);
+    assert_int_equal(tries("com", NOW), UNPROVEN_FEW_TRIES);
 }
 
 static void test_a_score_is_forgotten_in_time(void **state)
 {
     (void)state;
     crowd("evil.com");
-    be_silent("evil.com", 10 * STRANGERS_SCORE_MAX, NOW);
-    uint64_t at = NOW + (STRANGERS_SCORE_MAX - STRANGERS_SCORE_BAD) * US_PER_S;
-    assert_int_equal(tries("evil.com", at), STRANGERS_ONE_TRY);
-    assert_int_equal(tries("evil.com", at + US_PER_S), STRANGERS_FEW_TRIES);
-    assert_int_equal(tries("evil.com", NOW + STRANGERS_SCORE_MAX * US_PER_S), STRANGERS_ALL_TRIES);
+    be_silent("evil.com", 10 * UNPROVEN_SCORE_MAX, NOW);
+    uint64_t at = NOW + (UNPROVEN_SCORE_MAX - UNPROVEN_SCORE_BAD) * US_PER_S;
+    assert_int_equal(tries("evil.com", at), UNPROVEN_ONE_TRY);
+    assert_int_equal(tries("evil.com", at + US_PER_S), UNPROVEN_FEW_TRIES);
+    assert_int_equal(tries("evil.com", NOW + UNPROVEN_SCORE_MAX * US_PER_S), UNPROVEN_ALL_TRIES);
 }
 
 /* A score that changes often is forgotten no slower. */
 static void test_parts_of_seconds_add_up(void **state)
 {
     (void)state;
-    struct strangers_key key = key_of("evil.com", 0, 1);
-    be_silent("evil.com", STRANGERS_SCORE_DOUBT, NOW);
+    struct unproven_key key = key_of("evil.com", 0, 1);
+    be_silent("evil.com", UNPROVEN_SCORE_DOUBT, NOW);
     for (unsigned i = 1; i <= 4; i++) /* one comes and one goes each 500 ms */
-        strangers_were_silent(&table, &key, NOW + i * US_PER_S / 2);
-    assert_int_equal(table.scores[key.place[STRANGERS_BY_MINTER]].silent,
-                     STRANGERS_SCORE_DOUBT + 4 - 2);
+        unproven_note_silence(&table, &key, NOW + i * US_PER_S / 2);
+    assert_int_equal(table.scores[key.place[UNPROVEN_BY_REFERRER]].silent,
+                     UNPROVEN_SCORE_DOUBT + 4 - 2);
 }
 
 static void test_strangers_that_answer_lower_the_score(void **state)
 {
     (void)state;
-    struct strangers_key key = key_of("mixed.com", 0, 1);
-    be_silent("mixed.com", STRANGERS_SCORE_DOUBT, NOW);
-    strangers_answered(&table, &key, NOW);
-    assert_int_equal(tries("mixed.com", NOW), STRANGERS_ALL_TRIES);
+    struct unproven_key key = key_of("mixed.com", 0, 1);
+    be_silent("mixed.com", UNPROVEN_SCORE_DOUBT, NOW);
+    unproven_note_answer(&table, &key, NOW);
+    assert_int_equal(tries("mixed.com", NOW), UNPROVEN_ALL_TRIES);
     for (unsigned i = 0; i < 20; i++)
-        strangers_answered(&table, &key, NOW);
-    be_silent("mixed.com", STRANGERS_SCORE_DOUBT, NOW);
-    assert_int_equal(tries("mixed.com", NOW), STRANGERS_FEW_TRIES);
+        unproven_note_answer(&table, &key, NOW);
+    be_silent("mixed.com", UNPROVEN_SCORE_DOUBT, NOW);
+    assert_int_equal(tries("mixed.com", NOW), UNPROVEN_FEW_TRIES);
 }
 
 int main(void)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Aliases answered here, and what they lead to: pure. */
-#include "resolve/local_alias.h"
+#include "resolve/strategy_alias.h"
 
-static void local_alias_on_alias(const struct strategy_view *view, struct name target,
-                                 struct steps *out)
+static void alias_on_alias(const struct strategy_view *view, struct name target, struct steps *out)
 {
     steps_add(out, STEP_KEEP);
     steps_add(out, STEP_SUBTASK)->question = (struct question){
@@ -14,12 +13,12 @@ static void local_alias_on_alias(const struct strategy_view *view, struct name t
     };
 }
 
-static void local_alias_next(const struct strategy_view *view, const struct event *event,
-                             struct steps *out)
+static void alias_next(const struct strategy_view *view, const struct event *event,
+                       struct steps *out)
 {
     switch (event->kind) {
     case EVENT_ALIAS:
-        local_alias_on_alias(view, event->target, out);
+        alias_on_alias(view, event->target, out);
         break;
     case EVENT_SUB_DONE:
         steps_add(out, STEP_DONE);
@@ -30,11 +29,11 @@ static void local_alias_next(const struct strategy_view *view, const struct even
     case EVENT_STARTED: /* nobody is asked */
     case EVENT_ANSWERED:
     case EVENT_FAILED:
-    case EVENT_TIME:
+    case EVENT_FOLLOWED:
     case EVENT_GLUE:
     case EVENT_CUT:
         break;
     }
 }
 
-const struct strategy local_alias_strategy = {.name = "local alias", .next = local_alias_next};
+const struct strategy alias_strategy = {.name = "local alias", .next = alias_next};

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Decides what each answer of an authoritative server means for the descent: pure. The exchange
+ * chooses among addresses; classify, scrub and delegation say which parts of a message are
+ * believed.
+ *
+ * Invariants: a cut entered after a referral is strictly below the cut before it. The task goes
+ * back above a cut once at most. Everything that costs a message or a task is drawn from the budget
+ * first. A function that may append STEP_FAIL appends it last.
+ */
+#include "resolve/strategy_iterate.h"
+
+#include "dns/edns.h"
+#include "dns/rrtype.h"
+
+static struct iterate_memory *descent_memory(const struct strategy_view *view)
+{
+    return &view->memory->iterate;
+}
+
+/* Draws one of the kind from the budget. */
+static bool descent_draw(const struct strategy_view *view, enum budget_kind kind)
+{
+    return budget_take(view->budget, kind, view->now);
+}
+
+/* ---- ends without an answer ---- */
+
+static void descent_fail(struct steps *out, uint16_t rcode, uint16_t ede)
+{
+    struct failure *failure = &steps_add(out, STEP_FAIL)->failure;
+    *failure = failure_servfail();
+    failure->rcode = rcode;
+    failure_add_ede(failure, ede);
+}
+
+/* Returns a reason that the EDE codes do not give. A server's own reason says more. */
+static enum err descent_reason(const struct iterate_memory *memory)
+{
+    const struct exchange_failure *failed = &memory->failed;
+    if (failed->full || failed->any_network || failed->is_late || memory->lookup_lacked_room ||
+        memory->ede != EDE_NONE)
+        return ERR_OK;
+    if (failed->any_answer)
+        return ERR_NO_USE;
+    return memory->addrs_asked ? ERR_NOT_TO_ASK : ERR_NO_ADDRESS;
+}
+
+/* Fails with the reasons of the last exchange (RFC 8914: 22, 23). The failure is not remembered
+ * where other tasks used up a subtask's budget, or where a look-up had no room: such a failure says
+ * nothing about the question, and a costly question could make others fail. */
+static void descent_fail_unreachable(const struct strategy_view *view, struct steps *out)
+{
+    const struct iterate_memory *memory = descent_memory(view);
+    bool is_drained = budget_is_drained(view->budget, view->now);
+    struct failure *failure = &steps_add(out, is_drained ? STEP_FAIL : STEP_ABOVE)->failure;
+    *failure = failure_of_exchange(&memory->failed, memory->ede);
+    if (failure->error == ERR_OK && !is_drained)
+        failure->error = descent_reason(memory);
+    if (memory->lookup_lacked_room || (view->is_sub && is_drained))
+        failure->cache = false;
+}
+
+/* The question costs more than it may. */
+static void descent_fail_exhausted(const struct strategy_view *view, struct steps *out)
+{
+    descent_memory(view)->failed.any_answer = false;
+    descent_fail_unreachable(view, out);
+}
+
+/* ---- asking the servers of the cut ---- */
+
+static void choose_question(const struct strategy_view *view)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    struct name zone = delegation_zone(&memory->cut);
+    qname_min_next(&memory->min, view->question, zone, &memory->asked);
+    if (qname_min_is_whole(view->question, &memory->asked) || budget_take_minimised(view->budget))
+        return;
+    qname_min_stop(&memory->min);
+    qname_min_next(&memory->min, view->question, zone, &memory->asked);
+}
+
+static bool descent_is_configured(const struct iterate_memory *memory)
+{
+    return memory->cut.origin == DELEGATION_CONFIGURED;
+}
+
+/* Asks the addresses from this one on. */
+static void descent_ask_cut(const struct strategy_view *view, uint8_t first, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    if (!descent_draw(view, BUDGET_QUERIES)) {
+        descent_fail_exhausted(view, out);
+        return;
+    }
+    memory->asking = true;
+    memory->addrs_asked = memory->cut.addr_count;
+    if (descent_is_configured(memory))
+        steps_add(out, STEP_ASK)->ask = (struct step_ask){
+            .group = view->zone->group,
+            .group_len = view->zone->group_len,
+            .recursion_desired = memory->is_last_hope && memory->saw_recursive,
+            .question = memory->asked,
+        };
+    else
+        steps_add(out, STEP_ASK_CUT)->ask_cut = (struct step_ask_cut){
+            .cut = &memory->cut,
+            .first = first,
+            .recursion_desired = memory->is_last_hope && memory->saw_recursive,
+            .question = memory->asked};
+}
+
+/* Sends the same servers the question that follows from their last answer. */
+static void descent_ask_on(const struct strategy_view *view, struct steps *out)
+{
+    choose_question(view);
+    descent_ask_cut(view, 0, out);
+}
+
+/* ---- missing addresses ---- */
+
+static void add_lookup(const struct strategy_view *view, unsigned server, uint16_t type,
+                       struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    if (!descent_draw(view, BUDGET_LOOKUPS))
+        return;
+    memory->pending++;
+    struct step *step = steps_add(out, STEP_SUBTASK);
+    step->tag = (uint16_t)(DESCENT_TAG_ADDRESS + server * 2 + (type == RRTYPE_AAAA));
+    step->question = (struct question){
+        .name = delegation_server(&memory->cut, server), .type = type, .cls = RRCLASS_IN};
+}
+
+/* A server inside its own zone cannot be found without glue: a look-up leads back here. */
+static bool may_be_looked_up(const struct iterate_memory *memory, unsigned server)
+{
+    return !memory->cut.servers[server].addr_count && !(memory->looked_up >> server & 1) &&
+           !delegation_needs_glue(&memory->cut, server);
+}
+
+static void go_back(const struct strategy_view *view, struct steps *out);
+
+/* All servers of the cut have failed. Some may have given a doubtful answer: an empty one, or one
+ * from a server that recurses itself. They are asked once more, the latter with RD, and believed,
+ * because there is nothing better. Before that the glue of zones above is tried. */
+static void last_hope(const struct strategy_view *view, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    if (!memory->took_glue && !descent_is_configured(memory)) {
+        memory->took_glue = true;
+        steps_add(out, STEP_GLUE)->cut = &memory->cut;
+        return;
+    }
+    if (memory->is_last_hope || !(memory->saw_recursive || memory->saw_empty)) {
+        go_back(view, out);
+        return;
+    }
+    memory->is_last_hope = true;
+    descent_ask_cut(view, 0, out);
+}
+
+/* Looks up a few servers at a time, and not all of a long list: a referral to many names would turn
+ * one question into many for other zones' servers (NXNSAttack). */
+static void look_up(const struct strategy_view *view, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    unsigned count = 0, before = (unsigned)__builtin_popcount(memory->looked_up);
+    for (unsigned i = 0; i < memory->cut.server_count; i++) {
+        if (!may_be_looked_up(memory, i) || count == DESCENT_LOOKUPS_AT_ONCE ||
+            before + count == DESCENT_LOOKUPS_MAX)
+            continue;
+        count++;
+        memory->looked_up |= (uint16_t)(1u << i);
+        if (view->rules->ipv4)
+            add_lookup(view, i, RRTYPE_A, out);
+        if (view->rules->ipv6)
+            add_lookup(view, i, RRTYPE_AAAA, out);
+    }
+    if (!memory->pending)
+        last_hope(view, out);
+}
+
+/* ---- entering a cut ---- */
+
+static void descent_begin(const struct strategy_view *view, const struct delegation *cut,
+                          struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    if (memory->pending)
+        steps_add(out, STEP_LEAVE);
+    memory->cut = *cut;
+    memory->pending = memory->addrs_asked = memory->absent_labels = memory->refusals = 0;
+    memory->looked_up = 0;
+    memory->asking = false;
+    memory->saw_recursive = memory->saw_empty = memory->is_last_hope = memory->took_glue = false;
+    memory->lookup_lacked_room = false;
+    choose_question(view);
+}
+
+/* Goes on with the servers of this cut. */
+static void descent_enter(const struct strategy_view *view, const struct delegation *cut,
+                          struct steps *out)
+{
+    const struct iterate_memory *memory = descent_memory(view);
+    descent_begin(view, cut, out);
+    if (descent_is_configured(memory) || memory->cut.addr_count)
+        descent_ask_cut(view, 0, out);
+    else
+        look_up(view, out);
+}
+
+/* Tells cuts apart by zone and addresses. */
+static uint64_t descent_mark(const struct delegation *cut)
+{
+    return delegation_addrs_mark(cut) ^ name_hash(delegation_zone(cut), 0);
+}
+
+/* All servers of the cut failed. When the cut came from the cache, the parent may know other
+ * servers by now. It is asked again once, and only if some address could be asked: otherwise zones
+ * that need each other would send every client's question to their parents again (TsuNAME). */
+static void go_back(const struct strategy_view *view, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    struct name zone = delegation_zone(&memory->cut);
+    bool is_root = name_is_root(zone); /* above it are the hints */
+    bool may_help = memory->from_cache && memory->cut.addr_count && !memory->revisited &&
+                    (is_root || zone.len > view->zone->name.len);
+    if (!may_help || !descent_draw(view, BUDGET_RESTARTS)) {
+        descent_fail_unreachable(view, out);
+        return;
+    }
+    memory->revisited = true;
+    memory->failed_mark = descent_mark(&memory->cut);
+    qname_min_init(&memory->min, memory->min.on);
+    if (is_root) {
+        memory->primed = true;
+        steps_add(out, STEP_HINTS);
+    } else {
+        steps_add(out, STEP_CUT)->name = name_parent(zone);
+    }
+}
+
+/* Finds the cut where the descent starts. A DS record is in the zone above (RFC 4035 section
+ * 3.1.4.1). */
+static void descent_find_cut(const struct strategy_view *view, struct steps *out)
+{
+    struct name name = view->question->name;
+    bool is_above = view->question->type == RRTYPE_DS && name.len > view->zone->name.len;
+    steps_add(out, STEP_CUT)->name = is_above ? name_parent(name) : name;
+}
+
+/* Asks addresses that came while others were asked, or waits for look-ups under way, or looks up
+ * more. */
+static void descent_try_more(const struct strategy_view *view, struct steps *out)
+{
+    const struct iterate_memory *memory = descent_memory(view);
+    if (memory->cut.addr_count > memory->addrs_asked)
+        descent_ask_cut(view, memory->addrs_asked, out);
+    else if (!memory->pending)
+        look_up(view, out);
+}
+
+/* Zones above a server may know an address that its own zone no longer gives, or cannot give:
+ * better than nothing. */
+static void descent_take_glue(const struct strategy_view *view, const struct delegation *cut,
+                              struct steps *out)
+{
+    delegation_inherit(&descent_memory(view)->cut, cut);
+    descent_try_more(view, out);
+}
+
+/* Like descent_enter(), for a cut whose known addresses have been asked. */
+static void descent_enter_asked(const struct strategy_view *view, const struct delegation *cut,
+                                struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    descent_begin(view, cut, out);
+    memory->addrs_asked = memory->cut.addr_count;
+    descent_try_more(view, out);
+}
+
+/* ---- the start ---- */
+
+static void iterate_on_started(const struct strategy_view *view, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    memory->pending = memory->absent_labels = memory->addrs_asked = 0;
+    memory->ede = EDE_NONE;
+    memory->failed = (struct exchange_failure){0};
+    memory->asking = memory->from_cache = memory->primed = memory->revisited = false;
+    memory->saw_recursive = memory->saw_empty = memory->is_last_hope = memory->lookup_lacked_room =
+        false;
+    qname_min_init(&memory->min, view->rules->minimise);
+    if (view->question->cls != RRCLASS_IN)
+        descent_fail(out, RCODE_REFUSED, EDE_NOT_SUPPORTED);
+    else
+        descent_find_cut(view, out);
+}
+
+static bool is_priming(const struct question *question)
+{
+    return name_is_root(question->name) && question->type == RRTYPE_NS;
+}
+
+/* Asks for the root's servers: hints are good for nothing else (RFC 9609). */
+static void prime(const struct strategy_view *view, struct steps *out)
+{
+    descent_memory(view)->primed = true;
+    struct step *step = steps_add(out, STEP_SUBTASK);
+    step->tag = ITERATE_TAG_PRIMING;
+    step->question = (struct question){.name = name_root(), .type = RRTYPE_NS, .cls = RRCLASS_IN};
+}
+
+static void on_cut(const struct strategy_view *view, const struct event *event, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    const struct delegation *cut = event->delegation;
+    if (!cut) {
+        if (event->answer)
+            steps_add(out, STEP_DONE);
+        else
+            descent_fail_unreachable(view, out);
+        return;
+    }
+    if (cut->origin == DELEGATION_HINTS && view->rules->priming && !memory->primed &&
+        !is_priming(view->question)) {
+        prime(view, out);
+        return;
+    }
+    memory->min.passed = event->passed;
+    memory->from_cache = cut->origin == DELEGATION_PARENT || cut->origin == DELEGATION_CHILD;
+    descent_enter(view, cut, out);
+}
+
+/* ---- answers ---- */
+
+static void learn(const struct event *event, struct steps *out)
+{
+    if (event->delegation)
+        steps_add(out, STEP_LEARN);
+}
+
+static void on_referral(const struct strategy_view *view, const struct event *event,
+                        struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    const struct delegation *cut = event->delegation;
+    if (!cut) { /* none of its servers is believed */
+        steps_add(out, STEP_ANOTHER);
+        return;
+    }
+    if (!descent_draw(view, BUDGET_REFERRALS)) {
+        descent_fail_exhausted(view, out);
+        return;
+    }
+    steps_add(out, STEP_LEARN);
+    memory->from_cache = false;
+    if (memory->revisited &&
+        descent_mark(cut) == memory->failed_mark) { /* has the same addresses */
+        descent_enter_asked(view, cut, out);
+        return;
+    }
+    memory->failed = (struct exchange_failure){0}; /* belonged to another zone */
+    descent_enter(view, cut, out);
+}
+
+static void iterate_follow(const struct strategy_view *view, const struct event *event,
+                           struct steps *out)
+{
+    if (!descent_draw(view, BUDGET_ALIASES)) {
+        descent_fail_exhausted(view, out);
+        return;
+    }
+    learn(event, out);
+    if (descent_memory(view)->pending)
+        steps_add(out, STEP_LEAVE);
+    descent_memory(view)->pending = 0;
+    steps_add(out, STEP_KEEP);
+    steps_add(out, STEP_SUBTASK)->question = (struct question){
+        .name = event->response->chain.name,
+        .type = view->question->type,
+        .cls = view->question->cls,
+    };
+}
+
+/*
+ * Handles the response to a minimised QNAME. A name that exists lets more labels be shown. Anything
+ * else needs the whole QNAME: an alias, whose target depends on it, and NXDOMAIN, which servers
+ * without a notion of empty non-terminals give (RFC 9156 section 4). A name is believed to be
+ * absent when the responses to both say so.
+ */
+static void on_minimised(const struct strategy_view *view, const struct event *event,
+                         struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    const struct response *response = event->response;
+    learn(event, out);
+    if (response->kind == RESPONSE_ANSWER || response->kind == RESPONSE_NODATA) {
+        qname_min_passed(&memory->min, &memory->asked);
+        steps_add(out, STEP_PASSED)->name = memory->asked.name;
+    } else {
+        if (response->kind == RESPONSE_NXDOMAIN && !response->chain.hops)
+            memory->absent_labels = (uint8_t)name_label_count(memory->asked.name);
+        qname_min_stop(&memory->min);
+    }
+    descent_ask_on(view, out);
+}
+
+static void on_whole(const struct strategy_view *view, const struct event *event, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    const struct response *response = event->response;
+    if (response->is_empty && !memory->is_last_hope) {
+        memory->saw_empty = true;
+        steps_add(out, STEP_ANOTHER);
+        return;
+    }
+    struct name name = view->question->name;
+    learn(event, out);
+    if (memory->absent_labels && !response->chain.hops) {
+        if (response->kind == RESPONSE_NXDOMAIN)
+            steps_add(out, STEP_ABSENT)->name = name_suffix(name, memory->absent_labels);
+        else if (response->kind != RESPONSE_YXDOMAIN) /* the denied name exists after all */
+            steps_add(out, STEP_PASSED)->name = name_parent(name);
+    }
+    steps_add(out, STEP_DONE);
+}
+
+/* After a few refusals of a minimised QNAME the whole one is tried: not all servers are asked
+ * twice. */
+static void on_useless(const struct strategy_view *view, const struct response *response,
+                       struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    if (response->ede != EDE_NONE)
+        memory->ede = response->ede;
+    memory->saw_recursive |= response->is_recursive;
+    if (qname_min_is_whole(view->question, &memory->asked) ||
+        ++memory->refusals < ITERATE_REFUSALS_MAX) {
+        steps_add(out, STEP_ANOTHER);
+        return;
+    }
+    qname_min_stop(&memory->min);
+    descent_ask_on(view, out);
+}
+
+static void iterate_on_answered(const struct strategy_view *view, const struct event *event,
+                                struct steps *out)
+{
+    const struct response *response = event->response;
+    bool is_whole = qname_min_is_whole(view->question, &descent_memory(view)->asked);
+    switch (response->kind) {
+    case RESPONSE_ANSWER:
+    case RESPONSE_NODATA:
+    case RESPONSE_NXDOMAIN:
+    case RESPONSE_YXDOMAIN:
+        if (is_whole)
+            on_whole(view, event, out);
+        else
+            on_minimised(view, event, out);
+        break;
+    case RESPONSE_ALIAS:
+        if (is_whole)
+            iterate_follow(view, event, out);
+        else
+            on_minimised(view, event, out);
+        break;
+    case RESPONSE_LOOP: /* the data is at fault, and other servers have the same */
+        if (is_whole)
+            descent_fail(out, RCODE_SERVFAIL, EDE_INVALID_DATA);
+        else
+            on_minimised(view, event, out);
+        break;
+    case RESPONSE_REFERRAL:
+        on_referral(view, event, out);
+        break;
+    case RESPONSE_SERVFAIL:
+    case RESPONSE_REFUSED:
+    case RESPONSE_NOTIMP:
+    case RESPONSE_FORMERR:
+    case RESPONSE_OTHER:
+    case RESPONSE_TRUNCATED:
+    case RESPONSE_UNSOUND:
+    case RESPONSE_LAME:
+        on_useless(view, response, out);
+        break;
+    }
+}
+
+/* ---- failures and results of subtasks ---- */
+
+/* Servers that stay silent or give useless answers may be unable to handle a minimised QNAME. */
+static void iterate_on_failed(const struct strategy_view *view,
+                              const struct exchange_failure *exchange, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    bool is_whole = qname_min_is_whole(view->question, &memory->asked);
+    memory->asking = false;
+    memory->failed = *exchange;
+    if (exchange->full) {
+        descent_fail_unreachable(view, out);
+    } else if (!is_whole &&
+               (exchange->any_answer || qname_min_may_be_dropped(delegation_zone(&memory->cut)))) {
+        qname_min_stop(&memory->min);
+        descent_ask_on(view, out);
+    } else {
+        descent_try_more(view, out);
+    }
+}
+
+static void take_addrs(struct iterate_memory *memory, unsigned server, const struct answer *answer)
+{
+    struct message message;
+    if (server < memory->cut.server_count && answer->kind == ANSWER_POSITIVE &&
+        message_parse(&message, answer->message) == MESSAGE_OK)
+        delegation_add_answer(&memory->cut, server, &message);
+}
+
+static void on_address(const struct strategy_view *view, unsigned server, const struct event *event,
+                       struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    memory->pending--;
+    if (event->kind == EVENT_SUB_DONE)
+        take_addrs(memory, server, event->answer);
+    else
+        memory->lookup_lacked_room |= !event->failure->cache;
+    if (!memory->asking)
+        descent_try_more(view, out);
+}
+
+/* The cut that failed is still in the cache, so a question that came back from it starts above. */
+static void on_primed(const struct strategy_view *view, struct steps *out)
+{
+    const struct iterate_memory *memory = descent_memory(view);
+    if (memory->revisited)
+        steps_add(out, STEP_CUT)->name = name_parent(delegation_zone(&memory->cut));
+    else
+        descent_find_cut(view, out);
+}
+
+static void on_sub(const struct strategy_view *view, const struct event *event, struct steps *out)
+{
+    bool is_done = event->kind == EVENT_SUB_DONE;
+    if (event->tag >= DESCENT_TAG_ADDRESS)
+        on_address(view, (event->tag - DESCENT_TAG_ADDRESS) / 2u, event, out);
+    else if (event->tag == ITERATE_TAG_PRIMING) /* without an answer the hints have to do */
+        on_primed(view, out);
+    else if (is_done)
+        steps_add(out, STEP_DONE);
+    else
+        steps_add(out, STEP_FAIL)->failure = *event->failure;
+}
+
+static void iterate_next(const struct strategy_view *view, const struct event *event,
+                         struct steps *out)
+{
+    switch (event->kind) {
+    case EVENT_STARTED:
+        iterate_on_started(view, out);
+        break;
+    case EVENT_CUT:
+        on_cut(view, event, out);
+        break;
+    case EVENT_GLUE:
+        descent_take_glue(view, event->delegation, out);
+        break;
+    case EVENT_ANSWERED:
+        iterate_on_answered(view, event, out);
+        break;
+    case EVENT_FAILED:
+        iterate_on_failed(view, event->exchange, out);
+        break;
+    case EVENT_SUB_DONE:
+    case EVENT_SUB_FAILED:
+        on_sub(view, event, out);
+        break;
+    case EVENT_ALIAS: /* for other strategies */
+        break;
+    case EVENT_FOLLOWED: /* what the leader learned is in the cache */
+        descent_find_cut(view, out);
+        break;
+    }
+}
+
+const struct strategy iterate_strategy = {.name = "iterate", .next = iterate_next};
+const struct strategy stub_strategy = {.name = "stub", .next = iterate_next};

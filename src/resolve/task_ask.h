@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_RESOLVE_TASK_ASK_H
+#define NAILUP_RESOLVE_TASK_ASK_H
+
+/*
+ * Puts a task's question to servers: chooses and holds them, starts the exchange, and remembers
+ * what each answer shows about them. Owns struct task_group.
+ *
+ * Tasks on their way down often want to send one zone the same minimised QNAME: for the addresses
+ * of a zone's servers, or for many clients after a start. One task leads and asks; the others
+ * follow it until it has its answer, and look into the cache again. A follower waits
+ * TASK_FOLLOW_US at most and once for each query. If it learns nothing it asks for itself.
+ *
+ * On the worker's thread.
+ */
+
+#include "resolve/tasks.h"
+
+/* How long a task follows another at most. */
+#define TASK_FOLLOW_US (400 * US_PER_MS)
+
+/* Asks the servers of a configured zone: ASKING. */
+void task_ask(struct task *task, const struct step_ask *ask);
+
+/* Asks the servers of a zone cut: ASKING, FOLLOWING, or UNASKED where no server may be asked. */
+void task_ask_cut(struct task *task, const struct step_ask_cut *ask);
+
+/* Ends the exchange or the wait: DECIDING. Only subtasks may be under way afterwards. */
+void task_ask_stop(struct task *task);
+
+/* Lets go of the servers, after the exchange has ended. */
+void task_ask_drop(struct task *task);
+
+/* The task has its answer, or none: its followers go on. */
+void task_ask_stop_leading(struct task *task);
+
+/* Remembers whether the server is lame for the asked zone, and that unproven servers answered. */
+void task_ask_note_answer(struct task *task, const struct addr *server,
+                          const struct response *response, const struct message *message);
+
+/* Remembers that all unproven servers of the group stayed silent. */
+void task_ask_note_silence(struct task *task);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_RESOLVE_TASK_STATE_H
+#define NAILUP_RESOLVE_TASK_STATE_H
+
+/*
+ * The life of a task. Subtasks may run in any state from DECIDING to WAITING; the state names what
+ * the task itself waits for.
+ *
+ *   free --> deciding <--> asking, following, unasked, waiting, (validating)
+ *                |
+ *                |--> answered --> free
+ *                |--> failed ----> free
+ *                '--> parting ---> lingering --> free, or deciding again
+ */
+
+#include <stdbool.h>
+
+/* TASK_STATE(name, text, may follow: a mask of TASK_BIT, sentence) */
+#define TASK_STATES(TASK_STATE)                                                                    \
+    TASK_STATE(FREE, "free", TASK_BIT(DECIDING), "has no question; its memory waits for reuse")    \
+    TASK_STATE(DECIDING, "deciding",                                                               \
+               TASK_BIT(ASKING) | TASK_BIT(FOLLOWING) | TASK_BIT(UNASKED) | TASK_BIT(WAITING) |    \
+                   TASK_BIT(VALIDATING) | TASK_BIT(LINGERING) | TASK_ENDS,                         \
+               "is on the stack: its strategy chooses the next steps")                             \
+    TASK_STATE(ASKING, "asking", TASK_BIT(DECIDING) | TASK_ENDS,                                   \
+               "has an exchange under way; the exchange has its own deadline")                     \
+    TASK_STATE(FOLLOWING, "following", TASK_BIT(DECIDING) | TASK_ENDS,                             \
+               "waits for a task that sends the same query; TASK_FOLLOW_US")                       \
+    TASK_STATE(UNASKED, "unasked", TASK_BIT(DECIDING) | TASK_ENDS,                                 \
+               "may ask no server of the cut and learns so at the end of this turn")               \
+    TASK_STATE(WAITING, "waiting", TASK_BIT(DECIDING) | TASK_ENDS,                                 \
+               "waits for subtasks only; each has its own deadline")                               \
+    TASK_STATE(VALIDATING, "validating", TASK_BIT(DECIDING) | TASK_ENDS,                           \
+               "holds an answer and the message it came in until the verdict")                     \
+    TASK_STATE(ANSWERED, "answered", TASK_BIT(FREE), "its answer waits for delivery")              \
+    TASK_STATE(FAILED, "failed", TASK_BIT(FREE), "its failure waits for delivery")                 \
+    TASK_STATE(PARTING, "parting", TASK_BIT(LINGERING) | TASK_BIT(FREE),                           \
+               "its failure waits for delivery, and its exchange goes on")                         \
+    TASK_STATE(LINGERING, "lingering", TASK_BIT(DECIDING) | TASK_BIT(FREE),                        \
+               "has failed; a late answer may come as long as its exchange lives (linger.h)")
+
+enum task_state {
+#define TASK_STATE(name, text, follow, sentence) TASK_##name,
+    TASK_STATES(TASK_STATE)
+#undef TASK_STATE
+        TASK_STATE_COUNT
+};
+
+#define TASK_BIT(name) (1u << TASK_##name)
+
+/* The ends of a task that runs. */
+#define TASK_ENDS (TASK_BIT(ANSWERED) | TASK_BIT(FAILED) | TASK_BIT(PARTING))
+
+/* What happens when the clock of a running task (struct task.clock) expires. */
+enum task_deadline {
+    TASK_DEADLINE_STALE, /* clients get a stale answer if there is one; the task goes on */
+    TASK_DEADLINE_END,   /* the task fails */
+};
+
+/* Static storage. */
+const char *task_state_name(enum task_state state);
+
+/* Whether the move is one of the table's. */
+bool task_state_may_follow(enum task_state from, enum task_state to);
+
+/* Whether a task in this state still looks for its answer. */
+static inline bool task_state_is_running(enum task_state state)
+{
+    return state >= TASK_DECIDING && state <= TASK_VALIDATING;
+}
+
+#endif
