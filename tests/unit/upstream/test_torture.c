@@ -14,8 +14,8 @@
 #include "unit/upstream/torture_tls.h"
 #endif
 
-#ifdef WORLD_TLS /* Handshakes cost real time. Few upstreams reach the quota as well as many do.   \
-                  */
+/* TLS: handshakes cost real time. Few upstreams reach the quota as well as many do. */
+#ifdef WORLD_TLS
 enum { UPSTREAMS = 16, EXCHANGES = 400, QUOTA = 25, GROUP_MAX = 4, SEEDS = 2 };
 #else
 enum { UPSTREAMS = 120, EXCHANGES = 4000, QUOTA = 60, GROUP_MAX = 4, SEEDS = 6 };
