@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Composes answers. Whether, when and how they are sent is for responder_udp.c and
- * responder_tcp.c. Every byte fits ANSWER_MAX: the largest is "big" with 4016 bytes of TXT.
+ * Composes answers. responder_udp.c and responder_tcp.c decide whether, when and how they leave.
+ * Each answer fits ANSWER_MAX: the largest is "big" with 4016 bytes of TXT.
  */
 
 #include "answer.h"
@@ -51,8 +51,8 @@ static void answer_put_host(struct draft *draft, const char *label, uint16_t own
     draft->answers++;
 }
 
-/* The alias points to "target" in the top-level domain of the name; returns the owner of what
- * follows. */
+/* Points the alias to "target" in the top-level domain of the name. Returns the owner of the
+ * next records. */
 static uint16_t answer_put_alias(struct draft *draft, uint16_t zone, uint32_t ttl_s)
 {
     draft_record(draft, DRAFT_QUESTION, WIRE_TYPE_CNAME, ttl_s, 9);
@@ -64,7 +64,7 @@ static uint16_t answer_put_alias(struct draft *draft, uint16_t zone, uint32_t tt
     return target;
 }
 
-/* The records of a positive answer, none where the type has none. */
+/* Writes the records of a positive answer; some types have none. */
 static void put_answers(struct draft *draft, const struct wire_query *query,
                         const struct wishes *wishes, uint16_t zone, uint32_t ttl_s)
 {
@@ -103,8 +103,8 @@ static void put_answers(struct draft *draft, const struct wire_query *query,
     }
 }
 
-/* RFC 7873: a function of the client's cookie and address. No secret is needed against loopback
- * clients, and a fixed one keeps runs repeatable. */
+/* RFC 7873: the cookie is a function of the client's cookie and address. Loopback clients need
+ * no secret, and a fixed function keeps runs repeatable. */
 static void make_server_cookie(const struct addr *from, const uint8_t *client, uint8_t *out)
 {
     size_t len;
@@ -202,7 +202,8 @@ static void put_question(struct draft *draft, struct span message, const struct 
         name[1] ^= 1;
 }
 
-/* Also for what does not parse: the header comes back, with no question (RFC 1035 4.1.1). */
+/* Also answers messages that do not parse: the header comes back without a question (RFC 1035
+ * 4.1.1). */
 static struct answer make_formerr(struct span message, uint8_t *out)
 {
     struct answer answer = {.verdict = ANSWER_SILENT};
@@ -216,7 +217,7 @@ static struct answer make_formerr(struct span message, uint8_t *out)
     return answer;
 }
 
-/* What is said by who has a place in a tree. */
+/* Answers as the server at a place in the tree. */
 static struct verdict_flags put_tree(struct draft *draft, const struct answer_style *style,
                                      const struct wire_query *query, const struct wishes *wishes)
 {
@@ -259,7 +260,7 @@ struct answer answer_make(const struct answer_style *style, struct span message,
     else
         put_body(&draft, style, &query, &wishes, is.rcode);
 
-    size_t edns_bytes = query.has_edns ? 11 + 28 : 0; /* with a cookie at most */
+    size_t edns_bytes = query.has_edns ? 11 + 28 : 0; /* at most a cookie */
     bool too_long = (size_t)(draft.p - out) + edns_bytes > query.udp_size;
     is.is_truncated = !is_stream && (too_long || wishes.truncated);
     if (is.is_truncated) {

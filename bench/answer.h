@@ -15,8 +15,8 @@
  *   close reset stall    on a stream: FIN, RST, or silence from here on
  *   half                 on a stream: the first half of the answer, then silence
  *
- * Who has a place in a hierarchy says what tree.h says; of the labels those hold that are about
- * when and whether an answer comes.
+ * A listener in a hierarchy answers as tree.h says. For it, only labels apply that decide
+ * whether and when an answer comes.
  */
 
 #include <stdbool.h>
@@ -28,7 +28,7 @@
 #include "verdict.h"
 
 enum {
-    ANSWER_MAX = 8192, /* the room that answer_make needs */
+    ANSWER_MAX = 8192, /* the room that answer_make() needs */
     ANSWER_KEEPALIVE_NONE = -1,
 };
 
@@ -44,21 +44,21 @@ struct answer_style {
     uint32_t ttl_s, negative_ttl_s;
     int keepalive; /* units of 100 ms (RFC 7828), or ANSWER_KEEPALIVE_NONE */
     enum answer_cookies cookies;
-    bool lower_case;                /* the question comes back without its 0x20 case */
+    bool lower_case;                /* the question returns without its 0x20 case */
     bool authoritative;             /* AA instead of RA */
-    const struct tree_place *place; /* in a hierarchy of zones; NULL: every name is there */
+    const struct tree_place *place; /* in a hierarchy of zones; NULL: every name exists */
 };
 
 struct answer {
     enum answer_verdict verdict;
     size_t len;
-    bool has_delay; /* delay_ms was asked for by the name */
+    bool has_delay; /* the name asked for delay_ms */
     uint32_t delay_ms;
 };
 
-/* Writes the answer to out, which has room for ANSWER_MAX bytes. from is the client, for its
- * cookie. A message that is no query gets FORMERR, or silence where it has no header or is itself
- * a response. */
+/* Writes the answer to out, which has room for ANSWER_MAX bytes. from is the client's address,
+ * for its cookie. A message that is not a query gets FORMERR, or silence if it has no header or
+ * is a response. */
 struct answer answer_make(const struct answer_style *style, struct span query, bool is_stream,
                           const struct addr *from, uint8_t *out);
 

@@ -4,9 +4,9 @@
 #define NAILUP_BENCH_BENCH_H
 
 /*
- * The commands of nailup-bench. Each takes the arguments after its own name (argv[0] is the name)
- * and returns the exit code: 0 done, 1 failed with a line on stderr. Wrong use ends the process
- * with 2 (options.h).
+ * The commands of nailup-bench. Each command takes the arguments after its own name (argv[0] is the
+ * name) and returns the exit code: 0 for success, or 1 after a line on stderr. Wrong use ends the
+ * process with 2 (options.h).
  */
 
 int responder_main(int argc, char **argv);

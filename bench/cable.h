@@ -9,7 +9,7 @@
  *   cable_options.c  command line and settings
  *   cable_control.c  commands and figures
  *   cable_device.c   the TUN device
- *   cable_line.c     what becomes of a packet, and when
+ *   cable_line.c     the fate of a packet, and its instant
  *   cable_packet.c   turning a packet round
  *
  * A program sends to the address "there"; the packet is read from the device, its addresses change
@@ -32,17 +32,17 @@ struct cable {
     struct watch tun;
     int poller;
     uint64_t now_us;      /* of the poller's turn */
-    uint64_t since_us;    /* the figures' beginning */
-    double cpu_before_us; /* what we had used by then */
+    uint64_t since_us;    /* start of the figures */
+    double cpu_before_us; /* CPU time that the process had used by then */
     uint64_t overruns_before;
-    struct latency late; /* us from when a packet was due to its delivery */
+    struct latency late; /* us from the instant a packet was due to its delivery */
     struct cable_control *control;
     bool use_stdin, json, stopping;
 };
 
 /* cable_options.c: ends the process on wrong use. */
 void cable_options_parse(struct cable *cable, int argc, char **argv);
-/* A setting while it runs; false, and why says what is wrong with it. */
+/* Changes a setting while the cable runs. Returns false and a reason in why. */
 bool cable_set(struct cable_settings *settings, const char *name, const char *value,
                char why[CABLE_WHY_MAX]);
 void cable_settings_json(const struct cable_settings *settings, FILE *out);

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Commands to a running cable, one a line on standard input, each answered by one line: JSON, "ok",
- * or "error: " and a sentence. And what it has counted.
+ * Commands to a running cable, one per line on standard input. Each gets a one-line answer: JSON,
+ * "ok", or "error: " and a sentence. Also the counters.
  */
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ struct cable_control {
 void cable_stats_reset(struct cable *cable)
 {
     memset(&cable->line.counters, 0, sizeof(cable->line.counters));
-    /* What is under way will be counted when it arrives, so it must have come, too. */
+    /* Packets under way will count when they arrive, so they must count as received, too. */
     cable->line.counters.packets = delay_line_count(&cable->line.line);
     latency_init(&cable->late);
     cable->since_us = clock_now_us();
@@ -66,7 +66,7 @@ void cable_stats_json(struct cable *cable, FILE *out)
     json_close(&json, '}');
 }
 
-/* False: the answer has been written to out. */
+/* False: out already has the answer. */
 static bool cable_control_do_one(struct cable *cable, const char *word, FILE *out)
 {
     if (strcmp(word, "stats") == 0)
@@ -111,7 +111,7 @@ static void cable_control_answer_line(struct cable *cable, char *line, FILE *out
     fflush(out);
 }
 
-/* The end of the commands is not that of the cable. */
+/* The end of the commands does not end the cable. */
 static void stop_listening(struct cable_control *control)
 {
     close(control->watch.fd);

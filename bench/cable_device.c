@@ -2,10 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Sets up the TUN device: no headers of its own, no offloads, so that what is read is what would
- * go over a real line, checksums included.
+ * Sets up the TUN device: no extra headers and no offloads, so that a packet is as it would be on a
+ * real line, checksums included.
  *
- * Takes nothing that is in use: a name, an address, a net that an interface is in.
+ * Never takes a name, address or net that an interface already uses.
  */
 
 #include "cable_device.h"
@@ -35,7 +35,7 @@ static const char *address_text(uint32_t address, char out[INET_ADDRSTRLEN])
     return inet_ntop(AF_INET, &address, out, INET_ADDRSTRLEN);
 }
 
-/* Whether that interface has the address or is in a net with it. */
+/* Whether that interface has the address, or a net that contains it. */
 static bool holds(const struct ifaddrs *one, uint32_t address)
 {
     if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET || !one->ifa_netmask)
@@ -70,7 +70,7 @@ static bool are_free(const struct cable_device_options *options, char *why)
     return good;
 }
 
-/* errno of opening or attaching, as a sentence. */
+/* Explains errno of opening or attaching. */
 static void say_why_not(const char *name, char *why)
 {
     if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
@@ -97,8 +97,8 @@ static int make_device(const char *name, char *why)
     return fd;
 }
 
-/* Otherwise it would ask for routers now and then, and be counted. A kernel without IPv6 has no
- * such file. */
+/* Otherwise the device would send router solicitations, which would be counted. A kernel without
+ * IPv6 has no such file. */
 static void turn_off_ipv6(const char *name)
 {
     char path[64 + IFNAMSIZ];
@@ -107,7 +107,7 @@ static void turn_off_ipv6(const char *name)
     if (fd < 0)
         return;
     if (write(fd, "1", 1) < 0)
-        errno = 0; /* then it is counted */
+        errno = 0; /* then they are counted */
     close(fd);
 }
 
@@ -182,7 +182,7 @@ uint64_t cable_device_overruns(const char *name)
         if (!colon || (size_t)(colon - start) != strlen(name) ||
             strncmp(start, name, strlen(name)) != 0)
             continue;
-        /* Eight columns received; sent: bytes, packets, errors, drops. */
+        /* Eight columns for received packets, then for sent ones: bytes, packets, errors, drops. */
         if (sscanf(colon + 1, "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64, &found) != 1)
             found = 0;
     }

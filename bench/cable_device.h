@@ -4,8 +4,8 @@
 #define NAILUP_BENCH_CABLE_DEVICE_H
 
 /*
- * The TUN device of the cable: made, given its addresses and set up without any other program. It
- * goes away with its descriptor.
+ * The TUN device of the cable. It is made, addressed and set up without any other program, and goes
+ * away with its descriptor.
  */
 
 #include <net/if.h>
@@ -23,14 +23,15 @@ struct cable_device_options {
     size_t mtu, queue_max;
 };
 
-/* Letters, digits, - and _: nothing that the kernel or a path would read otherwise. */
+/* Accepts letters, digits, - and _: the kernel and paths give them no other meaning. */
 bool cable_device_name_is_good(const char *name);
 
-/* Its descriptor, which does not block: each read is a packet, each write is one. -1, and a
- * sentence in why: there may be none, or the name or an address is in use already. */
+/* Returns a non-blocking descriptor: each read is a packet, and each write is one. Returns -1
+ * and a sentence in why if there is no TUN, or the name or an address is in use. */
 int cable_device_open(const struct cable_device_options *options, char why[CABLE_WHY_MAX]);
 
-/* Packets that the kernel dropped since the device is there, as we read too slowly. */
+/* Packets that the kernel has dropped since the device exists, because the cable read too
+ * slowly. */
 uint64_t cable_device_overruns(const char *name);
 
 #endif

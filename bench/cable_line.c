@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Decides what becomes of a packet. Invariant: packets == lost + dropped_full + foreign + delivered
- * + refused + those in the delay line.
+ * Decides the fate of a packet. Invariant: packets == lost + dropped_full + foreign + delivered +
+ * refused + packets in the delay line.
  */
 
 #include "cable_line.h"
@@ -32,7 +32,7 @@ void cable_line_deinit(struct cable_line *line)
     delay_line_deinit(&line->line);
 }
 
-/* The last one given is the next one taken, as its memory is warm. */
+/* Takes the packet that was returned last, because its memory is warm. */
 struct cable_packet *cable_line_blank(struct cable_line *line)
 {
     struct cable_packet *packet = line->spare;
@@ -54,8 +54,8 @@ static bool cable_line_is_lost(const struct cable_line *line)
            (double)rand_u32() < line->settings.loss_percent / 100 * 4294967296.0;
 }
 
-/* Without reordering nobody is due before the one ahead of it: a packet that is late holds up those
- * behind it, as a queue does. */
+/* Without reordering no packet is due before the one ahead of it: a late packet holds up the
+ * packets behind it, as in a queue. */
 static uint64_t due_us(struct cable_line *line, uint64_t now_us)
 {
     const struct cable_settings *settings = &line->settings;
@@ -68,7 +68,7 @@ static uint64_t due_us(struct cable_line *line, uint64_t now_us)
     return due;
 }
 
-/* False: it goes no further, and has been counted. */
+/* False: the packet goes no further, and has been counted. */
 static bool is_taken(struct cable_line *line, struct cable_packet *packet)
 {
     struct cable_counters *counters = &line->counters;

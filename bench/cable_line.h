@@ -8,8 +8,8 @@
  * system call is made here.
  *
  * A packet is in one of three places: with the caller (between cable_line_blank() or
- * cable_line_take() and the next call), in the delay line, or spare. So there are at most
- * queue_max + 1 of them, and none is allocated once so many have been.
+ * cable_line_take() and the next call), in the delay line, or spare. So there are at most queue_max
+ * + 1 packets, and none is allocated once that many exist.
  */
 
 #include <stdbool.h>
@@ -21,21 +21,21 @@
 
 enum { CABLE_MTU_MIN = 576, CABLE_MTU_MAX = 65535, CABLE_QUEUE_MAX = 65536 };
 
-/* May change while packets are under way; it is for those that come afterwards. */
+/* These may change while packets are under way. A change applies to later packets. */
 struct cable_settings {
-    double delay_ms;  /* of the round trip: half of it each way */
-    double jitter_ms; /* up to that much more for a round trip, at random */
+    double delay_ms;  /* of the round trip, half of it each way */
+    double jitter_ms; /* random extra delay of a round trip, at most */
     double loss_percent;
     bool reorder; /* whether jitter lets packets overtake */
 };
 
 struct cable_counters {
-    uint64_t packets, bytes; /* that came */
-    uint64_t lost;           /* as the loss wants it */
-    uint64_t dropped_full;   /* queue_max were under way */
-    uint64_t foreign;        /* not from one end to the other */
+    uint64_t packets, bytes; /* that arrived */
+    uint64_t lost;           /* by the configured loss */
+    uint64_t dropped_full;   /* because queue_max were under way */
+    uint64_t foreign;        /* neither from here to there nor back */
     uint64_t delivered;
-    uint64_t refused; /* due, but the kernel did not take them */
+    uint64_t refused; /* due, but refused by the kernel */
 };
 
 struct cable_packet {
@@ -55,24 +55,24 @@ struct cable_line {
     struct cable_counters counters;
 };
 
-/* settings, ends, mtu and queue_max are set by the caller before the first packet. */
+/* The caller sets settings, ends, mtu and queue_max before the first packet. */
 void cable_line_init(struct cable_line *line);
 
-/* All packets are freed, those that are under way, too. */
+/* Frees all packets, including packets under way. */
 void cable_line_deinit(struct cable_line *line);
 
-/* One to read mtu bytes into; NULL without memory. */
+/* Returns a packet to read mtu bytes into, or NULL without memory. */
 struct cable_packet *cable_line_blank(struct cable_line *line);
 
 /* Takes a packet that arrived at now_us, its len set. */
 void cable_line_add(struct cable_line *line, struct cable_packet *packet, uint64_t now_us);
 
-/* The next one that is due by now, turned round; NULL: none is. Afterwards it goes to
- * cable_line_give(), which counts it. */
+/* Returns the next packet that is due by now, turned round, or NULL. The caller then passes it
+ * to cable_line_give(), which counts it. */
 struct cable_packet *cable_line_take(struct cable_line *line, uint64_t now_us);
 void cable_line_give(struct cable_line *line, struct cable_packet *packet, bool was_delivered);
 
-/* Gives back a blank that nothing was read into. */
+/* Takes back a blank packet that was not filled. */
 void cable_line_spare(struct cable_line *line, struct cable_packet *packet);
 
 static inline uint64_t cable_line_next_us(const struct cable_line *line)

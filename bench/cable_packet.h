@@ -3,7 +3,7 @@
 #ifndef NAILUP_BENCH_CABLE_PACKET_H
 #define NAILUP_BENCH_CABLE_PACKET_H
 
-/* What happens to a packet at the far end of the cable: it is turned round, or it is foreign. */
+/* The far end of the cable turns a packet round, or finds that it is foreign. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,9 +15,9 @@ struct cable_ends {
 };
 
 /* Turns an IPv4 packet (RFC 791) from here to there into one from there to here: its addresses
- * change places, and those of the packet that an ICMP error quotes (RFC 792), or nobody would take
- * the error for his. No checksum changes by it, being a sum. False, and the packet is as it was:
- * anything else, IPv6, broken or short ones. */
+ * change places. So do the addresses of the packet that an ICMP error quotes (RFC 792), or its
+ * sender would not recognise the error. Checksums stay valid, because they are sums. Returns
+ * false and leaves the packet alone if it is IPv6, broken, short or anything else. */
 bool cable_packet_turn(const struct cable_ends *ends, uint8_t *packet, size_t len);
 
 #endif

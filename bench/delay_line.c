@@ -2,8 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * A ring for what comes in order and a binary heap for what does not. Knows nothing of what it
- * keeps but the instant.
+ * A ring for items in order and a binary heap for others. Knows only the instant of an item.
  */
 
 #include "delay_line.h"
@@ -31,7 +30,7 @@ static struct delayed **ring_at(const struct delay_queue *ring, size_t index)
     return &ring->items[(ring->start + index) & (ring->cap - 1)];
 }
 
-/* Twice the room; a ring is unrolled by it, a heap starts at 0 anyway. */
+/* Doubles the room. A ring is unrolled by that; a heap starts at 0 anyway. */
 static enum err queue_grow(struct delay_queue *queue)
 {
     size_t cap = queue->cap ? queue->cap * 2 : FIRST_CAP;

@@ -4,9 +4,9 @@
 #define NAILUP_BENCH_DELAY_LINE_H
 
 /*
- * Answers on their way: kept until they are due. What falls due in the order of its arrival, as
- * everything does under one fixed delay, passes a ring at no cost; what does not (jitter, names
- * with a delay of their own) a heap. Tested with 100,000 pending; bounded by DELAY_LINE_MAX.
+ * Answers that wait until they are due. Items that fall due in the order of their arrival, as under
+ * one fixed delay, pass a ring at no cost. Others (jitter, names with a delay of their own) pass a
+ * heap. Tested with 100,000 pending items; bounded by DELAY_LINE_MAX.
  */
 
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 enum { DELAY_LINE_MAX = 1 << 20 };
 
-/* The head of what is kept; the rest of it is the caller's. */
+/* The head of an item; the caller owns the rest of it. */
 struct delayed {
     uint64_t due_us;
 };
@@ -32,19 +32,19 @@ struct delay_line {
 
 void delay_line_init(struct delay_line *line);
 
-/* ERR_LIMIT or ERR_NO_MEMORY leaves item with the caller; otherwise the line keeps the pointer. */
+/* ERR_LIMIT or ERR_NO_MEMORY leaves item with the caller. Otherwise the line keeps the pointer. */
 MUST_USE enum err delay_line_add(struct delay_line *line, struct delayed *item);
 
-/* When the next one is due; UINT64_MAX: none is kept. */
+/* The instant when the next item is due, or UINT64_MAX if the line is empty. */
 uint64_t delay_line_next_us(const struct delay_line *line);
 
-/* Gives back the earliest one that is due by now, or NULL. Those due at the same instant come in
- * the order in which they were added as long as they all passed the ring. */
+/* Gives back the earliest item that is due by now, or NULL. Items that are due at the same
+ * instant keep their order if all of them passed the ring. */
 struct delayed *delay_line_take(struct delay_line *line, uint64_t now_us);
 
 size_t delay_line_count(const struct delay_line *line);
 
-/* Frees the queues, not the items: take those first with UINT64_MAX as now. */
+/* Frees the queues, not the items: take the items first with UINT64_MAX as now. */
 void delay_line_deinit(struct delay_line *line);
 
 #endif

@@ -3,8 +3,8 @@
 #ifndef NAILUP_BENCH_DRAFT_H
 #define NAILUP_BENCH_DRAFT_H
 
-/* An answer of the responder while it is written. Nobody looks for room: answer.c has enough for
- * the longest. */
+/* An answer of the responder while it is written. The functions do not check for room: answer.c
+ * has enough for the longest answer. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,18 +24,19 @@ struct draft {
 
 void draft_bytes(struct draft *draft, const void *bytes, size_t len);
 
-/* The root is written as itself: some refuse a pointer to it. */
+/* Writes the root as itself: some clients refuse a pointer to it. */
 void draft_name(struct draft *draft, uint16_t name);
 
-/* Without its data, which the caller writes; and he counts the record. */
+/* Writes a record without its data. The caller writes the data and counts the record. */
 void draft_record(struct draft *draft, uint16_t owner, uint16_t type, uint32_t ttl_s,
                   uint16_t data_len);
 
-/* A or AAAA, made of the hash, among the answers. */
+/* Adds an A or AAAA record, made from the hash, to the answers. */
 void draft_address(struct draft *draft, uint16_t owner, uint16_t type, uint32_t ttl_s,
                    uint64_t hash);
 
-/* RFC 1035 3.3.13, with both names the zone itself. The caller counts it. */
+/* Writes an SOA record (RFC 1035 3.3.13), whose two names are the zone itself. The caller counts
+ * it. */
 void draft_soa(struct draft *draft, uint16_t zone, uint32_t ttl_s);
 
 #endif

@@ -4,8 +4,8 @@
 #define NAILUP_BENCH_JSON_H
 
 /*
- * Writes JSON to a stream, one line, commas put where they belong. Keys are ours and need no
- * escaping; in an array the key is NULL.
+ * Writes one line of JSON to a stream and puts the commas. Keys are constants and need no escaping;
+ * in an array the key is NULL.
  */
 
 #include <stdbool.h>

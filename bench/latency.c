@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Log-linear buckets. The highest bit of a value gives its power, the six bits below it the part:
- * recording is a shift and an addition.
+ * Log-linear buckets. The highest bit of a value gives its power, and the six bits below it give
+ * the part, so recording is a shift and an addition.
  */
 
 #include "latency.h"

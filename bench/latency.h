@@ -4,15 +4,16 @@
 #define NAILUP_BENCH_LATENCY_H
 
 /*
- * A histogram of durations with a relative error below 1/64 from 64 units up and none below:
- * each power of two is cut into 64 equal parts. Fixed size, no allocation, any unit.
+ * A histogram of durations in any unit. It is exact below 64 units and has a relative error below
+ * 1/64 above: each power of two is cut into 64 equal parts. Its size is fixed, and it does not
+ * allocate.
  */
 
 #include <stdint.h>
 
 enum {
     LATENCY_PARTS = 64,  /* parts of a power of two */
-    LATENCY_POWERS = 36, /* 2^41: longer durations count as that */
+    LATENCY_POWERS = 36, /* 2^41: longer durations count as this */
     LATENCY_BUCKETS = LATENCY_PARTS * LATENCY_POWERS,
 };
 
@@ -24,11 +25,11 @@ struct latency {
 void latency_init(struct latency *latency);
 void latency_record(struct latency *latency, uint64_t value);
 
-/* Adds what the other one holds. */
+/* Adds the values of another histogram. */
 void latency_merge(struct latency *into, const struct latency *from);
 
-/* The value that percent of all recorded ones do not exceed (the highest value that its bucket
- * stands for, never more than max); 0 of an empty histogram. */
+/* The value that this percentage of the recorded values does not exceed: the highest value of
+ * its bucket, at most max. An empty histogram has 0. */
 uint64_t latency_percentile(const struct latency *latency, double percent);
 
 double latency_mean(const struct latency *latency);

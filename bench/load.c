@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * nailup-bench load: the schedule. Sends what is due, takes what comes, ends when the time is
- * over and what was in flight has come back or timed out.
+ * nailup-bench load: the schedule. Sends due queries, reads answers, and ends when the time is over
+ * and every query in flight has been answered or has timed out.
  */
 
 #include "load.h"
@@ -21,7 +21,7 @@
 enum {
     SWEEP_NS = 100000000,
     PROGRESS_NS = 1000000000,
-    SENT_PER_TURN_MAX = 1024, /* then answers are read, however far behind the schedule is */
+    SENT_PER_TURN_MAX = 1024, /* then the loop reads answers, however late the schedule is */
 };
 
 struct reading {
@@ -50,7 +50,7 @@ static struct load_figures difference(const struct reading *from, const struct r
     };
 }
 
-/* How many queries the schedule has had due by now, from the start. */
+/* The number of queries that have fallen due since the start. */
 static uint64_t due_count(const struct load *load, uint64_t now_ns)
 {
     double seconds = (double)(MIN(now_ns, load->stop_ns) - load->start_ns) / 1e9;
@@ -62,7 +62,7 @@ static uint64_t due_at_ns(const struct load *load, uint64_t number)
     return load->start_ns + (uint64_t)((double)number * 1e9 / load->options.rate);
 }
 
-/* Each batch goes to the next socket that has room; false when none has. */
+/* Sends each batch on the next socket that has room. False: no socket has room. */
 static bool send_batch(struct load *load, uint32_t count)
 {
     double gap_ns = 1e9 / load->options.rate;
@@ -78,7 +78,7 @@ static bool send_batch(struct load *load, uint32_t count)
     return false;
 }
 
-/* Open loop; the time until the next query is due, in microseconds. */
+/* Open loop. Returns the time until the next query is due, in microseconds. */
 static int64_t load_send_due(struct load *load)
 {
     uint64_t now_ns = clock_now_ns();
@@ -86,7 +86,7 @@ static int64_t load_send_due(struct load *load)
     while (load->issued < MIN(due, last))
         if (!send_batch(load, (uint32_t)MIN(due - load->issued, LOAD_BATCH))) {
             load_streams_flush(load);
-            return 1000; /* room comes with answers, which wake us, or with the sweep */
+            return 1000; /* room comes with answers, which end the wait, or with the sweep */
         }
     load_streams_flush(load);
     uint64_t next_ns = due_at_ns(load, load->issued);
@@ -129,7 +129,7 @@ static void load_turn(struct load *load, int64_t wait_us, uint64_t *sweep_at_ns)
     }
 }
 
-/* What was due before the end but had to wait is sent, unless the server takes nothing more. */
+/* Sends queries that were due before the end but had to wait, unless the server takes no more. */
 static void send_rest(struct load *load, uint64_t *sweep_at_ns)
 {
     uint64_t due = due_count(load, load->stop_ns);
@@ -169,7 +169,7 @@ static struct load_figures load_run(struct load *load)
     return difference(&begin, &end);
 }
 
-/* Connections get a moment to open before the clock starts; who has none by then is seen by it. */
+/* Gives connections a moment to open before the clock starts. The clock counts slower ones. */
 static void await_connections(struct load *load)
 {
     uint64_t give_up_us = clock_now_us() + load->options.timeout_ms * 1000;
@@ -211,7 +211,7 @@ static enum err set_up_tls(struct load *load)
     return ERR_OK;
 }
 
-/* Only idle connections: says how many there are as soon as that is known, and at the end. */
+/* Idle connections only: prints their number as soon as it is known, and at the end. */
 static enum err load_hold(struct load *load)
 {
     printf("standing %llu\n", (unsigned long long)load_idle_count(load).standing);

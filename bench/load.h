@@ -6,10 +6,10 @@
 /*
  * The load generator's parts:
  *   load_options.c  the command line
- *   load.c          the schedule: when how many queries leave, warm-up, end
- *   load_socket.c   sockets, what is in flight on each, answers, UDP
+ *   load.c          the schedule: due queries, warm-up, end
+ *   load_socket.c   sockets, their queries in flight, answers, UDP
  *   load_stream.c   connections: TCP and TLS
- *   load_idle.c     connections that are only held
+ *   load_idle.c     idle connections
  *   load_report.c   progress and the final report
  *
  * One thread. With a rate the load is open: query number i is due at start + i / rate whatever
@@ -50,18 +50,18 @@ struct load_options {
     uint64_t idle;
     double rate, duration_s, warmup_s;
     uint64_t connections, in_flight, timeout_ms;
-    int pid; /* of the server, whose CPU time is read; 0: none */
+    int pid; /* of the server whose CPU time is read; 0: none */
     bool progress, json, csv, csv_header;
 };
 
-/* Only queries that were due after the warm-up are counted. */
+/* Only queries that were due after the warm-up count. */
 struct load_counters {
     uint64_t sent, answered, lost;  /* lost: no answer within the timeout */
     uint64_t lost_by_close;         /* in flight when the server closed the connection */
-    uint64_t unsent;                /* due, but no socket had room until the end */
-    uint64_t truncated, unexpected; /* answers with TC; answers to nothing in flight */
+    uint64_t unsent;                /* due, but no socket had room before the end */
+    uint64_t truncated, unexpected; /* answers with TC; answers that match no query in flight */
     uint64_t reconnects;
-    uint64_t reads, writes; /* of connections, in all: those with answers, with queries */
+    uint64_t reads, writes; /* of all connections: reads with answers, writes with queries */
     uint64_t shakes_failed;
     uint64_t rcodes[LOAD_RCODES];
 };
@@ -80,7 +80,7 @@ struct load_socket {
     struct load_slot *slots;
     uint16_t *free; /* stack of free slots */
     uint32_t free_count;
-    uint16_t generation;        /* upper bits of the next id, so that a late answer is recognised */
+    uint16_t generation;        /* upper bits of the next id, which reveal a late answer */
     struct load_stream *stream; /* NULL over UDP */
 };
 
@@ -94,41 +94,41 @@ struct load {
     uint64_t now_us;     /* of the poller's turn */
     uint64_t start_ns, count_from_ns, stop_ns;
     uint64_t issued;      /* queries that have left the schedule */
-    uint64_t sent_in_all; /* warm-up included, as of the next one */
+    uint64_t sent_in_all; /* with the warm-up; number of the next query */
     uint64_t in_flight;
-    uint64_t answered_in_all; /* warm-up included; for rates between two instants */
+    uint64_t answered_in_all; /* with the warm-up; for rates between two instants */
     bool is_sending;
-    struct list dirty;          /* connections with something to send at the end of the turn */
+    struct list dirty;          /* connections that have something to send at the end of the turn */
     struct tls_client *tls;     /* NULL without TLS */
-    char tls_why[TLS_TEXT_MAX]; /* of the newest handshake that failed; "": none */
+    char tls_why[TLS_TEXT_MAX]; /* of the newest failed handshake; "": none */
     struct load_idle *idle;     /* NULL without idle connections */
     struct load_counters counters;
     struct latency latency;  /* ns from the instant a query was due to its answer */
     struct latency lag;      /* ns from the instant a query was due to its sending */
     struct latency shakes;   /* ns from a dial over TLS to the end of its handshake */
-    struct latency interval; /* as latency, of the last progress interval */
+    struct latency interval; /* like latency, for the last progress interval */
 };
 
-/* load_options.c: ends the process on wrong use; also fills load->source. */
+/* load_options.c: ends the process on wrong use. Also fills load->source. */
 void load_options_parse(struct load *load, int argc, char **argv);
 
 /* load_socket.c */
-/* Gives the socket with this number one of options.sources, if there are any. */
+/* Binds the socket with this number to one of options.sources, if there are any. */
 MUST_USE enum err load_bind_source(const struct load *load, int fd, size_t number);
 MUST_USE enum err load_sockets_open(struct load *load);
 void load_sockets_close(struct load *load);
-/* Sends count queries at most, of which number i is due at due_ns + i * gap_ns; how many left. */
+/* Sends at most count queries; query i is due at due_ns + i * gap_ns. Returns how many left. */
 uint32_t load_socket_send(struct load_socket *socket, uint32_t count, uint64_t due_ns,
                           double gap_ns);
 bool load_is_counted(const struct load *load, uint64_t due_ns);
-/* Takes a slot; the id to send. The caller knows that one is free. */
+/* Takes a free slot, which the caller has made sure of, and returns the id to send. */
 uint16_t load_slot_take(struct load_socket *socket, uint64_t due_ns);
 void load_slot_give(struct load_socket *socket, uint16_t slot);
 void load_socket_on_answer(struct load_socket *socket, const uint8_t *header, uint64_t now_ns);
-/* Closed loop: sends as many as have been answered. */
+/* Closed loop: sends as many queries as were answered. */
 void load_socket_refill(struct load_socket *socket);
 
-/* load_stream.c: what is sent leaves with load_streams_flush(), at the end of a turn. */
+/* load_stream.c: queries leave with load_streams_flush(), at the end of a turn. */
 struct load_stream *load_stream_new(struct load_socket *socket);
 void load_stream_free(struct load_stream *stream);
 MUST_USE enum err load_stream_connect(struct load_socket *socket);
@@ -136,26 +136,27 @@ uint32_t load_stream_send(struct load_socket *socket, uint32_t count, uint64_t d
                           double gap_ns);
 void load_stream_on_ready(struct watch *watch, uint32_t events);
 void load_streams_flush(struct load *load);
-void load_stream_sweep(struct load_socket *socket, uint64_t now_ns); /* ends dials that dawdle */
+void load_stream_sweep(struct load_socket *socket,
+                       uint64_t now_ns); /* ends dials that take too long */
 
-/* load_idle.c: opens options.idle connections, each of which asks once, and returns when all
- * stand or have failed. They are never opened again. */
+/* load_idle.c: opens options.idle connections, asks once on each, and returns when all are open
+ * or have failed. They are never opened again. */
 struct idle_counters {
-    uint64_t standing, failed, closed; /* closed: by the server, after they stood */
+    uint64_t standing, failed, closed; /* closed: by the server, after they were open */
 };
 MUST_USE enum err load_idle_open(struct load *load);
 void load_idle_close(struct load *load);
 struct idle_counters load_idle_count(const struct load *load);
 void load_idle_hold(struct load *load); /* for options.duration_s */
 
-/* Frees what has waited longer than the timeout; opens closed connections again. */
+/* Frees queries that have waited longer than the timeout, and opens closed connections again. */
 void load_sockets_sweep(struct load *load, uint64_t now_ns);
 
-/* What was measured between two instants of the same run. */
+/* Measured between two instants of the same run. */
 struct load_figures {
     double seconds;
     uint64_t answered;
-    double server_cpu_us, own_cpu_us; /* server: negative where unknown */
+    double server_cpu_us, own_cpu_us; /* server: negative if unknown */
 };
 
 /* load_report.c */

@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Connections that are opened, ask once and are then only held: clients that a server has to keep
- * in memory. Invariant: at most DIALS_MAX are on their way at a time, so that the server's backlog
- * does not decide how many come to stand.
+ * Connections that are opened, ask once and then stay idle: clients that a server must keep in
+ * memory. Invariant: at most DIALS_MAX dial at a time, so that the server's backlog does not decide
+ * how many succeed.
  */
 
 #include <errno.h>
@@ -41,7 +41,7 @@ struct idle_conn {
 
 struct load_idle {
     struct idle_conn *conns;
-    size_t next, dialing; /* the next to be dialled; those on their way */
+    size_t next, dialing; /* the next to dial; those that are dialling */
     struct idle_counters counters;
 };
 
@@ -92,7 +92,7 @@ static bool ask(struct idle_conn *conn)
                      : send_plain(conn, bytes);
 }
 
-/* Counts bytes until the answer is whole; what it says does not matter here. */
+/* Counts bytes until the answer is complete; its content does not matter here. */
 static void take_plain(struct idle_conn *conn, const uint8_t *bytes, size_t len)
 {
     for (size_t i = 0; i < len && conn->got + i < 2; i++)
@@ -184,7 +184,7 @@ static void conn_dial(struct load *load, struct idle_conn *conn)
         conn_over(conn);
 }
 
-/* Those that the server never answers are given up after the timeout. */
+/* Gives up connections that the server does not answer within the timeout. */
 static void give_up_late(struct load *load)
 {
     uint64_t now_us = clock_now_us();

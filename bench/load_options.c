@@ -45,7 +45,7 @@ static const char usage[] =
     "  --json | --csv       --no-header: CSV without its first line\n"
     "  --progress           a line a second on stderr, as there is on a terminal; --quiet: none\n";
 
-/* What is needed only to make the source. */
+/* Options that are needed only to make the source. */
 struct source_options {
     const char *file, *suffix, *server;
     bool has_server, has_rate, unique, has_zipf;
@@ -127,7 +127,7 @@ static void add_source(struct load_options *options, const char *value)
     options->sources[options->source_count++] = option_addr_port("load", "source", value, 0);
 }
 
-/* Options of the schedule, the sockets and the report; false: it is none of these. */
+/* Options of the schedule, the sockets and the report. False: the option is none of these. */
 static bool take_load_option(struct load_options *options, int option, const char *value)
 {
     switch (option) {

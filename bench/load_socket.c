@@ -2,11 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The load's sockets, and UDP: batches by sendmmsg and recvmmsg. Of an answer only the header is
- * looked at, over UDP only that is copied. Connections are load_stream.c's.
+ * The load's sockets, and UDP: batches by sendmmsg and recvmmsg. The load reads only the header of
+ * an answer, and over UDP copies only that. load_stream.c handles connections.
  *
  * Invariant: a slot is free exactly when it is on its socket's stack, and load->in_flight is the
- * number of slots that are not.
+ * number of other slots.
  */
 
 #include <errno.h>
@@ -89,7 +89,7 @@ static uint32_t datagrams_send(struct load_socket *socket, uint32_t count, uint6
         messages[i].msg_hdr.msg_iovlen = 1;
     }
     int sent = sendmmsg(socket->watch.fd, messages, count, MSG_DONTWAIT);
-    if (sent < 0 && errno == ECONNREFUSED) /* that was about an earlier one */
+    if (sent < 0 && errno == ECONNREFUSED) /* the error of an earlier query */
         sent = sendmmsg(socket->watch.fd, messages, count, MSG_DONTWAIT);
     uint32_t left = sent > 0 ? (uint32_t)sent : 0;
     for (uint32_t i = count; i > left; i--)
@@ -97,7 +97,7 @@ static uint32_t datagrams_send(struct load_socket *socket, uint32_t count, uint6
     return left;
 }
 
-/* Each by the instant at which it was due, as its answer will be: a batch may be due across the end
+/* Counts each query at the instant when it was due, like its answer: a batch may cross the end
  * of the warm-up. */
 static void count_sent(struct load *load, uint32_t sent, uint64_t due_ns, double gap_ns)
 {

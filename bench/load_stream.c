@@ -2,10 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The load's connections, over TCP and TLS. What one turn sends on a connection leaves in one
- * write (with TLS: a record for each query); what has come is taken in one read.
+ * The load's connections, over TCP and TLS. The queries of one turn on a connection leave in one
+ * write (with TLS, in a record each). Received bytes are taken in one read.
  *
- * Invariant: nothing is added to a connection whose last write did not leave as a whole.
+ * Invariant: nothing is added to a connection whose last write was not complete.
  */
 
 #include <errno.h>
@@ -26,7 +26,7 @@ struct load_stream {
     struct list dirty;      /* in load->dirty while queries wait for the end of the turn */
     struct tls_stream *tls; /* NULL without TLS, and while it is closed */
     uint64_t dialed_at_ns;
-    bool is_blocked; /* poll tells when the rest may leave; also while connecting */
+    bool is_blocked; /* a poll event says when the rest may leave; also while connecting */
     size_t in_len, out_start, out_end;
     uint8_t in[STREAM_BYTES];
     uint8_t out[STREAM_BYTES + 2 + WIRE_QUERY_MAX]; /* with TLS not yet encrypted */
@@ -52,7 +52,7 @@ void load_stream_free(struct load_stream *stream)
     free(stream);
 }
 
-/* A handshake that failed says why once, in the report. */
+/* A failed handshake gives its reason once, in the report. */
 static void note_failure(struct load *load, const struct tls_stream *tls)
 {
     if (tls->status == TLS_OPEN || tls->status == TLS_ENDED)
@@ -159,7 +159,7 @@ uint32_t load_stream_send(struct load_socket *socket, uint32_t count, uint64_t d
     return made;
 }
 
-/* The complete answers among what was read. */
+/* Takes the complete answers among the bytes that were read. */
 static void take_answers(struct load_socket *socket)
 {
     struct load_stream *stream = socket->stream;
@@ -226,7 +226,7 @@ static bool read_some(struct load_socket *socket)
     return ok;
 }
 
-/* The TCP connection is there, or there is room again. */
+/* The TCP connection is open, or there is room again. */
 static void on_writable(struct load_socket *socket, bool is_well)
 {
     struct load_stream *stream = socket->stream;

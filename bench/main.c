@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * nailup-bench: finds the command and hands over. What the commands do is in a file each.
+ * nailup-bench: finds the command and calls it. Each command has its own file.
  */
 
 #include "bench.h"

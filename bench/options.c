@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Parses the values of options. What they mean is for the command that owns them.
+ * Parses the values of options. The command that owns an option knows its meaning.
  */
 
 #include "options.h"

@@ -4,7 +4,8 @@
 #define NAILUP_BENCH_OPTIONS_H
 
 /*
- * Command lines: values parsed with their range, wrong use told in one line and exit code 2.
+ * Command lines: values are parsed with their range. Wrong use ends in one line on stderr and exit
+ * code 2.
  */
 
 #include <stdbool.h>
@@ -13,16 +14,17 @@
 #include "base/addr.h"
 #include "base/err.h"
 
-/* A whole number in [min, max]; false leaves *out alone. */
+/* Parses a whole number in [min, max]. False leaves *out alone. */
 MUST_USE bool parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 
-/* A decimal number in [min, max]; false leaves *out alone. */
+/* Parses a decimal number in [min, max]. False leaves *out alone. */
 MUST_USE bool parse_number(const char *text, double min, double max, double *out);
 
-/* "on" or "yes", "off" or "no"; false leaves *out alone. */
+/* Parses "on" or "yes", "off" or "no". False leaves *out alone. */
 MUST_USE bool parse_switch(const char *text, bool *out);
 
-/* These end the process with exit code 2 and a line that names the command and the option. */
+/* On a bad value these end the process with exit code 2 and a line that names the command and
+ * the option. */
 uint64_t option_u64(const char *command, const char *name, const char *text, uint64_t min,
                     uint64_t max);
 double option_number(const char *command, const char *name, const char *text, double min,

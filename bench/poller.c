@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * epoll with timeouts in microseconds. Knows nothing of sockets or DNS.
+ * epoll with timeouts in microseconds. Knows neither sockets nor DNS.
  */
 
 #include "poller.h"

@@ -4,9 +4,9 @@
 #define NAILUP_BENCH_POLLER_H
 
 /*
- * The bench's own event loop: level-triggered epoll and nothing else, as a measuring tool must
- * cost less than what it measures. The watch is owned by the caller and must live until the end
- * of the turn in which it was removed, since the kernel may have reported it already.
+ * The bench's own event loop: level-triggered epoll and nothing else, because a measuring tool must
+ * cost less than the server that it measures. The caller owns the watch. It must live until the end
+ * of the turn in which it was removed, because the kernel may have reported it already.
  */
 
 #include <stdint.h>
@@ -21,14 +21,14 @@ struct watch {
 
 enum { POLLER_NEVER_US = -1 };
 
-/* An epoll descriptor; also makes the kernel's timers of this thread exact. */
+/* Opens an epoll descriptor, and makes the kernel's timers of this thread exact. */
 MUST_USE enum err poller_open(int *out);
 
 MUST_USE enum err poller_add(int poller, struct watch *watch, uint32_t events);
 void poller_change(int poller, struct watch *watch, uint32_t events);
 
-/* Waits until something is ready, at most wait_us (POLLER_NEVER_US: without end), sets *now_us to
- * the clock, then calls on_ready of each that is. */
+/* Waits until something is ready, but at most wait_us (POLLER_NEVER_US: for ever), sets *now_us
+ * to the clock, then calls on_ready of each ready watch. */
 void poller_turn(int poller, int64_t wait_us, uint64_t *now_us);
 
 #endif

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The kernel's clock of another process counts nanoseconds, where /proc/PID/stat has ticks of ten
+ * The kernel's clock of another process counts nanoseconds, while /proc/PID/stat has ticks of ten
  * milliseconds.
  */
 

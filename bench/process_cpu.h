@@ -3,9 +3,10 @@
 #ifndef NAILUP_BENCH_PROCESS_CPU_H
 #define NAILUP_BENCH_PROCESS_CPU_H
 
-/* CPU time that a process has used, all its threads, user and system. */
+/* CPU time that a process has used: all its threads, user and system. */
 
-/* In microseconds; negative where there is no such process or no right to look. pid 0: ours. */
+/* In microseconds. Negative if there is no such process or no right to look at it. pid 0: our
+ * own. */
 double process_cpu_us(int pid);
 
 #endif

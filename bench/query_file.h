@@ -4,8 +4,9 @@
 #define NAILUP_BENCH_QUERY_FILE_H
 
 /*
- * Query files as dnsperf reads them: "NAME TYPE" a line, empty lines and those that begin with
- * ';' or '#' passed over. Loaded whole, as messages ready to send but for their id.
+ * Query files as dnsperf reads them: "NAME TYPE" on each line. Empty lines and lines that begin
+ * with ';' or '#' are skipped. A file is loaded whole, as messages that are ready to send except
+ * for their id.
  */
 
 #include <stddef.h>
@@ -17,19 +18,19 @@
 #include "wire.h"
 
 struct query_file {
-    uint8_t *bytes; /* the messages, each with a length of two bytes in front */
+    uint8_t *bytes; /* the messages, each behind a length of two bytes */
     size_t len, cap;
     uint32_t *offsets; /* of each message's length */
     size_t count, offsets_cap;
 };
 
-/* Reads all of in. ERR_INVALID of a line that is no query, with *line its number from 1; ERR_LIMIT
- * of more than 4 GiB; ERR_NOT_FOUND when there is no query at all. On an error nothing is kept. */
+/* Reads all of in. ERR_INVALID: a line is not a query, and *line is its number from 1.
+ * ERR_LIMIT: more than 4 GiB. ERR_NOT_FOUND: no query at all. After an error the file is empty. */
 MUST_USE enum err query_file_load(struct query_file *file, FILE *in, const struct wire_style *style,
                                   size_t *line);
 void query_file_deinit(struct query_file *file);
 
-/* Message index, which is below count, with id 0. Borrowed from file. */
+/* The message with this index, which is below count. Its id is 0. Borrowed from file. */
 struct span query_file_at(const struct query_file *file, size_t index);
 
 #endif

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Copies a finished query and changes the digits of its name: some ten nanoseconds each.
+ * Copies a finished query and changes the digits of its name, in about ten nanoseconds.
  */
 
 #include "query_source.h"

@@ -4,8 +4,8 @@
 #define NAILUP_BENCH_QUERY_SOURCE_H
 
 /*
- * Where the load takes its next query from: a file in turn, names never asked before, or names of
- * Zipf popularity with a share of such new ones.
+ * The source of the load's queries: a file in turn, names that were never asked before, or names of
+ * Zipf popularity with a share of new names.
  */
 
 #include <stdint.h>
@@ -22,18 +22,18 @@ struct query_source {
     struct query_file file; /* QUERIES_FILE */
     size_t next;
     struct zipf zipf;      /* QUERIES_ZIPF */
-    uint32_t unique_share; /* of 2^32: how often a name is a new one */
-    uint64_t random;       /* state of a small generator; nothing here needs secrecy */
-    uint64_t counter;      /* the next new name; starts where no other run is */
+    uint32_t unique_share; /* of 2^32: how often a name is new */
+    uint64_t random;       /* state of a small generator; nothing here is secret */
+    uint64_t counter;      /* the next new name; starts at a point that no other run uses */
     uint8_t template[WIRE_QUERY_MAX];
     size_t template_len;
 };
 
-/* From a file that was loaded; the source owns its content from then on. */
+/* Takes the queries from a loaded file. The source then owns its content. */
 void query_source_init_file(struct query_source *source, const struct query_file *file);
 
-/* Names of 17 characters under suffix (wire form, at most 230 bytes): new ones, or Zipf ones of
- * the given number and exponent of which unique_percent are new. */
+/* Makes names of 17 characters under suffix (wire form, at most 230 bytes): new names, or names
+ * drawn by Zipf's law with the given count and exponent, of which unique_percent are new. */
 void query_source_init_unique(struct query_source *source, const uint8_t *suffix, size_t suffix_len,
                               uint16_t type, const struct wire_style *style);
 MUST_USE enum err query_source_init_zipf(struct query_source *source, uint32_t names, double s,
@@ -41,7 +41,7 @@ MUST_USE enum err query_source_init_zipf(struct query_source *source, uint32_t n
 
 void query_source_deinit(struct query_source *source);
 
-/* Writes the next query with id 0 to out, which holds WIRE_QUERY_MAX; the length. */
+/* Writes the next query with id 0 to out, which holds WIRE_QUERY_MAX. Returns the length. */
 size_t query_source_next(struct query_source *source, uint8_t *out);
 
 #endif

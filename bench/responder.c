@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * nailup-bench responder: an upstream DNS server that is as slow, lossy, short of patience or
- * broken as it is told to be. This file starts it, turns its loop and keeps its delay line.
+ * nailup-bench responder: an upstream DNS server that is as slow, lossy, impatient or broken as its
+ * settings say. This file starts it, turns its loop and keeps its delay line.
  */
 
 #include "responder.h"
@@ -37,8 +37,8 @@ uint64_t responder_due_us(const struct responder *responder, const struct answer
     const struct responder_options *options = &responder->options;
     uint64_t start = responder->now_us;
     uint64_t delay_us = (uint64_t)(options->delay_ms * 1000);
-    /* Loopback connects in no time. Over a distance the first query would leave only one round
-     * trip after the dial, so nothing on a connection is answered before two. */
+    /* Loopback connects in no time. Over a distance the first query would leave one round trip
+     * after the dial, so nothing on a connection is answered before two delays. */
     if (conn && options->handshake && delay_us)
         start = MAX(start, conn->accepted_at + delay_us);
     if (answer->has_delay)
@@ -112,7 +112,7 @@ static void responder_run(struct responder *responder)
     }
 }
 
-/* UDP first, so that port 0 becomes a number that TCP then takes too, if it is free there. */
+/* UDP comes first: port 0 becomes a number, which TCP then takes too if it is free there. */
 static enum err open_both(struct listener *listener)
 {
     struct addr wanted = listener->addr;
@@ -204,7 +204,7 @@ static void print_addresses(const struct responder *responder, bool is_tls)
             printf(" %s", addr_format(&responder->listeners[i]->addr, text));
 }
 
-/* One line, and one more with TLS. */
+/* Prints one line, and one more with TLS. */
 static void responder_print_ready(const struct responder *responder)
 {
     fputs("ready", stdout);
@@ -225,7 +225,7 @@ static bool write_or_complain(bool ok, const char *path)
     return ok;
 }
 
-/* After the listeners are open, since the certificate has their addresses. */
+/* Runs after the listeners are open, because the certificate has their addresses. */
 static bool start_tls(struct responder *responder, const struct responder_arguments *arguments)
 {
     struct addr addrs[LISTENERS_MAX];
@@ -249,7 +249,7 @@ static bool start_tls(struct responder *responder, const struct responder_argume
             write_or_complain(tls_server_write_client(responder->tls, client_file), client_file));
 }
 
-/* Thirty upstreams with thousands of connections want more than the usual 1024. */
+/* Thirty upstreams with thousands of connections need more than the usual 1024. */
 static void responder_raise_file_limit(void)
 {
     struct rlimit limit;

@@ -7,11 +7,11 @@
  * The responder's parts share this header:
  *   responder.c          the turn of the loop, the delay line, start and end
  *   responder_arguments.c  its command line
- *   responder_options.c  settings, on the command line and at run time the same
+ *   responder_options.c  settings, for the command line and for run time
  *   responder_udp.c      datagrams
- *   responder_tcp.c      connections    responder_accept.c  where they come from
+ *   responder_tcp.c      connections    responder_accept.c  their start and end
  *   responder_tls.c      what TLS adds to a connection (the library is behind tls_stream.h)
- *   responder_stats.c    what was counted, as JSON
+ *   responder_stats.c    counters as JSON
  *   responder_control.c  commands while it runs
  *
  * One thread, one poller. A listener is one address with its UDP socket, its TCP listener (absent
@@ -36,16 +36,16 @@
 enum {
     LISTENERS_MAX = 256,
     HISTOGRAM_POWERS = 24, /* queries per connection by powers of two */
-    RECENT_MAX = 256,      /* the newest closed connections whose exact count is kept */
+    RECENT_MAX = 256,      /* number of closed connections whose exact count is kept */
     STREAM_IN_BYTES = 32768,
-    STREAM_OUT_MAX = 4 << 20, /* answers a client does not read; more resets it */
+    STREAM_OUT_MAX = 4 << 20, /* answers that a client does not read; more of them reset it */
     UDP_BATCH = 64,
     UDP_TURNS_MAX = 4, /* batches of one socket in one turn */
 };
 
-/* What a client's first bytes over TLS get. */
+/* The reply to a client's first bytes over TLS. */
 enum tls_reply {
-    TLS_REPLY_SHAKE,   /* the handshake goes on as it should */
+    TLS_REPLY_SHAKE,   /* the handshake goes on normally */
     TLS_REPLY_SILENT,  /* nothing */
     TLS_REPLY_HALF,    /* half of the first flight, then nothing */
     TLS_REPLY_GARBAGE, /* the greeting of a mail server */
@@ -60,9 +60,9 @@ struct responder_options {
     uint64_t tcp_idle_ms;                                       /* 0: never */
     uint64_t max_in_flight;                                     /* 0: no limit */
     bool one_shot;
-    bool tcp_silent;    /* connections are accepted and read, and nothing on them answered */
-    bool handshake;     /* a new connection costs one more delay, as one over a distance does */
-    bool dribble;       /* on connections each write has one byte */
+    bool tcp_silent;    /* connections are accepted and read, but never answered */
+    bool handshake;     /* a new connection costs one more delay, as over a real distance */
+    bool dribble;       /* each write on a connection has one byte */
     bool tcp, udp, tls; /* whether they are served */
     int tls_reply;      /* enum tls_reply */
     bool tls_notify;    /* close_notify before FIN */
@@ -80,19 +80,20 @@ struct tls_stats {
     uint64_t early_connections, early_queries;
     uint64_t padded;                /* queries of a multiple of 128 bytes (RFC 8467) */
     uint64_t notified, closed_bare; /* FIN after close_notify, and without */
-    uint64_t alerts;                /* received, but for close_notify */
+    uint64_t alerts;                /* received, except close_notify */
 };
 
 struct responder_stats {
     uint64_t udp_queries, udp_answers, udp_lost, udp_silent, udp_reads;
-    struct stream_stats tcp, over_tls; /* a connection counts in one of them */
+    struct stream_stats tcp, over_tls; /* a connection counts in one of the two */
     struct tls_stats tls;
     uint64_t opened, closed, max_open, resets_sent, fins_sent;
-    uint64_t closed_unanswered; /* answers that were due when their connection was gone */
+    uint64_t closed_unanswered; /* answers that fell due after their connection had gone */
     uint64_t used_at_once;      /* first query within 1 ms of the connection */
     uint64_t max_queries;       /* on one connection */
     uint64_t closed_by_queries[HISTOGRAM_POWERS]; /* [i]: 2^(i-1) to 2^i - 1 queries; [0]: none */
-    uint64_t recent[RECENT_MAX]; /* queries of closed connections, closed % RECENT_MAX is next */
+    uint64_t recent[RECENT_MAX]; /* queries of closed connections; closed % RECENT_MAX is the next
+                                    entry */
 };
 
 struct responder;
@@ -102,10 +103,10 @@ struct listener {
     bool is_tls;
     struct watch udp, tcp; /* fd -1: not there */
     struct addr addr;
-    struct tree_place place; /* that it has */
-    struct list conns;       /* open ones, the longest silent first */
+    struct tree_place place; /* place in the tree */
+    struct list conns;       /* open ones; the longest silent comes first */
     uint64_t open;
-    int last_alert;              /* over TLS, of the clients; -1: none */
+    int last_alert;              /* of a client over TLS; -1: none */
     char last_sni[TLS_TEXT_MAX]; /* of the newest handshake */
     char last_failure[TLS_TEXT_MAX];
     struct responder_stats stats;
@@ -114,8 +115,8 @@ struct listener {
 /* The states of a connection that the responder serves. */
 enum conn_state {
     CONN_OPEN,
-    CONN_STALLED,   /* neither reads nor answers; the peer is told nothing */
-    CONN_FINISHING, /* FIN sent: reads and forgets until the peer closes */
+    CONN_STALLED,   /* neither reads nor answers; the peer gets no notice */
+    CONN_FINISHING, /* FIN sent: reads and drops bytes until the peer closes */
     CONN_CLOSED,    /* descriptor gone; freed once no delayed answer refers to it */
 };
 
@@ -130,20 +131,20 @@ struct conn {
     bool is_holed, is_lost;        /* with CONN_STALLED */
     uint64_t accepted_at, last_at; /* us */
     uint64_t queries, answers;
-    uint32_t delayed; /* what is in the delay line for it: answers and holds */
-    uint32_t held;    /* holds: until they are due nothing is sent (a handshake's flights) */
-    uint32_t events;  /* what the poller watches for */
+    uint32_t delayed; /* entries in the delay line that refer to it: answers and holds */
+    uint32_t held;    /* holds: nothing is sent until they are due (a handshake's flights) */
+    uint32_t events;  /* events that the poller watches for */
     uint64_t segments_seen;
     struct tls_stream *tls;     /* NULL without TLS */
-    bool has_begun, has_shaken; /* of TLS: bytes have come, the handshake is counted */
-    bool is_behind;             /* of TLS: something was left unread for want of room */
-    bool is_answering;          /* of TLS: what is sent next has answers in it */
+    bool has_begun, has_shaken; /* TLS: bytes have arrived; the handshake has been counted */
+    bool is_behind;             /* TLS: bytes stayed unread because there was no room */
+    bool is_answering;          /* TLS: the next bytes to send contain answers */
     struct buf out;             /* answers; with TLS not yet encrypted */
     size_t in_len;              /* of queries; with TLS decrypted */
     uint8_t in[STREAM_IN_BYTES];
 };
 
-/* An answer that waits in the delay line: over UDP conn is NULL. Without bytes it ends a hold. */
+/* An answer that waits in the delay line. Over UDP conn is NULL. Without bytes it ends a hold. */
 struct delayed_answer {
     struct delayed delayed;
     struct listener *listener;
@@ -157,7 +158,7 @@ struct responder {
     struct responder_options options;
     struct listener *listeners[LISTENERS_MAX];
     size_t listener_count;
-    struct tls_server *tls; /* NULL without listeners that need it */
+    struct tls_server *tls; /* NULL if no listener needs it */
     int poller;
     uint64_t now_us; /* of this turn */
     struct delay_line line;
@@ -168,14 +169,14 @@ struct responder {
     bool stopping;
 };
 
-/* responder_options.c: both tables in one. False with a sentence in why (256 bytes). */
+/* responder_options.c: both tables in one. False leaves a sentence in why (256 bytes). */
 bool responder_set(struct responder_options *options, const char *name, const char *value,
                    char *why);
 void responder_options_init(struct responder_options *options);
 void responder_options_json(const struct responder_options *options, FILE *out);
 
-/* responder_arguments.c: fills in the listeners and settings too; ends the process on wrong use. */
-/* Of the command line, but for settings. */
+/* responder_arguments.c: also fills in listeners and settings. Ends the process on wrong use. */
+/* The command line without the settings. */
 struct responder_arguments {
     const char *control;
     const char *tls_name, *tls_ca_file, *tls_client_file, *tls_certificate, *tls_key;
@@ -184,13 +185,13 @@ struct responder_arguments {
 void responder_arguments_take(struct responder *responder, struct responder_arguments *arguments,
                               int argc, char **argv);
 
-/* responder.c: what a listener says to a query; out has room for ANSWER_MAX. */
+/* responder.c: the answer of a listener to a query. out has room for ANSWER_MAX. */
 struct answer responder_answer(const struct listener *listener, struct span query, bool is_stream,
                                const struct addr *from, uint8_t *out);
-/* When an answer to a query that came now on conn (NULL: UDP) is due. */
+/* The instant when an answer is due to a query that arrived now on conn (NULL: UDP). */
 uint64_t responder_due_us(const struct responder *responder, const struct answer *answer,
                           const struct conn *conn);
-/* Copies the answer into the delay line; false when it is full (the answer is lost). */
+/* Copies the answer into the delay line. False: the line is full, and the answer is lost. */
 bool responder_delay(struct responder *responder, const struct delayed_answer *like,
                      const uint8_t *bytes, uint64_t due_us);
 
@@ -204,9 +205,9 @@ void responder_udp_flush(struct responder *responder); /* at the end of a turn *
 /* responder_accept.c */
 MUST_USE enum err responder_tcp_listen(struct listener *listener);
 void responder_tcp_unlisten(struct listener *listener);
-/* Makes the kernel drop all packets for a socket, as if the path to it were gone, or stops that. */
+/* Makes the kernel drop all packets for a socket, as if the path to it were gone, or ends that. */
 bool socket_drops_all(int fd, bool drops);
-/* Drops new connections without a word, or stops that. */
+/* Drops new connections silently, or ends that. */
 void responder_tcp_hole_listener(struct listener *listener, bool is_hole);
 void responder_conn_free(struct conn *conn); /* once nothing refers to it */
 
@@ -216,24 +217,26 @@ void responder_tcp_on_ready(struct watch *watch, uint32_t events);
 void responder_tcp_reset(struct conn *conn);
 void responder_tcp_finish(struct conn *conn); /* FIN */
 void responder_tcp_stall(struct conn *conn);
-/* A black hole: the kernel drops all packets of the peer, unacknowledged, until it is resumed. */
+/* A black hole: the kernel drops all packets of the peer, without acknowledgement, until the
+ * connection resumes. */
 void responder_tcp_hole(struct conn *conn);
-/* Half open: the same, but for ever; resuming resets it. */
+/* Half open: like a black hole, but permanent. Resuming resets the connection. */
 void responder_tcp_lose(struct conn *conn);
 void responder_tcp_resume(struct conn *conn);
 void responder_tcp_answer(struct conn *conn, const uint8_t *bytes, size_t len);
-void responder_tcp_release(struct conn *conn);         /* a hold of it is over */
+void responder_tcp_release(struct conn *conn);         /* one of its holds ends */
 void responder_tcp_flush(struct responder *responder); /* at the end of a turn */
 void responder_tcp_closed(struct conn *conn);          /* the peer has closed, or TLS is broken */
 void responder_tcp_wake(struct conn *conn);            /* it has something to send */
-void responder_tcp_take_queries(struct conn *conn);    /* those in conn->in, as many as may be */
+void responder_tcp_take_queries(
+    struct conn *conn); /* the queries in conn->in, as many as allowed */
 bool responder_tcp_is_full(const struct conn *conn);
-void responder_tcp_sweep(struct listener *listener); /* closes what is idle */
+void responder_tcp_sweep(struct listener *listener); /* closes idle connections */
 
 /* responder_tls.c */
 bool responder_tls_begin(struct conn *conn);                      /* false: no memory */
 void responder_tls_receive(struct conn *conn, struct span bytes); /* from the wire */
-void responder_tls_take(struct conn *conn); /* what was received and had no room */
+void responder_tls_take(struct conn *conn); /* received bytes that had no room before */
 void responder_tls_forget(struct conn *conn, struct span bytes); /* after FIN */
 bool responder_tls_encrypt(struct conn *conn); /* conn->out; false: it cannot be sent */
 void responder_tls_renew(struct conn *conn);
@@ -246,9 +249,9 @@ void responder_connections_json(const struct responder *responder, FILE *out);
 void responder_stats_reset(struct responder *responder);
 struct stream_stats *responder_stats_of(const struct conn *conn);
 void responder_stats_on_closed(struct conn *conn);
-/* Reads the kernel's count of data segments; before the descriptor is closed. */
+/* Reads the kernel's count of data segments. Must run before the descriptor is closed. */
 void responder_stats_take_segments(struct conn *conn);
-/* Those so far do not count: they were a handshake's. */
+/* Leaves out the segments so far: they belonged to the handshake. */
 void responder_stats_skip_segments(struct conn *conn);
 
 /* responder_control.c: path may be NULL, and use_stdin false. */

@@ -2,8 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Where the responder's connections come from and how their memory ends. What is said on them is
- * for responder_tcp.c.
+ * Accepts the responder's connections and frees their memory. responder_tcp.c does the talking.
  */
 
 #include <errno.h>
@@ -76,7 +75,7 @@ static void on_acceptable(struct watch *watch, uint32_t events)
     }
 }
 
-/* False: the kernel cannot. */
+/* False: the kernel lacks this. */
 bool socket_drops_all(int fd, bool drops)
 {
     struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The command line of the responder. Settings, which may also change while it runs, are
- * responder_options.c's.
+ * The command line of the responder. responder_options.c has the settings, which may also change at
+ * run time.
  */
 
 #include <getopt.h>
@@ -87,7 +87,7 @@ static const struct option long_options[] = {
     {"stdin", no_argument, NULL, 'i'},
     {"json", no_argument, NULL, 'j'},
     {"help", no_argument, NULL, 'h'},
-    /* The rest is a setting of the same name; a flag means "on". */
+    /* The other options are settings of the same name; a flag means "on". */
     {"one-shot-per-connection", no_argument, NULL, 's'},
     {"no-case", no_argument, NULL, 's'},
     {"tcp-silent", no_argument, NULL, 's'},

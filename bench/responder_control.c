@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Commands to a running responder, one a line, from a Unix socket or standard input; each is
- * answered by one line: JSON, "ok", or "error: " and a sentence. Also the client for scripts.
+ * Commands to a running responder, one per line, from a Unix socket or standard input. Each gets a
+ * one-line answer: JSON, "ok", or "error: " and a sentence. Also the client for scripts.
  */
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 enum { LINE_MAX_BYTES = 1024, CLIENTS_MAX = 16, WORDS_MAX = 4 };
 
-/* One who may send commands; out_fd is where the answers go. */
+/* A source of commands; out_fd gets the answers. */
 struct client {
     struct watch watch; /* fd -1: free */
     struct control *control;
@@ -36,7 +36,7 @@ struct control {
     struct client clients[CLIENTS_MAX];
 };
 
-/* Of the listeners with TLS, or of those without. */
+/* Calls act for each connection with TLS, or for each without. */
 static bool each_conn(struct responder *responder, bool is_tls, void (*act)(struct conn *conn))
 {
     for (size_t i = 0; i < responder->listener_count; i++)
@@ -60,7 +60,8 @@ static bool streams_on(struct responder *responder, bool is_tls, FILE *out)
     return true;
 }
 
-/* As if the machine's TCP had died and said so: refused, and every connection reset. */
+/* Behaves as if the machine's TCP had died and said so: dials are refused, and every connection
+ * is reset. */
 static bool streams_off(struct responder *responder, bool is_tls)
 {
     for (size_t i = 0; i < responder->listener_count; i++)
@@ -70,7 +71,7 @@ static bool streams_off(struct responder *responder, bool is_tls)
     return each_conn(responder, is_tls, responder_tcp_reset);
 }
 
-/* Loses all packets of connections and dials, or stops that. */
+/* Loses all packets of connections and dials, or ends that. */
 static bool streams_hole(struct responder *responder, bool is_tls, bool is_hole)
 {
     for (size_t i = 0; i < responder->listener_count; i++)
@@ -266,7 +267,7 @@ static enum err listen_at(struct control *control, const char *path)
     if (fd < 0)
         return err_from_errno(errno);
     control->listener = (struct watch){.fd = fd, .on_ready = on_connect};
-    unlink(path); /* of an earlier responder that was killed */
+    unlink(path); /* left by an earlier responder that was killed */
     if (bind(fd, (struct sockaddr *)&un, sizeof(un)) || listen(fd, CLIENTS_MAX))
         return err_from_errno(errno);
     control->path = strdup(path);
@@ -305,7 +306,7 @@ void responder_control_close(struct responder *responder)
     responder->control = NULL;
 }
 
-/* Copies one line from the socket to standard output; the exit code. */
+/* Copies one line from the socket to standard output. Returns the exit code. */
 static int print_answer(int fd)
 {
     FILE *in = fdopen(fd, "r");

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The settings of a responder: one table for the command line and for "set NAME VALUE" while it
- * runs, so that whatever can be started can also be changed.
+ * The settings of a responder. One table serves the command line and "set NAME VALUE" at run time,
+ * so that each setting can be changed as well as started with.
  */
 
 #include <string.h>

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * What the responder has counted, per listener and in all.
+ * The responder's counters, per listener and in total.
  */
 
 #include <linux/tcp.h> /* its tcp_info counts data segments; that of libc does not */
@@ -26,7 +26,7 @@ void responder_stats_on_closed(struct conn *conn)
     stats->recent[stats->closed++ % RECENT_MAX] = conn->queries;
 }
 
-/* Data segments received on it, as far as is known. */
+/* The data segments received on it, if known. */
 static uint64_t count_segments(const struct conn *conn)
 {
     struct tcp_info info;
@@ -80,7 +80,7 @@ static void put_histogram(struct json *json, const struct responder_stats *stats
     json_close(json, '}');
 }
 
-/* Oldest first. */
+/* Puts the oldest first. */
 static void put_recent(struct json *json, const struct responder_stats *stats)
 {
     uint64_t first = stats->closed > RECENT_MAX ? stats->closed - RECENT_MAX : 0;
@@ -170,7 +170,7 @@ static uint64_t take_all_segments(const struct responder *responder)
     return open;
 }
 
-/* What the newest of its TLS clients said. */
+/* Puts the facts of the newest TLS client. */
 static void put_last(struct json *json, const struct listener *listener)
 {
     json_text(json, "transport", listener->is_tls ? "tls" : "udp and tcp");

@@ -3,8 +3,8 @@
 
 /*
  * The responder's connections: they answer, stall, finish or reset as the options say, with TLS or
- * without. Invariant: all answers that one turn makes for a connection leave in one write at its
- * end, and a closed connection stays in memory until no delayed answer refers to it.
+ * without. Invariants: all answers of one turn on a connection leave in one write at its end, and a
+ * closed connection stays in memory until no delayed answer refers to it.
  */
 
 #include <errno.h>
@@ -52,13 +52,13 @@ void responder_tcp_reset(struct conn *conn)
     conn_close(conn);
 }
 
-/* What leaves next, encrypted if need be. */
+/* The bytes that leave next, encrypted if necessary. */
 static struct buf *conn_wire(struct conn *conn)
 {
     return conn->tls ? &conn->tls->wire : &conn->out;
 }
 
-/* False: the connection is of no use any more. */
+/* False: the connection is broken. */
 static bool send_some(struct conn *conn)
 {
     struct span bytes = buf_span(conn_wire(conn));
@@ -76,7 +76,7 @@ static bool send_some(struct conn *conn)
     return true;
 }
 
-/* As much as the kernel takes. */
+/* Sends as much as the kernel takes. */
 static void send_all(struct conn *conn)
 {
     size_t before;
@@ -85,14 +85,14 @@ static void send_all(struct conn *conn)
     while (send_some(conn) && buf_len(conn_wire(conn)) < before);
 }
 
-/* shutdown() and not close(): that would send a reset where queries lie unread. */
+/* Calls shutdown() and not close(), which would send a reset while queries are unread. */
 void responder_tcp_finish(struct conn *conn)
 {
     if (conn->state != CONN_OPEN && conn->state != CONN_STALLED)
         return;
     if (conn->tls)
         responder_tls_end(conn);
-    send_all(conn); /* what was answered before the FIN goes before it */
+    send_all(conn); /* answers given before the FIN leave before it */
     conn->state = CONN_FINISHING;
     conn->listener->stats.fins_sent++;
     shutdown(conn->watch.fd, SHUT_WR);
@@ -122,7 +122,8 @@ void responder_tcp_lose(struct conn *conn)
     conn->is_lost = conn->is_holed;
 }
 
-/* What was written to it in the meantime is answered; what was due in the meantime is not. */
+/* Queries that arrived in the meantime are answered. Answers that fell due in the meantime are
+ * not sent. */
 void responder_tcp_resume(struct conn *conn)
 {
     if (conn->state != CONN_STALLED)
@@ -164,7 +165,7 @@ void responder_tcp_answer(struct conn *conn, const uint8_t *bytes, size_t len)
     if (conn->state != CONN_OPEN)
         return;
     if (buf_append(&conn->out, head, 2) || buf_append(&conn->out, bytes, len)) {
-        responder_tcp_reset(conn); /* it never reads */
+        responder_tcp_reset(conn); /* the peer never reads */
         return;
     }
     conn->answers++;
@@ -172,7 +173,7 @@ void responder_tcp_answer(struct conn *conn, const uint8_t *bytes, size_t len)
     responder_tcp_wake(conn);
 }
 
-/* The first half of the answer leaves at once. */
+/* Sends the first half of the answer at once. */
 static void answer_half(struct conn *conn, const uint8_t *bytes, size_t len)
 {
     uint8_t head[2];
@@ -206,7 +207,7 @@ static void count_query(struct conn *conn, size_t len)
         stats->used_at_once++;
 }
 
-/* True when the connection's limits let this query be answered. */
+/* True if the limits of the connection let this query be answered. */
 static bool pass_limits(struct conn *conn)
 {
     const struct responder_options *options = &conn->listener->responder->options;
@@ -269,7 +270,8 @@ void responder_tcp_take_queries(struct conn *conn)
         conn_watch(conn, conn->events & ~(uint32_t)EPOLLIN);
 }
 
-/* The peer has closed, or cannot go on: what is in the delay line is for nobody. */
+/* The peer has closed, or the connection is broken: its entries in the delay line have no
+ * recipient. */
 void responder_tcp_closed(struct conn *conn)
 {
     if (conn->tls && conn->tls->status == TLS_OPEN)
@@ -317,7 +319,7 @@ static void conn_write(struct conn *conn)
 {
     const struct responder_options *options = &conn->listener->responder->options;
     if (conn->tls && !responder_tls_encrypt(conn)) {
-        responder_tcp_reset(conn); /* it never reads */
+        responder_tcp_reset(conn); /* the peer never reads */
         return;
     }
     if (!conn->held && !send_some(conn)) {
@@ -335,7 +337,7 @@ void responder_tcp_on_ready(struct watch *watch, uint32_t events)
 {
     struct conn *conn = CONTAINER_OF(watch, struct conn, watch);
     if (conn->state == CONN_STALLED && events & (EPOLLHUP | EPOLLERR))
-        conn_close(conn); /* reported without being asked for: would wake us for ever */
+        conn_close(conn); /* the kernel reports this unasked: it would wake the loop for ever */
     if (conn->state == CONN_CLOSED || conn->state == CONN_STALLED)
         return;
     if (events & EPOLLOUT && conn->state == CONN_OPEN)
@@ -344,7 +346,7 @@ void responder_tcp_on_ready(struct watch *watch, uint32_t events)
         responder_tcp_on_input(conn);
 }
 
-/* Room that answers made in the delay line's turn may have freed for queries read before. */
+/* The delay line's turn may have made room for queries that were read before. */
 static void refill(struct conn *conn)
 {
     if (conn->state == CONN_OPEN && conn->in_len && !responder_tcp_is_full(conn))
@@ -389,7 +391,7 @@ void responder_tcp_sweep(struct listener *listener)
     {
         struct conn *conn = LIST_ITEM(node, struct conn, node);
         if (responder->now_us - conn->last_at < idle_us)
-            return; /* those behind it were heard of later */
+            return; /* later queries get no answer */
         if (conn->state == CONN_OPEN && conn->delayed == 0)
             responder_tcp_finish(conn);
     }

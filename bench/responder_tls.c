@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * What TLS adds to a connection of the responder: its handshake, played well or badly, its delay,
- * and what is counted of it. The rest of a connection is as over TCP (responder_tcp.c).
+ * TLS on the responder's connections: the handshake, played well or badly, its delay, and its
+ * counters. responder_tcp.c does the rest, as for TCP.
  */
 
 #include <string.h>
@@ -22,10 +22,10 @@ bool responder_tls_begin(struct conn *conn)
 static void send_raw(struct conn *conn, const void *bytes, size_t len)
 {
     ssize_t n = send(conn->watch.fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)n; /* who does not take it does not get it */
+    (void)n; /* a peer that does not take it does not get it */
 }
 
-/* Half of what the handshake says first, then nothing. */
+/* Sends half of the handshake's first flight, then nothing. */
 static void say_half(struct conn *conn, struct span bytes)
 {
     uint8_t none[1];
@@ -37,7 +37,7 @@ static void say_half(struct conn *conn, struct span bytes)
     responder_tcp_stall(conn);
 }
 
-/* The first bytes of a client whose handshake shall fail. */
+/* Reads the first bytes of a client whose handshake must fail. */
 static void play_reply(struct conn *conn, struct span bytes)
 {
     static const char greeting[] = "220 mail.responder.test ESMTP ready\r\n";
@@ -90,8 +90,8 @@ static void count_handshake(struct conn *conn)
     snprintf(listener->last_sni, TLS_TEXT_MAX, "%s", tls_stream_sni(conn->tls));
 }
 
-/* What the handshake has to say would come one delay later over a distance; so do the tickets
- * after it. Nothing else leaves before, so that records keep their order. */
+/* Over a distance the handshake's reply would arrive one delay later, and so would the tickets
+ * after it. Nothing else leaves earlier, so that records keep their order. */
 static void responder_tls_hold(struct conn *conn)
 {
     struct responder *responder = conn->listener->responder;
@@ -106,7 +106,7 @@ static void responder_tls_hold(struct conn *conn)
     conn->held++;
 }
 
-/* Also when the peer has ended it since. */
+/* True also after the peer has ended the stream. */
 static bool is_open(const struct tls_stream *tls)
 {
     return tls->status == TLS_OPEN || tls->status == TLS_ENDED;
@@ -145,7 +145,7 @@ void responder_tls_take(struct conn *conn)
     }
 }
 
-/* Reads on for the sake of the peer's close_notify. */
+/* Reads on to find the peer's close_notify. */
 void responder_tls_forget(struct conn *conn, struct span bytes)
 {
     tls_stream_feed(conn->tls, bytes);
@@ -166,7 +166,8 @@ void responder_tls_receive(struct conn *conn, struct span bytes)
     uint64_t queries = conn->queries;
     tls_stream_feed(conn->tls, bytes);
     responder_tls_take(conn);
-    if (conn->queries != queries || conn->in_len != held) /* a handshake's reads have no queries */
+    if (conn->queries != queries ||
+        conn->in_len != held) /* the reads of a handshake have no queries */
         conn->listener->stats.over_tls.reads++;
     if (!tls_stream_settle(conn->tls))
         responder_tcp_reset(conn);

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Makes certificates. Each has a random serial number, so that files of two runs cannot be taken
- * for each other. Which of them a listener shows is for tls_server.c.
+ * Makes certificates. Each has a random serial number, so that files of two runs are not mistaken
+ * for each other. tls_server.c decides which certificate a listener shows.
  */
 
 #include "tls_certificate.h"

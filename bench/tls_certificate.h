@@ -4,8 +4,8 @@
 #define NAILUP_BENCH_TLS_CERTIFICATE_H
 
 /*
- * Certificates for tests and measurements: an authority of the responder's own and what it signs,
- * good ones and such as must not be accepted. Keys are on P-256. Nothing here is for real use.
+ * Certificates for tests and measurements: the responder's own authority, and the good and bad
+ * certificates that it signs. Keys are on P-256. None of this is for real use.
  */
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ enum tls_identity {
     TLS_IDENTITY_EXPIRED,
     TLS_IDENTITY_FUTURE,
     TLS_IDENTITY_OTHER_NAME,
-    TLS_IDENTITY_OTHER_KEY, /* good but for its key, so that a pin fails */
+    TLS_IDENTITY_OTHER_KEY, /* good except for its key, so that a pin fails */
     TLS_IDENTITY_SELF_SIGNED,
     TLS_IDENTITY_COUNT,
 };
@@ -33,24 +33,24 @@ struct tls_pair {
     struct x509_st *certificate;
 };
 
-/* Owned by the caller; false without memory or randomness. */
+/* The caller owns the pair. False: no memory or no randomness. */
 bool tls_authority_make(struct tls_pair *out);
 
-/* A certificate for name and the addresses, signed by the authority (SELF_SIGNED: by itself). The
- * key is that of shared where that is given and OTHER_KEY is not asked for. */
+/* Makes a certificate for name and the addresses, signed by the authority (SELF_SIGNED: by
+ * itself). Its key is that of shared, if given and OTHER_KEY is not asked for. */
 bool tls_leaf_make(struct tls_pair *out, const struct tls_pair *authority,
                    const struct tls_pair *shared, enum tls_identity identity, const char *name,
                    const struct addr *addrs, size_t count);
 
-/* One that a client may show. */
+/* Makes a certificate that a client may present. */
 bool tls_client_leaf_make(struct tls_pair *out, const struct tls_pair *authority);
 
-/* From PEM files: the first certificate and its key. False: missing, broken, or not a pair. */
+/* Reads the first certificate and its key from PEM files. False: missing, broken, or not a pair. */
 bool tls_pair_read(struct tls_pair *out, const char *certificate_path, const char *key_path);
 
 void tls_pair_deinit(struct tls_pair *pair);
 
-/* PEM; with the key a file of mode 0600 that has both. False with errno of the file. */
+/* Writes PEM. With the key, the file has mode 0600 and contains both. False: errno says why. */
 bool tls_pair_write(const struct tls_pair *pair, const char *path, bool with_key);
 
 /* SHA-256 over the SubjectPublicKeyInfo, in base64 (RFC 7469 section 2.4). */

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The client's side of TLS. Tickets come by callback, whenever the server sends them, and are
- * bounded by TLS_TICKETS_MAX; what is above that is dropped.
+ * The client side of TLS. Tickets arrive by callback, whenever the server sends them.
+ * TLS_TICKETS_MAX are kept; more are dropped.
  */
 
 #include "tls_client.h"
@@ -17,7 +17,7 @@
 
 #include "base/check.h"
 
-/* Takes the reference, or leaves it when there is no room. */
+/* Takes the reference, or leaves it if there is no room. */
 static bool ticket_push(struct tls_client *client, SSL_SESSION *session)
 {
     if (client->ticket_count == client->ticket_cap) {

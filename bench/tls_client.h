@@ -4,9 +4,9 @@
 #define NAILUP_BENCH_TLS_CLIENT_H
 
 /*
- * What the measuring clients are over TLS: one context and a stack of tickets. Offers ALPN "dot"
- * (RFC 7858 section 3.1). Believes everybody unless it is given an authority or a name to check:
- * a measuring tool asks servers that its user names by address.
+ * The client side of TLS for measurements: one context and a stack of tickets. Offers ALPN "dot"
+ * (RFC 7858 section 3.1). Trusts every server unless it has an authority or a name to check: the
+ * user names the servers by address.
  */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@ enum { TLS_TICKETS_MAX = 65536 };
 
 struct tls_client_options {
     int version;         /* 12 or 13 alone; 0: both */
-    const char *ca_file; /* PEM; with it or a name the server's certificate is verified */
+    const char *ca_file; /* PEM; with it, or with a name, the server's certificate is verified */
     const char *name;    /* sent in SNI and verified; without it the address is verified */
 };
 
@@ -30,25 +30,24 @@ struct tls_client {
     struct ssl_session_st **tickets; /* the newest last */
     size_t ticket_count, ticket_cap;
     uint64_t tickets_received;
-    uint64_t full, resumed; /* handshakes that were told by tls_client_on_open() */
+    uint64_t full, resumed; /* handshakes that tls_client_on_open() counted */
 };
 
-/* False with a sentence in why. The texts of the options are borrowed. */
+/* False leaves a sentence in why. The texts of the options are borrowed. */
 bool tls_client_init(struct tls_client *client, const struct tls_client_options *options,
                      char why[TLS_TEXT_MAX]);
 void tls_client_deinit(struct tls_client *client); /* after all its streams */
 
-/* A stream that begins with its first tls_stream_read(), with the newest ticket if it shall resume
- * and there is one: the ticket is used up. NULL without memory. The client must stay where it is.
- */
+/* Returns a stream that begins with its first tls_stream_read(). With resume it uses up the
+ * newest ticket, if there is one. NULL without memory. The client must not move. */
 struct tls_stream *tls_client_open(struct tls_client *client, const struct addr *server,
                                    bool resume);
 
 /* Whether the newest ticket allows early data. */
 bool tls_client_may_send_early(const struct tls_client *client);
 
-/* Once a stream's handshake is over: counts it, and keeps the session of TLS 1.2, which may be
- * used again and is not given anew. */
+/* Counts a stream's finished handshake, and keeps the session of TLS 1.2: it may be used again,
+ * and the server does not send it anew. */
 void tls_client_on_open(struct tls_client *client, const struct tls_stream *stream);
 
 #endif

@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The server's side of TLS. A context is made when a connection comes and the settings have
- * changed since the last one. Invariant: all contexts of a server have the same ticket keys until
- * they are told to forget.
+ * The server side of TLS. A connection makes a new context if the settings have changed since the
+ * last one. Invariant: all contexts of a server have the same ticket keys until
+ * tls_server_forget().
  */
 
 #include "tls_server.h"
@@ -20,9 +20,9 @@
 #include "base/check.h"
 
 enum {
-    TICKET_KEY_BYTES = 80,    /* what SSL_CTX_set_tlsext_ticket_keys takes */
+    TICKET_KEY_BYTES = 80,    /* the size for SSL_CTX_set_tlsext_ticket_keys() */
     EARLY_DATA_BYTES = 16384, /* of each ticket */
-    SERIALS_KEPT = 1 << 20,   /* tickets whose use is remembered; the oldest are forgotten */
+    SERIALS_KEPT = 1 << 20,   /* tickets whose use is remembered; the oldest are dropped */
     SERIALS_BYTES = SERIALS_KEPT / 8,
 };
 
@@ -137,7 +137,7 @@ static int on_early_data(SSL *ssl, void *arg)
     return server->options.early == TLS_EARLY_ON;
 }
 
-/* Each ticket gets a number, so that its second use is seen. */
+/* Numbers each ticket, so that its second use is noticed. */
 static int on_ticket_made(SSL *ssl, void *arg)
 {
     struct tls_server *server = arg;

@@ -4,11 +4,11 @@
 #define NAILUP_BENCH_TLS_STREAM_H
 
 /*
- * One end of a TLS connection, without a socket: bytes of the wire go in and come out, plain
- * bytes as well. The tool has its own, not that of src/net, so that it does not share its faults.
+ * One end of a TLS connection, without a socket: encrypted bytes and plain bytes go in and come
+ * out. The bench has its own code and not that of src/net, so that it does not share its faults.
  *
- * Life: made by tls_server or tls_client; fed with what was received, read until there is no more,
- * settled; written; its output sent by the owner of the socket. One thread.
+ * Life: tls_server or tls_client makes a stream. The owner feeds it received bytes, reads until
+ * there are no more, and settles; it writes, and sends the output. One thread.
  */
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct ssl_ctx_st; /* OpenSSL's SSL_CTX and SSL */
 struct ssl_st;
 
 enum {
-    TLS_WIRE_MAX = 6 << 20, /* bytes to be sent that the peer does not take; more fails */
+    TLS_WIRE_MAX = 6 << 20, /* bytes that the peer does not take yet; a longer queue is an error */
     TLS_TEXT_MAX = 256,
 };
 
@@ -43,49 +43,50 @@ struct tls_stream {
     struct span fed; /* borrowed, received and not yet taken */
     struct buf rest; /* received earlier and not yet taken */
     struct buf wire; /* to be sent */
-    bool is_early;   /* a server that may still get early data */
-    bool has_early;  /* early data was sent, or as a server taken */
-    int alert;       /* the last one that the peer sent, but for close_notify; -1: none */
+    bool is_early;   /* a server that may still receive early data */
+    bool has_early;  /* a client sent early data, or a server accepted it */
+    int alert;       /* the peer's last alert other than close_notify; -1: none */
     uint64_t early_bytes;
     char why[TLS_TEXT_MAX]; /* once TLS_BROKEN: a sentence */
 };
 
-/* Borrows the context, which counts references itself; NULL without memory. */
+/* Borrows the context, which counts references itself. NULL without memory. */
 struct tls_stream *tls_stream_new(struct ssl_ctx_st *context, enum tls_role role);
 
-/* NULL is fine. Does not spoil the session, whose ticket may be used again. */
+/* NULL is fine. The session stays good, and its ticket may be used again. */
 void tls_stream_free(struct tls_stream *stream);
 
-/* Bytes that were received; they stay the caller's and must live until tls_stream_settle(), which
- * keeps what was not read by then and is false without memory for it. */
+/* Feeds received bytes. They stay the caller's and must live until tls_stream_settle(), which
+ * keeps the unread rest. It returns false without memory for that. */
 void tls_stream_feed(struct tls_stream *stream, struct span bytes);
 bool tls_stream_settle(struct tls_stream *stream);
 
-/* The handshake alone. 1: it is over; 0: more must be fed first; -1: it failed. */
+/* Runs the handshake alone. 1: it is done; 0: it needs more bytes; -1: it failed. */
 int tls_stream_shake(struct tls_stream *stream);
 
-/* Goes on with the handshake, then reads. Above 0: bytes written to out; 0: more must be fed
- * first; -1: no more will come, status says why. May have put something into wire in any case. */
+/* Continues the handshake, then reads. Above 0: bytes written to out; 0: it needs more bytes;
+ * -1: the stream is over, and status says why. In each case wire may have new output. */
 ssize_t tls_stream_read(struct tls_stream *stream, uint8_t *out, size_t room);
 
-/* Encrypts messages, each with its two-byte length before it, into wire, each as a record of its
- * own: some servers leave the second message of a record unanswered. False: broken. A server may
- * write before the handshake is over if it has got early data, a client with
- * tls_stream_write_early() alone. */
+/* Encrypts messages into wire, each behind its two-byte length, and each as a record of its own:
+ * some servers leave the second message of a record unanswered. False: broken. A server that
+ * received early data may write before the end of the handshake; a client may not, except with
+ * tls_stream_write_early(). */
 bool tls_stream_write(struct tls_stream *stream, struct span bytes);
 
-/* Before anything else on a client whose session allows it (tls_stream_early_room() bytes): these
- * travel with the ClientHello. False: send them again once the stream is open. */
+/* The first call on a client whose session allows early data (tls_stream_early_room() bytes):
+ * the messages travel with the ClientHello. False: send them again once the stream is open. */
 bool tls_stream_write_early(struct tls_stream *stream, struct span bytes);
 size_t tls_stream_early_room(const struct tls_stream *stream);
 bool tls_stream_early_accepted(const struct tls_stream *stream); /* once it is open */
 
 void tls_stream_notify_close(struct tls_stream *stream); /* puts close_notify into wire */
 
-/* TLS 1.3: new keys of both sides; TLS 1.2: a server asks for another handshake. Into wire. */
+/* TLS 1.3: renews the keys of both sides. TLS 1.2: a server asks for another handshake. Writes
+ * to wire. */
 void tls_stream_renew(struct tls_stream *stream);
 
-/* Facts; text is "" where there is none. The version is 12 or 13, the name in SNI the client's. */
+/* Facts. A text is "" if unknown. The version is 12 or 13. The name in SNI is the client's. */
 int tls_stream_version(const struct tls_stream *stream);
 bool tls_stream_is_resumed(const struct tls_stream *stream);
 void tls_stream_alpn(const struct tls_stream *stream, char out[TLS_TEXT_MAX]);

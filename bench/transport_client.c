@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Blocking sockets, one question at a time. Timeouts are the socket's own (SO_RCVTIMEO), as a
- * poll before each read would be one system call more than a plain client makes.
+ * Blocking sockets, one question at a time. Timeouts are those of the socket (SO_RCVTIMEO): a poll
+ * before each read would cost one system call more than a plain client makes.
  */
 
 #include "transport_client.h"
@@ -139,7 +139,7 @@ static size_t frame(uint8_t *out, const uint8_t *query, size_t len)
     return len + 2;
 }
 
-/* The handshake, with the query in it where that is the transport's way. */
+/* Shakes hands, with the query inside if the transport sends early data. */
 static bool open_tls(struct transport_client *client, const uint8_t *query, size_t len)
 {
     uint8_t framed[2 + WIRE_QUERY_MAX];
@@ -211,7 +211,7 @@ static bool read_all(const struct transport_client *client, uint8_t *out, size_t
     return true;
 }
 
-/* One message; its length, 0 on failure. */
+/* Reads one message. Returns its length, or 0 on failure. */
 static size_t read_message(const struct transport_client *client, uint8_t *out)
 {
     if (!is_stream(client)) {
@@ -224,7 +224,7 @@ static size_t read_message(const struct transport_client *client, uint8_t *out)
     return get_u16(head);
 }
 
-/* Passes over what answers an earlier query that had been given up. */
+/* Skips answers to earlier queries that were given up. */
 static bool await_answer(const struct transport_client *client, const uint8_t *query, size_t len)
 {
     static uint8_t message[MESSAGE_MAX];
@@ -252,7 +252,7 @@ static bool send_query(const struct transport_client *client, const uint8_t *que
     return send(client->fd, framed, framed_len, MSG_NOSIGNAL) == (ssize_t)framed_len;
 }
 
-/* Sees the FIN or RST that came while nobody asked. */
+/* Notices a FIN or RST that arrived between two queries. */
 static bool is_closed_by_peer(const struct transport_client *client)
 {
     uint8_t byte;
@@ -286,7 +286,7 @@ bool transport_client_ask(struct transport_client *client, const uint8_t *query,
     return ok;
 }
 
-/* Asks once for the sake of the ticket; what is counted stays as it was. */
+/* Asks once to get a ticket; counters stay as they were. */
 static void fetch_ticket(struct transport_client *client, const uint8_t *query, size_t len)
 {
     uint64_t opened = client->opened, early = client->early;

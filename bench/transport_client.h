@@ -4,8 +4,8 @@
 #define NAILUP_BENCH_TRANSPORT_CLIENT_H
 
 /*
- * A client that asks one question and waits for its answer before the next, as the stub resolver
- * of an ordinary program does. Blocking, with a timeout.
+ * A client that asks one question and waits for its answer before the next, like the stub resolver
+ * of an ordinary program. It blocks, with a timeout.
  */
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ enum transport {
     TRANSPORT_TCP_KEPT, /* one connection, opened again when it is lost */
     TRANSPORT_DOT12,    /* DNS over TLS, a connection with a full handshake for each query */
     TRANSPORT_DOT13,
-    TRANSPORT_DOT12_RESUMED, /* the same with the ticket of the one before */
+    TRANSPORT_DOT12_RESUMED, /* the same with the ticket of the previous one */
     TRANSPORT_DOT13_RESUMED,
     TRANSPORT_DOT13_EARLY, /* the query travels with the ClientHello */
     TRANSPORT_DOT_KEPT,
@@ -35,10 +35,10 @@ struct transport_client {
     int timeout_ms;
     int fd;                    /* -1: none open */
     uint64_t opened;           /* sockets or connections */
-    struct tls_client *tls;    /* NULL but over TLS; owned */
+    struct tls_client *tls;    /* NULL unless over TLS; owned */
     struct tls_stream *stream; /* while a connection over TLS is open */
     uint64_t early;            /* queries that were answered as early data */
-    char why[TLS_TEXT_MAX];    /* of the last connection that could not be opened; "": none */
+    char why[TLS_TEXT_MAX];    /* of the last connection that failed to open; "": none */
 };
 
 bool transport_is_tls(enum transport transport);
@@ -49,16 +49,16 @@ void transport_client_init(struct transport_client *client, enum transport trans
                            const struct addr *server, int timeout_ms);
 void transport_client_deinit(struct transport_client *client);
 
-/* Sets TLS up; the version of options is that of the transport. False with why set. */
+/* Sets TLS up. The version in options must be that of the transport. False: why is set. */
 bool transport_client_set_tls(struct transport_client *client,
                               const struct tls_client_options *options);
 
-/* Before each query, and before its time begins: gets a ticket by a query of its own where one is
- * needed and none is left. False with why set: the transport cannot be what it is called. */
+/* Runs before each query, outside its time: fetches a ticket with an extra query if the
+ * transport needs one and none is left. False: why is set, and the transport cannot be measured. */
 bool transport_client_prepare(struct transport_client *client, const uint8_t *query, size_t len);
 
-/* True when an answer to this query (by id and question) came in time with NOERROR or NXDOMAIN. A
- * kept connection that turns out to be closed is opened again once. */
+/* True when an answer to this query (by id and question) arrives in time with NOERROR or
+ * NXDOMAIN. A kept connection that turns out to be closed is reopened once. */
 bool transport_client_ask(struct transport_client *client, const uint8_t *query, size_t len);
 
 #endif

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Moves bytes between a blocking socket and a TLS stream, one recv for all that is there.
+ * Moves bytes between a blocking socket and a TLS stream, with one recv for all that has arrived.
  */
 
 #include "transport_tls.h"
@@ -23,7 +23,7 @@ static bool transport_tls_flush(int fd, struct tls_stream *stream)
     return true;
 }
 
-/* Sends what is to be sent and takes one read of what comes. */
+/* Sends waiting bytes, and then reads once. */
 static bool transport_tls_exchange(int fd, struct tls_stream *stream, uint8_t wire[WIRE_BYTES])
 {
     if (!transport_tls_flush(fd, stream))

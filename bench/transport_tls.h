@@ -4,8 +4,8 @@
 #define NAILUP_BENCH_TRANSPORT_TLS_H
 
 /*
- * TLS over a blocking socket, whose timeouts its owner has set. False always means that the
- * connection is of no use any more.
+ * TLS over a blocking socket, whose owner has set its timeouts. False always means that the
+ * connection is broken.
  */
 
 #include <stdbool.h>
@@ -14,13 +14,13 @@
 
 #include "tls_stream.h"
 
-/* Until the handshake is over; what is in wire already goes first. */
+/* Shakes hands. Bytes that are already in wire leave first. */
 bool transport_tls_shake(int fd, struct tls_stream *stream);
 
 bool transport_tls_send(int fd, struct tls_stream *stream, const uint8_t *bytes, size_t len);
 bool transport_tls_read(int fd, struct tls_stream *stream, uint8_t *out, size_t len);
 
-/* Says close_notify, as a client with manners does. */
+/* Sends close_notify, as a polite client does. */
 void transport_tls_end(int fd, struct tls_stream *stream);
 
 #endif

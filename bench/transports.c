@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * nailup-bench transports: one client, one query after the other, over each transport: the table
- * of the mail of 2016. The transports take turns in rounds, so that what disturbs the machine for
- * a while disturbs them alike. Asking is transport_client.c's.
+ * nailup-bench transports: one client, one query after the other, over each transport: the table of
+ * the mail of 2016. The transports take turns in rounds, so that a disturbance of the machine
+ * affects all of them alike. transport_client.c does the asking.
  */
 
 #include <getopt.h>
@@ -51,10 +51,10 @@ struct row {
     struct transport_client client;
     struct latency latency; /* ns, of the queries that were answered */
     uint64_t sent, failed, elapsed_ns;
-    bool is_refused; /* client.why says why, and nothing more is asked */
+    bool is_refused; /* client.why has the reason, and no more queries are sent */
 };
 
-/* The name of query number n; exits on a template that gives no name. */
+/* The name of query number n. Exits if the template gives no name. */
 static size_t make_name(const struct options *options, uint64_t n, uint8_t *name)
 {
     char text[TEMPLATE_MAX + 24];
@@ -96,7 +96,7 @@ static void ask_once(const struct options *options, struct row *row, uint64_t nu
     else
         row->failed++;
     if (!ok && row->client.opened == 0 && row->client.why[0])
-        row->is_refused = true; /* none was ever opened: more would only take time */
+        row->is_refused = true; /* none ever opened: more attempts would only take time */
 }
 
 static void run_rounds(const struct options *options, struct row *rows, size_t count)
@@ -127,7 +127,7 @@ static double percentile_ms(const struct row *row, double percent)
     return (double)latency_percentile(&row->latency, percent) / 1e6;
 }
 
-/* Where a row is not wholly what it is called. */
+/* Says where a row does not fully measure its transport. */
 static void print_doubts(const struct row *row)
 {
     const struct transport_client *client = &row->client;
@@ -199,7 +199,7 @@ static void print_json(const struct options *options, const struct row *rows, si
     putchar('\n');
 }
 
-/* Whether name stands in a list with commas. */
+/* Whether name is in a list with commas. */
 static bool is_listed(const char *list, const char *name)
 {
     size_t len = strlen(name);

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Zones made up from names. The depth of a name or zone is its number of labels; a zone is known by
- * its depth, as all that are looked at are above one queried name.
+ * Zones made from names. The depth of a name or zone is its number of labels. All zones in question
+ * are above one queried name, so the depth identifies a zone.
  */
 
 #include "tree.h"
@@ -17,10 +17,10 @@
 enum {
     LABELS_MAX = WIRE_NAME_MAX / 2 + 1,
     CUT_TTL_S = 3600,
-    HOSTERS = 8, /* zones that have the servers of others */
+    HOSTERS = 8, /* zones whose servers other zones use */
     ALIASED_ZONES = 1000,
     ALIASED_TLDS = 8,
-    ELSEWHERE_EVERY = 4, /* one zone in so many has its servers elsewhere */
+    ELSEWHERE_EVERY = 4, /* one zone in this many has its servers elsewhere */
 };
 
 struct labels {
@@ -42,7 +42,7 @@ static void read_labels(struct labels *labels, const struct wire_query *query)
         labels->at[depth] = starts[count - depth];
 }
 
-/* Of the first label of the name of that depth. */
+/* Looks at the first label of the name of that depth. */
 static bool begins(const struct labels *labels, unsigned depth, const char *with)
 {
     const uint8_t *label = labels->name + labels->at[depth];
@@ -50,7 +50,7 @@ static bool begins(const struct labels *labels, unsigned depth, const char *with
     return label[0] >= len && memcmp(label + 1, with, len) == 0;
 }
 
-/* ns0 and ns1: which, or -1. */
+/* Returns 0 for ns0, 1 for ns1, or -1. */
 static int server_number(const struct labels *labels, unsigned depth)
 {
     const uint8_t *label = labels->name + labels->at[depth];
@@ -59,7 +59,7 @@ static int server_number(const struct labels *labels, unsigned depth)
     return is_server ? label[3] - '0' : -1;
 }
 
-/* Given that the names above are. */
+/* Assumes that the names above are. */
 static bool is_cut(const struct labels *labels, unsigned depth)
 {
     if (begins(labels, depth, "nx") || server_number(labels, depth) >= 0)
@@ -80,8 +80,8 @@ static bool serves(const struct tree_place *place, const struct labels *labels, 
            (depth < 2 || depth % 2 == place->number % 2);
 }
 
-/* The deepest zone that this place serves, and the next cut below it, or 0. False: it serves none.
- */
+/* Finds the deepest zone that this place serves, and the next cut below it, or 0. False: it
+ * serves none. */
 static bool find_zone(const struct tree_place *place, const struct labels *labels, unsigned *zone,
                       unsigned *cut)
 {
@@ -134,14 +134,14 @@ static uint16_t pointer_to(const struct labels *labels, unsigned depth)
                       : (uint16_t)(DRAFT_POINTER | (WIRE_HEADER_BYTES + labels->at[depth]));
 }
 
-/* A label and what comes after it: a name of the hosters, or a pointer. */
+/* Writes a label and the name after it: a name of the hosters, or a pointer. */
 static void put_label(struct draft *draft, const char *text)
 {
     *draft->p++ = (uint8_t)strlen(text);
     draft_bytes(draft, text, strlen(text));
 }
 
-/* An NS record; returns where the name of the server is. */
+/* Writes an NS record. Returns the offset of the server's name. */
 static uint16_t put_server(struct draft *draft, const struct labels *labels, unsigned zone,
                            unsigned which)
 {
@@ -168,7 +168,7 @@ static void put_ip4(struct draft *draft, uint16_t owner, const uint8_t *address)
     draft_bytes(draft, address, 4);
 }
 
-/* Both servers of a zone, among the answers or as authorities, with glue. */
+/* Writes both servers of a zone, as answers or authorities, with glue. */
 static void put_servers(const struct tree *tree, struct draft *draft, const struct labels *labels,
                         unsigned zone, uint16_t *count)
 {
@@ -183,7 +183,7 @@ static void put_servers(const struct tree *tree, struct draft *draft, const stru
     draft->additionals = 2;
 }
 
-/* "al...": an address in another zone, which is always the same. */
+/* "al...": an alias of an address in another zone. A name always has the same one. */
 static void tree_put_alias(struct draft *draft, const struct labels *labels, uint32_t ttl_s)
 {
     char zone[8], tld[8];
@@ -208,7 +208,7 @@ static bool is_absent(const struct labels *labels, unsigned zone)
     return false;
 }
 
-/* What is at the apex of a zone. */
+/* Writes the records of a zone's apex. */
 static void put_apex(const struct tree *tree, const struct labels *labels, uint16_t type,
                      const struct tree_ttls *ttls, struct draft *draft)
 {
@@ -220,7 +220,7 @@ static void put_apex(const struct tree *tree, const struct labels *labels, uint1
     }
 }
 
-/* What is at a name of a zone that is not its apex. */
+/* Writes the records of a name that is not the apex of its zone. */
 static void tree_put_host(const struct tree *tree, const struct labels *labels, unsigned zone,
                           uint16_t type, const struct tree_ttls *ttls, struct draft *draft)
 {

@@ -4,8 +4,8 @@
 #define NAILUP_BENCH_TREE_H
 
 /*
- * A hierarchy of any number of zones that is nowhere written down: whether a name is a zone, who
- * serves it and what is in it are functions of the name. A listener of the responder takes one of
+ * A hierarchy of any number of zones that exists in no file: whether a name is a zone, its servers
+ * and its records are functions of the name. A listener of the responder takes one of
  * four places in it:
  *
  *   root   the root zone, which delegates every name of one label
@@ -47,26 +47,26 @@ struct tree {
     uint8_t servers[TREE_LEVELS][TREE_SERVERS_MAX][4]; /* IPv4 addresses */
 };
 
-/* Of a listener; level TREE_NONE: in no tree. */
+/* The place of a listener. TREE_NONE: outside the tree. */
 struct tree_place {
     const struct tree *tree;
     enum tree_level level;
     unsigned number; /* from 0 */
 };
 
-/* "root", "tld", "near" or "far"; TREE_NONE for anything else. */
+/* "root", "tld", "near" or "far". TREE_NONE for anything else. */
 enum tree_level tree_level_from_text(const char *text);
 
-/* Takes the place for an IPv4 address; false when there is no room, or the address is none. */
+/* Takes the place for an IPv4 address. False: no room, or not an IPv4 address. */
 bool tree_add(struct tree *tree, enum tree_level level, const struct addr *addr,
               struct tree_place *place);
 
-/* NULL, or a sentence about who is missing: one of root and tld, two of near and far, or none of
- * both. */
+/* Returns NULL, or a sentence that says which servers are missing: the tree needs one of root
+ * and tld, and two of near and far, or none of both. */
 const char *tree_is_whole(const struct tree *tree);
 
 struct tree_ttls {
-    uint32_t answer_s, negative_s; /* of cuts: an hour */
+    uint32_t answer_s, negative_s; /* of zone cuts: an hour */
 };
 
 struct tree_answer {
@@ -74,8 +74,8 @@ struct tree_answer {
     bool is_authoritative;
 };
 
-/* Writes the records that the server at this place has for the query behind its question, which
- * stands at draft->start + WIRE_HEADER_BYTES. REFUSED for a zone of somebody else. */
+/* Writes the records that the server at this place has for the query, behind its question, which
+ * starts at draft->start + WIRE_HEADER_BYTES. A zone of another server gets REFUSED. */
 struct tree_answer tree_put(const struct tree_place *place, const struct wire_query *query,
                             const struct tree_ttls *ttls, struct draft *draft);
 

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Reads questions and writes queries. Never reads past the message that it was given; compressed
- * names are refused in questions, as nothing stands before them.
+ * Reads questions and writes queries. Never reads beyond the message. Refuses compressed names in
+ * questions, because no name precedes them.
  */
 
 #include "wire.h"
@@ -16,7 +16,7 @@
 
 enum { ADDITIONAL_MAX = 4, LABEL_MAX = 63 };
 
-/* Length of the uncompressed name at the front of the span, root label included; 0: broken. */
+/* The length of the uncompressed name at the front of the span, with the root label; 0: broken. */
 static size_t name_len_at(const uint8_t *data, size_t len)
 {
     size_t at = 0;
@@ -30,7 +30,7 @@ static size_t name_len_at(const uint8_t *data, size_t len)
     return 0;
 }
 
-/* Label lengths are at most 63, below 'A', so that one pass over all bytes is right. */
+/* Label lengths are at most 63, below 'A', so one pass over all bytes is right. */
 static void copy_lower(uint8_t *out, const uint8_t *name, size_t len)
 {
     for (size_t i = 0; i < len; i++)
@@ -112,7 +112,7 @@ size_t wire_question_end(struct span message)
     return name_len == 0 || end > message.len ? 0 : end;
 }
 
-/* One character of presentation format at *text into *out; false of a broken escape. */
+/* Decodes one character of presentation format at *text into *out. False: a broken escape. */
 static bool take_character(const char **text, uint8_t *out)
 {
     const char *p = *text;

@@ -54,7 +54,7 @@ enum rcode {
     RCODE_BADCOOKIE = 23,
 };
 
-/* What is asked, as parsed by wire_parse_query. Spans borrow from the message. */
+/* A question, as wire_parse_query parsed it. Spans borrow from the message. */
 struct wire_query {
     uint16_t id, flags, type, class;
     uint16_t question_end; /* offset of the first byte after the question */
@@ -66,14 +66,15 @@ struct wire_query {
     struct span cookie; /* empty without one */
 };
 
-/* One question, no answer or authority, at most four additional records. False: not a query one
- * could answer with more than FORMERR. */
+/* Parses one question, no answer or authority, and at most four additional records. False: the
+ * message deserves FORMERR. */
 bool wire_parse_query(struct span message, struct wire_query *out);
 
-/* The offset after the first question, or 0 where there is none that parses. */
+/* The offset after the first question, or 0 if none parses. */
 size_t wire_question_end(struct span message);
 
-/* Text to wire form, uncompressed; \. and \DDD are known. Returns the length, 0 of a bad name. */
+/* Converts text to wire form, uncompressed, with \. and \DDD. Returns the length, or 0 for a bad
+ * name. */
 size_t wire_name_from_text(uint8_t out[WIRE_NAME_MAX], const char *text);
 
 struct wire_style {
@@ -81,14 +82,15 @@ struct wire_style {
     uint16_t edns_bytes; /* 0: no EDNS */
 };
 
-/* A query with id 0 for a name in wire form; out holds WIRE_QUERY_MAX. Returns the length. */
+/* Builds a query with id 0 for a name in wire form. out holds WIRE_QUERY_MAX. Returns the
+ * length. */
 size_t wire_build_query(uint8_t *out, const uint8_t *name, size_t name_len, uint16_t type,
                         const struct wire_style *style);
 
-/* "A", "aaaa", "TYPE65"; false of an unknown one. */
+/* Knows "A", "aaaa", "TYPE65". False for an unknown type. */
 bool wire_type_from_text(const char *text, uint16_t *out);
 
-/* "NOERROR" and the like; "RCODE<n>" is never printed: others are "OTHER". */
+/* "NOERROR" and the like. Other codes are "OTHER"; "RCODE<n>" is never printed. */
 const char *wire_rcode_text(unsigned rcode);
 
 #endif

@@ -4,8 +4,8 @@
 #define NAILUP_BENCH_WISHES_H
 
 /*
- * What the labels of a queried name ask of the responder, so that a test says in the question what
- * the answer shall be. The list of labels is in answer.h.
+ * The labels of a queried name ask for behaviour of the responder, so that a test's question says
+ * what its answer must be. answer.h lists the labels.
  */
 
 #include <stdbool.h>
@@ -20,10 +20,10 @@ struct wishes {
     bool nodata, big, alias, truncated, wrong_id, wrong_name;
     bool has_delay, has_ttl;
     uint32_t delay_ms, ttl_s;
-    uint16_t last_label; /* offset in the name of its top-level label, 0 in the root's */
+    uint16_t last_label; /* offset of its top-level label in the name; 0 for the root */
 };
 
-/* Reads all labels of the query's name; what is not asked for is zero. */
+/* Reads all labels of the query's name. Members without a label are zero. */
 void wishes_read(struct wishes *wishes, const struct wire_query *query, bool is_stream);
 
 #endif

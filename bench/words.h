@@ -3,11 +3,11 @@
 #ifndef NAILUP_BENCH_WORDS_H
 #define NAILUP_BENCH_WORDS_H
 
-/* The words of a command line that a running responder or cable is given. */
+/* Splits the command lines that a running responder or cable receives. */
 
 #include <string.h>
 
-/* Cuts the line at blanks; at most max words, what follows them is left out. Returns how many. */
+/* Cuts the line at blanks into at most max words and drops the rest. Returns the count. */
 static inline int words_split(char *line, char *words[], int max)
 {
     char *rest = NULL;

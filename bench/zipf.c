@@ -27,8 +27,8 @@ static uint32_t as_share(double part)
     return part >= 1 ? UINT32_MAX : (uint32_t)(part * UINT32_MAX);
 }
 
-/* Weights fall with the index, so the heavy ones are met from the front and the light ones from
- * the back; those that become light on the way are finished at once. */
+/* Weights fall with the index, so heavy numbers are met from the front and light ones from the
+ * back. Numbers that become light on the way are finished at once. */
 static void fill(struct zipf *zipf, double *weights)
 {
     uint32_t heavy = 0;
@@ -42,7 +42,7 @@ static void fill(struct zipf *zipf, double *weights)
             weights[at] = 1;
             if (weights[heavy] >= 1)
                 break;
-            at = heavy++; /* it has lent out more than its surplus: now light itself */
+            at = heavy++; /* it has lent more than its surplus, so it is light now */
         }
     }
 }

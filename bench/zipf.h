@@ -4,8 +4,8 @@
 #define NAILUP_BENCH_ZIPF_H
 
 /*
- * Draws from 0 .. n-1 where number k comes with a weight of 1 / (k + 1)^s, as popular names do.
- * One look-up a draw by Walker's alias method; 8 bytes a number.
+ * Draws from 0 .. n-1, where number k has a weight of 1 / (k + 1)^s, like the popularity of names.
+ * One look-up per draw by Walker's alias method; 8 bytes for each number.
  */
 
 #include <stdint.h>
@@ -15,12 +15,12 @@
 struct zipf {
     uint32_t count;
     struct zipf_cell {
-        uint32_t keep;  /* of 2^32: how often the cell stands for its own number */
-        uint32_t other; /* what it stands for otherwise */
+        uint32_t keep;  /* of 2^32: how often the cell yields its own number */
+        uint32_t other; /* the number that it yields otherwise */
     } * cells;
 };
 
-/* count from 1 to 2^28, s from 0 (all alike). */
+/* count is 1 to 2^28. s is at least 0; with 0 all numbers are alike. */
 MUST_USE enum err zipf_init(struct zipf *zipf, uint32_t count, double s);
 void zipf_deinit(struct zipf *zipf);
 
