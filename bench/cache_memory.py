@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Resident bytes per cached answer: nailupd beside Unbound, and others with --peers, for the same
-names and the same answers.
+"""Resident bytes per cached answer: nailupd beside Unbound, and other peers with --peers, for the same names and
+answers.
 
 Usage: bench/cache_memory.py --build BUILD [--entries 100000] [--answers a,mixed] [--peers all] [--quick]
 
-Each server is started anew for each kind of answers, warmed up with other names, and asked for all
-names; the difference of its resident memory, divided by the names, is the figure. Then all are asked
-again: a query that reaches the upstream is a name that was not kept. The peers' caches are larger
-than is needed (peers/*.conf of bench/compare otherwise); nailupd's cache.size is what a probe says
-that the names need, and half as much again: buckets fill unevenly, and its table has the size that is
-configured.
+For each kind of answer each server starts anew, warms up with other names, and is asked for all names. The
+figure is the growth of its resident memory, divided by the number of names. A second pass asks for all names
+again: a query that reaches the upstream is a name that the cache lost. The peers' caches are larger than
+necessary; apart from that peers/*.conf of bench/compare applies. nailupd's cache.size is one and a half times
+what a probe says that the names need: buckets fill unevenly, and its table has the size that is configured.
 
-Exits 1 if an answer costs nailupd as much as Unbound or more, or if one of these two did not keep all.
+Exits 1 if an answer costs nailupd as much as Unbound or more, or if one of these two lost names.
 """
 
 import argparse
@@ -30,15 +29,15 @@ import programs as compare  # noqa: E402
 
 OURS, RIVAL = "nailupd", "unbound"
 WARM_NAMES, PROBE_NAMES = 1000, 2000
-PASSES_MAX = 5         # what was lost is asked again
+PASSES_MAX = 5         # passes that ask again for lost names
 KEPT_MIN = 99         # percent
-SPARE = 1.5            # times the room that the probe says: buckets of 16 fill unevenly, a full one evicts
+SPARE = 1.5            # times the need that the probe found: buckets of 16 fill unevenly, and a full bucket evicts
 TABLE_SHARE = 9 / 8    # a ninth of cache.size is table
 RATE = 10000           # queries a second while filling
 RATE_OF_BIG = 1000
-FAILURE_TTL_S = 6        # so long a SERVFAIL may be kept
+FAILURE_TTL_S = 6        # a server may keep a SERVFAIL for so long
 
-# Kinds of answers: (label that asks the responder for it, type, share in percent)
+# Kinds of answers: (label that asks the responder for it, type, share in percent).
 ANSWERS = {
     "a": [("", "A", 100)],
     "aaaa": [("", "AAAA", 100)],
@@ -47,9 +46,9 @@ ANSWERS = {
     "big": [("big.", "A", 100)],
     "mixed": [("", "A", 50), ("", "AAAA", 20), ("cname.", "A", 15), ("nx.", "A", 13), ("big.", "A", 2)],
 }
-BIG_IS_FEWER = 10      # times; each has 3 to 4 kB
+BIG_IS_FEWER = 10      # times; each answer has 3 to 4 kB
 
-# Caches that hold all of it, in place of those of bench/compare.
+# Caches large enough for all names, in place of those of bench/compare.
 LARGER_CACHES = [
     (r"msg-cache-size: \S+", "msg-cache-size: 2g"),
     (r"rrset-cache-size: \S+", "rrset-cache-size: 4g"),
@@ -63,7 +62,7 @@ LARGER_CACHES = [
 
 
 def write_names(path, kind, count, prefix):
-    """A file of queries: the kinds of a mix take turns, as evenly as their shares allow."""
+    """Writes a file of queries. The kinds of a mix alternate as evenly as their shares allow."""
     owed = {row: 0 for row in ANSWERS[kind]}
     with open(path, "w", encoding="ascii") as file:
         for number in range(count):
@@ -75,7 +74,7 @@ def write_names(path, kind, count, prefix):
 
 
 class Names:
-    """Some names in a file, which are asked one after the other."""
+    """Names in a file, asked one after the other."""
 
     def __init__(self, folder, kind, count, prefix):
         self.path, self.count = f"{folder}/{prefix}-{kind}-{count}.txt", count
@@ -93,7 +92,7 @@ def asked_upstream(responder):
 
 
 def fill(programs, responder, port, names):
-    """Asks until nothing is missing; percent of the names that were at hand in the last pass."""
+    """Asks until no name is missing. Returns the percentage of names that the cache had in the last pass."""
     names.ask(programs, port)
     for _ in range(PASSES_MAX - 1):
         before = asked_upstream(responder)
@@ -118,7 +117,7 @@ def start_peer(peer, folder, responder, kind):
     directory.mkdir()
     values = {"port": port, "directory": directory, "ip": responder.addresses[0], "upstream": responder.port,
               "upstream_tls": 0, "auth_name": "", "ca": ""}
-    # Large answers come over TCP anyway; asked for over UDP first, Unbound refuses many at this rate.
+    # Large answers need TCP anyway. If asked over UDP first, Unbound refuses many of them at this rate.
     transport = "tcp" if kind == "big" and "tcp" not in peer.cannot else "udp"
     text = compare.rendered(peer.template(), {transport, "hit"}, values)
     for pattern, larger in LARGER_CACHES:
@@ -129,7 +128,7 @@ def start_peer(peer, folder, responder, kind):
 
 
 def size_for(programs, folder, responder, kind, count):
-    """cache.size for so many answers of that kind, from what a few need."""
+    """Returns the cache.size for that many answers of a kind, from the need of a few."""
     names = Names(folder, kind, min(count, PROBE_NAMES), "probe")
     with start_ours(programs, folder, responder, 64 << 20) as daemon:
         before = daemon.metrics()
@@ -140,7 +139,7 @@ def size_for(programs, folder, responder, kind, count):
 
 
 def measure(programs, responder, server, warm, names):
-    """(resident bytes per name, percent kept, resident bytes before)"""
+    """Returns (resident bytes per name, percent kept, resident bytes before)."""
     fill(programs, responder, server.port, warm)
     empty = stage.resident_bytes(server.pid)
     kept = fill(programs, responder, server.port, names)
@@ -148,7 +147,7 @@ def measure(programs, responder, server, warm, names):
 
 
 def measure_kind(programs, folder, responder, peers, kind, count):
-    """{server: bytes per answer}, or None for one that did not keep them."""
+    """Returns {server: bytes per answer}, with None for a server that lost names."""
     warm, names = Names(folder, kind, min(count, WARM_NAMES), "warm"), Names(folder, kind, count, "name")
     size, results = size_for(programs, folder, responder, kind, count), {}
     for peer in [None, *peers]:
@@ -164,7 +163,7 @@ def measure_kind(programs, folder, responder, peers, kind, count):
 
 
 def find_peers(wanted):
-    """Those named; for `all` what is installed of those that keep records."""
+    """Returns the named peers, or for `all` the installed ones that cache records."""
     known = {peer.name: peer for peer in compare.all_peers() if peer.name not in (OURS, "dnsdist")}
     names = list(known) if wanted == "all" else [name for name in wanted.split(",") if name]
     unknown = [name for name in names if name not in known]

@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""What a flood of random names from one prefix does to the others: their p99 for cached names.
+"""Measures the effect of a flood of random names from one prefix on other clients: their p99 for cached names.
 
 Usage: bench/flood.py --build BUILD [--rounds 7] [--seconds 3] [--flood-rate 30000] [--realtime] [--quick]
 
-An honest client at 127.0.0.2 asks for names that are cached, at a fixed rate. Four of 127.0.66.0/24
-ask for names never asked before, as fast as --flood-rate says together. Three cases take turns, round after
-round, so that what disturbs the machine disturbs them alike; the median of the rounds counts:
+An honest client at 127.0.0.2 asks for cached names at a fixed rate. Four clients of 127.0.66.0/24 ask for new
+names, together at --flood-rate. Three cases take turns in rounds, so that a disturbance of the machine affects
+all of them alike; the medians of the rounds count:
 
-  elsewhere   the flood goes to a socket that nobody reads, so that it costs this machine what it costs
-              to send, and nailupd nothing
-  unlimited   it goes to a nailupd whose bounds are as high as they can be
+  elsewhere   the flood goes to a socket that is never read: it costs the machine the sending alone
+  unlimited   it goes to a nailupd whose limits are as high as possible
   limited     it goes to a nailupd with rate-limit.queries-per-second and max-waiting-per-client
 
-nailupd has one worker and one CPU, the loads and the upstream have another.
+nailupd has one worker and one CPU; the loads and the upstream have another.
 
-Exits 1 if limited is above 1.5 times elsewhere, or if an honest query was not answered there.
+Exits 1 if the p99 of limited is above 1.5 times that of elsewhere, or if an honest query got no answer there.
 """
 
 import argparse
@@ -37,7 +36,7 @@ HONEST, FLOODERS = "127.0.0.2", [f"127.0.66.{i}" for i in range(1, 5)]  # one /2
 NAMES = ["--zipf", "0", "--names", "1000", "--suffix", "honest.example"]
 CASES = ("elsewhere", "unlimited", "limited")
 
-# A limit that the honest client is well below, and a tenth of the places for what waits.
+# A limit far above the honest client's rate, and a tenth of the room for waiting queries.
 LIMITED = {"rate-limit": {"queries-per-second": 2000}, "max-waiting-per-client": 1000, "client-prefix-v4": 24}
 UNLIMITED = {"max-waiting-per-client": 1000000}
 
@@ -47,7 +46,7 @@ def on_cpu(cpu):
 
 
 class Sink:
-    """A UDP port of which nothing is read."""
+    """A UDP port that is never read."""
 
     def __enter__(self):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -60,7 +59,7 @@ class Sink:
 
 
 class Flood(stage.Process):
-    """Random names at port, until it is left."""
+    """Sends random names to port until the end of `with`."""
 
     def __init__(self, args, programs, port):
         sources = [word for source in FLOODERS for word in ("--source", source)]
@@ -84,7 +83,7 @@ class Stage:
                 nailupctl=programs.nailupctl, wrapper=on_cpu(0)))
             for name, server in (("unlimited", UNLIMITED), ("limited", LIMITED))}
         for daemon in self.daemons.values():
-            self.honest(daemon, 1)  # now its names are cached
+            self.honest(daemon, 1)  # this caches its names
 
     def honest(self, daemon, seconds):
         return stage.load(self.programs.bench, daemon.port, "--rate", self.args.rate, *NAMES,
@@ -142,7 +141,7 @@ def parse_arguments():
 
 
 def go_first():
-    """The processes that are started hereafter run before all others."""
+    """Lets processes that start from now on run before all others."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     except PermissionError:

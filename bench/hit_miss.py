@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""CPU time per cache hit and per forwarded miss over UDP, TCP and TLS: nailupd beside Unbound,
-Knot Resolver where it is installed, and the barest responder.
+"""CPU time per cache hit and per forwarded miss over UDP, TCP and TLS: nailupd beside its peers.
 
-One thread each, the server alone on one CPU, load and upstream on another. All servers run during
-the whole measurement and are asked in turn, round after round, so that what disturbs the machine
-disturbs them alike; the median of the rounds counts. Prints a Markdown table, writes JSON.
+The peers are Unbound, Knot Resolver if installed, and the barest responder. Each server has one thread and a CPU
+of its own; load and upstream share another. All servers run during the whole measurement and take turns in
+rounds, so that a disturbance of the machine affects all of them alike; the medians of the rounds count. Prints a
+Markdown table and writes JSON.
 """
 
 import argparse
@@ -38,8 +38,8 @@ control: {{socket: {directory}/{name}.sock}}
 log: {{level: warning}}
 """
 
-# As unbound.conf(5) and its "howto optimise" advise for one thread, and without DNSSEC, which the
-# made-up names have not; infra-cache-min-rtt keeps it from ending streams after 50 ms of silence.
+# Follows unbound.conf(5) and its "howto optimise" for one thread, and without DNSSEC, which the made-up names
+# lack. infra-cache-min-rtt keeps Unbound from ending streams after 50 ms of silence.
 UNBOUND_CONF = """\
 server:
   interface: 127.0.0.1@{port}
@@ -74,7 +74,7 @@ forward-zone:
   forward-tls-upstream: {tls}
 """
 
-# Without DNSSEC and prefetching, as the others; the cache is in memory.
+# Without DNSSEC and prefetching, like the others. The cache is in memory.
 KRESD_CONF = """\
 net.listen('127.0.0.1', {port}, {{ kind = 'dns' }})
 modules.unload('ta_update')
@@ -87,7 +87,7 @@ policy.add(policy.all(policy.{forward}))
 
 
 class Server:
-    """One process under measurement; kind is what is measured of it: hit or miss."""
+    """One process that is measured. kind says what is measured: hit or miss."""
 
     def __init__(self, name, kind, command, port, log):
         self.name, self.kind, self.port = name, kind, port
@@ -244,7 +244,7 @@ STREAMS = ("tcp", "tls")
 
 
 def per_write(server):
-    """Queries per write to the upstream: data segments, on loopback one per write."""
+    """Returns queries per write to the upstream: one data segment over loopback is one write."""
     for kind in STREAMS:
         if server.median("upstream", f"{kind}_queries"):
             return server.median("upstream", f"{kind}_queries_per_segment")
@@ -259,14 +259,14 @@ def per_read(server):
 
 
 def noerror_percent(server):
-    """The share of all sent queries that were answered with NOERROR, over all rounds."""
+    """Returns the share of all queries that were answered with NOERROR, over all rounds."""
     sent = sum(report["sent"] for report in server.rounds)
     good = sum(report["rcodes"].get("NOERROR", 0) for report in server.rounds)
     return 100 * good / sent if sent else None
 
 
 def stream_percent(server):
-    """The share of the upstream's queries that came over TCP or TLS, over all rounds."""
+    """Returns the share of the upstream's queries that arrived over TCP or TLS, over all rounds."""
     streams = sum(report["upstream"][f"{kind}_queries"] for report in server.rounds
                   for kind in STREAMS)
     udp = sum(report["upstream"]["udp_queries"] for report in server.rounds)
@@ -301,7 +301,7 @@ def table(servers):
 
 
 def claims(servers):
-    """What the project says of itself: (sentence, figure, whether it holds)."""
+    """Checks the project's claims. Returns (sentence, figure, whether it holds) for each."""
     cpu = {s.name: s.median("server_cpu_us_per_query") for s in servers}
     batch = {s.name: per_write(s) for s in servers if s.kind == "miss"}
 

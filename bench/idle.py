@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Latency of queries that come after a pause: over connections kept open, and over some that are not.
+"""Latency of queries that come after a pause: over connections kept open, and over connections that must be
+dialled.
 
 Usage: bench/idle.py --build BUILD [--delay 1] [--every 10] [--idle-timeout 5] [--upstreams 100]
                      [--rounds 6] [--quick]
 
-A hundred upstreams 1 ms away are each asked once in ten seconds, by five servers alike: over UDP, over TCP
-and DoT nailed up, and over TCP and DoT with connections that are closed after five seconds without a
-query. Answers have a TTL of 0, so that each query is a miss. TLS sessions are resumed.
+Five servers ask each of a hundred upstreams 1 ms away once in ten seconds: over UDP, over nailed TCP and DoT,
+and over TCP and DoT with connections that close after five seconds without a query. Answers have a TTL of 0, so
+each query is a miss. TLS sessions are resumed.
 
 Exits 1 if the p99 of nailed DoT is above a third of that of DoT on demand.
 """
@@ -59,7 +60,7 @@ def config_of(responder, transport, is_nailed, idle_timeout_s):
 
 
 def measure(args, programs, folder):
-    """{way: report of the load}"""
+    """Returns {way: report of the load}."""
     addresses = [f"127.21.0.{i + 1}" for i in range(args.upstreams)]
     names = pathlib.Path(folder, "names")
     names.write_text("".join(f"zone{i}.example A\n" for i in range(args.upstreams)), encoding="utf-8")

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Instructions of nailupd in user space per query, counted by callgrind: a hit over UDP and TCP, a
-miss over nailed TCP, nailed TLS and UDP, and one by recursion: in a zone that is known, which takes one query, and in
-a new one, which takes two.
+"""Counts the instructions of nailupd in user space per query, with callgrind.
 
-Time on a shared machine differs by more than what a change of the code gains or costs; the number of
-instructions hardly does. It says nothing of the kernel, which has most of the time, nor of memory
-that is far away: time_split.py does.
+The paths are a hit over UDP and TCP, a miss over nailed TCP, nailed TLS and UDP, and a recursive resolution in a
+known zone (one query) and in a new one (two queries).
 
-How many queries a turn of the loop takes is a part of their cost. So they come in bursts of one size:
-nailupd is stopped while a burst is sent, and a burst is sent when the turn of the one before is over.
+On a shared machine, time differs by more than the effect of a change; the number of instructions hardly differs.
+It ignores the kernel, which takes most of the time, and distant memory; time_split.py measures both.
+
+The cost of a query depends on the number of queries in a turn of the loop. So queries come in bursts of one
+size: nailupd is stopped while a burst is sent, and a burst is sent when the turn of the previous one is over.
 """
 
 import argparse
@@ -32,8 +32,8 @@ import tls_stage
 SUFFIX = "bench.example.net"
 HIT_NAMES = 256
 PATIENCE_SECONDS = 30
-START_SECONDS = 90  # five of them at once under valgrind, on a busy machine
-SECONDS_TO_AGE = 1.1  # a younger answer is sent as it is, and costs less: its TTL is not counted down
+START_SECONDS = 90  # five at once under valgrind, on a busy machine
+SECONDS_TO_AGE = 1.1  # a younger answer leaves unchanged and costs less: its TTL is not counted down
 
 Path = collections.namedtuple("Path", "name upstream kind client burst share")
 PATHS = [
@@ -58,13 +58,13 @@ KNOWN_ZONES = 64
 
 
 def hierarchy():
-    """Options of the responder."""
+    """Returns the options of the responder."""
     return [word for level, addresses in LEVELS.items()
             for word in ("--level", level, *(w for ip in addresses for w in ("--listen", f"{ip}@PORT")))]
 
 
 def recursion(responder, hints, nailed):
-    """hints: a file to be written; nailed: prefixes."""
+    """Returns the configuration. hints: a file to write; nailed: prefixes."""
     pathlib.Path(hints).write_text(f". 3600 NS ns0.\nns0. 3600 A {ROOT}\n", encoding="utf-8")
     return {"server": {"workers": 1}, "cache": {"size": "128MiB"}, "tcp-upstream-keepalive": nailed,
             "recursion": {"enabled": "yes", "root-hints": str(hints), "port": responder.port, "do-not-query": []}}
@@ -83,7 +83,7 @@ def configuration(responder, upstream):
 
 
 class CountedNailupd(stage_common.Nailupd):
-    """nailupd under callgrind, in front of the responder. Its worker is one thread."""
+    """nailupd under callgrind, before the responder. Its worker is one thread."""
 
     def __init__(self, args, folder, responder, upstream):
         self.vgdb, self.out, self.dumps = f"--vgdb-prefix={folder}/vgdb", f"{folder}/{upstream}.out", 0
@@ -107,7 +107,7 @@ class CountedNailupd(stage_common.Nailupd):
                        timeout=PATIENCE_SECONDS)
 
     def is_asleep(self):
-        """Whether all threads wait for something, so the turn before is over."""
+        """Whether all threads wait, so that the previous turn is over."""
         return all(stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "S"
                    for stat in pathlib.Path(f"/proc/{self.pid}/task").glob("*/stat"))
 
@@ -119,7 +119,7 @@ class CountedNailupd(stage_common.Nailupd):
             time.sleep(0.0002)
 
     def pause(self):
-        """Returns when no instruction is executed any more."""
+        """Returns once no thread executes instructions."""
         self.process.send_signal(signal.SIGSTOP)
         _, status = os.waitpid(self.pid, os.WUNTRACED)
         if not os.WIFSTOPPED(status):
@@ -133,7 +133,7 @@ class CountedNailupd(stage_common.Nailupd):
         self.tell("zero")
 
     def dump(self):
-        """What was counted since zero()."""
+        """Returns the counts since zero()."""
         self.settle()
         self.tell("dump")
         self.dumps += 1
@@ -141,8 +141,8 @@ class CountedNailupd(stage_common.Nailupd):
 
 
 def module_of(source, function_source, binary):
-    """The folder of src or the library that an instruction belongs to. A header of a library that is
-    inlined belongs to the function that it is in."""
+    """Returns the folder of src, or the library, that an instruction belongs to. An inlined library header belongs
+    to the function that contains it."""
     for place in (source, function_source):
         parts = pathlib.PurePath(place).parts
         if "src" in parts[:-2]:
@@ -155,7 +155,7 @@ def module_of(source, function_source, binary):
 
 
 class Profile:
-    """What a dump of callgrind says: `total`, by module, and (itself, with all it calls) by function."""
+    """A dump of callgrind: `total`, counts by module, and counts by function (own, with callees)."""
 
     def __init__(self, path):
         self.modules, self.itself = collections.Counter(), collections.Counter()
@@ -190,7 +190,7 @@ class Profile:
         self.total = sum(self.modules.values())
 
     def functions(self):
-        """(module, function): (instructions of it alone, with all that it calls)"""
+        """Returns (module, function): (own instructions, with callees)."""
         return {name: (self.itself[name], self.itself[name] + self.called[name])
                 for name in set(self.itself) | set(self.called)}
 
@@ -207,7 +207,7 @@ class Client:
         self.asked, self.rest = 0, b""
 
     def next_query(self):
-        """All names of a kind have one length."""
+        """All names of a kind have the same length."""
         number = self.asked
         self.asked += 1
         if self.path.kind == "known":
@@ -219,7 +219,7 @@ class Client:
 
     def send(self, queries):
         self.server.settle()
-        if self.path.client == "tcp":  # one write is one read of the server, so nothing need be stopped
+        if self.path.client == "tcp":  # one write is one read of the server, so there is no need to stop it
             self.socket.sendall(b"".join(len(query).to_bytes(2, "big") + query for query in queries))
             return
         if len(queries) > 1:
@@ -252,7 +252,7 @@ def burst_multiple(path, queries):
 
 
 def measure(path, server, args):
-    """The figures of a path: median of the rounds, and what the rounds said."""
+    """Returns the figures of a path: the median of the rounds, and the rounds."""
     client, rounds = Client(server, path), []
     client.ask(2 * HIT_NAMES)
     if path.kind == "hit":
@@ -274,7 +274,7 @@ def measure(path, server, args):
 
 
 def measure_all(args):
-    """Servers are started side by side, asked one after the other."""
+    """Starts the servers side by side and asks them one after the other."""
     with tempfile.TemporaryDirectory(prefix="instructions-") as folder, \
             tls_stage.Responder(args.programs.bench, folder, ["127.0.0.1"], *hierarchy()) as responder:
         servers = {}
@@ -310,7 +310,7 @@ def function_table(name, figures, key, title):
 
 
 def compare(before, after, limit_percent):
-    """(sentences, whether all is within the limit). A path that is in one of them only is not judged."""
+    """Returns (sentences, whether all paths are within the limit). A path that only one side has is not judged."""
     lines, is_good = [], True
     for name, figures in after.items():
         if name not in before:
@@ -333,7 +333,7 @@ def chosen_paths(parser, only):
 
 
 def earlier(parser, file):
-    """The paths of an earlier --json."""
+    """Reads the paths of an earlier --json."""
     try:
         paths = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))["paths"]
         if all(figures["instructions_per_query"] > 0 for figures in paths.values()):

@@ -6,14 +6,14 @@
 Usage: bench/overload.py --build BUILD [--daemon NAILUPD] [--unbound UNBOUND] [--kind miss|hit]
        [--seconds 8] [--times 3] [--nice N]
 
-The server has one worker and one CPU; the load and the upstream have another. The capacity is the highest
-rate at which less than 1 % is lost by clients that wait a quarter of a second, so that a queue does not pass for
-capacity, found by doubling and halving. Then --times as many queries come, of
-which 99 % are those of four large clients and 1 % that of a small one. Clients wait three seconds.
+The server has one worker and one CPU; the load and the upstream have another. The capacity is the highest rate
+at which clients that wait a quarter of a second lose less than 1 %; the short wait keeps a queue from counting
+as capacity. Doubling and halving finds it. Then --times as many queries come: 99 % from four large clients, and
+1 % from a small one. These clients wait three seconds.
 
   goodput   queries answered with NOERROR in time, in percent of the capacity
   p99       of all queries that were answered
-  small     queries of the small client that got no answer, in percent
+  small     queries of the small client without an answer, in percent
 
 Exits 1 unless goodput is 90 % or more, p99 below 500 ms and the small client loses less than 5 %.
 """
@@ -31,7 +31,7 @@ import stage_common as stage
 LARGE, SMALL = [f"127.0.66.{i}" for i in range(1, 5)], "127.0.0.2"
 PATIENCE_MS, CAPACITY_PATIENCE_MS = 3000, 250
 CAPACITY_LOSS = 0.01
-CAPACITY_STEPS = 5  # of halving, after the doubling
+CAPACITY_STEPS = 5  # of halving, after doubling
 NAMES = {"miss": ["--unique"], "hit": ["--zipf", "0", "--names", "1000", "--suffix", "hot.example"]}
 
 
@@ -40,14 +40,14 @@ def on_cpu(cpu):
 
 
 class Loads:
-    """Loads that run at once, and their reports."""
+    """Loads that run at the same time, and their reports."""
 
     def __init__(self, bench, port, kind):
         self.command = [*on_cpu(1), bench, "load", "--server", f"127.0.0.1@{port}", "--json", "--quiet",
                         "--connections", "16", "--in-flight", "16384", *NAMES[kind]]
 
     def run(self, *loads, patience_ms=PATIENCE_MS):
-        """loads: (rate, seconds, sources)"""
+        """Runs loads of (rate, seconds, sources)."""
         running = []
         for rate, seconds, sources in loads:
             words = [word for source in sources for word in ("--source", source)]
@@ -66,7 +66,7 @@ def lost(report):
 
 
 def capacity(loads, seconds, start):
-    """Queries a second."""
+    """Returns queries a second."""
     def holds_at(rate):
         return lost(loads.run((rate, seconds, LARGE), patience_ms=CAPACITY_PATIENCE_MS)[0]) < CAPACITY_LOSS
 
@@ -92,7 +92,7 @@ def overload(loads, most, args):
 
 
 def servers(args, folder, upstream):
-    """(name, a context that gives a server with a port)"""
+    """Yields (name, a context that gives a server with a port)."""
     zones = [{"name": ".", "upstreams": upstream.servers}]
     limits = {"workers": 1, "max-waiting": 100000, "max-waiting-per-client": 100000}
     yield "nailupd", lambda: stage.Nailupd(

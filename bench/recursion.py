@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""What a recursive resolution costs: nailupd beside Unbound and Knot Resolver, over a hierarchy on loopback.
+"""Measures the cost of a recursive resolution: nailupd beside Unbound and Knot Resolver, over a hierarchy on
+loopback.
 
-Usage: bench/recursion.py --build BUILD [--peers unbound,knot-resolver] [--delay 1] [--rounds 3] [--realtime] [--quick]
+Usage: bench/recursion.py --build BUILD [--peers unbound,knot-resolver] [--delay 1] [--rounds 3] [--realtime]
+[--quick]
 
-`nailup-bench responder` is root, TLDs and the servers of thousands of zones a round trip of 1 ms away, on port 53
-of addresses in a network namespace of its own. Each server has one thread, starts anew in each round and is asked
-for the same names, with minimisation and without DNSSEC:
+`nailup-bench responder` plays the root, the TLDs and the servers of thousands of zones, a round trip of 1 ms
+away, on port 53 of addresses in a network namespace of its own. Each server has one thread, starts anew in each
+round and gets the same queries, with minimisation and without DNSSEC:
 
   cold       at a fixed rate, from an empty cache
   warm       other names of the same zones, at the same rate: their cuts are known
-  saturated  more of them, as many as it takes
+  saturated  more names, as fast as the server answers
 
-Shown are medians of the rounds. Upstream queries are counted by the responder, CPU time is the server's process's.
+The table has medians of the rounds. The responder counts upstream queries; CPU time is that of the server's
+process.
 
-Exits 1 when nailupd asks more upstream queries than Unbound, or pays more CPU time for a miss than any other.
+Exits 1 if nailupd sends more upstream queries than Unbound, or spends more CPU time on a miss than any other
+server.
 """
 
 import argparse
@@ -34,13 +38,14 @@ import stage_common as stage
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "compare"))
 import sandbox  # noqa: E402
 
-# Not of loopback, as Knot Resolver believes no glue of that; of RFC 2544, for benchmarks.
+# Not loopback: Knot Resolver ignores glue with loopback addresses. RFC 2544 gives this network to benchmarks.
 NETWORK = ("198.18.0.1", "255.254.0.0")
 LEVELS = {"root": ["198.18.0.1", "198.18.0.2"], "tld": ["198.18.1.1", "198.18.1.2"],
           "near": [f"198.18.2.{n}" for n in range(65, 69)], "far": [f"198.18.3.{n}" for n in range(1, 9)]}
 HINTS = "".join(f". 3600 NS ns{n}.\nns{n}. 3600 A {ip}\n" for n, ip in enumerate(LEVELS["root"]))
 TLDS = 8
-# Of 100 questions: a name in a zone; some labels below it; below one more cut; an alias into another zone; none.
+# Of 100 queries: a name in a zone; some labels below it; below one more cut; an alias into another zone; a
+# missing name.
 FORMS = [(60, "w{}.{}"), (15, "w{}.b.a.{}"), (10, "w{}.sub{n}.{}"), (5, "al{}.{}"), (10, "nx{}.{}")]
 QUAD_A_SHARE = 0.2
 
@@ -75,7 +80,7 @@ server:
   control-enable: no
 """
 
-# The cache is a file, and the folder may not be in memory: 100 MB are little enough to stay in the page cache.
+# The cache is a file, and the folder may not be in memory: 100 MB are small enough to stay in the page cache.
 KRESD = """\
 net.listen('127.0.0.1', {port}, {{ kind = 'dns' }})
 net.ipv6 = false
@@ -120,7 +125,7 @@ def parse_arguments():
 # ---- questions ----
 
 def question(rng, zones, number):
-    """No two have one name: each is a miss."""
+    """Each number has its own name, so that each query is a miss."""
     zone = f"z{(at := rng.randrange(zones))}.far{at % TLDS}"
     form = rng.choices([form for _, form in FORMS], [share for share, _ in FORMS])[0]
     return form.format(f"{number}", zone, n=at % 3), "AAAA" if rng.random() < QUAD_A_SHARE else "A"
@@ -155,7 +160,7 @@ class Responder(stage.Process):
 
 
 class Server(stage.Process):
-    """One that is measured, alone on its CPU, in a folder of its own; ready to answer on entering."""
+    """A measured server, alone on its CPU, in its own folder. It is ready to answer on entering."""
 
     def __init__(self, folder, command, wrapper):
         self.port, self.folder = stage.free_port(), folder
@@ -207,13 +212,13 @@ def knot_resolver():
     return command
 
 
-# unbound-lazy fetches no addresses ahead, of which its own default has some.
+# unbound-lazy fetches no addresses ahead; Unbound's default fetches some.
 PEERS = {"unbound": unbound(), "unbound-lazy": unbound('  target-fetch-policy: "0 0 0 0 0"\n'),
          "knot-resolver": knot_resolver}
 
 
 def find_peers(names):
-    """{name: command}, and {name: why not}."""
+    """Returns {name: command} and {name: why not}."""
     found, missing = {}, {}
     for name in names:
         try:
@@ -226,7 +231,7 @@ def find_peers(names):
 # ---- measuring ----
 
 class Phase:
-    """What a load and the counters beside it say."""
+    """The report of a load and the counters beside it."""
 
     def __init__(self, report, upstream, cpu_us):
         self.answered, self.lost = report["answered"], report["lost"]
@@ -250,7 +255,7 @@ class Measurement:
         self.rounds = {}
 
     def write_files(self):
-        """Enough for each phase to be asked but once; that of saturation may come round again."""
+        """Writes enough names for each phase to ask once. The saturated phase may repeat names."""
         rng, many = random.Random(self.args.seed), int(self.args.rate * self.args.seconds * 1.2) + 100
         counts = {"cold": many, "warm": many, "saturated": int(self.args.seconds * 120000)}
         first, files = 0, {}
@@ -312,8 +317,8 @@ def tell(measured, missing):
 
 
 def judge(measured):
-    """What was missed, as sentences. Who answers more when saturated knows more in the end: upstream queries are compared
-    where all had as many questions."""
+    """Returns the missed goals as sentences. A server that answers more when saturated knows more in the end, so
+    upstream queries are compared where all servers had the same number of queries."""
     for name in [one for one in measured.rounds if one != "nailupd"]:
         for phase in PHASES:
             ours, theirs = (measured.median(one, phase, "cpu_us") for one in ("nailupd", name))

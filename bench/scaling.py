@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Do cache hits over UDP scale with workers? CPU per hit with one worker and with two, saturated.
+"""Checks whether cache hits over UDP scale with workers: CPU per hit with one worker and with two, saturated.
 
 Usage: bench/scaling.py --build BUILD [--rounds 7] [--seconds 2] [--quick]
 
-Two workers answer twice as much as one if a hit costs each of them what it costs one alone. So the
-figure is 2 * (CPU per hit with one worker) / (CPU per hit with two): it does not need a CPU of its own
-for the load. With four CPUs or more the servers get the lower half of them and the load the upper,
-and answers a second are compared as well. Both daemons run all the time and take turns.
+Two workers answer twice as much as one if a hit costs each of them the same as it costs one alone. So the figure
+is 2 * (CPU per hit with one worker) / (CPU per hit with two): it does not need a CPU of its own for the load.
+With four CPUs or more the servers get the lower half of them and the load the upper half, and answers a second
+are compared as well. Both daemons run all the time and take turns.
 
 Exits 1 below a ratio of 1.8, or if one of two workers had less than a quarter of the work.
 """
@@ -22,13 +22,13 @@ import tempfile
 import stage_common as stage
 
 GOAL = 1.8
-SHARE_MIN = 25  # percent of the CPU of both; the kernel spreads source ports at random
+SHARE_MIN = 25  # percent of the CPU time of both; the kernel spreads source ports at random
 CPUS_FOR_THROUGHPUT = 4
 NAMES = 1000
 
 
 class Side:
-    """A daemon with so many workers, and what was measured of it."""
+    """A daemon with a number of workers, and its measurements."""
 
     def __init__(self, workers, daemon):
         self.workers, self.daemon, self.rounds = workers, daemon, []
@@ -45,7 +45,7 @@ def start(programs, folder, responder, workers, cpus):
 
 
 def measure(args, programs, side, cpus):
-    """One round: the report of the load, user and system CPU, and each thread's share."""
+    """Runs one round. Returns the report of the load, user and system CPU, and each thread's share."""
     pid = side.daemon.pid
     words = ["--max", "--connections", args.connections, "--in-flight", args.in_flight, "--duration",
              args.seconds, "--warmup", args.warmup, "--zipf", 0, "--names", NAMES, "--pid", pid]
@@ -61,7 +61,7 @@ def measure(args, programs, side, cpus):
 
 
 def shares(side):
-    """Percent of the CPU of all rounds that each of its workers had, the busiest first."""
+    """Returns each worker's share of the CPU time of all rounds in percent, the busiest first."""
     sums = [sum(one["share"][i] for one in side.rounds if i < len(one["share"]))
             for i in range(side.workers)]
     return [100 * one / max(1, sum(sums)) for one in sums]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""What the scripts here share: free ports, what a process has used, and the servers they start."""
+"""Shared by the scripts here: free ports, the resources that a process has used, and the servers that they start."""
 
 import json
 import os
@@ -17,13 +17,13 @@ CPU_CLOCK_OF_PROCESS = 2  # kind of clock in a clockid_t that holds a pid: see c
 
 
 def give_up(sentence):
-    """Ends the script with 2: nothing was measured, which is not the same as a goal that was missed."""
+    """Ends the script with 2: it measured nothing, which differs from a missed goal."""
     print(f"{pathlib.Path(sys.argv[0]).name}: {sentence}", file=sys.stderr)
     raise SystemExit(2)
 
 
 class Programs:
-    """The paths of what was built in the folder `build`."""
+    """The paths of the programs in the build folder."""
 
     def __init__(self, build):
         self.nailupd = self.path(build, "src/nailupd")
@@ -39,7 +39,7 @@ class Programs:
 
 
 def find_program(name, package=None):
-    """The path of an installed program; ends the script when there is none."""
+    """Returns the path of an installed program, or ends the script."""
     places = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"
     found = shutil.which(name, path=places)
     if not found:
@@ -48,7 +48,7 @@ def find_program(name, package=None):
 
 
 def free_port():
-    """A port that is free over UDP and TCP on any address now."""
+    """Returns a port that is free now over UDP and TCP on any address."""
     while True:
         port = random.randrange(20000, 32000)
         try:
@@ -60,7 +60,7 @@ def free_port():
             continue
 
 
-# ---- what a process has used ----
+# ---- resources of a process ----
 
 def status_bytes(pid, key):
     with open(f"/proc/{pid}/status", encoding="ascii") as status:
@@ -72,17 +72,17 @@ def resident_bytes(pid):
 
 
 def private_bytes(pid):
-    """Memory of its own: pages of libraries come and go and would disturb a difference."""
+    """Returns the process's own memory. Pages of libraries come and go and would disturb a difference."""
     return status_bytes(pid, "RssAnon")
 
 
 def cpu_us(pid):
-    """CPU time of all threads of a process: the kernel's clock of it, in nanoseconds inside."""
+    """Returns the CPU time of all threads of a process. The kernel's clock counts nanoseconds."""
     return time.clock_gettime_ns((~pid << 3) | CPU_CLOCK_OF_PROCESS) / 1e3
 
 
 def stat_us(path):
-    """(user, system) from a stat file in /proc, in ticks of 10 ms inside."""
+    """Returns (user, system) from a stat file in /proc, which counts ticks of 10 ms."""
     fields = pathlib.Path(path).read_text(encoding="utf-8").rpartition(")")[2].split()
     tick_us = 1e6 / os.sysconf("SC_CLK_TCK")
     return int(fields[11]) * tick_us, int(fields[12]) * tick_us
@@ -93,7 +93,7 @@ def user_system_us(pid):
 
 
 def threads_us(pid):
-    """{thread: CPU time}; a thread that did little has 0, as it is counted in ticks."""
+    """Returns {thread: CPU time}. The kernel counts ticks, so a thread that did little has 0."""
     return {int(task): sum(stat_us(f"/proc/{pid}/task/{task}/stat"))
             for task in os.listdir(f"/proc/{pid}/task")}
 
@@ -107,7 +107,7 @@ def make_query(name, kind=1, number=None):
 
 
 def ask(port, name, timeout_s=0.3, ip="127.0.0.1"):
-    """The answer over UDP, or None."""
+    """Returns the answer over UDP, or None."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.settimeout(timeout_s)
         try:
@@ -118,7 +118,7 @@ def ask(port, name, timeout_s=0.3, ip="127.0.0.1"):
 
 
 def await_answer(port, seconds=10, name="start.example", is_alive=lambda: True):
-    """True once a query to port is answered with NOERROR."""
+    """Returns True once a query to port is answered with NOERROR."""
     until = time.monotonic() + seconds
     while time.monotonic() < until and is_alive():
         answer = ask(port, name)
@@ -129,7 +129,7 @@ def await_answer(port, seconds=10, name="start.example", is_alive=lambda: True):
 
 
 def load(bench, port, *options, ip="127.0.0.1", wrapper=()):
-    """The report of `nailup-bench load`; wrapper: what starts it, as taskset and its words."""
+    """Returns the report of `nailup-bench load`. wrapper: words that start it, such as taskset."""
     done = subprocess.run([*wrapper, bench, "load", "--server", f"{ip}@{port}", "--json", "--quiet",
                            *map(str, options)], capture_output=True, text=True, check=False)
     if done.returncode:
@@ -140,7 +140,7 @@ def load(bench, port, *options, ip="127.0.0.1", wrapper=()):
 # ---- servers ----
 
 class Process:
-    """A process that is stopped at the end of `with`; the subclass says what is started."""
+    """A process that ends with `with`. The subclass starts it."""
 
     process = None
 
@@ -151,7 +151,7 @@ class Process:
         self.stop()
 
     def stop(self):
-        """Its exit code."""
+        """Returns its exit code."""
         self.process.terminate()
         try:
             code = self.process.wait(60)
@@ -195,7 +195,7 @@ class Responder(Process):
 
 
 class Nailupd(Process):
-    """A daemon with that configuration (a dict; JSON is YAML too), ready to answer on entering."""
+    """A daemon with that configuration (a dict; JSON is YAML too). It is ready to answer on entering."""
 
     def __init__(self, program, folder, config, nailupctl=None, wrapper=()):
         self.port, self.nailupctl = free_port(), nailupctl
@@ -219,7 +219,7 @@ class Nailupd(Process):
         return self
 
     def metrics(self):
-        """{'cache_hits_total': 0, 'queries_total{protocol="udp"}': 1, ...}"""
+        """Returns {'cache_hits_total': 0, 'queries_total{protocol="udp"}': 1, ...}."""
         done = subprocess.run([self.nailupctl, "-s", self.socket, "--json", "stats"], check=True,
                               capture_output=True, text=True)
         return {row["metric"].removeprefix("nailup_") + (f"{{{row['labels']}}}" if row["labels"] else ""):
@@ -227,10 +227,10 @@ class Nailupd(Process):
 
 
 class Peer(Process):
-    """Another server, which keeps its output to a file; `text` is its configuration."""
+    """Another server. Its output goes to a file; `text` is its configuration."""
 
     def __init__(self, name, folder, text, command, port):
-        """command: its words, where {conf} becomes the path of the configuration"""
+        """command: its words, in which {conf} becomes the path of the configuration."""
         self.name, self.port = name, port
         conf, self.log = pathlib.Path(folder) / f"{name}-{port}.conf", f"{folder}/{name}-{port}.log"
         conf.write_text(text, encoding="utf-8")

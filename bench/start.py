@@ -5,12 +5,12 @@
 
 Usage: bench/start.py --build BUILD [--starts 21] [--zones 1000] [--prefixes 10000] [--quick]
 
-nailupd with all that configured, nailupd with one zone, and Unbound with as many forward zones take
-turns. The query is a miss: it is forwarded to a responder at loopback and its answer comes back. It is
-asked again each millisecond until then. CPU is that of all threads until the answer; user and system
-are of the whole life, shutdown included, from wait4(2).
+nailupd with all zones and prefixes, nailupd with one zone, and Unbound with as many forward zones take turns.
+The query is a miss: the server forwards it to a responder at loopback and returns its answer. The script repeats
+it each millisecond until then. CPU is that of all threads until the answer; user and system cover the whole life
+with the shutdown, from wait4(2).
 
-Exits 1 if the median of nailupd with all of it is above 100 ms.
+Exits 1 if the median of nailupd with all zones and prefixes is above 100 ms.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def zone_names(count):
 
 
 def upstream_of(number, responder):
-    """The first zone's is the responder; the others' are at loopback and nobody is there."""
+    """The first zone's upstream is the responder. The others are unused ports at loopback."""
     ip = responder.addresses[0] if number == 0 else f"127.1.{number >> 8 & 255}.{number & 255}"
     return f"{ip}@{responder.port}"
 
@@ -73,7 +73,7 @@ def unbound_config(responder, zones, port, folder):
 
 
 def await_first(port, process):
-    """The instant of the first answer, or None."""
+    """Returns the instant of the first answer, or None."""
     name, until = f"first.{zone_names(1)[0]}", time.monotonic() + PATIENCE_S
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.connect(("127.0.0.1", port))
@@ -84,14 +84,14 @@ def await_first(port, process):
                 if client.recv(4096)[3] & 15 == 0:
                     return time.monotonic()
             except ConnectionRefusedError:
-                time.sleep(RETRY_S)  # nobody listens yet
+                time.sleep(RETRY_S)  # the port is not open yet
             except OSError:
                 continue
     return None
 
 
 def measure(server):
-    """One start of a server just begun, in milliseconds: wall, CPU, user, system."""
+    """Measures one start of a new server in milliseconds: wall, CPU, user, system."""
     process = server.process
     answered_at = await_first(server.port, process)
     if answered_at is None:
@@ -106,7 +106,7 @@ def measure(server):
 
 
 def cases(args, programs, responder, folder):
-    """(name, what starts it) of each server."""
+    """Returns (name, a function that starts it) for each server."""
     def ours(zones, prefix_count):
         return lambda: stage.Nailupd(programs.nailupd, folder, our_config(responder, zones, prefix_count))
 

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Where the time of a hit and of a miss goes: item by item, in nanoseconds and beside the floor.
+"""Splits the time of a hit and of a miss into items, in nanoseconds and beside the floor.
 
-perf samples each server of hit_miss.py while it is saturated; each sample is put down to an item: a
-part of the kernel by the functions on its stack, a folder of src by the line that was executed. The
-shares are multiplied by the CPU time per query of rounds without perf. strace then counts the system
-calls. Needs the right to sample the kernel (root, or kernel.perf_event_paranoid <= 1 and
-kernel.kptr_restrict = 0) and debug information (-g) in nailupd.
+perf samples each server of hit_miss.py while it is saturated. Each sample belongs to an item: a part of the
+kernel by the functions on its stack, or a folder of src by the executed line. The shares are multiplied by the
+CPU time per query of rounds without perf. Then strace counts the system calls. This needs the right to sample
+the kernel (root, or kernel.perf_event_paranoid <= 1 and kernel.kptr_restrict = 0) and debug information (-g) in
+nailupd.
 
-Without a hardware counter perf samples by a timer, and a sample that comes while interrupts are off
-is put down to where they are on again. Wake-ups and their locks then look dearer than what is around
-them by some per cent; items are larger than that.
+Without a hardware counter perf samples by a timer, and a sample that falls into a stretch without interrupts
+counts where they are on again. Wake-ups and their locks then look some per cent dearer than the code around
+them; items are larger than that.
 """
 
 import argparse
@@ -33,8 +33,8 @@ SERVERS = ("udp-floor", "nailupd", "nailupd-tcp", "nailupd-tls", "nailupd-udp")
 TITLES = {"udp-floor": "floor", "nailupd": "hit", "nailupd-tcp": "miss, nailed TCP",
           "nailupd-tls": "miss, nailed TLS", "nailupd-udp": "miss, UDP"}
 
-# The first line counts of which all functions stand on the stack of a sample. So what is nested
-# deeper comes first: what the kernel does at the receiver's side happens within our sending.
+# A sample belongs to the first line whose functions are all on its stack. So deeper functions come first: the
+# kernel delivers to the receiver within our send.
 KERNEL_ITEMS = [
     ("interrupts", ("asm_sysvec_apic_timer_interrupt",)),
     ("page faults", ("asm_exc_page_fault",)),
@@ -71,7 +71,7 @@ def kernel_item(stack):
 
 
 def samples_of(data):
-    """Each sample of a recording: [(address, function, binary), ...], the innermost first."""
+    """Yields each sample of a recording: [(address, function, binary), ...], the innermost first."""
     done = subprocess.run(["perf", "script", "-i", data, "-F", "ip,sym,dso"], capture_output=True,
                           text=True, check=True)
     for block in done.stdout.split("\n\n"):
@@ -81,14 +81,14 @@ def samples_of(data):
 
 
 def modules_of(binary, addresses):
-    """{address: folder of src} by the debug information of nailupd."""
+    """Returns {address: folder of src} from the debug information of nailupd."""
     done = subprocess.run(["addr2line", "-a", "-i", "-e", binary], input="\n".join(addresses),
                           capture_output=True, text=True, check=True)
     found, address = {}, None
     for line in done.stdout.splitlines():
         if line.startswith("0x"):
             address = f"{int(line, 16):x}"
-        elif address not in found:  # the innermost line that is ours
+        elif address not in found:  # the innermost line of our code
             module = module_of(line.split(":")[0], "", "")
             if module != "unknown":
                 found[address] = module
@@ -96,7 +96,7 @@ def modules_of(binary, addresses):
 
 
 def items_of(data, nailupd):
-    """{item: share of the samples}"""
+    """Returns {item: share of the samples}."""
     items, own = collections.Counter(), collections.Counter()
     for frames in samples_of(data):
         address, function, binary = frames[0]
@@ -116,7 +116,7 @@ def items_of(data, nailupd):
 
 
 class Recording:
-    """perf or strace at a server, for as long as a `with` lasts."""
+    """perf or strace on a server, during `with`."""
 
     def __init__(self, command, pid):
         self.command = [*command, "-p", str(pid)]
@@ -135,7 +135,7 @@ class Recording:
 
 
 def calls_of(file, answers):
-    """{system call: times per answer}. A row of strace: % seconds us/call calls [errors] name."""
+    """Returns {system call: times per answer}. A row of strace is: % seconds us/call calls [errors] name."""
     calls = {}
     for line in pathlib.Path(file).read_text(encoding="utf-8").splitlines():
         words = line.split()
@@ -145,7 +145,7 @@ def calls_of(file, answers):
 
 
 def counted(measurement, server, seconds, command):
-    """A measurement that is recorded by command; its report, which is not one of the rounds."""
+    """Runs a measurement that the command records. Its report does not count as a round."""
     with Recording(command, server.process.pid):
         measurement.measure(server, seconds)
     return server.rounds.pop()
@@ -184,7 +184,7 @@ def profile_all(args, directory):
 
 
 def rows(figures):
-    """Items in the order of the kernel's list, then user space; dearest first within it."""
+    """Returns the items in the order of the kernel's list, then user space, the dearest first."""
     names = {item for figure in figures.values() for item in figure["share"]}
     kernel = [item for item in dict.fromkeys(item for item, _ in KERNEL_ITEMS) if item in names]
     rest = sorted(names - set(kernel),
@@ -194,7 +194,7 @@ def rows(figures):
 
 
 def table(figures, least_share):
-    """ns and share of each item; the last column of figures is the hit less the floor."""
+    """Returns ns and share of each item. The last column of figures is the hit minus the floor."""
     has_both = "udp-floor" in figures and "nailupd" in figures
     head = ["item", *(TITLES[name] for name in figures), *(["hit less floor, ns"] if has_both else [])]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""CPU time that nailupd pays for a dial over TLS: full and resumed, TLS 1.2 and 1.3.
+"""CPU time of nailupd for a dial over TLS: full and resumed, TLS 1.2 and 1.3.
 
 Usage: bench/tls_handshake.py --build BUILD [--rate 100] [--seconds 3] [--rounds 3]
 
-Every query gets a connection of its own (maxrequests 1) while the responder gives tickets or none.
-What the same queries cost on one kept connection is taken off. The median of the rounds counts.
-Exits 1 when a resumed dial costs more than half of a full one.
+Every query gets a connection of its own (maxrequests 1), while the responder sends tickets or none. The cost of
+the same queries on one kept connection is subtracted. The median of the rounds counts. Exits 1 if a resumed dial
+costs more than half of a full one.
 """
 
 import argparse
@@ -24,7 +24,7 @@ ADDRESS = "127.0.0.2"
 
 
 def measure(args, responder, daemon):
-    """(CPU us per query, handshakes per query, those resumed per handshake)"""
+    """Returns (CPU us per query, handshakes per query, share of resumed handshakes)."""
     responder.tell("reset-stats")
     begin = stage.cpu_us(daemon.pid)
     done = subprocess.run(
@@ -49,7 +49,7 @@ def daemon_of(args, folder, responder, max_requests):
 
 
 def run_round(args, folder, version, tickets):
-    """(CPU us per dial, share resumed)"""
+    """Returns (CPU us per dial, share of resumed ones)."""
     with tls_stage.Responder(args.bench, folder, [ADDRESS], "--tls-version", version,
                              "--tls-tickets", tickets) as responder:
         with daemon_of(args, folder, responder, 65535) as kept:

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Resident memory of nailupd per idle connection over TLS: clients' and nailed ones to upstreams.
+"""Resident memory of nailupd per idle connection over TLS: connections of clients, and nailed ones to upstreams.
 
 Usage: bench/tls_memory.py --build BUILD [--clients 5000] [--nailed 1024]
 
-A client's connection has carried a query before it is idle; a nailed one was opened ahead. The same
-is measured over TCP, beside it.
-Exits 1 above 24 KiB a connection over TLS, or when a client's connection did not stand.
+A client's connection has carried a query before it is idle; a nailed one was opened ahead. TCP is measured for
+comparison. Exits 1 above 24 KiB a connection over TLS, or if a client's connection did not open.
 """
 
 import argparse
@@ -33,7 +32,7 @@ def make_certificate(folder):
 
 
 def hold(args, port, transport, count, seconds):
-    """Starts clients that are held; the process and how many stand."""
+    """Starts clients with idle connections. Returns the process and the number of open connections."""
     process = subprocess.Popen(
         [args.bench, "load", "--server", f"127.0.0.1@{port}", "--transport", transport,
          "--idle-connections", str(count), "--zipf", "0", "--names", "10", "--duration",
@@ -43,7 +42,7 @@ def hold(args, port, transport, count, seconds):
 
 
 def measure_clients(args, folder, transport):
-    """(bytes per connection, how many stood at the end)"""
+    """Returns (bytes per connection, connections open at the end)."""
     key, certificate = make_certificate(folder)
     tls_port = stage.free_port()
     with tls_stage.Responder(args.bench, folder, ["127.0.0.2"]) as responder:
@@ -54,7 +53,7 @@ def measure_clients(args, folder, transport):
             "max-clients-per-address": 100000}
         with stage.Nailupd(args.nailupd, folder, config) as daemon:
             port = tls_port if transport == "tls" else daemon.port
-            warm, _ = hold(args, port, transport, 50, 0.1)  # what is needed once
+            warm, _ = hold(args, port, transport, 50, 0.1)  # allocates the memory that is needed once
             warm.communicate()
             time.sleep(0.5)
             before = stage.private_bytes(daemon.pid)
@@ -75,7 +74,8 @@ def wait_for_connections(responder, count):
 
 
 def measure_nailed(args, folder, transport):
-    """Bytes per connection: a daemon with many beside one with a connection to each address."""
+    """Returns bytes per connection: a daemon with many connections beside one with a single connection to each
+    address."""
     addresses = [f"127.0.3.{i + 1}" for i in range(max(1, args.nailed // PER_ADDRESS))]
     resident = {}
     for connections in (1, PER_ADDRESS):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Where one resolver is attacked: a network namespace of its own with an honest hierarchy, hostile servers, and the
-kernel's counters of what passes between them.
+"""The place where one resolver is attacked: a network namespace of its own with an honest hierarchy, hostile
+servers, and the kernel's counters of the traffic between them.
 
 The resolver has one CPU for itself. Everything else shares the other one."""
 
@@ -56,7 +56,7 @@ table ip attack {{
 
 
 def cpus():
-    """(of the resolver, of all others)"""
+    """Returns (CPU of the resolver, CPU of all others)."""
     free = sorted(os.sched_getaffinity(0))
     return free[0], free[-1]
 
@@ -77,7 +77,7 @@ class Server(stage_common.Process):
 
 
 class Arena:
-    """Made by a process that has nothing in its namespace yet."""
+    """An arena. The process that makes it must be new to its namespace."""
 
     def __init__(self, bench, directory, certificates, nailupctl=None):
         self.bench, self.directory, self.nailupctl = bench, directory, nailupctl
@@ -109,7 +109,7 @@ class Arena:
                 raise RuntimeError(f"the server does not answer: {self.server.last_words()}")
 
     def answers(self, name, kind=1):
-        """True when an honest client gets NOERROR."""
+        """Returns True if an honest client gets NOERROR."""
         with client_socket(f"{ALLOWED}.0.1") as client:
             client.settimeout(0.5)
             try:
@@ -120,7 +120,7 @@ class Arena:
                 return False
 
     def reply(self, name):
-        """The answer that an honest client gets to a query for an address, or None."""
+        """Returns the answer that an honest client gets to a query for an address, or None."""
         with client_socket(f"{ALLOWED}.0.1") as client:
             client.settimeout(6)
             try:
@@ -130,17 +130,17 @@ class Arena:
                 return None
 
     def load(self, *options):
-        """`nailup-bench load` at the server, running; report_of() waits for it."""
+        """Starts `nailup-bench load` against the server. report_of() waits for it."""
         return subprocess.Popen(["nice", "-n", str(NICE_OF_ATTACKERS), self.bench, "load", "--server", f"{IP}@{PORT}", "--json", "--quiet", *map(str, options)],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 preexec_fn=sandbox.die_with_parent)
 
     def sockets(self, *words):
-        """Lines of `ss` about the resolver's connections to clients; a line each."""
+        """Returns lines of `ss` about the resolver's connections to clients."""
         return place.run("ss", "-tnmOH", *words, "sport", "=", f":{PORT}").splitlines()
 
     def check_others(self):
-        """A play in which an authoritative server ended says nothing about the resolver."""
+        """Raises if another server ended: such a play says nothing about the resolver."""
         if not self.hostile.process.is_alive() or self.honest_tree.process.poll() is not None:
             raise RuntimeError("an authoritative server ended")
 
@@ -163,13 +163,13 @@ def client_socket(address):
 
 def report_of(process):
     said, why = process.communicate(timeout=60)
-    if not said:  # it also ends with an error when no query was answered
+    if not said:  # it also ends with an error if no query was answered
         raise RuntimeError(f"nailup-bench load: {why.strip()}")
     return json.loads(said)
 
 
 def counters():
-    """{name: (packets, bytes)}"""
+    """Returns {name: (packets, bytes)}."""
     said = json.loads(place.run("nft", "-j", "list", "counters"))
     return {one["counter"]["name"]: (one["counter"]["packets"], one["counter"]["bytes"])
             for one in said["nftables"] if "counter" in one}

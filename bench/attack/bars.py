@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The chart of the attack table: what honest clients lose, a bar for each system in each row."""
+"""The chart of the attack table: the losses of honest clients, a bar for each system in each row."""
 
 import charts
 import systems

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Honest clients beside an attack: a steady rate of queries, with the instant at which the kernel got each answer.
+"""Honest clients beside an attack: a steady rate of queries, with the instant at which the kernel received each
+answer.
 
-The attackers share the CPU of these clients, so their own waiting for it must not count: latency is from the call that
-sent the query to the kernel's time stamp of the answer."""
+The attackers share the CPU of these clients, whose waiting for it must not count. So latency runs from the call
+that sent the query to the kernel's time stamp of the answer."""
 
 import itertools
 import multiprocessing
@@ -23,7 +24,7 @@ PATIENCE_S = 5.0
 
 
 def never_seen(first=0):
-    """Names of honest zones that are asked once."""
+    """Yields names of honest zones, each once."""
     return (f"w{number}.z{number}.far{number % 8}" for number in itertools.count(first))
 
 
@@ -32,7 +33,7 @@ def cached(count=20):
 
 
 class Client:
-    """Queries of one address. Its points are in the order of the queries."""
+    """The queries of one address. Its points are in the order of the queries."""
 
     def __init__(self, address):
         self.socket = arena.client_socket(address)
@@ -66,7 +67,7 @@ class Client:
 
 
 def drive(pipe, addresses, names, rate, most, patience_s):
-    """Until the pipe says stop, or `most` queries were sent."""
+    """Asks until the pipe says stop, or `most` queries are sent."""
     sandbox.die_with_parent()
     sandbox.go_first()
     clients = [Client(address) for address in addresses]
@@ -105,7 +106,7 @@ class Honest:
         self.process.start()
 
     def points(self, is_cut=True):
-        """Ends them and waits for the last answers; is_cut False: after their last query."""
+        """Ends the clients and waits for the last answers. is_cut False: after their last query."""
         if is_cut:
             try:
                 self.pipe.send("stop")

@@ -77,7 +77,7 @@ class Server:
                 send(*one[1:])
 
     def answer(self, message, address, port, is_tcp):
-        """(bytes or None, seconds to wait)"""
+        """Returns (bytes or None, seconds to wait)."""
         try:
             query = Query(message)
         except (IndexError, ValueError):
@@ -108,7 +108,7 @@ class Server:
 
     @staticmethod
     def forgeries(message, address):
-        """[(bytes, source)] of what a forger sends before the answer."""
+        """Returns [(bytes, source)] that a forger sends before the answer."""
         if b"forged" not in message.lower():
             return []
         query = Query(message)
@@ -170,7 +170,7 @@ def serve(pipe, cpu, ready):
 
 
 class Hostile:
-    """The running process. counts() is what it has seen since it began."""
+    """The running process. counts() returns its counters since the start."""
 
     def __init__(self, cpu):
         self.pipe, theirs = multiprocessing.Pipe()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""How each attack is played to a server that runs, and what is measured. A function for each row of rows.py:
-(Arena, Row, quick) -> {name of a figure: value}."""
+"""How each attack is played against a running server, and its figures. A function for each row of rows.py: (Arena,
+Row, quick) -> {name of a figure: value}."""
 
 import itertools
 import math
@@ -28,14 +28,14 @@ SOURCES = 50  # addresses of one process of `nailup-bench load`
 
 
 def spent(gauge, hostile_packets=None):
-    """The figures that every row has."""
+    """Returns the figures that every row has."""
     packets = hostile_packets or gauge.packets("client_in")
     return {"memory_mib": gauge.grown_mib(), "files": gauge.most_files,
             "cpu_us": gauge.cpu_us / packets if packets else None}
 
 
 def suffered(points):
-    """The figures of the honest clients."""
+    """Returns the figures of the honest clients."""
     good = sorted(point.latency_ms for point in points if point.rcode in (0, 3))
     return {"asked": len(points), "failed": len(points) - len(good),
             "p50_ms": verdict.percentile(good, 0.5), "p99_ms": verdict.percentile(good, 0.99)}
@@ -61,7 +61,7 @@ def sources(addresses):
 # ---- streams ----
 
 def pipelining(where, row, quick):
-    """TCP clients that always have a full pipe of cached queries, and a UDP client beside them."""
+    """TCP clients whose pipes are always full of cached queries, and a UDP client beside them."""
     seconds, count = (1, min(50, row.amount)) if quick else (4, row.amount)
     warm(where, honest.cached())
     names = write_names(where, "names", [f"w{n}.cached.near0 A" for n in range(WARM_UP)])
@@ -107,7 +107,8 @@ def never_reading(where, row, quick):
 
 
 def kernel_bytes(lines):
-    """The bytes that the kernel holds for each connection, in both directions. skmem: r and t are allocated, w is queued."""
+    """Returns the bytes that the kernel holds for each connection, in both directions. skmem: r and t are
+    allocated, w is queued."""
     found = []
     for line in lines:
         match = re.search(r"skmem:\(r(\d+),rb\d+,t(\d+),tb\d+,f\d+,w(\d+)", line)
@@ -118,7 +119,7 @@ def kernel_bytes(lines):
 
 
 def orphaned_bytes(where):
-    """The bytes that the kernel holds for connections that the server has closed."""
+    """Returns the bytes that the kernel holds for connections that the server has closed."""
     return sum(sum(kernel_bytes(where.sockets("state", state))) for state in ("fin-wait-1", "last-ack", "closing"))
 
 
@@ -147,7 +148,7 @@ def half_sent(where, row, quick):
 
 
 def keeping_alive(where, row, quick):
-    """Connections that send something each second, or nothing, and are worth nothing."""
+    """Connections that send useless bytes each second, or nothing."""
     good, most_s = query("w1.cached.near0"), 3 if quick else 14
     warm(where, honest.cached())
     behaviours = {
@@ -175,10 +176,10 @@ def behaviour_s(value, most_s):
     return most_s if value is None else value
 
 
-# ---- clients that are refused ----
+# ---- refused clients ----
 
 def refused(where, row, quick):
-    """Addresses that access control refuses hold as many connections as they get; 40 allowed clients ask."""
+    """Addresses that access control refuses hold as many connections as they can; 40 allowed clients ask."""
     count = 100 if quick else row.amount
     stop = threading.Event()
 
@@ -212,7 +213,7 @@ def refused(where, row, quick):
 # ---- hostile zones ----
 
 def zone_flood(where, row, quick):
-    """Random names, each below a zone of its own with 13 silent servers; honest zones that were never seen."""
+    """Random names, each below its own zone with 13 silent servers, beside queries for new names of honest zones."""
     seconds, rate, honest_count = (1.5, 300, 10) if quick else (9, row.amount, 68)
     names = write_names(where, "names", [f"q{n}.r{n}.evil.flood A" for n in range(int(seconds * rate) + 10)])
     with arena.Gauge(where.server) as gauge:
@@ -227,7 +228,7 @@ def zone_flood(where, row, quick):
 
 
 def bombed(where, row, quick):
-    """Queries of one address whose large answers all come at once, and honest clients of its network."""
+    """Queries of one address whose large answers all arrive at once, and honest clients of its network."""
     seconds, rate = (0.6, 200) if quick else (1.5, row.amount)
     zone, network = "pulse" if quick or "young" in row.name else "bomb", f"{arena.HOSTILE}.0"
     beside = honest.Honest([f"{network}.{n}" for n in range(101, 105)], honest.never_seen(5000), 50)
@@ -242,7 +243,7 @@ def bombed(where, row, quick):
 
 
 class Collector:
-    """One address that asks much and notes what comes back, in bytes with the headers of IP and UDP."""
+    """One address that asks much and records the received bytes with the headers of IP and UDP."""
 
     HEADERS, BIN_S = 28, 0.1
 
@@ -274,7 +275,7 @@ class Collector:
             self.socket.send(packet)
 
     def received(self, seconds):
-        """(bytes in all, most bytes of BIN_S) after so many more seconds"""
+        """Returns (bytes in all, most bytes of BIN_S) after that many more seconds."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             self.take()
@@ -298,8 +299,8 @@ def client_hello():
 
 
 def handshakes(where, row, quick):
-    """Attackers in ten networks begin handshakes as fast as they can and finish none; cached queries over UDP, and some over
-    TLS, come from elsewhere."""
+    """Attackers in ten networks begin handshakes as fast as they can and finish none. Cached queries over UDP, and
+    some over TLS, come from elsewhere."""
     seconds, hello, stop, done = 1 if quick else 4, client_hello(), threading.Event(), [0]
     warm(where, honest.cached())
 
@@ -343,7 +344,7 @@ def handshakes(where, row, quick):
 
 
 def has_flight(client):
-    """The server has said something, or closed."""
+    """Whether the server has sent something, or has closed."""
     try:
         client.recv(8192)
         return True
@@ -371,7 +372,8 @@ class Burden:
 
 
 def overload(where, row, quick):
-    """Three times what the resolver can answer, from eight networks, and a client with one query in a hundred."""
+    """Three times the queries that the resolver can answer, from eight networks, and a client with one query in a
+    hundred."""
     step_s, seconds = (0.3, 1) if quick else (1.2, 5)
     numbers = itertools.count()
 
@@ -390,7 +392,7 @@ def overload(where, row, quick):
         return sum(report["rcodes"].get(rcode, 0) for rcode in ("NOERROR", "NXDOMAIN"))
 
     warm(where, honest.cached())
-    if row.amount:  # the cuts of the zones are known then
+    if row.amount:  # then the zone cuts are known
         arena.report_of(where.load("--rate", 500 if quick else 1000, "--duration", step_s, *names(2000, "warm")))
     with Burden(where.server_cpu, -11):
         most = arena.report_of(where.load("--max", "--in-flight", 200, "--connections", 8, "--duration", step_s,
@@ -416,7 +418,7 @@ def overload(where, row, quick):
 # ---- forgery ----
 
 def identical(where, row, quick):
-    """Clients that ask the same question, whose server is silent."""
+    """Clients that ask the same question; its server is silent."""
     count, wait_s = (40, 1) if quick else (row.amount, 9)
     addresses = streams.addresses(20)
     with arena.Gauge(where.server) as gauge:
@@ -443,7 +445,8 @@ def query_ports(where, row, quick):
 
 
 def port_bits(ports):
-    """The width of the range in bits, or less when more ports come twice than draws from it explain (four standard deviations)."""
+    """Returns the width of the port range in bits. It is less if more ports come twice than random draws explain
+    (four standard deviations)."""
     pairs, repeats = len(ports) * (len(ports) - 1) / 2, len(ports) - len(set(ports))
     span = max(ports) - min(ports) + 1
     expected = pairs / span
@@ -451,7 +454,7 @@ def port_bits(ports):
 
 
 def poisoning(where, row, quick):
-    """Answers that say something about names of others, and forged answers before the true one."""
+    """Answers with records for other names, and forged answers before the true one."""
     believed = []
     with arena.Gauge(where.server) as gauge:
         for case, words in zones.POISONED.items():
@@ -471,11 +474,11 @@ def poisoning(where, row, quick):
 
 
 def is_harmed(answer):
-    """A false address, or the denial of a name that exists."""
+    """Whether the answer is a false address, or the denial of an existing name."""
     return answer is not None and (socket.inet_aton(zones.POISON) in answer or answer[3] & 15 == 3)
 
 
-# ---- packets that cost much to read ----
+# ---- packets that are expensive to read ----
 
 def crafted(where, row, quick):
     """Datagrams with hundreds of EDNS options, and names whose answers are 60 KB of compressed names."""
@@ -504,7 +507,7 @@ def crafted(where, row, quick):
 
 # ---- amplification ----
 
-# {zone: (what it does, its names)}
+# {zone: (its behaviour, its names)}
 CASES = {
     "chain": ("aliases without end in one zone", "x{}-0.chain"),
     "zchain": ("aliases, each in a zone of its own", "x{0}-0.x{0}z0.zchain"),
@@ -526,7 +529,7 @@ CASES = {
 
 
 def amplification(where, row, quick):
-    """Each case of CASES is asked a few times, all side by side."""
+    """Asks each case of CASES a few times, all side by side."""
     each, seconds = (2, 3) if quick else (row.amount, 12)
     with arena.Gauge(where.server) as gauge:
         clients = []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The attacks, a row of the table each, and the goal of each row."""
+"""The attacks, each a row of the table, and the goal of each row."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,9 @@ import programs
 
 @dataclass(frozen=True)
 class Row:
-    """play: a function of plays.py; tags: lines of peers/*.conf; amount: how large the attack is; shows: the
-    figures that only this row has, in words; goals: (figure, most) that nailup must
-    not exceed; floors: (figure, least) that it must reach."""
+    """play: a function of plays.py; tags: lines of peers/*.conf; amount: the size of the attack; shows: the figures
+    that only this row has, in words; goals: (figure, most) that nailup must not exceed; floors: (figure, least)
+    that it must reach."""
     name: str
     title: str
     play: object
@@ -101,7 +101,7 @@ def chosen(names):
 
 
 def misses(row, figures):
-    """[(figure, value, bound)] of the goals that were not reached."""
+    """Returns [(figure, value, bound)] of the missed goals."""
     over = [(name, figures.get(name), most) for name, most in row.goals if figures.get(name) is None or figures[name] > most]
     return over + [(name, figures.get(name), least) for name, least in row.floors
                    if figures.get(name) is None or figures[name] < least]

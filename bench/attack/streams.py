@@ -15,14 +15,14 @@ TIMEOUT_S = 3.0
 
 
 def addresses(count, network=arena.HOSTILE):
-    """Each in a /24 of its own."""
+    """Returns addresses, each in a /24 of its own."""
     return [f"{network}.{number % 250}.{1 + number // 250}" for number in range(count)]
 
 
 def connection(address, port=arena.PORT, receive_bytes=None):
-    """A connection that is being opened."""
+    """Starts to open a connection."""
     client = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    # Many addresses share the range of ports, so the port is chosen when the peer is known.
+    # Many addresses share the range of ports, so the kernel chooses the port once it knows the peer.
     client.setsockopt(socket.IPPROTO_IP, 24, 1)
     if receive_bytes:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
@@ -36,13 +36,13 @@ def connection(address, port=arena.PORT, receive_bytes=None):
 
 
 def opened(count, per_address=100, **more):
-    """So many connections, from as many addresses as that takes; those that come about within TIMEOUT_S."""
+    """Opens connections from as many addresses as needed. Returns those that open within TIMEOUT_S."""
     sources = addresses(-(-count // per_address))
     clients = []
     for number in range(count):
         clients.append(connection(sources[number // per_address], **more))
         if number % 500 == 499:
-            time.sleep(0.02)  # the accept queue has a length
+            time.sleep(0.02)  # the accept queue is short
     until = time.monotonic() + TIMEOUT_S
     while time.monotonic() < until:
         if all(is_open(client) for client in clients):
@@ -60,7 +60,7 @@ def is_open(client):
 
 
 def push(client, data):
-    """How many bytes the kernel took."""
+    """Returns how many bytes the kernel accepted."""
     sent = 0
     try:
         while sent < len(data):
@@ -71,14 +71,14 @@ def push(client, data):
 
 
 def ask_tls(address, name):
-    """ask() over TLS, where the certificate is believed."""
+    """ask() over TLS, without verification."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return ask(address, name, arena.PORT_TLS, context.wrap_socket)
 
 
 def ask(address, name, port=arena.PORT, wrap=lambda client: client, timeout_s=TIMEOUT_S):
-    """(rcode or None, milliseconds) of one query over a new connection."""
+    """Returns (rcode or None, milliseconds) of one query over a new connection."""
     start = time.monotonic()
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as client:
         client.settimeout(timeout_s)
@@ -99,8 +99,8 @@ def ask(address, name, port=arena.PORT, wrap=lambda client: client, timeout_s=TI
 
 
 def seconds_until_closed(clients, act, most_s, every_s=1.0):
-    """When the server ended each connection; None: not within most_s. act(index, client, count) is
-    called for each open one each every_s."""
+    """Returns the time when the server ended each connection, or None if it did not within most_s. Calls act(index,
+    client, count) for each open one every every_s."""
     start, ends = time.monotonic(), [None] * len(clients)
     open_ones, count = set(range(len(clients))), 0
     with selectors.DefaultSelector() as selector:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Which resolvers are attacked, and how each is configured (peers/*.conf)."""
+"""The resolvers that are attacked, and how each is configured (peers/*.conf)."""
 
 import pathlib
 from dataclasses import dataclass

@@ -10,7 +10,7 @@ import facts
 import rows
 import systems
 
-# The columns that every row has: figure, words, decimals.
+# The columns of every row: figure, words, decimals.
 COLUMNS = [("packets", "packets per query", 1), ("cpu_us", "CPU us per hostile packet", 1), ("memory_mib", "memory MiB", 0),
            ("failed", "honest queries failed", 0), ("p99_ms", "honest p99 ms", 1)]
 WORDS = {figure: words for figure, words, _ in COLUMNS}
@@ -34,19 +34,19 @@ def cell(figures, figure, decimals):
 
 
 def shown(row, figures):
-    """The figures that only this row has."""
+    """Returns the figures that only this row has."""
     return "; ".join(f"{number(figures.get(figure))} {words}" for figure, words in row.shows)
 
 
 def line(row, figures):
-    """One play in one line."""
+    """Returns one play in one line."""
     said = [f"{words} {cell(figures, figure, decimals)}" for figure, words, decimals in COLUMNS
             if figures.get(figure) is not None]
     return ", ".join([*said, *([shown(row, figures)] if row.shows else [])])
 
 
 def median(rounds):
-    """Each figure by itself; a round without it does not count."""
+    """Returns the median of each figure. A round without the figure does not count."""
     found = {}
     for figure in dict.fromkeys(figure for one in rounds for figure in one):
         values = [one[figure] for one in rounds if one.get(figure) is not None]
@@ -69,7 +69,7 @@ def goal(row, figures):
 
 
 def lines_of(row, of_systems):
-    """A line for each system."""
+    """Returns a line for each system."""
     made, is_first = [], True
     for label, rounds in of_systems.items():
         figures, is_ours = median(rounds), label == systems.OURS
@@ -101,7 +101,7 @@ def head(known):
 
 
 def parts(row, known):
-    """Figures that are named "kind: part", as a table with a line for each part: {part: {label: value}} by kind."""
+    """Returns figures that are named "kind: part" as {part: {label: value}} by kind."""
     kinds = {}
     for label, rounds in known["played"][row.name].items():
         for figure, value in median(rounds).items():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""DNS messages as far as the attacks need them: queries are read and written, replies written."""
+"""As much of DNS messages as the attacks need: it reads queries, and writes queries and replies."""
 
 import dataclasses
 import functools
@@ -46,7 +46,7 @@ class Query:
         self.kind = int.from_bytes(message[at + 1:at + 3], "big")
         self.question = message[12:at + 5]
         self.has_edns = message[10:12] != b"\0\0"
-        # Where each of its names begins, to point at.
+        # Start of each of its names, for pointers.
         self.places, at = {}, 12
         for number, label in enumerate(self.labels):
             self.places[".".join(self.labels[number:]) + "."] = struct.pack(">H", 0xC000 | at)
@@ -55,7 +55,7 @@ class Query:
 
 @dataclasses.dataclass
 class Reply:
-    """Records are (owner, type, data). The owner None is the name of the question; data that is text is a name."""
+    """Records are (owner, type, data). The owner None is the name of the question; data in text is a name."""
     answers: tuple = ()
     authorities: tuple = ()
     additionals: tuple = ()
@@ -64,13 +64,13 @@ class Reply:
     ttl_s: int = 300
     delay_s: float = 0.0
     is_together: bool = False  # at the next multiple of delay_s since the zone's first query
-    packed: tuple = ()  # (how many, bytes) of answers instead, as packed_names() makes them
-    number: int = None  # another id than the query's
-    question: bytes = None  # another question than the query's
+    packed: tuple = ()  # (count, bytes) of answers instead, as packed_names() makes them
+    number: int = None  # a false id
+    question: bytes = None  # a false question
 
 
 def pointed(text, asked):
-    """The name, where the longest part that it shares with the question is a pointer."""
+    """Returns the name, with a pointer for the longest suffix that it shares with the question."""
     at, packed = 0, b""
     while at < len(text) and text != ".":
         place = asked.places.get(text[at:])
@@ -89,7 +89,7 @@ def record(owner, kind, data, ttl_s, asked):
 
 
 def encoded(asked, reply, is_tcp):
-    """The message. Over UDP a reply that is too large is truncated."""
+    """Returns the message. Over UDP a reply that is too large is truncated."""
     question = asked.question if reply.question is None else reply.question
     number = asked.number if reply.number is None else reply.number
     flags = QR | (asked.flags & 0x0100) | reply.rcode | (AA if reply.is_authoritative else 0)
@@ -106,8 +106,8 @@ def encoded(asked, reply, is_tcp):
 
 
 def packed_names(asked, size, depth=60):
-    """(how many, bytes) of MX records, each with a name of up to so many labels in four bytes: a label, and a pointer at the
-    name of the record before."""
+    """Returns (count, bytes) of MX records. Each has a name of up to `depth` labels in four bytes: a label, and a
+    pointer at the name of the previous record."""
     start, body, number, before = 12 + len(asked.question), b"", 0, 12
     while len(body) < size:
         before = 12 if number % depth == 0 or before > 0x3FFF else before

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The answers of the hostile zones: the root, which delegates to honest servers too, and a function for each hostile zone
-below the root. All of it is pure; hostile.py carries it."""
+"""The answers of the hostile zones: the root, which also delegates to honest servers, and a function for each
+hostile zone below the root. All of it is pure; hostile.py sends the answers."""
 
 import random
 
@@ -10,19 +10,20 @@ from wire import (A, CNAME, DNAME, MX, NOERROR, NS, NXDOMAIN, REFUSED, SERVFAIL,
 
 ROOT, EVIL, OTHER, HOST = "198.18.66.1", "198.18.67.1", "198.18.67.2", "198.18.67.3"
 ITSELF, CUT, FAILING, DEEPEST = 10, 70, 100, 60  # parts of the addresses of other servers
-TLD_SERVERS = ("198.18.1.1", "198.18.1.2")  # of the honest hierarchy
-# No packet to these arrives: the kernel counts and drops them. TRUNCATING loses its TCP packets only.
+TLD_SERVERS = ("198.18.1.1", "198.18.1.2")  # servers of the honest hierarchy
+# No packet to these addresses arrives: the kernel counts and drops them. TRUNCATING loses its TCP packets
+# only.
 SILENT, DEAD, TRUNCATING, FLOODED = "198.19.1", "198.19.2", "198.19.3", "198.19.128"
 ZONES_EACH = 10  # zones of a kind that have servers of their own
 GOOD, POISON = "192.0.2.1", "203.0.113.66"
 BOMB_S, PULSE_S, BOMB_BYTES = 4.5, 1.6, 1000
 BIG_BYTES, NAMES_BYTES = 16000, 60000
-SERVERS = 13  # of a zone, as the root has
+SERVERS = 13  # of a zone, like the root
 
 
 def silent_address(number):
-    """One of some 32,000 that no program reads."""
-    return f"198.19.{128 + number // 250 % 128}.{1 + number % 250}"  # from FLOODED on
+    """Returns one of some 32,000 addresses that no program reads."""
+    return f"198.19.{128 + number // 250 % 128}.{1 + number % 250}"  # starts at FLOODED
 
 
 def referral(zone, servers, glue):
@@ -48,7 +49,7 @@ def nodata(zone, rcode=NOERROR):
 
 
 def below(query, zone_depth):
-    """The name of that many labels above which the query lies."""
+    """Returns the name of zone_depth labels above the query, or the query's own."""
     return ".".join(query.labels[-zone_depth:]) + "."
 
 
@@ -65,7 +66,7 @@ def address_or_nodata(query, zone=None):
 
 
 def cut(query, depth, count, address_of):
-    """A referral to the sub-zone of so many labels, with glue for all of its servers."""
+    """Returns a referral to the sub-zone of that many labels, with glue for all of its servers."""
     zone = below(query, depth)
     servers = [f"ns{n}.{zone}" for n in range(count)]
     return referral(zone, servers, [(server, address_of(n)) for n, server in enumerate(servers)])
@@ -77,7 +78,7 @@ def number_of(label, default=0):
 
 
 def cut_of_a_few(query, network):
-    """One of ZONES_EACH zones, whose servers have their own addresses in the network."""
+    """Returns a referral to one of ZONES_EACH zones, whose servers have their own addresses in the network."""
     if is_at(query, 1):
         return nodata(top_of(query))
     number = number_of(query.labels[-2]) % ZONES_EACH
@@ -98,7 +99,7 @@ def flood(query, address):
 
 
 def silent(_query, _):
-    """Its only server has an address to which no packet arrives."""
+    """The address of its only server receives no packet."""
 
 
 def dead(query, _):
@@ -137,7 +138,7 @@ def names(query, _):
 
 def bomb(held_s):
     def answer(query, _):
-        """All answers leave late and together, and are large."""
+        """All answers are large and leave late and together."""
         if query.kind != TXT or is_at(query, 1):
             return nodata(top_of(query))
         return Reply((txt(None, BOMB_BYTES),), delay_s=held_s, is_together=True)
@@ -272,15 +273,15 @@ def itself(query, _):
     return cut(query, 2, SERVERS, lambda n: f"198.18.67.{ITSELF + n}")
 
 
-# ---- poisoning: each case tries to have the resolver believe POISON of a name that is not its own ----
+# ---- poisoning: each case tries to make the resolver believe POISON for a name outside its zone ----
 
 def victim_zone(case):
-    """An honest zone that no other case knows, and none with its servers elsewhere."""
+    """Returns an honest zone that no other case uses, and that has its own servers."""
     return f"z{9000 + case}.near0."
 
 
 def poison(query, address):
-    """c<case>.poison. The cases are those of POISONED."""
+    """Answers for c<case>.poison. POISONED lists the cases."""
     if query.labels[0].startswith("ns") or is_at(query, 1):
         return address_or_nodata(query) if query.labels[0].startswith("ns") else nodata("poison.")
     case = number_of(query.labels[-2])
@@ -319,12 +320,13 @@ POISONED = {1: "additional record", 2: "further answer", 3: "NS of a stranger's 
             16: "alias of an alias", 17: "alias of a stranger's zone", 18: "referral upwards"}
 
 def forged(query, _):
-    """The true answer comes after those of forgeries()."""
+    """The true answer arrives after those of forgeries()."""
     return Reply((a(None, GOOD),), delay_s=FORGED_S) if query.kind == A else nodata("forged.")
 
 
 def forgeries(query, address):
-    """[(Reply, source)] for id<n>.forged and so on: guessed ids, another source, another question, other letters."""
+    """Returns [(Reply, source)] for id<n>.forged and so on: guessed ids, another source, another question, other
+    letters."""
     lie, what = (a(None, POISON),), query.labels[0]
     if query.kind != A:
         return []
@@ -347,7 +349,7 @@ ZONES = {"forged": forged, "poison": poison, "flood": flood, "silent": silent, "
 
 
 def addresses():
-    """Where the hostile servers listen."""
+    """Returns the addresses where the hostile servers listen."""
     yield from (ROOT, EVIL, OTHER, HOST)
     yield from (f"198.18.67.{ITSELF + n}" for n in range(SERVERS))
     yield from (f"198.18.{CUT + n}.{depth}" for n in range(2) for depth in range(2, DEEPEST + 2))

@@ -6,7 +6,7 @@ import multiprocessing
 
 
 class Play:
-    """target(job, pipe) says (word, value) over its end of the pipe, ("failed", why) among them."""
+    """target(job, pipe) sends (word, value) over its end of the pipe, or ("failed", why)."""
 
     def __init__(self, target, job, label, has_children=False):
         self.label, self.result, self.trouble = label, None, None
@@ -17,7 +17,7 @@ class Play:
         theirs.close()
 
     def expect(self, word, seconds):
-        """The value that comes with the word, or None and a reason in `trouble`."""
+        """Returns the value that comes with the word, or None and leaves a reason in `trouble`."""
         said, what = "failed", f"no word within {seconds:.0f} s"
         try:
             if self.pipe.poll(seconds):

@@ -7,7 +7,7 @@ import subprocess
 
 import sandbox
 
-HERE, THERE = "198.18.0.1", "198.18.0.2"  # of RFC 2544: for benchmarks. Listeners are here
+HERE, THERE = "198.18.0.1", "198.18.0.2"  # RFC 2544 gives this network to benchmarks. Listeners are HERE
 AT_ONCE = {"delay": "0", "loss": "0"}
 
 
@@ -34,7 +34,7 @@ class Cable:
         return json.loads(self.tell("stats"))
 
     def figures(self):
-        """Those of a row of the CSV, since reset_stats()."""
+        """Returns the cable's columns of a CSV row, counted since reset_stats()."""
         stats = self.stats()
         return {"cable_packets": stats["packets"], "cable_lost": stats["lost"],
                 "cable_dropped": stats["dropped_full"] + stats["refused"] + stats["overruns"],
@@ -49,7 +49,7 @@ class Cable:
 
 
 def laid(command, in_namespace):
-    """(Cable, None), or (None, why there is none). Only in a namespace that was made for it."""
+    """Returns (Cable, None), or (None, the reason why there is no cable). Only in a namespace that was made for it."""
     if not in_namespace:
         return None, "that takes a network namespace"
     process = subprocess.Popen([*command, "cable", "--here", HERE, "--there", THERE, "--stdin"], text=True,

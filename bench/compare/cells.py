@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""What is measured: the cells of the comparison and the time series."""
+"""The cells of the comparison, which are its situations, and the time series."""
 
 from dataclasses import dataclass, field
 
@@ -12,13 +12,12 @@ SPARE = 1.25
 
 @dataclass
 class Cell:
-    """One situation. settings: of the responder, whose defaults are in DEFAULTS; in_flight: with
-    how many queries it is saturated, 0: not at all. distance: delay and loss between the servers and
-    the upstream, played by the cable; where there is none the responder plays them as well as it
-    can, with without_cable set besides."""
+    """One situation. settings: of the responder, whose defaults are in DEFAULTS. in_flight: the number of queries
+    that saturate it, or 0 to leave that out. distance: delay and loss between the servers and the upstream,
+    played by the cable. Without a cable the responder plays them as well as it can, with without_cable as well."""
     name: str
     title: str
-    role: str  # hit, miss or recycle: which servers
+    role: str  # hit, miss or recycle: selects the servers
     rate: int
     in_flight: int
     settings: dict = field(default_factory=dict)
@@ -50,9 +49,8 @@ CELLS = [
 
 @dataclass
 class Series:
-    """Latency over time, all servers side by side. events: (share of the time, words for
-    `nailup-bench control`); dead: (from, to) as such shares, which the chart shades. The distance
-    is played as in a cell."""
+    """Latency over time, all servers side by side. events: (share of the time, words for `nailup-bench control`).
+    dead: (from, to) as such shares, which the chart shades. The distance is played as in a cell."""
     name: str
     title: str
     about: str
@@ -85,7 +83,7 @@ SERIES_SERVERS = [("nailupd", "tcp"), ("nailupd", "tls"), ("unbound", "tcp"), ("
 
 
 def chosen(names):
-    """(cells, series) of a list of names; of all with none."""
+    """Returns (cells, series) for a list of names, or all of them."""
     known = [cell.name for cell in CELLS] + [series.name for series in SERIES]
     for name in names or []:
         if name not in known:

@@ -80,7 +80,7 @@ def wrapped(sentence):
 
 
 def short(value):
-    """With three digits, and no more."""
+    """Formats a value with three digits."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
@@ -91,7 +91,7 @@ def tick_label(tick):
 
 
 class LogScale:
-    """From one of 1, 2, 5 times a power of ten to another, over `length` pixels from `start`."""
+    """A scale from one of 1, 2, 5 times a power of ten to another, over `length` pixels from `start`."""
 
     def __init__(self, values, start, length):
         low, high = min(values), max(values)
@@ -106,15 +106,15 @@ class LogScale:
         return self.start + (math.log(value) - self.low) * self.per_unit
 
     def labelled(self, at_most=10):
-        """The ticks that have a label: fewer where they would touch."""
+        """Returns the ticks with a label: fewer where labels would touch."""
         if len(self.ticks) <= at_most:
             return self.ticks
         return [tick for tick in self.ticks if f"{tick:e}".startswith("1")] or self.ticks[::2]
 
 
 def dots(title, subtitle, unit, groups, marks, footer):
-    """A line for each server, its figures as dots. groups: [(title, [(label, is_ours, values)])],
-    values as many as marks, [(legend, class)]; the last two are joined by a line."""
+    """Draws a line for each server with its figures as dots. groups: [(title, [(label, is_ours, values)])], with as
+    many values as marks, [(legend, class)]. A line joins the smallest and the largest value."""
     every = [value for _, lines in groups for _, _, values in lines for value in values if value]
     if not every:
         return None
@@ -172,8 +172,8 @@ def dots_line(canvas, scale, line, marks):
 
 
 def over_time(title, subtitle, seconds, panels, dead, footer):
-    """A panel for each server: latency of each query by when it was due. panels: [(label, is_ours,
-    points)] as in series.py; dead: (from, to) seconds that are shaded, or None."""
+    """Draws a panel for each server: the latency of each query by the instant when it was due. panels: [(label,
+    is_ours, points)] as in series.py; dead: (from, to) seconds to shade, or None."""
     latencies = [point.latency_ms for _, _, points in panels for point in points if point.is_good]
     if not latencies:
         return None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""What one must know of the machine and the programs to believe a figure."""
+"""Facts about the machine and the programs that a reader needs to judge a figure."""
 
 import os
 import pathlib
@@ -52,7 +52,7 @@ def commit():
 
 
 def build_type(build):
-    """As CMake calls it, with the sanitizers; unknown for a build of another kind."""
+    """Returns CMake's build type with the sanitizers, or "unknown" for a build of another kind."""
     try:
         lines = (build / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -63,7 +63,7 @@ def build_type(build):
 
 
 def gathered(cpus, build):
-    """Before anything is started: the load is that of others."""
+    """Call this before any program starts, so that the load is that of other programs."""
     server, load, upstream = cpus
     return {
         "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),

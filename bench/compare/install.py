@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-# What policy-rc.d forbids, Debian's packages do not start. One that is there already is kept.
+# Debian's packages start no service that policy-rc.d forbids. An existing policy stays.
 SCRIPT = """
 policy=/usr/sbin/policy-rc.d
 made=no
@@ -21,7 +21,7 @@ exit $status
 
 
 def install(missing):
-    """What cannot be installed is told and left out later, as any peer that is missing."""
+    """Installs packages. A peer that cannot be installed is left out later like any missing one."""
     packages = [peer.package for peer in missing]
     if not packages:
         return
@@ -30,7 +30,7 @@ def install(missing):
         return
     as_root = [] if os.geteuid() == 0 else ["sudo"]
     print("installing: " + " ".join(packages), file=sys.stderr)
-    for package in packages:  # one by one: an unknown name must not keep the others away
+    for package in packages:  # one by one: an unknown name must not stop the others
         done = subprocess.run([*as_root, "sh", "-ec", SCRIPT, "install", package], check=False)
         if done.returncode:
             print(f"compare: {package} could not be installed", file=sys.stderr)

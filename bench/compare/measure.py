@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""One measurement: a server, a cell, saturated or at a rate. A row of the CSV comes of it."""
+"""One measurement: a server, a cell, saturated or at a rate. Makes a row of the CSV."""
 
 import csv
 import json
@@ -13,10 +13,10 @@ import stage
 
 CONNECTIONS = 10  # sockets of the load
 HIT_NAMES = 1000
-# Of the time of its CPU, what neither idled nor went to the server: above this a round is doubtful.
+# Share of the server's CPU that was neither idle nor the server's. Above this limit a round is doubtful.
 TAKEN_LIMIT_PERCENT = 10
 
-# Empty where the upstream is not behind the cable.
+# Empty if the upstream is not behind the cable.
 CABLE_FIELDS = ["cable_packets", "cable_lost", "cable_dropped", "cable_late_p99_us", "cable_cpu_percent"]
 FIELDS = ["round", "at", "cell", "server", "version", "transport", "mode", "rate", "in_flight",
           "seconds", "sent", "answered", "noerror", "lost", "failed_percent", "qps",
@@ -24,14 +24,14 @@ FIELDS = ["round", "at", "cell", "server", "version", "transport", "mode", "rate
           "p99_us", "p999_us", "max_us", "send_lag_p99_us", "load_cpu_us_per_query",
           "upstream_udp_queries", "upstream_tcp_queries", "upstream_tls_queries",
           "queries_per_write", "connections_opened", "tls_handshakes", *CABLE_FIELDS]
-TEXTS = {"at", "cell", "server", "version", "transport", "mode"}  # of these; the others are numbers
+TEXTS = {"at", "cell", "server", "version", "transport", "mode"}  # the others are numbers
 
 TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def cpu_times(cpu):
-    """(busy, idle) seconds of one CPU since the start. Busy has what the hypervisor took, and not
-    the interrupts, which are of the server's own packets."""
+    """Returns (busy, idle) seconds of one CPU since the start. Busy includes time that the hypervisor took. It
+    leaves out interrupts, which belong to the server's packets."""
     for line in pathlib.Path("/proc/stat").read_text(encoding="ascii").splitlines():
         words = line.split()
         if words[0] == f"cpu{cpu}":
@@ -42,12 +42,12 @@ def cpu_times(cpu):
 
 
 def process_seconds(pid):
-    """CPU time of all threads, in nanoseconds inside the kernel."""
+    """Returns the CPU time of all threads. The kernel counts nanoseconds."""
     return time.clock_gettime_ns((~pid << 3) | 2) / 1e9
 
 
 def as_measured(name, text):
-    """A field of the CSV as it was before it was written."""
+    """Turns a field of the CSV into the value that was written."""
     for kind in () if name in TEXTS else (int, float):
         try:
             return kind(text)
@@ -62,7 +62,7 @@ def read_csv(path):
 
 
 class CpuWatch:
-    """How much of the server's CPU went to neither it nor idling while this was entered."""
+    """Measures the share of the server's CPU that went neither to the server nor to idling during `with`."""
 
     def __init__(self, cpu, pid):
         self.cpu, self.pid, self.percent = cpu, pid, None
@@ -95,7 +95,7 @@ class Measurer:
             server.process.pid, "--json", "--quiet")
 
     def measure(self, server, cell, rate, round_number):
-        """A row, or None and a reason in stage.left_out. rate 0: saturated."""
+        """Returns a row, or None and leaves a reason in stage.left_out. rate 0: saturated."""
         self.stage.upstream.tell("reset-stats")
         if server.is_far:
             self.stage.cable.reset_stats()
@@ -149,7 +149,7 @@ class Measurer:
 
 
 def per_write(upstream, transport):
-    """Queries per write of the server: over loopback one data segment is one write."""
+    """Returns queries per write of the server: over loopback one data segment is one write."""
     if transport == "udp" or not upstream[f"{transport}_queries"]:
         return ""
     return upstream[f"{transport}_queries_per_segment"]

@@ -107,8 +107,8 @@ def all_peers():
 
 
 def found_systems(known, wanted, build, command):
-    """([(System, Peer)], {program: version}, sentences about those that are missing). A System has label, slug, peer and
-    is_ours; wanted: slugs with commas between, or None for all."""
+    """Returns ([(System, Peer)], {program: version}, sentences about missing ones). A System has label, slug, peer
+    and is_ours. wanted: slugs with commas between, or None for all."""
     peers, slugs = {peer.kind: peer for peer in all_peers()}, [one.slug for one in known]
     wanted = wanted.split(",") if wanted else slugs
     for slug in wanted:
@@ -129,7 +129,7 @@ def found_systems(known, wanted, build, command):
 
 
 def chosen_rows(rows, names, command):
-    """All rows, or those with the names."""
+    """Returns all rows, or the rows with these names."""
     known = {one.name: one for one in rows}
     for name in names or []:
         if name not in known:
@@ -138,8 +138,8 @@ def chosen_rows(rows, names, command):
 
 
 def rendered(template, tags, values):
-    """The configuration for a server: tagged lines only where one of their tags is among `tags`,
-    and $names replaced."""
+    """Returns the configuration of a server: keeps a tagged line if one of its tags is among `tags`, and replaces
+    $names."""
     lines = []
     for line in template.splitlines():
         match = TAGGED_LINE.fullmatch(line)

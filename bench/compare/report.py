@@ -101,7 +101,7 @@ def series_table(cells_series, played):
 
 
 def cable_lines(known, rows):
-    """How exact the distance was, and what it cost."""
+    """Says how exact the distance was, and what it cost."""
     if known["no_cable"]:
         far = ", ".join(f"`{cell.name}`" for cell in CELLS if cell.distance)
         return [f"- **there was no cable** ({known['no_cable']}): the responder played the distance of "
@@ -121,7 +121,7 @@ def cable_lines(known, rows):
 
 
 def trust(known, rows):
-    """How much the machine had for it."""
+    """Says how much of the machine was free for the measurement."""
     taken = [row["taken_by_others_percent"] for row in rows if row["taken_by_others_percent"] != ""]
     got = [row["server_cpu_percent"] for row in rows
            if row["mode"] == "max" and isinstance(row["server_cpu_percent"], (int, float))]
@@ -202,7 +202,7 @@ def chart_label(results, cell, server, transport, mode):
 
 
 def group(results, title, cell, transport, metrics):
-    """A group of charts.dots, the lowest first figure on top."""
+    """Returns a group of charts.dots, with the lowest first figure on top."""
     lines = []
     for server, over in results.servers(cell):
         values = [results.figure(cell, server, over, metric) for metric in metrics]
@@ -225,11 +225,11 @@ LATENCY_MARKS = [("p50", ""), ("p99", "hollow")]
 
 
 def write_charts(out, args, known, results, played):
-    """[(file, title)] of those that there was something to draw for."""
+    """Returns [(file, title)] of the charts that had data."""
     drawn = []
 
     def save(name, title, svg):
-        (out / name).unlink(missing_ok=True)  # an earlier run's
+        (out / name).unlink(missing_ok=True)  # left by an earlier run
         if svg:
             (out / name).write_text(svg, encoding="utf-8")
             drawn.append((name, title))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Where the servers run: a network namespace that has loopback (and the cable) only, on CPUs of their own.
+"""The place of the servers: a network namespace with nothing but loopback (and the cable), on CPUs of their own.
 
-Whatever a server wants to ask besides its upstream (root servers, update services) has no way there,
-and the kernel counts the attempts."""
+A server that asks for more than its upstream (root servers, update services) finds no route, and the kernel
+counts the attempts."""
 
 import ctypes
 import fcntl
@@ -22,7 +22,7 @@ SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 SIOCSIFADDR, SIOCSIFNETMASK = 0x8916, 0x891C
 LIBC = ctypes.CDLL(None, use_errno=True)
 SHM = pathlib.Path("/dev/shm")
-SHM_NEEDED = 1 << 30  # Knot Resolver's caches, 128 MB for each of its servers
+SHM_NEEDED = 1 << 30  # Knot Resolver's caches: 128 MB for each server
 
 
 def bring_up_loopback():
@@ -33,7 +33,7 @@ def bring_up_loopback():
 
 
 def add_network(address, netmask):
-    """Every address of that network becomes one of this machine's; only in a namespace of our own. False: it does not."""
+    """Makes every address of that network one of this machine's. Only for a namespace of our own. False: it failed."""
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
             for call, ip in ((SIOCSIFADDR, address), (SIOCSIFNETMASK, netmask)):
@@ -51,8 +51,9 @@ def become_root_of_the_namespace(uid, gid):
 
 
 def widen_limits():
-    """Who opens a connection for each query would run out of ports after some seconds, as each is
-    kept for a minute after its end. Here they are forgotten early. These are of the namespace."""
+    """Makes the kernel forget closed connections early, in this namespace. Otherwise a server that opens a
+    connection for each query would run out of ports after some seconds, because each port stays in use for a
+    minute."""
     for name, value in (("ip_local_port_range", "30000 65535"), ("tcp_max_tw_buckets", "2000")):
         try:
             pathlib.Path(f"/proc/sys/net/ipv4/{name}").write_text(value, encoding="ascii")
@@ -61,7 +62,7 @@ def widen_limits():
 
 
 def enter_namespace():
-    """True once this process, and all that it starts, see nothing but a loopback of their own."""
+    """Returns True once this process, and all processes that it starts, see only a loopback of their own."""
     uid, gid = os.getuid(), os.getgid()
     try:
         if LIBC.unshare(CLONE_NEWNET) != 0:
@@ -76,7 +77,7 @@ def enter_namespace():
 
 
 def packets_without_route():
-    """How often somebody in this namespace tried to send beyond loopback."""
+    """Returns how often a program in this namespace tried to send beyond loopback."""
     names, values = [line.split() for line in
                      pathlib.Path("/proc/net/snmp").read_text(encoding="ascii").splitlines()
                      if line.startswith("Ip:")]
@@ -89,12 +90,13 @@ def packets_without_route():
 
 
 def die_with_parent():
-    """For a child before its exec: it ends when we are killed and can no longer end it."""
+    """Runs in a child before its exec: the child ends even if we are killed and cannot end it."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def go_first():
-    """This process plays another machine: attackers on its CPU do not take its time. Without the right nothing happens."""
+    """Lets this process, which plays another machine, run before attackers on its CPU. Without the right nothing
+    happens."""
     try:
         os.nice(NICE_OF_HONEST)
     except PermissionError:
@@ -102,7 +104,7 @@ def go_first():
 
 
 def take_precedence():
-    """This process and all that it starts run before everything that has no such right."""
+    """Lets this process and its children run before every process that lacks this right."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     except PermissionError as error:
@@ -110,7 +112,7 @@ def take_precedence():
 
 
 def working_directory():
-    """In memory where there is room: Knot Resolver's manual wants its cache there."""
+    """Returns a folder in memory if there is room: Knot Resolver's manual recommends it for the cache."""
     in_memory = SHM.is_dir() and os.access(SHM, os.W_OK) and \
         shutil.disk_usage(SHM).free >= SHM_NEEDED
     return tempfile.TemporaryDirectory(prefix="nailup-compare-", dir=SHM if in_memory else None)
@@ -125,8 +127,8 @@ def apparmor_is_on():
 
 
 def without_profile(program, directory):
-    """Debian confines named and unbound by their paths to the files of the installed service. Where
-    AppArmor is on, a copy elsewhere runs, so that it may read a configuration of ours."""
+    """Returns the program to run. AppArmor profiles of Debian confine named and unbound, by their paths, to the
+    files of the installed service. With AppArmor a copy elsewhere runs, so that it may read our configuration."""
     if not apparmor_is_on():
         return program
     path = pathlib.Path(program).absolute()
@@ -138,7 +140,7 @@ def without_profile(program, directory):
 
 
 class Ports:
-    """Free ports of 127.0.0.1, each given once."""
+    """Free ports of 127.0.0.1; each is given once."""
 
     def __init__(self):
         self.next = 20000 + os.getpid() % 5000  # below those of clients
@@ -156,7 +158,7 @@ class Ports:
 
 
 def cpus(wanted_server, wanted_load, wanted_upstream):
-    """(CPU of the servers, of the load, of the upstream): three where there are three."""
+    """Returns (CPU of the servers, of the load, of the upstream): three different ones if there are three."""
     free = sorted(os.sched_getaffinity(0))
     if len(free) < 2:
         raise SystemExit("compare: this needs two CPUs, one of them for the servers alone")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Latency over time: several servers are asked side by side at a low fixed rate while something
-happens to the upstream that they share. A point for each query."""
+"""Latency over time: several servers get queries side by side at a low fixed rate while something happens to the
+upstream that they share. Each query is a point."""
 
 import csv
 import selectors
@@ -14,13 +14,13 @@ import cells
 import programs
 import stage
 
-PATIENCE_SECONDS = 3.0  # an answer later than that is lost
+PATIENCE_SECONDS = 3.0  # a later answer counts as lost
 SETTLE_QUERIES = 50
 
 
 @dataclass
 class Point:
-    """A query: when it was due, and how it went. rcode None: lost, and so without a latency."""
+    """A query: the instant when it was due, and its result. rcode None: lost, so it has no latency."""
     due_s: float
     latency_ms: float = None
     rcode: int = None
@@ -35,7 +35,7 @@ def label(server):
 
 
 class Client:
-    """Asks the server at a port and notes what comes. Latency counts from when the query was due."""
+    """Asks the server at a port and records the answers. Latency counts from the instant when a query was due."""
 
     def __init__(self, port, prefix):
         self.prefix = prefix
@@ -70,7 +70,7 @@ class Client:
 
 
 def drive(clients, seconds, rate, patience_s=PATIENCE_SECONDS):
-    """Open loop: query i of client k is due at (i + k / clients) / rate, whatever is answered."""
+    """Open loop: query i of client k is due at (i + k / clients) / rate, whatever the answers are."""
     with selectors.DefaultSelector() as selector:
         for client in clients:
             selector.register(client.socket, selectors.EVENT_READ, client)
@@ -91,7 +91,7 @@ def drive(clients, seconds, rate, patience_s=PATIENCE_SECONDS):
 
 
 def start_servers(theatre, one, found):
-    """Fresh servers: what they know of the upstream's past is part of the answer."""
+    """Starts fresh servers: their knowledge of the upstream's past affects the result."""
     servers = []
     for kind, transport in cells.SERIES_SERVERS:
         recycles = "tcp-close-after" in one.settings and kind == programs.OURS
@@ -113,7 +113,7 @@ def schedule(theatre, one, seconds):
 
 
 def play(theatre, one, found, quick=False):
-    """{label of a server: its points}, in the order of cells.SERIES_SERVERS"""
+    """Returns {label of a server: its points}, in the order of cells.SERIES_SERVERS."""
     seconds = one.seconds / 4 if quick else one.seconds
     theatre.upstream.set(cells.DEFAULTS)
     theatre.set_distance(one)
@@ -147,7 +147,7 @@ def write_csv(path, played):
 
 
 def read_csv(path):
-    """{series: {label: points}} as write_csv() wrote them; nothing where no series was played."""
+    """Returns {series: {label: points}} as write_csv() wrote them; empty if no series was played."""
     played = {}
     if path.exists():
         with open(path, encoding="utf-8", newline="") as file:

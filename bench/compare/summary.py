@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""From the rounds to one figure each, and where others are better than we are.
+"""Turns the rounds into one figure each, and finds the figures in which others are better.
 
-Ours is the median of the rounds. Of the others, and of the floor, the best round counts, for each
-figure by itself: what disturbed them may have been the machine, what disturbed us counts.
+Our figure is the median of the rounds. For the other servers, and for the floor, the best round counts, for each
+figure separately: a disturbance of them may have been the machine's fault, and a disturbance of us counts.
 
-Percentiles are the exception: for all of them the median counts. The p99 of a second has fifty
-queries above it, and a single loss or pause decides where it is, so the best of a few rounds is the
-luckiest one, not the least disturbed."""
+Percentiles are the exception: for all servers the median counts. The p99 of a second has fifty queries above it,
+and a single loss or pause decides where it is, so the best of a few rounds is the luckiest one, not the least
+disturbed."""
 
 import statistics
 from dataclasses import dataclass
 
 import programs
 
-FAILED_LIMIT_PERCENT = 1.0  # who fails more often than that is not compared by its other figures
+FAILED_LIMIT_PERCENT = 1.0  # other figures of a server that fails more often are not compared
 NOISE_PERCENT = 5.0
 
 
 @dataclass(frozen=True)
 class Metric:
-    """mode: from the saturated (max) or the steady (rate) measurement; best: min or max. luck: the
-    median of the rounds is shown for all servers, not the best round of the others."""
+    """mode: from the saturated (max) or the steady (rate) measurement; best: min or max. luck: the table has the
+    median of the rounds for all servers, and not the best round of the others."""
     title: str
     mode: str
     field: str
@@ -55,12 +55,12 @@ class Results:
                 and row["transport"] == transport and row["mode"] == mode]
 
     def servers(self, cell):
-        """[(server, transport)] that were measured in that cell, by transport."""
+        """Returns [(server, transport)] that were measured in that cell, by transport."""
         seen = {(row["server"], row["transport"]): None for row in self.rows if row["cell"] == cell}
         return sorted(seen, key=lambda one: programs.TRANSPORTS.index(one[1]))
 
     def values(self, cell, server, transport, metric):
-        """Of the rounds in which it was measured."""
+        """Returns the values of the rounds that have one."""
         rows = self.rows_of(cell, server, transport, metric.mode)
         return [row[metric.field] for row in rows if isinstance(row[metric.field], (int, float))]
 
@@ -69,8 +69,8 @@ class Results:
         return statistics.median(values) if values else None
 
     def ratio(self, metric, above, below):
-        """The median of the rounds' ratios, so that what slows the machine for a while slows both.
-        above, below: (cell, server, transport)."""
+        """Returns the median of the rounds' ratios, so that a slow spell of the machine slows both sides. above,
+        below: (cell, server, transport)."""
         figures = [{row["round"]: row[metric.field] for row in self.rows_of(*one, metric.mode)
                     if isinstance(row[metric.field], (int, float))} for one in (above, below)]
         ratios = [figures[0][number] / figures[1][number] for number in figures[0]
@@ -78,7 +78,7 @@ class Results:
         return statistics.median(ratios) if ratios else None
 
     def figure(self, cell, server, transport, metric):
-        """The one that is shown."""
+        """Returns the figure that the table has."""
         if server == programs.OURS or metric.luck:
             return self.median(cell, server, transport, metric)
         return metric.best(self.values(cell, server, transport, metric), default=None)
@@ -96,8 +96,8 @@ class Results:
         return failed is not None and failed > FAILED_LIMIT_PERCENT
 
     def share_over(self, cell, server, transport):
-        """Of what it asked the upstream, the percentage over its transport; None where it asked
-        nothing, as with hits."""
+        """Returns the percentage of its upstream queries that used its transport, or None if there were none, as
+        with hits."""
         rows = [row for row in self.rows if row["cell"] == cell and row["server"] == server
                 and row["transport"] == transport]
         asked = {over: sum(row[f"upstream_{over}_queries"] for row in rows)
@@ -106,14 +106,14 @@ class Results:
         return 100 * asked[transport] / every if every > len(rows) else None
 
     def taken(self, cell, server, transport):
-        """The most that others took of the server's CPU in a round, in percent."""
+        """Returns the largest share of the server's CPU that other programs took in a round, in percent."""
         values = [row["taken_by_others_percent"] for row in self.rows
                   if row["cell"] == cell and row["server"] == server
                   and row["transport"] == transport and row["taken_by_others_percent"] != ""]
         return max(values, default=None)
 
     def comparable(self, cell, server, transport, metric):
-        """Whether that server's figure may stand beside ours."""
+        """Whether that server's figure compares with ours."""
         if metric in (FAILED_MAX, FAILED_RATE):
             return True
         if self.fails_too_often(cell, server, transport, metric.mode):
@@ -124,7 +124,7 @@ class Results:
 
 @dataclass
 class Better:
-    """A figure of a peer that is better than ours in the same cell over the same transport."""
+    """A peer's figure that is better than ours in the same cell over the same transport."""
     cell: object
     transport: str
     metric: Metric
@@ -141,7 +141,7 @@ class Better:
 
 
 def better(results, cells):
-    """Every Better, those by most first in each cell."""
+    """Returns every Better; in each cell the largest difference comes first."""
     found = []
     for cell in cells:
         here = []
@@ -162,7 +162,7 @@ def better(results, cells):
 
 
 def not_compared(results, cells):
-    """Sentences about figures that the list leaves out, and why."""
+    """Yields sentences about figures that are not compared, and why."""
     for cell in cells:
         for server, transport in results.servers(cell.name):
             if server in (programs.OURS, programs.FLOOR):

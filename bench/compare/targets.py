@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""What nailupd wants to reach, judged by ratios within the rounds of a run, of which the median counts."""
+"""The goals of nailupd, judged by ratios within the rounds of a run; the median of the ratios counts."""
 
 from dataclasses import dataclass
 
 import programs
 import summary
 
-# The aims in microseconds were set on a machine where the bare responder costs this much.
+# The goals in microseconds were set on a machine where the bare responder costs this much.
 FLOOR_US = 1.97
 HIT, FLOOR = (("hit", server, "udp") for server in (programs.OURS, programs.FLOOR))
 
@@ -46,7 +46,7 @@ def of_misses(results):
 
 
 def best_peer(results, transport):
-    """The (cell, server, transport) of the other server that a miss costs least, or None."""
+    """Returns the (cell, server, transport) of the peer with the cheapest miss, or None."""
     costs = {("miss-0ms", server, its): results.median("miss-0ms", server, its, summary.CPU_MAX)
              for server, its in results.servers("miss-0ms")
              if its == transport and server != programs.OURS}
@@ -67,14 +67,14 @@ def of_streams(results, transport):
 
 
 def judged(results):
-    """Every Target whose figures were measured."""
+    """Returns every Target whose figures were measured."""
     wanted = [*of_hits(results), *of_misses(results), *of_streams(results, "tcp"),
               *of_streams(results, "tls")]
     return [Target(*one) for one in wanted if one[1] is not None]
 
 
 def lines(results):
-    """In Markdown; nothing where nothing of it was measured."""
+    """Returns the goals in Markdown, or nothing if none was measured."""
     all_of_them = judged(results)
     if not all_of_them:
         return []

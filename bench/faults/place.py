@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Where one system lives during one fault: two network namespaces of its own, joined by a link.
+"""The place of one system during one fault: two network namespaces of its own, joined by a link.
 
-The near one holds the resolver and its client. The far one holds the upstream, behind a cable (a TUN
-device with delay and loss), and acts as the router in the middle: nftables in its forward hook plays
-firewalls and broken links. The resolver reaches the upstream at THERE and nothing else."""
+The near one holds the resolver and its client. The far one holds the upstream, behind a cable (a TUN device with
+delay and loss), and acts as the router in the middle: nftables in its forward hook plays firewalls and broken
+links. The resolver reaches the upstream at THERE and nothing else."""
 
 import ctypes
 import os
@@ -46,7 +46,7 @@ def run(*command, **more):
 
 
 def make_certificates(directory):
-    """(authority, certificate, key): the upstream keeps its identity over a restart."""
+    """Returns (authority, certificate, key). The upstream keeps its identity over a restart."""
     ca, ca_key, certificate, key, request = (f"{directory}/{name}" for name in (
         "ca.pem", "ca.key", "upstream.pem", "upstream.key", "upstream.csr"))
     extensions = pathlib.Path(directory, "extensions")
@@ -60,7 +60,7 @@ def make_certificates(directory):
 
 
 class Place:
-    """Made by a process that has nothing in its namespace yet: the process itself ends up near."""
+    """A place. The process that makes it must be new to its namespace: it ends up in the near one."""
 
     def __init__(self, bench, directory, certificates):
         self.bench, self.directory, self.certificates = bench, directory, certificates
@@ -73,7 +73,7 @@ class Place:
 
     def lay_far_side(self):
         write_setting("ipv4/ip_forward", "1")
-        # A router that takes no offence at what loss and reordering do to sequence numbers.
+        # A router that accepts the effects of loss and reordering on sequence numbers.
         write_setting("netfilter/nf_conntrack_tcp_be_liberal", "1")
         for number, (here, there) in enumerate(zip(HERE, THERE)):
             process = subprocess.Popen(
@@ -119,7 +119,7 @@ class Place:
             one.tell(sentence)
 
     def start_upstream(self):
-        """Also after a kill, from the near namespace."""
+        """Also restarts it after a kill, from the near namespace."""
         _, certificate, key = self.certificates
         listens = [word for ip in HERE for word in ("--listen", f"{ip}@53", "--listen-tls", f"{ip}@853")]
         inside = self.there() if self.upstream else []

@@ -67,7 +67,7 @@ class Stagehand:
                 self.act(step)
         except Exception:  # the player reports it: the points are worthless then
             self.trouble = traceback.format_exc()
-        self.is_over.wait()  # what this thread started ends with it
+        self.is_over.wait()  # processes that this thread started end with it
 
     def end(self):
         self.is_over.set()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The faults, a row of the table each: what happens to the path or to the upstream, and when."""
+"""The faults, each a row of the table: an event on the path or at the upstream, and its time."""
 
 from dataclasses import dataclass, field
 
@@ -23,7 +23,8 @@ def rules(*lines):
 
 
 def new_flows_only(verdict_to_upstream, verdict_to_us):
-    """A connection is known by the port of its client, from its SYN on. Packets of unknown ones meet the verdicts."""
+    """The port of its client identifies a connection, from its SYN on. Packets of unknown connections meet the
+    verdicts."""
     lines = [f"tcp flags & (syn | ack) == syn {TO_UPSTREAM} add @known {{ tcp sport }}",
              f"{TO_UPSTREAM} ip protocol tcp tcp sport != @known {verdict_to_upstream}",
              f"{TO_US} ip protocol tcp tcp dport != @known {verdict_to_us}"]
@@ -38,7 +39,7 @@ DROP, RESET = "drop", "reject with tcp reset"
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that happens. what: nft, cable, near (`ip` beside the resolver), raise-link, signal, start."""
+    """One event. what: nft, cable, near (`ip` beside the resolver), raise-link, signal, start."""
     at_s: float  # after the fault began
     what: str
     words: str = ""
@@ -46,9 +47,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Row:
-    """since: `begin` where a path to the upstream exists all the time, so that answers could become normal
-    again from then on; else `end`. steps: what happens besides begin and end. lasts_s: None is as
-    long as all do."""
+    """since: `begin` if a path to the upstream exists all the time, so that answers could become normal from then
+    on; else `end`. steps: events besides begin and end. lasts_s: None means as long as all others."""
     name: str
     title: str
     since: str
@@ -57,7 +57,7 @@ class Row:
     every: tuple = ()  # (seconds, Step) that repeats in between
     lasts_s: float = None
     has_two: bool = False
-    big_share: int = 0  # one query in so many has a large answer
+    big_share: int = 0  # one query in this many has a large answer
     about: str = field(default="", compare=False)
 
 
@@ -77,13 +77,13 @@ def row(name, title, since, begin_and_end, **more):
 
 
 def moved_theirs():
-    """Nothing for a while, then a host that knows no connection has the address."""
+    """Silence for a while; then a host that knows no connection has the address."""
     return ((nft(rules("drop")), nft(PASS_ALL, MOVE_TAKES_S), nft(new_flows_only(RESET, DROP), MOVE_TAKES_S)),
             (nft(PASS_ALL),))
 
 
 def moved_ours():
-    """The address of the resolver's machine goes, and after a while there is another one; then back again."""
+    """The address of the resolver's machine goes away, and another one comes after a while; then back again."""
     def move(away, to):
         return (Step(0, "near", f"addr del {away}/24 dev link0"), Step(MOVE_TAKES_S, "near", f"addr add {to}/24 dev link0"),
                 Step(MOVE_TAKES_S, "raise-link"))
@@ -91,7 +91,7 @@ def moved_ours():
 
 
 def on_cable(begin, end):
-    """Settings of the cable, `;` between them."""
+    """Settings of the cable, separated by `;`."""
     return tuple(Step(0, "cable", words) for words in begin.split("; ")), \
         tuple(Step(0, "cable", words) for words in end.split("; "))
 
@@ -145,7 +145,7 @@ def chosen(names):
 
 
 def schedule(one, begin_s, end_s):
-    """[(second, Step)] in the order of time. The fault ends at end_s, or earlier where the row says so."""
+    """Returns [(second, Step)] in the order of time. The fault ends at end_s, or earlier if the row says so."""
     ends_s = end_of(one, begin_s, end_s)
     steps = [(begin_s + step.at_s, step) for step in one.begin]
     steps += [(ends_s + step.at_s, step) for step in one.end]

@@ -16,7 +16,7 @@ STYLE = """
 
 
 def shares(points, total_s):
-    """[(share that failed, share that was slow)] of each BIN_S"""
+    """Returns [(share that failed, share that was slow)] for each BIN_S."""
     bins = [[0, 0, 0] for _ in range(round(total_s / BIN_S))]
     for point in points:
         one = bins[min(int(point.due_s / BIN_S), len(bins) - 1)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Which servers are played against the faults, and how each is configured (peers/*.conf)."""
+"""The servers that are played against the faults, and how each is configured (peers/*.conf)."""
 
 import pathlib
 import re

@@ -12,7 +12,7 @@ import systems
 import verdict
 
 FIELDS = ["row", "round", "system", "asked", "failed", "lost", "p50_ms", "p99_ms", "max_ms", "recovered_s", "from"]
-AROUND_S = 0.5  # a system that is normal that long before the end has found a way around the fault
+AROUND_S = 0.5  # a system that is normal this long before the end has found a way around the fault
 TRANSPORT_OF = {one.label: one.transport for one in systems.SYSTEMS}
 
 
@@ -48,7 +48,7 @@ def read_points(path):
 # ---- words ----
 
 def recovery(figures, one, times):
-    """(seconds, from when): from the fault's end, unless the answers were normal before that."""
+    """Returns (seconds, from when): from the fault's end, unless answers were normal before that."""
     at_s, ends_s = figures.recovered_at_s, rows.end_of(one, times.begin_s, times.end_s)
     if at_s == verdict.NEVER:
         return None, ""
@@ -84,7 +84,8 @@ def miss_words(label, miss, ours, other, one, times):
 
 
 def verdicts(of_systems, one, times):
-    """[(label, Miss, sentence)] of what our systems miss: beside the peers of the same transport, and beside all."""
+    """Returns [(label, Miss, sentence)] for the goals that our systems miss beside the peers of the same transport,
+    and beside all peers."""
     peers = {label: figures for label, figures in of_systems.items() if not label.startswith(systems.OURS)}
     said = []
     for label, figures in of_systems.items():

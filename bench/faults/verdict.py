@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""From the points of a play to its figures, and from the figures of a row to a verdict. All of it is pure."""
+"""Turns the points of a play into its figures, and the figures of a row into a verdict. All of it is pure."""
 
 import math
 import statistics
 from dataclasses import dataclass
 
 NORMAL_MS = 50.0       # five round trips of the link
-WINDOW_S = 1.0         # answers are normal again from an instant on when in this time
+WINDOW_S = 1.0         # answers are normal from an instant on if during this time
 ABNORMAL_SHARE = 0.05  # no more than this share of the queries is abnormal
-# Two plays of one thing differ by that much on a machine that does something else as well: 2 queries and 1 % of
-# the failures, as a fault that takes 10 s takes some 10.1 s.
+# Two plays of one thing differ by this much on a machine with other work: 2 queries and 1 % of the failures,
+# because a fault of 10 s takes some 10.1 s.
 FAILED_SLACK, FAILED_SLACK_SHARE, RECOVERED_SLACK_S = 2, 0.01, 0.1
 P99_FACTOR = 2.0
 
@@ -20,7 +20,7 @@ NEVER = math.inf
 @dataclass(frozen=True)
 class Figures:
     """asked: queries due from the fault's beginning to the end of the observation; failed: without an answer or
-    with an error; recovered_at_s: when answers were normal again, NEVER if not before the end."""
+    with an error; recovered_at_s: the instant from which answers were normal again, or NEVER."""
     asked: int
     failed: int
     lost: int
@@ -31,7 +31,7 @@ class Figures:
 
 
 def percentile(ordered, share):
-    """None of nothing."""
+    """Returns None for an empty list."""
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
 
 
@@ -40,7 +40,7 @@ def is_normal(point):
 
 
 def recovered_at(points, from_s):
-    """The instant at which the first query was due that begins WINDOW_S of normal answers."""
+    """Returns the instant when the first query of WINDOW_S of normal answers was due."""
     late = [point for point in points if point.due_s >= from_s]
     abnormal, last = 0, 0  # of late[first:last]
     for first, point in enumerate(late):
@@ -65,7 +65,7 @@ def figures(points, begin_s):
 
 
 def median(rounds):
-    """The figures of several rounds, each by itself. Where a round has none, the others count."""
+    """Returns the medians of the rounds, figure by figure. A round without a figure does not count for it."""
     def of(name):
         values = [getattr(one, name) for one in rounds if getattr(one, name) is not None]
         return statistics.median_low(values) if values else None
@@ -75,8 +75,8 @@ def median(rounds):
 
 @dataclass(frozen=True)
 class Miss:
-    """A part of the goal that a system of ours did not reach. is_excused: the other failed more queries, so
-    its percentile leaves out what ours has."""
+    """A part of the goal that a system of ours missed. is_excused: the other system failed more queries, so its
+    percentile leaves out queries that ours includes."""
     what: str  # failures, recovery or p99
     ours: float
     other: str
@@ -89,7 +89,7 @@ def fails_more(one, other):
 
 
 def misses(ours, others):
-    """Where the figures `ours` do not reach the goal beside the others, {label: Figures}."""
+    """Finds the goals that the figures `ours` miss beside the others, {label: Figures}."""
     found = []
     if not others:
         return found
@@ -103,7 +103,8 @@ def misses(ours, others):
 
 
 def p99_miss(ours, others):
-    """Compares with peers that fail no more than ours does; without any, with all peers, and excuses the miss."""
+    """Compares with peers that fail no more than ours does. Without any, compares with all peers and excuses the
+    miss."""
     answered = {name: one for name, one in others.items() if one.p99_ms is not None}
     fair = {name: one for name, one in answered.items() if not fails_more(one, ours)}
     for among, is_excused in ((fair, False), (answered, True)):
