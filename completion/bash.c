@@ -2,8 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * For bash, with nothing of the package bash-completion but its folder. The line is cut at blanks,
- * not at COMP_WORDBREAKS, so that addresses with ':' and '@' are one word.
+ * Writes completions for bash. They use only the directory of the package bash-completion, none of
+ * its code. The line is split at blanks, not at COMP_WORDBREAKS, so that an address with ':' and
+ * '@' is one word.
  */
 
 #include <ctype.h>
@@ -11,7 +12,7 @@
 
 #include "completion.h"
 
-/* A program as part of a function's name. */
+/* Writes a program's name as part of a function's name. */
 static void put_function(FILE *out, const char *program, const char *rest)
 {
     fputc('_', out);
@@ -43,13 +44,12 @@ static void put_candidates(FILE *out, const struct argument *argument)
 static void put_option_names(FILE *out, const char *program, const char *command)
 {
     for (size_t i = 0; i < option_count; i++) {
-        if (is_of(&option_rows[i], program, command))
+        if (option_belongs_to(&option_rows[i], program, command))
             fprintf(out, "--%s ", option_rows[i].name);
     }
 }
 
-/* Patterns of the options of a program, those of its commands too, that take a word of their own.
- */
+/* Writes a pattern of all options of a program and its commands that take an argument. */
 static void put_taking(FILE *out, const char *program)
 {
     bool any = false;
@@ -65,7 +65,7 @@ static void put_taking(FILE *out, const char *program)
     fputs(any ? "" : "''", out);
 }
 
-/* One case for each option that takes something: pattern is of "COMMAND OPTION". */
+/* Writes one case for each option that takes an argument; the pattern is "COMMAND OPTION". */
 static void put_option_cases(FILE *out, const char *program)
 {
     for (size_t i = 0; i < option_count; i++) {
@@ -84,7 +84,7 @@ static void put_option_cases(FILE *out, const char *program)
     }
 }
 
-/* "COMMAND NUMBER" of the word behind a command. */
+/* Writes one case for each argument of a command; the pattern is "COMMAND NUMBER". */
 static void put_argument_cases(FILE *out, const char *program)
 {
     for (size_t i = 0; i < command_count; i++) {
@@ -96,7 +96,7 @@ static void put_argument_cases(FILE *out, const char *program)
         for (size_t nth = 0; nth < count; nth++) {
             if (arguments[nth].kind == ARGUMENT_OTHER)
                 continue;
-            if (arguments[nth].again)
+            if (arguments[nth].is_repeated)
                 fprintf(out, "            %s' '*) ", command_rows[i].name);
             else
                 fprintf(out, "            %s' '%zu) ", command_rows[i].name, nth);
@@ -115,7 +115,7 @@ static void put_command_options(FILE *out, const char *program)
             continue;
         bool any = false;
         for (size_t k = 0; k < option_count; k++)
-            any = any || is_of(&option_rows[k], program, name);
+            any = any || option_belongs_to(&option_rows[k], program, name);
         if (!any)
             continue;
         fprintf(out, "            %s) found='", name);
@@ -129,8 +129,8 @@ static void put_command_options(FILE *out, const char *program)
 
 /* ---- the file ---- */
 
-/* The upstreams' addresses of the daemon whose socket the line names. Nothing but addresses:
- * compgen expands what it is given, commands too. */
+/* Completes addresses of upstreams of the daemon whose socket the line names. Lets only characters
+ * of addresses through, because compgen expands its input, commands included. */
 static const char addresses[] =
     "_nailupctl_addresses()\n"
     "{\n"
@@ -182,7 +182,7 @@ static const char split_rest[] =
     "    if [[ -n $option ]]; then\n"
     "        case \"$command $option\" in\n";
 
-/* What stands before the last of bash's own word breaks is there already. */
+/* Removes the text up to the last of bash's own word breaks, which the line already has. */
 static const char reply[] = "    if [[ $kind == files ]]; then\n"
                             "        compopt -o filenames 2>/dev/null\n"
                             "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"

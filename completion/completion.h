@@ -3,8 +3,8 @@
 #ifndef NAILUP_COMPLETION_COMPLETION_H
 #define NAILUP_COMPLETION_COMPLETION_H
 
-/* What shells are told of a program: its options and commands, from the tables of include/nailup.
- * One thread, for the time of the build. */
+/* Reads the options and commands of a program from the tables of include/nailup, and writes
+ * completions for shells. One thread, during the build. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,31 +24,31 @@ extern const struct option_row option_rows[];
 extern const struct command_row command_rows[];
 extern const size_t option_count, command_count;
 
-/* What an argument may be. */
+/* The kinds of arguments. */
 enum argument_kind {
-    ARGUMENT_OTHER,  /* nothing is offered */
-    ARGUMENT_FILE,   /* files, sockets among them */
+    ARGUMENT_OTHER,  /* completion offers nothing */
+    ARGUMENT_FILE,   /* files, including sockets */
     ARGUMENT_WORDS,  /* one of words */
-    ARGUMENT_PREFIX, /* an address of an upstream, which the running daemon knows */
+    ARGUMENT_PREFIX, /* an upstream's address, from the running daemon */
 };
 
 enum { ARGUMENT_WORDS_MAX = 2048, ARGUMENTS_MAX = 8 };
 
 struct argument {
-    char name[256];       /* as it stands in the row, without brackets and dots */
-    bool optional, again; /* in brackets; dots behind it */
+    char name[256];                /* as written in the row, without brackets and dots */
+    bool is_optional, is_repeated; /* written in brackets; followed by dots */
     enum argument_kind kind;
-    char words[ARGUMENT_WORDS_MAX]; /* with a blank between */
+    char words[ARGUMENT_WORDS_MAX]; /* separated by blanks */
 };
 
-/* Reads one argument, or the words behind a command; returns how many. */
+/* Reads one argument, or all arguments of a command; the latter returns their number. */
 void argument_read(struct argument *out, const char *text, size_t len);
 size_t arguments_read(struct argument out[ARGUMENTS_MAX], const char *text);
 
-/* The first clause of a sentence: that many bytes of it. */
+/* The length in bytes of the sentence's first clause. */
 int clause_len(const char *sentence);
 
-bool is_of(const struct option_row *row, const char *program, const char *command);
+bool option_belongs_to(const struct option_row *row, const char *program, const char *command);
 
 /* Writes the file for one program. */
 void bash_write(FILE *out, const char *program);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* For fish: one line a thing that may be said, with the condition under which it may. */
+/* Writes completions for fish: one line for each word, with the condition under which it may come.
+ */
 
 #include <ctype.h>
 #include <string.h>
 
 #include "completion.h"
 
-/* In single quotes. */
+/* Writes text in single quotes. */
 static void put_text(FILE *out, const char *text, int len)
 {
     fputc('\'', out);
@@ -25,8 +26,8 @@ static void put_function(FILE *out, const char *program, const char *rest)
     fputs(rest, out);
 }
 
-/* The words of the line that are no options and none that belong to one; then whether there are so
- * many of them behind a command. */
+/* Writes two functions: one lists the words of the line that are neither options nor their
+ * arguments, the other tests the number of words after a command. */
 static void put_functions(FILE *out, const char *program)
 {
     fputs("function ", out);
@@ -99,7 +100,7 @@ static void put_candidates(FILE *out, const struct argument *argument)
     }
 }
 
-/* -n '...' with a comparison of the number of words, and a command unless it is "". */
+/* Writes -n '...' with a comparison of the number of words, and a command unless it is "". */
 static void put_condition(FILE *out, const char *program, const char *compare, size_t count,
                           const char *command)
 {
@@ -142,7 +143,8 @@ static void put_command(FILE *out, const struct command_row *row)
         if (arguments[i].kind == ARGUMENT_OTHER)
             continue;
         fprintf(out, "complete -c %s", row->program);
-        put_condition(out, row->program, arguments[i].again ? "-ge" : "-eq", i + 1, row->name);
+        put_condition(out, row->program, arguments[i].is_repeated ? "-ge" : "-eq", i + 1,
+                      row->name);
         put_candidates(out, &arguments[i]);
         fputc('\n', out);
     }

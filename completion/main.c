@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Makes the completions of shells while the project is built, from the tables of include/nailup: so
- * no command or option can be forgotten.
+ * Makes the completions for shells during the build, from the tables of include/nailup, so that no
+ * command or option is forgotten.
  *
- *   nailup_completion SHELL PROGRAM FILE
+ * nailup_completion SHELL PROGRAM FILE
  */
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ const struct command_row command_rows[] = {
 };
 const size_t command_count = ARRAY_LEN(command_rows);
 
-bool is_of(const struct option_row *row, const char *program, const char *command)
+bool option_belongs_to(const struct option_row *row, const char *program, const char *command)
 {
     return strcmp(row->program, program) == 0 && strcmp(row->command, command) == 0;
 }
@@ -55,7 +55,7 @@ static void add_word(struct argument *argument, const char *word)
     MUST(more > 0 && (size_t)more < sizeof(argument->words) - len);
 }
 
-/* Types with a name of their own, which TYPE28 is not. */
+/* Adds the types that have a name, unlike TYPE28. */
 static void add_types(struct argument *argument)
 {
     char text[RRTYPE_TEXT_MAX];
@@ -80,7 +80,7 @@ static const struct {
     const char *name;
     enum argument_kind kind;
     const char *words;
-} known[] = {
+} known_arguments[] = {
     {"FILE", ARGUMENT_FILE, ""},
     {"SOCKET", ARGUMENT_FILE, ""},
     {"PREFIX", ARGUMENT_PREFIX, ""},
@@ -89,12 +89,12 @@ static const struct {
 
 static void set_kind(struct argument *argument)
 {
-    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-        if (strcmp(argument->name, known[i].name) != 0)
+    for (size_t i = 0; i < ARRAY_LEN(known_arguments); i++) {
+        if (strcmp(argument->name, known_arguments[i].name) != 0)
             continue;
-        argument->kind = known[i].kind;
-        if (*known[i].words)
-            snprintf(argument->name, sizeof(argument->name), "%s", known[i].words);
+        argument->kind = known_arguments[i].kind;
+        if (*known_arguments[i].words)
+            snprintf(argument->name, sizeof(argument->name), "%s", known_arguments[i].words);
     }
     if (strcmp(argument->name, "TYPE") == 0) {
         argument->kind = ARGUMENT_WORDS;
@@ -107,13 +107,13 @@ static void set_kind(struct argument *argument)
 
 void argument_read(struct argument *out, const char *text, size_t len)
 {
-    *out = (struct argument){.optional = len > 1 && *text == '['};
-    if (out->optional) {
+    *out = (struct argument){.is_optional = len > 1 && *text == '['};
+    if (out->is_optional) {
         text++;
         len -= 2;
     }
-    out->again = len > 3 && memcmp(text + len - 3, "...", 3) == 0;
-    if (out->again)
+    out->is_repeated = len > 3 && memcmp(text + len - 3, "...", 3) == 0;
+    if (out->is_repeated)
         len -= 3;
     snprintf(out->name, sizeof(out->name), "%.*s", (int)len, text);
     set_kind(out);
@@ -125,7 +125,7 @@ size_t arguments_read(struct argument out[ARGUMENTS_MAX], const char *text)
     while (*text) {
         size_t len = strcspn(text, " ");
         if (len == 3 && strncmp(text, "...", 3) == 0 && count > 0) {
-            out[count - 1].again = true;
+            out[count - 1].is_repeated = true;
         } else {
             MUST(count < ARGUMENTS_MAX);
             argument_read(&out[count++], text, len);

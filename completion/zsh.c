@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* For zsh: specifications of _arguments, in single quotes. */
+/* Writes completions for zsh: specifications of _arguments, in single quotes. */
 
 #include <string.h>
 
 #include "completion.h"
 
-/* Text inside of single quotes, in which _arguments takes : [ ] and \ for more than themselves. */
+/* Writes text inside single quotes, where _arguments gives : [ ] and \ a special meaning. */
 static void put_text(FILE *out, const char *text, int len)
 {
     for (; len > 0 && *text; text++, len--) {
@@ -59,7 +59,7 @@ static void put_option(FILE *out, const struct option_row *row)
     fputc(']', out);
     if (*row->argument) {
         argument_read(&argument, row->argument, strlen(row->argument));
-        if (argument.optional)
+        if (argument.is_optional)
             fputc(':', out);
         put_action(out, &argument);
     }
@@ -69,7 +69,7 @@ static void put_option(FILE *out, const struct option_row *row)
 static void put_options(FILE *out, const char *program, const char *command)
 {
     for (size_t i = 0; i < option_count; i++) {
-        if (is_of(&option_rows[i], program, command))
+        if (option_belongs_to(&option_rows[i], program, command))
             put_option(out, &option_rows[i]);
     }
 }
@@ -91,14 +91,14 @@ static void put_commands(FILE *out, const char *program)
 static bool has_options(const char *program, const char *command)
 {
     for (size_t i = 0; i < option_count; i++) {
-        if (is_of(&option_rows[i], program, command))
+        if (option_belongs_to(&option_rows[i], program, command))
             return true;
     }
     return false;
 }
 
-/* The words behind a command, and its options: those of the program where it has none of its own.
- */
+/* Writes the arguments and options of a command; a command without options of its own gets those of
+ * the program. */
 static void put_command(FILE *out, const struct command_row *row)
 {
     struct argument arguments[ARGUMENTS_MAX];
@@ -112,10 +112,10 @@ static void put_command(FILE *out, const struct command_row *row)
     }
     fputs("                    _arguments -s -S $options", out);
     for (size_t i = 0; i < count; i++) {
-        if (arguments[i].again)
+        if (arguments[i].is_repeated)
             fputs(" '*", out);
         else
-            fprintf(out, " '%zu%s", i + 1, arguments[i].optional ? ":" : "");
+            fprintf(out, " '%zu%s", i + 1, arguments[i].is_optional ? ":" : "");
         put_action(out, &arguments[i]);
         fputc('\'', out);
     }

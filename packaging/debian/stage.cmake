@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 #
-# Run by cpack between installing into its directory and packing that: what Debian wants besides.
+# cpack runs this after installing into its directory and before packing it. Adds what Debian requires.
 set(root ${CPACK_TEMPORARY_INSTALL_DIRECTORY})
 set(docs ${root}/usr/share/doc/nailup)
 find_program(GZIP gzip REQUIRED)
@@ -18,5 +18,5 @@ compress(${docs}/changelog.Debian)
 configure_file(${CPACK_NAILUP_DEBIAN}/lintian-overrides
   ${root}/usr/share/lintian/overrides/nailup COPYONLY)
 
-# Files as everybody may read them, whatever the umask was.
+# Make all files readable for everyone, whatever the umask was.
 execute_process(COMMAND chmod -R u=rwX,go=rX ${root} COMMAND_ERROR_IS_FATAL ANY)

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The life of a call. What it is asked is request.c's, what it answers is commands.c's.
+ * The life of a call. request.c reads it, and the commands answer it.
  *
  * Invariant: each call is done exactly once.
  */
@@ -43,7 +43,7 @@ void call_abandon(struct call *call)
     call->on_done = NULL;
 }
 
-static void hand_over(struct call *call)
+static void call_hand_over(struct call *call)
 {
     if (call->on_done)
         call->on_done(call, call->context);
@@ -54,14 +54,14 @@ static void hand_over(struct call *call)
 void call_done(struct call *call)
 {
     reply_end(&call->reply);
-    hand_over(call);
+    call_hand_over(call);
 }
 
 void call_continue(struct call *call, void (*more)(struct call *call), void *state)
 {
     call->more = more;
     call->state = state;
-    hand_over(call);
+    call_hand_over(call);
 }
 
 void call_feed(struct call *call, void (*feed)(struct call *call, struct span piece), void *state,
@@ -70,7 +70,7 @@ void call_feed(struct call *call, void (*feed)(struct call *call, struct span pi
     call->feed = feed;
     call->state = state;
     call->free_state = free_state;
-    hand_over(call);
+    call_hand_over(call);
 }
 
 void call_end(struct call *call)

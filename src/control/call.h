@@ -4,13 +4,14 @@
 #define NAILUP_CONTROL_CALL_H
 
 /*
- * One request being answered. It may outlive the client who made it, while workers are asked.
+ * One request while its answer is made. It may outlive its client while workers are asked.
  *
- * Life: call_new, request_run, the command's handler; call_done() by the handler, at once or later:
- * then whoever made the call gets it by on_done and frees it, or it frees itself if it was
- * abandoned. A command with much to do or to say ends its handler with call_continue() instead:
- * whoever got the call runs its more(), a part at a time, until that ends the reply by call_end().
- * The main loop's thread.
+ * Life: call_new(), request_run(), the command's handler. The handler ends with call_done(), at
+ * once or later. Then on_done gets the call and frees it, or an abandoned call frees itself. A
+ * command with much to do or to say ends its handler with call_continue() instead: the client then
+ * runs more(), part by part, until more() ends the reply with call_end().
+ *
+ * Main loop's thread only.
  */
 
 #include <stdbool.h>
@@ -23,44 +24,45 @@ struct loop;
 struct call {
     struct loop *loop; /* main's */
     const struct control_view *view;
-    struct reply reply; /* begun with reply_ok(); call_done() ends it */
-    /* Does the next part, when what the reply had has left; NULL: the reply is whole. */
+    struct reply reply; /* begun by reply_ok(), ended by call_done() */
+    /* Makes the next part after the part before has left; NULL: the reply is complete. */
     void (*more)(struct call *call);
-    /* Takes what the client says behind its line, an empty piece at the end; NULL: nothing. */
+    /* Takes the input that the client sends after its line; the end is an empty piece. NULL: no
+     * input. */
     void (*feed)(struct call *call, struct span piece);
-    void *state; /* of more or feed; ours */
+    void *state; /* for more() or feed(); owned */
     void (*free_state)(void *state);
-    int argc; /* words after the verb; as many as commands.def says */
+    int argc; /* words after the verb; commands.def bounds their number */
     const char *argv[CONTROL_WORDS_MAX];
     void (*on_done)(struct call *call, void *context); /* NULL: abandoned */
     void *context;
     char words[CONTROL_REQUEST_MAX];
 };
 
-/* NULL out of memory. on_done may come within request_run(). */
+/* NULL: out of memory. on_done may come within request_run(). */
 struct call *call_new(struct loop *loop, const struct control_view *view,
                       void (*on_done)(struct call *call, void *context), void *context);
 void call_free(struct call *call);
 
-/* Nobody waits any more: it frees itself when it is done. Only between request_run() and on_done.
- */
+/* Drops the client's interest: the call frees itself when it is done. Only between request_run()
+ * and on_done. */
 void call_abandon(struct call *call);
 
-/* For handlers: the reply is complete. The call must not be touched afterwards. */
+/* For handlers: the reply is complete. Frees the call or hands it over. */
 void call_done(struct call *call);
 
-/* For handlers, instead: the rest is done by more(), which takes no longer than a turn of the loop
- * may, and writes no more than CALL_PART_MAX bytes and one line at a time. state is from malloc()
- * and is taken over. The call must not be touched afterwards. */
+/* For handlers, instead of call_done(): more() does the rest. One run takes no longer than a turn
+ * of the loop may, and writes at most CALL_PART_MAX bytes plus one line. Takes state, which comes
+ * from malloc(), and the call. */
 enum { CALL_PART_MAX = 64 * 1024 };
 void call_continue(struct call *call, void (*more)(struct call *call), void *state);
 
-/* For handlers, instead: what the client says next is given to feed(), piece by piece. state is
- * taken over; free_state() frees it. The call must not be touched afterwards. */
+/* For handlers, instead of call_done(): feed() gets the client's input, piece by piece. Takes the
+ * call and state; free_state() frees state. */
 void call_feed(struct call *call, void (*feed)(struct call *call, struct span piece), void *state,
                void (*free_state)(void *state));
 
-/* For more(), when this was the last part, and for feed() at the empty piece. */
+/* Ends the reply: for more() after its last part, and for feed() at the empty piece. */
 void call_end(struct call *call);
 
 #endif

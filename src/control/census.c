@@ -2,11 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * One letter a worker, as in gather.c: it travels to the worker's loop, is filled there, and
+ * One letter per worker, as in gather.c: it travels to the worker's loop, is filled there, and
  * travels back.
  *
- * Invariant: a letter belongs to one thread at a time; the mailboxes order what they write. The
- * taking is freed with the last letter that comes back, whether anybody waits for it or not.
+ * Invariant: a letter belongs to one thread at a time; the mailboxes order the writes. The last
+ * letter that comes back frees the taking, whether or not it was abandoned.
  */
 
 #include "control/census.h"
@@ -52,7 +52,7 @@ static struct census_upstream *census_find(struct census *census,
     return NULL;
 }
 
-static void add_values(struct census_upstream *out, const struct census_upstream *from)
+static void census_add_values(struct census_upstream *out, const struct census_upstream *from)
 {
     for (size_t i = 0; i < PER_UPSTREAM_COUNT; i++) {
         if (per_upstream_rows[i].kind == PER_UPSTREAM_SECONDS)
@@ -62,24 +62,25 @@ static void add_values(struct census_upstream *out, const struct census_upstream
     }
 }
 
-static void add_upstream(struct census *out, const struct census_upstream *from)
+static void census_add_upstream(struct census *out, const struct census_upstream *from)
 {
     struct census_upstream *known = census_find(out, from);
 
     if (known)
-        add_values(known, from);
+        census_add_values(known, from);
     else if (out->count < CENSUS_UPSTREAMS_MAX)
         out->upstreams[out->count++] = *from;
     else
         out->left_out++;
 }
 
-/* Workers mostly know the same upstreams, so that the most one of them leaves out is close. */
+/* Workers mostly know the same upstreams, so the largest number left out by one worker is a close
+ * estimate. */
 void census_add(struct census *out, const struct census *part)
 {
     out->left_out = MAX(out->left_out, part->left_out);
     for (size_t i = 0; i < part->count; i++)
-        add_upstream(out, &part->upstreams[i]);
+        census_add_upstream(out, &part->upstreams[i]);
 }
 
 static void census_finish(struct census_taking *taking)
@@ -113,7 +114,7 @@ static void census_see(void *context, const struct upstream_view *view)
 #define PER_UPSTREAM(field, name, kind, sentence)                                                  \
     upstream.values[PER_UPSTREAM_##field] = view->field;
 #include "nailup/metrics.def"
-    add_upstream(found, &upstream);
+    census_add_upstream(found, &upstream);
 }
 
 static void census_on_arrived(struct mail *mail)

@@ -4,11 +4,11 @@
 #define NAILUP_CONTROL_CENSUS_H
 
 /*
- * The numbers of each upstream, counted by asking every worker on its own thread, by mail. Workers
- * do not wait for each other or for us, and none looks at more than CENSUS_UPSTREAMS_MAX upstreams
- * for it, so that one that knows many does not keep its clients waiting.
+ * Counts the figures of each upstream by asking every worker on its own thread, by mail. Workers
+ * wait neither for each other nor for us. None looks at more than CENSUS_UPSTREAMS_MAX upstreams,
+ * so a worker that knows many keeps its clients waiting no longer.
  *
- * The main loop's thread, but for what is said to be a worker's.
+ * Main loop's thread, except for the functions marked as a worker's.
  */
 
 #include <stddef.h>
@@ -39,7 +39,7 @@ struct per_upstream_row {
 
 extern const struct per_upstream_row per_upstream_rows[PER_UPSTREAM_COUNT];
 
-/* Upstreams with one address and transport are one. */
+/* Upstreams with the same address and transport count as one. */
 struct census_upstream {
     struct addr addr;
     const char *transport; /* static */
@@ -48,24 +48,24 @@ struct census_upstream {
 
 struct census {
     size_t count;
-    size_t left_out;                                        /* as there was no room for more */
-    struct census_upstream upstreams[CENSUS_UPSTREAMS_MAX]; /* in the order they were met */
+    size_t left_out; /* because there was no room */
+    struct census_upstream
+        upstreams[CENSUS_UPSTREAMS_MAX]; /* in the order in which they were found */
 };
 
 struct census_taking;
 
-/* Gets the census, to be freed with free(); NULL: out of memory. The taking is over. */
+/* Takes the census, which the callee frees with free(); NULL: out of memory. The taking is over. */
 typedef void (*census_done)(void *context, struct census *census);
 
-/* Asks all workers of the view; done comes later, never from within. ERR_NO_MEMORY. */
+/* Asks all workers of the view. done comes later, never within the call. ERR_NO_MEMORY. */
 MUST_USE enum err census_take(struct census_taking **out, struct loop *loop,
                               const struct control_view *view, census_done done, void *context);
 
-/* done is not called any more; what workers still say is thrown away. *taking becomes NULL; NULL is
- * fine. */
+/* Prevents done and drops what workers still report. *taking becomes NULL; NULL is fine. */
 void census_abandon(struct census_taking **taking);
 
-/* Adds what one worker found to what others have. Pure. */
+/* Adds the figures of one worker to those of others. Pure. */
 void census_add(struct census *out, const struct census *part);
 
 #endif

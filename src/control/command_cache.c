@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Commands about the cache. They walk over it part by part on main's thread, as readers: workers
- * are not held up.
+ * Commands about the cache. They walk over it part by part on main's thread, as readers, so workers
+ * do not wait.
  */
 
 #include <stdio.h>
@@ -23,16 +23,16 @@
 
 /* ---- flush ---- */
 
-enum { FLUSH_BUCKETS = 64 }; /* looked at in one turn: a thousand answers at most */
+enum { FLUSH_BUCKETS = 64 }; /* visited in one turn: at most a thousand answers */
 
 struct flush {
     struct pattern pattern;
     uint64_t place; /* of the walk */
-    uint64_t count; /* answers taken away */
+    uint64_t count; /* answers dropped */
     uint8_t wire[NAME_WIRE_MAX];
 };
 
-static enum cache_verdict command_cache_on_item(void *context, const struct cache_item *item)
+static enum cache_verdict flush_on_item(void *context, const struct cache_item *item)
 {
     struct flush *flush = context;
 
@@ -42,7 +42,7 @@ static enum cache_verdict command_cache_on_item(void *context, const struct cach
     return CACHE_DROP;
 }
 
-static void put_flushed(struct reply *reply, const struct flush *flush)
+static void flush_put_summary(struct reply *reply, const struct flush *flush)
 {
     char name[NAME_TEXT_MAX];
 
@@ -57,13 +57,13 @@ static void flush_more(struct call *call)
 {
     struct flush *flush = call->state;
 
-    if (cache_walk(call->view->cache, &flush->place, FLUSH_BUCKETS, command_cache_on_item, flush))
+    if (cache_walk(call->view->cache, &flush->place, FLUSH_BUCKETS, flush_on_item, flush))
         return;
-    put_flushed(&call->reply, flush);
+    flush_put_summary(&call->reply, flush);
     call_end(call);
 }
 
-/* NULL, and the call is done: refused. */
+/* NULL: the call has been refused and is done. */
 static struct flush *flush_new(struct call *call)
 {
     struct flush *flush = calloc(1, sizeof(*flush));
@@ -72,7 +72,7 @@ static struct flush *flush_new(struct call *call)
     if (!flush)
         reply_refuse(&call->reply, "out of memory; try again");
     else if (name_parse(&flush->pattern.name, flush->wire, name, strlen(name)))
-        reply_refuse(&call->reply, "'%.64s' is no name; write it as www.example.com", name);
+        reply_refuse(&call->reply, "'%.64s' is not a name; write it like www.example.com", name);
     else
         return flush;
     free(flush);
@@ -87,7 +87,8 @@ void command_flush(struct call *call)
     if (!flush)
         return;
     if (call->argc > 1 && rrtype_parse(&flush->pattern.type, call->argv[1])) {
-        reply_refuse(&call->reply, "'%.64s' is no type; write it as AAAA or TYPE28", call->argv[1]);
+        reply_refuse(&call->reply, "'%.64s' is not a type; write it like AAAA or TYPE28",
+                     call->argv[1]);
         free(flush);
         call_done(call);
         return;
@@ -107,7 +108,7 @@ void command_flush_zone(struct call *call)
 
 /* ---- dump ---- */
 
-enum { DUMP_BUCKETS = 64 }; /* looked at in one turn, if they have little */
+enum { DUMP_BUCKETS = 64 }; /* visited in one turn, if they hold little */
 
 struct dump {
     uint64_t place;
@@ -118,9 +119,9 @@ struct dump {
 static enum cache_verdict dump_item(void *context, const struct cache_item *item)
 {
     struct dump *dump = context;
-    static const char left_out[] = "; an answer is left out: too large, or no memory\n";
+    static const char left_out[] = "; an answer is left out: too large, or out of memory\n";
 
-    if (item->view != CACHE_VIEW_ANSWERS) /* zone cuts are no answers */
+    if (item->view != CACHE_VIEW_ANSWERS) /* skips zone cuts */
         return CACHE_KEEP;
     if (!text_put(dump->out, item, dump->now_us))
         (void)!buf_append(dump->out, left_out, sizeof(left_out) - 1);
@@ -155,9 +156,9 @@ void command_dump_cache(struct call *call)
 
 /* ---- load ---- */
 
-enum { LOAD_TOLD_MAX = 100 }; /* lines that cannot be used of which the reply tells */
+enum { LOAD_REFUSALS_MAX = 100 }; /* refused lines that the reply lists */
 
-struct told {
+struct refusal {
     uint64_t line;
     char why[TEXT_WHY_MAX];
 };
@@ -165,8 +166,8 @@ struct told {
 struct load {
     struct text_reader *reader;
     uint64_t lines, refused;
-    struct told told[LOAD_TOLD_MAX]; /* of those refused */
-    size_t len;                      /* of a line that is not whole */
+    struct refusal refusal[LOAD_REFUSALS_MAX]; /* the first refused lines */
+    size_t len;                                /* of the incomplete line */
     char line[TEXT_LINE_MAX + 1];
 };
 
@@ -179,12 +180,12 @@ static void load_free(void *state)
     free(load);
 }
 
-static void note_refused(struct load *load, const char *why)
+static void load_note_refused(struct load *load, const char *why)
 {
-    if (load->refused < LOAD_TOLD_MAX) {
-        struct told *told = &load->told[load->refused];
-        told->line = load->lines;
-        snprintf(told->why, sizeof(told->why), "%s", why);
+    if (load->refused < LOAD_REFUSALS_MAX) {
+        struct refusal *refusal = &load->refusal[load->refused];
+        refusal->line = load->lines;
+        snprintf(refusal->why, sizeof(refusal->why), "%s", why);
     }
     load->refused++;
 }
@@ -195,17 +196,17 @@ static void load_line(struct load *load)
 
     load->lines++;
     if (!text_read(load->reader, span_of(load->line, load->len), why))
-        note_refused(load, why);
+        load_note_refused(load, why);
     load->len = 0;
 }
 
-static void put_loaded(struct reply *reply, const struct load *load)
+static void load_put_summary(struct reply *reply, const struct load *load)
 {
     reply_table(reply, "refused", "line:count\twhy:text");
-    for (size_t i = 0; i < MIN(load->refused, (uint64_t)LOAD_TOLD_MAX); i++) {
+    for (size_t i = 0; i < MIN(load->refused, (uint64_t)LOAD_REFUSALS_MAX); i++) {
         reply_row(reply);
-        reply_count(reply, load->told[i].line);
-        reply_text(reply, load->told[i].why);
+        reply_count(reply, load->refusal[i].line);
+        reply_text(reply, load->refusal[i].why);
         reply_row_end(reply);
     }
     reply_record(reply, "loaded", "answers:count\tlines:count\tpassed_over:count\trefused:count");
@@ -217,20 +218,20 @@ static void put_loaded(struct reply *reply, const struct load *load)
     reply_row_end(reply);
 }
 
-/* What had no use at all is an error, for scripts. */
-static void refuse_all(struct reply *reply, const struct load *load)
+/* Refuses the command when no answer was usable, so that scripts see an error. */
+static void load_refuse_all(struct reply *reply, const struct load *load)
 {
     char error[TEXT_WHY_MAX + 32];
 
     reply_refuse(reply,
-                 "no answer could be taken: of %llu lines %llu are wrong, and %llu answers have "
-                 "ended, failed or are of names answered here",
+                 "no answer was stored: of %llu lines %llu are invalid, and %llu answers have "
+                 "expired, are failures or are local data",
                  (unsigned long long)load->lines, (unsigned long long)load->refused,
                  (unsigned long long)text_reader_skipped(load->reader));
     reply_errors_begin(reply);
-    for (size_t i = 0; i < MIN(load->refused, (uint64_t)LOAD_TOLD_MAX); i++) {
-        snprintf(error, sizeof(error), "line %llu: %s", (unsigned long long)load->told[i].line,
-                 load->told[i].why);
+    for (size_t i = 0; i < MIN(load->refused, (uint64_t)LOAD_REFUSALS_MAX); i++) {
+        snprintf(error, sizeof(error), "line %llu: %s", (unsigned long long)load->refusal[i].line,
+                 load->refusal[i].why);
         reply_error(reply, error);
     }
 }
@@ -242,15 +243,15 @@ static void load_end(struct call *call, struct load *load)
     if (load->len > 0)
         load_line(load);
     if (!text_read_end(load->reader, why))
-        note_refused(load, why);
+        load_note_refused(load, why);
     if (load->refused > 0 && text_reader_count(load->reader) == 0)
-        refuse_all(&call->reply, load);
+        load_refuse_all(&call->reply, load);
     else
-        put_loaded(&call->reply, load);
+        load_put_summary(&call->reply, load);
     call_end(call);
 }
 
-/* What does not fit a line is dropped: the line is too long with its last byte here already. */
+/* Drops the rest of a line that is too long: the bytes stored so far already show that. */
 static void load_feed(struct call *call, struct span piece)
 {
     struct load *load = call->state;
@@ -267,7 +268,7 @@ static void load_feed(struct call *call, struct span piece)
     }
 }
 
-/* Names answered here are never in the cache. The view's configuration is that of the moment. */
+/* Keeps local data out of the cache. Uses the configuration of the moment. */
 static bool command_cache_may_store(const void *context, struct name name,
                                     const struct answer *answer)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Commands that the daemon itself does, through the hooks of the view. */
+/* Commands that the daemon itself runs, through the hooks of the view. */
 
 #include "control/call.h"
 #include "control/commands.h"
 
-/* NULL, and the call is done: refused. */
+/* NULL: the call has been refused and is done. */
 static const struct control_hooks *hooks_of(struct call *call)
 {
     const struct control_hooks *hooks = call->view->hooks;
 
     if (hooks)
         return hooks;
-    reply_refuse(&call->reply, "the daemon is not ready for that; try again");
+    reply_refuse(&call->reply, "the daemon is still starting; try again");
     call_done(call);
     return NULL;
 }

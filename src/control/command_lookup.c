@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * What would become of a question. Every worker looks for itself, as its upstreams are its own;
- * what all of them know alike is told as the first one sees it. Nobody is asked and nothing is
- * marked.
+ * Predicts how a query would be answered. Every worker looks for itself, because its upstreams are
+ * its own. The facts that all workers share come from the first one. Asks no server and marks no
+ * entry.
  */
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 #include "upstream/upstream.h"
 #include "upstream/upstreams.h"
 
-enum { VARIANTS = 4 }; /* of a key: with and without DO and CD */
+enum { VARIANTS = 4 }; /* keys of one question: with and without DO and CD */
 
 struct wanted {
     struct cache *cache;
@@ -42,9 +42,9 @@ struct cached {
     size_t bytes;
 };
 
-/* What a worker sees, but for its upstreams, which are rows already. */
+/* The findings of a worker, except for its upstreams, which it writes as rows. */
 struct seen {
-    struct outlook outlook; /* its names are void; they stand here as text: */
+    struct outlook outlook; /* its names are invalid by now; here they are as text: */
     char local_zone[NAME_TEXT_MAX], alias[NAME_TEXT_MAX], zone[NAME_TEXT_MAX];
     char cut[NAME_TEXT_MAX];
     struct cached cached[VARIANTS];
@@ -115,7 +115,7 @@ static void command_lookup_put_upstream(struct gather_part *part, uint32_t order
     reply_row_end(reply);
 }
 
-/* In the order in which they would be asked. */
+/* Writes the upstreams in the order in which the worker would ask them. */
 static void put_group(struct gather_part *part, const struct zone *zone, uint64_t now)
 {
     struct select_facts facts[EXCHANGE_GROUP_MAX];
@@ -135,43 +135,44 @@ static void put_group(struct gather_part *part, const struct zone *zone, uint64_
     }
 }
 
-/* A server of a cut that nothing is known of. */
-static struct upstream_view stranger(const struct addr *addr, const struct route_upstream *met)
+/* A server of a zone cut that this worker does not know. */
+static struct upstream_view unknown_server(const struct addr *addr,
+                                           const struct route_upstream *discovered)
 {
     return (struct upstream_view){
-        .addr = met ? met->addr : *addr,
-        .way = met ? transport_word(met->options.transport) : "",
-        .health = met ? "not met yet" : "not to be asked",
+        .addr = discovered ? discovered->addr : *addr,
+        .way = discovered ? transport_word(discovered->options.transport) : "",
+        .health = discovered ? "not known yet" : "never asked",
         .error = "",
     };
 }
 
-static void put_met(struct upstreams *upstreams, struct gather_part *part,
-                    const struct outlook *outlook, const struct addr *addr)
+static void command_lookup_put_discovered(struct upstreams *upstreams, struct gather_part *part,
+                                          const struct outlook *outlook, const struct addr *addr)
 {
     const struct recursion_options *recursion = outlook->recursion;
-    struct route_upstream met;
+    struct route_upstream discovered;
     struct upstream_view view;
-    bool may_ask = recursion->meet && recursion->meet(recursion->meet_context, addr, &met);
+    bool may_ask = recursion->meet && recursion->meet(recursion->meet_context, addr, &discovered);
     const struct upstream *known =
-        may_ask ? upstreams_known(upstreams, &met.addr, &met.options) : NULL;
+        may_ask ? upstreams_known(upstreams, &discovered.addr, &discovered.options) : NULL;
 
     if (known)
         upstreams_view(known, loop_now(part->of->loop), &view);
     else
-        view = stranger(addr, may_ask ? &met : NULL);
+        view = unknown_server(addr, may_ask ? &discovered : NULL);
     command_lookup_put_upstream(part, 0, &view);
 }
 
-/* The addresses of a cut's servers, in the order in which they were said: who is asked first is
- * for the question to choose. */
+/* Writes the addresses of the zone cut's servers in the order of the referral. The exchange chooses
+ * the first one when it asks. */
 static void command_lookup_put_cut(struct upstreams *upstreams, struct gather_part *part,
                                    const struct outlook *outlook)
 {
     for (unsigned i = 0; i < outlook->cut.addr_count; i++) {
         struct addr addr;
         delegation_addr(&outlook->cut, i, outlook->recursion->port, &addr);
-        put_met(upstreams, part, outlook, &addr);
+        command_lookup_put_discovered(upstreams, part, outlook, &addr);
     }
 }
 
@@ -212,12 +213,12 @@ static const char *way_name(enum outlook_way way)
         [OUTLOOK_LOCAL] = "here",
         [OUTLOOK_UPSTREAMS] = "by upstreams",
         [OUTLOOK_RECURSION] = "by recursion",
-        [OUTLOOK_NOBODY] = "refused, no zone takes it",
+        [OUTLOOK_NOBODY] = "refused: no zone matches",
     };
     return names[way];
 }
 
-/* The answer's, if that is at hand. */
+/* The rcode of the answer, if it is at hand. */
 static void command_lookup_put_rcode(struct reply *reply, const struct seen *seen)
 {
     char text[RRTYPE_TEXT_MAX];
@@ -247,13 +248,13 @@ static void command_lookup_put_local(struct reply *reply, const struct seen *see
 static const char *cut_known(const struct outlook *outlook)
 {
     if (outlook->from == CUT_LOOK_ABSENT)
-        return "nothing is there";
+        return "the name does not exist";
     if (outlook->from == CUT_LOOK_ZONE)
         return "configured";
     if (outlook->from != CUT_LOOK_CUT)
         return "";
     if (outlook->cut.origin == DELEGATION_HINTS)
-        return "the hints";
+        return "root hints";
     return outlook->cut.origin == DELEGATION_PARENT ? "from the zone above"
                                                     : "from the zone itself";
 }
@@ -283,8 +284,8 @@ static void put_outlook(struct reply *reply, const struct wanted *wanted, const 
 static const char *state_of(const struct cached *cached)
 {
     if (cached->is_live)
-        return cached->stale ? "serving stale" : "live";
-    return cached->may_serve ? "over, may serve stale" : "over";
+        return cached->stale ? "serving stale" : "fresh";
+    return cached->may_serve ? "expired, may be served stale" : "expired";
 }
 
 static const char *prefetch_of(const struct cached *cached, bool prefetches)
@@ -293,7 +294,7 @@ static const char *prefetch_of(const struct cached *cached, bool prefetches)
         return "no";
     if (cached->is_due)
         return "with the next query";
-    return cached->marked ? "in its last tenth" : "once it is asked for again";
+    return cached->marked ? "in its last tenth" : "in its last tenth, if queried before";
 }
 
 static void put_cached(struct reply *reply, const struct cached *cached, unsigned variant,
@@ -348,23 +349,25 @@ static void command_lookup_done(struct call *call, uint64_t sum)
 {
     (void)sum;
     if (!call->state)
-        reply_refuse(&call->reply, "no worker can tell; the daemon stops, or memory is out");
+        reply_refuse(&call->reply,
+                     "no worker could answer; the daemon is stopping, or out of memory");
     call_done(call);
 }
 
-/* False: refused. */
+/* False: the call has been refused. */
 static bool read_question(struct call *call, struct wanted *out)
 {
     const char *name_text = call->argv[0], *type_text = call->argc > 1 ? call->argv[1] : "A";
     struct name name;
 
     if (name_parse(&name, out->wire, name_text, strlen(name_text)))
-        reply_refuse(&call->reply, "'%.64s' is no name; write it as www.example.com", name_text);
+        reply_refuse(&call->reply, "'%.64s' is not a name; write it like www.example.com",
+                     name_text);
     else if (rrtype_parse(&out->type, type_text))
-        reply_refuse(&call->reply, "'%.64s' is no type; write it as AAAA or TYPE28", type_text);
-    else if (rrtype_is_meta(out->type) && out->type != RRTYPE_ANY)
-        reply_refuse(&call->reply, "'%.64s' is never asked of anybody; name a type of records",
+        reply_refuse(&call->reply, "'%.64s' is not a type; write it like AAAA or TYPE28",
                      type_text);
+    else if (rrtype_is_meta(out->type) && out->type != RRTYPE_ANY)
+        reply_refuse(&call->reply, "'%.64s' is never queried; name a type of records", type_text);
     else
         name_fold(name, out->wire);
     out->name_len = name.len;

@@ -2,11 +2,12 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Resolves a name now and shows how: a letter to the first worker, which asks itself as a client
- * would, waits for the answer on its own loop and sends the letter back with the reply written.
+ * Resolves a name now and shows each step. A letter goes to the first worker, which asks its own
+ * resolver like a client, waits for the answer on its own loop, and sends the letter back with the
+ * reply.
  *
- * Invariant: the call and the letter belong to one thread at a time: main's, the worker's, main's
- * again. A client that leaves meanwhile changes nothing; TRACE_WALL_US after the start it is over.
+ * Invariant: the call and the letter belong to one thread at a time: main, the worker, main again.
+ * A client that leaves meanwhile changes nothing. The trace ends TRACE_WALL_US after its start.
  */
 
 #include <stdlib.h>
@@ -25,19 +26,19 @@
 #include "resolve/trace.h"
 #include "upstream/exchange.h"
 
-/* A question ends by itself before that (TASK_WALL_US of resolve/tasks.h). */
+/* A task ends before that (TASK_WALL_US of resolve/tasks.h). */
 #define TRACE_WALL_US (2 * EXCHANGE_WALL_US + 2 * US_PER_S)
 
 struct tracing {
     struct mail mail;
     struct call *call;
     struct control_worker *worker;
-    struct resolver *resolver; /* the worker's; set while it waits */
+    struct resolver *resolver; /* the worker's; set while the trace waits */
     struct trace *trace;
     struct waiter waiter;
     struct timer limit;
-    struct question question; /* its name lies in wire */
-    bool fresh;
+    struct question question; /* its name points into wire */
+    bool is_fresh;
     uint8_t wire[NAME_WIRE_MAX];
 };
 
@@ -45,7 +46,7 @@ struct tracing {
 
 static void command_trace_on_back(struct mail *mail);
 
-/* The reply is written. */
+/* Returns the letter with the complete reply. */
 static void send_back(struct tracing *tracing)
 {
     trace_close(tracing->trace);
@@ -82,10 +83,10 @@ static void command_trace_on_limit(struct timer *timer)
 {
     struct tracing *tracing = CONTAINER_OF(timer, struct tracing, limit);
     resolver_leave(tracing->resolver, &tracing->waiter);
-    command_trace_end(tracing, NULL, "no end in time");
+    command_trace_end(tracing, NULL, "no answer in time");
 }
 
-/* What upstreams say is to be seen: a stale answer would hide it. */
+/* Ignores stale answers: they would hide what upstreams answer. */
 static void wait_for_answer(struct tracing *tracing, const struct cache_key *key)
 {
     struct loop *loop = tracing->worker->loop;
@@ -96,8 +97,8 @@ static void wait_for_answer(struct tracing *tracing, const struct cache_key *key
         timer_start(loop, &tracing->limit, loop_now(loop) + TRACE_WALL_US);
     else
         command_trace_end(tracing, NULL,
-                          result == RESOLVER_NO_ROUTE ? "refused, no zone takes it"
-                                                      : "too many questions wait");
+                          result == RESOLVER_NO_ROUTE ? "refused: no zone matches"
+                                                      : "too many queries wait");
 }
 
 static void command_trace_begin(struct tracing *tracing)
@@ -120,15 +121,14 @@ static void command_trace_on_arrived(struct mail *mail)
 
     tracing->resolver = tracing->worker->resolver;
     if (!tracing->resolver) {
-        command_trace_refuse(tracing, "the daemon stops");
+        command_trace_refuse(tracing, "nailupd is stopping");
         return;
     }
-    tracing->trace = resolver_trace_new(tracing->resolver, tracing->fresh);
+    tracing->trace = resolver_trace_new(tracing->resolver, tracing->is_fresh);
     if (tracing->trace)
         command_trace_begin(tracing);
     else
-        command_trace_refuse(tracing,
-                             "too many names are being traced, or memory is out; try again");
+        command_trace_refuse(tracing, "too many traces are running, or out of memory; try again");
 }
 
 /* ---- on main's ---- */
@@ -142,37 +142,36 @@ static void command_trace_on_back(struct mail *mail)
     call_done(call);
 }
 
-static bool is_fresh(const char *word)
+static bool is_trace_fresh(const char *word)
 {
     return strcmp(word, "fresh") == 0;
 }
 
-static bool is_how(const char *word)
+static bool is_trace_mode(const char *word)
 {
-    return is_fresh(word) || strcmp(word, "known") == 0;
+    return is_trace_fresh(word) || strcmp(word, "known") == 0;
 }
 
-/* NAME [TYPE] [known|fresh]. False: refused. */
+/* Reads NAME [TYPE] [known|fresh]. False: the call has been refused. */
 static bool read_words(struct call *call, struct tracing *out)
 {
     int count = call->argc;
     const char *name = call->argv[0], *type = "A", *how = "known";
 
-    if (count > 1 && is_how(call->argv[count - 1]))
+    if (count > 1 && is_trace_mode(call->argv[count - 1]))
         how = call->argv[--count];
     if (count > 1)
         type = call->argv[1];
-    out->fresh = is_fresh(how);
+    out->is_fresh = is_trace_fresh(how);
     out->question.cls = RRCLASS_IN;
     if (count > 2)
         reply_refuse(&call->reply, "'%.64s' is neither known nor fresh", call->argv[2]);
     else if (name_parse(&out->question.name, out->wire, name, strlen(name)))
-        reply_refuse(&call->reply, "'%.64s' is no name; write it as www.example.com", name);
+        reply_refuse(&call->reply, "'%.64s' is not a name; write it like www.example.com", name);
     else if (rrtype_parse(&out->question.type, type))
-        reply_refuse(&call->reply, "'%.64s' is no type; write it as AAAA or TYPE28", type);
+        reply_refuse(&call->reply, "'%.64s' is not a type; write it like AAAA or TYPE28", type);
     else if (rrtype_is_meta(out->question.type) && out->question.type != RRTYPE_ANY)
-        reply_refuse(&call->reply, "'%.64s' is never asked of anybody; name a type of records",
-                     type);
+        reply_refuse(&call->reply, "'%.64s' is never queried; name a type of records", type);
     else
         name_fold(out->question.name, out->wire);
     return !call->reply.refused;

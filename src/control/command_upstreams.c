@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The commands about upstreams: each worker's thread writes rows of what it has. Reads views,
- * never the objects behind them.
+ * The commands about upstreams. Each worker's thread writes rows about its own. Reads views, never
+ * the objects behind them.
  */
 
 #include "base/addr.h"
@@ -21,7 +21,7 @@ static void command_upstreams_done(struct call *call, uint64_t sum)
     call_done(call);
 }
 
-/* A time of which 0 says that it was not measured. */
+/* A time; 0 means that it was not measured. */
 static void command_upstreams_put_measured(struct reply *reply, uint64_t us)
 {
     if (us > 0)
@@ -67,7 +67,7 @@ static void put_conn(void *context, const struct conn_view *view)
 static void visit_conns(struct upstreams *upstreams, struct gather_part *part)
 {
     struct upstreams_walk walk = {.number = part->next, .place = part->place};
-    part->more = upstreams_some_conns(upstreams, &walk, GATHER_TURN_MAX, put_conn, part);
+    part->has_more = upstreams_some_conns(upstreams, &walk, GATHER_TURN_MAX, put_conn, part);
     part->next = walk.number;
     part->place = walk.place;
 }
@@ -84,7 +84,7 @@ void command_connections(struct call *call)
 
 /* ---- upstreams ---- */
 
-/* The evidence for "one query per connection". */
+/* The evidence that a server answers only one query per connection. */
 static void put_single_use(struct reply *reply, const struct upstream_view *view)
 {
     if (view->single_use_proofs == 0) {
@@ -134,7 +134,7 @@ static void command_upstreams_put_upstream(void *context, const struct upstream_
     reply_row_end(reply);
 }
 
-/* Recursion meets thousands: without a prefix most of them are counted only. */
+/* Recursion discovers thousands of servers: without a prefix, most of them are only counted. */
 static void visit_upstreams(struct upstreams *upstreams, struct gather_part *part)
 {
     const struct prefix *prefix = part->wanted;
@@ -142,7 +142,7 @@ static void visit_upstreams(struct upstreams *upstreams, struct gather_part *par
                                   .place = part->place,
                                   .prefix = prefix,
                                   .met_below = prefix ? SIZE_MAX : MET_SHOWN_MAX};
-    part->more =
+    part->has_more =
         upstreams_some(upstreams, &walk, GATHER_TURN_MAX, command_upstreams_put_upstream, part);
     part->next = walk.number;
     part->place = walk.place;
@@ -161,12 +161,12 @@ static void upstreams_shown(struct call *call, uint64_t left_out)
     call_done(call);
 }
 
-/* False: the call is refused and done. */
+/* False: the call has been refused and is done. */
 static bool read_prefix(struct call *call, struct prefix *out)
 {
     if (prefix_parse(out, call->argv[0]) == ERR_OK)
         return true;
-    reply_refuse(&call->reply, "'%.64s' is no prefix; write an IP or IP/LENGTH, without a port%s",
+    reply_refuse(&call->reply, "'%.64s' is not a prefix; write IP or IP/LENGTH, without a port%s",
                  call->argv[0], addr_zone_hint(call->argv[0]));
     call_done(call);
     return false;

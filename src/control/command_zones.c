@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The zones: those with upstreams as the workers have them, and the names answered here as the
- * configuration has them. An upstream is good when it is for every worker.
+ * The zones with upstreams, as the workers have them, and the local data, as the configuration has
+ * it. An upstream is good if it is good for every worker.
  */
 
 #include <stdio.h>
@@ -28,16 +28,16 @@ _Static_assert(EXCHANGE_GROUP_MAX <= 64, "a bit for each upstream of a zone");
 struct zone_seen {
     uint8_t wire[NAME_WIRE_MAX];
     uint8_t name_len;
-    bool is_stub, is_root; /* it is asked of its own servers; recursion from the root */
+    bool is_stub, is_root; /* a stub zone; recursion from the root */
     uint16_t upstreams;
-    uint64_t good; /* a bit for each */
+    uint64_t good; /* one bit per upstream */
     char transports[16];
     char addresses[CONTROL_CELL_MAX + 1];
 };
 
 struct zones_seen {
     size_t count;
-    size_t met; /* servers that recursion met, of all workers */
+    size_t met; /* discovered servers of all workers */
     struct zone_seen zones[];
 };
 
@@ -49,9 +49,9 @@ static void add_word(char *out, size_t size, const char *word)
     snprintf(out + len, size - len, "%s%s", len ? " " : "", word);
 }
 
-/* Not ill enough to be asked last, but nobody has heard of it: its connections are refused, and
- * over UDP it has never answered. */
-static bool is_mute(const struct upstream_view *view)
+/* Whether an upstream is silent without counting as ill: its connections are refused, and it has
+ * never answered over UDP. */
+static bool is_silent(const struct upstream_view *view)
 {
     return view->ready == 0 && view->resting > 0 && view->udp_rtt_us == 0;
 }
@@ -60,7 +60,7 @@ static void see_upstream(struct zone_seen *seen, const struct upstream_view *vie
 {
     char text[ADDR_TEXT_MAX];
 
-    if (!view->ill && !is_mute(view))
+    if (!view->ill && !is_silent(view))
         seen->good |= UINT64_C(1) << seen->upstreams;
     seen->upstreams++;
     if (!strstr(seen->transports, view->transport))
@@ -84,7 +84,7 @@ static void see_zone(struct zone_seen *seen, const struct zone *zone, uint64_t n
     }
 }
 
-/* Room for one turn's more; false out of memory. */
+/* Makes room for the zones of one more turn. False: out of memory. */
 static bool command_zones_grow(struct gather_part *part)
 {
     size_t count = part->found ? ((struct zones_seen *)part->found)->count : 0;
@@ -112,7 +112,7 @@ static void command_zones_visit(struct upstreams *upstreams, struct gather_part 
     seen->met = upstreams_met(upstreams);
     for (const struct zone *zone; (zone = route_at(routes, part->place)); part->place++) {
         if (shown >= GATHER_TURN_MAX) {
-            part->more = true;
+            part->has_more = true;
             return;
         }
         see_zone(&seen->zones[seen->count++], zone, now);
@@ -122,7 +122,7 @@ static void command_zones_visit(struct upstreams *upstreams, struct gather_part 
 
 /* ---- on main's ---- */
 
-/* While zones change, workers may differ: then the first one's word stands alone. */
+/* During a reload workers may differ. Then only the first worker's facts count. */
 static void command_zones_take(struct call *call, struct gather_part *part)
 {
     struct zones_seen *all = call->state;
@@ -150,7 +150,7 @@ static const char *command_zones_kind_of(const struct zone_seen *zone)
     return zone->is_stub ? "stub" : "forward";
 }
 
-/* How many of its servers are good: of recursion from the root nobody knows. */
+/* The number of servers and of good servers; unknown for recursion from the root. */
 static void put_servers(struct reply *reply, const struct zone_seen *zone)
 {
     if (zone->is_root) {
@@ -181,7 +181,7 @@ static void command_zones_put_zones(struct reply *reply, const struct zones_seen
     }
 }
 
-/* What recursion does, of stub zones too, and how many servers it has met. */
+/* The options of recursion, which stub zones use too, and the number of discovered servers. */
 static void put_recursion(struct reply *reply, const struct control_view *view, size_t met)
 {
     const struct recursion_options *recursion = &view->config->route.recursion;

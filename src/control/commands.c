@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The table of commands, and those that need nothing but main's own thread. Those that ask the
- * workers are in command_upstreams.c.
+ * The table of commands, and the commands that need only main's thread. command_upstreams.c asks
+ * the workers.
  */
 
 #include "control/commands.h"
@@ -63,7 +63,7 @@ void command_help(struct call *call)
 
 /* ---- status ---- */
 
-/* Whatever their rcode. */
+/* Answers with any rcode. */
 static uint64_t count_answers(const struct stats *stats)
 {
     uint64_t sum = 0;

@@ -3,13 +3,13 @@
 #ifndef NAILUP_CONTROL_COMMANDS_H
 #define NAILUP_CONTROL_COMMANDS_H
 
-/* The rows of nailup/commands.def with what they do. */
+/* The table of commands: the rows of nailup/commands.def with their handlers. */
 
 #include <stddef.h>
 
 struct call;
 
-/* Fills call->reply after reply_ok(), or refuses, and ends with call_done(), now or later. */
+/* Fills call->reply after reply_ok(), or refuses, and ends with call_done(), at once or later. */
 typedef void (*command_fn)(struct call *call);
 
 struct command {
@@ -18,10 +18,10 @@ struct command {
     const char *sentence;
 };
 
-/* NULL: there is none. */
+/* NULL: there is no such command. */
 const struct command *command_find(const char *verb);
 
-/* The verb that a mistyped one is most like; NULL: none is. */
+/* The verb most similar to a mistyped one; NULL: none is similar. */
 const char *command_like(const char *verb);
 
 #define COMMAND(verb, arguments, handler, sentence) void command_##handler(struct call *call);

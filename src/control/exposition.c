@@ -2,11 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Family by family, as the format wants it: HELP and TYPE once, then every sample of the name.
- * Times are counted in microseconds and shown in seconds.
+ * Writes family by family, as the format requires: HELP and TYPE once, then every sample of the
+ * name. Times are counted in microseconds and written in seconds.
  *
- * Invariant: a sample's labels never change while the daemon runs, and no label has more values
- * than a table has rows, but that of upstreams, which census.h bounds.
+ * Invariant: the labels of a sample never change while the daemon runs. No label has more values
+ * than a table has rows, except that of upstreams, which census.h bounds.
  */
 
 #include "control/exposition.h"
@@ -22,15 +22,15 @@
 enum {
     LINE_BYTES_MAX = 1024,
     LABEL_MAX = 2 * ADDR_TEXT_MAX + 1,
-    /* Of the four buckets an octave every second one, from 16 us on: what a query takes that never
-     * leaves the machine, up to 16.8 s. Prometheus pays for each. */
+    /* Writes every second of the four buckets per octave, because Prometheus pays for each: from 16
+     * us, for queries that never leave the machine, to 16.8 s. */
     BUCKET_FIRST = 11,
     BUCKET_STEP = 2,
 };
 
 struct text {
     struct buf *out;
-    enum err err; /* the first; nothing is written thereafter */
+    enum err err; /* the first error; nothing is written after it */
 };
 
 static void exposition_put(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -48,7 +48,7 @@ static void exposition_put(struct text *text, const char *format, ...)
         text->err = buf_append(text->out, line, (size_t)len);
 }
 
-/* A backslash and a line's end are escaped everywhere, quotes in labels alone. */
+/* Escapes backslashes and newlines everywhere, quotes only in labels. */
 static const char *escape(const char *from, bool is_label, char *out, size_t size)
 {
     size_t len = 0;
@@ -80,7 +80,7 @@ static const struct {
 #include "nailup/metrics.def"
 };
 
-/* What the samples of a name are together; where there is but one, its own sentence says it. */
+/* The sentence for all samples of a name; a single sample has its own sentence. */
 static const char *sentence_of(const struct stat_row *row)
 {
     for (size_t i = 0; i < ARRAY_LEN(families); i++) {
@@ -90,7 +90,7 @@ static const char *sentence_of(const struct stat_row *row)
     return row->sentence;
 }
 
-/* A gauge that one worker raised and another lowered may be seen below zero for a moment. */
+/* A gauge that one worker raised and another lowered may be below zero for a moment. */
 static void exposition_put_value(struct text *text, const struct stat_row *row, uint64_t value)
 {
     if (row->kind == STAT_KIND_GAUGE)
@@ -154,7 +154,7 @@ static void exposition_put_upstream(struct text *text, const struct per_upstream
     char address[ADDR_TEXT_MAX], label[LABEL_MAX];
 
     if (row->kind == PER_UPSTREAM_SECONDS && value == 0)
-        return; /* never measured */
+        return; /* not measured yet */
     exposition_put(text, "nailup_%s{upstream=\"%s\",transport=\"%s\"} ", row->name,
                    escape(addr_format(&upstream->addr, address), true, label, sizeof(label)),
                    upstream->transport);
@@ -176,7 +176,7 @@ static void put_census(struct text *text, const struct census *census)
                                     census->upstreams[j].values[i]);
     }
     put_family(text, "per_upstream_left_out", "gauge",
-               "Upstreams without numbers of their own, as there are too many.");
+               "Upstreams without figures of their own, because there are too many.");
     exposition_put(text, "nailup_per_upstream_left_out %zu\n", census->left_out);
 }
 

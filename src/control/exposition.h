@@ -4,8 +4,8 @@
 #define NAILUP_CONTROL_EXPOSITION_H
 
 /*
- * The numbers as text for Prometheus: its text format, version 0.0.4. nailup-metrics(7) says what
- * they mean. Pure.
+ * The figures in the text format of Prometheus, version 0.0.4. nailup-metrics(7) explains them.
+ * Pure.
  */
 
 #include "base/buf.h"
@@ -16,7 +16,7 @@
 /* A buf of this size holds any exposition. */
 enum { EXPOSITION_MAX = 512 * 1024 };
 
-/* Appends all of it. census may be NULL: then nothing is said of single upstreams. */
+/* Appends all figures. census may be NULL: then those of single upstreams are left out. */
 MUST_USE enum err exposition_write(struct buf *out, const struct stats *stats,
                                    const struct census *census);
 

@@ -2,11 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * One letter a worker: it travels to the worker's loop, is filled there, in several turns when
+ * One letter per worker: it travels to the worker's loop, is filled there, over several turns if
  * there is much to say, and travels back.
  *
- * Invariant: a part belongs to one thread at a time: main's, then its worker's, then main's again;
- * the mailboxes order what they write. The gathering is freed with the last part that comes back.
+ * Invariant: a part belongs to one thread at a time: main's, then its worker's, then main's again.
+ * The mailboxes order the writes. The last part that comes back frees the gathering.
  */
 
 #include "control/gather.h"
@@ -18,7 +18,7 @@
 #include "control/call.h"
 #include "loop/loop.h"
 
-/* What one worker may say; of all together the reply's own bound is what counts. */
+/* The bound for one worker; the reply has its own bound for all of them. */
 enum { PART_MAX = CONTROL_REPLY_MAX };
 
 struct letter {
@@ -81,12 +81,12 @@ static void gather_on_arrived(struct mail *mail)
     struct letter *letter = CONTAINER_OF(mail, struct letter, mail);
     struct gathering *gathering = letter->gathering;
 
-    letter->part.more = false;
+    letter->part.has_more = false;
     if (letter->worker->upstreams)
         gathering->visit(letter->worker->upstreams, &letter->part);
-    if (!letter->part.more)
+    if (!letter->part.has_more)
         mail->run = gather_on_back;
-    loop_post(letter->part.more ? letter->worker->loop : gathering->call->loop, mail);
+    loop_post(letter->part.has_more ? letter->worker->loop : gathering->call->loop, mail);
 }
 
 static struct gathering *gathering_new(struct call *call, const void *wanted, size_t wanted_len)
@@ -137,7 +137,7 @@ void gather_parts(struct call *call, gather_visit visit, gather_take take, gathe
     gathering->visit = visit;
     gathering->take = take;
     gathering->done = done;
-    /* With the last letter posted the gathering may be gone. */
+    /* The gathering may be gone once the last letter is posted. */
     for (size_t i = 0, count = gathering->count; i < count; i++)
         loop_post(gathering->letters[i].worker->loop, &gathering->letters[i].mail);
 }

@@ -2,11 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * As strict as RFC 9112 asks of servers, since what two parties read differently is how one is
- * cheated: one blank between words, no blank before a colon, no folded lines, one Host. A line may
- * end without its CR (section 2.2).
+ * Is as strict as RFC 9112 requires of servers, because a request that two parties read differently
+ * is an attack: one space between words, no space before a colon, no folded lines, one Host. A line
+ * may end without its CR (section 2.2).
  *
- * Invariant: nothing is judged before the empty line has come, but that there is too much.
+ * Invariant: nothing is judged before the empty line has come, except an excess of bytes.
  */
 
 #include "control/http_request.h"
@@ -29,7 +29,7 @@ static struct span without_empty_lines(struct span bytes)
     return from(bytes, at);
 }
 
-/* Takes a line with its end; *line is without. False: its end has not come. */
+/* Takes a line with its end; *line is the line without it. False: the end has not come. */
 static bool http_request_take_line(struct span *rest, struct span *line)
 {
     const uint8_t *end = rest->len ? memchr(rest->data, '\n', rest->len) : NULL;
@@ -44,7 +44,7 @@ static bool http_request_take_line(struct span *rest, struct span *line)
     return true;
 }
 
-/* The lines up to the empty one. False: that has not come. */
+/* Finds the lines before the empty line. False: the empty line has not come. */
 static bool find_head(struct span bytes, struct span *head)
 {
     struct span rest = bytes, line;
@@ -60,7 +60,7 @@ static bool find_head(struct span bytes, struct span *head)
 
 /* ---- words ---- */
 
-static bool is_token_char(uint8_t c)
+static bool http_request_is_token_char(uint8_t c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            (c != 0 && strchr("!#$%&'*+-.^_`|~", c));
@@ -69,7 +69,7 @@ static bool is_token_char(uint8_t c)
 static bool is_token(struct span word)
 {
     for (size_t i = 0; i < word.len; i++) {
-        if (!is_token_char(word.data[i]))
+        if (!http_request_is_token_char(word.data[i]))
             return false;
     }
     return word.len > 0;
@@ -104,7 +104,7 @@ static bool equals_in_any_case(struct span word, const char *text)
     return word.len == strlen(text) && strncasecmp((const char *)word.data, text, word.len) == 0;
 }
 
-/* What stands before the byte, and the rest behind it. */
+/* Splits at the byte: *word is the part before it, *rest the part after it. */
 static bool http_request_cut(struct span *rest, char at, struct span *word)
 {
     const uint8_t *end = rest->len ? memchr(rest->data, at, rest->len) : NULL;
@@ -156,7 +156,7 @@ static bool read_fields(struct span lines, unsigned *hosts)
     return true;
 }
 
-/* Section 3.2.2: servers take the absolute form too. */
+/* Section 3.2.2: servers accept the absolute form too. */
 static struct span http_request_path_of(struct span target)
 {
     static const char scheme[] = "http://";

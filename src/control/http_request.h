@@ -4,15 +4,14 @@
 #define NAILUP_CONTROL_HTTP_REQUEST_H
 
 /*
- * The head of an HTTP request (RFC 9112), from whoever connects. Pure: bytes in, a verdict out; so
- * any thread.
+ * Reads the head of an HTTP request (RFC 9112) from an untrusted peer. Pure; any thread.
  */
 
 #include <stdbool.h>
 
 #include "base/span.h"
 
-/* What the answer to a request has to say: numbers of RFC 9110. */
+/* The status of the answer: numbers of RFC 9110. */
 enum http_status {
     HTTP_OK = 200,
     HTTP_BAD_REQUEST = 400,
@@ -27,11 +26,11 @@ enum { HTTP_HEAD_MAX = 8192 }; /* bytes of a request's head with its empty line 
 
 struct http_request {
     enum http_status status;
-    bool is_head; /* the answer has no body */
+    bool is_head; /* the method is HEAD: the answer has no body */
 };
 
-/* Judges what has come of a request, from its first byte on. False: more is needed. HTTP_OK is a
- * GET or HEAD of path. A body behind the head is not looked at. */
+/* Judges the bytes of a request so far, from its first byte on. False: more bytes are needed.
+ * HTTP_OK is a GET or HEAD of path. Ignores a body after the head. */
 bool http_request_read(struct span bytes, const char *path, struct http_request *out);
 
 #endif

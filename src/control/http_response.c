@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Answers of HTTP/1.1, which also clients of HTTP/1.0 understand (RFC 9110 section 6.2). */
+/* Answers of HTTP/1.1, which clients of HTTP/1.0 understand too (RFC 9110 section 6.2). */
 
 #include "control/http_response.h"
 
@@ -15,12 +15,12 @@ static const struct {
     const char *reason, *advice;
 } rows[] = {
     {HTTP_OK, "OK", ""},
-    {HTTP_BAD_REQUEST, "Bad Request", "this is no HTTP/1.1 request; metrics are at /metrics"},
+    {HTTP_BAD_REQUEST, "Bad Request", "not an HTTP/1.1 request; metrics are at /metrics"},
     {HTTP_NOT_FOUND, "Not Found", "metrics are at /metrics"},
-    {HTTP_NOT_ALLOWED, "Method Not Allowed", "metrics are at /metrics, by GET or HEAD"},
+    {HTTP_NOT_ALLOWED, "Method Not Allowed", "metrics are at /metrics; use GET or HEAD"},
     {HTTP_HEAD_TOO_LARGE, "Request Header Fields Too Large", "send fewer or shorter fields"},
-    {HTTP_UNAVAILABLE, "Service Unavailable", "no memory for this now; try again"},
-    {HTTP_VERSION_UNKNOWN, "HTTP Version Not Supported", "speak HTTP/1.1"},
+    {HTTP_UNAVAILABLE, "Service Unavailable", "out of memory; try again"},
+    {HTTP_VERSION_UNKNOWN, "HTTP Version Not Supported", "use HTTP/1.1"},
 };
 
 static size_t row_of(enum http_status status)

@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The file of a Unix socket outlives a process that was killed, so whether one is in the way is
- * asked by connecting to it. Two daemons that start at the same instant could both find it dead;
- * their DNS listeners, probed before, keep that from happening.
+ * The file of a Unix socket outlives a killed process, so this connects to an existing file to
+ * learn whether it has a listener. Two daemons that start at the same instant could both find it
+ * dead; their DNS listeners, which open first, prevent that.
  */
 
 #include "control/local_socket.h"
@@ -46,7 +46,7 @@ static void local_socket_fill(struct sockaddr_un *address, const char *path)
     memcpy(address->sun_path, path, strlen(path) + 1);
 }
 
-/* Whether somebody accepts connections at path. A full backlog (EAGAIN) is somebody too. */
+/* Whether a process accepts connections at path. A full backlog (EAGAIN) counts as one too. */
 static bool is_alive(const char *path)
 {
     struct sockaddr_un address;
@@ -54,7 +54,7 @@ static bool is_alive(const char *path)
     bool alive;
 
     if (fd < 0)
-        return true; /* not known: better not to remove it */
+        return true; /* unknown, so keep the file */
     local_socket_fill(&address, path);
     alive = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 ||
             (errno != ECONNREFUSED && errno != ENOENT);
@@ -69,18 +69,19 @@ static enum err clear_path(const char *path, char *why, size_t why_size)
     if (lstat(path, &found) != 0)
         return errno == ENOENT ? ERR_OK : fail_errno(why, why_size, path);
     if (!S_ISSOCK(found.st_mode))
-        return local_socket_fail(ERR_INVALID, why, why_size, path,
-                                 "there is a file that is no socket; remove it or change the path");
+        return local_socket_fail(
+            ERR_INVALID, why, why_size, path,
+            "a file that is not a socket is there; remove it or change the path");
     if (is_alive(path))
         return local_socket_fail(ERR_ADDRESS_IN_USE, why, why_size, path,
-                                 "another daemon answers there; stop it or change the path");
+                                 "another daemon listens there; stop it or change the path");
     if (unlink(path) != 0 && errno != ENOENT)
         return fail_errno(why, why_size, path);
     return ERR_OK;
 }
 
-/* Linux gives the file the socket's mode less the umask: it is born as it is to be, and never
- * wider. */
+/* Linux gives the file the socket's mode minus the umask, so the file has its final mode from the
+ * start and is never open wider. */
 static bool bind_with_mode(int fd, const struct sockaddr_un *address, mode_t mode)
 {
     mode_t mask = umask(0);
@@ -91,9 +92,10 @@ static bool bind_with_mode(int fd, const struct sockaddr_un *address, mode_t mod
     return bound;
 }
 
-/* By a descriptor of the socket itself: root must not be made to give away what somebody else put
- * into its place. */
-static bool give(const struct local_socket *local, const struct local_place *place)
+/* Changes the owner through a descriptor of the socket itself: an attacker must not trick root into
+ * giving away a file put in its place. */
+static bool local_socket_set_owner(const struct local_socket *local,
+                                   const struct local_place *place)
 {
     struct stat found;
     int file = open(local->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -120,10 +122,10 @@ static enum err bind_and_listen(struct local_socket *local, const struct local_p
         local->inode = made.st_ino;
     }
     bool is_to_be_given = place->uid != (uid_t)-1 || place->gid != (gid_t)-1;
-    if (is_to_be_given && !give(local, place))
+    if (is_to_be_given && !local_socket_set_owner(local, place))
         return local_socket_fail(
             ERR_PERMISSION, why, why_size, local->path,
-            "cannot be given to its owner and group; start as root, or be that owner and a "
+            "cannot set its owner and group; start as root, or as that owner and a "
             "member of that group (control.owner, control.group)");
     if (listen(local->fd, BACKLOG) != 0)
         return fail_errno(why, why_size, local->path);

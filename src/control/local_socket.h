@@ -13,26 +13,26 @@
 struct local_socket {
     int fd; /* non-blocking; -1: closed */
     dev_t device;
-    ino_t inode; /* of the file we made: only that one is removed */
+    ino_t inode; /* of the file that we made; only this file is removed */
     char path[108];
 };
 
-/* Where the file is, and who may use it. */
+/* The path of the file and its owner and mode. */
 struct local_place {
     const char *path;
     mode_t mode;
-    uid_t uid; /* (uid_t)-1: who makes it */
+    uid_t uid; /* (uid_t)-1: the user of the process */
     gid_t gid; /* likewise */
 };
 
-/* A socket at the path where nobody listens is replaced; where somebody does it is
- * ERR_ADDRESS_IN_USE; a file that is no socket stays. Who may use the file is decided before the
- * first can. why gets a sentence that says what to do. While it runs the process has no umask: no
- * other thread makes files then. */
+/* Replaces a socket at the path that has no listener. A socket with a listener is
+ * ERR_ADDRESS_IN_USE. A file of another kind stays. Owner and mode are set before the first client
+ * can connect. On error why gets a sentence that says what to do. The process has no umask during
+ * the call: no other thread may make files then. */
 MUST_USE enum err local_socket_open(struct local_socket *out, const struct local_place *place,
                                     char *why, size_t why_size);
 
-/* Closes it and removes its file, if it is still ours. Twice is fine. */
+/* Closes the socket and removes its file, if the file is still ours. A second call is fine. */
 void local_socket_close(struct local_socket *socket);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Summing. How numbers look is left to who prints them. */
+/* Sums the figures. Their format is up to the caller. */
 
 #include "control/metrics.h"
 

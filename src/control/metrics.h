@@ -4,14 +4,14 @@
 #define NAILUP_CONTROL_METRICS_H
 
 /*
- * The numbers of the whole process: the sums of the workers' and what belongs to none of them. What
- * nailupctl and Prometheus are told is printed from it.
+ * The figures of the whole process: the sums over the workers, and the figures that belong to no
+ * worker. nailupctl and Prometheus show these.
  */
 
 #include "base/stats.h"
 #include "control/view.h"
 
-/* Any thread, while the workers exist; they are not stopped for it. */
+/* Any thread, while the workers exist. They do not stop for it. */
 void metrics_collect(const struct control_view *view, struct stats *out);
 
 #endif

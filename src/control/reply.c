@@ -2,9 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Lines of tab-separated cells. What they say is the commands'; who gets them is the client's.
+ * Writes lines of tab-separated cells. The commands choose the content; the control socket sends
+ * it.
  *
- * Invariant: the buffer holds whole lines only, and room for the last lines is never given away.
+ * Invariant: the buffer holds whole lines only, and always has room for the last lines.
  */
 
 #include "control/reply.h"
@@ -43,8 +44,8 @@ static bool reply_append(struct reply *reply, const char *text, size_t len, size
 _Static_assert((CONTROL_COLUMNS_MAX + 1) * (CONTROL_CELL_MAX + 1) < CONTROL_ROW_MAX,
                "a line has room for every cell");
 
-/* Every cell has its place, however long the others are: a row that lacks one is no row. */
-static void put_cell(struct reply *reply, const char *text)
+/* Writes every cell, however long the others are: a row without all its cells is invalid. */
+static void reply_put_cell(struct reply *reply, const char *text)
 {
     size_t len = strnlen(text, CONTROL_CELL_MAX);
 
@@ -57,25 +58,25 @@ static void put_cell(struct reply *reply, const char *text)
     }
 }
 
-static void clear_row(struct reply *reply)
+static void reply_clear_row(struct reply *reply)
 {
     reply->row_len = 0;
     reply->row_cells = 0;
 }
 
-static bool put_line(struct reply *reply, size_t keep_free)
+static bool reply_put_line(struct reply *reply, size_t keep_free)
 {
     reply->row[reply->row_len++] = '\n';
     bool fits = reply_append(reply, reply->row, reply->row_len, keep_free);
-    clear_row(reply);
+    reply_clear_row(reply);
     return fits;
 }
 
 void reply_ok(struct reply *reply)
 {
     MUST(buf_len(&reply->buf) == 0);
-    put_cell(reply, "ok");
-    put_line(reply, LAST_LINES_MAX);
+    reply_put_cell(reply, "ok");
+    reply_put_line(reply, LAST_LINES_MAX);
 }
 
 void reply_refuse(struct reply *reply, const char *format, ...)
@@ -88,11 +89,11 @@ void reply_refuse(struct reply *reply, const char *format, ...)
     va_end(arguments);
     buf_clear(&reply->buf);
     reply->cut = 0;
-    clear_row(reply);
+    reply_clear_row(reply);
     reply->refused = true;
-    put_cell(reply, "refused");
-    put_cell(reply, sentence);
-    put_line(reply, LAST_LINES_MAX);
+    reply_put_cell(reply, "refused");
+    reply_put_cell(reply, sentence);
+    reply_put_line(reply, LAST_LINES_MAX);
 }
 
 void reply_errors_begin(struct reply *reply)
@@ -146,20 +147,20 @@ void reply_record(struct reply *reply, const char *name, const char *columns)
 
 void reply_row(struct reply *reply)
 {
-    clear_row(reply);
-    put_cell(reply, "row");
+    reply_clear_row(reply);
+    reply_put_cell(reply, "row");
 }
 
 void reply_text(struct reply *reply, const char *text)
 {
-    put_cell(reply, text);
+    reply_put_cell(reply, text);
 }
 
 void reply_count(struct reply *reply, uint64_t count)
 {
     char text[24];
     snprintf(text, sizeof(text), "%" PRIu64, count);
-    put_cell(reply, text);
+    reply_put_cell(reply, text);
 }
 
 void reply_duration(struct reply *reply, uint64_t us)
@@ -172,24 +173,25 @@ void reply_ratio(struct reply *reply, uint64_t part, uint64_t whole)
     char text[24] = "";
     if (whole > 0)
         snprintf(text, sizeof(text), "%.6f", (double)part / (double)whole);
-    put_cell(reply, text);
+    reply_put_cell(reply, text);
 }
 
 void reply_flag(struct reply *reply, bool flag)
 {
-    put_cell(reply, flag ? "yes" : "no");
+    reply_put_cell(reply, flag ? "yes" : "no");
 }
 
 void reply_unknown(struct reply *reply)
 {
-    put_cell(reply, "");
+    reply_put_cell(reply, "");
 }
 
 void reply_row_end(struct reply *reply)
 {
-    if (reply->cut > 0 || !put_line(reply, LAST_LINES_MAX))
-        reply->cut++; /* once one did not fit, none of the table follows: no gaps in the middle */
-    clear_row(reply);
+    if (reply->cut > 0 || !reply_put_line(reply, LAST_LINES_MAX))
+        reply->cut++; /* after the first row that does not fit, no row of the table follows: a table
+                         has no gaps */
+    reply_clear_row(reply);
 }
 
 void reply_take_rows(struct reply *reply, const struct reply *from)

@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * From a line to the handler of its verb. What commands do is in commands.c.
+ * Reads a line and runs the handler of its verb. The command_*.c files have the handlers.
  *
- * Invariant: a handler runs with as many words as its row of commands.def names.
+ * Invariant: a handler runs with as many words as its row of commands.def allows.
  */
 
 #include "control/request.h"
@@ -41,7 +41,7 @@ static void request_refuse(struct call *call, const char *sentence)
     call_done(call);
 }
 
-static void refuse_verb(struct call *call, const char *verb)
+static void request_refuse_verb(struct call *call, const char *verb)
 {
     const char *meant = command_like(verb);
 
@@ -52,18 +52,18 @@ static void refuse_verb(struct call *call, const char *verb)
     call_done(call);
 }
 
-static void dispatch(struct call *call, const char *verb)
+static void request_dispatch(struct call *call, const char *verb)
 {
     const struct command *command = command_find(verb);
-    int least, most;
+    int at_least, at_most;
 
     if (!command) {
-        refuse_verb(call, verb);
+        request_refuse_verb(call, verb);
         return;
     }
-    control_argument_counts(command->arguments, &least, &most);
-    if (call->argc < least || call->argc > most) {
-        reply_refuse(&call->reply, "use it so: %s %s", command->verb, command->arguments);
+    control_argument_counts(command->arguments, &at_least, &at_most);
+    if (call->argc < at_least || call->argc > at_most) {
+        reply_refuse(&call->reply, "usage: %s %s", command->verb, command->arguments);
         call_done(call);
         return;
     }
@@ -82,11 +82,11 @@ void request_run(struct call *call, struct span line)
     }
     memcpy(call->words, line.data, line.len);
     if (!request_split(call->words, line.len, &count, words)) {
-        request_refuse(call, "the request is not a verb and words separated by tabs");
+        request_refuse(call, "the request must be a verb and words separated by tabs");
         return;
     }
     call->argc = count - 1;
     for (int i = 0; i < call->argc; i++)
         call->argv[i] = words[i + 1];
-    dispatch(call, words[0]);
+    request_dispatch(call, words[0]);
 }

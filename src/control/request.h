@@ -3,7 +3,7 @@
 #ifndef NAILUP_CONTROL_REQUEST_H
 #define NAILUP_CONTROL_REQUEST_H
 
-/* What a client asks: a line of nailup/control.h. The main loop's thread. */
+/* Reads and runs a client's request: a line of nailup/control.h. Main loop's thread only. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,12 +13,12 @@
 
 struct call;
 
-/* Runs the request: a line without its newline. One that is no command is refused. The call may be
- * done, and gone, when this returns. */
+/* Runs the request: a line without its newline. Refuses a line that is no command. The call may be
+ * done and gone when this returns. */
 void request_run(struct call *call, struct span line);
 
-/* Cuts a line at its tabs into words, in place; there must be room for one byte more. False: too
- * many words, an empty one, or bytes that no word may have. */
+/* Splits a line at its tabs into words, in place; needs room for one byte more. False: too many
+ * words, an empty word, or a byte that no word may have. */
 bool request_split(char *line, size_t len, int *count, const char *words[CONTROL_WORDS_MAX]);
 
 #endif

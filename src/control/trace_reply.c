@@ -46,7 +46,7 @@ static void trace_reply_put_measured(struct reply *reply, uint64_t us)
 
 /* ---- the end ---- */
 
-/* Whom the answer is from. */
+/* The origin of the answer. */
 static const char *origin(const struct trace *trace, const struct trace_end *end)
 {
     enum trace_kind first = trace->count ? trace->steps[0].kind : TRACE_ENDED;
@@ -56,7 +56,7 @@ static const char *origin(const struct trace *trace, const struct trace_end *end
         return "from the cache";
     if (first == TRACE_LOCAL)
         return "here";
-    return first == TRACE_JOINED ? "by another's question" : "by upstreams";
+    return first == TRACE_JOINED ? "by a query that was already running" : "by upstreams";
 }
 
 static uint64_t count_asked(const struct trace *trace)
@@ -177,7 +177,7 @@ static void put_section(struct reply *reply, const struct message *message, enum
         put_record(reply, message, &rr);
 }
 
-/* With the TTLs as a client would see them. */
+/* Writes the records with the TTLs that a client would see. */
 static void trace_reply_put_records(struct reply *reply, const struct answer *answer, uint64_t now)
 {
     struct message message;

@@ -3,7 +3,7 @@
 #ifndef NAILUP_CONTROL_TRACE_REPLY_H
 #define NAILUP_CONTROL_TRACE_REPLY_H
 
-/* A trace as a reply: the end of it, each step, the records. Slow: for people. Any thread. */
+/* Writes a trace as a reply: its end, each step, the records. Slow; for people. Any thread. */
 
 #include <stdint.h>
 
@@ -13,10 +13,10 @@
 struct answer;
 struct trace;
 
-/* How it ended. */
+/* The end of a trace. */
 struct trace_end {
     const struct question *question;
-    const struct answer *answer; /* NULL: none, and why */
+    const struct answer *answer; /* NULL: none; see why */
     const char *why;
     uint64_t now; /* us of the worker's clock */
 };

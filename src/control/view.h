@@ -3,7 +3,7 @@
 #ifndef NAILUP_CONTROL_VIEW_H
 #define NAILUP_CONTROL_VIEW_H
 
-/* What the control socket may see of the running daemon. The daemon fills it; control borrows. */
+/* The running daemon as the control socket sees it. The daemon fills it; control borrows it. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,13 +21,13 @@ struct resolver;
 struct upstreams;
 
 struct control_worker {
-    struct loop *loop;           /* for mail; it lives until control has been closed */
-    struct upstreams *upstreams; /* the worker's thread alone; NULL when it has ended */
+    struct loop *loop;           /* for mail; lives until control is closed */
+    struct upstreams *upstreams; /* only for the worker's thread; NULL after the worker has ended */
     struct resolver *resolver;   /* likewise */
     const struct stats *stats;
 };
 
-/* What the daemon does for a command: it ends with call_done(), at once or later. */
+/* Commands that the daemon itself runs. Each hook ends with call_done(), at once or later. */
 struct control_hooks {
     void *daemon;
     void (*reload)(void *daemon, struct call *call);
@@ -35,31 +35,31 @@ struct control_hooks {
     void (*forward)(void *daemon, struct call *call);
 };
 
-/* How the last reloads went. */
+/* The results of the reloads so far. */
 struct control_reloads {
     uint64_t done, failed;
     bool last_failed;
-    uint64_t loaded_at;   /* us of the loops' clock: when what is in effect was read */
+    uint64_t loaded_at;   /* us of the loops' clock, when the configuration in effect was read */
     uint64_t loaded_time; /* seconds since 1970, likewise */
-    char why[512];        /* of a last one that failed: its first error */
+    char why[512];        /* the first error of the last reload, if it failed */
 };
 
 struct control_view {
     const char *config_file;
     const struct config *config;
-    struct cache *cache;          /* main is registered with it: cache_thread_begin() */
-    const struct addr *listening; /* addresses that are served over UDP and TCP */
+    struct cache *cache;          /* main has called cache_thread_begin() */
+    const struct addr *listening; /* addresses served over UDP and TCP */
     size_t listening_count;
-    const struct addr *listening_tls; /* and over TLS */
+    const struct addr *listening_tls; /* addresses served over TLS */
     size_t listening_tls_count;
     struct control_worker **workers;
     size_t worker_count;
     const struct query_log *query_log; /* NULL: none */
-    const struct control_hooks *hooks; /* NULL: the daemon does nothing of the kind */
+    const struct control_hooks *hooks; /* NULL: the daemon offers none */
     struct control_reloads reloads;
     uint64_t started_at;      /* us of the loops' clock */
     uint64_t started_time;    /* seconds since 1970 */
-    uint64_t network_changes; /* that the workers were told of */
+    uint64_t network_changes; /* network changes reported to the workers */
 };
 
 #endif

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * From lines to tables. Printing is left to print_text.c and print_json.c.
+ * Parses lines into tables. print_text.c and print_json.c print them.
  *
  * Invariant: every row has as many cells as its table has columns.
  */
@@ -36,7 +36,7 @@ static bool answer_split(char *text, struct line *line)
     return true;
 }
 
-static bool parse_column(struct column *out, char *cell)
+static bool answer_parse_column(struct column *out, char *cell)
 {
     static const char *const types[] = {
 #define CONTROL_TYPE(name, text) text,
@@ -49,7 +49,7 @@ static bool parse_column(struct column *out, char *cell)
         return false;
     *colon = '\0';
     out->name = cell;
-    out->type = COLUMN_TEXT; /* also of a type that a later daemon has */
+    out->type = COLUMN_TEXT; /* also for types of a newer daemon */
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         if (strcmp(colon + 1, types[i]) == 0)
             out->type = (enum column_type)i;
@@ -57,7 +57,7 @@ static bool parse_column(struct column *out, char *cell)
     return true;
 }
 
-static bool add_table(struct answer *answer, const struct line *line, bool is_record)
+static bool answer_add_table(struct answer *answer, const struct line *line, bool is_record)
 {
     if (line->count != 2 || answer->table_count == TABLES_MAX || !*line->cells[1])
         return false;
@@ -66,19 +66,19 @@ static bool add_table(struct answer *answer, const struct line *line, bool is_re
     return true;
 }
 
-static bool add_columns(struct table *table, const struct line *line)
+static bool answer_add_columns(struct table *table, const struct line *line)
 {
     if (table->column_count > 0 || line->count < 2)
         return false;
     for (size_t i = 1; i < line->count; i++) {
-        if (!parse_column(&table->columns[i - 1], line->cells[i]))
+        if (!answer_parse_column(&table->columns[i - 1], line->cells[i]))
             return false;
     }
     table->column_count = line->count - 1;
     return true;
 }
 
-static bool add_row(struct table *table, const struct line *line)
+static bool answer_add_row(struct table *table, const struct line *line)
 {
     size_t columns = table->column_count;
 
@@ -98,20 +98,20 @@ static bool add_row(struct table *table, const struct line *line)
     return true;
 }
 
-/* A line of the answer's middle. */
+/* Adds a line between the first and the last one. */
 static bool answer_add_line(struct answer *answer, const struct line *line)
 {
     const char *what = line->cells[0];
     struct table *table = answer->table_count ? &answer->tables[answer->table_count - 1] : NULL;
 
     if (strcmp(what, "table") == 0 || strcmp(what, "record") == 0)
-        return add_table(answer, line, *what == 'r');
+        return answer_add_table(answer, line, *what == 'r');
     if (!table)
         return false;
     if (strcmp(what, "columns") == 0)
-        return add_columns(table, line);
+        return answer_add_columns(table, line);
     if (strcmp(what, "row") == 0)
-        return add_row(table, line);
+        return answer_add_row(table, line);
     if (strcmp(what, "cut") == 0 && line->count == 2) {
         table->cut = line->cells[1];
         return true;
@@ -126,8 +126,8 @@ static bool answer_begin(struct answer *answer, const struct line *line)
     return answer->refused || (strcmp(line->cells[0], "ok") == 0 && line->count == 1);
 }
 
-/* True with the last line "end", and nothing behind it. */
-static bool parse_lines(struct answer *answer, size_t len)
+/* Returns true if the last line is "end", with nothing after it. */
+static bool answer_parse_lines(struct answer *answer, size_t len)
 {
     char *text = answer->text;
     bool begun = false;
@@ -159,7 +159,7 @@ enum err answer_parse(struct answer *out, char *text, size_t len)
         return ERR_NO_MEMORY;
     }
     text[len] = '\0';
-    if (strlen(text) == len && parse_lines(out, len))
+    if (strlen(text) == len && answer_parse_lines(out, len))
         return ERR_OK;
     answer_deinit(out);
     return ERR_BAD_MESSAGE;
@@ -169,7 +169,7 @@ void answer_deinit(struct answer *answer)
 {
     for (size_t i = 0; i < answer->table_count; i++) {
         free(answer->tables[i].cells);
-        free(answer->tables[i].made);
+        free(answer->tables[i].added_text);
     }
     free(answer->tables);
     free(answer->text);

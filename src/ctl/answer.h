@@ -4,8 +4,8 @@
 #define NAILUP_CTL_ANSWER_H
 
 /*
- * A reply of the daemon taken apart: tables of typed cells. What came over the socket is not
- * believed to be well formed. Cells point into the text, which the answer owns.
+ * A parsed reply of the daemon: tables of typed cells. Treats the bytes from the socket as
+ * untrusted. Cells point into the text, which the answer owns.
  */
 
 #include <stdbool.h>
@@ -27,24 +27,24 @@ struct column {
 
 struct table {
     const char *name;
-    bool is_record; /* one thing, not a list */
+    bool is_record; /* one thing instead of a list */
     size_t column_count;
     struct column columns[CONTROL_COLUMNS_MAX];
     size_t row_count, row_room;
     const char **cells; /* row_count times column_count */
-    const char *cut;    /* how many rows are missing; NULL: none */
-    void *made;         /* text of cells that are not the daemon's; from malloc() */
+    const char *cut;    /* the number of missing rows; NULL: none */
+    void *added_text;   /* text of cells added here; from malloc() */
 };
 
 struct answer {
     char *text;
-    const char *refused; /* why; NULL: not refused */
+    const char *refused; /* the reason; NULL: not refused */
     size_t table_count;
     struct table *tables;
 };
 
-/* Takes the text (len bytes from malloc, with room for one more), also on error. ERR_BAD_MESSAGE:
- * no reply of this language, or not a whole one. */
+/* Takes the text (len bytes from malloc(), with room for one more), on error too. ERR_BAD_MESSAGE:
+ * the text is not a complete reply in this protocol. */
 MUST_USE enum err answer_parse(struct answer *out, char *text, size_t len);
 
 void answer_deinit(struct answer *answer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* From words to a printed answer. How bytes travel is client.c's. */
+/* Turns a command into a printed answer. client.c moves the bytes. */
 
 #include "ctl/ask.h"
 
@@ -16,7 +16,7 @@ int ask_end_output(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_DONE;
-    fputs("nailupctl: the answer could not be written\n", stderr);
+    fputs("nailupctl: cannot write the answer to stdout\n", stderr);
     return EXIT_REFUSED;
 }
 
@@ -28,7 +28,8 @@ static void print_error(const char *before, const char *sentence, const char *af
     fprintf(stderr, "%s%s%s\n", before, utf8_clean(text), after);
 }
 
-/* Errors of a file as it writes them: FILE:LINE:COLUMN first, for editors to find. */
+/* Prints errors of a file in the daemon's format, FILE:LINE:COLUMN first, so that editors find
+ * them. */
 static void print_refusal(const struct answer *answer)
 {
     print_error("nailupctl: refused: ", answer->refused, "");
@@ -69,7 +70,7 @@ int ask_once(const struct ask *ask, struct answer *out, bool *is_text, char why[
         return EXIT_DONE;
     }
     if (answer_parse(out, text, len)) {
-        snprintf(why, ASK_WHY_MAX, "%s: the reply is not whole or not nailupd's", ask->socket);
+        snprintf(why, ASK_WHY_MAX, "%s: the reply is incomplete or not from nailupd", ask->socket);
         return EXIT_NO_DAEMON;
     }
     return out->refused ? EXIT_REFUSED : EXIT_DONE;

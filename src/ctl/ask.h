@@ -3,7 +3,7 @@
 #ifndef NAILUP_CTL_ASK_H
 #define NAILUP_CTL_ASK_H
 
-/* One command to the daemon, and what becomes of it. */
+/* Sends one command to the daemon and prints the result. */
 
 #include <signal.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 
 #include "ctl/answer.h"
 
-/* Of nailupctl. */
+/* The exit codes of nailupctl. */
 enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_NO_DAEMON = 3 };
 
 enum { ASK_WHY_MAX = 512 };
@@ -21,17 +21,17 @@ struct ask {
     bool json;
     int count;
     char *const *words;
-    const volatile sig_atomic_t *stop; /* as in client.h; or NULL */
+    const volatile sig_atomic_t *stop; /* as in client.h; may be NULL */
 };
 
-/* EXIT_DONE or EXIT_REFUSED: the answer is for answer_deinit(). EXIT_NO_DAEMON: why says what to
- * do. *is_text: the reply was a text and has been printed, and there is no answer. */
+/* EXIT_DONE or EXIT_REFUSED: out has an answer for answer_deinit(). EXIT_NO_DAEMON: why says what
+ * to do. *is_text: the reply was a text and has been printed, and out has no answer. */
 int ask_once(const struct ask *ask, struct answer *out, bool *is_text, char why[ASK_WHY_MAX]);
 
-/* Prints an answer, or the refusal on stderr; the exit code. */
+/* Prints an answer, or the refusal on stderr. Returns the exit code. */
 int ask_print(const struct answer *answer, bool json);
 
-/* Everything printed has left: the exit code. */
+/* Flushes the output. Returns the exit code. */
 int ask_end_output(void);
 
 #endif

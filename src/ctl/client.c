@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Connects, writes a line, reads until the daemon closes. What the reply says is answer.c's. */
+/* Connects, writes a line, and reads until the daemon closes. answer.c parses the reply. */
 
 #include "ctl/client.h"
 
@@ -29,32 +29,36 @@ static enum err client_fail(char *why, size_t size, const char *path, const char
     return number == EAGAIN ? ERR_TIMED_OUT : err_from_errno(number);
 }
 
-/* Whoever may use the file may give commands: who that is, is what is to be known. */
-static enum err fail_to_enter(char *why, size_t size, const char *path)
+/* Every user who may open the file may run commands, so this says which users may. */
+static enum err client_fail_permission(char *why, size_t size, const char *path)
 {
     struct stat file;
     const struct group *group;
 
     if (stat(path, &file) != 0)
-        snprintf(why, size, "%s: permission denied; the directory is not open to you: ask as root",
+        snprintf(why, size,
+                 "%s: permission denied; you may not enter the directory: run nailupctl as root",
                  path);
     else if (!(file.st_mode & S_IWGRP))
         snprintf(why, size,
-                 "%s: permission denied; only its owner, user %u, may ask: do it as root", path,
-                 (unsigned)file.st_uid);
+                 "%s: permission denied; only its owner, user %u, may run commands: run nailupctl "
+                 "as root",
+                 path, (unsigned)file.st_uid);
     else if ((group = getgrgid(file.st_gid)))
         snprintf(why, size,
-                 "%s: permission denied; members of the group %s may ask (usermod -aG %s USER, and "
-                 "log in anew), and root",
+                 "%s: permission denied; root and members of the group %s may run commands "
+                 "(usermod -aG %s USER, then "
+                 "log in again)",
                  path, group->gr_name, group->gr_name);
     else
-        snprintf(why, size, "%s: permission denied; members of the group %u may ask, and root",
-                 path, (unsigned)file.st_gid);
+        snprintf(why, size,
+                 "%s: permission denied; root and members of the group %u may run commands", path,
+                 (unsigned)file.st_gid);
     return ERR_PERMISSION;
 }
 
-/* A file that names lists of millions takes its time, and so do servers that do not answer. */
-static time_t wait_s(const char *verb)
+/* Block lists of millions of names and silent servers both take their time. */
+static time_t client_wait_s(const char *verb)
 {
     if (strcmp(verb, "trace") == 0)
         return CLIENT_WAIT_TRACE_S;
@@ -64,7 +68,7 @@ static time_t wait_s(const char *verb)
 static int client_open_socket(const char *path, const char *verb)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct timeval wait = {.tv_sec = wait_s(verb)};
+    struct timeval wait = {.tv_sec = client_wait_s(verb)};
     int fd;
 
     if (strlen(path) >= sizeof(address.sun_path)) {
@@ -85,7 +89,7 @@ static int client_open_socket(const char *path, const char *verb)
     return -1;
 }
 
-static bool send_words(int fd, int count, char *const words[])
+static bool client_send_words(int fd, int count, char *const words[])
 {
     char line[CONTROL_REQUEST_MAX];
     size_t len = 0;
@@ -103,9 +107,9 @@ static bool send_words(int fd, int count, char *const words[])
     return send(fd, line, len, MSG_NOSIGNAL) == (ssize_t)len;
 }
 
-/* The standard input behind the request. The daemon may close before its end: then it has said why.
- */
-static bool send_input(int fd, FILE *in)
+/* Sends the standard input after the request. The daemon may close before its end; then it has said
+ * why. */
+static bool client_send_input(int fd, FILE *in)
 {
     char piece[16 * 1024];
     size_t len;
@@ -123,15 +127,15 @@ static bool send_input(int fd, FILE *in)
     return shutdown(fd, SHUT_WR) == 0;
 }
 
-/* Interrupted, but not to end. */
-static bool goes_on(const struct client_streams *streams)
+/* Whether a signal interrupted the call without asking to stop. */
+static bool client_may_retry(const struct client_streams *streams)
 {
     return errno == EINTR && !(streams->stop && *streams->stop);
 }
 
-/* The rest of a text of which len bytes have come. */
-static bool receive_text(int fd, const char *first, size_t len,
-                         const struct client_streams *streams)
+/* Receives the rest of a text; len bytes of it have come. */
+static bool client_receive_text(int fd, const char *first, size_t len,
+                                const struct client_streams *streams)
 {
     static const size_t begin = sizeof(STREAM_BEGIN) - 1;
     char piece[16 * 1024];
@@ -141,7 +145,8 @@ static bool receive_text(int fd, const char *first, size_t len,
     if (stream_begin(&stream, streams->out, streams->json))
         return false;
     bool fits = stream_take(&stream, first + begin, len - begin);
-    while (fits && ((got = recv(fd, piece, sizeof(piece), 0)) > 0 || (got < 0 && goes_on(streams))))
+    while (fits && ((got = recv(fd, piece, sizeof(piece), 0)) > 0 ||
+                    (got < 0 && client_may_retry(streams))))
         fits = got < 0 || stream_take(&stream, piece, (size_t)got);
     bool is_whole = stream_end(&stream);
     if (got == 0 || !fits)
@@ -155,7 +160,7 @@ static bool client_is_text(const char *text, size_t len)
            memcmp(text, STREAM_BEGIN, sizeof(STREAM_BEGIN) - 1) == 0;
 }
 
-/* The reply with room for one more byte. False and errno. */
+/* Receives the reply, with room for one more byte. On error false and errno. */
 static bool client_receive(int fd, const struct client_streams *streams, char **out, size_t *len)
 {
     size_t room = 64 * 1024;
@@ -169,13 +174,13 @@ static bool client_receive(int fd, const struct client_streams *streams, char **
             *out = text;
             return true;
         }
-        if (got < 0 && goes_on(streams))
+        if (got < 0 && client_may_retry(streams))
             continue;
         if (got < 0 || *len > CONTROL_REPLY_MAX)
             break;
         *len += (size_t)got;
         if (client_is_text(text, *len)) {
-            bool is_whole = receive_text(fd, text, *len, streams);
+            bool is_whole = client_receive_text(fd, text, *len, streams);
             free(text);
             return is_whole;
         }
@@ -198,16 +203,16 @@ enum err client_ask(const char *path, int count, char *const words[],
     int fd = client_open_socket(path, words[0]);
 
     if (fd < 0 && errno == EACCES)
-        return fail_to_enter(why, why_size, path);
+        return client_fail_permission(why, why_size, path);
     if (fd < 0)
         return client_fail(why, why_size, path,
                            "is nailupd running, and is this its control.socket?");
-    if (!send_words(fd, count, words))
-        err = client_fail(why, why_size, path, "the request could not be sent");
-    else if (strcmp(words[0], CONTROL_FED) == 0 && !send_input(fd, streams->in))
-        err = client_fail(why, why_size, path, "the input could not be sent");
+    if (!client_send_words(fd, count, words))
+        err = client_fail(why, why_size, path, "cannot send the request");
+    else if (strcmp(words[0], CONTROL_FED) == 0 && !client_send_input(fd, streams->in))
+        err = client_fail(why, why_size, path, "cannot send the input");
     else if (!client_receive(fd, streams, text, len))
-        err = client_fail(why, why_size, path, "the daemon did not answer, or not to the end");
+        err = client_fail(why, why_size, path, "the daemon did not answer, or not completely");
     close(fd);
     return err;
 }

@@ -3,8 +3,8 @@
 #ifndef NAILUP_CTL_CLIENT_H
 #define NAILUP_CTL_CLIENT_H
 
-/* One request to the daemon, and the whole reply. Blocks, for CLIENT_WAIT_S at most at a time, or
- * CLIENT_WAIT_RELOAD_S for a reload, or CLIENT_WAIT_TRACE_S for a name that is resolved. */
+/* Sends one request to the daemon and reads the whole reply. Blocks for at most CLIENT_WAIT_S at a
+ * time, CLIENT_WAIT_RELOAD_S for a reload, or CLIENT_WAIT_TRACE_S for a trace. */
 
 #include <signal.h>
 #include <stdbool.h>
@@ -15,19 +15,18 @@
 
 enum { CLIENT_WAIT_S = 10, CLIENT_WAIT_TRACE_S = 30, CLIENT_WAIT_RELOAD_S = 300 };
 
-/* What of a request or a reply may be too long to be held. */
+/* The parts of a request or a reply that may be too long for memory. */
 struct client_streams {
-    FILE *in;  /* read for CONTROL_FED */
-    FILE *out; /* where a reply goes that is a text */
+    FILE *in;  /* the input of the command CONTROL_FED */
+    FILE *out; /* the output of a reply that is a text */
     bool json;
-    /* Set by a signal's handler: what waits then ends, as if there were no daemon. NULL: nothing.
-     */
+    /* Set by a signal handler: waiting then ends, as if there were no daemon. May be NULL. */
     const volatile sig_atomic_t *stop;
 };
 
-/* Words are sent in the language of nailup/control.h. *text is for free(), *len bytes of it are
- * the reply and one byte more is there; NULL when the reply was a text and has been printed. The
- * error of a daemon that is not there or does not answer; why then gets a sentence. */
+/* Sends the words in the protocol of nailup/control.h. *text is for free(): *len bytes of it are
+ * the reply, and there is room for one more; NULL: the reply was a text and has been printed.
+ * Returns the error of a daemon that is absent or silent; then why gets a sentence. */
 MUST_USE enum err client_ask(const char *path, int count, char *const words[],
                              const struct client_streams *streams, char **text, size_t *len,
                              char *why, size_t why_size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Options are rows of programs.def; what they mean stands here. */
+/* Reads options. They are rows of programs.def; this file gives them their meaning. */
 
 #include "ctl/command_line.h"
 
@@ -24,20 +24,20 @@ static const struct {
 #include "nailup/programs.def"
 };
 
-/* For getopt_long(). */
+/* The options in the form that getopt_long() needs. */
 struct getopt_options {
     struct option names[OPTIONS_MAX];
     char letters[3 * OPTIONS_MAX];
 };
 
-static int needs(const char *argument)
+static int option_argument_mode(const char *argument)
 {
     if (!*argument)
         return no_argument;
     return *argument == '[' ? optional_argument : required_argument;
 }
 
-static void list_options(struct getopt_options *out)
+static void command_line_list_options(struct getopt_options *out)
 {
     static const char *const colons[] = {
         [no_argument] = "", [required_argument] = ":", [optional_argument] = "::"};
@@ -48,15 +48,15 @@ static void list_options(struct getopt_options *out)
         if (strcmp(rows[i].program, "nailupctl") != 0)
             continue;
         MUST(count + 1 < OPTIONS_MAX);
-        int has = needs(rows[i].argument);
+        int has = option_argument_mode(rows[i].argument);
         out->names[count++] = (struct option){rows[i].name, has, NULL, rows[i].letter};
         len += (size_t)snprintf(out->letters + len, sizeof(out->letters) - len, "%c%s",
                                 rows[i].letter, colons[has]);
     }
 }
 
-/* The seconds may stand in the next word, if that is a number: no command is one. */
-static bool read_period(struct command_line *line, int argc, char **argv)
+/* The seconds may be the next word, if that is a number: no command is one. */
+static bool command_line_read_period(struct command_line *line, int argc, char **argv)
 {
     line->watch = true;
     if (!optarg && optind < argc && watch_parse_period(argv[optind], &line->period_us)) {
@@ -65,7 +65,7 @@ static bool read_period(struct command_line *line, int argc, char **argv)
     }
     if (!optarg || watch_parse_period(optarg, &line->period_us))
         return true;
-    fprintf(stderr, "nailupctl: '%s' is no period; write seconds from 0.1 to 3600\n", optarg);
+    fprintf(stderr, "nailupctl: '%s' is not a period; write seconds from 0.1 to 3600\n", optarg);
     return false;
 }
 
@@ -74,15 +74,15 @@ static bool is_verb(const struct command_line *line, const char *verb)
     return line->count > 0 && strcmp(line->words[0], verb) == 0;
 }
 
-/* trace NAME [TYPE] [fresh]. */
-static bool make_trace(struct command_line *line, bool trace, bool fresh)
+/* Turns the words into trace NAME [TYPE] [fresh]. */
+static bool command_line_make_trace(struct command_line *line, bool trace, bool fresh)
 {
     static char verb[] = "trace", word[] = "fresh";
     if (!trace && !fresh)
         return true;
     bool is_lookup = trace && is_verb(line, "lookup");
     if (!is_lookup && !is_verb(line, "trace")) {
-        fputs("nailupctl: --trace and --fresh are for lookup: lookup --trace [--fresh] NAME "
+        fputs("nailupctl: --trace and --fresh belong to lookup: lookup --trace [--fresh] NAME "
               "[TYPE]\n",
               stderr);
         return false;
@@ -105,7 +105,7 @@ enum command_line_wish command_line_parse(struct command_line *out, int argc, ch
     bool trace = false, fresh = false;
 
     *out = (struct command_line){.socket = help_default_socket(), .period_us = WATCH_PERIOD_US};
-    list_options(&options);
+    command_line_list_options(&options);
     for (int option;
          (option = getopt_long(argc, argv, options.letters, options.names, NULL)) != -1;) {
         if (option == 's')
@@ -120,10 +120,10 @@ enum command_line_wish command_line_parse(struct command_line *out, int argc, ch
             return WISH_HELP;
         else if (option == 'V')
             return WISH_VERSION;
-        else if (option != 'w' || !read_period(out, argc, argv))
+        else if (option != 'w' || !command_line_read_period(out, argc, argv))
             return WISH_WRONG;
     }
     out->count = argc - optind;
     out->words = argv + optind;
-    return make_trace(out, trace, fresh) ? WISH_COMMAND : WISH_WRONG;
+    return command_line_make_trace(out, trace, fresh) ? WISH_COMMAND : WISH_WRONG;
 }

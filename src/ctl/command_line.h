@@ -3,7 +3,7 @@
 #ifndef NAILUP_CTL_COMMAND_LINE_H
 #define NAILUP_CTL_COMMAND_LINE_H
 
-/* What the command line wants. */
+/* Reads the command line. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,16 +13,16 @@ enum { COMMAND_LINE_TRACED = 4 };
 struct command_line {
     const char *socket;
     bool json, watch;
-    uint64_t period_us; /* of the watch */
+    uint64_t period_us; /* between two answers of a watch */
     int count;          /* words of the command */
     char **words;
-    char *traced[COMMAND_LINE_TRACED]; /* what words is where lookup is to be a trace */
+    char *traced[COMMAND_LINE_TRACED]; /* the words when lookup becomes a trace */
 };
 
 enum command_line_wish { WISH_COMMAND, WISH_HELP, WISH_VERSION, WISH_WRONG };
 
-/* Reads the options of programs.def, which may stand behind the command too. WISH_WRONG: stderr has
- * been told. Puts the words of argv in another order; `lookup --trace` becomes `trace`. */
+/* Reads the options of programs.def, which may follow the command too. WISH_WRONG: stderr has the
+ * reason. Reorders the words of argv; turns `lookup --trace` into `trace`. */
 enum command_line_wish command_line_parse(struct command_line *out, int argc, char **argv);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Lines are what '\n' ends; the last needs none. */
+/* Each line ends with '\n', except perhaps the last. */
 
 #include "ctl/fit.h"
 
@@ -17,7 +17,7 @@ static size_t fit_count_lines(const char *text)
     return count;
 }
 
-/* Bytes of the first width characters; those that continue one cost nothing. */
+/* The bytes of the first width characters; continuation bytes count for nothing. */
 static size_t fit_cut(const char *line, size_t len, unsigned width)
 {
     size_t bytes = 0;

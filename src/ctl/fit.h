@@ -3,19 +3,18 @@
 #ifndef NAILUP_CTL_FIT_H
 #define NAILUP_CTL_FIT_H
 
-/* Text cut to the size of a window. */
+/* Cuts text to the size of a window. */
 
 #include <stdio.h>
 
-/* What stands around each line that is printed. */
+/* The text before and after each printed line. */
 struct fit_frame {
     const char *begin, *end;
 };
 
 /*
- * Prints the lines of text: at most height of them, each at most width characters wide (a character
- * of UTF-8 is one). When there are more, the last line says how many. Returns how many lines were
- * printed.
+ * Prints at most height lines of text, each at most width characters wide (a UTF-8 character counts
+ * once). If there are more lines, the last one says how many. Returns the number of lines printed.
  */
 unsigned fit_print(const char *text, unsigned width, unsigned height, const struct fit_frame *frame,
                    FILE *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The tables of include/nailup, as far as a client needs them. */
+/* The tables of include/nailup that a client needs. */
 
 #include "ctl/help.h"
 
@@ -103,7 +103,7 @@ void help_print(FILE *out)
 {
     help_print_usage(out);
     print_options(out);
-    fprintf(out, "Without -s the socket is %s. --watch is for: ", help_default_socket());
+    fprintf(out, "Without -s the socket is %s. --watch supports: ", help_default_socket());
     print_watched(out);
     fputs("\nCommands:\n", out);
     for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
@@ -122,7 +122,7 @@ static const struct command *help_find(const char *verb)
     return NULL;
 }
 
-/* A word that is empty or has a tab or newline would be another request on the wire. */
+/* An empty word, or one with a tab or newline, would change the request on the wire. */
 static bool help_is_word(const char *word)
 {
     for (const char *p = word; *p; p++) {
@@ -132,7 +132,7 @@ static bool help_is_word(const char *word)
     return *word != '\0';
 }
 
-static void say_no_such(const char *verb)
+static void help_print_unknown(const char *verb)
 {
     struct suggestion suggestion;
 
@@ -152,7 +152,7 @@ bool help_check_watch(const char *verb)
         if (strcmp(watched[i], verb) == 0)
             return true;
     }
-    fprintf(stderr, "nailupctl: %s is not for --watch; these are: ", verb);
+    fprintf(stderr, "nailupctl: --watch does not support %s; it supports: ", verb);
     print_watched(stderr);
     return false;
 }
@@ -160,18 +160,18 @@ bool help_check_watch(const char *verb)
 bool help_check(int count, char *const words[])
 {
     const struct command *command = count > 0 ? help_find(words[0]) : NULL;
-    int least, most;
+    int at_least, at_most;
 
     if (count == 0) {
         help_print_usage(stderr);
         return false;
     }
     if (!command) {
-        say_no_such(words[0]);
+        help_print_unknown(words[0]);
         return false;
     }
-    control_argument_counts(command->arguments, &least, &most);
-    bool fits = count - 1 >= least && count - 1 <= most;
+    control_argument_counts(command->arguments, &at_least, &at_most);
+    bool fits = count - 1 >= at_least && count - 1 <= at_most;
     for (int i = 1; i < count; i++)
         fits = fits && help_is_word(words[i]);
     if (!fits)

@@ -3,7 +3,7 @@
 #ifndef NAILUP_CTL_HELP_H
 #define NAILUP_CTL_HELP_H
 
-/* What this nailupctl knows of the commands, without a daemon. */
+/* The commands that this nailupctl knows, without a daemon. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,16 +13,16 @@ const char *help_default_socket(void);
 
 void help_print_usage(FILE *out);
 
-/* How to call it, and every command with its sentence. */
+/* Prints the usage, the options, and every command with its description. */
 void help_print(FILE *out);
 
-/* The same as a reply, in the language of nailup/control.h. */
+/* The list of commands as a reply in the protocol of nailup/control.h. */
 extern const char help_reply[];
 
-/* Whether these words are a command; if not, stderr has been told what is wrong. */
+/* Whether these words are a command. If not, prints the reason on stderr. */
 bool help_check(int count, char *const words[]);
 
-/* Whether a command may be watched, likewise. */
+/* Whether --watch supports the command. If not, prints the reason on stderr. */
 bool help_check_watch(const char *verb);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* nailupctl: one command to the running daemon. Exit codes as in nailupctl(8). */
+/* nailupctl: sends one command to the running daemon. nailupctl(8) lists the exit codes. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "ctl/watch.h"
 #include "nailup/version.h"
 
-static int run_once(const struct ask *ask)
+static int main_run_once(const struct ask *ask)
 {
     struct answer answer;
     char why[ASK_WHY_MAX];
@@ -31,8 +31,8 @@ static int run_once(const struct ask *ask)
     return code;
 }
 
-/* Needs no daemon. */
-static int help(bool json)
+/* Prints the help, without a daemon. */
+static int main_help(bool json)
 {
     char *text = json ? strdup(help_reply) : NULL;
     struct answer answer;
@@ -56,8 +56,8 @@ static int main_run(const struct command_line *line)
     if (line->watch && !help_check_watch(line->words[0]))
         return EXIT_USAGE;
     if (strcmp(line->words[0], "help") == 0)
-        return help(line->json);
-    return line->watch ? watch_run(&ask, line->period_us) : run_once(&ask);
+        return main_help(line->json);
+    return line->watch ? watch_run(&ask, line->period_us) : main_run_once(&ask);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Tables for programs. Whatever the daemon says, what comes out is JSON. */
+/* Prints tables for programs. The output is valid JSON whatever the daemon sends. */
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include "ctl/print.h"
 #include "ctl/utf8.h"
 
-/* More is no rate of anything. */
+/* No rate is higher than this. */
 #define RATE_MAX 1e18
 
 void print_json_string(const char *text, FILE *out)
@@ -55,7 +55,7 @@ static void put_real(const char *cell, double most, FILE *out)
 {
     double number = strtod(cell, NULL);
 
-    if (number >= 0 && number <= most) /* NaN is neither */
+    if (number >= 0 && number <= most) /* false for NaN */
         fprintf(out, "%.6f", number);
     else
         fputs("null", out);
@@ -63,7 +63,7 @@ static void put_real(const char *cell, double most, FILE *out)
 
 static void print_json_put_value(const struct column *column, const char *cell, FILE *out)
 {
-    if (column->type == COLUMN_TEXT) /* an empty text is one */
+    if (column->type == COLUMN_TEXT) /* an empty text is a text */
         print_json_string(cell, out);
     else if (!*cell)
         fputs("null", out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Tables for people. Widths are measured first, so every cell is formatted twice. */
+/* Prints tables for people. Formats every cell twice, because it measures the widths first. */
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 
 enum { CELL_MAX = CONTROL_ROW_MAX, GAP = 2, INDENT = 2, LEVEL_MAX = 20 };
 
-/* Three digits or so: 0us 850us 3.21ms 3.2s 4m05s 2h13m 5d07h. */
+/* Formats with about three digits: 0us 850us 3.21ms 3.2s 4m05s 2h13m 5d07h. */
 static void format_duration(char *out, size_t size, const char *cell)
 {
     uint64_t us = strtoull(cell, NULL, 10);
@@ -76,8 +76,8 @@ static bool is_left(const struct column *column)
 
 enum { TITLE_MAX = CONTROL_NAME_MAX + 2 };
 
-/* Names are said with blanks. */
-static const char *print_text_say(char out[TITLE_MAX], const char *name)
+/* Prints names with blanks instead of underscores. */
+static const char *print_text_name(char out[TITLE_MAX], const char *name)
 {
     snprintf(out, CONTROL_NAME_MAX, "%s", name);
     for (char *p = out; *p; p++) {
@@ -89,7 +89,7 @@ static const char *print_text_say(char out[TITLE_MAX], const char *name)
 
 static const char *title(char out[TITLE_MAX], const struct column *column)
 {
-    print_text_say(out, column->name);
+    print_text_name(out, column->name);
     if (column->type == COLUMN_RATE)
         memcpy(out + strlen(out), "/s", sizeof("/s"));
     return out;
@@ -104,7 +104,7 @@ static bool is_empty_column(const struct table *table, size_t column)
     return true;
 }
 
-/* How far the cell is moved in: by the level before it. */
+/* The indentation of a cell, from the level column before it. */
 static int indent_of(const struct table *table, size_t row, size_t column)
 {
     if (column == 0 || table->columns[column - 1].type != COLUMN_LEVEL)
@@ -113,7 +113,7 @@ static int indent_of(const struct table *table, size_t row, size_t column)
     return (int)(INDENT * MIN(level, (uint64_t)LEVEL_MAX));
 }
 
-/* Levels are seen and not read. */
+/* Whether a column is printed. Levels only indent. */
 static bool is_shown(const struct table *table, size_t column)
 {
     return table->columns[column].type != COLUMN_LEVEL && !is_empty_column(table, column);
@@ -147,7 +147,7 @@ static void measure(const struct table *table, int widths[CONTROL_COLUMNS_MAX])
 
 struct row_printer {
     FILE *out;
-    int owed; /* blanks before the next cell: none at the end of a row */
+    int owed; /* blanks before the next cell; a row has none at its end */
 };
 
 static void print_text_put(struct row_printer *printer, const char *text, int width, bool left)
@@ -158,7 +158,7 @@ static void print_text_put(struct row_printer *printer, const char *text, int wi
     printer->owed = GAP + (left ? pad : 0);
 }
 
-static void put_row_end(struct row_printer *printer)
+static void print_text_end_row(struct row_printer *printer)
 {
     fputc('\n', printer->out);
     printer->owed = 0;
@@ -171,7 +171,7 @@ static void print_list(const struct table *table, FILE *out)
     char text[CELL_MAX], name[TITLE_MAX];
 
     if (table->row_count == 0) {
-        fprintf(out, "no %s\n", print_text_say(name, table->name));
+        fprintf(out, "no %s\n", print_text_name(name, table->name));
         return;
     }
     measure(table, widths);
@@ -180,14 +180,14 @@ static void print_list(const struct table *table, FILE *out)
             print_text_put(&printer, title(name, &table->columns[i]), widths[i],
                            is_left(&table->columns[i]));
     }
-    put_row_end(&printer);
+    print_text_end_row(&printer);
     for (size_t row = 0; row < table->row_count; row++) {
         for (size_t i = 0; i < table->column_count; i++) {
             if (widths[i] >= 0)
                 print_text_put(&printer, format_at(text, table, row, i), widths[i],
                                is_left(&table->columns[i]));
         }
-        put_row_end(&printer);
+        print_text_end_row(&printer);
     }
     if (table->cut)
         fprintf(out, "(%" PRIu64 " more)\n", (uint64_t)strtoull(table->cut, NULL, 10));
@@ -214,7 +214,7 @@ void print_text(const struct answer *answer, FILE *out)
         if (i > 0)
             fputc('\n', out);
         if (answer->table_count > 1)
-            fprintf(out, "%s\n", print_text_say(name, table->name));
+            fprintf(out, "%s\n", print_text_name(name, table->name));
         if (table->is_record)
             print_record(table, out);
         else

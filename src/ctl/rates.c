@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Compares two answers row by row. Rows keep their order, mostly, so each is looked for where the
- * one before it was found.
+ * Compares two answers row by row. Rows mostly keep their order, so the search for each begins
+ * where the row before it was found.
  */
 
 #include "ctl/rates.h"
@@ -18,13 +18,13 @@
 
 enum {
     RATE_TEXT_MAX = 24,
-    ROWS_LOOKED_AT = 1000, /* for a row's earlier self: most are the next one */
+    ROWS_LOOKED_AT = 1000, /* searched for a row's predecessor, which mostly comes next */
 };
 
-/* What an age may be off: the two answers were not made when they came. */
+/* The tolerance for an age: an answer is made some time before it arrives. */
 #define AGE_SLACK_US UINT64_C(300000)
 
-/* Which column of another table each column of a table is; -1: none. */
+/* The index in another table of each column of a table; -1: none. */
 struct columns {
     int same[CONTROL_COLUMNS_MAX];
     int age;
@@ -62,7 +62,7 @@ static struct columns match_columns(const struct table *table, const struct tabl
     return columns;
 }
 
-static bool names_the_row(const char *column)
+static bool is_row_key(const char *column)
 {
     static const char *const names[] = {"worker", "upstream", "transport", "zone", "metric"};
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -89,7 +89,7 @@ static bool rates_is_same(const struct table *table, size_t row, const struct ta
 {
     for (size_t i = 0; i < table->column_count; i++) {
         int same = columns->same[i];
-        if (same >= 0 && names_the_row(table->columns[i].name) &&
+        if (same >= 0 && is_row_key(table->columns[i].name) &&
             strcmp(table_cell(table, row, i), table_cell(old, old_row, (size_t)same)) != 0)
             return false;
     }
@@ -99,7 +99,7 @@ static bool rates_is_same(const struct table *table, size_t row, const struct ta
                         table_cell(old, old_row, (size_t)columns->same[columns->age]), elapsed_us);
 }
 
-/* The row's earlier self, looked for from *at on; -1: it has none. */
+/* Finds the row's predecessor, searching from *at on; -1: it has none. */
 static long find_row(const struct table *table, size_t row, const struct table *old, size_t *at,
                      const struct columns *columns, uint64_t elapsed_us)
 {
@@ -123,7 +123,7 @@ static void format_rate(char out[RATE_TEXT_MAX], const char *cell, const char *o
         snprintf(out, RATE_TEXT_MAX, "%.3f", (double)(now - before) * 1e6 / (double)elapsed_us);
 }
 
-/* A table of the same rows with more columns. */
+/* A table with the same rows and more columns. */
 struct wider {
     size_t columns, rates;
     const char **cells;
@@ -196,7 +196,7 @@ static void add_rates(struct table *table, const struct table *old, uint64_t ela
     }
     free(table->cells);
     table->cells = wider.cells;
-    table->made = wider.texts;
+    table->added_text = wider.texts;
     widen_columns(table, wider.columns);
 }
 

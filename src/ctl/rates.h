@@ -3,18 +3,18 @@
 #ifndef NAILUP_CTL_RATES_H
 #define NAILUP_CTL_RATES_H
 
-/* How fast counters grow between two answers to one command. Pure. */
+/* Computes how fast counters grow between two answers to one command. Pure. */
 
 #include <stdint.h>
 
 struct answer;
 
 /*
- * Puts a column of rates behind each column of counters, with its name. previous: the answer
- * elapsed_us ago, with or without such columns; NULL: there is none, and no rate is known. Rows are
- * the same thing when they agree in what names it (worker, upstream, transport, zone, metric) and,
- * where there is an age, it grew by the time that has passed; so one that was replaced has no rate
- * yet. A table without room for more columns, or memory for them, stays as it is.
+ * Adds a column of rates with the same name after each column of counters. previous is the answer
+ * from elapsed_us ago, with or without such columns; NULL: rates are unknown. Two rows are the same
+ * thing if their key columns agree (worker, upstream, transport, zone, metric) and, where there is
+ * an age, if it grew by the elapsed time; so a replaced connection has no rate yet. Leaves a table
+ * unchanged if it has no room for more columns, or if memory is short.
  */
 void rates_add(struct answer *answer, const struct answer *previous, uint64_t elapsed_us);
 

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Signals only set flags; they come in while ppoll() or a system call of the client's waits, and
- * everything else is done between. The window's own text lies under an alternate screen meanwhile.
+ * Signals only set flags. They are let in while ppoll() or a system call of the client waits; all
+ * other work happens in between. An alternate screen covers the window's own text meanwhile.
  */
 
 #include "ctl/screen.h"
@@ -30,9 +30,9 @@ volatile sig_atomic_t screen_ending;
 static volatile sig_atomic_t resized, suspended;
 
 static struct {
-    bool has_keys; /* the standard input is the terminal, with settings of ours */
+    bool has_keys; /* the standard input is the terminal, with our settings */
     struct termios before;
-    sigset_t waiting; /* signals that come in only while we wait */
+    sigset_t waiting; /* the signal mask while we wait */
 } screen;
 
 bool screen_is_there(void)
@@ -43,19 +43,19 @@ bool screen_is_there(void)
 
 /* ---- signals ---- */
 
-static void on_end(int number)
+static void screen_on_end(int number)
 {
     (void)number;
     screen_ending = 1;
 }
 
-static void on_resize(int number)
+static void screen_on_resize(int number)
 {
     (void)number;
     resized = 1;
 }
 
-static void on_suspend(int number)
+static void screen_on_suspend(int number)
 {
     (void)number;
     suspended = 1;
@@ -65,12 +65,12 @@ static const struct {
     int number;
     void (*handler)(int);
 } handled[] = {
-    {SIGINT, on_end},  {SIGTERM, on_end},     {SIGHUP, on_end},
-    {SIGQUIT, on_end}, {SIGWINCH, on_resize}, {SIGTSTP, on_suspend},
+    {SIGINT, screen_on_end},  {SIGTERM, screen_on_end},     {SIGHUP, screen_on_end},
+    {SIGQUIT, screen_on_end}, {SIGWINCH, screen_on_resize}, {SIGTSTP, screen_on_suspend},
 };
 
-/* Without SA_RESTART: what waits in a system call hears of them. */
-static void take_signals(void)
+/* Installs handlers without SA_RESTART, so that a signal interrupts a waiting system call. */
+static void screen_take_signals(void)
 {
     sigset_t ours;
 
@@ -112,7 +112,7 @@ static void screen_leave(void)
 
 void screen_open(void)
 {
-    take_signals();
+    screen_take_signals();
     screen_enter();
 }
 
@@ -121,8 +121,9 @@ void screen_close(void)
     screen_leave();
 }
 
-/* Ctrl-Z: the shell gets its terminal, and we get ours when it lets us go on. */
-static void suspend(void)
+/* Handles Ctrl-Z: gives the terminal back to the shell, and takes it again when the process
+ * continues. */
+static void screen_suspend(void)
 {
     suspended = 0;
     screen_leave();
@@ -130,7 +131,7 @@ static void suspend(void)
     screen_enter();
 }
 
-static void window_size(unsigned *width, unsigned *height)
+static void screen_window_size(unsigned *width, unsigned *height)
 {
     struct winsize size;
     bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
@@ -139,9 +140,9 @@ static void window_size(unsigned *width, unsigned *height)
     *height = known && size.ws_row ? size.ws_row : HEIGHT_DEFAULT;
 }
 
-/* Each line is cleared where it begins, the rest of the window below the last: nothing flickers.
- * The last column stays free, as behind a full line the cursor stands on its last character; the
- * last line ends without a newline, which would scroll. */
+/* Clears each line at its begin and the rest of the window after the last one, so nothing flickers.
+ * Leaves the last column free, because after a full line the cursor stays on its last character.
+ * The last line has no newline, which would scroll. */
 void screen_draw(const char *title, const char *text)
 {
     static const struct fit_frame frame = {"\033[K", "\r\n"};
@@ -152,7 +153,7 @@ void screen_draw(const char *title, const char *text)
 
     if (!out)
         return;
-    window_size(&width, &height);
+    screen_window_size(&width, &height);
     width--;
     fputs("\033[H", out);
     fit_print(title, width, 1, &frame, out);
@@ -174,7 +175,7 @@ static uint64_t screen_now_us(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* Whether one of the keys that came is q. A terminal that is gone ends it too. */
+/* Whether one of the keys is q. A terminal that is gone counts too. */
 static bool is_quit_pressed(void)
 {
     char keys[KEYS_MAX];
@@ -189,8 +190,8 @@ static bool is_quit_pressed(void)
     return false;
 }
 
-/* Signals are let in by ppoll() alone here, so that none comes between the look and the wait. */
-static bool wait_for_keys(uint64_t us)
+/* Only ppoll() lets signals in here, so that none comes between the check and the wait. */
+static bool screen_wait_for_keys(uint64_t us)
 {
     struct pollfd keys = {.fd = screen.has_keys ? STDIN_FILENO : -1, .events = POLLIN};
     struct timespec timeout = {.tv_sec = (time_t)(us / 1000000), .tv_nsec = us % 1000000 * 1000};
@@ -203,14 +204,14 @@ static bool wait_for_keys(uint64_t us)
     return ready > 0 && is_quit_pressed();
 }
 
-static enum screen_event wait_blocked(uint64_t until_us)
+static enum screen_event screen_wait_blocked(uint64_t until_us)
 {
     for (;;) {
         uint64_t now = screen_now_us();
-        if (wait_for_keys(until_us > now ? until_us - now : 0) || screen_ending)
+        if (screen_wait_for_keys(until_us > now ? until_us - now : 0) || screen_ending)
             return SCREEN_QUIT;
         if (suspended)
-            suspend();
+            screen_suspend();
         else if (!resized && screen_now_us() < until_us)
             continue;
         if (!resized && screen_now_us() >= until_us)
@@ -228,7 +229,7 @@ enum screen_event screen_wait(uint64_t until_us)
     for (size_t i = 0; i < ARRAY_LEN(handled); i++)
         sigaddset(&blocked, handled[i].number);
     sigprocmask(SIG_BLOCK, &blocked, &before);
-    enum screen_event event = wait_blocked(until_us);
+    enum screen_event event = screen_wait_blocked(until_us);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return event;
 }

@@ -4,34 +4,34 @@
 #define NAILUP_CTL_SCREEN_H
 
 /*
- * A terminal that is drawn over and over, and left as it was found: its settings, its text, its
- * cursor, also by Ctrl-C, Ctrl-Z and SIGTERM. One of them a process, as signals are the process's.
+ * Draws on a terminal repeatedly and restores it: its settings, its text, its cursor, also after
+ * Ctrl-C, Ctrl-Z and SIGTERM. One per process, because signals belong to the process.
  */
 
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether the standard output is a terminal that can be drawn on. */
+/* Whether the standard output is a terminal that supports drawing. */
 bool screen_is_there(void);
 
-/* Takes the terminal; until screen_close() nothing else may be printed. */
+/* Takes over the terminal. Nothing else may be printed until screen_close(). */
 void screen_open(void);
 void screen_close(void);
 
-/* Draws lines of text, as many and as much of them as the window has room for, below a title. */
+/* Draws the title and, below it, as much of the text as the window has room for. */
 void screen_draw(const char *title, const char *text);
 
 enum screen_event {
-    SCREEN_TIME,    /* it is time */
-    SCREEN_RESIZED, /* the window has another size, or was given up meanwhile: draw again */
-    SCREEN_QUIT,    /* q or Q was pressed, or a signal says so */
+    SCREEN_TIME,    /* the instant has come */
+    SCREEN_RESIZED, /* the window has a new size or was suspended: draw again */
+    SCREEN_QUIT,    /* the user pressed q or Q, or a signal asked to stop */
 };
 
-/* Waits until the instant, in us of CLOCK_MONOTONIC, or for what comes before it. */
+/* Waits until the instant, in us of CLOCK_MONOTONIC, or for an earlier event. */
 enum screen_event screen_wait(uint64_t until_us);
 
-/* Set when a signal says to end: who waits for anything else looks at it after EINTR. */
+/* Set when a signal asks to stop. Code that waits elsewhere checks it after EINTR. */
 extern volatile sig_atomic_t screen_ending;
 
 #endif

@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Lines of the daemon on their way to the standard output.
+ * Copies lines of the daemon to the standard output.
  *
- * Invariant: with json what is printed is JSON when stream_end() has returned, whatever came.
+ * Invariant: with json, the output is valid JSON after stream_end(), whatever came.
  */
 
 #include "ctl/stream.h"
@@ -27,7 +27,7 @@ enum err stream_begin(struct stream *stream, FILE *out, bool json)
     return ERR_OK;
 }
 
-/* Whatever could move a terminal's cursor is left out, but tabs, which stand in zone files. */
+/* Leaves out every byte that could control the terminal, except tabs, which zone files contain. */
 static void print_plain(struct stream *stream)
 {
     for (char *field = stream->line; field;) {

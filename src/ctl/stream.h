@@ -3,8 +3,7 @@
 #ifndef NAILUP_CTL_STREAM_H
 #define NAILUP_CTL_STREAM_H
 
-/* Replies and requests that are too long to be held: text that goes through line by line. Blocks.
- */
+/* Prints a reply that is a text, line by line, because it may be too long for memory. Blocks. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,25 +11,25 @@
 
 #include "base/err.h"
 
-/* How a reply begins that is a text. */
+/* The begin of a reply that is a text. */
 #define STREAM_BEGIN "ok\ntext\n"
 
 struct stream {
     FILE *out;
-    bool json;    /* an object with a list of strings instead of the lines */
+    bool json;    /* prints an object with a list of strings instead of lines */
     bool is_over; /* the last line has come */
     size_t count; /* lines printed */
-    size_t len;   /* of the line that is not whole */
+    size_t len;   /* of the incomplete line */
     char *line;   /* CONTROL_TEXT_LINE_MAX + 1 bytes */
 };
 
 /* ERR_NO_MEMORY. */
 MUST_USE enum err stream_begin(struct stream *stream, FILE *out, bool json);
 
-/* The next bytes behind STREAM_BEGIN. False: the daemon says what is no text. */
+/* Takes the next bytes after STREAM_BEGIN. False: the daemon sent something other than a text. */
 MUST_USE bool stream_take(struct stream *stream, const char *bytes, size_t len);
 
-/* No more come; false when the text was not whole. Frees what it has. */
+/* Ends the text and frees the memory. False: the text was incomplete. */
 MUST_USE bool stream_end(struct stream *stream);
 
 #endif

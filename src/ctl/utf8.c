@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* RFC 3629: neither overlong forms nor surrogates are characters. */
+/* RFC 3629: overlong forms and surrogates are not characters. */
 
 #include "ctl/utf8.h"
 

@@ -3,13 +3,13 @@
 #ifndef NAILUP_CTL_UTF8_H
 #define NAILUP_CTL_UTF8_H
 
-/* Characters of UTF-8 in text of others. */
+/* Reads UTF-8 in untrusted text. */
 
-/* How many bytes the character at p has; 0: it is none. p ends with a NUL. */
+/* The number of bytes of the character at p; 0: not a valid character. p ends with a NUL. */
 int utf8_len(const unsigned char *p);
 
-/* Replaces in place what is no character and what could command a terminal: control characters,
- * those of two bytes too. Returns text. */
+/* Replaces, in place, invalid bytes and control characters, which could control a terminal; also
+ * those of two bytes. Returns text. */
 char *utf8_clean(char *text);
 
 #endif

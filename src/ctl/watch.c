@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The turns of a watch: ask, compare, show, wait. The terminal is screen.c's.
+ * The turns of a watch: ask, compare, show, wait. screen.c controls the terminal.
  *
- * Invariant: while the screen is open nothing is printed but through it.
+ * Invariant: while the screen is open, all output goes through it.
  */
 
 #include "ctl/watch.h"
@@ -24,10 +24,10 @@ struct watch {
     struct ask ask;
     uint64_t period_us;
     bool on_screen;
-    bool printed;           /* a block has been, so an empty line parts it from the next */
-    struct answer previous; /* with tables as long as there is one */
-    uint64_t asked_at;      /* when it came */
-    char *text;             /* what the screen shows */
+    bool has_printed;       /* a block was printed, so an empty line separates the next one */
+    struct answer previous; /* its tables are NULL before the first answer */
+    uint64_t asked_at;      /* when the previous answer came */
+    char *text;             /* the text on the screen */
 };
 
 bool watch_parse_period(const char *text, uint64_t *us)
@@ -36,7 +36,7 @@ bool watch_parse_period(const char *text, uint64_t *us)
     double seconds = strtod(text, &end);
     double most = (double)WATCH_PERIOD_MAX_US / 1e6, least = (double)WATCH_PERIOD_MIN_US / 1e6;
 
-    if (end == text || *end || !(seconds >= least && seconds <= most)) /* NaN is neither */
+    if (end == text || *end || !(seconds >= least && seconds <= most)) /* false for NaN */
         return false;
     *us = (uint64_t)(seconds * 1e6 + 0.5);
     return true;
@@ -51,8 +51,8 @@ static uint64_t watch_now_us(void)
 
 /* ---- showing ---- */
 
-/* What the printer prints, for free(); NULL out of memory. */
-static char *printed(void (*print)(const struct answer *, FILE *), const struct answer *answer)
+/* Returns the printer's output, for free(); NULL: out of memory. */
+static char *watch_render(void (*print)(const struct answer *, FILE *), const struct answer *answer)
 {
     char *text = NULL;
     size_t len = 0;
@@ -91,10 +91,10 @@ static void show_on_screen(struct watch *watch, char *text)
     watch_draw(watch);
 }
 
-/* A document a line. */
+/* Prints a document on one line. */
 static int watch_print_line(const struct answer *answer)
 {
-    char *text = printed(print_json, answer);
+    char *text = watch_render(print_json, answer);
     size_t len = text ? strlen(text) : 0;
 
     for (size_t i = 0; i + 1 < len; i++) {
@@ -109,18 +109,18 @@ static int watch_print_line(const struct answer *answer)
 static int watch_show(struct watch *watch, const struct answer *answer)
 {
     if (watch->on_screen) {
-        show_on_screen(watch, printed(print_text, answer));
+        show_on_screen(watch, watch_render(print_text, answer));
         return EXIT_DONE;
     }
     if (watch->ask.json)
         return watch_print_line(answer);
-    if (watch->printed)
+    if (watch->has_printed)
         putchar('\n');
-    watch->printed = true;
+    watch->has_printed = true;
     return ask_print(answer, false);
 }
 
-static void show_absence(struct watch *watch, const char *why)
+static void watch_show_absence(struct watch *watch, const char *why)
 {
     char text[ASK_WHY_MAX + 64];
 
@@ -134,7 +134,7 @@ static void show_absence(struct watch *watch, const char *why)
 
 /* ---- turns ---- */
 
-static void forget_previous(struct watch *watch)
+static void watch_forget_previous(struct watch *watch)
 {
     answer_deinit(&watch->previous);
 }
@@ -147,14 +147,14 @@ static int watch_take(struct watch *watch, struct answer *answer)
 
     rates_add(answer, previous, now - watch->asked_at);
     int code = watch_show(watch, answer);
-    forget_previous(watch);
+    watch_forget_previous(watch);
     watch->previous = *answer;
     watch->asked_at = now;
     return code;
 }
 
-/* EXIT_DONE: go on. */
-static int turn(struct watch *watch)
+/* Runs one turn. EXIT_DONE: go on. */
+static int watch_turn(struct watch *watch)
 {
     struct answer answer;
     char why[ASK_WHY_MAX];
@@ -164,9 +164,9 @@ static int turn(struct watch *watch)
     if (code == EXIT_DONE)
         return is_text ? EXIT_DONE : watch_take(watch, &answer);
     if (code == EXIT_NO_DAEMON) {
-        forget_previous(watch);
+        watch_forget_previous(watch);
         if (!screen_ending)
-            show_absence(watch, why);
+            watch_show_absence(watch, why);
         return EXIT_DONE;
     }
     if (watch->on_screen) {
@@ -186,7 +186,7 @@ static void wait_without_screen(uint64_t until_us)
         ;
 }
 
-/* False: it is to end. */
+/* Waits for the next turn. False: the watch ends. */
 static bool watch_wait(const struct watch *watch, uint64_t until_us)
 {
     enum screen_event event = SCREEN_TIME;
@@ -208,14 +208,14 @@ int watch_run(const struct ask *ask, uint64_t period_us)
     if (watch.on_screen)
         screen_open();
     for (uint64_t next = watch_now_us();; next = MAX(next, watch_now_us())) {
-        code = turn(&watch);
+        code = watch_turn(&watch);
         next += period_us;
         if (code || !watch_wait(&watch, next))
             break;
     }
     if (watch.on_screen)
         screen_close();
-    forget_previous(&watch);
+    watch_forget_previous(&watch);
     free(watch.text);
     return code;
 }

@@ -4,9 +4,9 @@
 #define NAILUP_CTL_WATCH_H
 
 /*
- * A command asked again and again, with rates between two answers. On a terminal it is drawn over
- * the last one until q or Ctrl-C; elsewhere, and as JSON (a document a line), each answer is
- * printed below the one before. A daemon that is not there is waited for.
+ * Repeats a command and shows rates between two answers. On a terminal, each answer replaces the
+ * last one until q or Ctrl-C. Elsewhere, and as JSON (one document per line), each answer is
+ * printed below the one before. Waits for a daemon that is absent.
  */
 
 #include <stdbool.h>
@@ -18,10 +18,11 @@
 #define WATCH_PERIOD_MIN_US UINT64_C(100000)
 #define WATCH_PERIOD_MAX_US UINT64_C(3600000000)
 
-/* Seconds, also with a fraction. False: no number, or out of the bounds above. */
+/* Reads seconds, which may have a fraction. False: not a number, or out of the bounds above. */
 bool watch_parse_period(const char *text, uint64_t *us);
 
-/* Until it is told to end, or refused; the exit code. ask.stop is not looked at. */
+/* Runs until the user or a signal ends it, or the daemon refuses. Returns the exit code. Ignores
+ * ask.stop. */
 int watch_run(const struct ask *ask, uint64_t period_us);
 
 #endif

@@ -122,7 +122,7 @@ static bool next_attribute(struct span *span, uint16_t *type, struct span *value
     return true;
 }
 
-/* The value of the first attribute of this type; empty if there is none. */
+/* The value of the first attribute of this type, or an empty span. */
 static struct span attribute(struct span span, uint16_t wanted)
 {
     struct span value;

@@ -4,8 +4,8 @@
 #define NAILUP_DAEMON_PRIVILEGES_H
 
 /*
- * Gives root's privileges up for good. Of all capabilities only CAP_NET_BIND_SERVICE is kept, so
- * that a reload can add listeners.
+ * Gives root's privileges up for good. Keeps only the capability CAP_NET_BIND_SERVICE, so that a
+ * reload can add listeners.
  *
  * Capabilities belong to a thread, and threads that it starts inherit them: main calls this while
  * it is the only thread.

@@ -34,7 +34,7 @@ struct loop;
 struct reload;
 struct workers;
 
-/* What a reload works on. All of it is borrowed. */
+/* The objects that a reload works on; all borrowed. */
 struct reload_host {
     struct loop *loop;
     const char *config_file;

@@ -41,7 +41,7 @@
 #include "tls/tls_context.h"
 #include "upstream/upstreams.h"
 
-/* What main lets the threads do. */
+/* The next stage that main allows the threads to enter. */
 enum gate { GATE_CLOSED, GATE_SERVE, GATE_RELEASE };
 
 /* A switch on its way to a worker and back. The worker owns it in between. */

@@ -35,7 +35,7 @@ struct tls_tickets;
 struct watchers;
 struct workers;
 
-/* What the workers share. All of it outlives them. */
+/* State that the workers share. All of it outlives them. */
 struct worker_share {
     struct generation *generation; /* the first one; only workers_start() reads it */
     struct cache *cache;

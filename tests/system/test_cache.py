@@ -155,7 +155,7 @@ def test_a_torn_snapshot_is_one_line_and_no_harm(nailupd, responder, dig, tmp_pa
     second = nailupd(config, upstreams=[upstream])
     fill(second, dig)
     assert misses(second) == 20
-    assert second.log().count("is not used, and the cache begins empty") == 1
+    assert second.log().count("is not used, so the cache begins empty") == 1
     assert second.stop(signal.SIGINT) == 0
     third = nailupd(config, upstreams=[upstream])
     fill(third, dig)

@@ -82,7 +82,7 @@ def test_lookup_tells_the_cache_and_the_order_of_upstreams(cockpit, dig):
     dig(cockpit, "ttl100.example")
     all_told = cockpit.ask("lookup", "TTL100.example")
     cached, = all_told["cached_answers"]
-    assert cached["state"] == "live" and cached["kind"] == "positive"
+    assert cached["state"] == "fresh" and cached["kind"] == "positive"
     assert 0 < cached["ttl_seconds"] <= 100 and cached["size_bytes"] > 12
     rows = all_told["upstreams"]
     assert {row["worker"] for row in rows} == {0, 1} and len(rows) == 4
@@ -97,8 +97,8 @@ def test_lookup_tells_how_an_answer_grows_old(cockpit, dig):
         return cockpit.ask("lookup", "ttl2.example")["cached_answers"][0]
 
     dig(cockpit, "ttl2.example")
-    assert cached()["prefetch"] in ("once it is asked for again", "no")  # it may be over already
-    eventually(lambda: cached()["state"] == "over, may serve stale", 30)
+    assert cached()["prefetch"] in ("in its last tenth, if queried before", "no")  # it may be over already
+    eventually(lambda: cached()["state"] == "expired, may be served stale", 30)
     assert cached()["ttl_seconds"] == 0 and cached()["prefetch"] == "no"
     assert cockpit.ask("lookup", "ttl2.example")["lookup"]["answered"] == "by upstreams"
     dig(cockpit, "ttl3000.example")
@@ -274,7 +274,7 @@ def test_traces_of_silent_servers_are_bounded_and_end_with_the_daemon(nailupd, r
     running = [trace(number) for number in range(8)]
     with trace(8) as one_more:
         one_more.settimeout(20)
-        assert one_more.recv(4096).startswith(b"refused\ttoo many names")
+        assert one_more.recv(4096).startswith(b"refused\ttoo many traces")
     for client in running[:4]:  # who asks and goes
         client.close()
     assert daemon.ctl("reload").returncode == 0

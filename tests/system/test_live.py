@@ -214,7 +214,7 @@ def test_the_group_of_the_control_socket_may_ask_and_others_are_told_its_name(
     assert ask_as(NOBODY.pw_uid, 4242).returncode == 0
     refused = ask_as(4242, 4242)
     assert refused.returncode == 3
-    assert f"members of the group {group} may ask" in refused.stderr
+    assert f"members of the group {group} may run commands" in refused.stderr
 
 
 # ---- what the service manager hears ----

@@ -112,8 +112,8 @@ static void test_where_recursion_would_begin_is_told_without_asking_anybody(void
 {
     struct office *office = *state;
     const char *reply = ask(office, "lookup\tno.zone.takes.it");
-    ASSERT_SAYS(reply, "\tby recursion\t\tno\t\t\t\tno\t\t.\t.\tthe hints\n");
-    ASSERT_SAYS(reply, "\nrow\t0\t\t198.41.0.4@53\tudp\tnot met yet\t");
+    ASSERT_SAYS(reply, "\tby recursion\t\tno\t\t\t\tno\t\t.\t.\troot hints\n");
+    ASSERT_SAYS(reply, "\nrow\t0\t\t198.41.0.4@53\tudp\tnot known yet\t");
     for (int i = 0; i < DESK_WORKERS; i++)
         assert_int_equal(upstreams_met(office->desk.workers[i].upstreams), 0);
     ASSERT_SAYS(ask(office, "zones"), "\nrow\t.\trecursion\t\t\t\t\n");
@@ -145,14 +145,14 @@ static void test_what_the_cache_has_is_told_and_not_touched(void **state)
     for (int i = 0; i < 2; i++) {
         const char *reply = ask(office, "lookup\twww.z1.example");
         ASSERT_SAYS(reply, "\tfrom the cache\tNXDOMAIN\t");
-        ASSERT_SAYS(reply, "\nrow\tno\tno\tlive\tNXDOMAIN\tnxdomain\t60000000\t0\t0\t32\tno\n"
-                           "row\tyes\tno\tlive\tNXDOMAIN\tnxdomain\t90000000\t0\t0\t32\tno\n");
+        ASSERT_SAYS(reply, "\nrow\tno\tno\tfresh\tNXDOMAIN\tnxdomain\t60000000\t0\t0\t32\tno\n"
+                           "row\tyes\tno\tfresh\tNXDOMAIN\tnxdomain\t90000000\t0\t0\t32\tno\n");
     }
     for (int i = 0; i < DESK_WORKERS; i++)
         fake_loop_advance(office->desk.workers[i].loop, 70 * 1000000);
     const char *reply = ask(office, "lookup\twww.z1.example");
     ASSERT_SAYS(reply, "\tby upstreams\t");
-    ASSERT_SAYS(reply, "\tover\tNXDOMAIN\tnxdomain\t0\t70000000\t10000000\t");
+    ASSERT_SAYS(reply, "\texpired\tNXDOMAIN\tnxdomain\t0\t70000000\t10000000\t");
     assert_int_equal(office->desk.stats[0].cache_hits + office->desk.stats[0].cache_misses, 0);
 }
 

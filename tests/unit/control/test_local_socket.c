@@ -101,7 +101,7 @@ static void test_a_file_that_is_no_socket_is_left_alone(void **state)
     assert_int_equal(write(fd, "x", 1), 1);
     close(fd);
     assert_int_equal(open_at(&local), ERR_INVALID);
-    assert_non_null(strstr(why, "no socket"));
+    assert_non_null(strstr(why, "not a socket"));
     local_socket_close(&local);
     assert_int_equal(access(path, F_OK), 0);
 }

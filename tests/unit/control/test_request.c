@@ -80,7 +80,7 @@ static void test_every_command_of_the_table_answers(void **state)
     };
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
         const char *reply = ask(*state, verbs[i]);
-        if (strncmp(reply, "refused\tuse it so", 17) == 0) {
+        if (strncmp(reply, "refused\tusage: ", 15) == 0) {
             char line[64];
             snprintf(line, sizeof(line), "%s\texample.com", verbs[i]);
             reply = ask(*state, line);
@@ -396,7 +396,7 @@ static void test_no_more_lines_are_told_than_can_be_read(void **state)
     for (const char *row = reply; (row = strstr(row, "\nrow\t")); row++)
         rows++;
     assert_int_equal(rows, 100);
-    assert_non_null(strstr(reply, "of 2000 lines 2000 are wrong"));
+    assert_non_null(strstr(reply, "of 2000 lines 2000 are invalid"));
 }
 
 static void test_what_is_passed_over_is_counted(void **state)
@@ -412,8 +412,8 @@ static void test_what_is_no_dump_at_all_is_refused(void **state)
     struct asked *asked = *state;
     asked->fed = "<html>\n;answer b.example. A ttl 5 rcode SERVFAIL kind failure\n;end\n";
     const char *reply = ask(asked, "load-cache");
-    assert_string_equal(reply, "refused\tno answer could be taken: of 3 lines 1 are wrong, and 1 "
-                               "answers have ended, failed or are of names answered here\n"
+    assert_string_equal(reply, "refused\tno answer was stored: of 3 lines 1 are invalid, and 1 "
+                               "answers have expired, are failures or are local data\n"
                                "table\terrors\ncolumns\terror:text\nrow\tline 1: a record outside "
                                "of an answer; begin one with ;answer NAME TYPE\nend\n");
     asked->fed = "; nothing at all\n";
