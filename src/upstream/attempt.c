@@ -19,7 +19,7 @@
 #include "dns/rrtype.h"
 #include "dns/word.h"
 #include "loop/loop.h"
-#include "upstream/attempt_inside.h"
+#include "net/link.h"
 #include "upstream/exchange_question.h"
 #include "upstream/pool_hold.h"
 
@@ -87,6 +87,43 @@ void attempt_free(struct attempt *attempt)
     }
     env->free_attempt_count++;
     list_prepend(&env->free_attempts, &attempt->node);
+}
+
+/* ---- taps (base/tap.h) ---- */
+
+static struct tap_message tap_message_of(const struct attempt *attempt, struct span bytes)
+{
+    return (struct tap_message){
+        .transport = attempt_transport(attempt),
+        .asker = &attempt->local,
+        .asked = &attempt->upstream->addr,
+        .asked_at = attempt->sent_at,
+        .bytes = bytes,
+    };
+}
+
+__attribute__((cold)) static void attempt_tell_sent(struct attempt *attempt, struct span query,
+                                                    struct conn *conn)
+{
+    attempt->sent_at = loop_now(attempt->env->loop);
+    if (conn)
+        attempt->local = *link_local(conn->link);
+    else
+        udp_query_local(attempt->udp, &attempt->local);
+    struct tap_message message = tap_message_of(attempt, query);
+    for (struct tap *tap = attempt->env->taps; tap; tap = tap->next)
+        if (tap->on_sent)
+            tap->on_sent(tap, &message, attempt->asked->recursion_desired);
+}
+
+__attribute__((cold)) static void attempt_tell_heard(const struct attempt *attempt,
+                                                     struct span bytes)
+{
+    struct tap_message message = tap_message_of(attempt, bytes);
+    message.answered_at = loop_now(attempt->env->loop);
+    for (struct tap *tap = attempt->env->taps; tap; tap = tap->next)
+        if (tap->on_heard)
+            tap->on_heard(tap, &message, attempt->asked->recursion_desired);
 }
 
 /* ---- building and sending ---- */

@@ -12,19 +12,106 @@
 #include "upstream/conn.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "base/log.h"
 #include "base/rand.h"
+#include "dns/build.h"
+#include "dns/header.h"
 #include "loop/loop.h"
 #include "net/link.h"
 #include "tls/tls.h"
-#include "upstream/conn_count.h"
-#include "upstream/conn_inside.h"
 #include "upstream/secure.h"
 
+enum { EARLY_QUERY_MAX = BUILD_QUERY_MAX + 2 }; /* with its length */
+
+static void conn_end(struct conn *conn, enum conn_end why);
 static void conn_on_due(struct timer *timer);
 static void conn_on_turn(struct dial_turn *turn);
+
+/* ---- counters ---- */
+
+static enum stat gauge_of(enum conn_state state)
+{
+    static const enum stat gauges[] = {
+        [CONN_PARKED] = stat_upstream_parked,   [CONN_RESTING] = stat_upstream_resting,
+        [CONN_DIALING] = stat_upstream_dialing, [CONN_SECURING] = stat_upstream_securing,
+        [CONN_READY] = stat_upstream_ready,     [CONN_DRAINING] = stat_upstream_draining,
+    };
+    return gauges[state];
+}
+
+static void conn_count_move(struct stats *stats, enum conn_state from, enum conn_state to)
+{
+    stats_add_at(stats, gauge_of(from), -1);
+    if (to != CONN_CLOSED)
+        stats_add_at(stats, gauge_of(to), 1);
+}
+
+static enum stat handshake_of(const struct tls_facts *tls)
+{
+    if (strcmp(tls->version, "TLSv1.3") == 0)
+        return tls->resumed ? stat_upstream_tls13_resumed : stat_upstream_tls13_full;
+    return tls->resumed ? stat_upstream_tls12_resumed : stat_upstream_tls12_full;
+}
+
+static void conn_count_dial(struct stats *stats, const struct tls_facts *tls, bool went_early)
+{
+    if (!tls) {
+        STATS_INC(stats, upstream_dials_tcp_ok);
+        return;
+    }
+    STATS_INC(stats, upstream_dials_tls_ok);
+    stats_add_at(stats, handshake_of(tls), 1);
+    STATS_ADD(stats, upstream_resumptions, tls->resumed);
+    STATS_ADD(stats, upstream_unauthenticated, !tls->authenticated);
+    if (went_early) {
+        STATS_ADD(stats, upstream_early_data, tls->early_accepted);
+        STATS_ADD(stats, upstream_early_data_rejected, !tls->early_accepted);
+    }
+}
+
+static enum stat counter_of(bool is_tls, enum conn_end why)
+{
+    static const enum stat counters[] = {
+#define CONN_END(name, text, counter) [CONN_END_##name] = stat_##counter,
+        CONN_ENDS(CONN_END)
+#undef CONN_END
+    };
+    if (!is_tls)
+        return counters[why];
+    switch (why) {
+    case CONN_END_DIAL_REFUSED:
+        return stat_upstream_dials_tls_refused;
+    case CONN_END_DIAL_TIMEOUT:
+        return stat_upstream_dials_tls_timeout;
+    case CONN_END_DIAL_ERROR:
+        return stat_upstream_dials_tls_error;
+    default:
+        return counters[why];
+    }
+}
+
+static void conn_count_end(struct stats *stats, bool is_tls, enum conn_end why)
+{
+    stats_add_at(stats, counter_of(is_tls, why), 1);
+}
+
+static void conn_count_io(struct conn *conn)
+{
+    if (!conn->link)
+        return;
+    uint64_t reads = link_reads(conn->link), writes = link_writes(conn->link);
+    if (reads == conn->reads && writes == conn->writes)
+        return;
+    STATS_ADD(conn->env->stats, upstream_reads, reads - conn->reads);
+    STATS_ADD(conn->env->stats, upstream_writes, writes - conn->writes);
+    conn->reads = reads;
+    conn->writes = writes;
+}
+
+/* ---- birth ---- */
 
 struct conn *conn_new(struct upstream_env *env, const struct addr *addr,
                       const struct upstream_options *options, struct secure *secure,
@@ -52,7 +139,7 @@ struct conn *conn_new(struct upstream_env *env, const struct addr *addr,
 
 /* ---- states and deadlines ---- */
 
-void conn_move(struct conn *conn, enum conn_state to, uint64_t until_at)
+static void conn_move(struct conn *conn, enum conn_state to, uint64_t until_at)
 {
     char text[ADDR_TEXT_MAX];
     MUST(conn_state_may_follow(conn->state, to));
@@ -87,7 +174,7 @@ static uint64_t age_due(const struct conn *conn)
     return conn->aged_at && conn->ending == CONN_END_NONE ? conn->aged_at : UINT64_MAX;
 }
 
-void conn_arm(struct conn *conn)
+static void conn_arm(struct conn *conn)
 {
     uint64_t at = MIN(stall_due(conn), MIN(idle_due(conn), age_due(conn)));
     if (conn->state != CONN_READY || at == UINT64_MAX)
@@ -187,7 +274,7 @@ static void lose_flights(struct conn *conn, enum conn_end why)
 }
 
 /* The holder hears first, so that lost queries find the pool as it now is. */
-void conn_end(struct conn *conn, enum conn_end why)
+static void conn_end(struct conn *conn, enum conn_end why)
 {
     if (conn->ready_at || conn->state == CONN_DIALING || conn->state == CONN_SECURING)
         conn_count_end(conn->env->stats, conn->secure, why);
@@ -206,6 +293,222 @@ void conn_end(struct conn *conn, enum conn_end why)
 void conn_close(struct conn *conn, enum conn_end why)
 {
     conn_end(conn, why);
+}
+
+/* ---- answers ---- */
+
+static void conn_tell_room(struct conn *conn)
+{
+    if (conn->state == CONN_READY)
+        conn->handler->on_room(conn);
+}
+
+static void close_if_drained(struct conn *conn)
+{
+    if (conn->state == CONN_DRAINING && conn->inflight.live == 0)
+        conn_end(conn, conn->ending);
+}
+
+static void conn_on_stray(struct conn *conn)
+{
+    STATS_INC(conn->env->stats, upstream_forged);
+    if (++conn->strays > CONN_STRAYS_MAX)
+        conn_end(conn, CONN_END_GARBAGE);
+    else
+        conn_tell_room(conn);
+}
+
+static void conn_on_late(struct conn *conn)
+{
+    conn->answers++;
+    STATS_INC(conn->env->stats, upstream_late_answers);
+    conn_tell_room(conn);
+}
+
+/* The path was not dead: was a segment lost, or does the peer delay acknowledgements? */
+static void on_alive(struct conn *conn)
+{
+    conn->misses_ack = false;
+    if (link_retransmits(conn->link) == conn->retransmits)
+        conn->handler->on_late_ack(conn);
+}
+
+static void conn_on_message(void *owner, struct span message)
+{
+    struct conn *conn = owner;
+    struct flight *flight = NULL;
+
+    if (conn->misses_ack)
+        on_alive(conn);
+    conn->active_at = loop_now(conn->env->loop);
+    conn->survived_us = MAX(conn->survived_us, conn->gap_us);
+    conn->gap_us = 0;
+    silence_heard(&conn->silence, conn->active_at);
+    conn_count_io(conn);
+    if (message.len < HEADER_LEN) {
+        conn_end(conn, CONN_END_GARBAGE);
+        return;
+    }
+    switch (inflight_take(&conn->inflight, header_id(message.data), &flight)) {
+    case INFLIGHT_UNKNOWN:
+        conn_on_stray(conn);
+        return;
+    case INFLIGHT_LATE:
+        conn_on_late(conn);
+        return;
+    case INFLIGHT_LIVE:
+        break;
+    }
+    conn->answers++;
+    conn->overdue -= flight->is_overdue;
+    conn->holding -= flight->is_hold;
+    STATS_DEC(conn->env->stats, upstream_in_flight);
+    /* The last answer of a draining connection ends it, but the answer is handed out first and
+     * may close the connection by itself: while it runs, the flight holds no claim. */
+    bool last = conn->state == CONN_DRAINING && conn->inflight.live == 0;
+    if (last) {
+        flight->conn = NULL;
+        conn_end(conn, conn->ending);
+        flight->handler->on_reply(flight, message);
+        return;
+    }
+    if (conn_in_flight(conn) == 0)
+        conn_arm(conn);
+    link_await_more(conn->link, conn_in_flight(conn) > 0);
+    flight->handler->on_reply(flight, message);
+}
+
+/* ---- queries ---- */
+
+/* Early: not the last one it may carry, as it could not drain before it is ready. */
+static bool takes_early(const struct conn *conn)
+{
+    return conn->state == CONN_SECURING && conn->early_room >= EARLY_QUERY_MAX &&
+           conn->requests + 1 < conn->max_requests;
+}
+
+bool conn_takes(const struct conn *conn)
+{
+    return (conn->state == CONN_READY || takes_early(conn)) && !conn->silence.suspect &&
+           conn->requests < conn->max_requests &&
+           conn_in_flight(conn) < conn->options->max_in_flight &&
+           link_unsent(conn->link) <= CONN_UNSENT_MAX / 2;
+}
+
+uint16_t conn_next_id(const struct conn *conn)
+{
+    return inflight_next_id(&conn->inflight);
+}
+
+uint8_t *conn_reserve(struct conn *conn, size_t max_len)
+{
+    MUST(conn->requests < conn->max_requests && (conn->state == CONN_READY || takes_early(conn)));
+    return link_reserve(conn->link, max_len);
+}
+
+enum err conn_commit(struct conn *conn, size_t len, struct flight *flight)
+{
+    uint64_t now = loop_now(conn->env->loop);
+    flight->id = conn_next_id(conn);
+    enum err err = inflight_add(&conn->inflight, flight);
+    if (err)
+        return err;
+    link_commit(conn->link, len);
+    flight->conn = conn;
+    flight->is_overdue = false;
+    flight->sent_at = now;
+    flight->written = link_written(conn->link);
+    conn->requests++;
+    if (conn_in_flight(conn) == 1)
+        conn->gap_us = now - conn->active_at;
+    conn->active_at = now;
+    conn->early_room -= MIN(conn->early_room, len + 2);
+    conn->holding += flight->is_hold;
+    if (flight->is_hold)
+        STATS_INC(conn->env->stats, upstream_holds);
+    else if (conn->secure)
+        STATS_INC(conn->env->stats, upstream_queries_tls);
+    else
+        STATS_INC(conn->env->stats, upstream_queries_tcp);
+    STATS_INC(conn->env->stats, upstream_in_flight);
+    silence_sent(&conn->silence, now);
+    conn_arm(conn);
+    if (conn->requests == conn->max_requests)
+        conn_retire(conn, CONN_END_REQUESTS);
+    return ERR_OK;
+}
+
+void conn_give_up(struct flight *flight)
+{
+    struct conn *conn = flight->conn;
+    if (!conn)
+        return;
+    flight->conn = NULL;
+    conn->overdue -= flight->is_overdue;
+    conn->holding -= flight->is_hold;
+    inflight_give_up(&conn->inflight, flight->id);
+    STATS_DEC(conn->env->stats, upstream_in_flight);
+    if (conn_in_flight(conn) == 0)
+        conn_arm(conn);
+    conn_tell_room(conn);
+    close_if_drained(conn);
+}
+
+void conn_overdue(struct flight *flight)
+{
+    struct conn *conn = flight->conn;
+    MUST(conn && !flight->is_overdue);
+    flight->is_overdue = true;
+    conn->overdue++;
+    if (conn_in_flight(conn) == 0)
+        conn_arm(conn);
+    conn_tell_room(conn);
+}
+
+uint64_t conn_silent_since_at(const struct flight *flight)
+{
+    MUST(flight->conn);
+    return MAX(flight->sent_at, flight->conn->silence.heard_at);
+}
+
+bool conn_misses_ack(const struct flight *flight)
+{
+    struct conn *conn = flight->conn;
+    MUST(conn);
+    if (!link_misses_ack(conn->link, flight->written))
+        return false;
+    if (!conn->misses_ack)
+        conn->retransmits = link_retransmits(conn->link);
+    conn->misses_ack = true;
+    return true;
+}
+
+bool conn_has_new_holes(struct conn *conn)
+{
+    uint32_t holes = link_holes(conn->link), before = conn->holes;
+    conn->holes = holes;
+    return holes != before;
+}
+
+void conn_set_idle_limit(struct conn *conn, uint64_t idle_limit_us)
+{
+    conn->idle_limit_us = idle_limit_us;
+    conn_arm(conn);
+}
+
+void conn_idle_again(struct conn *conn, uint64_t at_us)
+{
+    conn->idle_again_at = at_us;
+    conn_arm(conn);
+}
+
+void conn_retire(struct conn *conn, enum conn_end why)
+{
+    conn->ending = why;
+    if (why != CONN_END_IDLE && why != CONN_END_KEEPALIVE_ZERO && why != CONN_END_UNWANTED)
+        STATS_INC(conn->env->stats, upstream_recycles);
+    conn_move(conn, CONN_DRAINING, loop_now(conn->env->loop) + 2 * conn->options->query_timeout_us);
+    close_if_drained(conn);
 }
 
 /* ---- what the link brings ---- */

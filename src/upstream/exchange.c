@@ -17,8 +17,7 @@
 #include "base/rand.h"
 #include "loop/loop.h"
 #include "upstream/attempt.h"
-#include "upstream/given_up.h"
-#include "upstream/pool_tend.h"
+#include "upstream/pool.h"
 #include "upstream/probe.h"
 #include "upstream/select.h"
 #include "upstream/upstream.h"
@@ -49,6 +48,33 @@ static struct exchange *exchange_of(const struct attempt *attempt)
 static uint64_t age_us(const struct exchange *exchange)
 {
     return loop_now(env_of(exchange)->loop) - exchange->began_at;
+}
+
+/* ---- groups that are given up ---- */
+
+/* So many queries at least were in vain in an exchange that proves something: one lost does not. */
+enum { GIVEN_UP_QUERIES = 3 };
+
+static bool are_all_given_up(struct upstream *const *group, size_t count)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        if (upstream_is_given_up(group[i]))
+            any = true;
+        else if (!upstream_lacks_route(group[i]))
+            return false;
+    }
+    return any;
+}
+
+static void note_given_up(struct upstream *const *group, size_t count, const uint8_t *tried,
+                          unsigned queries)
+{
+    if (queries < GIVEN_UP_QUERIES)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (tried[i])
+            upstream_give_up(group[i]);
 }
 
 /* ---- one attempt ---- */
@@ -372,7 +398,7 @@ static void begin_asking(struct exchange *exchange)
     for (unsigned i = 0; i < exchange->group_len; i++)
         exchange->tried[i] = 0;
     exchange->one_round =
-        question->rests_the_dead && given_up_are_all(exchange->group, exchange->group_len);
+        question->rests_the_dead && are_all_given_up(exchange->group, exchange->group_len);
     uint64_t most_us = exchange->one_round ? EXCHANGE_ROUND_US : EXCHANGE_WALL_US;
     exchange->began_at = loop_now(env_of(exchange)->loop);
     exchange->ends_at = exchange->began_at + exchange_least(question->wall_us, most_us);
@@ -469,7 +495,7 @@ static void exchange_on_wall(struct timer *timer)
     failure.any_network |= failure.is_late;
     /* A round proves nothing new: else a zone asked often would never be asked in full again. */
     if (exchange->asked.rests_the_dead && !exchange->one_round && !failure.any_answer)
-        given_up_note(exchange->group, exchange->group_len, exchange->tried,
+        note_given_up(exchange->group, exchange->group_len, exchange->tried,
                       exchange->attempts_made);
     linger_or_stop(exchange);
     exchange->handler->on_failed(exchange->owner, &failure);

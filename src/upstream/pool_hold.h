@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "dns/name.h"
-#include "upstream/pool_state.h"
+#include "upstream/pool.h"
 
 /* The connection has idled for its limit (conn_handler.on_idle). It may be gone afterwards. */
 void pool_hold_look(struct pool *pool, struct conn *conn);

@@ -12,18 +12,25 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "base/rand.h"
 #include "loop/loop.h"
 #include "tls/tls_contexts.h"
 #include "upstream/attempt.h"
-#include "upstream/nail_room.h"
 #include "upstream/pool_hold.h"
 #include "upstream/pool_path.h"
 #include "upstream/probe.h"
 #include "upstream/upstream.h"
-#include "upstream/upstreams_inside.h"
 
 enum { FIRST_BUCKETS = 64 };
+
+#define LOOK_US (100 * US_PER_MS)
+
+static bool make_nail_room(struct upstream_env *env);
+static void upstreams_on_look(struct timer *timer);
+static void upstreams_on_trim(struct turn_end *end);
+static void upstreams_revive(struct upstream *upstream);
+static void upstreams_unmeet(struct upstream *upstream);
 
 struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct nail_quota *quota)
 {
@@ -40,7 +47,7 @@ struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct n
     upstreams->env.loop = loop;
     upstreams->env.stats = stats;
     upstreams->env.quota = quota;
-    upstreams->env.make_nail_room = nail_room_make;
+    upstreams->env.make_nail_room = make_nail_room;
     dialer_init(&upstreams->env.dialer, loop);
     list_init(&upstreams->env.free_attempts);
     list_init(&upstreams->env.probes);
@@ -117,8 +124,8 @@ static enum err upstreams_grow(struct upstreams *upstreams)
     return ERR_OK;
 }
 
-struct upstream *upstreams_find(const struct upstreams *upstreams, const struct addr *addr,
-                                const struct upstream_options *options)
+static struct upstream *upstreams_find(const struct upstreams *upstreams, const struct addr *addr,
+                                       const struct upstream_options *options)
 {
     size_t at = home_of(upstreams, addr);
     for (; upstreams->table[at]; at = (at + 1) & upstreams->mask) {
@@ -128,6 +135,12 @@ struct upstream *upstreams_find(const struct upstreams *upstreams, const struct 
             return upstream;
     }
     return NULL;
+}
+
+const struct upstream *upstreams_known(const struct upstreams *upstreams, const struct addr *addr,
+                                       const struct upstream_options *options)
+{
+    return upstreams_find(upstreams, addr, options);
 }
 
 /* Where an opportunistic upstream is asked in plain text: an upstream of its own, as what is
@@ -145,8 +158,8 @@ static struct upstream *plain_of(struct upstreams *upstreams, const struct upstr
     return upstreams_want(upstreams, &addr, &options);
 }
 
-struct upstream *upstreams_make(struct upstreams *upstreams, const struct addr *addr,
-                                const struct upstream_options *options)
+static struct upstream *upstreams_make(struct upstreams *upstreams, const struct addr *addr,
+                                       const struct upstream_options *options)
 {
     struct upstream *upstream = upstreams_find(upstreams, addr, options);
     if (upstream && upstream->retiring)
@@ -221,11 +234,19 @@ static void hand_down_counts(struct upstream *heir, const struct upstream *gone)
     heir->pool.hold_replacements += gone->pool.hold_replacements;
 }
 
-void upstreams_remove(struct upstreams *upstreams, struct upstream *upstream)
+static void leave_walk(struct upstreams *upstreams, const struct upstream *upstream)
+{
+    struct list *next = upstream->node.next;
+    if (upstreams->walked_to == upstream)
+        upstreams->walked_to =
+            next == &upstreams->all ? NULL : LIST_ITEM(next, struct upstream, node);
+}
+
+static void upstreams_remove(struct upstreams *upstreams, struct upstream *upstream)
 {
     upstreams_unmeet(upstream);
     upstreams_take_out(upstreams, upstream);
-    upstreams_leave_walk(upstreams, upstream);
+    leave_walk(upstreams, upstream);
     struct upstream *heir = find_heir(upstreams, upstream);
     if (heir)
         hand_down_counts(heir, upstream);
@@ -253,4 +274,288 @@ void upstreams_network_changed(struct upstreams *upstreams, enum network_change 
     upstream_forget_path(LIST_ITEM(node, struct upstream, node));
     LIST_EACH(node, &upstreams->all)
     pool_path_renew(&LIST_ITEM(node, struct upstream, node)->pool, change == NETWORK_RESUMED);
+}
+
+/* ---- upstreams that are wanted ---- */
+
+struct upstream *upstreams_want(struct upstreams *upstreams, const struct addr *addr,
+                                const struct upstream_options *options)
+{
+    struct upstream *upstream = upstreams_make(upstreams, addr, options);
+    if (!upstream)
+        return NULL;
+    upstream->wanted++;
+    upstream->pool.must_earn = false;
+    upstream_hold(upstream);
+    return upstream;
+}
+
+void upstreams_unwant(struct upstream *upstream)
+{
+    MUST(upstream->wanted > 0);
+    upstream->wanted--;
+}
+
+void upstreams_drop(struct upstream *upstream)
+{
+    MUST(upstream->held > upstream->wanted);
+    upstream_drop(upstream);
+}
+
+/* ---- retiring ---- */
+
+struct keeper {
+    upstreams_keeps keeps;
+    void *context;
+};
+
+static bool upstreams_is_kept(const struct upstream *upstream, const struct keeper *keeper)
+{
+    return upstream->wanted > 0 ||
+           (upstream->met && keeper->keeps &&
+            keeper->keeps(keeper->context, &upstream->addr, &upstream->options));
+}
+
+static void upstreams_retire(struct upstreams *upstreams, struct upstream *upstream,
+                             const struct keeper *keeper)
+{
+    struct upstream *plain = upstream->plain;
+    char text[ADDR_TEXT_MAX];
+
+    LOG(LOG_DEBUG, "upstream", "%s: retires", addr_format(&upstream->addr, text));
+    upstream->retiring = true;
+    upstreams_unmeet(upstream);
+    list_append(&upstreams->retiring, &upstream->retire);
+    pool_retire(&upstream->pool);
+    if (!plain)
+        return;
+    upstreams_unwant(plain);
+    if (!plain->retiring && !upstreams_is_kept(plain, keeper))
+        upstreams_retire(upstreams, plain, keeper); /* which has no sibling */
+}
+
+/* With files that were read meanwhile, if they changed. */
+static void upstreams_renew(struct upstream *upstream)
+{
+    if (transport_is_secure(upstream->options.transport) &&
+        secure_renew(&upstream->secure, upstream->env))
+        (void)pool_recycle(&upstream->pool);
+}
+
+static void upstreams_revive(struct upstream *upstream)
+{
+    upstream->retiring = false;
+    list_remove(&upstream->retire);
+    pool_revive(&upstream->pool);
+    upstreams_renew(upstream);
+    if (!upstream->plain)
+        return;
+    upstream->plain->wanted++;
+    if (upstream->plain->retiring)
+        upstreams_revive(upstream->plain);
+}
+
+static void upstreams_look_later(struct upstreams *upstreams)
+{
+    if (!list_is_empty(&upstreams->retiring) && !timer_is_armed(&upstreams->look))
+        timer_start(upstreams->env.loop, &upstreams->look, loop_now(upstreams->env.loop) + LOOK_US);
+}
+
+static void upstreams_retire_unkept(struct upstreams *upstreams, struct upstream *upstream)
+{
+    static const struct keeper none;
+    MUST(upstream->wanted == 0);
+    upstreams_retire(upstreams, upstream, &none);
+    upstreams_look_later(upstreams);
+}
+
+/* One at a time, as an end may revive any of them. */
+static void upstreams_on_look(struct timer *timer)
+{
+    struct upstreams *upstreams = CONTAINER_OF(timer, struct upstreams, look);
+    struct list left;
+
+    list_init(&left);
+    list_splice(&left, &upstreams->retiring);
+    for (struct list *node; (node = list_take_first(&left));) {
+        struct upstream *upstream = LIST_ITEM(node, struct upstream, retire);
+        list_append(&upstreams->retiring, node);
+        pool_wind_down(&upstream->pool);
+        if (upstream->retiring && !upstream->held && pool_is_empty(&upstream->pool))
+            upstreams_remove(upstreams, upstream);
+    }
+    upstreams_look_later(upstreams);
+}
+
+void upstreams_settle(struct upstreams *upstreams, upstreams_keeps keeps, void *context)
+{
+    struct keeper keeper = {keeps, context};
+
+    LIST_EACH(node, &upstreams->all)
+    {
+        struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
+        if (!upstream->retiring && !upstreams_is_kept(upstream, &keeper))
+            upstreams_retire(upstreams, upstream, &keeper);
+    }
+    /* When those that went have given their places back. */
+    LIST_EACH(node, &upstreams->all)
+    {
+        struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
+        if (!upstream->retiring && upstream->options.nailed && upstream->options.prewarm)
+            pool_nail(&upstream->pool);
+    }
+    upstreams_look_later(upstreams);
+}
+
+/* ---- files ---- */
+
+void upstreams_read_files(struct upstreams *upstreams)
+{
+    char why[TLS_WHY_MAX];
+
+    if (!upstreams->env.contexts)
+        return;
+    if (tls_contexts_renew(upstreams->env.contexts, why))
+        LOG(LOG_ERROR, "upstream", "%s; what was read before stays in use", why);
+    LIST_EACH(node, &upstreams->all)
+    {
+        struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
+        if (!upstream->retiring)
+            upstreams_renew(upstream);
+    }
+}
+
+/* ---- upstreams that recursion discovers ---- */
+
+static bool is_met(const struct upstreams *upstreams, const struct addr *addr,
+                   const struct upstream_options *options)
+{
+    const struct upstream *upstream = upstreams_find(upstreams, addr, options);
+    return upstream && upstream->met;
+}
+
+struct upstream *upstreams_meet(struct upstreams *upstreams, const struct addr *addr,
+                                const struct upstream_options *options)
+{
+    struct upstream_env *env = &upstreams->env;
+    if (upstreams_are_too_many(upstreams) && !is_met(upstreams, addr, options)) {
+        STATS_INC(env->stats, recursion_bound_servers);
+        return NULL;
+    }
+    struct upstream *upstream = upstreams_make(upstreams, addr, options);
+    if (!upstream)
+        return NULL;
+    upstream->pool.must_earn = upstream->wanted == 0;
+    upstream_hold(upstream);
+    if (upstream->pool.nailing && options->prewarm && !upstream->pool.dials)
+        pool_nail(&upstream->pool); /* at first sight */
+    env->met_count += !upstream->met;
+    env->stats->recursion_servers = env->met_count;
+    upstream->met = true;
+    if (env->met_count > env->met_max)
+        loop_at_turn_end(env->loop, &upstreams->trim);
+    return upstream;
+}
+
+const struct addr *upstreams_addr(const struct upstream *upstream)
+{
+    return &upstream->addr;
+}
+
+bool upstreams_lack(const struct upstreams *upstreams, int family)
+{
+    const struct upstream_env *env = &upstreams->env;
+    return reach_is_missing(&env->reach, family, loop_now(env->loop));
+}
+
+size_t upstreams_met(const struct upstreams *upstreams)
+{
+    return upstreams->env.met_count;
+}
+
+static void upstreams_unmeet(struct upstream *upstream)
+{
+    upstream_leave_idle(upstream);
+    upstream->env->met_count -= upstream->met;
+    upstream->env->stats->recursion_servers = upstream->env->met_count;
+    upstream->met = false;
+}
+
+/* Nobody holds it. One with connections drains first; a sibling is let go on that way too. */
+static void give_up(struct upstreams *upstreams, struct upstream *upstream)
+{
+    if (pool_is_empty(&upstream->pool) && !upstream->plain)
+        upstreams_remove(upstreams, upstream);
+    else
+        upstreams_retire_unkept(upstreams, upstream);
+}
+
+/* Of these until there are few enough, but for so many. */
+static void trim(struct upstreams *upstreams, struct list *idle, size_t spared)
+{
+    struct upstream_env *env = &upstreams->env;
+    struct list nailed;
+
+    list_init(&nailed);
+    while (env->met_count > env->met_max && env->met_idle_count >= spared && !list_is_empty(idle)) {
+        struct upstream *upstream = LIST_ITEM(list_first(idle), struct upstream, idle);
+        if (upstream->pool.places > 0) {
+            list_remove(&upstream->idle);
+            list_append(&nailed, &upstream->idle);
+        } else {
+            upstream_leave_idle(upstream);
+            give_up(upstreams, upstream);
+        }
+    }
+    list_splice(idle, &nailed); /* looked at again when all others have been */
+}
+
+/* At the end of a turn, when no call of an upstream's is under way. Whoever holds thousands of
+ * dead servers of his own must not make us forget those of all others. */
+static void upstreams_on_trim(struct turn_end *end)
+{
+    struct upstreams *upstreams = CONTAINER_OF(end, struct upstreams, trim);
+    struct upstream_env *env = &upstreams->env;
+    trim(upstreams, &env->met_silent, 0);
+    trim(upstreams, &env->met_idle, env->met_max / 2);
+}
+
+bool upstreams_are_too_many(const struct upstreams *upstreams)
+{
+    const struct upstream_env *env = &upstreams->env;
+    return env->met_count >= env->met_max * (UPSTREAMS_MET_MOST / UPSTREAMS_MET_MAX);
+}
+
+bool upstreams_have_heard(const struct upstreams *upstreams, const struct addr *addr,
+                          const struct upstream_options *options)
+{
+    const struct upstream *upstream = upstreams_find(upstreams, addr, options);
+    return upstream && upstream->answers > 0;
+}
+
+/* ---- room for nailed connections ---- */
+
+static bool is_unused(const struct pool *pool)
+{
+    return pool->must_earn && pool->places > 0 && !pool->tending &&
+           pool_now(pool) - pool->rate.turn_at >= NAIL_UNUSED_US;
+}
+
+static bool take_from(struct list *idle)
+{
+    LIST_EACH(node, idle)
+    {
+        struct pool *pool = &LIST_ITEM(node, struct upstream, idle)->pool;
+        if (!is_unused(pool))
+            continue;
+        pool_forfeit(pool);
+        pool_wind_down(pool);
+        return true;
+    }
+    return false;
+}
+
+static bool make_nail_room(struct upstream_env *env)
+{
+    return take_from(&env->met_silent) || take_from(&env->met_idle);
 }

@@ -19,17 +19,37 @@
 
 #include "base/addr.h"
 #include "base/err.h"
+#include "base/list.h"
 #include "base/prefix.h"
 #include "base/stats.h"
 #include "dns/name.h"
+#include "loop/loop.h"
+#include "loop/timer.h"
 #include "upstream/env.h"
 #include "upstream/upstream_options.h"
 
-struct loop;
 struct tap;
 struct tls_tickets;
 struct upstream;
 struct upstreams;
+
+/* A discovered upstream that had no query for so long gives up its nailed places to another one
+ * when max-nailed is reached. */
+#define NAIL_UNUSED_US (600 * US_PER_S)
+
+/* Private to upstreams.c and upstreams_view.c. */
+struct upstreams {
+    struct upstream_env env;
+    struct list all;            /* in the order they were made */
+    uint64_t last_number;       /* of the newest */
+    struct upstream *walked_to; /* where the last walk goes on; NULL: at the first */
+    uint64_t seed;
+    struct upstream **table; /* open addressing by address, a power of two */
+    size_t mask, count;
+    struct list retiring;
+    struct timer look;    /* at those that retire */
+    struct turn_end trim; /* of those that were met */
+};
 
 /* stats and quota are borrowed and must outlive the upstreams. NULL when out of memory. */
 struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct nail_quota *quota);

@@ -12,7 +12,6 @@
 #include "net/link.h"
 #include "tls/tls.h"
 #include "upstream/upstream.h"
-#include "upstream/upstreams_inside.h"
 
 static void view_tls(const struct conn *conn, struct conn_view *view)
 {
@@ -107,13 +106,6 @@ static bool walk_end(struct upstreams *upstreams)
 {
     upstreams->walked_to = NULL;
     return false;
-}
-
-void upstreams_leave_walk(struct upstreams *upstreams, const struct upstream *upstream)
-{
-    struct list *next = upstream->node.next;
-    if (upstreams->walked_to == upstream)
-        upstreams->walked_to = next == &upstreams->all ? NULL : upstream_at(next);
 }
 
 bool upstreams_some_conns(struct upstreams *upstreams, struct upstreams_walk *walk, size_t most,
@@ -276,10 +268,4 @@ void upstreams_each(struct upstreams *upstreams,
 size_t upstreams_count(const struct upstreams *upstreams)
 {
     return upstreams->count;
-}
-
-const struct upstream *upstreams_known(const struct upstreams *upstreams, const struct addr *addr,
-                                       const struct upstream_options *options)
-{
-    return upstreams_find(upstreams, addr, options);
 }

@@ -6,7 +6,6 @@
  */
 
 #include "unit/upstream/world.h"
-#include "upstream/nail_room.h"
 
 /* The n-th server of somebody who has very many. */
 static struct addr nth(unsigned n)
