@@ -63,6 +63,12 @@ struct attempt *attempt_new(struct upstream_env *env, struct upstream *upstream,
     return attempt;
 }
 
+static void attempt_move(struct attempt *attempt, enum attempt_state to)
+{
+    MUST(attempt_state_may_follow(attempt->state, to));
+    attempt->state = to;
+}
+
 /* Lets go of everything that could call back. */
 static void detach(struct attempt *attempt)
 {
@@ -141,8 +147,8 @@ static size_t build(struct attempt *attempt, uint8_t *out, size_t size, uint16_t
 
     attempt->id = id;
     if (!attempt->over_stream && upstream_may_drop_edns(upstream, attempt->nth))
-        attempt->plain = true;
-    attempt->with_edns = !attempt->plain && upstream_uses_edns(upstream);
+        attempt->without_edns = true;
+    attempt->with_edns = !attempt->without_edns && upstream_uses_edns(upstream);
     attempt->with_case = upstream_uses_case(upstream);
     attempt->with_cookie = attempt->with_edns && upstream->options.cookies;
     struct build_query_options options = {
@@ -170,7 +176,7 @@ static size_t build(struct attempt *attempt, uint8_t *out, size_t size, uint16_t
 static uint64_t silence_us(const struct attempt *attempt)
 {
     const struct health *health = &attempt->upstream->stream;
-    if (attempt->arrived)
+    if (attempt->state == ATTEMPT_ARRIVED || attempt->state == ATTEMPT_SLOW)
         return health_hedge_us(health);
     return acks_wait_us(&attempt->upstream->pool.acks, health, loop_now(attempt->env->loop));
 }
@@ -191,10 +197,11 @@ static uint64_t overdue_at_of(const struct attempt *attempt)
 static void sent(struct attempt *attempt, uint64_t slow_after_us)
 {
     uint64_t now = loop_now(attempt->env->loop);
+    attempt_move(attempt, ATTEMPT_SENT);
     attempt->sent_at = now;
     attempt->ends_at = now + MAX(ATTEMPT_LATE_US, 2 * attempt->upstream->options.query_timeout_us);
     attempt->upstream->queries++;
-    slow_after_us = MAX(slow_after_us, attempt->pace_us);
+    slow_after_us = MAX(slow_after_us, attempt->patience_us);
     timer_start(attempt->env->loop, &attempt->due,
                 MIN(now + slow_after_us, overdue_at_of(attempt)));
 }
@@ -217,7 +224,7 @@ static void note_route(struct attempt *attempt, enum err err)
         uint64_t now = loop_now(attempt->env->loop);
         reach_failed(&attempt->env->reach, family, now);
         upstream->no_route_until_at = now + REACH_REST_US;
-        attempt->no_route = true;
+        attempt->lacked_route = true;
     }
 }
 
@@ -248,7 +255,6 @@ bool attempt_send_udp(struct attempt *attempt)
 bool attempt_send_stream(struct attempt *attempt, struct conn *conn)
 {
     attempt->over_stream = true;
-    attempt->waiting = false;
     uint8_t *out = conn_reserve(conn, BUILD_QUERY_MAX);
     if (!out)
         return false;
@@ -266,23 +272,35 @@ bool attempt_send_stream(struct attempt *attempt, struct conn *conn)
 
 static void attempt_start_waiting(struct attempt *attempt, uint64_t until_at)
 {
+    attempt_move(attempt, ATTEMPT_WAITING);
     attempt->over_stream = true;
-    attempt->waiting = true;
     attempt->ends_at = until_at;
     timer_start(attempt->env->loop, &attempt->due, until_at);
+}
+
+static void attempt_stop_waiting(struct attempt *attempt)
+{
+    attempt_move(attempt, ATTEMPT_NEW);
+    timer_stop(&attempt->due);
 }
 
 bool attempt_wait_stream(struct attempt *attempt)
 {
     uint64_t now = loop_now(attempt->env->loop);
     attempt_start_waiting(attempt, now + attempt->upstream->options.query_timeout_us);
-    return pool_wait(&attempt->upstream->pool, &attempt->waiter);
+    if (pool_wait(&attempt->upstream->pool, &attempt->waiter))
+        return true;
+    attempt_stop_waiting(attempt);
+    return false;
 }
 
 bool attempt_wait_return(struct attempt *attempt, uint64_t until_at)
 {
     attempt_start_waiting(attempt, until_at);
-    return pool_wait_patiently(&attempt->upstream->pool, &attempt->waiter);
+    if (pool_wait_patiently(&attempt->upstream->pool, &attempt->waiter))
+        return true;
+    attempt_stop_waiting(attempt);
+    return false;
 }
 
 /* ---- ends ---- */
@@ -296,6 +314,7 @@ static void attempt_fail(struct attempt *attempt, enum attempt_failure why)
 static void on_conn(struct pool_waiter *waiter, struct conn *conn)
 {
     struct attempt *attempt = CONTAINER_OF(waiter, struct attempt, waiter);
+    attempt_stop_waiting(attempt);
     if (!attempt_send_stream(attempt, conn))
         attempt_fail(attempt, ATTEMPT_CLOSED);
 }
@@ -344,31 +363,45 @@ static uint64_t slow_at_of(const struct attempt *attempt)
     if (!attempt->over_stream)
         return loop_now(attempt->env->loop);
     return MAX(conn_silent_since_at(&attempt->flight) + silence_us(attempt),
-               attempt->sent_at + attempt->pace_us);
+               attempt->sent_at + attempt->patience_us);
 }
 
 /* The query has arrived, and the server gets more time for its answer. */
 static bool is_server_slow(struct attempt *attempt, uint64_t now)
 {
-    if (!attempt->over_stream || attempt->arrived || attempt->slow)
+    if (!attempt->over_stream || attempt->state != ATTEMPT_SENT)
         return false;
     if (now >= conn_silent_since_at(&attempt->flight) + health_hedge_us(&attempt->upstream->stream))
         return false;
-    attempt->arrived = !conn_misses_ack(&attempt->flight);
-    return attempt->arrived;
+    if (conn_misses_ack(&attempt->flight))
+        return false;
+    attempt_move(attempt, ATTEMPT_ARRIVED);
+    return true;
 }
 
 /* A late answer over a stream may still come, so the query stays registered there. It no longer
  * counts towards the connection's load: names that are never answered must not fill it. */
 static void become_overdue(struct attempt *attempt)
 {
-    if (attempt->over_stream || !attempt->slow)
+    bool is_silent = attempt_state_is_silent(attempt->state);
+    if (attempt->over_stream || !is_silent)
         note_silence(attempt);
-    attempt->overdue = true;
+    attempt_move(attempt, is_silent ? ATTEMPT_OVERDUE_SILENT : ATTEMPT_OVERDUE);
     if (attempt->over_stream)
         conn_overdue(&attempt->flight);
     timer_start(attempt->env->loop, &attempt->due, attempt->ends_at);
     attempt->handler->on_overdue(attempt);
+}
+
+static void become_silent(struct attempt *attempt)
+{
+    bool has_arrived = attempt->state == ATTEMPT_ARRIVED;
+    if (!attempt->over_stream)
+        note_silence(attempt);
+    else if (!has_arrived)
+        has_arrived = !conn_misses_ack(&attempt->flight);
+    attempt_move(attempt, has_arrived ? ATTEMPT_SLOW : ATTEMPT_SILENT);
+    attempt->handler->on_slow(attempt);
 }
 
 /* While the stream answers other queries, this query alone is slow: another way is taken when it is
@@ -381,14 +414,8 @@ static void wait_or_be_slow(struct attempt *attempt, uint64_t now)
     uint64_t overdue_at = overdue_at_of(attempt);
     timer_start(attempt->env->loop, &attempt->due,
                 now < slow_at ? MIN(slow_at, overdue_at) : overdue_at);
-    if (now < slow_at || attempt->slow)
-        return;
-    if (!attempt->over_stream)
-        note_silence(attempt);
-    else if (!attempt->arrived)
-        attempt->arrived = !conn_misses_ack(&attempt->flight);
-    attempt->slow = true;
-    attempt->handler->on_slow(attempt);
+    if (now >= slow_at && !attempt_state_is_silent(attempt->state))
+        become_silent(attempt);
 }
 
 /* A query's time never ends its connection. */
@@ -399,7 +426,7 @@ static void attempt_on_due(struct timer *timer)
 
     if (now >= attempt->ends_at)
         attempt_fail(attempt, ATTEMPT_TIMED_OUT);
-    else if (attempt->overdue || attempt->waiting)
+    else if (attempt_state_is_overdue(attempt->state) || attempt->state == ATTEMPT_WAITING)
         timer_start(attempt->env->loop, &attempt->due, attempt->ends_at);
     else if (now >= overdue_at_of(attempt))
         become_overdue(attempt);
@@ -452,7 +479,7 @@ static enum cookie_check check_cookie(struct attempt *attempt, const struct mess
     if (cookie.server.len > 0 &&
         memcmp(cookie.client.data, upstream->cookie, EDNS_COOKIE_CLIENT) == 0)
         upstream_set_cookie(upstream, cookie.server);
-    attempt->has_cookie = true;
+    attempt->has_our_cookie = true;
     return COOKIE_FINE;
 }
 
@@ -470,7 +497,7 @@ static void answered(struct attempt *attempt, const struct message *message)
     uint64_t rtt_us = loop_now(attempt->env->loop) - attempt->sent_at;
 
     upstream->answers++;
-    if (attempt->overdue)
+    if (attempt_state_is_overdue(attempt->state))
         STATS_INC(attempt->env->stats, upstream_late_answers);
     upstream_answered(upstream, attempt->over_stream, rtt_us);
     stats_histogram_add(&attempt->env->stats->upstream_latency, rtt_us);
@@ -528,7 +555,7 @@ static void attempt_judge(struct attempt *attempt, const struct message *message
         attempt_fail(attempt, ATTEMPT_TRUNCATED);
     } else {
         /* Remembered only when it was EDNS's fault: clients choose what is asked. */
-        if (attempt->plain && !is_not_understood(message))
+        if (attempt->without_edns && !is_not_understood(message))
             upstream->no_edns_until_at = loop_now(attempt->env->loop) + UPSTREAM_QUIRK_US;
         answered(attempt, message);
     }

@@ -17,6 +17,7 @@
 #include "dns/message.h"
 #include "loop/timer.h"
 #include "net/udp_query.h"
+#include "upstream/attempt_state.h"
 #include "upstream/conn.h"
 #include "upstream/pool.h"
 #include "upstream/upstream.h"
@@ -55,23 +56,20 @@ struct attempt {
     const struct exchange_question *asked;
     const struct attempt_handler *handler;
     void *owner;
+    enum attempt_state state;
     uint16_t index; /* of the upstream in its group */
     uint8_t nth;    /* the how manieth at this upstream for this question */
     bool over_stream;
-    bool waiting; /* for a connection */
-    bool slow;    /* on_slow has been called */
-    bool overdue; /* on_overdue has been called */
-    bool arrived; /* the peer's kernel acknowledged the query: its program is slow */
     bool with_edns, with_case, with_cookie;
     bool is_only; /* no other server can be asked: it gets more time before it is asked again */
-    bool plain;   /* without EDNS, as the same question with it was not understood, or not heard */
-    bool has_cookie; /* the answer has ours, which nobody else knows */
-    bool extra;      /* a probe beside the real attempt: its failure changes nothing */
-    bool no_route;   /* it could not leave this machine */
-    bool cold;       /* waited for a dial or was diverted by one, and is counted */
-    uint8_t strays;  /* datagrams that were not the answer */
+    bool without_edns;    /* the server did not understand EDNS, or did not answer */
+    bool has_our_cookie;  /* the answer has it, which off-path attackers do not know */
+    bool is_probe;        /* beside the real attempt: its failure changes nothing */
+    bool lacked_route;    /* the datagram could not leave this machine */
+    bool is_counted_cold; /* waited for a dial or was diverted by one */
+    uint8_t strays;       /* datagrams that were not the answer */
     uint16_t id;
-    uint64_t pace_us; /* on_slow comes no earlier than this after the query */
+    uint64_t patience_us; /* on_slow comes no earlier than this after sending */
     uint64_t sent_at;
     uint64_t ends_at; /* nothing is expected after it */
     struct timer due;

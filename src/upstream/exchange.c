@@ -102,7 +102,7 @@ static unsigned count_by_stream(const struct exchange *exchange, unsigned index)
     LIST_EACH(node, &exchange->attempts)
     {
         const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
-        count += attempt->index == index && attempt->over_stream && !attempt->extra;
+        count += attempt->index == index && attempt->over_stream && !attempt->is_probe;
     }
     return count;
 }
@@ -135,7 +135,7 @@ static bool may_use_stream(const struct exchange *exchange, unsigned index, enum
 static bool has_fresh_attempt(const struct exchange *exchange)
 {
     LIST_EACH(node, &exchange->attempts)
-    if (!LIST_ITEM(node, struct attempt, node)->overdue)
+    if (!attempt_state_is_overdue(LIST_ITEM(node, struct attempt, node)->state))
         return true;
     return false;
 }
@@ -147,7 +147,7 @@ static bool has_hope(const struct exchange *exchange)
     LIST_EACH(node, &exchange->attempts)
     {
         const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
-        if (attempt->over_stream || !attempt->overdue)
+        if (attempt->over_stream || !attempt_state_is_overdue(attempt->state))
             return true;
     }
     return false;
@@ -156,7 +156,7 @@ static bool has_hope(const struct exchange *exchange)
 /* How long this query waits at least before a further one is due. The first copies replace lost
  * packets and come quickly. The others find a server that comes back, so they spread over the wall.
  * A server that was not asked yet comes sooner. */
-static uint64_t pace_us(const struct exchange *exchange, unsigned index)
+static uint64_t patience_us(const struct exchange *exchange, unsigned index)
 {
     static const uint64_t again[EXCHANGE_SILENT_MAX + 1] = {
         [3] = 600 * US_PER_MS, [4] = 1200 * US_PER_MS, [5] = 2000 * US_PER_MS};
@@ -180,11 +180,11 @@ static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
         return NULL;
     attempt->index = (uint16_t)index;
     attempt->nth = exchange->tried[index];
-    attempt->plain = exchange->plain >> index & 1;
+    attempt->without_edns = exchange->without_edns >> index & 1;
     attempt->is_only = exchange->group_len == 1;
     count_attempt(exchange, 1);
     exchange->silent++;
-    attempt->pace_us = pace_us(exchange, index);
+    attempt->patience_us = patience_us(exchange, index);
     list_append(&exchange->attempts, &attempt->node);
     return attempt;
 }
@@ -203,7 +203,7 @@ static bool is_bound_by_time(const struct exchange *exchange, const struct attem
 static void unmake(struct exchange *exchange, struct attempt *attempt)
 {
     exchange->silent--;
-    if (attempt->no_route || is_bound_by_time(exchange, attempt))
+    if (attempt->lacked_route || is_bound_by_time(exchange, attempt))
         count_attempt(exchange, -1);
     attempt_free(attempt);
 }
@@ -216,7 +216,7 @@ static void probe_silent_conn(struct exchange *exchange, unsigned index)
     struct attempt *attempt = conn ? new_attempt(exchange, index) : NULL;
     if (!attempt)
         return;
-    attempt->extra = true;
+    attempt->is_probe = true;
     if (attempt_send_stream(attempt, conn))
         return;
     exchange->silent--;
@@ -415,7 +415,7 @@ void exchange_start(struct exchange *exchange, const struct exchange_question *q
     exchange->group = group;
     exchange->group_len = (uint16_t)MIN(group_len, (size_t)EXCHANGE_GROUP_MAX);
     exchange->attempts_max = (uint8_t)exchange_least(question->attempts_max, EXCHANGE_ATTEMPTS_MAX);
-    exchange->plain = 0;
+    exchange->without_edns = 0;
     begin_asking(exchange);
 }
 
@@ -439,7 +439,7 @@ void exchange_stop(struct exchange *exchange)
 /* A query on a live stream, whose answer is worth having even after the client has given up. */
 static bool is_worth_waiting(const struct attempt *attempt)
 {
-    return attempt->sent_on && !attempt->extra;
+    return attempt->sent_on && !attempt->is_probe;
 }
 
 /* The exchange failed. It keeps attempts that may still bring an answer if its owner lingers. */
@@ -531,7 +531,7 @@ static void exchange_on_answer(struct attempt *attempt, const struct message *me
         .message = message,
         .upstream = attempt->upstream,
         .over_stream = attempt->over_stream,
-        .is_proven = attempt->over_stream || attempt->has_cookie,
+        .is_proven = attempt->over_stream || attempt->has_our_cookie,
         .nailed = is_nailed(attempt),
         .source = {attempt->upstream->addr, attempt_transport(attempt)},
         .rtt_us = rtt_us,
@@ -597,7 +597,8 @@ static bool is_asked_by_stream(const struct exchange *exchange, unsigned index)
     LIST_EACH(node, &exchange->attempts)
     {
         const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
-        if (attempt->index == index && attempt->over_stream && !attempt->slow && !attempt->extra)
+        if (attempt->index == index && attempt->over_stream &&
+            !attempt_state_is_silent(attempt->state) && !attempt->is_probe)
             return true;
     }
     return false;
@@ -613,7 +614,7 @@ static bool ask_again(struct exchange *exchange, unsigned index, enum attempt_fa
         return is_asked_by_stream(exchange, index) ||
                exchange_ask(exchange, index, WAY_STREAM, NULL);
     case ATTEMPT_NO_EDNS:
-        exchange->plain |= UINT64_C(1) << index;
+        exchange->without_edns |= UINT64_C(1) << index;
         return exchange_ask(exchange, index, WAY_ANY, NULL);
     case ATTEMPT_COOKIE: /* RFC 7873 section 5.3: once more, then over TCP */
         return exchange_ask(exchange, index, exchange->tried[index] > 1 ? WAY_STREAM : WAY_ANY,
@@ -643,13 +644,13 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
 {
     struct exchange *exchange = exchange_of(attempt);
     unsigned index = attempt->index;
-    bool replaced = attempt->slow || attempt->overdue || attempt->extra;
+    bool replaced = attempt->state >= ATTEMPT_SILENT || attempt->is_probe;
     bool diverted = !attempt->over_stream || attempt->upstream != exchange->group[index];
 
     if (exchange->active)
         tell_loss(attempt, exchange_failure_word(why));
     exchange->silent -= !attempt->sent_at || is_heard(why);
-    if (why == ATTEMPT_CLOSED && !attempt->waiting && !replaced)
+    if (why == ATTEMPT_CLOSED && attempt->state != ATTEMPT_WAITING && !replaced)
         forgive_stream(exchange, index);
     if (why == ATTEMPT_CLOSED && attempt->upstream->pool.useless > 0 &&
         is_bound_by_time(exchange, attempt))
@@ -678,8 +679,8 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
 static bool is_new_and_slow(const struct exchange *exchange, const struct attempt *attempt)
 {
     const struct upstream *upstream = attempt->upstream;
-    return exchange->group_len == 1 && attempt->arrived && !upstream->stream.srtt_us &&
-           has_only_streams(upstream);
+    return exchange->group_len == 1 && attempt->state == ATTEMPT_SLOW &&
+           !upstream->stream.srtt_us && has_only_streams(upstream);
 }
 
 static void exchange_on_slow(struct attempt *attempt)
@@ -687,7 +688,7 @@ static void exchange_on_slow(struct attempt *attempt)
     struct exchange *exchange = exchange_of(attempt);
     struct conn *silent = attempt->sent_on;
 
-    tell_loss(attempt, "silent, is still waited for");
+    tell_loss(attempt, attempt_state_name(attempt->state));
     if (silent) {
         STATS_INC(env_of(exchange)->stats, upstream_retries_silent);
         pool_note_silent(&attempt->upstream->pool, silent);
@@ -695,7 +696,7 @@ static void exchange_on_slow(struct attempt *attempt)
     } else {
         STATS_INC(env_of(exchange)->stats, upstream_retries_timeout);
     }
-    if (exchange->active && !attempt->extra && !is_new_and_slow(exchange, attempt))
+    if (exchange->active && !attempt->is_probe && !is_new_and_slow(exchange, attempt))
         advance(exchange, WAY_ELSEWHERE, silent);
 }
 
@@ -705,7 +706,7 @@ static void drop_overdue_datagram(struct exchange *exchange, const struct attemp
     LIST_EACH(node, &exchange->attempts)
     {
         struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
-        if (attempt == latest || !attempt->overdue || attempt->over_stream)
+        if (attempt == latest || !attempt_state_is_overdue(attempt->state) || attempt->over_stream)
             continue;
         attempt_free(attempt); /* each overdue one comes here, so there is no second */
         return;
@@ -716,15 +717,15 @@ static void drop_overdue_datagram(struct exchange *exchange, const struct attemp
 static void exchange_on_overdue(struct attempt *attempt)
 {
     struct exchange *exchange = exchange_of(attempt);
-    struct conn *silent = attempt->slow ? attempt->sent_on : NULL;
+    struct conn *silent = attempt_state_is_silent(attempt->state) ? attempt->sent_on : NULL;
 
     if (!exchange->active)
         return;
-    tell_loss(attempt, "timeout, is still waited for");
+    tell_loss(attempt, attempt_state_name(attempt->state));
     note_network(exchange, attempt->index);
     if (!attempt->over_stream)
         drop_overdue_datagram(exchange, attempt);
-    if (attempt->extra || has_fresh_attempt(exchange))
+    if (attempt->is_probe || has_fresh_attempt(exchange))
         return;
     count_retry(exchange, ATTEMPT_TIMED_OUT);
     advance(exchange, silent ? WAY_ELSEWHERE : WAY_ANY, silent);

@@ -128,10 +128,10 @@ struct exchange {
     struct list attempts; /* struct attempt, outstanding */
     struct timer wall;
     uint64_t began_at;
-    uint64_t ends_at; /* when it fails without an answer */
-    uint64_t useless; /* a bit per upstream: refused, or its answer was not taken */
-    uint64_t shut;    /* a bit per upstream: it could not be sent to */
-    uint64_t plain;   /* a bit per upstream: asked without EDNS for this question */
+    uint64_t ends_at;      /* when it fails without an answer */
+    uint64_t useless;      /* a bit per upstream: refused, or its answer was not taken */
+    uint64_t shut;         /* a bit per upstream: it could not be sent to */
+    uint64_t without_edns; /* a bit per upstream: asked without EDNS for this question */
     uint8_t tried[EXCHANGE_GROUP_MAX]; /* attempts at each upstream of the group */
 };
 

@@ -12,9 +12,9 @@
 /* Once, though it may be diverted by one dial and wait for another. */
 static void count_cold(struct attempt *attempt)
 {
-    if (!attempt->cold)
+    if (!attempt->is_counted_cold)
         STATS_INC(attempt->env->stats, upstream_cold_queries);
-    attempt->cold = true;
+    attempt->is_counted_cold = true;
 }
 
 static void count_fallback(struct attempt *attempt, enum pool_lack lack)
