@@ -141,7 +141,7 @@ static void visit_upstreams(struct upstreams *upstreams, struct gather_part *par
     struct upstreams_walk walk = {.number = part->next,
                                   .place = part->place,
                                   .prefix = prefix,
-                                  .met_below = prefix ? SIZE_MAX : MET_SHOWN_MAX};
+                                  .discovered_below = prefix ? SIZE_MAX : MET_SHOWN_MAX};
     part->has_more =
         upstreams_some(upstreams, &walk, GATHER_TURN_MAX, command_upstreams_put_upstream, part);
     part->next = walk.number;

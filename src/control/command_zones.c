@@ -109,7 +109,7 @@ static void command_zones_visit(struct upstreams *upstreams, struct gather_part 
     if (!routes || !command_zones_grow(part))
         return;
     struct zones_seen *seen = part->found;
-    seen->met = upstreams_met(upstreams);
+    seen->met = upstreams_discovered(upstreams);
     for (const struct zone *zone; (zone = route_at(routes, part->place)); part->place++) {
         if (shown >= GATHER_TURN_MAX) {
             part->has_more = true;
@@ -196,7 +196,7 @@ static void put_recursion(struct reply *reply, const struct control_view *view, 
     reply_flag(reply, recursion->qname_minimisation);
     reply_count(reply, recursion->port);
     reply_count(reply, met);
-    reply_count(reply, UPSTREAMS_MET_MAX * view->worker_count);
+    reply_count(reply, UPSTREAMS_DISCOVERED_MAX * view->worker_count);
     reply_row_end(reply);
 }
 

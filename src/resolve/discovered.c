@@ -24,10 +24,10 @@ static struct upstream *discovered_take(const struct recursion_options *recursio
     struct route_upstream met;
     if (!recursion->meet || !recursion->meet(recursion->meet_context, ip, &met))
         return NULL;
-    *is_unproven = !upstreams_have_heard(upstreams, &met.addr, &met.options);
+    *is_unproven = !upstreams_has_answered(upstreams, &met.addr, &met.options);
     if (*is_unproven && unproven >= DISCOVERED_UNPROVEN_MAX)
         return NULL;
-    return upstreams_meet(upstreams, &met.addr, &met.options);
+    return upstreams_discover(upstreams, &met.addr, &met.options);
 }
 
 size_t discovered_hold(const struct recursion_options *recursion, struct upstreams *upstreams,

@@ -52,7 +52,7 @@ static size_t resolver_hold_discovered(void *context, const struct addr *ips, si
 static bool lacks_family(void *context, int family)
 {
     const struct tasks *tasks = context;
-    return upstreams_lack(tasks->upstreams, family);
+    return upstreams_lacks_family(tasks->upstreams, family);
 }
 
 static void resolver_drop_discovered(void *context, struct upstream *const *group, size_t count)

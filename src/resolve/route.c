@@ -134,7 +134,7 @@ static bool fill_group(struct zone *zone, const struct route_zone *from,
     for (size_t i = 0; i < from->upstream_count && i < EXCHANGE_GROUP_MAX; i++) {
         if (!want(zone->routes, &from->upstreams[i], upstreams))
             return false;
-        upstreams_hold_with(zone->group[zone->group_len], zone->name);
+        upstreams_set_hold_zone(zone->group[zone->group_len], zone->name);
         zone->group_len++;
     }
     if (from->upstream_count > EXCHANGE_GROUP_MAX) {

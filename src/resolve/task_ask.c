@@ -247,7 +247,7 @@ static bool hold(struct task *task, const struct step_ask_cut *ask)
     if (world && count)
         group->count = (uint8_t)world->hold(world->context, ips, count, group->servers,
                                             ARRAY_LEN(group->servers), &unproven);
-    group->is_full = !group->count && upstreams && upstreams_are_too_many(upstreams);
+    group->is_full = !group->count && upstreams && upstreams_are_full(upstreams);
     if (!group->count || !may_ask_zone(task))
         return false;
     if (unproven && !enter_unproven(task, ask->cut, unproven)) {
@@ -349,7 +349,7 @@ static void add_wishes(const struct task *task, struct exchange_question *questi
     if (task->group.attempts_max)
         question->attempts_max = task->group.attempts_max;
     question->attempts_left = &task->budget->attempts_left;
-    question->rests_the_dead = true;
+    question->accepts_one_round = true;
 }
 
 void task_ask(struct task *task, const struct step_ask *ask)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The connection's state machine. Every change of state goes through conn_move(), every end
- * through conn_end(). Queries and answers are conn_traffic.c's; what queries mean, whether another
- * connection is wanted and where lost queries go is decided elsewhere.
+ * The connection's state machine and its queries. Every change of state goes through conn_move(),
+ * every end through conn_end(). The pool decides whether another connection is needed, the exchange
+ * where lost queries go.
  *
- * Invariants: any byte received clears every suspicion; a query's timeout never ends the
- * connection.
+ * Invariants: any byte received clears every doubt; a query's timeout never ends the connection; a
+ * query leaves only on a connection that takes it, at most max_requests do, and an id is used once.
  */
 
 #include "upstream/conn.h"
@@ -24,7 +24,7 @@
 #include "tls/tls.h"
 #include "upstream/secure.h"
 
-enum { EARLY_QUERY_MAX = BUILD_QUERY_MAX + 2 }; /* with its length */
+enum { EARLY_QUERY_MAX = BUILD_QUERY_MAX + 2 }; /* with its length field */
 
 static void conn_end(struct conn *conn, enum conn_end why);
 static void conn_on_due(struct timer *timer);
@@ -111,7 +111,7 @@ static void conn_count_io(struct conn *conn)
     conn->writes = writes;
 }
 
-/* ---- birth ---- */
+/* ---- making one ---- */
 
 struct conn *conn_new(struct upstream_env *env, const struct addr *addr,
                       const struct upstream_options *options, struct secure *secure,
@@ -186,7 +186,7 @@ static void conn_arm(struct conn *conn)
 static void on_stall_due(struct conn *conn)
 {
     char text[ADDR_TEXT_MAX];
-    if (conn->silence.suspect) {
+    if (conn->silence.is_suspect) {
         conn_end(conn, CONN_END_STALLED);
         return;
     }
@@ -215,7 +215,7 @@ static void on_ready_due(struct conn *conn)
     }
 }
 
-/* Hold queries are not worth the wait. */
+/* Hold queries do not extend the drain. */
 static bool may_drain_on(const struct conn *conn)
 {
     return !conn->drains_late && conn->inflight.live > conn->holding &&
@@ -223,8 +223,8 @@ static bool may_drain_on(const struct conn *conn)
            loop_now(conn->env->loop) < conn->since_at + CONN_LATE_US;
 }
 
-/* A server may need longer for an answer than clients wait. Without a bound, names that are never
- * answered would keep many connections where each carries few queries. */
+/* A server may need longer for an answer than clients wait. The bound exists because names without
+ * answers would keep many connections open where each carries few queries. */
 static void on_drain_due(struct conn *conn)
 {
     if (!may_drain_on(conn)) {
@@ -247,9 +247,9 @@ static void conn_on_due(struct timer *timer)
         break;
     case CONN_DIALING:
     case CONN_SECURING:
-        if (!conn->stillborn)
+        if (!conn->instant_end)
             conn->error = conn->state == CONN_SECURING ? ERR_TLS_SILENT : ERR_TIMED_OUT;
-        conn_end(conn, conn->stillborn ? conn->stillborn : CONN_END_DIAL_TIMEOUT);
+        conn_end(conn, conn->instant_end ? conn->instant_end : CONN_END_DIAL_TIMEOUT);
         break;
     case CONN_READY:
         on_ready_due(conn);
@@ -273,7 +273,7 @@ static void lose_flights(struct conn *conn, enum conn_end why)
     }
 }
 
-/* The holder hears first, so that lost queries find the pool as it now is. */
+/* The holder hears first, so that lost queries find the pool without this connection. */
 static void conn_end(struct conn *conn, enum conn_end why)
 {
     if (conn->ready_at || conn->state == CONN_DIALING || conn->state == CONN_SECURING)
@@ -325,7 +325,7 @@ static void conn_on_late(struct conn *conn)
     conn_tell_room(conn);
 }
 
-/* The path was not dead: was a segment lost, or does the peer delay acknowledgements? */
+/* The path was alive. Unless a segment was lost, the peer delays acknowledgements. */
 static void on_alive(struct conn *conn)
 {
     conn->misses_ack = false;
@@ -363,8 +363,8 @@ static void conn_on_message(void *owner, struct span message)
     conn->overdue -= flight->is_overdue;
     conn->holding -= flight->is_hold;
     STATS_DEC(conn->env->stats, upstream_in_flight);
-    /* The last answer of a draining connection ends it, but the answer is handed out first and
-     * may close the connection by itself: while it runs, the flight holds no claim. */
+    /* The last answer ends a draining connection. The flight must not point to it any more when its
+     * owner gets the answer. */
     bool last = conn->state == CONN_DRAINING && conn->inflight.live == 0;
     if (last) {
         flight->conn = NULL;
@@ -380,7 +380,7 @@ static void conn_on_message(void *owner, struct span message)
 
 /* ---- queries ---- */
 
-/* Early: not the last one it may carry, as it could not drain before it is ready. */
+/* Never the last request: a connection that is not ready cannot drain. */
 static bool takes_early(const struct conn *conn)
 {
     return conn->state == CONN_SECURING && conn->early_room >= EARLY_QUERY_MAX &&
@@ -389,7 +389,7 @@ static bool takes_early(const struct conn *conn)
 
 bool conn_takes(const struct conn *conn)
 {
-    return (conn->state == CONN_READY || takes_early(conn)) && !conn->silence.suspect &&
+    return (conn->state == CONN_READY || takes_early(conn)) && !conn->silence.is_suspect &&
            conn->requests < conn->max_requests &&
            conn_in_flight(conn) < conn->options->max_in_flight &&
            link_unsent(conn->link) <= CONN_UNSENT_MAX / 2;
@@ -513,7 +513,7 @@ void conn_retire(struct conn *conn, enum conn_end why)
 
 /* ---- what the link brings ---- */
 
-/* TCP is there. What is left of connect-timeout is for the handshake of TLS. */
+/* TCP is established. The TLS handshake gets the rest of connect-timeout. */
 static void conn_on_connected(void *owner)
 {
     struct conn *conn = owner;
@@ -552,7 +552,7 @@ static void conn_on_open(void *owner)
         conn->tcp_us = MAX(now - conn->dialed_at, 1u);
     conn_move(conn, CONN_READY, 0);
     conn->ready_at = conn->active_at = now;
-    if (conn->options->max_age_us) { /* ten per cent of jitter either way */
+    if (conn->options->max_age_us) { /* with ten per cent of jitter either way */
         uint64_t tenth = conn->options->max_age_us / 10;
         conn->aged_at = now + conn->options->max_age_us - tenth + rand_below(2 * tenth + 1);
     }
@@ -561,7 +561,7 @@ static void conn_on_open(void *owner)
     conn->handler->on_ready(conn);
 }
 
-/* Hold queries have no client: a peer that closes with only these in flight closes an idle one. */
+/* Hold queries have no client: with only these in flight, the connection is idle. */
 static bool conn_is_idle(const struct conn *conn)
 {
     return conn->inflight.live == conn->holding || conn_in_flight(conn) == 0;
@@ -589,7 +589,7 @@ static enum conn_end end_of_ready(const struct conn *conn, enum err why)
 static void conn_on_failed(void *owner, enum err why)
 {
     struct conn *conn = owner;
-    /* With TCP Fast Open the refusal comes when it counts as ready already. */
+    /* With TCP Fast Open a refusal comes after the connection became ready. */
     bool refused = why == ERR_REFUSED || why == ERR_UNREACHABLE;
 
     if (conn->state == CONN_SECURING && why == ERR_RESET)
@@ -625,8 +625,8 @@ static struct link_options link_options_of(const struct conn *conn)
                 .keepalive_count = options->keepalive_count,
                 .segment_bytes = conn->segment_bytes,
                 .user_timeout_ms = (uint32_t)(options->stall_timeout_us / US_PER_MS),
-                /* Kept ones are dialled before there is a byte to send, and with Fast Open that
-                 * byte would be what dials; TLS always has one. */
+                /* With Fast Open the first byte dials. Kept connections dial before they have one,
+                 * except over TLS, whose handshake begins at once. */
                 .fast_open = options->tcp_fast_open && (conn->secure || !options->nailed),
             },
         .max_unsent_bytes = CONN_UNSENT_MAX,
@@ -653,9 +653,9 @@ static void conn_on_turn(struct dial_turn *turn)
     enum err err = conn_dial_link(conn);
     if (!err)
         return;
-    /* Whoever asked for the dial is still on the stack, and so may be a line of thousands. */
+    /* The caller of the dial is still on the stack, and thousands of dials may queue. */
     conn->error = err;
-    conn->stillborn = conn_end_of_dial(err);
+    conn->instant_end = conn_end_of_dial(err);
     timer_start(conn->env->loop, &conn->due, conn->dialed_at);
 }
 

@@ -4,13 +4,13 @@
 #define NAILUP_UPSTREAM_CONN_H
 
 /*
- * One connection to an upstream: its state, the queries in flight on it, its deadlines. It knows
- * nothing of what queries mean or where they go next: who sent one gets the answer, or the news
- * that the connection ended; who holds the connection (the pool) hears of its state.
+ * One connection to an upstream: its state, its queries in flight, its deadlines. It does not know
+ * what queries mean or where they go next. The sender of a query gets the answer or hears that the
+ * connection ended; the holder (the pool) hears of the connection's states.
  *
  * Life: conn_new (parked) -> conn_dial or conn_rest -> on_ready -> queries -> conn_retire
- * (draining) or an end that comes from outside -> on_ended, then on_lost of every query still in
- * flight; the connection frees itself.
+ * (draining) or an end from outside -> on_ended, then on_lost of each query in flight. Then the
+ * connection frees itself.
  */
 
 #include <stdbool.h>
@@ -32,7 +32,7 @@ struct conn;
 struct link;
 struct secure;
 
-/* A query on a connection; embedded in whoever waits for its answer. */
+/* A query on a connection; embedded in the object that waits for the answer. */
 struct flight {
     struct conn *conn; /* NULL when not on a connection */
     uint16_t id;
@@ -44,32 +44,32 @@ struct flight {
 };
 
 struct flight_handler {
-    /* The message that carries the query's id; whether it answers the query is for the callee to
-     * see. The flight is over. Borrowed. */
+    /* A message with the query's id came. The callee checks whether it answers the query. The
+     * flight is over. The message is borrowed. */
     void (*on_reply)(struct flight *flight, struct span message);
     /* The connection ended. The flight is over. */
     void (*on_lost)(struct flight *flight, enum conn_end why);
 };
 
-/* The holder: hears of states. It may close or retire the connection in every callback but on_room.
- */
+/* The holder's callbacks. Each may close or retire the connection unless its comment says
+ * otherwise. */
 struct conn_handler {
-    void (*on_turn)(struct conn *conn); /* rested enough, or its turn to dial: see conn_dial() */
-    /* TCP is there, the handshake of TLS begins: queries sent before the return leave with it. Only
-     * when conn_takes() says so. May be NULL; may not close the connection. */
+    void (*on_turn)(struct conn *conn); /* the rest is over: the holder calls conn_dial() */
+    /* TCP is established and the TLS handshake begins: queries sent before the return leave as
+     * early data, as long as conn_takes() allows it. May be NULL; may not close the connection. */
     void (*on_early)(struct conn *conn);
-    void (*on_ready)(struct conn *conn); /* takes queries from now on */
-    /* A query was given up, or a suspicion is cleared: it may take queries again. Comes from inside
-     * calls of the queries' owners: nothing may be sent, closed or called back. */
+    void (*on_ready)(struct conn *conn); /* it takes queries from now on */
+    /* The connection may have room for queries again. Comes inside calls of the queries' owners:
+     * the callee may not send, close or call back. */
     void (*on_room)(struct conn *conn);
-    /* Nothing in flight and nothing moved for idle_limit_us. Comes again after as long, or when
-     * conn_idle_again() says. */
+    /* The connection has been idle for idle_limit_us. Comes again after the same time, or at the
+     * instant of conn_idle_again(). */
     void (*on_idle)(struct conn *conn);
     void (*on_aged)(struct conn *conn); /* max-age is over */
-    /* A query that conn_misses_ack() reported had arrived after all, without being sent again.
-     * Nothing may be sent, closed or called back. */
+    /* A query that conn_misses_ack() reported had arrived after all, without a retransmission. The
+     * callee may not send, close or call back. */
     void (*on_late_ack)(struct conn *conn);
-    /* Gone, and why; do not touch it after the return. */
+    /* The connection ended; the pointer is invalid after the return. */
     void (*on_ended)(struct conn *conn, enum conn_end why);
 };
 
@@ -83,81 +83,82 @@ struct conn {
     void *holder;
 
     enum conn_state state;
-    enum conn_end ending;     /* ready: why it is to be replaced; draining: why it drains */
-    enum conn_end last_close; /* of the connection whose place it takes */
-    enum conn_end stillborn;  /* dialing: the dial failed at once, and ends it in the next turn */
-    enum err error;           /* ended by a failure: which, */
-    const char *detail;       /* and what TLS says of it; static, or "" */
-    uint32_t segment_bytes;   /* for the dial, 0: the path's; set by the holder */
-    bool peer_was_reached;    /* TCP was established, whatever happened to TLS */
-    bool asked_keepalive;     /* RFC 7828 has been asked on it */
-    bool paced;               /* resting: only for a bound on dials (the pool's) */
-    bool peer_had_all;        /* the peer closed, and had acknowledged every byte */
-    bool drains_late;         /* draining for longer than usual, and counted */
-    size_t early_room;        /* securing: bytes of queries that may still leave early */
+    enum conn_end ending;      /* ready: why the pool replaces it; draining: why it drains */
+    enum conn_end last_close;  /* why its predecessor ended */
+    enum conn_end instant_end; /* dialing: the dial failed at once; the connection ends next turn */
+    enum err error;            /* the failure that ended it */
+    const char *detail;        /* what TLS says about the failure; static, or "" */
+    uint32_t segment_bytes; /* the dial announces it; 0: the kernel's default; set by the holder */
+    bool peer_was_reached;  /* TCP was established */
+    bool asked_keepalive;   /* a query asked for RFC 7828 */
+    bool is_paced;          /* resting because of a bound on dials, not a failure */
+    bool peer_had_all;      /* the peer closed after it had acknowledged every byte */
+    bool drains_late;       /* it drains for longer than usual and is counted */
+    size_t early_room;      /* securing: bytes that may still leave as early data */
 
     struct link *link;
     struct inflight inflight;
-    uint32_t overdue; /* flights that are still registered, but no longer count as load */
+    uint32_t overdue; /* flights that are registered but no longer count as load */
     struct dial_turn turn;
     struct timer due;
 
-    uint32_t requests;     /* carried in all */
+    uint32_t requests;     /* carried so far */
     uint32_t max_requests; /* never exceeded */
-    uint32_t answers;      /* messages that came for them, late ones included */
+    uint32_t answers;      /* messages for its queries, late ones included */
     uint32_t strays;       /* messages for ids never sent or already answered */
-    uint64_t since_at;     /* the state's begin */
-    uint64_t until_at;     /* deadline of the state; 0: none */
+    uint64_t since_at;     /* when the state began */
+    uint64_t until_at;     /* the state's deadline; 0: none */
     uint64_t dialed_at;
-    uint64_t tcp_us; /* what TCP alone took; 0: not there yet */
+    uint64_t tcp_us; /* the time TCP took to connect; 0: not connected */
     uint64_t ready_at;
-    uint64_t aged_at;     /* when max-age is over; 0: never */
+    uint64_t aged_at;     /* the end of max-age; 0: never */
     uint64_t active_at;   /* last query or byte */
-    uint64_t gap_us;      /* idle time before the query that is not answered yet; 0: none */
+    uint64_t gap_us;      /* idle time before the unanswered query; 0: none */
     uint64_t survived_us; /* the longest idle time after which an answer came */
-    uint32_t holding;     /* flights that are hold queries */
+    uint32_t holding;     /* hold queries in flight */
     struct silence silence;
-    uint64_t idle_limit_us; /* on_idle after so long; 0: never */
-    uint64_t idle_again_at; /* on_idle has been called: not before this */
-    uint64_t reads, writes; /* already counted in the stats */
-    bool misses_ack;        /* conn_misses_ack() was true since the last message */
-    uint32_t retransmits;   /* of the kernel, at that time */
+    uint64_t idle_limit_us; /* idle time until on_idle; 0: never */
+    uint64_t idle_again_at; /* no on_idle before this */
+    uint64_t reads, writes; /* counted in the stats */
+    bool misses_ack;        /* conn_misses_ack() was true, and no message came since */
+    uint32_t retransmits;   /* the kernel's count at that time */
     uint32_t holes;         /* link_holes() at the last look */
 };
 
 enum {
     CONN_UNSENT_MAX = 256 * 1024, /* bytes of queries that wait for the kernel */
-    CONN_STRAYS_MAX = 16,         /* messages nobody asked for, until the peer counts as broken */
-    CONN_LATE_DRAINS_MAX = 64,    /* of a worker: those that drain for longer than usual */
+    CONN_STRAYS_MAX = 16,         /* unexpected messages before the peer counts as broken */
+    CONN_LATE_DRAINS_MAX = 64,    /* a worker's connections that drain for longer than usual */
 };
 
-/* How long a query may stay registered, so how long a connection may drain for a late answer. */
+/* How long a query stays registered, and so how long a connection may drain for a late answer. */
 #define CONN_LATE_US (30 * US_PER_S)
 
-/* Parked. addr, options and secure (NULL: no TLS) are borrowed. NULL out of memory. */
+/* Makes a parked connection. Borrows addr, options and secure (NULL: no TLS). NULL if out of
+ * memory. */
 struct conn *conn_new(struct upstream_env *env, const struct addr *addr,
                       const struct upstream_options *options, struct secure *secure,
                       const struct conn_handler *handler, void *holder);
 
-/* Parked: asks for its turn and dials when it comes; those that try again after a failure come
- * after all others, at a bounded rate (dialer.h). Nothing is called back before the return, also
- * when the dial fails at once. */
+/* Parked: asks the dialer for a turn and dials then. A dial after a failure comes after all others,
+ * at a bounded rate (dialer.h). Never calls back before it returns, even if the dial fails at
+ * once. */
 void conn_dial(struct conn *conn, bool after_failure);
 
-/* Parked, in line after a failure: a query waits for this dial, so it is held up no longer. */
+/* Parked: a query waits for this dial, so it no longer queues as one after a failure. */
 void conn_hurry(struct conn *conn);
 
-/* Parked: rests until the instant; then parks and calls on_turn. */
+/* Parked: rests until the instant, then parks and calls on_turn. */
 void conn_rest(struct conn *conn, uint64_t until_at);
 
-/* Resting: back to parked before its time. */
+/* Resting: parks before the rest is over. */
 void conn_wake(struct conn *conn);
 
-/* Whether it takes a query: ready or in on_early with room, not suspect, requests and in-flight
- * limit not reached, the kernel not too far behind. */
+/* Whether the connection takes a query: it is ready, or in on_early with room; it is not suspect,
+ * is within its limits of requests and queries in flight, and the kernel is not too far behind. */
 bool conn_takes(const struct conn *conn);
 
-/* The load: queries in flight that are not overdue. */
+/* The load: queries in flight without the overdue ones. */
 static inline uint32_t conn_in_flight(const struct conn *conn)
 {
     return conn->inflight.live - conn->overdue;
@@ -168,42 +169,42 @@ static inline uint32_t conn_requests_left(const struct conn *conn)
     return conn->max_requests - conn->requests;
 }
 
-/* Sending, in three steps: the id to write, the place to write it to (NULL: no room), and the
- * length with the flight that waits. The connection must take queries. */
+/* Sending takes three steps: get the id, reserve room (NULL: there is no room), commit the length
+ * together with the flight. The connection must take queries. */
 uint16_t conn_next_id(const struct conn *conn);
 uint8_t *conn_reserve(struct conn *conn, size_t max_len);
 MUST_USE enum err conn_commit(struct conn *conn, size_t len, struct flight *flight);
 
-/* The flight's owner no longer waits; a late answer is dropped. Nothing when it is not in flight.
- */
+/* The flight's owner stops waiting; a late answer is dropped. Does nothing if the query is not in
+ * flight. */
 void conn_give_up(struct flight *flight);
 
 /* The flight is late. It stays registered, so a late answer reaches its owner, but it no longer
- * counts towards max-in-flight: names that are never answered must not fill the connection. Once
- * for each flight, which is on a connection. */
+ * counts towards max-in-flight: names that are never answered must not fill the connection. At most
+ * once for each flight. */
 void conn_overdue(struct flight *flight);
 
-/* Since when the flight's connection has been silent: the last byte, or the flight's own sending.
- */
+/* Since when the flight's connection has been silent: its last byte, or the flight's sending if
+ * that is later. */
 uint64_t conn_silent_since_at(const struct flight *flight);
 
-/* The peer's kernel has not acknowledged the flight's query, nor any byte sent after it. Two system
- * calls, so only for a query that has waited for long. Remembered until a message comes. */
+/* Whether the peer's kernel has acknowledged neither the flight's query nor a later byte. Costs two
+ * system calls, so callers use it only for a query that has waited for long. */
 bool conn_misses_ack(const struct flight *flight);
 
-/* Ready: whether the path has lost a segment since the last look. A system call. */
+/* Ready: whether the path has lost a segment since the last call. Costs a system call. */
 bool conn_has_new_holes(struct conn *conn);
 
-/* The peer's idle limit became known (RFC 7828), or the holder's wishes changed. */
+/* Sets the idle time after which on_idle comes; 0: never. */
 void conn_set_idle_limit(struct conn *conn, uint64_t idle_limit_us);
 
-/* In on_idle: it is to come again at that instant, if it is still idle then. */
+/* In on_idle: asks for another on_idle at that instant, if the connection is still idle. */
 void conn_idle_again(struct conn *conn, uint64_t at_us);
 
-/* Ready: no more queries; closes with the last answer, now if nothing is in flight. */
+/* Ready: takes no more queries and closes with the last answer, at once if nothing is in flight. */
 void conn_retire(struct conn *conn, enum conn_end why);
 
-/* Ends it from here: on_ended and on_lost are called before the return. */
+/* Ends the connection. Calls on_ended and on_lost before it returns. */
 void conn_close(struct conn *conn, enum conn_end why);
 
 #endif

@@ -20,18 +20,18 @@
 /* CONN_STATE(name, text, may follow: a mask of CONN_BIT, sentence) */
 #define CONN_STATES(CONN_STATE)                                                                    \
     CONN_STATE(PARKED, "parked", CONN_BIT(RESTING) | CONN_BIT(DIALING) | CONN_BIT(CLOSED),         \
-               "waits for its turn to be dialled; no deadline")                                    \
+               "waits for its turn to dial; no deadline")                                          \
     CONN_STATE(RESTING, "resting", CONN_BIT(PARKED) | CONN_BIT(CLOSED),                            \
-               "waits after a failure or for a bound on dials; until the instant it was given")    \
+               "waits after a failure or for a bound on dials; the instant the pool set")          \
     CONN_STATE(DIALING, "dialing", CONN_BIT(SECURING) | CONN_BIT(READY) | CONN_BIT(CLOSED),        \
-               "the handshake of TCP is under way; connect-timeout")                               \
+               "TCP handshake; connect-timeout")                                                   \
     CONN_STATE(SECURING, "securing", CONN_BIT(READY) | CONN_BIT(CLOSED),                           \
-               "the handshake of TLS is under way; what is left of connect-timeout")               \
+               "TLS handshake; the rest of connect-timeout")                                       \
     CONN_STATE(READY, "ready", CONN_BIT(DRAINING) | CONN_BIT(CLOSED),                              \
-               "takes queries; idle, age and stall are watched")                                   \
+               "takes queries; the first of idle, age and stall")                                  \
     CONN_STATE(DRAINING, "draining", CONN_BIT(CLOSED),                                             \
                "takes no more queries and closes with its last answer; twice query-timeout, "      \
-               "or 30 s while a late answer is awaited")                                           \
+               "or 30 s while a late answer is due")                                               \
     CONN_STATE(CLOSED, "closed", 0, "gone")
 
 enum conn_state {
@@ -44,7 +44,7 @@ enum conn_state {
 #define CONN_BIT(name) (1u << CONN_##name)
 
 /* CONN_END(name, text, id of its counter in metrics.def): why a connection closes or closed. The
- * dials' counters are those of TCP; conn.c has those of TLS. */
+ * counters of dials are for TCP; conn.c has the ones for TLS. */
 #define CONN_ENDS(CONN_END)                                                                        \
     CONN_END(PEER_IDLE, "closed by the peer while idle", upstream_closes_peer_idle)                \
     CONN_END(PEER_BUSY, "closed by the peer with queries in flight", upstream_closes_peer_busy)    \
@@ -57,7 +57,7 @@ enum conn_state {
     CONN_END(NETWORK, "the network changed", upstream_closes_network)                              \
     CONN_END(OWED, "too many answers owed", upstream_closes_owed)                                  \
     CONN_END(KEEPALIVE_ZERO, "keepalive timeout of 0", upstream_closes_keepalive_zero)             \
-    CONN_END(GARBAGE, "sent what is no DNS message", upstream_closes_garbage)                      \
+    CONN_END(GARBAGE, "sent something other than DNS", upstream_closes_garbage)                    \
     CONN_END(TLS, "TLS alert or broken record", upstream_closes_tls)                               \
     CONN_END(ERROR, "failed", upstream_closes_error)                                               \
     CONN_END(UNWANTED, "no longer configured", upstream_closes_shutdown)                           \
@@ -66,7 +66,7 @@ enum conn_state {
     CONN_END(DIAL_TIMEOUT, "dial timed out", upstream_dials_tcp_timeout)                           \
     CONN_END(DIAL_ERROR, "dial failed", upstream_dials_tcp_error)                                  \
     CONN_END(DIAL_TLS, "TLS handshake failed", upstream_dials_tls_handshake)                       \
-    CONN_END(DIAL_IDENTITY, "not who it should be", upstream_dials_tls_identity)
+    CONN_END(DIAL_IDENTITY, "the server did not prove its identity", upstream_dials_tls_identity)
 
 enum conn_end {
     CONN_END_NONE,
@@ -76,11 +76,11 @@ enum conn_end {
         CONN_END_COUNT
 };
 
-/* Names for people; "" for CONN_END_NONE. Static storage. */
+/* The text of the table; "" for CONN_END_NONE. Static storage. */
 const char *conn_state_name(enum conn_state state);
 const char *conn_end_name(enum conn_end end);
 
-/* What a dial ended with that failed so. */
+/* The end of a connection whose dial failed with this error. */
 enum conn_end conn_end_of_dial(enum err why);
 
 /* Whether the move is one of the table's. */

@@ -3,8 +3,8 @@
 #ifndef NAILUP_UPSTREAM_ENV_H
 #define NAILUP_UPSTREAM_ENV_H
 
-/* What everything in a worker's upstream side shares: its loop, its counters, the pacing of dials,
- * the process's quota of nailed connections, spare memory for attempts. */
+/* What the upstreams of a worker share: the loop, the counters, the pacing of dials, the process's
+ * quota of nailed connections, and spare memory for attempts. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@ struct tap;
 struct tls_contexts;
 struct tls_tickets;
 
-/* How many nailed connections the whole process may have; shared by all workers. */
+/* The number of nailed connections that the process may have; shared by all workers. */
 struct nail_quota {
     atomic_uint used;
     unsigned max;
@@ -29,27 +29,28 @@ struct nail_quota {
 struct upstream_env {
     struct loop *loop;
     struct stats *stats;
-    struct tap *taps; /* NULL: nobody watches */
+    struct tap *taps; /* NULL: none */
     struct nail_quota *quota;
-    bool (*make_nail_room)(struct upstream_env *env); /* nail_room.h */
+    bool (*make_nail_room)(struct upstream_env *env); /* see upstreams.c */
     struct dialer dialer;
-    unsigned late_drains; /* connections with drains_late */
+    unsigned late_drains; /* connections that drain for longer than usual */
     struct trouble_lines trouble_lines;
     struct list free_attempts;
     unsigned free_attempt_count;
-    struct list probes; /* struct probe, under way */
+    struct list probes; /* struct probe, in flight */
     unsigned probe_count;
-    struct tls_contexts *contexts; /* made with the first upstream that needs it */
-    struct tls_tickets *tickets;   /* the process's; NULL: nothing is resumed */
-    struct reach reach;            /* of queries over UDP */
-    struct list met_idle;  /* struct upstream: met, held by nobody; the least recently used first */
-    size_t met_idle_count; /* of those */
-    struct list met_silent; /* the same, of those that never answered: they go first */
-    size_t met_count;       /* of all that are met */
-    size_t met_max;         /* UPSTREAMS_MET_MAX; tests are content with fewer */
+    struct tls_contexts *contexts; /* made for the first secure upstream */
+    struct tls_tickets *tickets;   /* the process's; NULL: no resumption */
+    struct reach reach;            /* for queries over UDP */
+    /* Discovered upstreams without a holder, the least recently used first. */
+    struct list discovered_idle;
+    size_t discovered_idle_count;
+    struct list discovered_silent; /* the same, never answered: they go first */
+    size_t discovered_count;       /* all discovered upstreams */
+    size_t discovered_max;         /* UPSTREAMS_DISCOVERED_MAX; tests set less */
 };
 
-/* One more nailed connection, if the quota has room; given back with nail_quota_give(). */
+/* Takes a place for a nailed connection if the quota has one. nail_quota_give() returns it. */
 static inline bool nail_quota_take(struct nail_quota *quota)
 {
     if (atomic_fetch_add_explicit(&quota->used, 1, memory_order_relaxed) < quota->max)

@@ -378,7 +378,7 @@ static uint8_t count_outstanding(const struct exchange *exchange)
 }
 
 /* Of a bound of the question's, 0 for none, and ours. */
-static uint64_t exchange_least(uint64_t wished, uint64_t most)
+static uint64_t exchange_bound(uint64_t wished, uint64_t most)
 {
     return wished ? MIN(wished, most) : most;
 }
@@ -398,10 +398,10 @@ static void begin_asking(struct exchange *exchange)
     for (unsigned i = 0; i < exchange->group_len; i++)
         exchange->tried[i] = 0;
     exchange->one_round =
-        question->rests_the_dead && are_all_given_up(exchange->group, exchange->group_len);
+        question->accepts_one_round && are_all_given_up(exchange->group, exchange->group_len);
     uint64_t most_us = exchange->one_round ? EXCHANGE_ROUND_US : EXCHANGE_WALL_US;
     exchange->began_at = loop_now(env_of(exchange)->loop);
-    exchange->ends_at = exchange->began_at + exchange_least(question->wall_us, most_us);
+    exchange->ends_at = exchange->began_at + exchange_bound(question->wall_us, most_us);
     timer_start(env_of(exchange)->loop, &exchange->wall,
                 MIN(exchange->ends_at, exchange->began_at + EXCHANGE_STREAMS_US));
     exchange_begin(exchange);
@@ -414,7 +414,7 @@ void exchange_start(struct exchange *exchange, const struct exchange_question *q
     exchange->asked = *question;
     exchange->group = group;
     exchange->group_len = (uint16_t)MIN(group_len, (size_t)EXCHANGE_GROUP_MAX);
-    exchange->attempts_max = (uint8_t)exchange_least(question->attempts_max, EXCHANGE_ATTEMPTS_MAX);
+    exchange->attempts_max = (uint8_t)exchange_bound(question->attempts_max, EXCHANGE_ATTEMPTS_MAX);
     exchange->without_edns = 0;
     begin_asking(exchange);
 }
@@ -494,7 +494,7 @@ static void exchange_on_wall(struct timer *timer)
     failure.is_late = has_hope(exchange);
     failure.any_network |= failure.is_late;
     /* A round proves nothing new: else a zone asked often would never be asked in full again. */
-    if (exchange->asked.rests_the_dead && !exchange->one_round && !failure.any_answer)
+    if (exchange->asked.accepts_one_round && !exchange->one_round && !failure.any_answer)
         note_given_up(exchange->group, exchange->group_len, exchange->tried,
                       exchange->attempts_made);
     linger_or_stop(exchange);

@@ -23,7 +23,7 @@ struct exchange_question {
     uint8_t *attempts_left; /* shared with other questions: none is sent when it is at 0, and each
                                counts it down; until the exchange ends. NULL: no such bound */
     uint64_t doubtful;      /* a bit per upstream of the group: asked where the others were tried */
-    bool rests_the_dead;    /* where all were silent lately, one round is enough (given_up.h) */
+    bool accepts_one_round; /* where all were silent lately, one round is enough (given_up.h) */
 };
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Which connections there are and which takes the next query. The arithmetic is pool_plan.c's,
- * the life of one connection conn.c's, what becomes of a query without a connection exchange.c's.
+ * Dials, replaces and picks the connections of one upstream. pool_plan.c does the arithmetic,
+ * conn.c runs one connection, and exchange.c decides about a query without a connection.
  *
- * Invariants: a connection with queries in flight is never closed to make room; a connection to be
- * replaced serves until its successor is ready; a failed dial rests in the place of its connection.
+ * Invariants: a connection with queries in flight is never closed to make room; a connection that
+ * the pool replaces serves until its successor is ready; a failed dial rests in the place of its
+ * connection.
  */
 
 #include "upstream/pool.h"
@@ -30,14 +31,19 @@ static struct conn *pool_conn_of(struct list *node)
     return LIST_ITEM(node, struct conn, node);
 }
 
-static void on_tend_later(struct timer *timer)
+static void pool_on_nail_retry(struct timer *timer)
 {
-    pool_tend(CONTAINER_OF(timer, struct pool, tend_later));
+    pool_tend(CONTAINER_OF(timer, struct pool, nail_retry));
+}
+
+void pool_retry_nailing(struct pool *pool, uint64_t at_us)
+{
+    timer_start(pool->env->loop, &pool->nail_retry, at_us);
 }
 
 /* ---- which connections there should be ---- */
 
-#define NAIL_AGAIN_US (10 * US_PER_S) /* after the quota or the memory was found used up */
+#define NAIL_AGAIN_US (10 * US_PER_S) /* after the quota or the memory ran out */
 
 void pool_give_places(struct pool *pool)
 {
@@ -45,19 +51,19 @@ void pool_give_places(struct pool *pool)
         nail_quota_give(pool->env->quota);
 }
 
-void pool_forfeit(struct pool *pool)
+void pool_lose_proof(struct pool *pool)
 {
-    pool->earned = false;
+    pool->is_proven = false;
     pool_give_places(pool);
 }
 
-/* left: requests left when the query at hand is sent. */
+/* left: the requests that remain after this query. */
 static bool is_ending(const struct pool *pool, const struct conn *conn, uint32_t left,
                       uint32_t lead)
 {
-    /* One in doubt is let be as long as UDP takes its queries. */
+    /* A connection in doubt stays while its queries can go over UDP. */
     bool needed = pool->waiting_count > 0 || pool->options->fallback == UPSTREAM_FALLBACK_NONE;
-    bool silent = conn->silence.suspect || (conn->silence.doubted && needed);
+    bool silent = conn->silence.is_suspect || (conn->silence.is_in_doubt && needed);
     return conn->ending != CONN_END_NONE || silent ||
            plan_ends_soon(left, conn->max_requests, lead);
 }
@@ -66,7 +72,7 @@ static void add_ready(struct plan_facts *facts, const struct pool *pool, const s
                       const struct conn *taking)
 {
     uint32_t left = conn_requests_left(conn) - (conn == taking);
-    if (!conn->silence.suspect)
+    if (!conn->silence.is_suspect)
         facts->requests_left += left;
     if (is_ending(pool, conn, left, facts->lead)) {
         facts->ending++;
@@ -76,15 +82,15 @@ static void add_ready(struct plan_facts *facts, const struct pool *pool, const s
     }
 }
 
-/* Queries wait, or came within the last second; or one that was met was never dialled. */
+/* Queries wait or came within the last second, or a discovered upstream was never dialled. */
 static bool is_demanded(const struct pool *pool)
 {
     uint64_t now = pool_now(pool);
-    if (pool->must_earn && pool->nailing && !pool->dials)
+    if (pool->needs_proof && pool->nailing && !pool->dials)
         return true;
     if (pool->waiting_count > 0 || pool->retiring)
         return pool->waiting_count > 0;
-    return (pool_rate_is_lively(&pool->rate, now) && keepalive_allows(&pool->keepalive, now));
+    return pool_rate_is_lively(&pool->rate, now) && keepalive_allows(&pool->keepalive, now);
 }
 
 static uint32_t pool_in_flight(const struct pool *pool)
@@ -100,7 +106,7 @@ static uint64_t pool_syn_patience_us(const struct pool *pool)
     return pool->tcp_us ? MAX(POOL_SYN_TIMES * pool->tcp_us, POOL_SYN_MIN_US) : 0;
 }
 
-/* Its SYN may be lost. A dial beside it counts on its own, as queries wait for either. */
+/* Its SYN may be lost. The plan does not count such a dial, so it asks for another one. */
 static bool is_late_dial(const struct pool *pool, const struct conn *conn)
 {
     uint64_t patience_us = pool_syn_patience_us(pool);
@@ -135,8 +141,7 @@ static struct plan_facts gather_plan_facts(const struct pool *pool, const struct
     return facts;
 }
 
-/* Places to be kept open are the pool's, not a connection's: so a successor needs no further one.
- */
+/* Places belong to the pool and not to a connection, so a successor needs no place of its own. */
 static void take_places(struct pool *pool)
 {
     if (!pool_is_nailing(pool)) {
@@ -145,19 +150,19 @@ static void take_places(struct pool *pool)
     }
     while (pool->places < pool->options->connections) {
         if (!nail_quota_take(pool->env->quota) &&
-            !(pool->must_earn && pool->env->make_nail_room(pool->env) &&
+            !(pool->needs_proof && pool->env->make_nail_room(pool->env) &&
               nail_quota_take(pool->env->quota))) {
             LOG_LIMITED(LOG_WARNING, "upstream",
                         "max-nailed (%u) is reached: raise it, or nail less",
                         pool->env->quota->max);
-            timer_start(pool->env->loop, &pool->tend_later, pool_now(pool) + NAIL_AGAIN_US);
+            pool_retry_nailing(pool, pool_now(pool) + NAIL_AGAIN_US);
             return;
         }
         pool->places++;
     }
 }
 
-/* The bound on dials towards this address; 0: none. */
+/* The bound on dials to this address; 0: unbounded. */
 static uint32_t dials_per_s(const struct pool *pool)
 {
     uint32_t per_s = pool->secure ? pool->options->max_handshakes : 0;
@@ -172,8 +177,8 @@ void pool_dial(struct pool *pool, struct conn *conn)
     uint32_t per_s = dials_per_s(pool);
     if (per_s > 0)
         at = pace_take(&pool->dial_pace, now, per_s);
-    conn->paced = at > now;
-    if (conn->paced) {
+    conn->is_paced = at > now;
+    if (conn->is_paced) {
         conn_rest(conn, at);
         return;
     }
@@ -181,7 +186,7 @@ void pool_dial(struct pool *pool, struct conn *conn)
     conn->max_requests = is_single ? 1 : pool->options->max_requests;
     pool->dialed_at = now;
     pool->dials++;
-    /* Loopback has no narrow path, and packets of 64 KiB, which cost less. */
+    /* Loopback has no narrow path, and its packets of 64 KiB cost less. */
     if (!addr_is_loopback(pool->addr))
         conn->segment_bytes = segment_bytes(&pool->segment, now);
     conn_dial(conn, pool->backoff.failures > 0 && pool->waiting_count == 0);
@@ -192,21 +197,21 @@ static void pool_add_conn(struct pool *pool, uint64_t rest_until_at, bool is_pac
     struct conn *conn =
         conn_new(pool->env, pool->addr, pool->options, pool->secure, &conn_handler, pool);
     if (!conn) {
-        timer_start(pool->env->loop, &pool->tend_later, pool_now(pool) + NAIL_AGAIN_US);
+        pool_retry_nailing(pool, pool_now(pool) + NAIL_AGAIN_US);
         return;
     }
     conn->last_close = pool->last_close;
     list_append(&pool->conns, &conn->node);
     if (rest_until_at > pool_now(pool)) {
-        conn->paced = is_paced;
+        conn->is_paced = is_paced;
         conn_rest(conn, rest_until_at);
     } else {
         pool_dial(pool, conn);
     }
 }
 
-/* While the pool rests only one place is taken, and rests; while it retires one is dialled for
- * those who wait. */
+/* Dials what the plan asks for when a query is about to use the connection taking (may be NULL). A
+ * resting pool has a single connection, which rests. A retiring pool dials one for its waiters. */
 static void pool_tend_for(struct pool *pool, const struct conn *taking)
 {
     if (pool->closing || pool->tending)
@@ -250,8 +255,8 @@ void pool_note_silent(struct pool *pool, struct conn *conn)
 {
     if (conn->state != CONN_READY)
         return;
-    pool_note_stall(pool); /* acknowledgements may ride with large packets, and be lost with them */
-    silence_doubt(&conn->silence); /* also of one to be replaced: it may be all there is */
+    pool_note_stall(pool);         /* a lost large packet may have carried the acknowledgement */
+    silence_doubt(&conn->silence); /* even while it is replaced: it may be the only connection */
     if (conn->ending != CONN_END_NONE)
         return;
     if (conn->inflight.owed + conn->overdue <= conn->options->max_in_flight)
@@ -260,7 +265,7 @@ void pool_note_silent(struct pool *pool, struct conn *conn)
     pool_tend(pool);
 }
 
-/* ---- those who wait ---- */
+/* ---- waiters ---- */
 
 static struct pool_waiter *next_waiter(struct pool *pool)
 {
@@ -298,8 +303,8 @@ static void add_waiter(struct pool *pool, struct pool_waiter *waiter)
     pool->patient_count += waiter->is_patient;
 }
 
-/* A dial failed. Patient waiters stay, unless the failure shows that waiting is useless.
- * Fails only the present waiters: a callee may wait again. */
+/* A dial failed. Patient waiters stay, unless the failure shows that waiting is useless. Fails only
+ * the present waiters, because a callee may wait again. */
 static void fail_waiters(struct pool *pool, enum conn_end why)
 {
     bool is_final = why == CONN_END_SHUTDOWN || why == CONN_END_DIAL_IDENTITY;
@@ -314,14 +319,15 @@ static void fail_waiters(struct pool *pool, enum conn_end why)
     }
 }
 
-/* ---- what connections tell ---- */
+/* ---- events of connections ---- */
 
 static void pool_on_turn(struct conn *conn)
 {
     pool_dial(conn->holder, conn);
 }
 
-/* Only those who have waited for this dial go early: who comes later finds it ready. */
+/* Only queries that waited for this dial leave as early data. Later ones find the connection ready.
+ */
 static void on_early(struct conn *conn)
 {
     struct pool *pool = conn->holder;
@@ -331,7 +337,7 @@ static void on_early(struct conn *conn)
     }
 }
 
-/* From inside calls of queries' owners: those who wait are served when these have returned. */
+/* Comes inside calls of the queries' owners, so a timer serves the waiters after they return. */
 static void pool_on_room(struct conn *conn)
 {
     struct pool *pool = conn->holder;
@@ -339,44 +345,44 @@ static void pool_on_room(struct conn *conn)
         timer_start(pool->env->loop, &pool->serve_soon, pool_now(pool));
 }
 
-/* Those to be replaced make way for the one that just became ready. */
+/* Retires one connection that was waiting for its successor. */
 static void retire_replaced(struct pool *pool, const struct conn *fresh)
 {
     LIST_EACH(node, &pool->conns)
     {
         struct conn *conn = pool_conn_of(node);
-        bool told = conn->ending == CONN_END_AGE || conn->ending == CONN_END_RECYCLED ||
-                    conn->ending == CONN_END_OWED || conn->ending == CONN_END_NETWORK ||
-                    conn->ending == CONN_END_IDLE;
-        if (conn == fresh || conn->state != CONN_READY || !told)
+        bool is_replaced = conn->ending == CONN_END_AGE || conn->ending == CONN_END_RECYCLED ||
+                           conn->ending == CONN_END_OWED || conn->ending == CONN_END_NETWORK ||
+                           conn->ending == CONN_END_IDLE;
+        if (conn == fresh || conn->state != CONN_READY || !is_replaced)
             continue;
         conn_retire(conn, conn->ending);
         return; /* one successor, one predecessor */
     }
 }
 
-static void note_well(struct pool *pool)
+static void note_recovery(struct pool *pool)
 {
     char text[ADDR_TEXT_MAX];
     if (trouble_end(&pool->trouble))
         LOG(LOG_NOTICE, "upstream", "%s: connected again", addr_format(pool->addr, text));
 }
 
-/* Where connections opened and broke before, another one that opens proves nothing. */
+/* After connections that opened and broke, another one that opens proves nothing. */
 static void pool_on_ready(struct conn *conn)
 {
     struct pool *pool = conn->holder;
     uint64_t took = MAX(pool_now(pool) - conn->dialed_at, 1u);
 
     if (pool->useless == 0) {
-        note_well(pool);
+        note_recovery(pool);
         dialer_refund(&pool->env->dialer, &conn->turn);
     }
     pool->last_error = ERR_OK;
     pool->dial_us = pool->dial_us ? (3 * pool->dial_us + took) / 4 : took;
     pool->tcp_us = pool->tcp_us ? (3 * pool->tcp_us + conn->tcp_us) / 4 : conn->tcp_us;
     backoff_reset(&pool->backoff);
-    pool->earned = true;
+    pool->is_proven = true;
     pool_hold_arm(pool, conn);
     retire_replaced(pool, conn);
     serve_waiters(pool);
@@ -407,13 +413,13 @@ static void on_late_ack(struct conn *conn)
     acks_was_late(&pool->acks, pool_now(pool));
 }
 
-static void tell_single_use(struct pool *pool, enum single_use_news news)
+static void log_single_use(struct pool *pool, enum single_use_news news)
 {
     char text[ADDR_TEXT_MAX];
     if (news == SINGLE_USE_CONCLUDED)
         LOG_LIMITED(LOG_NOTICE, "upstream",
                     "%s closed %u connections in a row after one answer although it had received "
-                    "more: sending one query per connection, with a retest in ten minutes",
+                    "more queries: sending one query per connection, with a retest in ten minutes",
                     addr_format(pool->addr, text), pool->single.strikes);
     if (news == SINGLE_USE_WITHDRAWN)
         LOG_LIMITED(LOG_NOTICE, "upstream", "%s answers several queries per connection after all",
@@ -441,8 +447,8 @@ static void note_single(struct pool *pool, const struct conn *conn, enum conn_en
         .is_acknowledged = conn->peer_had_all,
     };
     if (!pool->single.has_answered_two && has_answered_two(pool))
-        tell_single_use(pool, single_use_answered_two(&pool->single));
-    tell_single_use(pool, single_use_note(&pool->single, &end, pool_now(pool)));
+        log_single_use(pool, single_use_answered_two(&pool->single));
+    log_single_use(pool, single_use_note(&pool->single, &end, pool_now(pool)));
 }
 
 static bool is_failed_dial(enum conn_end why)
@@ -451,8 +457,8 @@ static bool is_failed_dial(enum conn_end why)
            why == CONN_END_DIAL_ERROR || why == CONN_END_DIAL_TLS || why == CONN_END_DIAL_IDENTITY;
 }
 
-/* Opened, and then broken before it was of any use: as good as refused. But not when it is of a
- * network that is gone. */
+/* The connection opened and broke before any answer, which is as bad as a refusal. A connection of
+ * the former network does not count. */
 static bool was_useless(const struct pool *pool, const struct conn *conn, enum conn_end why)
 {
     bool broken = why == CONN_END_RESET || why == CONN_END_PEER_BUSY || why == CONN_END_GARBAGE ||
@@ -467,7 +473,7 @@ static uint32_t redials_per_s(const struct conn *conn)
     return conn->answers > 0 ? POOL_IDLE_REDIALS_PER_S : 1;
 }
 
-/* A peer that closes idle connections is dialled again at once, without a penalty. A bound
+/* The pool dials a peer that closes idle connections again at once, without a penalty. A bound
  * applies where the limit is too short to hold against: a peer may close after each answer. */
 static uint64_t redial_after_idle(struct pool *pool, const struct conn *conn, uint64_t idle_us)
 {
@@ -481,7 +487,7 @@ static uint64_t redial_after_idle(struct pool *pool, const struct conn *conn, ui
     return at == now ? now : MAX(at, pace_take(&pool->idle_pace, at, per_s));
 }
 
-/* When the place of an ended connection is to be dialled again: now, or after a rest. */
+/* When the pool dials a replacement for the ended connection: now, or after a rest. */
 static uint64_t redial_at(struct pool *pool, const struct conn *conn, enum conn_end why,
                           uint64_t idle_us)
 {
@@ -489,8 +495,8 @@ static uint64_t redial_at(struct pool *pool, const struct conn *conn, enum conn_
     bool is_useless = was_useless(pool, conn, why);
     if (conn->answers > 0)
         pool->useless = 0;
-    /* One may have met the end of what the peer allows a connection, with its answers lost to the
-     * reset. From the second on, that they became ready does not count. */
+    /* The first one may have reached the peer's limit for a connection and lost its answers to the
+     * reset. From the second one on, the pool backs off. */
     if (is_useless && pool->useless++ == 0)
         return now;
     if (is_useless)
@@ -502,7 +508,7 @@ static uint64_t redial_at(struct pool *pool, const struct conn *conn, enum conn_
     return now;
 }
 
-/* With what to do about it, where that can be said. */
+/* Names the remedy if there is one. */
 static void log_rest(struct pool *pool, const struct conn *conn, enum conn_end why)
 {
     char text[ADDR_TEXT_MAX], more[48] = "";
@@ -519,8 +525,8 @@ static void log_rest(struct pool *pool, const struct conn *conn, enum conn_end w
         *detail ? " (" : "", detail, *detail ? ")" : "", secure_advice(conn->error), more);
 }
 
-/* A successor was there before the connection ended: it learns now why. */
-static void tell_successor(struct pool *pool, enum conn_end why)
+/* Tells a successor that existed before the end why its predecessor closed. */
+static void note_close_at_successor(struct pool *pool, enum conn_end why)
 {
     LIST_EACH(node, &pool->conns)
     {
@@ -541,7 +547,7 @@ static void pool_on_ended(struct conn *conn, enum conn_end why)
     pool->ended_ready_at = conn->ready_at;
     if (conn->error)
         pool->last_error = conn->error;
-    tell_successor(pool, why);
+    note_close_at_successor(pool, why);
     if (pool->closing)
         return;
     pool->dial_failures += is_failed_dial(why);
@@ -553,8 +559,8 @@ static void pool_on_ended(struct conn *conn, enum conn_end why)
 
     uint64_t idle_us = pool_hold_note_end(pool, conn, why);
     uint64_t again_at = redial_at(pool, conn, why, idle_us);
-    if (pool->must_earn && pool->backoff.failures >= POOL_EARN_FAILURES)
-        pool_forfeit(pool);
+    if (pool->needs_proof && pool->backoff.failures >= POOL_PROOF_FAILURES)
+        pool_lose_proof(pool);
     if (backoff_is_resting(&pool->backoff, pool_now(pool)) &&
         (is_failed_dial(why) || was_useless(pool, conn, why)))
         log_rest(pool, conn, why);
@@ -579,7 +585,7 @@ static const struct conn_handler conn_handler = {
     .on_ended = pool_on_ended,
 };
 
-/* ---- the door ---- */
+/* ---- start and end ---- */
 
 void pool_init(struct pool *pool, struct upstream_env *env, const struct addr *addr,
                const struct upstream_options *options, struct secure *secure)
@@ -589,7 +595,7 @@ void pool_init(struct pool *pool, struct upstream_env *env, const struct addr *a
     pool->made_at = pool_now(pool);
     list_init(&pool->conns);
     list_init(&pool->waiting);
-    timer_init(&pool->tend_later, on_tend_later);
+    timer_init(&pool->nail_retry, pool_on_nail_retry);
     timer_init(&pool->serve_soon, on_serve_soon);
     timer_init(&pool->redial_soon, on_redial_soon);
 }
@@ -597,7 +603,7 @@ void pool_init(struct pool *pool, struct upstream_env *env, const struct addr *a
 void pool_deinit(struct pool *pool)
 {
     pool->closing = true;
-    timer_stop(&pool->tend_later);
+    timer_stop(&pool->nail_retry);
     timer_stop(&pool->serve_soon);
     timer_stop(&pool->redial_soon);
     fail_waiters(pool, CONN_END_SHUTDOWN);
@@ -605,11 +611,6 @@ void pool_deinit(struct pool *pool)
         conn_close(pool_conn_of(node), CONN_END_SHUTDOWN);
     pool_hold_deinit(pool);
     pool_give_places(pool);
-}
-
-void pool_nail(struct pool *pool)
-{
-    pool_tend(pool);
 }
 
 static bool dialed_lately(const struct pool *pool)
@@ -622,7 +623,7 @@ static bool wake_one(struct pool *pool)
     LIST_EACH(node, &pool->conns)
     {
         struct conn *conn = pool_conn_of(node);
-        if (conn->state != CONN_RESTING || conn->paced)
+        if (conn->state != CONN_RESTING || conn->is_paced)
             continue;
         conn_wake(conn);
         pool_on_turn(conn);
@@ -631,8 +632,8 @@ static bool wake_one(struct pool *pool)
     return false;
 }
 
-/* Dials that are in line after a failure: a query waits for one of them (is_waited_for), or would
- * have gone over it. */
+/* Moves dials forward that queue after a failure: a query waits for one of them (is_waited_for), or
+ * went another way. */
 static void push_dials(struct pool *pool, bool is_waited_for)
 {
     LIST_EACH(node, &pool->conns)
@@ -647,22 +648,22 @@ static void push_dials(struct pool *pool, bool is_waited_for)
     }
 }
 
-/* An idle end rests too, but there a query dials at once. */
+/* A query dials at once although a connection rests after an idle end. */
 static void wake_idle(struct pool *pool)
 {
     if (!backoff_is_resting(&pool->backoff, pool_now(pool)) && !dialed_lately(pool))
         (void)wake_one(pool);
 }
 
-/* A query came: the connections that idled out are dialled again. */
+/* A query came: dials the connections again that idled out. */
 static void pool_wake(struct pool *pool)
 {
     pool->asleep = false;
     pool_tend(pool);
 }
 
-/* Costs a system call for each connection, but only where a loss would hold back many answers, and
- * seldom. */
+/* Costs a system call for each connection, but rarely, and only where a loss would hold back many
+ * answers. */
 static void look_for_losses(struct pool *pool, const struct conn *taking)
 {
     uint64_t now = pool_now(pool);
@@ -695,12 +696,12 @@ struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_la
     if (pool->asleep)
         pool_wake(pool);
     if (pool->trouble.is_told && conn->answers > 0 && conn->dialed_at > pool->trouble.told_at)
-        note_well(pool); /* not for one that stood all the time, while no further one can be had */
-    if (pool_is_single_use(pool) && conn->answers > 1) /* the retest went well */
-        tell_single_use(pool, single_use_answered_two(&pool->single));
+        note_recovery(pool); /* a connection older than the trouble proves nothing */
+    if (pool_is_single_use(pool) && conn->answers > 1) /* the retest succeeded */
+        log_single_use(pool, single_use_answered_two(&pool->single));
     look_for_losses(pool, conn);
-    /* Nearly filled, or near its end: see to the next one now. */
-    if (pool_choice_is_filled(conn) || conn->silence.doubted || conn->ending != CONN_END_NONE ||
+    /* It is nearly full or near its end: the plan may ask for another one. */
+    if (pool_choice_is_filled(conn) || conn->silence.is_in_doubt || conn->ending != CONN_END_NONE ||
         conn_requests_left(conn) <= pool_rate_lead(&pool->rate, pool->dial_us) + 1)
         pool_tend_for(pool, conn);
     return conn;
@@ -711,8 +712,8 @@ struct conn *pool_take_suspect(struct pool *pool)
     return pool_choice_silent(&pool->conns);
 }
 
-/* Nothing is open and the last dial failed: without another way a query may dial before the rest
- * is over, at a bounded rate. */
+/* No connection is open and the last dial failed. A query without another way may dial before the
+ * rest is over, at a bounded rate. */
 static bool dial_urgently(struct pool *pool)
 {
     return !dialed_lately(pool) && wake_one(pool);
@@ -745,7 +746,7 @@ static bool is_dialing(const struct pool *pool)
     return false;
 }
 
-/* A silent connection may be dead: its waiters do not wait until that is proved. */
+/* A silent connection may be dead. Queries do not wait until that is proved. */
 static bool wants_redial(const struct pool *pool)
 {
     enum pool_lack lack = pool_choice_lack(&pool->conns);
@@ -754,17 +755,17 @@ static bool wants_redial(const struct pool *pool)
     return lack == POOL_RESTING && pool->patient_count > 0;
 }
 
-/* Every place rests: one is dialled before its rest is over. */
+/* Every connection rests: dials one before its rest is over. */
 static void redial_resting(struct pool *pool)
 {
     uint64_t now = pool_now(pool), at = pool->dialed_at + POOL_RETURN_US;
     if (now < at)
         timer_start(pool->env->loop, &pool->redial_soon, at);
-    else if (!wake_one(pool)) /* it rests for a bound on dials */
+    else if (!wake_one(pool)) /* a bound on dials applies */
         timer_start(pool->env->loop, &pool->redial_soon, now + POOL_RETURN_US);
 }
 
-/* A dial is under way, but for long. */
+/* A dial takes long: dials another one beside it. */
 static void dial_beside(struct pool *pool)
 {
     uint64_t now = pool_now(pool), patience_us = pool_syn_patience_us(pool);
@@ -838,10 +839,10 @@ size_t pool_recycle(struct pool *pool)
 
 /* ---- retiring ---- */
 
-/* Takes queries, or might later for nobody. */
+/* A connection that is ready or on its way, although no query needs it. */
 static struct conn *find_unneeded(const struct pool *pool)
 {
-    if (pool->waiting_count > 0) /* they need what there is, and no more of them come */
+    if (pool->waiting_count > 0) /* they need the connections, and no more queries come */
         return NULL;
     LIST_EACH(node, &pool->conns)
     {
@@ -853,7 +854,7 @@ static struct conn *find_unneeded(const struct pool *pool)
     return NULL;
 }
 
-/* From the start each time: an end may call whom it likes. */
+/* Searches from the start each time, because an end may call back and change the list. */
 void pool_wind_down(struct pool *pool)
 {
     for (struct conn *conn; (conn = find_unneeded(pool));) {

@@ -4,8 +4,11 @@
 #define NAILUP_UPSTREAM_POOL_H
 
 /*
- * The connections of one upstream in one worker: dials them ahead, keeps them, replaces them
- * before they end, rests after failures, and says which one takes the next query.
+ * The connections of one upstream in one worker. The pool dials them ahead of need, replaces them
+ * before they end, rests after failures, and picks the connection for the next query.
+ *
+ * pool_hold.c keeps idle connections open, pool_path.c handles a change of the network. Other
+ * modules only read the struct.
  */
 
 #include <stdbool.h>
@@ -34,49 +37,48 @@
 enum {
     /* Queries that wait for a connection of one upstream. server.max-waiting bounds them first. */
     POOL_WAITING_MAX = 16384,
+    /* Failed dials in a row after which a discovered upstream loses its nailed places. */
+    POOL_PROOF_FAILURES = 3,
+    /* Dials a second to a peer that closes used connections within HOLD_SHORTEST_US; one a second
+     * if it closes unused ones. */
+    POOL_IDLE_REDIALS_PER_S = 10,
 };
 
-/* A query may dial although the place rests, after an idle end or, without a fallback, after a
- * failure. But not more often than this: a peer may close all that it accepts. */
+/* A query may dial although the pool rests: after an idle end or, without a fallback, after a
+ * failure. The interval is bounded, because a peer may close every connection that it accepts. */
 #define POOL_URGENT_US (100 * US_PER_MS)
 
 /* The interval of dials while queries wait for an upstream: a restart ends unannounced. */
 #define POOL_RETURN_US (50 * US_PER_MS)
 
-/* Dials to a peer that closes used connections within HOLD_SHORTEST_US; one a second where it
- * closes unused ones. */
-enum { POOL_IDLE_REDIALS_PER_S = 10 };
-
-/* A query that waits for a connection; embedded in the attempt. */
-struct pool_waiter {
-    struct list node;
-    bool is_patient; /* stays through failed dials: pool_wait_patiently() */
-    /* One is ready: the callee sends on it. Out of the list. */
-    void (*on_conn)(struct pool_waiter *waiter, struct conn *conn);
-    /* The dial failed. Out of the list. */
-    void (*on_no_conn)(struct pool_waiter *waiter, enum conn_end why);
+/* While queries wait, a dial whose TCP handshake takes POOL_SYN_TIMES as long as usual, and at
+ * least POOL_SYN_MIN_US, gets another dial beside it: its SYN may be lost, and the kernel sends it
+ * again only after a second. The first dial goes on, because the path may be longer now. */
+enum {
+    POOL_SYN_TIMES = 4,
+    POOL_LATE_DIALS_MAX = 5, /* such dials at once, beside the latest one */
 };
-
-/* Dials that fail in a row until one that must earn its places has none. */
-enum { POOL_EARN_FAILURES = 3 };
+#define POOL_SYN_MIN_US (200 * US_PER_MS)
 
 struct pool {
     struct upstream_env *env;
     const struct addr *addr;
     const struct upstream_options *options;
     struct secure *secure; /* NULL: no TLS */
-    struct list conns;     /* all of them, oldest first */
+    struct list conns;     /* all connections, oldest first */
     struct list waiting;   /* struct pool_waiter, oldest first */
     uint32_t waiting_count;
-    uint32_t patient_count; /* of those, the patient ones */
+    uint32_t patient_count; /* the patient waiters among them */
     bool nailing;           /* wishes to keep options->connections open */
-    uint32_t places;        /* of these, granted by the quota */
-    bool
-        must_earn; /* its places: nobody wants it, it was met, as a hostile zone may name anybody */
-    bool earned;   /* a connection became ready, and not too many dials failed since */
+    uint32_t places;        /* nailed places that the quota granted */
+    /* The upstream is discovered and not configured. It gets places only once a connection became
+     * ready, because a hostile zone may name any address. */
+    bool needs_proof;
+    bool is_proven; /* a connection became ready, and fewer than POOL_PROOF_FAILURES dials failed
+                       since */
     bool closing;
-    bool retiring; /* nobody wants it: dials for none but those who wait */
-    bool tending;
+    bool retiring; /* unwanted: dials only for queries that wait */
+    bool tending;  /* pool_tend() is running */
     struct backoff backoff;
     struct trouble trouble;
     uint32_t useless; /* connections in a row that broke before an answer came */
@@ -84,30 +86,39 @@ struct pool {
     struct acks acks;
     struct segment segment;
     struct idle_limit idle_limit;
-    bool asleep;              /* idled out where nothing is held: dialled with the next query */
+    bool asleep;              /* its connections idled out and are not held: the next query dials */
     uint32_t hold_unanswered; /* hold queries in a row */
     uint64_t holds;           /* hold queries sent */
-    uint64_t hold_answer_us;  /* the time that the last answer to one took; 0: none came */
+    uint64_t hold_answer_us;  /* the answer time of the last hold query; 0: no answer yet */
     uint64_t hold_replacements;
-    uint8_t *hold_zone; /* NULL: hold queries ask for the servers of the root */
+    uint8_t *hold_zone; /* NULL: hold queries ask for the root's name servers */
     uint8_t hold_zone_len;
     uint64_t made_at;
-    struct timer tend_later;  /* a nailed place could not be had: try again */
-    struct timer redial_soon; /* patient waiters: dial although the place rests */
-    struct timer serve_soon;  /* there may be room for those who wait */
-    uint64_t dialed_at;       /* last dial */
+    struct timer nail_retry;  /* nailing was refused: see pool_retry_nailing() */
+    struct timer redial_soon; /* queries wait: dials although the pool rests */
+    struct timer serve_soon;  /* a connection may have room for the waiters */
+    uint64_t dialed_at;       /* the last dial */
     uint64_t dial_us;         /* smoothed time of a dial */
-    uint64_t tcp_us;          /* the same of TCP alone; 0: not measured */
+    uint64_t tcp_us;          /* smoothed time of a TCP handshake; 0: not measured */
     struct single_use single;
-    struct pace dial_pace; /* of handshakes of TLS, of dials towards a single-use server */
-    struct pace idle_pace; /* of dials to a peer whose idle limit is very short */
+    struct pace dial_pace; /* TLS handshakes; dials to a single-use server */
+    struct pace idle_pace; /* dials to a peer with a very short idle limit */
     enum conn_end last_close;
-    uint64_t ended_ready_at; /* when the connection that ended last had become ready */
-    enum err
-        last_error; /* of the last dial or connection that failed; ERR_OK: it went well since */
+    uint64_t ended_ready_at; /* when the last connection to end had become ready */
+    enum err last_error; /* of the last failed dial or connection; ERR_OK: one succeeded since */
     struct pool_rate rate;
     struct spread spread;
     uint32_t dials, dial_failures;
+};
+
+/* A query that waits for a connection; embedded in the attempt. */
+struct pool_waiter {
+    struct list node;
+    bool is_patient; /* stays through failed dials: pool_wait_patiently() */
+    /* A connection is ready: the callee sends on it. The waiter has left the list. */
+    void (*on_conn)(struct pool_waiter *waiter, struct conn *conn);
+    /* The dial failed. The waiter has left the list. */
+    void (*on_no_conn)(struct pool_waiter *waiter, enum conn_end why);
 };
 
 static inline uint64_t pool_now(const struct pool *pool)
@@ -115,10 +126,11 @@ static inline uint64_t pool_now(const struct pool *pool)
     return loop_now(pool->env->loop);
 }
 
-/* Wished for, earned where that is to be, and not forbidden by the peer (RFC 7828). */
+/* The pool wishes to nail, has the proof that it needs, and the peer does not forbid it (RFC
+ * 7828). */
 static inline bool pool_is_nailing(const struct pool *pool)
 {
-    return pool->nailing && (pool->earned || !pool->must_earn) &&
+    return pool->nailing && (pool->is_proven || !pool->needs_proof) &&
            keepalive_allows(&pool->keepalive, pool_now(pool));
 }
 
@@ -127,79 +139,77 @@ static inline bool pool_is_single_use(const struct pool *pool)
     return pool->single.is_known;
 }
 
-/* All is borrowed; secure is NULL where TLS is not spoken. */
+/* Borrows everything; secure is NULL without TLS. */
 void pool_init(struct pool *pool, struct upstream_env *env, const struct addr *addr,
                const struct upstream_options *options, struct secure *secure);
 
-/* Closes every connection; waiters are told. */
+/* Closes every connection. Waiters get on_no_conn. */
 void pool_deinit(struct pool *pool);
 
-/* Dials what is to be kept open (prewarm), if it is not there yet. */
-void pool_nail(struct pool *pool);
+/* ---- connections ---- */
 
-/* The connection for the next query, not avoid (may be NULL); or NULL and why. Looks after spares
- * and further connections by itself. */
-struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_lack *lack);
+/* Dials the connections that the plan asks for. Callers call it after each change of the facts; a
+ * nested call does nothing. */
+void pool_tend(struct pool *pool);
 
-/* A connection that has fallen silent and has not been probed since: the caller sends its query on
- * it and elsewhere as well. NULL when there is none. */
-struct conn *pool_take_suspect(struct pool *pool);
+/* A parked connection asks for its turn to dial, or rests until the bound on handshakes allows it.
+ */
+void pool_dial(struct pool *pool, struct conn *conn);
 
-/* Waits for a connection, dialling if none is on its way. False when too many wait, or when the
- * pool rests and dialled a moment ago: refused at once rather than after seconds. */
-MUST_USE bool pool_wait(struct pool *pool, struct pool_waiter *waiter);
+/* Returns the nailed places to the quota. */
+void pool_give_places(struct pool *pool);
 
-/* The same for an upstream that is about to come back: the waiter stays through dials that fail,
- * and while it waits the pool dials every POOL_RETURN_US. It hears of a failure only when the peer
- * proves to be another server, or the pool closes. False: too many wait, or the pool closes. */
-MUST_USE bool pool_wait_patiently(struct pool *pool, struct pool_waiter *waiter);
+/* The proof no longer holds: returns the places. The next ready connection proves the upstream
+ * again. */
+void pool_lose_proof(struct pool *pool);
 
-/* An answer made room on a connection: those who wait come first. */
-void pool_room(struct pool *pool);
-void pool_leave(struct pool *pool, struct pool_waiter *waiter);
+/* The quota, the memory or the peer (RFC 7828) refused nailed connections: tends again at that
+ * instant. */
+void pool_retry_nailing(struct pool *pool, uint64_t at_us);
+
+/* A query on this connection went out a second time elsewhere, because the connection is silent.
+ * Until a byte comes, new queries avoid it where they can, and one of them probes it. */
+void pool_note_silent(struct pool *pool, struct conn *conn);
 
 /* Marks every ready connection for replacement; returns how many. */
 size_t pool_recycle(struct pool *pool);
 
-/* Queries that wait for an upstream's return dial beside a dial whose TCP takes longer than so many
- * times what it took before, but not before POOL_SYN_MIN_US: its SYN may be lost, and the kernel
- * sends it again only after a second. The first dial goes on, as the path may be longer now. */
-enum {
-    POOL_SYN_TIMES = 4,
-    POOL_LATE_DIALS_MAX = 5, /* such dials at once, beside the latest one */
-};
-#define POOL_SYN_MIN_US (200 * US_PER_MS)
+/* ---- queries ---- */
 
-/* Dials what the plan asks for. Called after everything that changes the facts; nothing happens
- * when it is called from within itself. */
-void pool_tend(struct pool *pool);
+/* The connection for the next query, never avoid (may be NULL); or NULL and the reason. Dials
+ * spares and further connections as needed. */
+struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_lack *lack);
 
-/* A query on this connection is asked a second time elsewhere since it has been silent: until a
- * byte comes, new queries go elsewhere too where they can, and one of them probes it. */
-void pool_note_silent(struct pool *pool, struct conn *conn);
+/* A silent connection without a probe, or NULL. The caller sends its query on it and elsewhere. */
+struct conn *pool_take_suspect(struct pool *pool);
 
-/* Has its places no longer earned: they are given back. */
-void pool_forfeit(struct pool *pool);
+/* Waits for a connection, and dials if none is on its way. False: too many queries wait, or the
+ * pool rests and dialled a moment ago, because a quick refusal is better than one after seconds. */
+MUST_USE bool pool_wait(struct pool *pool, struct pool_waiter *waiter);
 
-/* A parked connection asks for its turn to be dialled, or rests until the bound on handshakes
- * allows it. */
-void pool_dial(struct pool *pool, struct conn *conn);
+/* Waits for an upstream that is about to come back: the waiter stays through failed dials, and the
+ * pool dials every POOL_RETURN_US. The waiter fails only if the peer proves to be another server or
+ * the pool closes. False: too many queries wait, or the pool closes. */
+MUST_USE bool pool_wait_patiently(struct pool *pool, struct pool_waiter *waiter);
 
-/* Gives the places of the quota back. */
-void pool_give_places(struct pool *pool);
+/* An answer made room on a connection: serves the waiters. */
+void pool_room(struct pool *pool);
+void pool_leave(struct pool *pool, struct pool_waiter *waiter);
 
-/* Nobody wants it any more: gives the places of the quota back and dials no more but for a query
- * that waits, of a task that began before. Its connections drain, those that carry nothing close at
- * once. Calls queries' owners. */
+/* ---- retiring ---- */
+
+/* The upstream is unwanted: returns the places and dials only for queries of earlier tasks. Busy
+ * connections drain, idle ones close. Calls the queries' owners. */
 void pool_retire(struct pool *pool);
 
-/* The same for what has come up since; to be called now and then while it retires. */
+/* Repeats this for connections that were dialled since. The caller calls it now and then while the
+ * pool retires. */
 void pool_wind_down(struct pool *pool);
 
-/* It has no connection and nobody waits for one. */
+/* No connection is left, and no query waits for one. */
 bool pool_is_empty(const struct pool *pool);
 
-/* Wanted again. What drains goes on draining. */
+/* The upstream is wanted again. Draining connections go on draining. */
 void pool_revive(struct pool *pool);
 
 #endif

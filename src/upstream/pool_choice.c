@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The order of wishes among connections; the pool dials and replaces. */
+/* Ranks a pool's connections (pool_choice.h). The pool dials and replaces them. */
 
 #include "upstream/pool_choice.h"
 
@@ -16,14 +16,14 @@ static bool has_fallback(const struct conn *conn)
     return conn->options->fallback == UPSTREAM_FALLBACK_UDP;
 }
 
-/* Of two that take queries: the one that is not in doubt, then the one that is not to be replaced;
- * with one kept connection the older as long as it is not filled to three
- * quarters, since splitting halves the batches; else the less loaded. */
+/* Both take queries. Prefers the one without doubt, then the one without a planned end. A pool of
+ * one kept connection prefers the older until that is filled to three quarters, because splitting
+ * halves the batches. Else prefers the one with less load. */
 static bool is_better(const struct conn *conn, const struct conn *best, bool is_lossy)
 {
     bool is_spread = is_lossy && conn_in_flight(best) >= SPREAD_IN_FLIGHT;
-    if (conn->silence.doubted != best->silence.doubted)
-        return best->silence.doubted;
+    if (conn->silence.is_in_doubt != best->silence.is_in_doubt)
+        return best->silence.is_in_doubt;
     if ((conn->ending != CONN_END_NONE) != (best->ending != CONN_END_NONE))
         return best->ending != CONN_END_NONE;
     if (conn->options->connections == 1 && !is_spread && !pool_choice_is_filled(best))
@@ -37,7 +37,7 @@ struct conn *pool_choice_best(const struct list *conns, const struct conn *avoid
     LIST_EACH(node, conns)
     {
         struct conn *conn = LIST_ITEM(node, struct conn, node);
-        if (conn == avoid || !conn_takes(conn) || (conn->silence.doubted && has_fallback(conn)))
+        if (conn == avoid || !conn_takes(conn) || (conn->silence.is_in_doubt && has_fallback(conn)))
             continue;
         if (!best || is_better(conn, best, is_lossy))
             best = conn;
@@ -51,13 +51,13 @@ enum pool_lack pool_choice_lack(const struct list *conns)
     LIST_EACH(node, conns)
     {
         const struct conn *conn = LIST_ITEM(node, struct conn, node);
-        bool silent = silence_is_doubtful(&conn->silence);
+        bool silent = silence_is_in_doubt(&conn->silence);
         if (conn->state == CONN_READY && !silent && conn->requests < conn->max_requests)
             return POOL_FULL;
         if (conn->state == CONN_READY && silent)
             lack = POOL_STALLED;
         else if (conn->state == CONN_DIALING || conn->state == CONN_SECURING ||
-                 conn->state == CONN_PARKED || conn->paced)
+                 conn->state == CONN_PARKED || conn->is_paced)
             lack = lack == POOL_STALLED ? lack : POOL_DIALING;
         else if (conn->state == CONN_RESTING && lack == POOL_CLOSED)
             lack = POOL_RESTING;

@@ -3,8 +3,7 @@
 #ifndef NAILUP_UPSTREAM_POOL_CHOICE_H
 #define NAILUP_UPSTREAM_POOL_CHOICE_H
 
-/* Which of a pool's connections takes a query, and if none, why. Looks at them and changes nothing.
- */
+/* Decides which of a pool's connections takes a query, or why none does. Pure. */
 
 #include <stdbool.h>
 
@@ -12,24 +11,24 @@
 #include "upstream/conn.h"
 #include "upstream/upstream_options.h"
 
-/* Why there is none. */
+/* Why no connection takes the query. */
 enum pool_lack {
     POOL_DIALING, /* a connection is on its way */
-    POOL_STALLED, /* the open ones have fallen silent */
+    POOL_STALLED, /* the open ones are silent */
     POOL_RESTING, /* the last dial failed */
-    POOL_FULL,    /* each holds as many queries as it may */
-    POOL_CLOSED,  /* none is open and none on its way */
+    POOL_FULL,    /* each has as many queries in flight as it may */
+    POOL_CLOSED,  /* no connection is open or on its way */
 };
 
-/* Filled to three quarters: time for a further one (splitting earlier halves the batches). */
+/* Filled to three quarters: time for another connection (splitting earlier halves the batches). */
 bool pool_choice_is_filled(const struct conn *conn);
 
-/* The list is of struct conn. NULL when none takes a query; avoid (may be NULL) is passed over.
- * is_lossy: the path loses segments, so a connection with SPREAD_IN_FLIGHT queries counts as filled
- * (spread.h). */
+/* conns is a list of struct conn. Returns NULL if none takes a query; never returns avoid (may be
+ * NULL). is_lossy: the path loses segments, so a connection with SPREAD_IN_FLIGHT queries counts as
+ * filled (spread.h). */
 struct conn *pool_choice_best(const struct list *conns, const struct conn *avoid, bool is_lossy);
 
-/* One that has fallen silent and has not been probed since, or NULL. */
+/* A silent connection without a probe, or NULL. */
 struct conn *pool_choice_silent(const struct list *conns);
 
 enum pool_lack pool_choice_lack(const struct list *conns);

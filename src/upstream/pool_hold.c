@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Acts on the decisions of hold.c, and owns the hold queries. A hold query is freed with its answer
+ * Acts on the decisions of hold.c and owns the hold queries. A hold query is freed with its answer
  * or with its connection.
  *
  * Invariant: a connection carries at most one hold query that is not overdue, and none within
@@ -26,8 +26,8 @@ enum { HOLD_UDP_SIZE = 1232 };
 
 enum hold_query_state {
     HOLD_QUERY_SENT,
-    HOLD_QUERY_SILENT,  /* for longer than answers take here */
-    HOLD_QUERY_OVERDUE, /* for query-timeout: the connection counts as idle again */
+    HOLD_QUERY_SILENT,  /* past the usual answer time of this server */
+    HOLD_QUERY_OVERDUE, /* past query-timeout: the connection counts as idle again */
 };
 
 struct hold_query {
@@ -35,7 +35,7 @@ struct hold_query {
     struct pool *pool;
     struct timer due;
     enum hold_query_state state;
-    uint64_t idle_us; /* how long the connection had been idle before it */
+    uint64_t idle_us; /* the idle time before the query */
 };
 
 static void hold_query_free(struct hold_query *query)
@@ -52,12 +52,12 @@ static void pool_heard_zero(struct pool *pool, struct conn *conn)
     keepalive_heard_zero(&pool->keepalive, conn ? conn->ready_at : pool->ended_ready_at, now);
     if (!keepalive_allows(&pool->keepalive, now)) {
         pool_give_places(pool);
-        timer_start(pool->env->loop, &pool->tend_later, pool->keepalive.left_alone_until_at);
+        pool_retry_nailing(pool, pool->keepalive.left_alone_until_at);
     }
     if (!conn || conn->state != CONN_READY)
         return;
     conn_retire(conn, CONN_END_KEEPALIVE_ZERO);
-    pool_tend(pool); /* its last answer may take long, and the successor need not wait for it */
+    pool_tend(pool); /* its last answer may take long, and the successor does not wait for it */
 }
 
 void pool_heard_keepalive(struct pool *pool, struct conn *conn, uint16_t timeout_100ms)
@@ -79,7 +79,8 @@ static void hold_query_note_silence(struct hold_query *query)
     struct conn *conn = query->flight.conn;
 
     query->state = HOLD_QUERY_SILENT;
-    if (!conn_misses_ack(&query->flight)) /* else the path is dark, and the server never had it */
+    if (!conn_misses_ack(
+            &query->flight)) /* else the path is dead and the server never got the query */
         pool->hold_unanswered++;
     STATS_INC(pool->env->stats, upstream_holds_silent);
     bool is_silent = conn_silent_since_at(&query->flight) == query->flight.sent_at;
@@ -108,7 +109,7 @@ static void hold_query_on_due(struct timer *timer)
         conn_overdue(&query->flight);
         return;
     }
-    struct flight flight = query->flight; /* the connection may end with it */
+    struct flight flight = query->flight; /* the connection may end with the query */
     hold_query_free(query);
     conn_give_up(&flight);
 }
@@ -122,7 +123,7 @@ static void hold_query_hear(struct hold_query *query, struct conn *conn, struct 
         pool_heard_keepalive(query->pool, conn, keepalive.timeout_100ms);
 }
 
-/* Whatever the answer says, the connection is alive and the peer's clock starts anew. */
+/* Any answer shows that the connection is alive and restarts the peer's idle clock. */
 static void hold_query_on_reply(struct flight *flight, struct span message)
 {
     struct hold_query *query = CONTAINER_OF(flight, struct hold_query, flight);
@@ -135,7 +136,7 @@ static void hold_query_on_reply(struct flight *flight, struct span message)
     hold_query_hear(query, flight->conn, message);
     hold_query_free(query);
     pool_hold_arm_all(pool);
-    if (pool->waiting_count > 0) /* it made room */
+    if (pool->waiting_count > 0) /* the answer made room */
         timer_start(pool->env->loop, &pool->serve_soon, pool_now(pool));
 }
 
@@ -175,7 +176,7 @@ static size_t hold_build(const struct pool *pool, const struct conn *conn, uint8
     return build_query(out, BUILD_QUERY_MAX, &question, &options);
 }
 
-/* A dial shows how long the path takes, but a slow server needs longer. */
+/* A dial shows the delay of the path. A slow server needs longer. */
 static uint64_t hold_patience_us(const struct pool *pool)
 {
     uint64_t usual_us = MAX(pool->dial_us, pool->hold_answer_us);
@@ -213,12 +214,12 @@ bool pool_may_hold(const struct pool *pool)
     if (!pool->options->hold)
         return false;
     uint64_t asked_at = MAX(pool->rate.turn_at, pool->made_at);
-    return !pool->must_earn ||
+    return !pool->needs_proof ||
            pool_now(pool) - asked_at < MAX(HOLD_UNUSED_US, pool->idle_limit.announced_us);
 }
 
-/* The oldest connections that are not about to end have the places. One that is to be replaced
- * stays until there are enough others. */
+/* The oldest connections that are not about to end have the places. A connection that the pool
+ * replaces stays until there are enough others. */
 static bool pool_hold_is_kept(const struct pool *pool, const struct conn *conn)
 {
     uint32_t others = 0;
@@ -232,7 +233,7 @@ static bool pool_hold_is_kept(const struct pool *pool, const struct conn *conn)
     return others < pool->places;
 }
 
-static bool is_by_replacement(const struct pool *pool, const struct conn *conn)
+static bool needs_replacement(const struct pool *pool, const struct conn *conn)
 {
     return pool_is_single_use(pool) || pool->options->max_requests < HOLD_REQUESTS_MIN ||
            conn_requests_left(conn) < 2 || pool->hold_unanswered >= HOLD_UNANSWERED_MAX;
@@ -257,8 +258,8 @@ void pool_hold_look(struct pool *pool, struct conn *conn)
         .dial_us = pool->dial_us,
         .is_kept = pool_hold_is_kept(pool, conn),
         .may_hold = pool_may_hold(pool),
-        .is_ending = conn->ending != CONN_END_NONE && !conn->silence.suspect,
-        .by_replacement = is_by_replacement(pool, conn) && !conn->silence.suspect,
+        .is_ending = conn->ending != CONN_END_NONE && !conn->silence.is_suspect,
+        .by_replacement = needs_replacement(pool, conn) && !conn->silence.is_suspect,
     };
     struct hold_decision decision = hold_decide(&facts);
     switch (decision.step) {
@@ -278,7 +279,8 @@ void pool_hold_look(struct pool *pool, struct conn *conn)
     }
 }
 
-/* The first of all instants at which there may be something to do, kept or not. */
+/* Sets the earliest instant at which hold.c may have a decision, whether the connection is kept or
+ * not. */
 void pool_hold_arm(struct pool *pool, struct conn *conn)
 {
     uint64_t limit_us = idle_limit_us(&pool->idle_limit);
@@ -303,7 +305,7 @@ uint64_t pool_hold_note_end(struct pool *pool, const struct conn *conn, enum con
 {
     if (why != CONN_END_PEER_IDLE || conn->ready_at == 0)
         return 0;
-    /* A connection with a hold query under way was idle until that was sent. */
+    /* A connection with a hold query in flight was idle until the hold query left. */
     uint64_t idle_us = conn->holding ? conn->gap_us : pool_now(pool) - conn->active_at;
     if (conn->ending != CONN_END_NETWORK &&
         idle_limit_closed(&pool->idle_limit, idle_us, conn->survived_us))
@@ -311,7 +313,7 @@ uint64_t pool_hold_note_end(struct pool *pool, const struct conn *conn, enum con
     return idle_us;
 }
 
-void pool_hold_with(struct pool *pool, struct name zone)
+void pool_hold_set_zone(struct pool *pool, struct name zone)
 {
     uint8_t *copy = NULL;
     if (!name_is_root(zone) && (copy = malloc(zone.len)))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * What a change of the network means for a pool's connections (pool_path.h). When one has taken
- * place, and how often that may be said, is for the caller to know.
+ * Applies a change of the network to a pool's connections (pool_path.h). The caller detects the
+ * change and bounds how often it calls.
  *
  * Invariant: a connection that may still work takes queries until its successor is ready.
  */
@@ -17,8 +17,8 @@ static struct conn *pool_path_conn_of(struct list *node)
     return LIST_ITEM(node, struct conn, node);
 }
 
-/* In doubt: queries go by UDP where that may take its place, and are asked a second time soon where
- * not; the first byte that comes clears it. */
+/* Queries to a connection in doubt go over UDP if the fallback allows it, else they get an early
+ * second try. The first byte that comes clears the doubt. */
 static void doubt(struct conn *conn)
 {
     silence_doubt(&conn->silence);
@@ -26,8 +26,8 @@ static void doubt(struct conn *conn)
         conn->ending = CONN_END_NETWORK;
 }
 
-/* What the peer has said of itself (RFC 7828, one query a connection) holds on any path, and the
- * bounds on dials are ours. */
+/* Facts about the peer hold on any path (RFC 7828, one query per connection), and so do our bounds
+ * on dials. */
 void pool_path_forget(struct pool *pool)
 {
     backoff_reset(&pool->backoff);
@@ -41,7 +41,7 @@ void pool_path_forget(struct pool *pool)
     }
 }
 
-static bool is_of_no_use(const struct pool *pool, const struct conn *conn, bool all_stale)
+static bool is_useless(const struct pool *pool, const struct conn *conn, bool all_stale)
 {
     switch (conn->state) {
     case CONN_DIALING:
@@ -62,14 +62,14 @@ static struct conn *find_useless(struct pool *pool, bool all_stale)
 {
     LIST_EACH(node, &pool->conns)
     {
-        if (is_of_no_use(pool, pool_path_conn_of(node), all_stale))
+        if (is_useless(pool, pool_path_conn_of(node), all_stale))
             return pool_path_conn_of(node);
     }
     return NULL;
 }
 
-/* Dials that rest or are in line after a failure begin now: the failure was another path's. The
- * bounds on handshakes and single uses still hold. */
+/* Dials that rest or queue after a failure begin now: the failure belongs to the old path. The
+ * bounds on handshakes and single-use servers still apply. */
 static void wake_resting(struct pool *pool)
 {
     LIST_EACH(node, &pool->conns)
@@ -77,14 +77,14 @@ static void wake_resting(struct pool *pool)
         struct conn *conn = pool_path_conn_of(node);
         if (conn->state == CONN_PARKED)
             conn_hurry(conn);
-        if (conn->state != CONN_RESTING || conn->paced)
+        if (conn->state != CONN_RESTING || conn->is_paced)
             continue;
         conn_wake(conn);
         pool_dial(pool, conn);
     }
 }
 
-/* Those that were never dialled because prewarm is off stay so. */
+/* Without prewarm, an upstream that was never dialled stays that way. */
 static bool is_in_use(const struct pool *pool)
 {
     return pool->options->prewarm || pool->places > 0 || pool->waiting_count > 0 ||
@@ -95,7 +95,7 @@ void pool_path_renew(struct pool *pool, bool all_stale)
 {
     bool used = is_in_use(pool);
 
-    /* Each end may bring queries back that look for a connection: dialled when all are gone. */
+    /* Each end may bring queries back that look for a connection. The pool dials after all ends. */
     pool->tending = true;
     for (struct conn *conn; (conn = find_useless(pool, all_stale));)
         conn_close(conn, CONN_END_NETWORK);

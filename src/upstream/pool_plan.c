@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The arithmetic of pool_plan.h; pool.c gathers the facts and dials. */
+/* The arithmetic of pool_plan.h. pool.c gathers the facts and dials. */
 
 #include "upstream/pool_plan.h"
 
@@ -8,8 +8,8 @@
 
 bool plan_ends_soon(uint32_t requests_left, uint32_t max_requests, uint32_t lead)
 {
-    /* With few requests a connection every one would end soon: half its life is the limit, and the
-     * sum of requests left (below) takes care of the rest. */
+    /* With few requests per connection every connection would end soon. Half its life is the limit,
+     * and the sum of requests left (below) covers the rest. */
     return requests_left <= MIN(lead, max_requests / 2);
 }
 
@@ -19,18 +19,17 @@ uint32_t plan_lead(uint32_t burst, uint64_t queries_per_s, uint64_t dial_us)
     return (uint32_t)MIN(PLAN_LEAD_MIN + burst + coming, (uint64_t)PLAN_LEAD_MAX);
 }
 
-/* Connections wanted without an end in sight. */
+/* Wanted connections that do not end soon. */
 static uint32_t wanted(const struct plan_facts *facts)
 {
     uint32_t want = MAX(facts->kept, facts->demanded ? 1u : 0u);
-    /* A further one under load before the in-flight limit is reached. */
+    /* Another one under load, before the connections reach their in-flight limit. */
     if (facts->full && facts->lasting >= want && facts->lasting < facts->max_connections)
         want = facts->lasting + 1;
     return MAX(want, MIN(facts->width, facts->max_connections));
 }
 
-/* Spares so that the requests left in all exceed the lead: few requests a connection need several.
- */
+/* Spares keep the requests left above the lead. Connections with few requests need several. */
 static uint32_t spares(const struct plan_facts *facts)
 {
     uint64_t left = facts->requests_left + (uint64_t)facts->coming * facts->max_requests;

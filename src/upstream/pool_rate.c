@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The counting of pool_rate.h. */
+/* Counts queries for pool_rate.h. */
 
 #include "upstream/pool_rate.h"
 

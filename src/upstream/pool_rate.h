@@ -4,8 +4,8 @@
 #define NAILUP_UPSTREAM_POOL_RATE_H
 
 /*
- * How many queries an upstream gets, as far as that says how early a spare must be dialled: the
- * count of a tenth of a second and the most of one turn. Pure: the instant is an argument.
+ * How many queries an upstream gets, which tells the pool how early to dial a spare: the count of a
+ * tenth of a second and the largest count of one turn. Pure: the instant is an argument.
  */
 
 #include <stdbool.h>
@@ -13,14 +13,14 @@
 
 struct pool_rate {
     uint64_t window_at, turn_at;
-    uint32_t window, before; /* queries of this window and of the one before */
-    uint32_t turn, burst;    /* queries of this turn; the most of a turn, slowly forgotten */
+    uint32_t window, before; /* queries of this window and of the previous one */
+    uint32_t turn, burst;    /* queries of this turn; the largest count of a turn, which decays */
 };
 
 /* One more query. */
 void pool_rate_count(struct pool_rate *rate, uint64_t now);
 
-/* Queries that may come while a dial of dial_us takes place (plan_lead). */
+/* Queries that may come during a dial of dial_us (plan_lead). */
 uint32_t pool_rate_lead(const struct pool_rate *rate, uint64_t dial_us);
 
 /* Queries came within the last second. */

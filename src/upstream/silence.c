@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The four instants of silence.h and what follows from them. */
+/* Instants of sending and hearing (silence.h). */
 
 #include "upstream/silence.h"
 
@@ -19,21 +19,21 @@ void silence_heard(struct silence *silence, uint64_t now)
 
 void silence_doubt(struct silence *silence)
 {
-    if (silence->doubted)
+    if (silence->is_in_doubt)
         return;
-    silence->doubted = true;
+    silence->is_in_doubt = true;
     silence->probed_at = 0;
 }
 
 void silence_suspect(struct silence *silence)
 {
-    silence->suspect = true;
+    silence->is_suspect = true;
     silence->probed_at = 0;
 }
 
 uint64_t silence_due_at(const struct silence *silence, uint64_t stall_us, uint64_t probe_us)
 {
-    if (silence->suspect)
+    if (silence->is_suspect)
         return silence->probed_at ? silence->probed_at + probe_us : UINT64_MAX;
     return silence->since_at ? silence->since_at + stall_us : UINT64_MAX;
 }

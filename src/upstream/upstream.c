@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What one upstream is and what was learned of it. Choosing and asking are exchange.c's. */
+/* One upstream and what it learned. exchange.c chooses and asks. */
 
 #include "upstream/upstream.h"
 
@@ -72,8 +72,8 @@ struct health *upstream_health(struct upstream *upstream, bool over_stream)
     return over_stream ? &upstream->stream : &upstream->udp;
 }
 
-/* No connection that is open and heard from lately. A dial takes seconds to fail where nothing
- * comes back, so silence is known long before. */
+/* No open connection was heard from lately. A dial to a dead address takes seconds to fail, so
+ * silence shows long before. */
 static bool lacks_stream(const struct upstream *upstream)
 {
     return pool_choice_lack(&upstream->pool.conns) != POOL_FULL;
@@ -96,8 +96,8 @@ bool upstream_is_ill(const struct upstream *upstream)
     return no_stream && (!upstream->plain || upstream_is_ill(upstream->plain));
 }
 
-/* The stream's time bounds the datagrams' own time: both take the same path, and a single late
- * answer may have made the latter long. */
+/* The stream's time bounds the time of datagrams: both take the same path, and a single late answer
+ * may have made the latter long. */
 static const struct health *known_path(const struct upstream *upstream)
 {
     const struct health *udp = &upstream->udp, *stream = &upstream->stream;
@@ -115,7 +115,7 @@ uint64_t upstream_udp_rto_us(const struct upstream *upstream, unsigned nth)
     return health_rto_us(known, nth, most_us);
 }
 
-/* Over the transport that the next query would take; NULL: over its sibling. */
+/* The transport that the next query would take; NULL: it would go to the sibling. */
 static const struct health *next_health(const struct upstream *upstream)
 {
     bool no_stream = upstream->pool.backoff.failures > 0;
@@ -132,8 +132,8 @@ uint64_t upstream_srtt_us(const struct upstream *upstream)
     return health ? health->srtt_us : upstream_srtt_us(upstream->plain);
 }
 
-/* Of one that was never heard of, and was silent when it was asked, the worst is expected: else it
- * would go before all others as one not measured, and each question would wait for it. */
+/* A server that was asked and never answered gets a long time. Else it would count as unmeasured
+ * and come first, and each question would wait for it. */
 static uint64_t expected_us(const struct upstream *upstream)
 {
     const struct health *health = next_health(upstream);
@@ -150,7 +150,7 @@ bool upstream_lacks_route(const struct upstream *upstream)
     const struct health *health = next_health(upstream);
     if (!health)
         return upstream_lacks_route(upstream->plain);
-    if (health != &upstream->udp) /* dials rest by themselves */
+    if (health != &upstream->udp) /* failed dials have a back-off of their own */
         return false;
     return now < upstream->no_route_until_at ||
            (upstream->udp.srtt_us == 0 &&
@@ -164,7 +164,7 @@ void upstream_answered(struct upstream *upstream, bool over_stream, uint64_t rtt
     health_answered(upstream_health(upstream, over_stream), rtt_us);
 }
 
-/* A query does not wait for a peer that proved to be another server. */
+/* No query waits for a peer that proved to be another server. */
 bool upstream_is_expected(const struct upstream *upstream)
 {
     uint64_t now = loop_now(upstream->env->loop);
@@ -176,7 +176,7 @@ bool upstream_is_expected(const struct upstream *upstream)
 void upstream_give_up(struct upstream *upstream)
 {
     const struct health *health = next_health(upstream);
-    if (health && health->silences) /* else it has answered others meanwhile */
+    if (health && health->silences) /* else it answered another query meanwhile */
         upstream->given_up_until_at = loop_now(upstream->env->loop) + UPSTREAM_GIVEN_UP_US;
 }
 
@@ -198,7 +198,7 @@ bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t rando
     struct health *health = upstream_health(upstream, upstream_prefers_stream(upstream));
     if (health_take_probe(health, now, random))
         return true;
-    /* Ill only because its connection is silent: only a probe shows whether that is alive. */
+    /* It is ill only because its connection is silent. A probe shows whether that is alive. */
     if (is_stalled(upstream) && pool_choice_silent(&upstream->pool.conns))
         return upstream_is_ill(upstream);
     if (!upstream_is_ill(upstream))

@@ -4,8 +4,8 @@
 #define NAILUP_UPSTREAM_UPSTREAM_H
 
 /*
- * One upstream as this worker knows it: who it is (address and options), its connections, what was
- * learned of its answers over each transport and of what it does not understand.
+ * One upstream as this worker knows it: its identity (address and options), its connections, its
+ * answer times over each transport, and the features of DNS that it does not support.
  */
 
 #include <stdbool.h>
@@ -22,74 +22,74 @@
 #include "upstream/select.h"
 #include "upstream/upstream_options.h"
 
-/* How long a server is given up that was silent through a whole exchange, unless it answers. */
+/* How long an upstream stays given up after its silence through a whole exchange, unless it
+ * answers. */
 #define UPSTREAM_GIVEN_UP_US (10 * US_PER_S)
 
-/* Datagrams that stand in for a stream are sent again at least so often (or once in the usual
- * answer time): each question that still waits must notice when the path is back. */
+/* The longest retransmission time of datagrams that replace a stream, unless the usual answer time
+ * is longer: each waiting question must notice when the path is back. */
 #define UPSTREAM_RTO_INSTEAD_US (800 * US_PER_MS)
 
-/* An upstream without a working stream is expected back for so long after its last answer. */
+/* How long after its last answer an upstream without a working stream is expected back. */
 #define UPSTREAM_EXPECTED_US (60 * US_PER_S)
 
-/* How long is remembered that a server has no EDNS, or does not keep the case of names. */
+/* How long we remember that a server lacks EDNS or does not keep the case of names. */
 #define UPSTREAM_QUIRK_US (3600 * US_PER_S)
 
 enum {
     UPSTREAM_CASE_LOSSES = 3,
-    UPSTREAM_EDNS_TRIES = 2, /* queries with EDNS, before one without */
+    UPSTREAM_EDNS_TRIES = 2, /* queries with EDNS before one without */
 };
 
 enum { UPSTREAM_COOKIE_MAX = EDNS_COOKIE_CLIENT + EDNS_COOKIE_SERVER_MAX };
 
 struct upstream {
-    struct list node; /* struct upstreams */
-    uint64_t number;  /* grows from each one made to the next */
+    struct list node; /* upstreams.all */
+    uint64_t number;  /* grows from each upstream made to the next */
     struct upstream_env *env;
     struct addr addr;
-    struct upstream_options options; /* what they point to lies in tls_memory */
+    struct upstream_options options; /* they point into tls_memory */
     void *tls_memory;
-    uint32_t wanted; /* by so many: routes that hold, and opportunistic ones whose sibling it is */
-    uint32_t held;   /* pointers to it that stay: those who want it, former routes, probes */
-    bool met;        /* by recursion, and not given up since: upstreams_met.c */
-    bool retiring; /* nobody wants it: it goes when its connections are closed and none holds it */
-    struct list retire;     /* struct upstreams: while retiring */
-    struct list idle;       /* upstream_env.met_idle or met_silent: while met and not held */
-    bool counts_idle;       /* it is in met_idle_count */
-    struct secure secure;   /* with a secure transport */
-    struct upstream *plain; /* opportunistic TLS: where queries go in plain text while TLS cannot be
-                               had; NULL: nowhere */
+    uint32_t wanted;        /* number of routes, and of opportunistic upstreams with this sibling */
+    uint32_t held;          /* number of pointers that stay: wants, former routes, probes, tasks */
+    bool is_discovered;     /* by recursion, and not dropped from the discovered upstreams since */
+    bool retiring;          /* unwanted: freed without connections and holders */
+    struct list retire;     /* upstreams.retiring */
+    struct list idle;       /* env.discovered_idle or discovered_silent: discovered and not held */
+    bool counts_idle;       /* it is in discovered_idle_count */
+    struct secure secure;   /* of a secure transport */
+    struct upstream *plain; /* opportunistic TLS: the sibling for plain text, or NULL */
     struct pool pool;
     struct health udp, stream; /* answers over each */
     uint64_t answered_at;      /* the last answer; 0: none yet */
-    uint64_t path_at;          /* when the network changed last: older silences do not count */
+    uint64_t path_at;          /* the last change of the network: older silences do not count */
 
-    uint8_t cookie[UPSTREAM_COOKIE_MAX];    /* ours, then what the server gave */
-    uint8_t cookie_len;                     /* EDNS_COOKIE_CLIENT until the server gave one */
-    uint8_t old_cookie[EDNS_COOKIE_CLIENT]; /* ours before: of queries under way */
-    uint64_t given_up_until_at;             /* silent through a whole exchange, and ever since */
-    uint64_t no_route_until_at;             /* over UDP: it could not even be sent to */
+    uint8_t cookie[UPSTREAM_COOKIE_MAX];    /* our part, then the server's */
+    uint8_t cookie_len;                     /* EDNS_COOKIE_CLIENT until the server sent its part */
+    uint8_t old_cookie[EDNS_COOKIE_CLIENT]; /* our previous part, for queries in flight */
+    uint64_t given_up_until_at;             /* silent through a whole exchange and ever since */
+    uint64_t no_route_until_at;             /* a datagram could not leave this machine */
     uint64_t no_edns_until_at;
-    bool edns_works; /* a query with EDNS was answered, as one that is understood */
+    bool edns_works; /* the server understood a query with EDNS */
     uint64_t no_case_until_at;
-    uint32_t case_losses; /* in a row over UDP, while no stream could be had */
+    uint32_t case_losses; /* in a row over UDP, while no stream was available */
 
     uint64_t queries, answers, timeouts, fallbacks;
 };
 
-/* Makes one; NULL out of memory. Copies addr and options, with all that they point to. */
+/* Makes one; NULL if out of memory. Copies addr and options with everything that they point to. */
 struct upstream *upstream_new(struct upstream_env *env, const struct addr *addr,
                               const struct upstream_options *options);
 void upstream_free(struct upstream *upstream);
 
 static inline void upstream_leave_idle(struct upstream *upstream)
 {
-    upstream->env->met_idle_count -= upstream->counts_idle;
+    upstream->env->discovered_idle_count -= upstream->counts_idle;
     upstream->counts_idle = false;
     list_remove(&upstream->idle);
 }
 
-/* It stays in memory until as many drops. */
+/* Keeps it in memory until the matching drop. */
 static inline void upstream_hold(struct upstream *upstream)
 {
     if (upstream->held++ == 0)
@@ -99,76 +99,83 @@ static inline void upstream_hold(struct upstream *upstream)
 static inline void upstream_drop(struct upstream *upstream)
 {
     struct upstream_env *env = upstream->env;
-    if (--upstream->held != 0 || !upstream->met)
+    if (--upstream->held != 0 || !upstream->is_discovered)
         return;
     upstream->counts_idle = upstream->answers > 0;
-    env->met_idle_count += upstream->counts_idle;
-    list_append(upstream->counts_idle ? &env->met_idle : &env->met_silent, &upstream->idle);
+    env->discovered_idle_count += upstream->counts_idle;
+    list_append(upstream->counts_idle ? &env->discovered_idle : &env->discovered_silent,
+                &upstream->idle);
 }
 
-/* Whether queries go by a stream at first: asked for, and not forbidden by RFC 7828 where UDP may
- * take its place. */
+/* ---- transports ---- */
+
+/* Whether queries try a stream first: the options ask for it, and RFC 7828 does not forbid it where
+ * UDP may replace it. */
 bool upstream_prefers_stream(const struct upstream *upstream);
 
-/* UDP may take the place of its streams. Strict TLS: never, whatever the options say. */
+/* Whether UDP may replace its streams. Never with strict TLS, whatever the options say. */
 bool upstream_falls_back_to_udp(const struct upstream *upstream);
 
-/* Answers would come late or not at all, by what is known now. */
+/* ---- health ---- */
+
+/* Its answers would probably come late or not at all. */
 bool upstream_is_ill(const struct upstream *upstream);
 
 /* The retransmission time of the nth query over UDP. Stream times count until UDP is measured. */
 uint64_t upstream_udp_rto_us(const struct upstream *upstream, unsigned nth);
 
-/* The answer time to expect of the next query, over the transport that it would take. */
+/* The expected answer time of the next query, over the transport that it would take. */
 uint64_t upstream_srtt_us(const struct upstream *upstream);
 
-/* Silent lately over a transport that counts, and it is time to see whether that still holds. */
+/* Whether it is silent over a transport that counts and a probe is due. */
 bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t random);
 
-/* It has answered over this transport, after so long. */
+/* Notes an answer over this transport after rtt_us. */
 void upstream_answered(struct upstream *upstream, bool over_stream, uint64_t rtt_us);
 
-/* It answered lately, over a stream or beside one. A query without any other way may wait for its
+/* It answered lately, over a stream or beside one. A query without another way may wait for its
  * return. */
 bool upstream_is_expected(const struct upstream *upstream);
 
-/* It was silent throughout an exchange that has failed now. */
+/* Notes that it was silent through an exchange that failed. */
 void upstream_give_up(struct upstream *upstream);
 
-/* So it was lately, and it has not answered since. */
+/* It was given up lately and has not answered since. */
 bool upstream_is_given_up(const struct upstream *upstream);
 
-/* A query over UDP would not leave this machine. */
+/* A datagram to it would not leave this machine. */
 bool upstream_lacks_route(const struct upstream *upstream);
 
-/* What is known of it before it is tried for a question. */
+/* What select.c needs to know before a question tries it. */
 struct select_facts upstream_facts(const struct upstream *upstream);
 
-/* The health of the transport that upstream_prefers_stream() names. */
+/* The health of this transport. */
 struct health *upstream_health(struct upstream *upstream, bool over_stream);
+
+/* The network changed: forgets what it learned about the path and about our former address. Never
+ * calls back; pool_path_renew() is the second step. */
+void upstream_forget_path(struct upstream *upstream);
+
+/* ---- quirks and cookies ---- */
 
 bool upstream_uses_edns(const struct upstream *upstream);
 
-/* Whether it may be one of those that drop queries with EDNS without a word: it never answered one,
- * and has been silent to so many in a row for one question. */
+/* It may be a server that drops queries with EDNS: it never answered one, and was silent to the
+ * given number in a row for one question. */
 bool upstream_may_drop_edns(const struct upstream *upstream, unsigned silent);
 bool upstream_uses_case(const struct upstream *upstream);
 
-/* An answer came with the name in another case than asked. Over a stream that is the server's own
- * doing, and remembered. Over UDP it may be forged, and a stream is asked; where none can be had,
- * UPSTREAM_CASE_LOSSES of them in a row, each with the right id on a fresh port, are believed. */
+/* An answer came with the name in a different case. Over a stream the server did that, and we
+ * remember it. Over UDP the answer may be forged, so the query goes over a stream. If no stream is
+ * available, UPSTREAM_CASE_LOSSES such answers in a row, each with the right id on a fresh port,
+ * are believed. */
 void upstream_lost_case(struct upstream *upstream, bool over_stream);
 void upstream_kept_case(struct upstream *upstream);
 
-/* The network is another: what was learned of the way to it, or through the address that we had, is
- * forgotten. Calls nothing back; pool_path_renew() is the second step. */
-void upstream_forget_path(struct upstream *upstream);
-
-/* Whether the client's part of a cookie that came back is ours, or was until the network changed.
- */
+/* Whether the client part of a returned cookie is ours, now or before the network changed. */
 bool upstream_is_our_cookie(const struct upstream *upstream, struct span client);
 
-/* The server's part of the cookie, 8 to 32 bytes, as it came with an answer to ours. */
+/* Stores the server part of the cookie, 8 to 32 bytes, from an answer to our cookie. */
 void upstream_set_cookie(struct upstream *upstream, struct span server);
 
 #endif

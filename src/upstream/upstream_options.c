@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The defaults of nailup.yaml(5), in one place for tests and for upstreams made by hand; and
- * whether two upstreams are asked alike. */
+/* The defaults of nailup.yaml(5), for tests and for upstreams made by hand, and the comparison of
+ * options. */
 
 #include "upstream/upstream_options.h"
 
@@ -32,7 +32,7 @@ const struct upstream_options upstream_options_default = {
     .fallback_port = 53,
 };
 
-/* Field by field: padding bytes have no meaning. */
+/* Field by field, because padding bytes differ. */
 bool upstream_options_equal(const struct upstream_options *a, const struct upstream_options *b)
 {
     return a->transport == b->transport && a->fallback == b->fallback && a->nailed == b->nailed &&

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The worker's table of upstreams. Who stays in it is decided in upstreams_wanted.c. An identity is
- * the address, the port and every option: nothing is shared between two upstreams that differ in
- * any of them.
+ * The worker's table of upstreams, and which of them stay. The address, the port and every option
+ * form the identity: upstreams that differ in any of them share nothing.
+ *
+ * An unwanted upstream retires: it drains, and a timer frees it without connections and holders, so
+ * that no upstream is freed inside one of its own calls. Discovered upstreams are a bounded cache,
+ * because a hostile zone can name servers without end.
+ *
+ * Invariants: a wanted upstream is held; a sibling is wanted until its opportunistic upstream
+ * retires, and held as long as that exists; discovered_idle and discovered_silent contain the
+ * discovered upstreams without a holder, in the order of use.
  */
 
 #include "upstream/upstreams.h"
@@ -30,7 +37,7 @@ static bool make_nail_room(struct upstream_env *env);
 static void upstreams_on_look(struct timer *timer);
 static void upstreams_on_trim(struct turn_end *end);
 static void upstreams_revive(struct upstream *upstream);
-static void upstreams_unmeet(struct upstream *upstream);
+static void upstreams_forget_discovery(struct upstream *upstream);
 
 struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct nail_quota *quota)
 {
@@ -53,9 +60,9 @@ struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct n
     list_init(&upstreams->env.probes);
     list_init(&upstreams->all);
     list_init(&upstreams->retiring);
-    list_init(&upstreams->env.met_idle);
-    list_init(&upstreams->env.met_silent);
-    upstreams->env.met_max = UPSTREAMS_MET_MAX;
+    list_init(&upstreams->env.discovered_idle);
+    list_init(&upstreams->env.discovered_silent);
+    upstreams->env.discovered_max = UPSTREAMS_DISCOVERED_MAX;
     timer_init(&upstreams->look, upstreams_on_look);
     turn_end_init(&upstreams->trim, upstreams_on_trim);
     return upstreams;
@@ -87,9 +94,9 @@ void upstreams_set_taps(struct upstreams *upstreams, struct tap *taps)
     upstreams->env.taps = taps;
 }
 
-void upstreams_hold_with(struct upstream *upstream, struct name zone)
+void upstreams_set_hold_zone(struct upstream *upstream, struct name zone)
 {
-    pool_hold_with(&upstream->pool, zone);
+    pool_hold_set_zone(&upstream->pool, zone);
 }
 
 struct upstream_env *upstreams_env(struct upstreams *upstreams)
@@ -143,8 +150,8 @@ const struct upstream *upstreams_known(const struct upstreams *upstreams, const 
     return upstreams_find(upstreams, addr, options);
 }
 
-/* Where an opportunistic upstream is asked in plain text: an upstream of its own, as what is
- * learned over there has no meaning here. */
+/* The sibling of an opportunistic upstream for plain text. It is an upstream of its own, because
+ * its health and quirks have no meaning over TLS. */
 static struct upstream *plain_of(struct upstreams *upstreams, const struct upstream *upstream)
 {
     struct upstream_options options = upstream->options;
@@ -188,11 +195,11 @@ struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *a
         return upstream;
     upstream = upstreams_make(upstreams, addr, options);
     if (upstream && options->nailed && options->prewarm)
-        pool_nail(&upstream->pool);
+        pool_tend(&upstream->pool);
     return upstream;
 }
 
-/* Those behind it move up, so that each is still found from its home on. */
+/* Entries behind it move up, so that a search from their home still finds them. */
 static void upstreams_take_out(struct upstreams *upstreams, const struct upstream *upstream)
 {
     size_t mask = upstreams->mask, hole = home_of(upstreams, &upstream->addr);
@@ -244,7 +251,7 @@ static void leave_walk(struct upstreams *upstreams, const struct upstream *upstr
 
 static void upstreams_remove(struct upstreams *upstreams, struct upstream *upstream)
 {
-    upstreams_unmeet(upstream);
+    upstreams_forget_discovery(upstream);
     upstreams_take_out(upstreams, upstream);
     leave_walk(upstreams, upstream);
     struct upstream *heir = find_heir(upstreams, upstream);
@@ -285,7 +292,7 @@ struct upstream *upstreams_want(struct upstreams *upstreams, const struct addr *
     if (!upstream)
         return NULL;
     upstream->wanted++;
-    upstream->pool.must_earn = false;
+    upstream->pool.needs_proof = false;
     upstream_hold(upstream);
     return upstream;
 }
@@ -312,7 +319,7 @@ struct keeper {
 static bool upstreams_is_kept(const struct upstream *upstream, const struct keeper *keeper)
 {
     return upstream->wanted > 0 ||
-           (upstream->met && keeper->keeps &&
+           (upstream->is_discovered && keeper->keeps &&
             keeper->keeps(keeper->context, &upstream->addr, &upstream->options));
 }
 
@@ -324,17 +331,17 @@ static void upstreams_retire(struct upstreams *upstreams, struct upstream *upstr
 
     LOG(LOG_DEBUG, "upstream", "%s: retires", addr_format(&upstream->addr, text));
     upstream->retiring = true;
-    upstreams_unmeet(upstream);
+    upstreams_forget_discovery(upstream);
     list_append(&upstreams->retiring, &upstream->retire);
     pool_retire(&upstream->pool);
     if (!plain)
         return;
     upstreams_unwant(plain);
     if (!plain->retiring && !upstreams_is_kept(plain, keeper))
-        upstreams_retire(upstreams, plain, keeper); /* which has no sibling */
+        upstreams_retire(upstreams, plain, keeper); /* a sibling has no sibling */
 }
 
-/* With files that were read meanwhile, if they changed. */
+/* Applies TLS files that changed. */
 static void upstreams_renew(struct upstream *upstream)
 {
     if (transport_is_secure(upstream->options.transport) &&
@@ -369,7 +376,7 @@ static void upstreams_retire_unkept(struct upstreams *upstreams, struct upstream
     upstreams_look_later(upstreams);
 }
 
-/* One at a time, as an end may revive any of them. */
+/* Takes one at a time, because an end may revive any of them. */
 static void upstreams_on_look(struct timer *timer)
 {
     struct upstreams *upstreams = CONTAINER_OF(timer, struct upstreams, look);
@@ -397,12 +404,12 @@ void upstreams_settle(struct upstreams *upstreams, upstreams_keeps keeps, void *
         if (!upstream->retiring && !upstreams_is_kept(upstream, &keeper))
             upstreams_retire(upstreams, upstream, &keeper);
     }
-    /* When those that went have given their places back. */
+    /* The retired upstreams have returned their places by now. */
     LIST_EACH(node, &upstreams->all)
     {
         struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
         if (!upstream->retiring && upstream->options.nailed && upstream->options.prewarm)
-            pool_nail(&upstream->pool);
+            pool_tend(&upstream->pool);
     }
     upstreams_look_later(upstreams);
 }
@@ -416,7 +423,7 @@ void upstreams_read_files(struct upstreams *upstreams)
     if (!upstreams->env.contexts)
         return;
     if (tls_contexts_renew(upstreams->env.contexts, why))
-        LOG(LOG_ERROR, "upstream", "%s; what was read before stays in use", why);
+        LOG(LOG_ERROR, "upstream", "%s; the files read before stay in use", why);
     LIST_EACH(node, &upstreams->all)
     {
         struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
@@ -425,34 +432,34 @@ void upstreams_read_files(struct upstreams *upstreams)
     }
 }
 
-/* ---- upstreams that recursion discovers ---- */
+/* ---- discovered upstreams ---- */
 
-static bool is_met(const struct upstreams *upstreams, const struct addr *addr,
-                   const struct upstream_options *options)
+static bool is_discovered(const struct upstreams *upstreams, const struct addr *addr,
+                          const struct upstream_options *options)
 {
     const struct upstream *upstream = upstreams_find(upstreams, addr, options);
-    return upstream && upstream->met;
+    return upstream && upstream->is_discovered;
 }
 
-struct upstream *upstreams_meet(struct upstreams *upstreams, const struct addr *addr,
-                                const struct upstream_options *options)
+struct upstream *upstreams_discover(struct upstreams *upstreams, const struct addr *addr,
+                                    const struct upstream_options *options)
 {
     struct upstream_env *env = &upstreams->env;
-    if (upstreams_are_too_many(upstreams) && !is_met(upstreams, addr, options)) {
+    if (upstreams_are_full(upstreams) && !is_discovered(upstreams, addr, options)) {
         STATS_INC(env->stats, recursion_bound_servers);
         return NULL;
     }
     struct upstream *upstream = upstreams_make(upstreams, addr, options);
     if (!upstream)
         return NULL;
-    upstream->pool.must_earn = upstream->wanted == 0;
+    upstream->pool.needs_proof = upstream->wanted == 0;
     upstream_hold(upstream);
     if (upstream->pool.nailing && options->prewarm && !upstream->pool.dials)
-        pool_nail(&upstream->pool); /* at first sight */
-    env->met_count += !upstream->met;
-    env->stats->recursion_servers = env->met_count;
-    upstream->met = true;
-    if (env->met_count > env->met_max)
+        pool_tend(&upstream->pool); /* at first sight */
+    env->discovered_count += !upstream->is_discovered;
+    env->stats->recursion_servers = env->discovered_count;
+    upstream->is_discovered = true;
+    if (env->discovered_count > env->discovered_max)
         loop_at_turn_end(env->loop, &upstreams->trim);
     return upstream;
 }
@@ -462,26 +469,26 @@ const struct addr *upstreams_addr(const struct upstream *upstream)
     return &upstream->addr;
 }
 
-bool upstreams_lack(const struct upstreams *upstreams, int family)
+bool upstreams_lacks_family(const struct upstreams *upstreams, int family)
 {
     const struct upstream_env *env = &upstreams->env;
     return reach_is_missing(&env->reach, family, loop_now(env->loop));
 }
 
-size_t upstreams_met(const struct upstreams *upstreams)
+size_t upstreams_discovered(const struct upstreams *upstreams)
 {
-    return upstreams->env.met_count;
+    return upstreams->env.discovered_count;
 }
 
-static void upstreams_unmeet(struct upstream *upstream)
+static void upstreams_forget_discovery(struct upstream *upstream)
 {
     upstream_leave_idle(upstream);
-    upstream->env->met_count -= upstream->met;
-    upstream->env->stats->recursion_servers = upstream->env->met_count;
-    upstream->met = false;
+    upstream->env->discovered_count -= upstream->is_discovered;
+    upstream->env->stats->recursion_servers = upstream->env->discovered_count;
+    upstream->is_discovered = false;
 }
 
-/* Nobody holds it. One with connections drains first; a sibling is let go on that way too. */
+/* It has no holder. With connections it drains first; with a sibling it retires as well. */
 static void give_up(struct upstreams *upstreams, struct upstream *upstream)
 {
     if (pool_is_empty(&upstream->pool) && !upstream->plain)
@@ -490,14 +497,15 @@ static void give_up(struct upstreams *upstreams, struct upstream *upstream)
         upstreams_retire_unkept(upstreams, upstream);
 }
 
-/* Of these until there are few enough, but for so many. */
+/* Drops upstreams of the list until few enough are left, but spares this number. */
 static void trim(struct upstreams *upstreams, struct list *idle, size_t spared)
 {
     struct upstream_env *env = &upstreams->env;
     struct list nailed;
 
     list_init(&nailed);
-    while (env->met_count > env->met_max && env->met_idle_count >= spared && !list_is_empty(idle)) {
+    while (env->discovered_count > env->discovered_max && env->discovered_idle_count >= spared &&
+           !list_is_empty(idle)) {
         struct upstream *upstream = LIST_ITEM(list_first(idle), struct upstream, idle);
         if (upstream->pool.places > 0) {
             list_remove(&upstream->idle);
@@ -507,27 +515,28 @@ static void trim(struct upstreams *upstreams, struct list *idle, size_t spared)
             give_up(upstreams, upstream);
         }
     }
-    list_splice(idle, &nailed); /* looked at again when all others have been */
+    list_splice(idle, &nailed); /* they come up again after all others */
 }
 
-/* At the end of a turn, when no call of an upstream's is under way. Whoever holds thousands of
- * dead servers of his own must not make us forget those of all others. */
+/* Runs at the end of a turn, outside of the upstreams' calls. A zone that holds thousands of dead
+ * servers must not displace the servers of all other zones. */
 static void upstreams_on_trim(struct turn_end *end)
 {
     struct upstreams *upstreams = CONTAINER_OF(end, struct upstreams, trim);
     struct upstream_env *env = &upstreams->env;
-    trim(upstreams, &env->met_silent, 0);
-    trim(upstreams, &env->met_idle, env->met_max / 2);
+    trim(upstreams, &env->discovered_silent, 0);
+    trim(upstreams, &env->discovered_idle, env->discovered_max / 2);
 }
 
-bool upstreams_are_too_many(const struct upstreams *upstreams)
+bool upstreams_are_full(const struct upstreams *upstreams)
 {
     const struct upstream_env *env = &upstreams->env;
-    return env->met_count >= env->met_max * (UPSTREAMS_MET_MOST / UPSTREAMS_MET_MAX);
+    return env->discovered_count >=
+           env->discovered_max * (UPSTREAMS_DISCOVERED_LIMIT / UPSTREAMS_DISCOVERED_MAX);
 }
 
-bool upstreams_have_heard(const struct upstreams *upstreams, const struct addr *addr,
-                          const struct upstream_options *options)
+bool upstreams_has_answered(const struct upstreams *upstreams, const struct addr *addr,
+                            const struct upstream_options *options)
 {
     const struct upstream *upstream = upstreams_find(upstreams, addr, options);
     return upstream && upstream->answers > 0;
@@ -537,7 +546,7 @@ bool upstreams_have_heard(const struct upstreams *upstreams, const struct addr *
 
 static bool is_unused(const struct pool *pool)
 {
-    return pool->must_earn && pool->places > 0 && !pool->tending &&
+    return pool->needs_proof && pool->places > 0 && !pool->tending &&
            pool_now(pool) - pool->rate.turn_at >= NAIL_UNUSED_US;
 }
 
@@ -548,7 +557,7 @@ static bool take_from(struct list *idle)
         struct pool *pool = &LIST_ITEM(node, struct upstream, idle)->pool;
         if (!is_unused(pool))
             continue;
-        pool_forfeit(pool);
+        pool_lose_proof(pool);
         pool_wind_down(pool);
         return true;
     }
@@ -557,5 +566,5 @@ static bool take_from(struct list *idle)
 
 static bool make_nail_room(struct upstream_env *env)
 {
-    return take_from(&env->met_silent) || take_from(&env->met_idle);
+    return take_from(&env->discovered_silent) || take_from(&env->discovered_idle);
 }

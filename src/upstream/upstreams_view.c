@@ -35,7 +35,7 @@ static struct conn_view view_conn(const struct upstream *upstream, const struct 
         .state = conn_state_name(conn->state),
         .ending = conn_end_name(conn->ending),
         .nailed = nailed,
-        .suspect = conn->silence.suspect,
+        .suspect = conn->silence.is_suspect,
         .age_us = now - (conn->ready_at ? conn->ready_at : conn->since_at),
         .idle_us = conn->active_at ? now - conn->active_at : 0,
         .requests = conn->requests,
@@ -66,7 +66,7 @@ static void see_conns(struct upstream *upstream, uint64_t now,
 /* Met by recursion, and nothing beyond that. */
 static bool upstreams_view_is_passing(const struct upstream *upstream)
 {
-    return upstream->met && !upstream->wanted && !upstream->options.nailed;
+    return upstream->is_discovered && !upstream->wanted && !upstream->options.nailed;
 }
 
 static bool is_walked(const struct upstreams_walk *walk, const struct upstream *upstream)
@@ -216,7 +216,7 @@ static void upstreams_view_show(const struct upstream *upstream, uint64_t now,
 /* Of those at this place. */
 static bool is_left_out(const struct upstreams_walk *walk, const struct upstream *upstream)
 {
-    return walk->place >= walk->met_below && upstreams_view_is_passing(upstream) &&
+    return walk->place >= walk->discovered_below && upstreams_view_is_passing(upstream) &&
            list_is_empty(&upstream->pool.conns);
 }
 

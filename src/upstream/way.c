@@ -73,7 +73,7 @@ bool way_send(struct attempt *attempt, enum way way, const struct conn *avoid, b
 
     struct conn *conn = pool_take(&upstream->pool, avoid, &lack);
     bool is_hopeful = way != WAY_ELSEWHERE && way != WAY_STREAM;
-    if (conn && !is_hopeful && conn->silence.doubted) {
+    if (conn && !is_hopeful && conn->silence.is_in_doubt) {
         conn = NULL; /* no better than the silent one: a fresh connection is worth the dial */
         lack = POOL_STALLED;
     }

@@ -115,7 +115,7 @@ static void test_where_recursion_would_begin_is_told_without_asking_anybody(void
     ASSERT_SAYS(reply, "\tby recursion\t\tno\t\t\t\tno\t\t.\t.\troot hints\n");
     ASSERT_SAYS(reply, "\nrow\t0\t\t198.41.0.4@53\tudp\tnot known yet\t");
     for (int i = 0; i < DESK_WORKERS; i++)
-        assert_int_equal(upstreams_met(office->desk.workers[i].upstreams), 0);
+        assert_int_equal(upstreams_discovered(office->desk.workers[i].upstreams), 0);
     ASSERT_SAYS(ask(office, "zones"), "\nrow\t.\trecursion\t\t\t\t\n");
 }
 

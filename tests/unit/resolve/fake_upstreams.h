@@ -30,7 +30,7 @@ struct upstream *upstreams_want(struct upstreams *upstreams, const struct addr *
     return upstream_number(addr_port(addr));
 }
 
-void upstreams_hold_with(struct upstream *upstream, struct name zone)
+void upstreams_set_hold_zone(struct upstream *upstream, struct name zone)
 {
     assert_non_null(upstream);
     assert_non_null(zone.wire);
@@ -57,20 +57,20 @@ const struct addr *upstreams_addr(const struct upstream *upstream)
     return &addr;
 }
 
-bool upstreams_lack(const struct upstreams *upstreams, int family)
+bool upstreams_lacks_family(const struct upstreams *upstreams, int family)
 {
     (void)upstreams;
     (void)family;
     return false;
 }
 
-bool upstreams_are_too_many(const struct upstreams *upstreams)
+bool upstreams_are_full(const struct upstreams *upstreams)
 {
     (void)upstreams;
     return false;
 }
 
-bool upstreams_have_heard(const struct upstreams *upstreams, const struct addr *addr,
+bool upstreams_has_answered(const struct upstreams *upstreams, const struct addr *addr,
                           const struct upstream_options *options)
 {
     (void)upstreams;
@@ -87,7 +87,7 @@ void upstreams_settle(struct upstreams *upstreams, upstreams_keeps keeps, void *
     upstreams_settled++;
 }
 
-struct upstream *upstreams_meet(struct upstreams *upstreams, const struct addr *addr,
+struct upstream *upstreams_discover(struct upstreams *upstreams, const struct addr *addr,
                                 const struct upstream_options *options)
 {
     (void)upstreams;

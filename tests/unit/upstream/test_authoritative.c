@@ -341,7 +341,7 @@ static void test_authoritative_question_may_have_less_time_and_fewer_attempts(vo
     world_close(&zone.world);
 }
 
-static const struct exchange_question rests = {.rests_the_dead = true};
+static const struct exchange_question rests = {.accepts_one_round = true};
 
 static size_t sent(const struct zone *zone)
 {

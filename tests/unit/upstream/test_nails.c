@@ -236,7 +236,7 @@ static void test_nails_hold_with_a_cheap_query_that_is_nobodys(void **state)
         fixture_open(&f, 5 * S, &options);
         assert_int_equal(name_parse(&zone, wire, "corp.example", 12), ERR_OK);
         if (named)
-            upstreams_hold_with(f.upstream, zone);
+            upstreams_set_hold_zone(f.upstream, zone);
         pass(&f, 60 * S);
         assert_in_range(f.server.holds, 10, 16);
         assert_int_equal(f.server.hold_type, named ? RRTYPE_SOA : RRTYPE_NS);

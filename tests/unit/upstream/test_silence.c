@@ -53,7 +53,7 @@ static void test_silence_any_byte_clears_all_suspicion(void **state)
     silence_suspect(&silence);
     silence_sent(&silence, 200);
     silence_heard(&silence, 300);
-    assert_false(silence_is_doubtful(&silence));
+    assert_false(silence_is_in_doubt(&silence));
     assert_false(silence_wants_probe(&silence));
     assert_int_equal(silence.heard_at, 300);
     assert_true(due(&silence) == UINT64_MAX);

@@ -124,7 +124,7 @@ static void test_copies_are_left_for_servers_that_come_back(void **state)
 
 static void ask_resting(struct silent_zone *zone, struct asker *asker)
 {
-    struct exchange_question question = {.recursion_desired = true, .rests_the_dead = true};
+    struct exchange_question question = {.recursion_desired = true, .accepts_one_round = true};
 
     *asker = (struct asker){.world = &zone->world};
     assert_int_equal(name_parse(&question.question.name, asker->wire, "www.example", 11), ERR_OK);

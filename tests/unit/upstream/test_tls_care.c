@@ -63,7 +63,7 @@ static void test_tls_care_paced_is_not_failed(void **state)
     fake_loop_advance(f.world.loop, 10 * MS);
     assert_int_equal(f.world.stats.upstream_resting, 1);
     struct conn *conn = LIST_ITEM(list_first(&f.upstream->pool.conns), struct conn, node);
-    assert_true(conn->paced);
+    assert_true(conn->is_paced);
     ask_and_wait(&asker, &f.world, "www.example", f.upstream);
     assert_int_equal(asker.result, ASKER_ANSWERED);
     assert_in_range(asker.took_us, 850 * MS, S);
@@ -339,7 +339,7 @@ static void test_tls_care_upstreams_show_what_was_wrong(void **state)
     assert_string_equal(seen.upstream.health, "resting");
     assert_int_equal(seen.upstream.dial_failures, 1);
     assert_string_equal(seen.conn.state, "resting");
-    assert_string_equal(seen.conn.last_close, "not who it should be");
+    assert_string_equal(seen.conn.last_close, "the server did not prove its identity");
     struct tls_cert *cert =
         tls_certs_make(&(struct tls_cert_wish){.ca = world_tls()->ca, .name = other});
     f.server.certificate = cert->certificate;

@@ -180,7 +180,7 @@ static inline struct upstream *world_meet(struct world *world, const char *addr,
 {
     struct addr at = fake_addr(addr);
     struct upstream_options wanted = world_options(options);
-    struct upstream *upstream = upstreams_meet(world->upstreams, &at, &wanted);
+    struct upstream *upstream = upstreams_discover(world->upstreams, &at, &wanted);
     assert_non_null(upstream);
     return upstream;
 }

@@ -18,7 +18,7 @@ static struct addr nth(unsigned n)
 static struct upstream *meet_nth(struct world *world, unsigned n)
 {
     struct addr addr = nth(n);
-    return upstreams_meet(world->upstreams, &addr, &upstream_options_default);
+    return upstreams_discover(world->upstreams, &addr, &upstream_options_default);
 }
 
 /* Meets so many from the first-th on, each for an instant. */
@@ -54,7 +54,7 @@ static void test_met_again_it_is_the_same_with_what_was_learned(void **state)
     fake_loop_advance(world.loop, 100 * S);
     assert_ptr_equal(world_meet(&world, "192.0.2.1@53", &upstream_options_default), met);
     assert_int_equal(met->udp.srtt_us, srtt_us);
-    assert_int_equal(upstreams_met(world.upstreams), 1);
+    assert_int_equal(upstreams_discovered(world.upstreams), 1);
     world_close(&world);
 }
 
@@ -149,17 +149,17 @@ static void test_met_without_end_they_stay_bounded_and_the_last_used_stay(void *
     (void)state;
     struct world world;
     world_open(&world);
-    meet_many(&world, 0, UPSTREAMS_MET_MAX);
-    assert_int_equal(count(&world), UPSTREAMS_MET_MAX);
+    meet_many(&world, 0, UPSTREAMS_DISCOVERED_MAX);
+    assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
     struct upstream *first = meet_nth(&world, 0); /* in use again */
     first->queries = 1;
     upstreams_drop(first);
-    meet_many(&world, UPSTREAMS_MET_MAX, UPSTREAMS_MET_MAX - 1);
-    assert_int_equal(count(&world), UPSTREAMS_MET_MAX);
+    meet_many(&world, UPSTREAMS_DISCOVERED_MAX, UPSTREAMS_DISCOVERED_MAX - 1);
+    assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
     assert_ptr_equal(meet_nth(&world, 0), first);
     upstreams_drop(first);
-    meet_many(&world, 2 * UPSTREAMS_MET_MAX, UPSTREAMS_MET_MAX);
-    assert_int_equal(count(&world), UPSTREAMS_MET_MAX);
+    meet_many(&world, 2 * UPSTREAMS_DISCOVERED_MAX, UPSTREAMS_DISCOVERED_MAX);
+    assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
     assert_int_equal(meet_nth(&world, 0)->queries, 0); /* another with its address */
     world_close(&world);
 }
@@ -183,8 +183,8 @@ static void test_met_in_a_flood_nailed_wanted_and_held_ones_stay(void **state)
     assert_ptr_equal(world_meet(&world, "192.0.2.2@53", &upstream_options_default), wanted);
     upstreams_drop(wanted);
     fake_loop_advance(world.loop, 100 * MS);
-    meet_many(&world, 0, 2 * UPSTREAMS_MET_MAX);
-    assert_int_equal(count(&world), UPSTREAMS_MET_MAX);
+    meet_many(&world, 0, 2 * UPSTREAMS_DISCOVERED_MAX);
+    assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
     assert_int_equal(world.stats.upstream_ready, 1);
     assert_ptr_equal(world_meet(&world, "10.1.1.1@53", &nailed), met);
     ask_and_wait(&asker, &world, "www.example", met);
@@ -204,7 +204,7 @@ static void test_met_and_many_held_that_never_answered_those_that_did_stay(void 
     struct asker asker;
     struct upstream *held[60];
     world_open(&world);
-    upstreams_env(world.upstreams)->met_max = 40;
+    upstreams_env(world.upstreams)->discovered_max = 40;
     world_peer(&world, "192.0.2.1@53", NULL, NULL);
     struct upstream *honest = world_meet(&world, "192.0.2.1@53", &upstream_options_default);
     ask_and_wait(&asker, &world, "www.example", honest);
@@ -231,17 +231,17 @@ static void test_met_in_a_prefix_of_the_whole_world_they_stay_bounded(void **sta
     struct upstream_options nailed = world_nailed();
     world_open(&world);
     world.quota.max = 5;
-    for (unsigned n = 0; n < UPSTREAMS_MET_MAX + 2000; n++) {
+    for (unsigned n = 0; n < UPSTREAMS_DISCOVERED_MAX + 2000; n++) {
         struct addr addr = nth(n);
-        struct upstream *upstream = upstreams_meet(world.upstreams, &addr, &nailed);
+        struct upstream *upstream = upstreams_discover(world.upstreams, &addr, &nailed);
         assert_non_null(upstream);
         upstreams_drop(upstream);
         if (n % 100 == 99)
             fake_loop_advance(world.loop, MS);
     }
     fake_loop_advance(world.loop, 10 * S);
-    assert_int_equal(upstreams_met(world.upstreams), UPSTREAMS_MET_MAX);
-    assert_int_equal(count(&world), UPSTREAMS_MET_MAX);
+    assert_int_equal(upstreams_discovered(world.upstreams), UPSTREAMS_DISCOVERED_MAX);
+    assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
     assert_int_equal(world.quota.used, 0);
     world_close(&world);
 }
@@ -250,22 +250,22 @@ static void test_met_and_all_held_there_is_an_end_too(void **state)
 {
     (void)state;
     struct world world;
-    static struct upstream *held[UPSTREAMS_MET_MOST];
+    static struct upstream *held[UPSTREAMS_DISCOVERED_LIMIT];
     world_open(&world);
-    for (unsigned i = 0; i < UPSTREAMS_MET_MOST; i++)
+    for (unsigned i = 0; i < UPSTREAMS_DISCOVERED_LIMIT; i++)
         assert_non_null(held[i] = meet_nth(&world, i));
     fake_loop_settle(world.loop);
-    assert_int_equal(count(&world), UPSTREAMS_MET_MOST);
-    assert_null(meet_nth(&world, UPSTREAMS_MET_MOST));
+    assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_LIMIT);
+    assert_null(meet_nth(&world, UPSTREAMS_DISCOVERED_LIMIT));
     assert_ptr_equal(meet_nth(&world, 7), held[7]); /* who is there may be asked */
     upstreams_drop(held[7]);
-    for (unsigned i = 0; i < UPSTREAMS_MET_MOST; i++)
+    for (unsigned i = 0; i < UPSTREAMS_DISCOVERED_LIMIT; i++)
         upstreams_drop(held[i]);
-    assert_null(meet_nth(&world, UPSTREAMS_MET_MOST));
+    assert_null(meet_nth(&world, UPSTREAMS_DISCOVERED_LIMIT));
     upstreams_drop(meet_nth(&world, 7)); /* the next one lets those go that are too many */
     fake_loop_settle(world.loop);
-    assert_int_equal(count(&world), UPSTREAMS_MET_MAX);
-    assert_non_null(meet_nth(&world, UPSTREAMS_MET_MOST));
+    assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
+    assert_non_null(meet_nth(&world, UPSTREAMS_DISCOVERED_LIMIT));
     world_close(&world);
 }
 
@@ -282,7 +282,7 @@ static enum exchange_verdict let_go(void *owner, const struct exchange_answer *a
     (void)answer;
     letting->from->answers = 0; /* those go first */
     upstreams_drop(letting->from);
-    for (unsigned i = 0; i < UPSTREAMS_MET_MAX + 1; i++)
+    for (unsigned i = 0; i < UPSTREAMS_DISCOVERED_MAX + 1; i++)
         upstreams_drop(meet_nth(letting->world, i));
     letting->done = true;
     return EXCHANGE_TAKEN;
@@ -316,7 +316,7 @@ static void test_met_and_let_go_inside_its_own_answer_it_outlives_the_call(void 
         exchange_start(&exchange, &question, &letting.from, 1);
         fake_loop_advance(world.loop, S);
         assert_true(letting.done);
-        assert_int_equal(count(&world), UPSTREAMS_MET_MAX);
+        assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
         assert_int_equal(world.stats.upstream_ready, 0); /* its connection went with it */
         world_close(&world);
     }
@@ -348,7 +348,7 @@ static void test_met_is_not_who_was_only_listed(void **state)
     upstreams_settle(world.upstreams, NULL, NULL);
     fake_loop_advance(world.loop, S);
     assert_int_equal(count(&world), 0);
-    assert_int_equal(upstreams_met(world.upstreams), 0);
+    assert_int_equal(upstreams_discovered(world.upstreams), 0);
     world_close(&world);
 }
 
@@ -360,10 +360,10 @@ static void test_met_again_while_it_retires_it_is_back(void **state)
     struct upstream *met = meet_nth(&world, 1);
     upstreams_settle(world.upstreams, NULL, NULL);
     assert_true(met->retiring);
-    assert_int_equal(upstreams_met(world.upstreams), 0);
+    assert_int_equal(upstreams_discovered(world.upstreams), 0);
     assert_ptr_equal(meet_nth(&world, 1), met);
     assert_false(met->retiring);
-    assert_int_equal(upstreams_met(world.upstreams), 1);
+    assert_int_equal(upstreams_discovered(world.upstreams), 1);
     upstreams_drop(met);
     upstreams_drop(met);
     fake_loop_advance(world.loop, S);
@@ -398,7 +398,7 @@ static struct upstream *meet_any(struct churn *churn)
     struct upstream_options options = n % 3 == 2 ? world_nailed() : upstream_options_default;
     if (n % 3 == 1)
         options.transport = TRANSPORT_TCP;
-    return upstreams_meet(churn->world.upstreams, &addr, &options);
+    return upstreams_discover(churn->world.upstreams, &addr, &options);
 }
 
 static void churn_once(struct churn *churn, unsigned n)
@@ -420,7 +420,7 @@ static void open_churn(struct churn *churn)
     memset(churn->asked, 0, sizeof(churn->asked));
     world_open(&churn->world);
     churn->world.quota.max = 4;
-    upstreams_env(churn->world.upstreams)->met_max = CHURN_MAX;
+    upstreams_env(churn->world.upstreams)->discovered_max = CHURN_MAX;
     for (unsigned n = 0; n < CHURN_SERVERS; n++) {
         struct addr addr = nth(n);
         struct fake_peer *peer = fake_peer_new(churn->world.net, &addr, NULL, NULL);
@@ -442,7 +442,7 @@ static void test_met_and_dropped_in_any_order_nothing_is_lost(void **state)
             upstreams_settle(churn.world.upstreams, keeps_some, NULL);
         if (rand_below(3) == 0)
             fake_loop_advance(churn.world.loop, rand_below(20) * MS);
-        assert_in_range(upstreams_met(churn.world.upstreams), 0, 2 * CHURN_MAX);
+        assert_in_range(upstreams_discovered(churn.world.upstreams), 0, 2 * CHURN_MAX);
     }
     for (unsigned n = 0; n < CHURN_ASKERS; n++) {
         exchange_stop(&churn.askers[n].exchange);
@@ -494,14 +494,14 @@ static void test_met_by_thousands_they_are_shown_in_part_and_counted(void **stat
     struct addr addr = fake_addr("10.0.0.1@53");
     struct upstream *listed =
         upstreams_want(world.upstreams, &addr, &upstream_options_default); /* the last of all */
-    struct upstreams_walk walk = {.met_below = 500};
+    struct upstreams_walk walk = {.discovered_below = 500};
     assert_true(walk_on(&world, &walk, &looks) < 20);
     assert_int_equal(looks.shown, 501);
     assert_int_equal(looks.listed, 1);
     assert_int_equal(walk.left_out, MET - 500);
     struct prefix prefix;
     assert_int_equal(prefix_parse(&prefix, "100.64.1.0/24"), ERR_OK);
-    walk = (struct upstreams_walk){.prefix = &prefix, .met_below = SIZE_MAX};
+    walk = (struct upstreams_walk){.prefix = &prefix, .discovered_below = SIZE_MAX};
     looks = (struct looks){0};
     walk_on(&world, &walk, &looks);
     assert_int_equal(looks.shown, 256);
@@ -523,12 +523,12 @@ static void test_walk_passes_each_upstream_once(void **state)
     struct looks looks = {0};
     world_open(&world);
     meet_many(&world, 0, MET);
-    struct upstreams_walk walk = {.met_below = SIZE_MAX};
+    struct upstreams_walk walk = {.discovered_below = SIZE_MAX};
     walk_on(&world, &walk, &looks);
     assert_int_equal(looks.shown, MET);
     assert_int_equal(walk.place, MET);
     assert_int_equal(walk.steps, MET);
-    walk = (struct upstreams_walk){.met_below = SIZE_MAX}; /* from the first one again */
+    walk = (struct upstreams_walk){.discovered_below = SIZE_MAX}; /* from the first one again */
     looks = (struct looks){0};
     walk_on(&world, &walk, &looks);
     assert_int_equal(looks.shown, MET);
@@ -550,11 +550,11 @@ static void test_walks_that_take_turns_see_each_that_stays_once(void **state)
     (void)state;
     static uint8_t seen[2][65536];
     static const size_t most[2] = {10, 16};
-    struct upstreams_walk walks[2] = {{.met_below = SIZE_MAX}, {.met_below = SIZE_MAX}};
+    struct upstreams_walk walks[2] = {{.discovered_below = SIZE_MAX}, {.discovered_below = SIZE_MAX}};
     bool is_more[2] = {true, true};
     struct world world;
     world_open(&world);
-    upstreams_env(world.upstreams)->met_max = GO + STAY;
+    upstreams_env(world.upstreams)->discovered_max = GO + STAY;
     meet_many(&world, 0, GO + STAY);
     for (unsigned come = 0; is_more[0] || is_more[1];) {
         for (int i = 0; i < 2; i++) {
