@@ -4,10 +4,10 @@
 #define NAILUP_UPSTREAM_ACKS_H
 
 /*
- * Dead path or slow server? The peer's kernel acknowledges a query within a round trip, however
- * long its program thinks. So a query without an answer is looked at early: without an
- * acknowledgement the path is dead, with one the server is slow and gets health_hedge_us(). This
- * module says when to look. Peers that delay acknowledgements are given more time. Pure.
+ * Is the path dead or the server slow? The peer's kernel acknowledges a query within a round trip,
+ * however long its program takes. So we check an unanswered query early: without an acknowledgement
+ * the path is dead, with one the server is slow and gets health_hedge_us(). This module decides
+ * when to check. Peers that delay acknowledgements get more time. Pure.
  */
 
 #include <stdint.h>
@@ -20,18 +20,17 @@
 #define ACKS_SLACK_US (60 * US_PER_MS)
 #define ACKS_FORGET_US (10 * 60 * US_PER_S)
 
-struct acks {             /* of one upstream; zeroed: nothing is known */
+struct acks {             /* of one upstream; zeroed: nothing learned */
     uint64_t slack_us;    /* learned; 0: ACKS_SLACK_US */
-    uint64_t was_late_at; /* when it was learned */
+    uint64_t was_late_at; /* when the slack last grew */
 };
 
-/* How long a connection must be silent until its query is looked at: three answer times, but at
- * least one and the slack, and at most health_hedge_us(). */
+/* The silence of a connection after which we check its query: three answer times, at least one
+ * answer time plus the slack, and at most health_hedge_us(). */
 uint64_t acks_wait_us(const struct acks *acks, const struct health *health, uint64_t now);
 
-/* A query without an acknowledgement had arrived after all, without being sent again: the slack
- * doubles, up to HEALTH_HEDGE_MIN_US. It is forgotten when this does not recur within
- * ACKS_FORGET_US. */
+/* A query had arrived although its acknowledgement was missing: doubles the slack, up to
+ * HEALTH_HEDGE_MIN_US. Without another case within ACKS_FORGET_US the slack is forgotten. */
 void acks_was_late(struct acks *acks, uint64_t now);
 
 #endif

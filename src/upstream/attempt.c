@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * One query and the check of what comes back. Everything that arrives from the network for a
- * query passes belongs() and attempt_judge() here before anybody else sees it.
+ * Builds one query and checks its reply. Every message from the network for a query passes
+ * belongs() and attempt_judge() before other code sees it.
  *
- * Invariant: on_answer or on_failed is called at most once, and nothing after either.
+ * Invariant: on_answer or on_failed comes at most once, and no callback follows either.
  */
 
 #include "upstream/attempt.h"
@@ -69,7 +69,7 @@ static void attempt_move(struct attempt *attempt, enum attempt_state to)
     attempt->state = to;
 }
 
-/* Lets go of everything that could call back. */
+/* Releases everything that could call back. */
 static void detach(struct attempt *attempt)
 {
     timer_stop(&attempt->due);
@@ -134,7 +134,7 @@ __attribute__((cold)) static void attempt_tell_heard(const struct attempt *attem
 
 /* ---- building and sending ---- */
 
-/* Length is all that an eavesdropper sees (RFC 8467). */
+/* An eavesdropper sees only the length, so queries are padded (RFC 8467). */
 static bool is_secured(const struct attempt *attempt)
 {
     return attempt->over_stream && transport_is_secure(attempt->upstream->options.transport);
@@ -172,7 +172,7 @@ static size_t build(struct attempt *attempt, uint8_t *out, size_t size, uint16_t
     return len;
 }
 
-/* How long the connection may be silent before this query is looked at. */
+/* How long the connection may be silent before the query counts as silent or slow. */
 static uint64_t silence_us(const struct attempt *attempt)
 {
     const struct health *health = &attempt->upstream->stream;
@@ -181,9 +181,8 @@ static uint64_t silence_us(const struct attempt *attempt)
     return acks_wait_us(&attempt->upstream->pool.acks, health, loop_now(attempt->env->loop));
 }
 
-/* A server without an alternative is asked again after the time that its answers take, or a quarter
- * more than query-timeout while that is unknown. Looked at anew each time: its first answer may
- * show that it is slow. */
+/* An only server gets its usual answer time, and at least a quarter more than query-timeout. The
+ * value may change while the query waits: the server's first answer may show that it is slow. */
 static uint64_t overdue_at_of(const struct attempt *attempt)
 {
     const struct health *health = &attempt->upstream->stream;
@@ -206,7 +205,8 @@ static void sent(struct attempt *attempt, uint64_t slow_after_us)
                 MIN(now + slow_after_us, overdue_at_of(attempt)));
 }
 
-/* No route, no source address, or a route or filter that says no. Others say nothing of the way. */
+/* No route, no source address, or a route or filter that refuses. Other errors say nothing about
+ * the path. */
 static bool is_no_route(enum err err)
 {
     return err == ERR_UNREACHABLE || err == ERR_ADDRESS_UNKNOWN || err == ERR_PERMISSION ||
@@ -251,7 +251,7 @@ bool attempt_send_udp(struct attempt *attempt)
     return true;
 }
 
-/* RFC 7828 is asked once on each connection, with its first query. */
+/* The first query on each connection asks for RFC 7828. */
 bool attempt_send_stream(struct attempt *attempt, struct conn *conn)
 {
     attempt->over_stream = true;
@@ -261,7 +261,7 @@ bool attempt_send_stream(struct attempt *attempt, struct conn *conn)
     size_t len = build(attempt, out, BUILD_QUERY_MAX, conn_next_id(conn), !conn->asked_keepalive);
     MUST(len > 0);
     conn->asked_keepalive = true;
-    if (attempt->env->taps) /* its bytes are at hand no longer than until they are committed */
+    if (attempt->env->taps) /* the bytes are readable only until conn_commit() */
         attempt_tell_sent(attempt, span_of(out, len), conn);
     if (conn_commit(conn, len, &attempt->flight))
         return false;
@@ -333,7 +333,7 @@ static void attempt_on_lost(struct flight *flight, enum conn_end why)
     attempt_fail(attempt, ATTEMPT_CLOSED);
 }
 
-/* What went into a network that is gone says nothing of the server. */
+/* A query into the former network says nothing about the server. */
 static void note_unanswered(struct attempt *attempt)
 {
     if (attempt->sent_at < attempt->upstream->path_at)
@@ -342,7 +342,8 @@ static void note_unanswered(struct attempt *attempt)
                   loop_now(attempt->env->loop), rand_u64());
 }
 
-/* Refused or unreachable: ICMP says that it is no use to wait, nor to ask there first next time. */
+/* Refused or unreachable: ICMP shows that waiting is useless, and the server should not come first
+ * next time. */
 static void on_udp_failed(void *owner, enum err why)
 {
     struct attempt *attempt = owner;
@@ -357,7 +358,7 @@ static void note_silence(struct attempt *attempt)
     note_unanswered(attempt);
 }
 
-/* When it is time for another way: over a stream, once that has been silent for so long. */
+/* When it is time for another way: a datagram now, a stream after enough silence. */
 static uint64_t slow_at_of(const struct attempt *attempt)
 {
     if (!attempt->over_stream)
@@ -366,7 +367,7 @@ static uint64_t slow_at_of(const struct attempt *attempt)
                attempt->sent_at + attempt->patience_us);
 }
 
-/* The query has arrived, and the server gets more time for its answer. */
+/* The query arrived, and the server gets more time for its answer. */
 static bool is_server_slow(struct attempt *attempt, uint64_t now)
 {
     if (!attempt->over_stream || attempt->state != ATTEMPT_SENT)
@@ -379,8 +380,8 @@ static bool is_server_slow(struct attempt *attempt, uint64_t now)
     return true;
 }
 
-/* A late answer over a stream may still come, so the query stays registered there. It no longer
- * counts towards the connection's load: names that are never answered must not fill it. */
+/* A late answer may still come over a stream, so the query stays registered there. It no longer
+ * counts as load: names without answers must not fill the connection. */
 static void become_overdue(struct attempt *attempt)
 {
     bool is_silent = attempt_state_is_silent(attempt->state);
@@ -404,7 +405,7 @@ static void become_silent(struct attempt *attempt)
     attempt->handler->on_slow(attempt);
 }
 
-/* While the stream answers other queries, this query alone is slow: another way is taken when it is
+/* While the stream answers other queries, only this query is slow. It gets another way when it is
  * overdue. */
 static void wait_or_be_slow(struct attempt *attempt, uint64_t now)
 {
@@ -418,7 +419,7 @@ static void wait_or_be_slow(struct attempt *attempt, uint64_t now)
         become_silent(attempt);
 }
 
-/* A query's time never ends its connection. */
+/* A query's timeout never ends its connection. */
 static void attempt_on_due(struct timer *timer)
 {
     struct attempt *attempt = CONTAINER_OF(timer, struct attempt, due);
@@ -436,8 +437,8 @@ static void attempt_on_due(struct timer *timer)
 
 /* ---- answers ---- */
 
-/* Does the message answer this very query? The name in the case it was sent with, which nearly all
- * send back: only who does not is compared without regard to it. */
+/* Whether the message answers this query. Nearly all servers return the name in the case that we
+ * sent. The comparison ignores case only for the others. */
 static bool belongs(const struct attempt *attempt, const struct message *message, bool *same_case)
 {
     const struct question *asked = &attempt->asked->question, *got = &message->question;
@@ -458,7 +459,7 @@ static bool belongs(const struct attempt *attempt, const struct message *message
 
 enum cookie_check { COOKIE_FINE, COOKIE_MISSING, COOKIE_WRONG };
 
-/* RFC 7873 section 5.3: a server that once gave a cookie gives it again, with ours in front. */
+/* RFC 7873 section 5.3: a server that once sent a cookie sends it again, with ours in front. */
 static enum cookie_check check_cookie(struct attempt *attempt, const struct message *message)
 {
     struct upstream *upstream = attempt->upstream;
@@ -514,13 +515,13 @@ static void answered(struct attempt *attempt, const struct message *message)
 static bool is_not_understood(const struct message *message)
 {
     uint16_t rcode = message_rcode(message);
-    if (rcode == RCODE_BADVERS) /* we speak version 0, below which there is none */
+    if (rcode == RCODE_BADVERS) /* we use version 0, the lowest */
         return true;
     return (rcode == RCODE_FORMERR || rcode == RCODE_NOTIMP) && !message->edns.present;
 }
 
-/* RFC 6891 section 7, and servers so old that they send the header alone. Not believed of one that
- * has given a cookie, which proves EDNS: there it is forged. */
+/* RFC 6891 section 7, and old servers that send only the header. A server that sent a cookie
+ * supports EDNS, so for such a server the reply is forged. */
 static bool is_bare_formerr(const struct attempt *attempt, const struct message *message)
 {
     return message_is_answer(message) && message->id == attempt->id && attempt->with_edns &&
@@ -529,8 +530,8 @@ static bool is_bare_formerr(const struct attempt *attempt, const struct message 
            attempt->upstream->cookie_len == EDNS_COOKIE_CLIENT;
 }
 
-/* Random case was for this query alone: names that point into the question are kept and shown to
- * clients. The bytes lie in the buffer of who received them, which nobody else reads. */
+/* Undoes the random case: names that point into the question are cached and shown to clients. The
+ * bytes are in the receive buffer, which has no other reader. */
 static void restore_case(const struct attempt *attempt, const struct message *message)
 {
     struct name asked = attempt->asked->question.name;
@@ -538,7 +539,7 @@ static void restore_case(const struct attempt *attempt, const struct message *me
         word_copy((uint8_t *)(uintptr_t)message->question.name.wire, asked.wire, asked.len);
 }
 
-/* The message belongs to the query: is it of use as it is? */
+/* Decides about a message that belongs to the query. */
 static void attempt_judge(struct attempt *attempt, const struct message *message)
 {
     restore_case(attempt, message);
@@ -554,7 +555,7 @@ static void attempt_judge(struct attempt *attempt, const struct message *message
         upstream_answered(upstream, false, loop_now(attempt->env->loop) - attempt->sent_at);
         attempt_fail(attempt, ATTEMPT_TRUNCATED);
     } else {
-        /* Remembered only when it was EDNS's fault: clients choose what is asked. */
+        /* Remembers the lack of EDNS only if EDNS was the cause: clients choose the questions. */
         if (attempt->without_edns && !is_not_understood(message))
             upstream->no_edns_until_at = loop_now(attempt->env->loop) + UPSTREAM_QUIRK_US;
         answered(attempt, message);
@@ -564,7 +565,7 @@ static void attempt_judge(struct attempt *attempt, const struct message *message
 static void attempt_on_stray(struct attempt *attempt)
 {
     STATS_INC(attempt->env->stats, upstream_forged);
-    if (++attempt->strays > ATTEMPT_STRAYS_MAX) /* somebody is guessing: leave this port */
+    if (++attempt->strays > ATTEMPT_STRAYS_MAX) /* an attacker is guessing: leave this port */
         attempt_fail(attempt, ATTEMPT_UNTRUSTED);
 }
 
@@ -605,7 +606,7 @@ static void attempt_on_datagram(void *owner, struct span datagram)
     }
     switch (check_cookie(attempt, &message)) {
     case COOKIE_WRONG:
-        attempt->upstream->edns_works = true; /* else a forger could have it asked without */
+        attempt->upstream->edns_works = true; /* else a forger could make us ask without EDNS */
         attempt_on_stray(attempt);
         return;
     case COOKIE_MISSING:
@@ -617,8 +618,8 @@ static void attempt_on_datagram(void *owner, struct span datagram)
     }
 }
 
-/* Over a connection nobody else can have sent it: a server that changes the case of names, or gave
- * a cookie once and now does not, is believed here and remembered. */
+/* Over a connection only the server can have sent the reply. If it changes the case of names, or
+ * sends no cookie any more, the upstream remembers that. */
 static void take_reply(struct attempt *attempt, struct conn *conn, struct span bytes)
 {
     struct upstream *upstream = attempt->upstream;
@@ -650,7 +651,7 @@ static void take_reply(struct attempt *attempt, struct conn *conn, struct span b
     attempt_judge(attempt, &message);
 }
 
-/* Whatever it is, it made room on the connection (which is NULL when this was its last answer). */
+/* Any reply makes room on the connection (NULL if this was its last answer). */
 static void attempt_on_reply(struct flight *flight, struct span bytes)
 {
     struct attempt *attempt = CONTAINER_OF(flight, struct attempt, flight);

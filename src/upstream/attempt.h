@@ -4,9 +4,9 @@
 #define NAILUP_UPSTREAM_ATTEMPT_H
 
 /*
- * One query sent once: to one upstream, over one socket or connection. Builds it (random id, 0x20,
- * cookie), checks that what comes back belongs to it, keeps its time. What to do after a failure is
- * the exchange's decision.
+ * One query sent once, to one upstream, over one socket or connection. The attempt builds the query
+ * (random id, 0x20, cookie), checks that the reply belongs to it, and keeps its deadlines
+ * (attempt_state.h). The exchange decides what follows a failure.
  */
 
 #include <stdbool.h>
@@ -28,24 +28,23 @@ struct exchange_question;
 /* How an attempt ends without an answer. */
 enum attempt_failure {
     ATTEMPT_TIMED_OUT,
-    ATTEMPT_REFUSED,   /* nobody listens, or no route */
-    ATTEMPT_CLOSED,    /* the connection ended under it */
-    ATTEMPT_TRUNCATED, /* over UDP: to be asked over a stream */
+    ATTEMPT_REFUSED,   /* the port is closed, or there is no route */
+    ATTEMPT_CLOSED,    /* the connection ended */
+    ATTEMPT_TRUNCATED, /* over UDP: the exchange asks over a stream */
     ATTEMPT_UNTRUSTED, /* over UDP: case or cookie missing; a stream is harder to forge */
-    ATTEMPT_NO_EDNS,   /* the server understands no EDNS: ask again without */
-    ATTEMPT_COOKIE,    /* BADCOOKIE, and the new one is known now: ask again */
-    ATTEMPT_MALFORMED, /* belongs to the question, but does not parse */
+    ATTEMPT_NO_EDNS,   /* the server does not understand EDNS */
+    ATTEMPT_COOKIE,    /* BADCOOKIE, and the new cookie is known */
+    ATTEMPT_MALFORMED, /* the reply belongs to the question, but does not parse */
 };
 
 struct attempt_handler {
-    /* The answer. The attempt is over, but lives until the return. */
+    /* The answer came. The attempt has ended and stays valid until the return. */
     void (*on_answer)(struct attempt *attempt, const struct message *message, uint64_t rtt_us);
-    /* Over, without an answer; lives until the return. */
+    /* It ended without an answer and stays valid until the return. */
     void (*on_failed)(struct attempt *attempt, enum attempt_failure why);
-    /* Nothing was heard for the retransmission time, or on a connection that has been silent since:
-     * it is time for another way. The attempt goes on. */
+    /* Became silent or slow: it is time for another way. The attempt goes on. */
     void (*on_slow)(struct attempt *attempt);
-    /* The query has used up query-timeout. The attempt goes on: a late answer still counts. */
+    /* Became overdue. The attempt goes on: a late answer still counts. */
     void (*on_overdue)(struct attempt *attempt);
 };
 
@@ -58,49 +57,50 @@ struct attempt {
     void *owner;
     enum attempt_state state;
     uint16_t index; /* of the upstream in its group */
-    uint8_t nth;    /* the how manieth at this upstream for this question */
+    uint8_t nth;    /* number of earlier attempts at this upstream for this question */
     bool over_stream;
     bool with_edns, with_case, with_cookie;
-    bool is_only; /* no other server can be asked: it gets more time before it is asked again */
+    bool is_only;         /* the only server: it gets more time before the next query */
     bool without_edns;    /* the server did not understand EDNS, or did not answer */
     bool has_our_cookie;  /* the answer has it, which off-path attackers do not know */
     bool is_probe;        /* beside the real attempt: its failure changes nothing */
     bool lacked_route;    /* the datagram could not leave this machine */
     bool is_counted_cold; /* waited for a dial or was diverted by one */
-    uint8_t strays;       /* datagrams that were not the answer */
+    uint8_t strays;       /* datagrams that did not belong to the query */
     uint16_t id;
     uint64_t patience_us; /* on_slow comes no earlier than this after sending */
     uint64_t sent_at;
-    uint64_t ends_at; /* nothing is expected after it */
+    uint64_t ends_at; /* it fails at this instant */
     struct timer due;
     struct udp_query *udp;
     struct flight flight;
     struct pool_waiter waiter;
-    struct conn *sent_on; /* as long as the flight is under way */
-    struct addr local;    /* where it was sent from, while somebody watches */
+    struct conn *sent_on; /* while the query is in flight */
+    struct addr local;    /* the local address, if there are taps */
     uint8_t case_bits[CASE_BITS_MAX];
 };
 
 enum { ATTEMPT_STRAYS_MAX = 16, ATTEMPTS_FREE_MAX = 4096 };
 
-/* How long a query stays registered on a live stream. Servers that answer later than that are
- * broken, and the entry is needed for others. */
+/* How long a query stays registered on a live stream. A server that answers later is broken, and
+ * other queries need the entry. */
 #define ATTEMPT_LATE_US CONN_LATE_US
 
-/* Takes one from the free list or memory; NULL when out of memory. */
+/* Makes an attempt; NULL if out of memory. */
 struct attempt *attempt_new(struct upstream_env *env, struct upstream *upstream,
                             const struct exchange_question *asked,
                             const struct attempt_handler *handler, void *owner);
 
-/* Ends it silently and gives it back; a late answer over a stream will be known as late. */
+/* Ends the attempt without calling back, and frees it. A late answer over a stream is recognised as
+ * late. */
 void attempt_free(struct attempt *attempt);
 
-/* Sends. False: it could not be sent at all (no memory, no socket, no room): nothing is called
- * back. */
+/* Sends the query. False: it could not be sent (no memory, no socket, no room), and there is no
+ * callback. */
 MUST_USE bool attempt_send_udp(struct attempt *attempt);
 MUST_USE bool attempt_send_stream(struct attempt *attempt, struct conn *conn);
 
-/* What it was sent over. */
+/* The transport that carried it. */
 static inline enum transport attempt_transport(const struct attempt *attempt)
 {
     if (!attempt->over_stream)
@@ -108,10 +108,10 @@ static inline enum transport attempt_transport(const struct attempt *attempt)
     return upstream_options_stream(&attempt->upstream->options);
 }
 
-/* Waits for a connection and sends then. False: refused at once, or too many wait. */
+/* Waits for a connection and then sends. False: pool_wait() refused. */
 MUST_USE bool attempt_wait_stream(struct attempt *attempt);
 
-/* The same for an upstream that is expected back: waits through failed dials until that instant. */
+/* The same for an upstream that is expected back: waits through failed dials until the instant. */
 MUST_USE bool attempt_wait_return(struct attempt *attempt, uint64_t until_at);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The window and the draw of backoff.h; who rests and what is tried afterwards is others' matter.
- */
+/* The window and the draw of backoff.h. */
 
 #include "upstream/backoff.h"
 

@@ -4,9 +4,9 @@
 #define NAILUP_UPSTREAM_BACKOFF_H
 
 /*
- * How long to leave a failing thing alone: a window that doubles with each failure up to a cap of
- * seconds, and a uniform draw from it ("full jitter"), so that thousands of resolvers do not come
- * back together. Pure: the instant and the randomness are arguments.
+ * How long to rest after failures: a window that doubles with each failure up to a cap of seconds,
+ * and a uniform draw from it ("full jitter"), so that thousands of resolvers do not come back
+ * together. Pure: the instant and the randomness are arguments.
  */
 
 #include <stdbool.h>
@@ -16,17 +16,17 @@
 
 #define BACKOFF_FIRST_US (1 * US_PER_S) /* window after the first failure */
 #define BACKOFF_CAP_US (4 * US_PER_S)
-#define BACKOFF_FLOOR_US (20 * US_PER_MS) /* never a hot loop */
+#define BACKOFF_FLOOR_US (20 * US_PER_MS) /* prevents a hot loop */
 
 struct backoff {
     uint32_t failures; /* in a row */
     uint64_t until_at; /* rest until then */
 };
 
-/* One more failure; returns until_at, at most the cap from now. */
+/* Notes a failure. Returns until_at, at most the cap from now. */
 uint64_t backoff_fail(struct backoff *backoff, uint64_t now, uint64_t random);
 
-/* It worked: all is forgotten. */
+/* Forgets the failures after a success. */
 void backoff_reset(struct backoff *backoff);
 
 static inline bool backoff_is_resting(const struct backoff *backoff, uint64_t now)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Two lines of turns: first dials in the order of asking, then dials after a failure at a bounded
- * rate. */
+/* Two lines of turns: new dials in order, then dials after a failure at a bounded rate. */
 
 #include "upstream/dialer.h"
 
@@ -44,7 +43,7 @@ static bool has_token(struct dialer *dialer)
     return at == now;
 }
 
-/* The next one to dial, or NULL: no turn waits, or no place or token is free. */
+/* The next turn, or NULL: the lines are empty, or no place or token is free. */
 static struct dial_turn *dialer_take_next(struct dialer *dialer)
 {
     struct dial_turn *turn;

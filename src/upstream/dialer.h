@@ -4,13 +4,13 @@
 #define NAILUP_UPSTREAM_DIALER_H
 
 /*
- * The pacing of dials: a worker has at most DIALER_MAX under way, the others wait in line. A start
- * with ten thousand nailed addresses, or the end of an outage, is therefore no burst of handshakes.
+ * Paces dials: a worker has at most DIALER_MAX at once, and the others queue. So neither a start
+ * with ten thousand nailed addresses nor the end of an outage causes a burst of handshakes.
  *
- * Dials after a failure come last, use at most DIALER_AGAIN_MAX of the places, and begin at a rate
- * of at most DIALER_AGAIN_PER_S: ten thousand addresses that refuse cost no more than that, and
- * dead servers cannot hold up the others. A dial that succeeds gives its token back, so the rate
- * bounds failures and not the recovery from an outage.
+ * Dials after a failure come last, use at most DIALER_AGAIN_MAX places, and begin at a rate of at
+ * most DIALER_AGAIN_PER_S. This bounds the cost of ten thousand addresses that refuse, and dead
+ * servers cannot delay the others. A successful dial returns its token, so the rate bounds failures
+ * and not the recovery from an outage.
  */
 
 #include <stdbool.h>
@@ -21,8 +21,8 @@
 
 enum {
     DIALER_MAX = 64,
-    DIALER_AGAIN_MAX = 48,    /* of these, after a failure */
-    DIALER_AGAIN_PER_S = 200, /* dials after a failure, in a burst as many as one second may have */
+    DIALER_AGAIN_MAX = 48,    /* of them after a failure */
+    DIALER_AGAIN_PER_S = 200, /* dials after a failure; a burst may use the tokens of one second */
 };
 
 struct loop;
@@ -30,23 +30,23 @@ struct loop;
 struct dialer {
     struct loop *loop;
     struct list line;
-    struct list again; /* after a failure: when the line is empty */
+    struct list again; /* after a failure: served when the line is empty */
     unsigned under_way;
-    unsigned again_under_way; /* of these */
+    unsigned again_under_way; /* of them after a failure */
     struct pace again_pace;
     struct timer again_later; /* armed while `again` waits for a token */
 };
 
 enum dial_turn_state {
     DIAL_TURN_IDLE,
-    DIAL_TURN_WAITS,       /* in the line */
-    DIAL_TURN_WAITS_AGAIN, /* in the line after a failure */
-    DIAL_TURN_HELD,        /* the dial is under way */
-    DIAL_TURN_HELD_AGAIN,  /* the same, after a failure */
+    DIAL_TURN_WAITS,       /* queues */
+    DIAL_TURN_WAITS_AGAIN, /* queues after a failure */
+    DIAL_TURN_HELD,        /* dials */
+    DIAL_TURN_HELD_AGAIN,  /* dials after a failure */
 };
 
-/* A place in the line; embedded in the connection. on_turn dials; it may come inside a call of
- * another's dialer_leave() and must not give the turn back before it returns. */
+/* A connection's turn to dial, embedded in the connection. on_turn dials. It may come inside
+ * another turn's dialer_leave() and must not give its turn back before it returns. */
 struct dial_turn {
     struct list node;
     enum dial_turn_state state;
@@ -54,26 +54,26 @@ struct dial_turn {
     void (*on_turn)(struct dial_turn *turn);
 };
 
-/* loop is borrowed. */
+/* Borrows loop. */
 void dialer_init(struct dialer *dialer, struct loop *loop);
 void dialer_deinit(struct dialer *dialer); /* all turns have left */
 void dial_turn_init(struct dial_turn *turn, void (*on_turn)(struct dial_turn *turn));
 
-/* Asks for a turn: on_turn is called now, or when one comes free. */
+/* Asks for a turn: on_turn comes now or when a place is free. */
 void dialer_ask(struct dialer *dialer, struct dial_turn *turn, bool after_failure);
 
-/* A turn that waits after a failure: a query waits for this dial, so it needs no token and queues
- * with the first dials. Calls on_turn at once when there is a place. Other turns are left alone. */
+/* A query waits for this turn, which queues after a failure: it needs no token any more and joins
+ * the first line. Calls on_turn at once if there is a place. Ignores other turns. */
 void dialer_hurry(struct dialer *dialer, struct dial_turn *turn);
 
-/* A turn that waits after a failure: a query was sent to this server by another way, so it comes
- * first of those after a failure. Other turns are left alone. */
+/* A query went to this server another way: the turn comes first in the line after a failure.
+ * Ignores other turns. */
 void dialer_prefer(struct dialer *dialer, struct dial_turn *turn);
 
-/* The dial is over, or is no longer wanted: leaves the line, or lets the next one dial. */
+/* The dial has ended or is no longer wanted: leaves the line, or lets the next turn dial. */
 void dialer_leave(struct dialer *dialer, struct dial_turn *turn);
 
-/* The dial succeeded: its token may be used by the next one. Once per dial. */
+/* The dial succeeded: returns its token. Once per dial. */
 void dialer_refund(struct dialer *dialer, struct dial_turn *turn);
 
 #endif

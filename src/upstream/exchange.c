@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * What is asked of whom next. Each failure of an attempt leads here and either to a further attempt
- * or, when no way is left and nothing is outstanding, to the end. Sending and checking one query is
- * attempt.c's; which server is best, select.c's; by which way, way.c's;
- * which connection, pool.c's.
+ * Decides what to ask next. Each failure of an attempt leads here, and then to another attempt or,
+ * without a way and an outstanding attempt, to the end. attempt.c sends and checks one query,
+ * select.c ranks the servers, way.c picks the way, and pool.c picks the connection.
  *
- * Invariants: an active exchange has an attempt outstanding or its wall timer is due at once; so
- * has one that lingers; at most EXCHANGE_ATTEMPTS_MAX attempts are made; nothing is called back
- * from exchange_start() and exchange_resume().
+ * Invariants: an active or lingering exchange has an outstanding attempt, or its wall timer is due
+ * at once; it makes at most EXCHANGE_ATTEMPTS_MAX attempts; exchange_start() and exchange_resume()
+ * never call back.
  */
 
 #include "upstream/exchange.h"
@@ -50,11 +49,12 @@ static uint64_t age_us(const struct exchange *exchange)
     return loop_now(env_of(exchange)->loop) - exchange->began_at;
 }
 
-/* ---- groups that are given up ---- */
+/* ---- given-up groups ---- */
 
-/* So many queries at least were in vain in an exchange that proves something: one lost does not. */
+/* Fewer lost queries of an exchange prove nothing. */
 enum { GIVEN_UP_QUERIES = 3 };
 
+/* Every server is given up or lacks a route, and at least one is given up. */
 static bool are_all_given_up(struct upstream *const *group, size_t count)
 {
     bool any = false;
@@ -67,6 +67,7 @@ static bool are_all_given_up(struct upstream *const *group, size_t count)
     return any;
 }
 
+/* An exchange failed without any answer. */
 static void note_given_up(struct upstream *const *group, size_t count, const uint8_t *tried,
                           unsigned queries)
 {
@@ -94,8 +95,8 @@ static void count_attempt(struct exchange *exchange, int by)
         *left = (uint8_t)(*left - by);
 }
 
-/* Queries at this server that are registered on a stream, or wait for one. Probes of a stream in
- * doubt do not count: it is hardly live. */
+/* Queries to this server on a stream or waiting for one. Probes do not count: a stream in doubt is
+ * probably dead. */
 static unsigned count_by_stream(const struct exchange *exchange, unsigned index)
 {
     unsigned count = 0;
@@ -113,9 +114,9 @@ static bool is_hopeless(const struct exchange *exchange, unsigned index)
            upstream_is_ill(exchange->group[index]);
 }
 
-/* A slow server gains nothing from more copies of a question. A second one helps only where it
- * forgot the first and no other server is left. */
-static unsigned most_by_stream(const struct exchange *exchange, unsigned index)
+/* More copies of a question do not help a slow server. A second copy helps only if the server lost
+ * the first and no other server is left. */
+static unsigned stream_limit(const struct exchange *exchange, unsigned index)
 {
     for (unsigned i = 0; i < exchange->group_len; i++)
         if (i != index && !is_hopeless(exchange, i))
@@ -128,7 +129,7 @@ static bool may_use_stream(const struct exchange *exchange, unsigned index, enum
     bool must = way == WAY_STREAM || way == WAY_OWN;
     return list_is_empty(&exchange->attempts) ||
            count_by_stream(exchange, index) <
-               (must ? EXCHANGE_LIVE_MAX : most_by_stream(exchange, index));
+               (must ? EXCHANGE_LIVE_MAX : stream_limit(exchange, index));
 }
 
 /* An overdue attempt is unlikely to bring an answer. */
@@ -140,8 +141,7 @@ static bool has_fresh_attempt(const struct exchange *exchange)
     return false;
 }
 
-/* An answer may still come: over a stream at any time, over UDP only while the datagram is not
- * overdue. */
+/* An answer may still come: over a stream at any time, over UDP until the datagram is overdue. */
 static bool has_hope(const struct exchange *exchange)
 {
     LIST_EACH(node, &exchange->attempts)
@@ -153,9 +153,9 @@ static bool has_hope(const struct exchange *exchange)
     return false;
 }
 
-/* How long this query waits at least before a further one is due. The first copies replace lost
- * packets and come quickly. The others find a server that comes back, so they spread over the wall.
- * A server that was not asked yet comes sooner. */
+/* How long this query waits at least before the next one is due. The first copies replace lost
+ * packets and follow quickly. Later ones look for a server that comes back, so they spread over the
+ * wall time. A query to a new server comes sooner. */
 static uint64_t patience_us(const struct exchange *exchange, unsigned index)
 {
     static const uint64_t again[EXCHANGE_SILENT_MAX + 1] = {
@@ -189,18 +189,17 @@ static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
     return attempt;
 }
 
-/* A server that restarts may accept connections and end them for a while. Time bounds the attempts
- * there, not their number: each takes a dial, and the pool paces dials that follow useless
- * connections. On others the server answers, and the question may be what ends them. */
+/* A restarting server may accept connections and close them for a while. Time bounds the attempts
+ * there instead of their number: each takes a dial, and the pool paces dials after useless
+ * connections. If the server answers on other connections, this question may be what ends them. */
 static bool is_bound_by_time(const struct exchange *exchange, const struct attempt *attempt)
 {
     return attempt->over_stream && !exchange->asked.attempts_left &&
            upstream_is_expected(attempt->upstream) && age_us(exchange) < EXCHANGE_PATIENCE_US;
 }
 
-/* It was not sent. Where that is for lack of a route it cost next to nothing, and is not counted.
- */
-static void unmake(struct exchange *exchange, struct attempt *attempt)
+/* Frees an attempt that was not sent. A missing route costs almost nothing and does not count. */
+static void drop_unsent(struct exchange *exchange, struct attempt *attempt)
 {
     exchange->silent--;
     if (attempt->lacked_route || is_bound_by_time(exchange, attempt))
@@ -208,8 +207,8 @@ static void unmake(struct exchange *exchange, struct attempt *attempt)
     attempt_free(attempt);
 }
 
-/* A connection that has fallen silent is asked too, beside the way taken: if that stays unanswered
- * as well, the connection is dead. */
+/* Sends a probe on a silent connection beside the query. If the probe stays unanswered, the
+ * connection is dead. */
 static void probe_silent_conn(struct exchange *exchange, unsigned index)
 {
     struct conn *conn = pool_take_suspect(&exchange->group[index]->pool);
@@ -228,7 +227,7 @@ static bool exchange_ask(struct exchange *exchange, unsigned index, enum way way
 {
     if (!may_use_stream(exchange, index, way)) {
         if (way == WAY_STREAM || way == WAY_OWN)
-            return true; /* it is being asked that way */
+            return true; /* a query is already on that way */
         way = WAY_DATAGRAM;
     }
     struct attempt *attempt = new_attempt(exchange, index);
@@ -239,20 +238,20 @@ static bool exchange_ask(struct exchange *exchange, unsigned index, enum way way
         probe_silent_conn(exchange, index);
     if (way_send(attempt, way, avoid, &exchange->failure.full))
         return true;
-    unmake(exchange, attempt);
+    drop_unsent(exchange, attempt);
     return false;
 }
 
-/* ---- the next one ---- */
+/* ---- the next server ---- */
 
-/* No datagram and no plain text may take the place of its streams. */
+/* Neither a datagram nor plain text may replace its streams. */
 static bool has_only_streams(const struct upstream *upstream)
 {
     return upstream_prefers_stream(upstream) && !upstream_falls_back_to_udp(upstream) &&
            !upstream->plain;
 }
 
-/* Its streams carry this question as often as they may, and there is no other way. */
+/* Its streams carry the most copies of this question, and there is no other way. */
 static bool exchange_is_used_up(const struct exchange *exchange, unsigned index)
 {
     return has_only_streams(exchange->group[index]) && !may_use_stream(exchange, index, WAY_ANY);
@@ -281,7 +280,7 @@ static int exchange_choose(const struct exchange *exchange)
     return select_next(facts, exchange->group_len, rand_u64());
 }
 
-/* No way is left: said at the end of the turn, never from inside a call of the owner's. */
+/* No way is left: ends at the end of the turn, never inside a call of the owner. */
 static void end_if_idle(struct exchange *exchange)
 {
     if ((!exchange->active && !exchange->lingering) || has_hope(exchange))
@@ -290,7 +289,7 @@ static void end_if_idle(struct exchange *exchange)
     timer_start(env_of(exchange)->loop, &exchange->wall, exchange->ends_at);
 }
 
-/* What TLS found wrong says more than that a connection could not be had. */
+/* An error of TLS says more than a failed connection. */
 static void note_network(struct exchange *exchange, unsigned index)
 {
     enum err error = exchange->group[index]->pool.last_error;
@@ -300,8 +299,8 @@ static void note_network(struct exchange *exchange, unsigned index)
         exchange->failure.error = error;
 }
 
-/* No server is left to ask, but one that answered lately restarts or is redialled. The question
- * waits for it, because an immediate failure would be no better. */
+/* No server is left, but one that answered lately may restart. The question waits for it, because
+ * an immediate failure would not be better. */
 static void wait_for_return(struct exchange *exchange)
 {
     if (has_hope(exchange) || exchange->one_round || age_us(exchange) >= EXCHANGE_PATIENCE_US)
@@ -314,11 +313,11 @@ static void wait_for_return(struct exchange *exchange)
             return;
         exchange->shut &= ~(UINT64_C(1) << i);
         if (!attempt_wait_return(attempt, exchange->began_at + EXCHANGE_PATIENCE_US))
-            unmake(exchange, attempt);
+            drop_unsent(exchange, attempt);
     }
 }
 
-/* Asks the next upstream; those that cannot even be sent to are passed over. */
+/* Asks the next upstream, and skips upstreams to which no query can be sent. */
 static void advance(struct exchange *exchange, enum way way, const struct conn *avoid)
 {
     for (unsigned i = 0; i < exchange->group_len; i++) {
@@ -328,7 +327,7 @@ static void advance(struct exchange *exchange, enum way way, const struct conn *
         if (exchange_ask(exchange, (unsigned)index, way, avoid))
             return;
         note_network(exchange, (unsigned)index);
-        if (way == WAY_ELSEWHERE) /* a hedge tries once; the real attempt goes on */
+        if (way == WAY_ELSEWHERE) /* a hedge tries once, and the attempt goes on */
             break;
         exchange->shut |= UINT64_C(1) << index;
     }
@@ -336,7 +335,7 @@ static void advance(struct exchange *exchange, enum way way, const struct conn *
     end_if_idle(exchange);
 }
 
-/* One of those that were silent lately is asked beside the others. */
+/* Probes one ill server beside the question. */
 static void probe_ill(struct exchange *exchange)
 {
     uint64_t now = loop_now(env_of(exchange)->loop);
@@ -345,12 +344,13 @@ static void probe_ill(struct exchange *exchange)
         if (exchange->tried[i] || !upstream_take_probe(upstream, now, rand_u64()))
             continue;
         probe_start(upstream, &exchange->asked);
-        exchange->silent++; /* one more copy of the question; this exchange does not wait for it */
+        exchange
+            ->silent++; /* it is a copy of the question, but the exchange does not wait for it */
         return;
     }
 }
 
-/* Each once, as far as the bounds allow. */
+/* Asks each server once, within the bounds. */
 static void exchange_ask_all(struct exchange *exchange)
 {
     for (unsigned i = 0; i < exchange->group_len && exchange_choose(exchange) >= 0; i++)
@@ -368,7 +368,7 @@ static void exchange_begin(struct exchange *exchange)
         probe_ill(exchange);
 }
 
-/* Only an exchange that lingers has any when it begins, and no more than it ended with. */
+/* Only a lingering exchange has attempts when it begins. */
 static uint8_t count_outstanding(const struct exchange *exchange)
 {
     uint8_t count = 0;
@@ -377,13 +377,12 @@ static uint8_t count_outstanding(const struct exchange *exchange)
     return count;
 }
 
-/* Of a bound of the question's, 0 for none, and ours. */
+/* The lower bound of the question's, 0 for none, and ours. */
 static uint64_t exchange_bound(uint64_t wished, uint64_t most)
 {
     return wished ? MIN(wished, most) : most;
 }
 
-/* The question and the group are known. */
 static void begin_asking(struct exchange *exchange)
 {
     const struct exchange_question *question = &exchange->asked;
@@ -436,13 +435,14 @@ void exchange_stop(struct exchange *exchange)
         attempt_free(LIST_ITEM(node, struct attempt, node));
 }
 
-/* A query on a live stream, whose answer is worth having even after the client has given up. */
+/* A query on a live stream: its answer is useful even after the client has given up. */
 static bool is_worth_waiting(const struct attempt *attempt)
 {
     return attempt->sent_on && !attempt->is_probe;
 }
 
-/* The exchange failed. It keeps attempts that may still bring an answer if its owner lingers. */
+/* The exchange failed. If its owner lingers, it keeps the attempts that may still bring an answer.
+ */
 static void linger_or_stop(struct exchange *exchange)
 {
     struct list kept;
@@ -493,7 +493,8 @@ static void exchange_on_wall(struct timer *timer)
     }
     failure.is_late = has_hope(exchange);
     failure.any_network |= failure.is_late;
-    /* A round proves nothing new: else a zone asked often would never be asked in full again. */
+    /* A single round proves nothing new. Else a popular zone would never get a full exchange again.
+     */
     if (exchange->asked.accepts_one_round && !exchange->one_round && !failure.any_answer)
         note_given_up(exchange->group, exchange->group_len, exchange->tried,
                       exchange->attempts_made);
@@ -501,15 +502,14 @@ static void exchange_on_wall(struct timer *timer)
     exchange->handler->on_failed(exchange->owner, &failure);
 }
 
-/* ---- what attempts tell ---- */
+/* ---- events of attempts ---- */
 
-/* Over one of the connections that are kept to it. */
 static bool is_nailed(const struct attempt *attempt)
 {
     return attempt->over_stream && attempt->upstream->options.nailed;
 }
 
-static void tell_loss(const struct attempt *attempt, const char *why)
+static void report_loss(const struct attempt *attempt, const char *why)
 {
     const struct exchange *exchange = attempt->owner;
     if (!exchange->handler->on_lost)
@@ -580,18 +580,18 @@ static const char *exchange_failure_word(enum attempt_failure why)
 {
     static const char *const words[] = {
         [ATTEMPT_TIMED_OUT] = "timeout",
-        [ATTEMPT_REFUSED] = "refused, or no route",
+        [ATTEMPT_REFUSED] = "refused or no route",
         [ATTEMPT_CLOSED] = "connection closed",
-        [ATTEMPT_TRUNCATED] = "truncated, asks over a stream",
-        [ATTEMPT_UNTRUSTED] = "may be forged, asks over a stream",
-        [ATTEMPT_NO_EDNS] = "no EDNS, asks without",
-        [ATTEMPT_COOKIE] = "wants its cookie",
+        [ATTEMPT_TRUNCATED] = "truncated, asking over a stream",
+        [ATTEMPT_UNTRUSTED] = "may be forged, asking over a stream",
+        [ATTEMPT_NO_EDNS] = "no EDNS, asking without",
+        [ATTEMPT_COOKIE] = "asks for its cookie",
         [ATTEMPT_MALFORMED] = "malformed",
     };
     return words[why];
 }
 
-/* With a prospect: not on a connection that is silent. */
+/* A stream that is not silent carries the question to this server. */
 static bool is_asked_by_stream(const struct exchange *exchange, unsigned index)
 {
     LIST_EACH(node, &exchange->attempts)
@@ -604,7 +604,7 @@ static bool is_asked_by_stream(const struct exchange *exchange, unsigned index)
     return false;
 }
 
-/* The same server once more, by another way, where that is what it needs. */
+/* Asks the same server again by another way if the failure calls for it. */
 static bool ask_again(struct exchange *exchange, unsigned index, enum attempt_failure why,
                       bool diverted)
 {
@@ -616,10 +616,10 @@ static bool ask_again(struct exchange *exchange, unsigned index, enum attempt_fa
     case ATTEMPT_NO_EDNS:
         exchange->without_edns |= UINT64_C(1) << index;
         return exchange_ask(exchange, index, WAY_ANY, NULL);
-    case ATTEMPT_COOKIE: /* RFC 7873 section 5.3: once more, then over TCP */
+    case ATTEMPT_COOKIE: /* RFC 7873 section 5.3: one more try, then TCP */
         return exchange_ask(exchange, index, exchange->tried[index] > 1 ? WAY_STREAM : WAY_ANY,
                             NULL);
-    case ATTEMPT_REFUSED: /* elsewhere, while the connection was not there: the last hope */
+    case ATTEMPT_REFUSED: /* the diverted query was refused: the stream is the last way */
         return diverted && upstream_prefers_stream(exchange->group[index]) &&
                exchange_choose(exchange) < 0 && exchange_ask(exchange, index, WAY_OWN, NULL);
     default:
@@ -627,14 +627,14 @@ static bool ask_again(struct exchange *exchange, unsigned index, enum attempt_fa
     }
 }
 
-/* What went into a stream that is dead itself was not the server's one query of a round. */
+/* A query into a dead stream does not count as the server's query of a round. */
 static void forgive_stream(struct exchange *exchange, unsigned index)
 {
     if (exchange->one_round)
         exchange->tried[index] = 0;
 }
 
-/* Something came back, and not from a forger that guesses. */
+/* A reply came, and probably from the server. */
 static bool is_heard(enum attempt_failure why)
 {
     return why != ATTEMPT_TIMED_OUT && why != ATTEMPT_UNTRUSTED;
@@ -648,7 +648,7 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
     bool diverted = !attempt->over_stream || attempt->upstream != exchange->group[index];
 
     if (exchange->active)
-        tell_loss(attempt, exchange_failure_word(why));
+        report_loss(attempt, exchange_failure_word(why));
     exchange->silent -= !attempt->sent_at || is_heard(why);
     if (why == ATTEMPT_CLOSED && attempt->state != ATTEMPT_WAITING && !replaced)
         forgive_stream(exchange, index);
@@ -656,7 +656,7 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
         is_bound_by_time(exchange, attempt))
         count_attempt(exchange, -1);
     attempt_free(attempt);
-    if (!exchange->active) { /* it lingers; or it is being stopped, and its other attempts fall */
+    if (!exchange->active) { /* it lingers, or it stops and its other attempts fail */
         end_if_idle(exchange);
         return;
     }
@@ -665,7 +665,7 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
     exchange->failure.any_answer |= why > ATTEMPT_CLOSED;
     if ((why == ATTEMPT_REFUSED && diverted) || why == ATTEMPT_MALFORMED)
         exchange->useless |= UINT64_C(1) << index;
-    /* A hedge goes on in its place, but cannot know better what the server has said. */
+    /* A hedge replaces it, unless the server said something. */
     if (replaced && why <= ATTEMPT_CLOSED && has_fresh_attempt(exchange))
         return;
     count_retry(exchange, why);
@@ -673,9 +673,9 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
         advance(exchange, WAY_ANY, NULL);
 }
 
-/* The only server, which has only streams, has the query and never answered one before. It may
- * need seconds for each, and a copy would double its work. Where it was fast before, a copy on
- * another connection is worth it: this one may be stuck. */
+/* An only server, reachable over streams alone, has the query and never answered one before. It may
+ * need seconds for each, and a copy would double its work. A server that was fast before gets a
+ * copy on another connection, because this connection may be stuck. */
 static bool is_new_and_slow(const struct exchange *exchange, const struct attempt *attempt)
 {
     const struct upstream *upstream = attempt->upstream;
@@ -688,7 +688,7 @@ static void exchange_on_slow(struct attempt *attempt)
     struct exchange *exchange = exchange_of(attempt);
     struct conn *silent = attempt->sent_on;
 
-    tell_loss(attempt, attempt_state_name(attempt->state));
+    report_loss(attempt, attempt_state_name(attempt->state));
     if (silent) {
         STATS_INC(env_of(exchange)->stats, upstream_retries_silent);
         pool_note_silent(&attempt->upstream->pool, silent);
@@ -700,7 +700,7 @@ static void exchange_on_slow(struct attempt *attempt)
         advance(exchange, WAY_ELSEWHERE, silent);
 }
 
-/* Only the latest overdue datagram keeps its port: each open port is one more to guess. */
+/* Only the latest overdue datagram keeps its port: each open port helps an attacker guess. */
 static void drop_overdue_datagram(struct exchange *exchange, const struct attempt *latest)
 {
     LIST_EACH(node, &exchange->attempts)
@@ -708,12 +708,12 @@ static void drop_overdue_datagram(struct exchange *exchange, const struct attemp
         struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
         if (attempt == latest || !attempt_state_is_overdue(attempt->state) || attempt->over_stream)
             continue;
-        attempt_free(attempt); /* each overdue one comes here, so there is no second */
+        attempt_free(attempt); /* each overdue datagram comes here, so there is only one */
         return;
     }
 }
 
-/* query-timeout is over. Its answer is still welcome, but another way is tried now. */
+/* The answer still counts, but another way is tried now. */
 static void exchange_on_overdue(struct attempt *attempt)
 {
     struct exchange *exchange = exchange_of(attempt);
@@ -721,7 +721,7 @@ static void exchange_on_overdue(struct attempt *attempt)
 
     if (!exchange->active)
         return;
-    tell_loss(attempt, attempt_state_name(attempt->state));
+    report_loss(attempt, attempt_state_name(attempt->state));
     note_network(exchange, attempt->index);
     if (!attempt->over_stream)
         drop_overdue_datagram(exchange, attempt);

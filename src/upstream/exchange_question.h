@@ -9,21 +9,23 @@
 
 #include "dns/question.h"
 
-/* What is asked; the name is borrowed until the exchange ends. */
+/* A question with its wishes. The name is borrowed until the exchange ends. */
 struct exchange_question {
     struct question question;
     bool recursion_desired;
     bool checking_disabled;
     bool dnssec_ok;
-    bool authentic_data;    /* AD: whether it is validated is to be told also without DO */
-    uint8_t attempts_max;   /* 0, or fewer than EXCHANGE_ATTEMPTS_MAX */
-    uint64_t wall_us;       /* 0, or less than EXCHANGE_WALL_US */
-    int prefer_family;      /* AF_INET, AF_INET6: servers of the other are asked where these fail;
-                               0: whichever answers fastest */
-    uint8_t *attempts_left; /* shared with other questions: none is sent when it is at 0, and each
-                               counts it down; until the exchange ends. NULL: no such bound */
-    uint64_t doubtful;      /* a bit per upstream of the group: asked where the others were tried */
-    bool accepts_one_round; /* where all were silent lately, one round is enough (given_up.h) */
+    bool authentic_data;  /* AD: the client wants to know whether the answer is validated, even
+                             without DO */
+    uint8_t attempts_max; /* 0, or fewer than EXCHANGE_ATTEMPTS_MAX */
+    uint64_t wall_us;     /* 0, or less than EXCHANGE_WALL_US */
+    /* AF_INET, AF_INET6: prefers servers of this family; 0: prefers the fastest. */
+    int prefer_family;
+    /* Shared with other questions until the exchange ends: each query counts it down, and none is
+     * sent at 0. NULL: no such bound. */
+    uint8_t *attempts_left;
+    uint64_t doubtful;      /* a bit per upstream: it comes after the others, as it may be lame */
+    bool accepts_one_round; /* one round is enough if all servers are given up (exchange.h) */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Answer times and silences of one upstream over one transport; select.c weighs them. */
+/* Answer times and silences of one upstream over one transport (health.h). */
 
 #include "upstream/health.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/check.h"
 
-/* The peer's clock starts with what it sent last, and stops when our query arrives: a round trip
- * later than ours, and later still for a successor. */
+/* The peer's idle clock starts with its last byte and stops when our query arrives. The margin
+ * covers that delay, which is longer for a successor. */
 uint64_t hold_after_us(uint64_t limit_us, uint64_t dial_us)
 {
     if (limit_us < HOLD_SHORTEST_US)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The estimate of idle_limit.h; hold.c says what follows from it. */
+/* The estimate of idle_limit.h. hold.c uses it. */
 
 #include "upstream/idle_limit.h"
 
 #include "base/check.h"
 
-enum { ACCIDENT = 4 }; /* a close so many times later than the estimate shows that it was wrong */
+enum { ACCIDENT = 4 }; /* a close after this many estimates shows that the estimate was wrong */
 
 bool idle_limit_closed(struct idle_limit *limit, uint64_t idle_us, uint64_t survived_us)
 {
@@ -39,7 +39,7 @@ void idle_limit_held(struct idle_limit *limit, uint64_t idle_us)
 {
     if (limit->observed_us == 0 || idle_us < limit->observed_us / 2)
         return;
-    if (idle_us > limit->observed_us) { /* it lived longer than it should have */
+    if (idle_us > limit->observed_us) { /* it outlived the estimate */
         limit->observed_us = idle_us;
         limit->held = 0;
         return;

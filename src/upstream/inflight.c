@@ -15,8 +15,8 @@
 
 enum { FIRST_SLOTS = 16 };
 
-/* A Feistel network over two bytes is a permutation whatever its round function: no id comes twice
- * before all came once. */
+/* A Feistel network over two bytes is a permutation with any round function, so no id repeats
+ * before all ids were used. */
 static uint16_t permute(const uint64_t *keys, uint16_t number)
 {
     uint8_t left = (uint8_t)(number >> 8), right = (uint8_t)number;
@@ -95,7 +95,7 @@ static struct inflight_entry *inflight_find(struct inflight *inflight, uint16_t 
     return NULL;
 }
 
-/* Closes the gap at "at": entries behind it that belong at or before the gap move up. */
+/* Closes the gap: entries behind it that belong at or before the gap move up. */
 static void delete (struct inflight *inflight, struct inflight_entry *entry)
 {
     struct inflight_entry *table = inflight->table;

@@ -4,9 +4,9 @@
 #define NAILUP_UPSTREAM_INFLIGHT_H
 
 /*
- * The queries under way on one connection: ids that cannot be predicted and are never used twice,
- * and the way from an id back to who asked. A query given up stays known as long as the connection
- * lives, so that its late answer is recognised and never taken for another's.
+ * The queries in flight on one connection: unpredictable ids that are used once, and the flight of
+ * each id. A query that was given up stays known as long as the connection lives, so that its late
+ * answer is recognised and never taken for another answer.
  *
  * Ids are a keyed permutation of 0..65535 walked in order. The table grows with use.
  */
@@ -19,10 +19,10 @@
 
 enum { INFLIGHT_IDS = 65536, INFLIGHT_ROUNDS = 6 };
 
-struct flight; /* who asked: upstream/conn.h */
+struct flight; /* upstream/conn.h */
 
 struct inflight_entry {
-    struct flight *flight; /* NULL: given up, an answer is still owed */
+    struct flight *flight; /* NULL: given up, but the server still owes an answer */
     uint16_t id;
     bool used;
 };
@@ -39,8 +39,8 @@ struct inflight {
 
 enum inflight_found {
     INFLIGHT_UNKNOWN, /* no such query */
-    INFLIGHT_LIVE,    /* *flight is who asked */
-    INFLIGHT_LATE,    /* given up before */
+    INFLIGHT_LIVE,    /* *flight is set */
+    INFLIGHT_LATE,    /* the query was given up */
 };
 
 void inflight_init(struct inflight *inflight);
@@ -52,16 +52,16 @@ static inline uint16_t inflight_next_id(const struct inflight *inflight)
     return inflight->next_id;
 }
 
-/* Enters a query under that id; ERR_LIMIT after 65536 of them, ERR_NO_MEMORY. */
+/* Adds a query under that id. ERR_LIMIT after 65536 queries, ERR_NO_MEMORY. */
 MUST_USE enum err inflight_add(struct inflight *inflight, struct flight *flight);
 
-/* An answer came: takes its entry out. */
+/* An answer came: removes its entry. */
 enum inflight_found inflight_take(struct inflight *inflight, uint16_t id, struct flight **flight);
 
-/* The query is given up: an answer is still owed. */
+/* Gives the query up: the server still owes an answer. */
 void inflight_give_up(struct inflight *inflight, uint16_t id);
 
-/* Takes any live query out, or returns NULL when there is none: for a connection that ended. */
+/* Removes any live query and returns it, or NULL: for a connection that ended. */
 struct flight *inflight_take_any(struct inflight *inflight);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The arithmetic of keepalive.h; the pool acts on it. */
+/* The arithmetic of keepalive.h. The pool acts on it. */
 
 #include "upstream/keepalive.h"
 
@@ -17,8 +17,8 @@ static uint64_t pause_after(uint32_t zeros)
     return MIN(KEEPALIVE_PAUSE_US << doublings, KEEPALIVE_PAUSE_MAX_US);
 }
 
-/* Several connections may hear of the same stop: a zero counts when its connection became ready
- * after the zero before. */
+/* Several connections may get a zero for the same stop. A zero counts only if its connection became
+ * ready after the previous zero. */
 void keepalive_heard_zero(struct keepalive *keepalive, uint64_t ready_at, uint64_t now)
 {
     bool is_fresh = now - ready_at < KEEPALIVE_FRESH_US;

@@ -6,10 +6,10 @@
 /*
  * May this address be nailed after a timeout of 0 (RFC 7828)? idle_limit.h uses timeouts above 0.
  *
- * A timeout of 0 is about the connection on which it comes: a server that stops or is full sends
- * it. Only zeros on fresh connections, one after the other, say that this address wants no
- * connections to be kept. Then it is left alone for a pause that grows, and one connection that
- * lives ends all of it. Pure.
+ * A timeout of 0 concerns the connection that carries it: a server that stops or is full sends it.
+ * Only zeros on fresh connections in a row show that the server does not want kept connections.
+ * Then the pool leaves the address alone for a growing pause. One connection that lives ends this.
+ * Pure.
  */
 
 #include <stdbool.h>
@@ -17,12 +17,12 @@
 
 #include "base/units.h"
 
-enum { KEEPALIVE_ZEROS = 2 }; /* on fresh connections in a row, until the address is left alone */
+enum { KEEPALIVE_ZEROS = 2 }; /* on fresh connections in a row, before the pause */
 
-#define KEEPALIVE_FRESH_US (10 * US_PER_S) /* a connection is fresh when it is younger */
-#define KEEPALIVE_PAUSE_US (10 * US_PER_S) /* the first pause; each further one doubles */
+#define KEEPALIVE_FRESH_US (10 * US_PER_S) /* a younger connection is fresh */
+#define KEEPALIVE_PAUSE_US (10 * US_PER_S) /* the first pause; each later one doubles */
 #define KEEPALIVE_PAUSE_MAX_US (300 * US_PER_S)
-#define KEEPALIVE_FORGET_US (900 * US_PER_S) /* after the last zero, until it is forgotten */
+#define KEEPALIVE_FORGET_US (900 * US_PER_S) /* when the last zero is forgotten */
 
 struct keepalive {
     uint32_t zeros;   /* on fresh connections in a row */
@@ -33,13 +33,13 @@ struct keepalive {
 /* The peer announced a timeout above 0. */
 void keepalive_heard(struct keepalive *keepalive);
 
-/* The peer sent 0 on a connection that became ready at that instant. */
+/* The peer sent 0 on a connection that became ready at ready_at. */
 void keepalive_heard_zero(struct keepalive *keepalive, uint64_t ready_at, uint64_t now);
 
-/* A connection that was answered has ended, and the peer never sent 0 on it. */
+/* A connection with answers ended, and the peer never sent 0 on it. */
 void keepalive_lived(struct keepalive *keepalive, uint64_t ready_at, uint64_t now);
 
-/* May this address be nailed? */
+/* Whether this address may be nailed. */
 static inline bool keepalive_allows(const struct keepalive *keepalive, uint64_t now)
 {
     return now >= keepalive->left_alone_until_at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The bucket as one instant: each token taken moves it by what one costs. */
+/* The bucket is one instant, which each token moves by its cost. */
 
 #include "upstream/pace.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* One attempt with a question of its own. Its answer or silence is noted by attempt.c as ever. */
+/* One attempt with its own copy of the question. attempt.c notes its answer or silence as usual. */
 
 #include "upstream/probe.h"
 
@@ -11,9 +11,8 @@
 #include "upstream/upstream.h"
 
 struct probe {
-    struct list node; /* upstream_env.probes */
-    struct upstream
-        *upstream; /* held; with an opportunistic one it may be its sibling that is asked */
+    struct list node;          /* upstream_env.probes */
+    struct upstream *upstream; /* held; the attempt may go to its sibling */
     struct attempt *attempt;
     struct exchange_question asked;
     uint8_t wire[NAME_WIRE_MAX];
@@ -44,7 +43,7 @@ static void probe_on_failed(struct attempt *attempt, enum attempt_failure why)
 
 static void probe_on_slow(struct attempt *attempt)
 {
-    (void)attempt; /* it has until it is overdue */
+    (void)attempt; /* it still waits until it is overdue */
 }
 
 static void probe_on_overdue(struct attempt *attempt)

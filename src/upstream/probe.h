@@ -4,9 +4,9 @@
 #define NAILUP_UPSTREAM_PROBE_H
 
 /*
- * A question asked of an upstream that was silent lately, beside the client's own exchange and
- * living on when that is over: so a server that is back is found without a client waiting for it.
- * At most PROBES_MAX at once in a worker; the answer is thrown away, what was learned stays.
+ * Asks a question of an upstream that was silent lately, beside the client's exchange and
+ * independent of its end. So we find a server that is back without a waiting client. A worker has
+ * at most PROBES_MAX at once. The answer is dropped; its effect on the upstream's health stays.
  */
 
 #include "upstream/env.h"
@@ -16,10 +16,10 @@ struct upstream;
 
 enum { PROBES_MAX = 64 };
 
-/* Asks, if there is room; the question is copied. */
+/* Sends a probe if there is room; copies the question. */
 void probe_start(struct upstream *upstream, const struct exchange_question *question);
 
-/* Ends all of them: before the upstreams are freed. */
+/* Ends all probes. Call it before the upstreams are freed. */
 void probe_stop_all(struct upstream_env *env);
 
 #endif

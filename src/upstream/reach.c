@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Several failures in a row are asked for, as single destinations may have no route of their own.
- */
+/* Requires several failures in a row, because a single destination may lack a route. */
 
 #include "upstream/reach.h"
 

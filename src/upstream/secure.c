@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Contexts and tickets of upstreams (secure.h). Handshakes are tls/tls.c's. */
+/* Contexts and tickets of upstreams (secure.h). tls/tls.c does the handshakes. */
 
 #include "upstream/secure.h"
 
@@ -12,11 +12,11 @@
 #include "tls/tls_contexts.h"
 #include "tls/tls_tickets.h"
 
-/* ---- the identity as bytes: every part with its end, so that no two run into each other ---- */
+/* ---- the identity as bytes, with an end after each part to keep parts apart ---- */
 
 struct identity {
     struct buf key;
-    bool is_whole; /* each part found room */
+    bool is_whole; /* all parts fitted */
 };
 
 static void secure_add(struct identity *identity, const void *bytes, size_t len)
@@ -68,7 +68,7 @@ static struct tls_rack *find_tickets(const struct secure *secure, struct upstrea
         struct span files = tls_context_files_id(secure->context);
         secure_add(&key, files.data, files.len);
     }
-    /* A key that lacks a part might be another's: no tickets then. */
+    /* An incomplete key might equal another identity's, so it gets no tickets. */
     struct tls_rack *tickets = NULL;
     if (key.is_whole)
         tickets = tls_tickets_rack(env->tickets, buf_span(&key.key));
@@ -92,7 +92,7 @@ static struct tls_context *get_context(const struct secure *secure, struct upstr
     return context;
 }
 
-/* With its tickets, which belong to what its files say. */
+/* Gets the tickets as well, because they depend on the contents of the files. */
 static void find_context(struct secure *secure, struct upstream_env *env)
 {
     secure->context = get_context(secure, env);
@@ -110,7 +110,7 @@ bool secure_renew(struct secure *secure, struct upstream_env *env)
 {
     struct tls_context *context = get_context(secure, env), *former = secure->context;
 
-    if (!context) /* better than none */
+    if (!context) /* the former context is better than none */
         return false;
     secure->context = context;
     if (former)
@@ -151,18 +151,18 @@ const char *secure_advice(enum err why)
     case ERR_TLS_SILENT:
         return "; check that it serves TLS on this port";
     case ERR_TLS_ALERT:
-        return "; it may want a client-certificate, another auth-name or other tls-ciphers, or not "
-               "be a DNS server";
+        return "; it may need a client-certificate, another auth-name or other tls-ciphers, or may "
+               "not be a DNS server";
     case ERR_TLS_EXPIRED:
         return "; its operator has to renew it, unless the clock of this machine is wrong";
     case ERR_TLS_UNTRUSTED:
         return "; set ca-bundle to the authority that signed it, or pin-sha256 to its key";
     case ERR_TLS_NAME:
-        return "; set auth-name to a name that stands in it";
+        return "; set auth-name to a name in it";
     case ERR_TLS_PIN:
         return "; if the key was changed on purpose, add its pin to pin-sha256";
     case ERR_TLS_ALPN:
-        return "; something else than DNS is served on this port";
+        return "; this port does not serve DNS";
     default:
         return "";
     }

@@ -4,10 +4,10 @@
 #define NAILUP_UPSTREAM_SECURE_H
 
 /*
- * What the TLS connections of one upstream have in common: the context they are made of and the
- * tickets of their identity. Nothing of it crosses identities: address, port, name, pins, trust,
- * profile, certificate of ours and source address all stand in the key of the tickets, and of files
- * what stands in them, as a saved ticket must not outlive an authority that was taken out.
+ * The TLS of one upstream: its context and the tickets of its identity. The tickets' key contains
+ * the address, port, name, pins, trust, profile, client certificate and source address, so tickets
+ * never cross identities. It contains the contents of files instead of their names, because a saved
+ * ticket must not outlive a removed authority.
  */
 
 #include <stdbool.h>
@@ -23,27 +23,26 @@ struct tls;
 struct secure {
     const struct addr *addr;
     const struct upstream_options *options;
-    struct tls_context *context; /* NULL: it could not be made, see the log */
-    struct tls_rack *tickets;    /* NULL: nothing is resumed */
+    struct tls_context *context; /* NULL: the log says why */
+    struct tls_rack *tickets;    /* NULL: no resumption */
 };
 
-/* Borrows all three. A context that cannot be made (a file that vanished) is logged, and tried
- * again with each dial. */
+/* Borrows all three. If the context cannot be made (a file vanished), logs it and tries again with
+ * each dial. */
 void secure_init(struct secure *secure, struct upstream_env *env, const struct addr *addr,
                  const struct upstream_options *options);
 
-/* The files of contexts were read again (tls_contexts_renew()): dials from now on use what they
- * say. True: that is something else than before. */
+/* tls_contexts_renew() read the files again: later dials use them. Returns true if they changed. */
 bool secure_renew(struct secure *secure, struct upstream_env *env);
 
-/* No connection of it is left. */
+/* Call it after the last connection has ended. */
 void secure_deinit(struct secure *secure, struct upstream_env *env);
 
-/* The TLS of one dial, for link_dial(). NULL: no context or no memory. */
+/* Makes the TLS of one dial for link_dial(). NULL: no context or no memory. */
 struct tls *secure_new_tls(struct secure *secure, struct upstream_env *env);
 
-/* What an operator should look at when a dial failed with this, as the end of a log line; "" when
- * there is nothing better to say than the error itself. Static storage. */
+/* What an operator should check after this dial failure, as the end of a log line; "" if the error
+ * says it all. Static storage. */
 const char *secure_advice(enum err why);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The size to announce, by when a connection stalled last (segment.h). */
+/* The segment size to announce (segment.h). */
 
 #include "upstream/segment.h"
 

@@ -4,9 +4,9 @@
 #define NAILUP_UPSTREAM_SEGMENT_H
 
 /*
- * How large may the segments of an upstream's connections be? Where a path silently drops
- * large packets, an answer of several segments never arrives, and the stream waits for it. A peer
- * is bound to the segment size that we announce when we dial, and so are we. Pure.
+ * How large may the segments of an upstream's connections be? If a path silently drops large
+ * packets, an answer of several segments never arrives and the stream waits for it. The segment
+ * size that we announce in a dial bounds the peer and us. Pure.
  */
 
 #include <stdbool.h>
@@ -19,16 +19,16 @@
 enum { SEGMENT_SMALL_BYTES = 536 };
 #define SEGMENT_FORGET_US (10 * 60 * US_PER_S)
 
-struct segment { /* of one upstream; zeroed: nothing is known */
+struct segment { /* of one upstream; zeroed: no stall */
     uint64_t small_until_at;
 };
 
 /* The segment size that the next dial announces: TCP_SEGMENT_BYTES, or less after a stall. */
 uint32_t segment_bytes(const struct segment *segment, uint64_t now);
 
-/* A connection is silent, or a handshake of TLS is not completed: for SEGMENT_FORGET_US dials
- * announce the small size. It costs little where large packets were not the cause, as answers are
- * small. True: that is new. */
+/* A connection is silent or a TLS handshake did not complete: dials announce the small size for
+ * SEGMENT_FORGET_US. A wrong guess costs little, because answers are small. Returns true if the
+ * size changed. */
 bool segment_stalled(struct segment *segment, uint64_t now);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The choice among upstreams of a group. The order of wishes: not bad, not doubtful, least tried
- * for this question, well, of the preferred IP version, fast. Being tried counts before being well:
- * when all that is well has been asked without an answer, the ill are the best hope left.
+ * Chooses among the upstreams of a group. The criteria in order: not bad, not doubtful, least tried
+ * for this question, healthy, of the preferred IP version, fast. Tries count before health: when
+ * all healthy servers were asked without an answer, the ill ones are the best hope left.
  */
 
 #include "upstream/select.h"
 
 #include "base/check.h"
 
-enum { DOUBTS = 2 }; /* as if it had been tried so often */
+enum { DOUBTS = 2 }; /* a doubtful server counts as tried this often */
 
-/* Smaller is better; the answer time is looked at apart. */
+/* Smaller is better. The answer time decides among equals. */
 static uint32_t rank(const struct select_facts *facts)
 {
     uint32_t tried = facts->tried + (facts->doubtful ? DOUBTS : 0);
@@ -52,7 +52,7 @@ int select_next(const struct select_facts *facts, size_t count, uint64_t random)
     limit = exploring ? UINT64_MAX : limit + SELECT_BAND_US;
     random /= SELECT_EXPLORE;
 
-    /* One of those that qualify, each with the same chance (reservoir of one). */
+    /* Draws one of the qualified servers with equal chances (a reservoir of one). */
     int chosen = -1;
     uint64_t seen = 0;
     for (size_t i = 0; i < count; i++) {
@@ -67,7 +67,7 @@ int select_next(const struct select_facts *facts, size_t count, uint64_t random)
     return chosen;
 }
 
-/* The best of those without a place yet. False: all have one. */
+/* The best rank without a place yet. False: all have one. */
 static bool best_left(const struct select_facts *facts, const uint32_t *order, size_t count,
                       uint32_t *wanted, uint64_t *fastest_us)
 {

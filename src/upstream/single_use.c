@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The rule of single_use.h; the pool then sends one query per connection. */
+/* The rule of single_use.h. The pool acts on it. */
 
 #include "upstream/single_use.h"
 
@@ -11,7 +11,7 @@ enum single_use_news single_use_answered_two(struct single_use *single)
     return was_known ? SINGLE_USE_WITHDRAWN : SINGLE_USE_NO_NEWS;
 }
 
-/* The peer sends a FIN while a query that it has received waits for its answer. */
+/* The peer closed although a query that it had received still waited for its answer. */
 static bool is_strike(const struct single_use_end *end)
 {
     return end->why == CONN_END_PEER_BUSY && end->answers == 1 && end->requests > 1 &&

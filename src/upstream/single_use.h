@@ -4,10 +4,10 @@
 #define NAILUP_UPSTREAM_SINGLE_USE_H
 
 /*
- * Does a server answer only one query per connection? Only one thing proves it: connections in a
- * row on which the server answered exactly one query and then closed cleanly, although it had
- * received more. A stall, a reset or a network fault proves nothing. A server that has answered two
- * queries on one connection is never counted among these.
+ * Does a server answer only one query per connection? The only proof is a row of connections on
+ * which the server answered exactly one query and closed cleanly although it had received more. A
+ * stall, a reset or a network fault proves nothing. A server that once answered two queries on one
+ * connection never gets this verdict.
  *
  * The verdict ages. After SINGLE_USE_RETEST_US a single connection carries several queries again
  * and shows whether the verdict still holds. Pure: the instant is an argument.
@@ -21,18 +21,19 @@
 
 enum {
     SINGLE_USE_STRIKES = 2,      /* connections in a row that prove it */
-    SINGLE_USE_DIALS_PER_S = 50, /* towards such a server, by one worker */
+    SINGLE_USE_DIALS_PER_S = 50, /* to such a server, by one worker */
 };
 
 #define SINGLE_USE_RETEST_US (600 * US_PER_S) /* from the last proof to the retest */
-#define SINGLE_USE_TRIAL_US (60 * US_PER_S)   /* until the next retest, when one proved nothing */
+#define SINGLE_USE_TRIAL_US                                                                        \
+    (60 * US_PER_S) /* until the next retest after one that proved nothing */
 
 struct single_use {
     bool is_known;         /* the verdict */
-    bool has_answered_two; /* on one connection, at any time */
-    uint32_t strikes;      /* in a row, those that led to the verdict included */
-    uint64_t struck_at;    /* the last one */
-    uint64_t retest_at;    /* the verdict holds: when the next retest is due */
+    bool has_answered_two; /* on one connection, ever */
+    uint32_t strikes;      /* in a row, including the ones that led to the verdict */
+    uint64_t struck_at;    /* the last strike */
+    uint64_t retest_at;    /* when the next retest is due */
 };
 
 /* How a connection ended. */
@@ -55,7 +56,7 @@ enum single_use_news single_use_note(struct single_use *single, const struct sin
 /* The server has answered two queries on one connection that is still open. */
 enum single_use_news single_use_answered_two(struct single_use *single);
 
-/* Whether the connection about to be made is the retest: true once, when the retest is due. */
+/* Whether the next connection is the retest: true once, when the retest is due. */
 bool single_use_take_retest(struct single_use *single, uint64_t now);
 
 #endif

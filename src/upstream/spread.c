@@ -10,7 +10,7 @@ _Static_assert(SPREAD_LOOKS == 8 * sizeof(((struct spread *)0)->history), "a bit
 
 void spread_note(struct spread *spread, bool saw_hole, uint64_t now)
 {
-    /* A pause says nothing about the path, and old losses nothing about now. */
+    /* After a pause the old losses say nothing about the path. */
     if (now - spread->looked_at >= SPREAD_LOOKS * SPREAD_LOOK_US)
         spread->history = 0;
     spread->looked_at = now;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Counts failures that are not told. What is a failure, and what a proof of health, is pool.c's. */
+/* Budgets log lines about failures (trouble.h). pool.c decides what a failure is. */
 #include "upstream/trouble.h"
 
 #include "base/check.h"

@@ -4,9 +4,9 @@
 #define NAILUP_UPSTREAM_TROUBLE_H
 
 /*
- * Of which failures of one upstream the log tells: of the first after it was well, and then once in
- * a while as long as it lasts, however often it is dialled. Where thousands fail at once they take
- * turns. Pure: the instant is an argument.
+ * Which failures of an upstream the log reports: the first one, and then one every TROUBLE_AGAIN_US
+ * while the trouble lasts, however often the pool dials. If thousands of upstreams fail at once,
+ * they share a budget of lines. Pure: the instant is an argument.
  */
 
 #include <stdbool.h>
@@ -16,25 +16,25 @@
 
 #define TROUBLE_AGAIN_US (60 * US_PER_S)
 
-/* Of all upstreams together: so many lines at once, and then one a second. */
+/* For all upstreams together: this many lines at once, and then one a second. */
 enum { TROUBLE_LINES_MAX = 20 };
 
 struct trouble {
-    bool is_told;    /* the last line about it says that it is ill */
-    uint32_t untold; /* failures since */
+    bool is_told;    /* the last line about it reported a failure */
+    uint32_t untold; /* failures since that line */
     uint64_t told_at;
 };
 
-/* What all upstreams share; zero at the start. */
+/* The budget that all upstreams share; zero at the start. */
 struct trouble_lines {
-    uint64_t paid_at; /* when all lines so far are paid for, at one a second */
+    uint64_t paid_at; /* when the lines so far are paid for, at one a second */
 };
 
-/* One more failure: whether it is told, and then how many there were since the last that was. */
+/* Notes a failure. Returns whether to log it, and how many unlogged failures came before. */
 bool trouble_fail(struct trouble *trouble, struct trouble_lines *lines, uint64_t now,
                   uint32_t *untold);
 
-/* It is well: whether that is news to who reads the log. */
+/* The upstream works. Returns whether to log that, because the log reported a failure before. */
 bool trouble_end(struct trouble *trouble);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What of upstreams and their connections is shown. Changes nothing. */
+/* Views of upstreams and connections (upstreams.h). Changes only the place of a walk. */
 
 #include "upstream/upstreams.h"
 
@@ -25,7 +25,7 @@ static void view_tls(const struct conn *conn, struct conn_view *view)
     view->authenticated = facts.authenticated;
 }
 
-/* nailed: it is one of those that the pool keeps open. */
+/* nailed: it has a nailed place. */
 static struct conn_view view_conn(const struct upstream *upstream, const struct conn *conn,
                                   bool nailed, uint64_t now)
 {
@@ -63,7 +63,7 @@ static void see_conns(struct upstream *upstream, uint64_t now,
     }
 }
 
-/* Met by recursion, and nothing beyond that. */
+/* Discovered, but neither configured nor nailed. */
 static bool upstreams_view_is_passing(const struct upstream *upstream)
 {
     return upstream->is_discovered && !upstream->wanted && !upstream->options.nailed;
@@ -81,8 +81,8 @@ static struct upstream *upstream_at(struct list *node)
     return LIST_ITEM(node, struct upstream, node);
 }
 
-/* Where the walk goes on. It is a step or none from where the last one paused, unless two walks
- * take turns; without that every part would begin at the oldest upstream, which is quadratic. */
+/* Where the walk goes on, which is near the pause of the last walk unless two walks take turns.
+ * Beginning at the oldest upstream for every part would be quadratic. */
 static struct list *walk_seek(struct upstreams *upstreams, struct upstreams_walk *walk)
 {
     struct list *all = &upstreams->all, *at = all->next;
@@ -164,7 +164,7 @@ static const char *health_name(const struct upstream *upstream, uint64_t now)
     return upstream_is_ill(upstream) ? "ill" : "good";
 }
 
-/* The evidence for the verdict; nothing without one. */
+/* The evidence for the verdict, if there is one. */
 static void view_single_use(const struct single_use *single, uint64_t now,
                             struct upstream_view *view)
 {
@@ -213,7 +213,6 @@ static void upstreams_view_show(const struct upstream *upstream, uint64_t now,
     see(context, &view);
 }
 
-/* Of those at this place. */
 static bool is_left_out(const struct upstreams_walk *walk, const struct upstream *upstream)
 {
     return walk->place >= walk->discovered_below && upstreams_view_is_passing(upstream) &&

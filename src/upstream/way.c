@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The best way first; each that is shut is counted, with the reason. Invariant: strict TLS has no
+ * Tries the best way first and counts each diversion with its reason. Invariant: strict TLS has no
  * way but its own stream.
  */
 #include "upstream/way.h"
@@ -9,7 +9,7 @@
 #include "upstream/pool.h"
 #include "upstream/upstream.h"
 
-/* Once, though it may be diverted by one dial and wait for another. */
+/* Counts once, although one dial may divert the attempt and another one keep it waiting. */
 static void count_cold(struct attempt *attempt)
 {
     if (!attempt->is_counted_cold)
@@ -44,8 +44,7 @@ static void divert(struct attempt *attempt, enum pool_lack lack)
     count_fallback(attempt, lack);
 }
 
-/* The plain sibling of an opportunistic upstream is a server of its own, with streams of its own.
- */
+/* The sibling of an opportunistic upstream is an upstream with streams of its own. */
 static bool send_beside_streams(struct attempt *attempt, bool *full)
 {
     struct upstream *upstream = attempt->upstream;
@@ -74,12 +73,12 @@ bool way_send(struct attempt *attempt, enum way way, const struct conn *avoid, b
     struct conn *conn = pool_take(&upstream->pool, avoid, &lack);
     bool is_hopeful = way != WAY_ELSEWHERE && way != WAY_STREAM;
     if (conn && !is_hopeful && conn->silence.is_in_doubt) {
-        conn = NULL; /* no better than the silent one: a fresh connection is worth the dial */
+        conn = NULL; /* no better than the silent one: a fresh connection is worth a dial */
         lack = POOL_STALLED;
     }
     if (conn && attempt_send_stream(attempt, conn))
         return true;
-    if (upstream->plain && way != WAY_OWN) { /* the answer waits for TLS only if it must */
+    if (upstream->plain && way != WAY_OWN) { /* the query waits for TLS only if it must */
         divert(attempt, lack);
         attempt->upstream = upstream->plain;
         if (way_send(attempt, way, NULL, full))

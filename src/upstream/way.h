@@ -3,26 +3,26 @@
 #ifndef NAILUP_UPSTREAM_WAY_H
 #define NAILUP_UPSTREAM_WAY_H
 
-/* By which way one attempt goes to its upstream: a connection, its sibling in plain text, UDP, or a
- * place in the queue for a connection. Of the worker's thread. */
+/* Picks the way of one attempt to its upstream: a connection, the sibling for plain text, UDP, or
+ * the queue for a connection. Worker's thread only. */
 
 #include <stdbool.h>
 
 #include "upstream/attempt.h"
 
-/* Which ways of asking are open to one attempt. */
+/* The ways that an attempt may take. */
 enum way {
-    WAY_ANY,       /* as the upstream prefers, with its fallback */
-    WAY_STREAM,    /* over a stream only: truncated or untrusted over UDP */
-    WAY_OWN,       /* over the upstream's own stream, waiting for it: all else is closed */
-    WAY_ELSEWHERE, /* a hedge: not on the silent connection, but on the next one where UDP may not
-                      take its place */
-    WAY_DATAGRAM   /* not over the upstream's streams: they have their share of the question */
+    WAY_ANY,       /* the upstream's preference, with its fallback */
+    WAY_STREAM,    /* a stream only: UDP brought a truncated or untrusted answer */
+    WAY_OWN,       /* the upstream's own stream, and waits for it: no other way is left */
+    WAY_ELSEWHERE, /* a hedge: not the silent connection, but another one if UDP may not replace
+                      it */
+    WAY_DATAGRAM   /* no stream: enough of them carry the question */
 };
 
-/* Sends by the best way that is open; not over the connection to be avoided (may be NULL). True:
- * under way, or ended already by a call back. False: it was not sent. *full becomes true where that
- * was for lack of room. Counts fallbacks and cold queries. */
+/* Sends by the best open way, never over the connection avoid (may be NULL). Returns true if the
+ * attempt is on its way or already ended by a callback, false if it was not sent. Sets *full if
+ * there was no room. Counts fallbacks and cold queries. */
 bool way_send(struct attempt *attempt, enum way way, const struct conn *avoid, bool *full);
 
 #endif
