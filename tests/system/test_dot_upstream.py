@@ -35,7 +35,7 @@ IMPOSTORS = {
 }
 BREAKERS = {
     "other-protocol": (["--tls-alpn", "wrong"], {}, "another protocol than dot",
-                       "something else than DNS"),
+                       "this port does not serve DNS"),
     "no-common-protocol": (["--tls-alpn", "refuse"], {}, "refused with a TLS alert", "it may want"),
     "garbage": (["--tls-reply", "garbage"], {}, "does not speak TLS", "check its port"),
     "alert": (["--tls-reply", "alert"], {}, "refused with a TLS alert", "it may want"),
