@@ -36,9 +36,9 @@ IMPOSTORS = {
 BREAKERS = {
     "other-protocol": (["--tls-alpn", "wrong"], {}, "another protocol than dot",
                        "this port does not serve DNS"),
-    "no-common-protocol": (["--tls-alpn", "refuse"], {}, "refused with a TLS alert", "it may want"),
+    "no-common-protocol": (["--tls-alpn", "refuse"], {}, "refused with a TLS alert", "it may need"),
     "garbage": (["--tls-reply", "garbage"], {}, "does not speak TLS", "check its port"),
-    "alert": (["--tls-reply", "alert"], {}, "refused with a TLS alert", "it may want"),
+    "alert": (["--tls-reply", "alert"], {}, "refused with a TLS alert", "it may need"),
     "fin": (["--tls-reply", "close"], {}, "closed during the TLS handshake", "it serves TLS"),
     "reset": (["--tls-reply", "reset"], {}, "closed during the TLS handshake", "it serves TLS"),
     "wants-our-certificate": (["--tls-late-alert"], {}, "refused with a TLS alert",
