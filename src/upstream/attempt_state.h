@@ -48,7 +48,7 @@ enum attempt_state {
 
 #define ATTEMPT_BIT(name) (1u << ATTEMPT_##name)
 
-/* The word of the trace. Static storage. */
+/* The text of the table. Static storage. */
 const char *attempt_state_name(enum attempt_state state);
 
 /* Whether the move is one of the table's. */

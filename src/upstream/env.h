@@ -3,8 +3,8 @@
 #ifndef NAILUP_UPSTREAM_ENV_H
 #define NAILUP_UPSTREAM_ENV_H
 
-/* What the upstreams of a worker share: the loop, the counters, the pacing of dials, the process's
- * quota of nailed connections, and spare memory for attempts. */
+/* State that the upstreams of a worker share: the loop, the counters, the pacing of dials, the
+ * process's quota of nailed connections, and spare memory for attempts. */
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -41,7 +41,7 @@ void secure_deinit(struct secure *secure, struct upstream_env *env);
 /* Makes the TLS of one dial for link_dial(). NULL: no context or no memory. */
 struct tls *secure_new_tls(struct secure *secure, struct upstream_env *env);
 
-/* What an operator should check after this dial failure, as the end of a log line; "" if the error
+/* Advice for the operator after this dial failure, as the end of a log line; "" if the error
  * says it all. Static storage. */
 const char *secure_advice(enum err why);
 

@@ -146,7 +146,7 @@ bool upstream_is_given_up(const struct upstream *upstream);
 /* A datagram to it would not leave this machine. */
 bool upstream_lacks_route(const struct upstream *upstream);
 
-/* What select.c needs to know before a question tries it. */
+/* The facts for select.c, before a question tries it. */
 struct select_facts upstream_facts(const struct upstream *upstream);
 
 /* The health of this transport. */

@@ -22,7 +22,7 @@ struct upstream_options {
     enum transport transport; /* of a query's first attempt; nailed upstreams have a stream */
     enum upstream_fallback
         fallback; /* while a stream is dialled, stalled, refused or full; none with strict TLS */
-    bool nailed;  /* the address lies in a tcp-upstream-keepalive prefix */
+    bool nailed;  /* a tcp-upstream-keepalive prefix contains the address */
     bool prewarm; /* nailed: dial before the first query */
     bool hold;    /* nailed: keeps it open while idle (hold.h) */
     bool case_randomisation;  /* 0x20 */

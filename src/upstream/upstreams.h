@@ -64,7 +64,7 @@ void upstreams_set_taps(struct upstreams *upstreams, struct tap *taps);
 /* Closes all connections. No exchange may be active. */
 void upstreams_free(struct upstreams *upstreams);
 
-/* What the modules of this folder share. */
+/* State that the modules of this folder share. */
 struct upstream_env *upstreams_env(struct upstreams *upstreams);
 
 /* ---- configured upstreams ---- */
