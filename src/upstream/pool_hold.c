@@ -20,7 +20,7 @@
 #include "dns/rrtype.h"
 #include "upstream/health.h"
 #include "upstream/hold.h"
-#include "upstream/pool.h"
+#include "upstream/pool_tend.h"
 
 enum { HOLD_UDP_SIZE = 1232 };
 

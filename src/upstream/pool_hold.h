@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "dns/name.h"
-#include "upstream/pool.h"
+#include "upstream/pool_tend.h"
 
 /* The connection has been idle for its limit (conn_handler.on_idle). It may end inside the call. */
 void pool_hold_look(struct pool *pool, struct conn *conn);

@@ -10,7 +10,7 @@
 #include "upstream/pool_path.h"
 
 #include "net/link.h"
-#include "upstream/pool.h"
+#include "upstream/pool_tend.h"
 
 static struct conn *pool_path_conn_of(struct list *node)
 {

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "upstream/pool.h"
+#include "upstream/pool_tend.h"
 
 /* Step one: forgets rests, failures in a row and dial times, and marks each ready connection as in
  * doubt and for replacement. Never calls back. */
