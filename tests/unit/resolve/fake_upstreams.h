@@ -71,7 +71,7 @@ bool upstreams_are_full(const struct upstreams *upstreams)
 }
 
 bool upstreams_has_answered(const struct upstreams *upstreams, const struct addr *addr,
-                          const struct upstream_options *options)
+                            const struct upstream_options *options)
 {
     (void)upstreams;
     (void)addr;
@@ -88,7 +88,7 @@ void upstreams_settle(struct upstreams *upstreams, upstreams_keeps keeps, void *
 }
 
 struct upstream *upstreams_discover(struct upstreams *upstreams, const struct addr *addr,
-                                const struct upstream_options *options)
+                                    const struct upstream_options *options)
 {
     (void)upstreams;
     (void)options;

@@ -550,7 +550,8 @@ static void test_walks_that_take_turns_see_each_that_stays_once(void **state)
     (void)state;
     static uint8_t seen[2][65536];
     static const size_t most[2] = {10, 16};
-    struct upstreams_walk walks[2] = {{.discovered_below = SIZE_MAX}, {.discovered_below = SIZE_MAX}};
+    struct upstreams_walk walks[2] = {{.discovered_below = SIZE_MAX},
+                                      {.discovered_below = SIZE_MAX}};
     bool is_more[2] = {true, true};
     struct world world;
     world_open(&world);
