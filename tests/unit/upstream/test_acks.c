@@ -25,7 +25,7 @@ static void test_acks_are_waited_for_by_the_distance(void **state)
     assert_int_equal(wait_at(&acks, 100 * MS, 0), 300 * MS);
 }
 
-/* Never longer than without asking the kernel. */
+/* Never longer than without checking the acknowledgement. */
 static void test_acks_wait_is_bounded_by_the_hedge(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What those who watch see of queries to upstreams: sent and heard, over each transport. */
+/* Taps see the queries to upstreams and their replies, over each transport. */
 #include "base/tap.h"
 #include "unit/upstream/world.h"
 
@@ -46,7 +46,7 @@ static void on_heard(struct tap *tap, const struct tap_message *message, bool wa
 }
 
 static struct tap watching = {.on_sent = on_sent, .on_heard = on_heard};
-static struct tap blind = {.next = &watching}; /* wants to see nothing of this */
+static struct tap blind = {.next = &watching}; /* has no callbacks */
 
 static void watch(struct world *world)
 {
@@ -96,7 +96,7 @@ static void test_over_a_connection(void **state)
     watch(&world);
     struct upstream_options options = world_nailed();
     options.fallback = UPSTREAM_FALLBACK_NONE;
-    options.max_requests = 2; /* the second answer ends it */
+    options.max_requests = 2; /* the second answer ends the connection */
     world_peer(&world, "192.0.2.53@53", NULL, NULL);
     struct upstream *upstream = world_upstream(&world, "192.0.2.53@53", &options);
     ask_and_wait(&asker, &world, "a.example", upstream);
@@ -126,7 +126,7 @@ static void test_a_query_without_an_answer_and_one_that_is_forged(void **state)
     struct upstream *upstream = world_upstream(&world, "192.0.2.53@53", &upstream_options_default);
     ask_and_wait(&asker, &world, "www.example", upstream);
     assert_int_equal(asker.result, ASKER_ANSWERED);
-    assert_int_equal(seen_count, 3); /* asked, asked again, and what answers it */
+    assert_int_equal(seen_count, 3); /* the query, its retransmission, and the answer */
     assert_false(seen[0].is_answer);
     expect_pair(seen + 1, TRANSPORT_UDP, "192.0.2.53@53");
     world_close(&world);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Groups as recursion has them: a zone's servers of both IP versions, seen for the first time, some
- * of them dead, some without a way to them.
+ * Groups as recursion has them: a zone's servers of both IP versions, seen for the first time,
+ * some of them dead, some without a route.
  */
 
 #include "unit/upstream/world.h"
@@ -22,7 +22,7 @@ static void open_zone(struct zone *zone)
     world_open(&zone->world);
 }
 
-/* One more server of the zone. */
+/* Adds a server to the zone. */
 static struct fake_peer *add(struct zone *zone, const char *addr, enum fake_udp how)
 {
     struct fake_peer *peer = world_peer(&zone->world, addr, NULL, NULL);
@@ -103,7 +103,7 @@ static void test_authoritative_servers_are_not_asked_for_recursion(void **state)
     world_close(&zone.world);
 }
 
-/* What a question may cost in all is counted over its exchanges. */
+/* A question's total budget counts over all its exchanges. */
 static void test_no_more_is_sent_than_what_questions_have_left_together(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void test_no_more_is_sent_than_what_questions_have_left_together(void **s
     world_close(&zone.world);
 }
 
-/* Whichever is drawn first. */
+/* Any server may be drawn first. */
 static void test_authoritative_zone_with_one_dead_server_answers_at_first_contact(void **state)
 {
     (void)state;
@@ -143,8 +143,8 @@ static void test_authoritative_zone_with_one_dead_server_answers_at_first_contac
     }
 }
 
-/* The wait is paid once, not by each question until the server counts as ill; save when one of
- * twenty looks whether it has come back. */
+/* Only one question waits, instead of each until the server counts as ill, except when one in
+ * twenty explores whether it is back. */
 static void test_authoritative_server_that_was_silent_once_does_not_go_first_again(void **state)
 {
     (void)state;
@@ -179,7 +179,7 @@ test_authoritative_half_of_the_servers_dead_is_answered_within_its_attempts(void
     world_close(&zone.world);
 }
 
-/* A host without IPv6, and a zone that has little else. */
+/* A host without IPv6, and a zone with little else. */
 static void
 test_authoritative_family_without_a_route_costs_nothing_but_a_try_now_and_then(void **state)
 {
@@ -225,7 +225,7 @@ static void test_authoritative_family_that_gets_a_route_is_used_again(void **sta
     world_close(&zone.world);
 }
 
-/* What cannot be sent is no attempt: the only one that can be comes last of very many. */
+/* A query that cannot be sent is no attempt: the only reachable server comes last of many. */
 static void test_authoritative_servers_without_a_way_use_up_no_attempts(void **state)
 {
     (void)state;
@@ -233,13 +233,13 @@ static void test_authoritative_servers_without_a_way_use_up_no_attempts(void **s
     struct asker asker;
     open_zone(&zone);
     add_v6(&zone, EXCHANGE_GROUP_MAX - 1, FAKE_UDP_FAIL_NOW);
-    add_v6(&zone, 1, FAKE_UDP_DELIVER); /* of the same family, which is thought missing by then */
+    add_v6(&zone, 1, FAKE_UDP_DELIVER); /* of the same family, which counts as missing by then */
     ask_zone(&zone, &asker);
     assert_int_equal(asker.result, ASKER_ANSWERED);
     world_close(&zone.world);
 }
 
-/* A plant behind a network that is gone, with a server elsewhere. */
+/* A nailed server behind a network without a route, and a server elsewhere. */
 static void test_authoritative_nailed_server_without_a_way_goes_last_too(void **state)
 {
     (void)state;
@@ -305,7 +305,7 @@ static void test_authoritative_preferred_family_goes_first_and_the_other_helps_o
         assert_int_equal(asker.result, ASKER_ANSWERED);
         assert_ptr_equal(asker.from, zone.group[0]);
     }
-    assert_in_range(asker.took_us, 0, 10 * MS); /* by now it is known to be ill */
+    assert_in_range(asker.took_us, 0, 10 * MS); /* it is known to be ill by now */
     world_close(&zone.world);
 }
 
@@ -333,7 +333,7 @@ static void test_authoritative_question_may_have_less_time_and_fewer_attempts(vo
     assert_int_equal(heard, 0);
     world_close(&zone.world);
 
-    open_zone(&zone); /* but never more than all others have */
+    open_zone(&zone); /* but never more than all the others */
     add_v6(&zone, 20, FAKE_UDP_DROP);
     ask_as(&zone, &asker, (struct exchange_question){.attempts_max = 200, .wall_us = 3600 * S});
     assert_in_range(asker.took_us, 0, EXCHANGE_WALL_US + MS);
@@ -372,7 +372,7 @@ static void test_authoritative_dead_zone_costs_one_round_until_its_time_is_over(
         assert_in_range(asker.took_us, EXCHANGE_ROUND_US, EXCHANGE_ROUND_US + MS);
         assert_int_equal(sent(&zone) - before, 3);
     }
-    /* Rounds do not make it last. */
+    /* Rounds do not extend it. */
     fake_loop_advance(zone.world.loop, UPSTREAM_GIVEN_UP_US - 5 * EXCHANGE_ROUND_US);
     ask_as(&zone, &asker, rests);
     assert_in_range(asker.took_us, EXCHANGE_WALL_US, EXCHANGE_WALL_US + MS);
@@ -381,7 +381,7 @@ static void test_authoritative_dead_zone_costs_one_round_until_its_time_is_over(
     world_close(&zone.world);
 }
 
-/* Whichever it is; then the others are no reason to hurry. */
+/* The result holds for any of them. Once it answers, the others get a full exchange again. */
 static void test_authoritative_dead_server_that_is_back_is_found_by_the_next_question(void **state)
 {
     (void)state;
@@ -431,7 +431,7 @@ static void test_authoritative_lost_query_is_sent_again_where_nothing_failed(voi
     world_close(&zone.world);
 }
 
-/* A client with hardly any time left proves nothing of the servers. */
+/* A client with hardly any time left proves nothing about the servers. */
 static void test_authoritative_short_question_gives_nobody_up(void **state)
 {
     (void)state;
@@ -448,7 +448,7 @@ static void test_authoritative_short_question_gives_nobody_up(void **state)
     world_close(&zone.world);
 }
 
-/* One that was not asked yet, or that has answered, is worth the whole effort. */
+/* A server that was not asked yet, or has answered, is worth the full effort. */
 static void test_authoritative_zone_with_a_server_not_given_up_is_asked_in_full(void **state)
 {
     (void)state;
@@ -477,7 +477,7 @@ static void test_authoritative_dead_servers_of_a_large_zone_keep_to_the_bound(vo
     world_close(&zone.world);
 }
 
-/* The connection from before is gone too: what went into it was not the query that finds it. */
+/* The old connection is dead, too: the query on it is not the one that finds the server. */
 static void test_authoritative_nailed_dead_server_is_found_past_its_dead_connection(void **state)
 {
     (void)state;

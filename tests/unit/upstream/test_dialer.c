@@ -39,7 +39,7 @@ static void close_all(struct dialer *dialer, struct dial_turn *turns, size_t cou
     loop_free(loop);
 }
 
-/* Each dial fails within a millisecond and is asked for again at once, for so long. */
+/* Each dial fails within a millisecond and asks again at once, for this time. */
 static unsigned dials_of_failures(struct dialer *dialer, struct dial_turn *turns, size_t count,
                                   uint64_t us)
 {
@@ -66,7 +66,7 @@ static void test_dialer_lets_so_many_dial_and_no_more(void **state)
     assert_int_equal(started, DIALER_MAX);
     dialer_leave(&dialer, &turns[7]);
     assert_ptr_equal(last, &turns[DIALER_MAX]);
-    dialer_leave(&dialer, &turns[7]); /* a second time is nothing */
+    dialer_leave(&dialer, &turns[7]); /* a second call does nothing */
     assert_int_equal(started, DIALER_MAX + 1);
     assert_int_equal(dialer.under_way, DIALER_MAX);
     close_all(&dialer, turns, DIALER_MAX + 2);
@@ -106,7 +106,7 @@ static void test_dialer_those_that_failed_before_come_last(void **state)
     close_all(&dialer, turns, DIALER_MAX + 3);
 }
 
-/* Dead servers that answer nothing hold their places for as long as a dial may take. */
+/* Silent dead servers hold their places for the whole connect-timeout. */
 static void test_dialer_dials_after_failures_leave_places_for_first_ones(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void test_dialer_few_failures_are_not_held_up(void **state)
     close_all(&dialer, turns, 10);
 }
 
-/* The tokens are spent: a dial that a query waits for begins all the same, as does a first one. */
+/* The tokens are spent. A dial with a waiting query still begins, and so does a first dial. */
 static void test_dialer_a_dial_that_is_waited_for_needs_no_token(void **state)
 {
     (void)state;
@@ -162,7 +162,7 @@ static void test_dialer_a_dial_that_is_waited_for_needs_no_token(void **state)
     struct dial_turn *waits = LIST_ITEM(dialer.again.prev, struct dial_turn, node);
     dialer_hurry(&dialer, waits);
     assert_int_equal(waits->state, DIAL_TURN_HELD);
-    dialer_hurry(&dialer, waits); /* a second time is nothing */
+    dialer_hurry(&dialer, waits); /* a second call does nothing */
     assert_int_equal(waits->state, DIAL_TURN_HELD);
     dialer_ask(&dialer, &turns[DIALER_AGAIN_MAX], false);
     assert_int_equal(turns[DIALER_AGAIN_MAX].state, DIAL_TURN_HELD);
@@ -200,7 +200,7 @@ static void test_dialer_success_gives_its_token_back(void **state)
         assert_int_equal(turns[i].state, DIAL_TURN_HELD_AGAIN);
         dialer_leave(&dialer, &turns[i]);
         dialer_refund(&dialer, &turns[i]);
-        dialer_refund(&dialer, &turns[i]); /* a second time is nothing */
+        dialer_refund(&dialer, &turns[i]); /* a second call does nothing */
     }
     assert_int_equal(started, MANY);
     close_all(&dialer, turns, MANY);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Upstreams that recursion meets: as many as there is room for, those that are used and those that
- * are nailed before all others.
+ * Discovered upstreams: a bounded number is kept, preferably the ones that are used or nailed.
  */
 
 #include "unit/upstream/world.h"
 
-/* The n-th server of somebody who has very many. */
+/* The nth server of a zone with very many. */
 static struct addr nth(unsigned n)
 {
     char text[32];
@@ -21,7 +20,7 @@ static struct upstream *meet_nth(struct world *world, unsigned n)
     return upstreams_discover(world->upstreams, &addr, &upstream_options_default);
 }
 
-/* Meets so many from the first-th on, each for an instant. */
+/* Discovers this many from number `first` on, each for an instant. */
 static void meet_many(struct world *world, unsigned first, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -73,7 +72,7 @@ static void test_met_in_a_prefix_it_is_dialled_at_first_sight_and_kept(void **st
     world_close(&world);
 }
 
-/* Whoever a hostile zone names has no place that honest servers could have. */
+/* The servers that a hostile zone names take no places from honest servers. */
 static void test_met_and_never_connected_it_has_no_place_and_is_let_be(void **state)
 {
     (void)state;
@@ -139,7 +138,7 @@ static void test_met_and_unused_it_makes_room_for_another(void **state)
     fake_loop_advance(world.loop, NAIL_UNUSED_US / 2 + 20 * S);
     assert_int_equal(first->pool.places, 0);
     assert_int_equal(second->pool.places, 1);
-    fake_loop_advance(world.loop, 2 * NAIL_UNUSED_US); /* nor do they take it in turns */
+    fake_loop_advance(world.loop, 2 * NAIL_UNUSED_US); /* and they do not take turns */
     assert_int_equal(second->pool.places, 1);
     world_close(&world);
 }
@@ -160,7 +159,7 @@ static void test_met_without_end_they_stay_bounded_and_the_last_used_stay(void *
     upstreams_drop(first);
     meet_many(&world, 2 * UPSTREAMS_DISCOVERED_MAX, UPSTREAMS_DISCOVERED_MAX);
     assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
-    assert_int_equal(meet_nth(&world, 0)->queries, 0); /* another with its address */
+    assert_int_equal(meet_nth(&world, 0)->queries, 0); /* a new object with its address */
     world_close(&world);
 }
 
@@ -196,7 +195,7 @@ static void test_met_in_a_flood_nailed_wanted_and_held_ones_stay(void **state)
     world_close(&world);
 }
 
-/* Whoever makes us hold many dead servers of his does not make us forget others. */
+/* A zone that makes us hold many dead servers does not make us forget the others. */
 static void test_met_and_many_held_that_never_answered_those_that_did_stay(void **state)
 {
     (void)state;
@@ -223,7 +222,8 @@ static void test_met_and_many_held_that_never_answered_those_that_did_stay(void 
     world_close(&world);
 }
 
-/* Each of them might be nailed: none is before it was of use, so they go as any other. */
+/* All of them match the prefix, but none gets a place before it connects, so they go like the
+ * others. */
 static void test_met_in_a_prefix_of_the_whole_world_they_stay_bounded(void **state)
 {
     (void)state;
@@ -257,19 +257,19 @@ static void test_met_and_all_held_there_is_an_end_too(void **state)
     fake_loop_settle(world.loop);
     assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_LIMIT);
     assert_null(meet_nth(&world, UPSTREAMS_DISCOVERED_LIMIT));
-    assert_ptr_equal(meet_nth(&world, 7), held[7]); /* who is there may be asked */
+    assert_ptr_equal(meet_nth(&world, 7), held[7]); /* known upstreams may still be asked */
     upstreams_drop(held[7]);
     for (unsigned i = 0; i < UPSTREAMS_DISCOVERED_LIMIT; i++)
         upstreams_drop(held[i]);
     assert_null(meet_nth(&world, UPSTREAMS_DISCOVERED_LIMIT));
-    upstreams_drop(meet_nth(&world, 7)); /* the next one lets those go that are too many */
+    upstreams_drop(meet_nth(&world, 7)); /* the next one lets the surplus go */
     fake_loop_settle(world.loop);
     assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
     assert_non_null(meet_nth(&world, UPSTREAMS_DISCOVERED_LIMIT));
     world_close(&world);
 }
 
-/* While its own answer is handed out, the server that gave it is let go, and a flood follows. */
+/* While its own answer is delivered, the upstream is dropped, and a flood follows. */
 struct letting_go {
     struct world *world;
     struct upstream *from;
@@ -322,7 +322,7 @@ static void test_met_and_let_go_inside_its_own_answer_it_outlives_the_call(void 
     }
 }
 
-/* A former forwarder is no server that was met, though it would be asked alike. */
+/* A former forwarder is not a discovered server, although recursion would ask it the same way. */
 static bool keeps_all(void *context, const struct addr *addr,
                       const struct upstream_options *options)
 {
@@ -378,7 +378,7 @@ enum { CHURN_SERVERS = 40, CHURN_ASKERS = 12, CHURN_MAX = 8 };
 struct churn {
     struct world world;
     struct asker askers[CHURN_ASKERS];
-    struct upstream *asked[CHURN_ASKERS]; /* held while it is asked; NULL: nobody */
+    struct upstream *asked[CHURN_ASKERS]; /* held while it is asked, or NULL */
 };
 
 static bool keeps_some(void *context, const struct addr *addr,
@@ -390,7 +390,7 @@ static bool keeps_some(void *context, const struct addr *addr,
     return rand_below(2);
 }
 
-/* Of three kinds by its number: plain, over TCP, nailed. */
+/* One of three kinds by its number: plain, over TCP, nailed. */
 static struct upstream *meet_any(struct churn *churn)
 {
     unsigned n = rand_below(CHURN_SERVERS);
@@ -449,7 +449,7 @@ static void test_met_and_dropped_in_any_order_nothing_is_lost(void **state)
         if (churn.asked[n])
             upstreams_drop(churn.asked[n]);
     }
-    upstreams_drop(meet_any(&churn)); /* lets go who is too many */
+    upstreams_drop(meet_any(&churn)); /* lets the surplus go */
     fake_loop_advance(churn.world.loop, 100 * S);
     assert_in_range(count(&churn.world), 1, CHURN_MAX);
     upstreams_settle(churn.world.upstreams, NULL, NULL);
@@ -459,7 +459,7 @@ static void test_met_and_dropped_in_any_order_nothing_is_lost(void **state)
 }
 
 struct looks {
-    unsigned shown, listed; /* in all; of those that are not met alone */
+    unsigned shown, listed; /* in all; not discovered */
 };
 
 static void look(void *context, const struct upstream_view *view)
@@ -469,7 +469,7 @@ static void look(void *context, const struct upstream_view *view)
     looks->listed += view->addr.in.sin_addr.s_addr == fake_addr("10.0.0.1@53").in.sin_addr.s_addr;
 }
 
-/* How many steps a walk takes; each looks at a bounded number. */
+/* The steps of a walk; each part looks at a bounded number. */
 static unsigned walk_on(struct world *world, struct upstreams_walk *walk, struct looks *looks)
 {
     for (unsigned steps = 1;; steps++) {
@@ -508,7 +508,7 @@ static void test_met_by_thousands_they_are_shown_in_part_and_counted(void **stat
     assert_int_equal(walk.left_out, 0);
     looks = (struct looks){0};
     assert_int_equal(upstreams_first(world.upstreams, 128, look, &looks), 1);
-    assert_int_equal(looks.shown, 1); /* what scrapers are told of has an end too */
+    assert_int_equal(looks.shown, 1); /* the view for scrapers is bounded, too */
     upstreams_unwant(listed);
     upstreams_drop(listed);
     world_close(&world);
@@ -543,8 +543,8 @@ static void mark(void *context, const struct upstream_view *view)
     seen[ntohl(view->addr.in.sin_addr.s_addr) & 0xffff]++;
 }
 
-/* Two walks go on at the same time, while upstreams are freed, also the one where a walk goes on,
- * and others are made. */
+/* Two walks go on at the same time, while upstreams are made and freed, including the one where a
+ * walk goes on. */
 static void test_walks_that_take_turns_see_each_that_stays_once(void **state)
 {
     (void)state;
@@ -562,7 +562,7 @@ static void test_walks_that_take_turns_see_each_that_stays_once(void **state)
             if (is_more[i])
                 is_more[i] = upstreams_some(world.upstreams, &walks[i], most[i], mark, seen[i]);
         }
-        for (unsigned now = 0; now < 20 && come < COME; now++) /* as many of the first ones go */
+        for (unsigned now = 0; now < 20 && come < COME; now++) /* as many of the oldest ones go */
             meet_many(&world, GO + STAY + come++, 1);
     }
     assert_int_equal(count(&world), GO + STAY);

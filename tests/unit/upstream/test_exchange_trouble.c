@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Exchanges in trouble: ways that are closed one after the other, servers that answer oddly. */
+/* Exchanges in trouble: ways close one after the other, and servers answer oddly. */
 
 #include "dns/build.h"
 #include "unit/upstream/world.h"
@@ -8,9 +8,9 @@
 struct peer_script {
     bool bad_cookie_udp; /* BADCOOKIE to every datagram */
     bool truncate_udp;
-    bool notimp;       /* NOTIMP without OPT to type-less odd names ("o...") */
-    bool drops_edns;   /* says nothing to whatever has an OPT */
-    bool bare_formerr; /* FORMERR, a header alone, to whatever has an OPT */
+    bool notimp;       /* NOTIMP without OPT to odd names ("o...") */
+    bool drops_edns;   /* drops every query with an OPT */
+    bool bare_formerr; /* FORMERR with only a header to every query with an OPT */
     bool swallows;     /* never answers over streams */
     uint64_t delay_us;
     unsigned with_opt, without_opt;
@@ -75,7 +75,7 @@ static void fixture_open(struct fixture *f, const struct upstream_options *optio
     f->upstream = world_upstream(&f->world, "10.1.1.1@53", options);
 }
 
-/* A TCP-only server during a dial: UDP is refused at once, the connection is a moment away. */
+/* A TCP-only server during a dial: UDP is refused at once, and the connection is a moment away. */
 static void test_exchange_refused_over_udp_waits_for_the_dial(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void test_exchange_refused_over_both_fails_at_once(void **state)
     world_close(&f.world);
 }
 
-/* No file for a UDP socket: the connection that is being dialled takes the query. */
+/* No file is left for a UDP socket: the connection that dials takes the query. */
 static void test_exchange_without_a_udp_socket_waits_for_the_dial(void **state)
 {
     (void)state;
@@ -121,8 +121,8 @@ static void test_exchange_without_a_udp_socket_waits_for_the_dial(void **state)
     world_close(&f.world);
 }
 
-#ifndef WORLD_TLS /* upstreams over UDP, and TCP after it: no TLS in it */
-/* The first truncated answer counts, although a second query is under way; and only that one. */
+#ifndef WORLD_TLS /* upstreams over UDP, and TCP after it: no TLS */
+/* Only the first truncated answer counts, although a second query is in flight. */
 static void test_exchange_truncated_while_hedged_goes_to_tcp_once(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void test_exchange_truncated_while_hedged_goes_to_tcp_once(void **state)
     world_close(&f.world);
 }
 
-/* RFC 7873 section 5.3: a server that goes on refusing cookies over UDP is asked over TCP. */
+/* RFC 7873 section 5.3: TCP follows if a server keeps rejecting cookies over UDP. */
 static void test_exchange_bad_cookies_for_ever_lead_to_tcp(void **state)
 {
     (void)state;
@@ -174,8 +174,8 @@ static void test_exchange_one_odd_question_does_not_end_edns(void **state)
     world_close(&f.world);
 }
 
-/* Some boxes in front of servers drop what they do not know: asked twice in vain, one is asked
- * without, and remembered. */
+/* Some middleboxes drop queries with EDNS. After two silent tries a query leaves without, and the
+ * upstream remembers it. */
 static void test_exchange_who_drops_edns_is_asked_without(void **state)
 {
     (void)state;
@@ -192,13 +192,13 @@ static void test_exchange_who_drops_edns_is_asked_without(void **state)
     assert_int_equal(f.script.with_opt, UPSTREAM_EDNS_TRIES);
     assert_true(asker.took_us < 50 * MS);
     fake_loop_advance(f.world.loop, UPSTREAM_QUIRK_US);
-    f.script.drops_edns = false; /* the box is gone */
+    f.script.drops_edns = false; /* the middlebox is gone */
     ask_and_wait(&asker, &f.world, "ftp.example", f.upstream);
     assert_int_equal(f.script.with_opt, UPSTREAM_EDNS_TRIES + 1);
     world_close(&f.world);
 }
 
-/* Losses are no sign of that where EDNS was understood once. */
+/* A server that once understood EDNS does not lose it through losses. */
 static void test_exchange_who_understood_edns_is_never_asked_without_for_silence(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void test_exchange_who_understood_edns_is_never_asked_without_for_silence
     world_close(&f.world);
 }
 
-/* Old servers send back the header alone. */
+/* Old servers return only the header. */
 static void test_exchange_a_bare_formerr_means_no_edns(void **state)
 {
     (void)state;
@@ -232,7 +232,7 @@ static void test_exchange_a_bare_formerr_means_no_edns(void **state)
 }
 #endif
 
-/* Behaviour 3 where UDP is forbidden: the other path is a fresh connection. */
+/* Behaviour 3 without UDP: the other way is a fresh connection. */
 static void test_exchange_without_fallback_goes_on_over_a_fresh_connection(void **state)
 {
     (void)state;
@@ -250,7 +250,7 @@ static void test_exchange_without_fallback_goes_on_over_a_fresh_connection(void 
     world_close(&f.world);
 }
 
-/* Nailed, but its TCP has never worked and its UDP is slow: the fast one gets the queries. */
+/* Nailed, but its TCP never worked and its UDP is slow: the fast server gets the queries. */
 static void test_exchange_a_stream_that_never_was_does_not_count_as_fast(void **state)
 {
     (void)state;
@@ -276,14 +276,14 @@ static void test_exchange_a_stream_that_never_was_does_not_count_as_fast(void **
     world_close(&f.world);
 }
 
-/* One of two servers vanishes without a word: its connection goes dark, dials and datagrams are
- * lost. The other one has all queries once the silence was noticed, long before a dial times out.
- * When it is back it is found again. */
+/* One of two servers vanishes: its connection goes dark, dials and datagrams are lost. After the
+ * silence is noticed the other server gets all queries, long before a dial times out. When the
+ * first is back, it is found again. */
 static void test_exchange_a_server_that_vanished_is_left_at_once(void **state)
 {
     (void)state;
     enum upstream_fallback fallbacks[] = {UPSTREAM_FALLBACK_UDP, UPSTREAM_FALLBACK_NONE};
-    /* How long datagrams to the plain sibling of a TLS server take is not known. */
+    /* The answer time of datagrams to the sibling of a TLS server is unknown. */
     int noticed = WORLD_STREAM == FAKE_TLS ? 100 : 20;
     for (int way = 0; way < 2; way++) {
         static struct asker askers[300];
@@ -326,7 +326,7 @@ static void test_exchange_a_server_that_vanished_is_left_at_once(void **state)
 }
 
 #ifndef WORLD_TLS
-/* Nothing gets through for a while. A question that still waits then is answered. */
+/* All packets are lost for a while. A question that still waits afterwards gets its answer. */
 static void test_exchange_datagrams_find_out_soon_that_the_path_is_back(void **state)
 {
     (void)state;
@@ -384,7 +384,7 @@ static void test_exchange_a_server_back_over_udp_alone_is_found(void **state)
     world_close(&f.world);
 }
 
-/* A wait for room is no wait for a dial. */
+/* A wait for room does not count as a wait for a dial. */
 static void test_exchange_waiting_for_room_is_not_cold(void **state)
 {
     (void)state;
@@ -405,7 +405,7 @@ static void test_exchange_waiting_for_room_is_not_cold(void **state)
     world_close(&f.world);
 }
 
-/* Each answer takes that long. */
+/* Each answer takes this long. */
 static void learn_time(struct fixture *f, int count, uint64_t delay_us)
 {
     struct asker asker;
@@ -416,7 +416,7 @@ static void learn_time(struct fixture *f, int count, uint64_t delay_us)
     }
 }
 
-/* Every question is answered over UDP although the streams answer nothing. */
+/* Every question is answered over UDP although the streams are silent. */
 static void swallow_and_ask(struct fixture *f)
 {
     enum { COUNT = 20 };
@@ -432,7 +432,7 @@ static void swallow_and_ask(struct fixture *f)
         assert_int_equal(askers[i].result, ASKER_ANSWERED);
 }
 
-/* It has earned patience, but that must leave time for UDP. */
+/* It is known to be slow, but the wait for it must leave time for UDP. */
 static void test_exchange_a_slow_server_whose_streams_fall_silent_is_asked_over_udp(void **state)
 {
     (void)state;

@@ -59,7 +59,7 @@ static void test_hold_without_a_limit_does_nothing(void **state)
     expect(&facts, HOLD_WAIT, 0);
 }
 
-/* A query would come within a second of another one, or is dearer, or is never answered. */
+/* A query would come within a second of another one, would cost more, or never gets an answer. */
 static void test_hold_replaces_where_a_query_may_not_be(void **state)
 {
     (void)state;
@@ -95,7 +95,7 @@ static void test_hold_closes_connections_that_need_not_stay(void **state)
     facts.is_kept = true;
     facts.may_hold = false;
     expect(&facts, HOLD_CLOSE, 0);
-    facts.limit_us = facts.announced_us = 0; /* no limit says that it has to close */
+    facts.limit_us = facts.announced_us = 0; /* no limit requires a close */
     expect(&facts, HOLD_WAIT, 0);
 }
 

@@ -48,7 +48,7 @@ static void test_idle_limit_learns_nothing_from_a_close_that_is_too_early(void *
     assert_int_equal(idle_limit_us(&limit), 5 * S);
 }
 
-/* The Recursor closes after two to ten seconds: two closes in a row are no accident. */
+/* The PowerDNS Recursor closes after two to ten seconds: two closes in a row are no accident. */
 static void test_idle_limit_of_a_server_that_varies_is_its_shortest(void **state)
 {
     (void)state;
@@ -71,7 +71,7 @@ static unsigned held_until_it_grows(struct idle_limit *limit)
     return 0;
 }
 
-/* A server that restarts closes a connection that has just been used: 3 s in place of 120. */
+/* A restarting server closes a connection after 3 s in place of 120. */
 static void test_idle_limit_recovers_from_an_accident(void **state)
 {
     (void)state;
@@ -109,7 +109,7 @@ static void test_idle_limit_of_an_hour_is_none(void **state)
     assert_int_equal(idle_limit_us(&limit), 0);
 }
 
-/* Short gaps say nothing, and one longer than the estimate corrects it. */
+/* Short gaps say nothing, and a gap longer than the estimate corrects it. */
 static void test_idle_limit_counts_idle_times_that_matter(void **state)
 {
     (void)state;

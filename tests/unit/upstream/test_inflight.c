@@ -70,7 +70,7 @@ static void test_inflight_knows_late_from_never_asked(void **state)
     inflight_deinit(&inflight);
 }
 
-/* Thousands in flight, taken in another order, some given up: an oracle of plain arrays. */
+/* Thousands in flight, answered in another order, some given up, compared with plain arrays. */
 static void test_inflight_finds_each_among_thousands(void **state)
 {
     (void)state;

@@ -14,10 +14,11 @@ enum { CONNS_MAX = 2000 };
 /* A peer with an idle limit, and its observations. */
 struct server {
     uint64_t limit_us;        /* 0: none */
-    uint64_t sweeps_every_us; /* it looks for idle connections so often; 0: all the time */
+    uint64_t sweeps_every_us; /* the interval at which it looks for idle connections; 0: it looks
+                                 all the time */
     bool drops_holds;         /* never answers queries without RD */
-    uint64_t hold_takes_us;   /* it thinks about them for so long */
-    uint16_t announces_100ms; /* RFC 7828; 0: not */
+    uint64_t hold_takes_us;   /* its answer time for them */
+    uint16_t announces_100ms; /* the timeout of RFC 7828; 0: none */
     uint64_t heard_at[CONNS_MAX];
     size_t holds, hold_conns[CONNS_MAX];
     uint16_t hold_type;
@@ -115,7 +116,7 @@ static void close_what_idles(struct fixture *f)
     }
 }
 
-/* Time passes, a millisecond at a time. */
+/* Passes time, a millisecond at a time. */
 static void pass(struct fixture *f, uint64_t us)
 {
     for (uint64_t at = 0; at < us; at += MS) {
@@ -131,7 +132,7 @@ static uint64_t ready_in_ten_thousand(const struct fixture *f)
     return f->ready_us * 10000 / f->total_us;
 }
 
-/* From half a second on: the limits of real servers, and shorter ones. */
+/* The limits of real servers and shorter ones, from half a second on. */
 static const uint64_t limits_ms[] = {600, 1000, 1400, 2000, 5000, 10000, 30000, 120000};
 
 static void test_nails_are_ready_while_idle(void **state)
@@ -335,7 +336,7 @@ static void test_nails_that_are_not_held_sleep(void **state)
     world_close(&f.world);
 }
 
-/* RFC 7766 section 6.2.3: a server that recursion met is held for ten minutes after a query. */
+/* RFC 7766 section 6.2.3: a discovered server is held for ten minutes after a query. */
 static void test_nails_of_met_servers_are_held_for_ten_minutes(void **state)
 {
     (void)state;
@@ -402,13 +403,13 @@ static void test_nails_that_are_dead_are_found_out_while_idle(void **state)
     assert_int_equal(f.upstream->timeouts, 0);
     assert_false(upstream_is_ill(f.upstream));
     pass(&f, 30 * S);
-    /* and the dark one */
+    /* and the dead one */
     assert_int_equal(fake_server_open_conns(fake_peer_server(f.peer)), 1 + 1);
     assert_int_equal(f.world.stats.upstream_ready, 1);
     world_close(&f.world);
 }
 
-/* Queries without RD are dropped there: successors take over instead, and the server is not ill. */
+/* The server drops queries without RD: successors take over instead, and the server is not ill. */
 static void test_nails_of_servers_that_drop_hold_queries_are_replaced(void **state)
 {
     (void)state;
@@ -482,7 +483,7 @@ static void test_nails_of_peers_that_close_at_once_have_a_bound(void **state)
     world_close(&f.world);
 }
 
-/* Too short to be held: dialled again once a second, and at once for a query. */
+/* Too short to hold: the pool dials again once a second, and at once for a query. */
 static void test_nails_with_a_very_short_limit_are_dialled_again(void **state)
 {
     (void)state;

@@ -7,9 +7,9 @@
 enum habit {
     HABIT_GOOD,
     HABIT_CLOSES,      /* answers the first query after 50 ms, then closes */
-    HABIT_STALLS,      /* answers the first query, never another one */
+    HABIT_STALLS,      /* answers only the first query */
     HABIT_RESETS,      /* resets 50 ms after the first query, with the answer in front */
-    HABIT_GOOD_ON_ONE, /* the first connection is well, later ones close */
+    HABIT_GOOD_ON_ONE, /* the first connection works, later ones close */
 };
 
 struct script {
@@ -92,7 +92,7 @@ static struct upstream_view view_of(const struct fixture *f)
 
 static struct asker askers[20000];
 
-/* So many queries, one every gap_us; then time for all of them to end. */
+/* Sends this many queries, one every gap_us, then leaves time for all of them to end. */
 static void ask_steadily(struct fixture *f, size_t count, uint64_t gap_us)
 {
     for (size_t i = 0; i < count; i++) {
@@ -132,7 +132,8 @@ static void test_one_answer_and_a_clean_close_is_concluded_and_shown(void **stat
     world_close(&f.world);
 }
 
-/* The verdict ages: one connection carries several queries again, and shows that they are fine. */
+/* The verdict ages: one connection carries several queries again and shows that the server answers
+ * them. */
 static void test_one_answer_is_retested_by_one_connection(void **state)
 {
     (void)state;
@@ -143,7 +144,7 @@ static void test_one_answer_is_retested_by_one_connection(void **state)
     ask_steadily(&f, 100, 10 * MS);
     assert_true(f.upstream->pool.single.is_known);
 
-    fake_loop_advance(f.world.loop, 601 * S); /* still so */
+    fake_loop_advance(f.world.loop, 601 * S); /* still the same */
     size_t before = peer_dials(f.peer), many = 0;
     ask_steadily(&f, 200, 10 * MS);
     for (size_t i = before; i < peer_dials(f.peer); i++)
@@ -163,7 +164,7 @@ static void test_one_answer_is_retested_by_one_connection(void **state)
     world_close(&f.world);
 }
 
-/* NSD and dnsdist seemed to do so. A stall or a reset proves nothing. */
+/* NSD and dnsdist once looked like such servers. A stall or a reset proves nothing. */
 static void test_one_answer_is_not_concluded_from_stalls_and_resets(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* An upstream that is asked over streams restarts: its queries wait for it. */
+/* An upstream with streams restarts, and its queries wait for it. */
 
 #include "unit/upstream/world.h"
 
@@ -33,7 +33,7 @@ static void answer_once(struct fixture *f)
     assert_int_equal(asker.result, ASKER_ANSWERED);
 }
 
-/* Its connections end, and it refuses. */
+/* Ends its connections and refuses new ones. */
 static void stop_server(struct fixture *f)
 {
     fake_server_set_dial(fake_peer_server(f->peer), FAKE_DIAL_REFUSE);
@@ -65,7 +65,7 @@ static void test_patience_queries_wait_for_a_restart(void **state)
     world_close(&f.world);
 }
 
-/* Found within the time between two dials, whatever the backoff says. */
+/* The server is found within the time between two dials, whatever the back-off is. */
 static void test_patience_dials_often_but_not_without_bound(void **state)
 {
     (void)state;
@@ -99,7 +99,7 @@ static void test_patience_ends(void **state)
     world_close(&f.world);
 }
 
-/* Nothing suggests that it returns. */
+/* It never answered, so it is not expected back. */
 static void test_patience_is_not_for_servers_that_never_answered(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void test_patience_is_over_a_minute_after_the_last_answer(void **state)
     world_close(&f.world);
 }
 
-/* It accepts connections before it can answer, as a proxy does whose server restarts. */
+/* It accepts connections before it can answer, like a proxy whose server restarts. */
 static void end_at_once(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     (void)owner;
@@ -157,7 +157,7 @@ static void test_patience_outlasts_connections_that_end_at_once(void **state)
 }
 
 #ifndef WORLD_TLS
-/* The link is down: not even UDP finds a way, but it may be up again in a moment. */
+/* The link is down: no way is left, not even UDP, but it may be up again in a moment. */
 static void test_patience_holds_while_no_way_is_left(void **state)
 {
     (void)state;
@@ -219,7 +219,7 @@ static void on_no_conn(struct pool_waiter *waiter, enum conn_end why)
     (void)why;
 }
 
-/* Dead servers have all places for dials after a failure, and the redial is in line behind them. */
+/* Dead servers have all places for dials after a failure, and the redial queues behind them. */
 static void test_patience_is_not_held_up_by_dials_to_dead_servers(void **state)
 {
     (void)state;
@@ -247,8 +247,8 @@ static void test_patience_is_not_held_up_by_dials_to_dead_servers(void **state)
     world_close(&f.world);
 }
 
-/* The path is dark for two seconds, and a firewall there has forgotten the connection. That is
- * silent and not proved dead yet, but dials go on. */
+/* The path is dark for two seconds, and a firewall there has forgotten the connection. The
+ * connection is silent and not proved dead yet, but dials go on. */
 static void test_patience_dials_on_beside_a_silent_connection(void **state)
 {
     (void)state;
@@ -307,8 +307,8 @@ static void test_patience_is_not_for_a_question_that_ends_connections(void **sta
     world_close(&f.world);
 }
 
-/* All packets are dropped, and the connection does not know. It is replaced as soon as some pass.
- */
+/* All packets are dropped, and the connection does not notice. It is replaced as soon as packets
+ * pass. */
 static void test_patience_dials_beside_a_connection_that_is_dead(void **state)
 {
     (void)state;
@@ -330,7 +330,7 @@ static void test_patience_dials_beside_a_connection_that_is_dead(void **state)
     world_close(&f.world);
 }
 
-/* The other server is asked at once. */
+/* The other server gets the query at once. */
 static void test_patience_is_not_needed_where_another_server_answers(void **state)
 {
     (void)state;

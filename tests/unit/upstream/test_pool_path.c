@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The network under the connections changes: nothing waits for what was learned of the old one. */
+/* The network under the connections changes: facts about the old network delay nothing. */
 
 #include "upstream/pool_path.h"
 
 #include "unit/upstream/world.h"
 
-/* Names that begin with l are never answered, with s after 900 ms. */
+/* Names that begin with l get no answer, names with s an answer after 900 ms. */
 static void by_name(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     (void)owner;
@@ -84,7 +84,7 @@ static void test_path_query_under_way_gets_its_answer_on_the_old_connection(void
     world_close(&place.world);
 }
 
-/* Without waiting for the 400 ms after which silence is answered by a second question. */
+/* The second query does not wait for the usual 400 ms of silence. */
 static void test_path_lost_address_asks_what_was_under_way_again_at_once(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void test_path_change_ends_every_rest(void **state)
     world_close(&world);
 }
 
-/* Its first packets went into the network that is gone. */
+/* Its first packets went into the old network. */
 static void test_path_change_during_a_dial_dials_anew(void **state)
 {
     (void)state;
@@ -169,8 +169,8 @@ static void test_path_draining_connection_keeps_its_answer_unless_its_address_is
     }
 }
 
-/* Each change dials each kept connection once, and old ones do not pile up, whatever becomes of
- * the dials. */
+/* Each change dials each kept connection once, and old ones do not pile up, whatever the dials do.
+ * */
 static void test_path_storm_of_changes_is_bounded(void **state)
 {
     (void)state;
@@ -219,8 +219,8 @@ static void test_path_resume_leaves_no_old_connection(void **state)
     world_close(&place.world);
 }
 
-/* The new network resets what it does not know; neither that nor what the old one swallowed is the
- * server's fault. */
+/* The new network resets unknown connections. Neither these resets nor losses in the old network
+ * count against the server. */
 static void test_path_ends_of_the_old_network_count_against_nobody(void **state)
 {
     (void)state;
@@ -307,7 +307,7 @@ static void test_path_what_was_never_dialled_stays_so(void **state)
     world_close(&world);
 }
 
-/* Two servers: what one loses may not be sent on a connection of the other that is gone too. */
+/* A query lost by one server may not leave on a connection of the other that is gone, too. */
 static void test_path_lost_queries_find_no_pool_that_does_not_know_yet(void **state)
 {
     (void)state;

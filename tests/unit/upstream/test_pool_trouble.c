@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Pools in trouble: dials that fail at once, peers that close what they accept, those who wait for
- * room, connections that are to be replaced, idle limits. */
+/* Pools in trouble: dials that fail at once, peers that close what they accept, queries that wait
+ * for room, connections about to be replaced, idle limits. */
 
 #include "unit/upstream/world.h"
 
 #include "base/log.h"
 #include "upstream/attempt.h"
 
-/* Names that begin with l are never answered, with s after 900 ms, with v after 2.5 s. */
+/* Names that begin with l get no answer, with s one after 900 ms, with v one after 2.5 s. */
 static void by_name(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     (void)owner;
@@ -29,8 +29,8 @@ static struct upstream_options no_fallback(void)
     return options;
 }
 
-/* The waiter whose own call dials must not be told inside that call: it is freed by then. Without
- * nailing it is only the waiter that makes the pool dial, and memory is given back at once. */
+/* The waiter whose own call dials must not be called back inside that call. Without nailing only
+ * the waiter makes the pool dial, and its memory is freed at once. */
 static void test_pool_a_dial_that_fails_at_once_frees_no_waiter_too_early(void **state)
 {
     (void)state;
@@ -50,8 +50,7 @@ static void test_pool_a_dial_that_fails_at_once_frees_no_waiter_too_early(void *
     world_close(&world);
 }
 
-/* A network that goes away before thousands of addresses are dialled: the line
- * is no recursion. */
+/* The network goes away before thousands of addresses are dialled: the line must not recurse. */
 static void test_pool_thousands_of_dials_that_fail_at_once(void **state)
 {
     (void)state;
@@ -72,7 +71,7 @@ static void test_pool_thousands_of_dials_that_fail_at_once(void **state)
     world_close(&world);
 }
 
-/* Each query given up makes room: those who wait come next, though no answer ever comes. */
+/* Each query that is given up makes room for the waiters, although no answer ever comes. */
 static void test_pool_room_made_by_giving_up_is_for_those_who_wait(void **state)
 {
     (void)state;
@@ -94,7 +93,7 @@ static void test_pool_room_made_by_giving_up_is_for_those_who_wait(void **state)
     world_close(&world);
 }
 
-/* What is no answer to the question makes room as well. */
+/* A message that does not answer the question makes room as well. */
 static void lie_about_type(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     by_name(owner, ask, answer);
@@ -122,7 +121,7 @@ static void test_pool_room_made_by_garbage_is_for_those_who_wait(void **state)
     world_close(&world);
 }
 
-/* A late answer clears the suspicion, and those who wait for the connection hear of it. */
+/* A late answer clears the doubt, and the waiters get the connection. */
 static void test_pool_a_late_answer_serves_those_who_wait(void **state)
 {
     (void)state;
@@ -146,7 +145,7 @@ static void test_pool_a_late_answer_serves_those_who_wait(void **state)
     world_close(&world);
 }
 
-/* The peer accepts and closes at once, whatever is asked: dials stay few under any load. */
+/* The peer accepts and closes at once, whatever it gets: dials stay few under any load. */
 static void test_pool_a_peer_that_closes_what_it_accepts_causes_no_storm(void **state)
 {
     (void)state;
@@ -168,7 +167,7 @@ static void test_pool_a_peer_that_closes_what_it_accepts_causes_no_storm(void **
     world_close(&world);
 }
 
-/* RFC 7828 with a long limit: a nailed connection is held, also past idle-timeout. */
+/* RFC 7828 with a long limit: a nailed connection is held past idle-timeout. */
 static void test_pool_idle_timeout_is_not_for_kept_connections(void **state)
 {
     (void)state;
@@ -182,12 +181,12 @@ static void test_pool_idle_timeout_is_not_for_kept_connections(void **state)
     pool_heard_keepalive(&upstream->pool, conn, 2000);
     fake_loop_advance(world.loop, 1000 * S);
     assert_int_equal(peer_dials(peer), 1);
-    assert_int_equal(world.stats.upstream_holds, 5); /* 5 s before 200 s are over */
+    assert_int_equal(world.stats.upstream_holds, 5); /* 5 s before the 200 s end */
     world_close(&world);
 }
 
-/* Connections beyond the kept ones are recycled too: they take no queries while a fresh one does.
- */
+/* Connections beyond the kept ones are recycled, too: they take no queries once a fresh one does.
+ * */
 static void test_pool_recycled_ones_beyond_the_kept_leave(void **state)
 {
     (void)state;
@@ -217,7 +216,7 @@ static void test_pool_recycled_ones_beyond_the_kept_leave(void **state)
     world_close(&world);
 }
 
-/* Large answers while the only connection is in doubt: another one is dialled for them. */
+/* Large answers while the only connection is in doubt: the pool dials another one for them. */
 static void truncate_udp(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     by_name(owner, ask, answer);
@@ -279,7 +278,7 @@ static void test_pool_a_dead_upstream_is_told_at_once_once_a_minute_and_at_its_e
     assert_non_null(strstr(last_line, " more since"));
     fake_loop_advance(world.loop, 3600 * S);
     assert_in_range(warnings, 55, 62);
-    assert_true(peer_dials(peer) > dials + 900); /* it goes on */
+    assert_true(peer_dials(peer) > dials + 900); /* the trouble goes on */
     assert_int_equal(notices, 0);
     unsigned before = warnings;
     fake_server_set_dial(server, FAKE_DIAL_ACCEPT);
@@ -291,12 +290,12 @@ static void test_pool_a_dead_upstream_is_told_at_once_once_a_minute_and_at_its_e
     fake_server_close_all(server);
     for (int i = 0; warnings == before && i < 55; i++)
         fake_loop_advance(world.loop, S);
-    assert_int_equal(warnings, before + 1); /* the first after it was well */
+    assert_int_equal(warnings, before + 1); /* the first failure after it worked */
     log_set_sink(NULL);
     world_close(&world);
 }
 
-/* Accepts, and breaks what it accepted. */
+/* Accepts and then breaks connections. */
 static void test_pool_an_upstream_that_hangs_up_is_told_no_more_often(void **state)
 {
     (void)state;
@@ -347,7 +346,7 @@ static void test_pool_hundreds_of_dead_upstreams_take_turns_in_the_log(void **st
     world_close(&world);
 }
 
-/* Many dead upstreams retried for ever do not stand in the way of one that was well. */
+/* Retries of many dead upstreams do not delay the dials of a healthy one. */
 static void test_pool_dead_upstreams_do_not_delay_the_dials_of_others(void **state)
 {
     (void)state;
@@ -375,7 +374,7 @@ static void test_pool_dead_upstreams_do_not_delay_the_dials_of_others(void **sta
 
 enum { MANY_REFUSING = 3000 / WORLD_DEAR };
 
-/* Nailed addresses of which none listens. */
+/* Nailed addresses without a listener. */
 static void open_refusing(struct world *world, struct fake_peer **peers,
                           struct upstream **upstreams, size_t count,
                           const struct upstream_options *options)
@@ -420,7 +419,8 @@ static void test_pool_thousands_that_refuse_cost_a_bounded_rate_of_dials(void **
     world_close(&world);
 }
 
-/* All of them come back: the bound is on failures, so no more than one is waited for. */
+/* All of them come back. The bound applies to failures only, so recovery waits for one dial at
+ * most. */
 static void test_pool_thousands_that_refused_are_found_again_soon(void **state)
 {
     (void)state;
@@ -446,14 +446,14 @@ static void test_pool_one_that_refused_is_found_again_after_its_rest(void **stat
     struct upstream_options options = world_nailed();
     open_refusing(&world, &peer, &upstream, 1, &options);
     fake_loop_advance(world.loop, 60 * S);
-    assert_true(peer_dials(peer) > 15); /* rests of two seconds in the mean */
+    assert_true(peer_dials(peer) > 15); /* rests of two seconds on average */
     fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_ACCEPT);
     fake_loop_advance(world.loop, BACKOFF_CAP_US + 100 * MS);
     assert_int_equal(world.stats.upstream_ready, 1);
     world_close(&world);
 }
 
-/* In line behind thousands it would be a minute: a query without another way has it dialled now. */
+/* Behind thousands in line it would take a minute: a query without another way dials now. */
 static void test_pool_a_query_does_not_wait_behind_thousands_that_refuse(void **state)
 {
     (void)state;

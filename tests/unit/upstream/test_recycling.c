@@ -14,7 +14,7 @@ static size_t most_on_a_conn(struct fake_peer *peer)
     return most;
 }
 
-/* Sequential queries, one a round trip, with max-requests N. */
+/* Sequential queries, one per round trip, with max-requests N. */
 static void run_sequential(uint32_t max_requests, unsigned queries)
 {
     struct world world;
@@ -59,7 +59,7 @@ static void test_recycling_after_ten_thousand_queries(void **state)
     run_sequential(10000, 25000);
 }
 
-/* The successor is dialled before the last query leaves. */
+/* The pool dials the successor before the last query leaves. */
 static void test_recycling_makes_before_it_breaks(void **state)
 {
     (void)state;
@@ -77,7 +77,7 @@ static void test_recycling_makes_before_it_breaks(void **state)
     assert_int_equal(fake_conn_messages(peer_conn(peer, 0)), 9);
     assert_int_equal(peer_dials(peer), 2);
     assert_int_equal(fake_conn_state(peer_conn(peer, 1)), FAKE_CONN_OPEN);
-    fake_loop_advance(world.loop, 5 * MS); /* of TLS, the rest of its handshake */
+    fake_loop_advance(world.loop, 5 * MS); /* TLS: the rest of its handshake */
     assert_int_equal(world.stats.upstream_ready, 2);
     for (unsigned i = 9; i < 100; i++)
         ask_and_wait(&asker, &world, "www.example", upstream);
@@ -130,7 +130,7 @@ static void test_recycling_by_age_replaces_an_idle_connection(void **state)
     world_close(&world);
 }
 
-/* The one that is too old serves on as long as its successor cannot be had. */
+/* The old connection serves as long as no successor is available. */
 static void test_recycling_by_age_waits_for_the_successor(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void test_recycling_by_command_is_for_the_prefix_alone(void **state)
     world_close(&world);
 }
 
-/* The old connection drains: what is in flight on it is answered there. */
+/* The old connection drains: it still answers its queries in flight. */
 static void answer_slowly(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     (void)owner;
@@ -214,7 +214,7 @@ static void test_recycling_drains_what_is_in_flight(void **state)
     world_close(&world);
 }
 
-/* A successor takes its predecessor's place: it needs no further one from the quota. */
+/* A successor takes its predecessor's place and needs none from the quota. */
 static void test_recycling_needs_no_more_of_the_quota(void **state)
 {
     (void)state;
@@ -248,7 +248,7 @@ static void on_quiet(void *owner)
     (void)owner;
 }
 
-/* Late answers are worth a wait of 30 s, but not on any number of connections. */
+/* Late answers are worth a wait of 30 s, but only on a bounded number of connections. */
 static void test_recycling_few_drain_for_long(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Upstreams that come and go with the configuration: those that stay are left alone, those that
- * nobody wants drain and vanish, whatever their connections are about just then.
+ * Upstreams that come and go with the configuration: unchanged ones are left alone, unwanted
+ * ones drain and vanish, whatever their connections do at that moment.
  */
 
 #include "base/log.h"
@@ -20,7 +20,7 @@ static struct upstream *want(struct world *world, const char *addr,
     return upstream;
 }
 
-/* As a reload does: first the new one, then away with the former (which may be NULL). */
+/* Does what a reload does: wants the new upstream, then drops the former (may be NULL). */
 static struct upstream *change(struct world *world, struct upstream *former, const char *addr,
                                const struct upstream_options *options)
 {
@@ -31,7 +31,7 @@ static struct upstream *change(struct world *world, struct upstream *former, con
     return upstream;
 }
 
-/* How many upstreams there are. All here are strict or plain, so none has a sibling. */
+/* The number of upstreams. All here are strict or plain, so none has a sibling. */
 static size_t count(const struct world *world)
 {
     return upstreams_count(world->upstreams);
@@ -89,7 +89,7 @@ static void test_retire_one_that_is_wanted_twice_stays_until_both_have_let_go(vo
     struct fake_peer *peer = world_peer(&world, AT, NULL, NULL);
     struct upstream *upstream = want(&world, AT, &options);
     assert_ptr_equal(want(&world, AT, &options), upstream);
-    assert_int_equal(peer_dials(peer), 0); /* not before it is settled who stays */
+    assert_int_equal(peer_dials(peer), 0); /* no dial before upstreams_settle() */
     change(&world, upstream, NULL, NULL);
     fake_loop_advance(world.loop, S);
     assert_int_equal(world.stats.upstream_ready, 1);
@@ -111,7 +111,7 @@ static bool keeps(void *context, const struct addr *addr, const struct upstream_
            options->max_requests == keeper->expected->options.max_requests;
 }
 
-/* As one that was met, and is listed nowhere. */
+/* A discovered upstream is not in the configuration. */
 static void test_retire_who_is_met_stays_as_long_as_it_would_be_met_so_again(void **state)
 {
     (void)state;
@@ -146,7 +146,7 @@ test_retire_a_changed_option_is_a_new_dial_while_the_former_answers_what_it_has(
     (void)state;
     struct world world;
     struct asker before, after;
-    uint64_t delay_us = 350 * MS; /* before it is asked elsewhere too */
+    uint64_t delay_us = 350 * MS; /* before the query goes elsewhere, too */
     struct upstream_options options = nailed_only();
     world_open(&world);
     struct fake_peer *peer = world_peer(&world, AT, answer_slowly, &delay_us);
@@ -218,9 +218,9 @@ static void test_retire_its_places_are_there_for_those_that_come(void **state)
     options.idle_timeout_us = 7 * S;
     options.connections = 1;
     change(&world, upstream, AT, &options);
-    fake_loop_advance(world.loop, 100 * MS); /* not after the next look at the quota */
+    fake_loop_advance(world.loop, 100 * MS); /* no later than the next look at the quota */
     assert_int_equal(peer_dials(peer), 3 + 1);
-    assert_int_equal(peer_dials(other), 3); /* one that lacked some has its part as well */
+    assert_int_equal(peer_dials(other), 3); /* one that lacked places gets its share, too */
     assert_int_equal(poor->pool.places, 3);
     assert_int_equal(world.quota.used, 4);
     world_close(&world);
@@ -358,7 +358,7 @@ static void test_retire_while_it_is_dialled_gives_the_dial_up(void **state)
     world_close(&world);
 }
 
-/* Also in the middle of the handshake of TLS, in the other build of this file. */
+/* In the other build of this file this happens in the middle of the TLS handshake. */
 static void test_retire_while_a_query_waits_for_the_dial_lets_it_have_its_answer(void **state)
 {
     (void)state;
@@ -455,7 +455,7 @@ static void test_retire_before_its_turn_to_dial_leaves_the_line(void **state)
     world_close(&world);
 }
 
-/* Asked beside a client's question, it outlives that. */
+/* A probe beside a client's question outlives the question. */
 static void test_retire_while_it_is_probed_waits_for_the_probe(void **state)
 {
     (void)state;
@@ -539,7 +539,7 @@ static void test_retire_one_that_is_wanted_while_it_goes_is_back_with_a_new_conn
     world_close(&world);
 }
 
-/* There, away and there again, all while one query is under way. */
+/* The upstream goes, comes back and goes again, all while one query is in flight. */
 static void
 test_retire_one_that_is_back_while_it_may_not_be_nailed_is_nailed_when_it_may(void **state)
 {
@@ -551,7 +551,7 @@ test_retire_one_that_is_back_while_it_may_not_be_nailed_is_nailed_when_it_may(vo
     struct upstream *upstream = change(&world, NULL, AT, &options);
     fake_loop_advance(world.loop, 100 * MS);
     upstream->pool.ended_ready_at = upstream->pool.keepalive.zero_at = loop_now(world.loop);
-    upstream->pool.keepalive.zeros = 10; /* RFC 7828: once more, and five minutes of pause */
+    upstream->pool.keepalive.zeros = 10; /* RFC 7828: one more zero, and five minutes of pause */
     pool_heard_keepalive(&upstream->pool, NULL, 0);
     change(&world, upstream, NULL, NULL);
     assert_ptr_equal(change(&world, NULL, AT, &options), upstream);
@@ -615,7 +615,7 @@ static void test_retire_a_hundred_changes_in_a_row_leave_one_upstream(void **sta
         ask_and_wait(&asker, &world, "www.example", upstream);
         assert_int_equal(asker.result, ASKER_ANSWERED);
         assert_int_equal(world.quota.used, 1);
-        assert_true(count(&world) <= 8); /* those of the last tenth of a second */
+        assert_true(count(&world) <= 8); /* the ones of the last tenth of a second */
         assert_true(fake_net_open_sockets(world.net) <= 3);
     }
     fake_loop_advance(world.loop, 200 * MS);
@@ -623,7 +623,7 @@ static void test_retire_a_hundred_changes_in_a_row_leave_one_upstream(void **sta
     world_close(&world);
 }
 
-/* What moves up in the table when others go is found all the same. */
+/* Table entries that move up when others go are still found. */
 static void test_retire_those_that_stay_are_found_however_many_go(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* RFC 7828 towards upstreams: asked on streams and obeyed, 0 included. */
+/* RFC 7828 with upstreams: we ask on streams and obey the answer, 0 included. */
 
 #include "dns/build.h"
 #include "unit/upstream/world.h"
@@ -8,7 +8,7 @@
 
 struct script {
     uint16_t timeout_100ms;
-    unsigned asked; /* queries that carried the option, empty */
+    unsigned asked; /* queries with the empty option */
 };
 
 static void answer_with_timeout(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
@@ -105,7 +105,7 @@ static void test_rfc7828_timeout_closes_connections_that_are_not_held(void **sta
     world_close(&f.world);
 }
 
-/* 0 ends the connection on which it comes, and the next one is dialled at once. */
+/* 0 ends the connection that carries it, and the pool dials the next one at once. */
 static void test_rfc7828_zero_drains_that_connection_only(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void test_rfc7828_zero_drains_that_connection_only(void **state)
     world_close(&f.world);
 }
 
-/* The first of two queries is answered with a 0, the other one takes long. */
+/* The first of two queries gets a 0, the other answer takes long. */
 static void answer_one_slowly(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     answer_with_timeout(owner, ask, answer);
@@ -136,7 +136,7 @@ static void answer_one_slowly(void *owner, const struct fake_ask *ask, struct fa
         answer->delay_us = S;
 }
 
-/* A connection that drains takes no queries: its successor does not wait for its last answer. */
+/* A draining connection takes no queries: its successor does not wait for its last answer. */
 static void test_rfc7828_zero_has_a_successor_dialled_at_once(void **state)
 {
     (void)state;
@@ -197,7 +197,7 @@ static void test_rfc7828_a_restart_does_not_end_nailing(void **state)
     world_close(&f.world);
 }
 
-/* 0 on every fresh connection: left alone for pauses that grow up to minutes, UDP meanwhile. */
+/* 0 on every fresh connection: the pauses grow up to minutes, and UDP takes the queries. */
 static void test_rfc7828_zero_on_fresh_connections_pauses_nailing(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static void test_rfc7828_zero_on_fresh_connections_pauses_nailing(void **state)
     /* 2, then after 10, 20, 40, 80, 160 s, and then every five minutes */
     assert_in_range(peer_dials(f.peer), 15, 2 + 5 + 3600 / 300 + 1);
 
-    f.script.timeout_100ms = 600; /* a connection that lives ends all of it */
+    f.script.timeout_100ms = 600; /* a connection that lives ends the pauses */
     fake_loop_advance(f.world.loop, KEEPALIVE_PAUSE_MAX_US + S);
     for (int i = 0; i < 20; i++) {
         ask_and_wait(&asker, &f.world, "www.example", f.upstream);
@@ -230,7 +230,7 @@ static void test_rfc7828_zero_on_fresh_connections_pauses_nailing(void **state)
     world_close(&f.world);
 }
 
-/* 0 without a fallback: connections for the queries, none kept. */
+/* 0 without a fallback: connections for queries, but none is kept. */
 static void test_rfc7828_zero_without_fallback_still_answers(void **state)
 {
     (void)state;
@@ -249,7 +249,7 @@ static void test_rfc7828_zero_without_fallback_still_answers(void **state)
     world_close(&f.world);
 }
 
-/* The pause ends by itself, also when no query comes. */
+/* The pause ends even without a query. */
 static void test_rfc7828_nailing_returns_after_the_pause(void **state)
 {
     (void)state;
@@ -267,8 +267,8 @@ static void test_rfc7828_nailing_returns_after_the_pause(void **state)
     world_close(&f.world);
 }
 
-/* Also when it comes with the only answer that the connection carries. What is ready already goes
- * on over TLS, where anything else is worse. */
+/* The zero counts even with the only answer that the connection carries. Over TLS a ready
+ * connection goes on, because every alternative is worse. */
 static void test_rfc7828_zero_is_heard_on_a_last_answer(void **state)
 {
     (void)state;

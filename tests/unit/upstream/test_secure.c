@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Tickets belong to identities: what is different in one part has a rack of its own. */
+/* Tickets belong to identities: a difference in any part means another rack. */
 
 #include "unit/upstream/tls_fixture.h"
 
@@ -48,9 +48,9 @@ static void test_secure_the_same_identity_has_the_same_rack(void **state)
     struct upstream_options a = strict(), b = strict();
     char name[] = "dns.test", empty[] = "";
     racks_open(&racks);
-    b.tls.auth_name = name; /* the same text elsewhere */
+    b.tls.auth_name = name; /* the same text at another address */
     b.tls.certificate = empty;
-    b.max_requests = 7; /* no part of who it is */
+    b.max_requests = 7; /* not a part of the identity */
     b.tls.early_data = true;
     assert_non_null(rack_of(&racks, &a));
     assert_ptr_equal(rack_of(&racks, &a), rack_of(&racks, &b));
@@ -59,8 +59,8 @@ static void test_secure_the_same_identity_has_the_same_rack(void **state)
 
 enum { IDENTITIES = 17 };
 
-/* Each differs from every other in one part at least; some so that parts without their ends would
- * read the same. */
+/* Each differs from every other in at least one part; some would read the same without ends between
+ * the parts. */
 static void make_identities(struct upstream_options all[IDENTITIES], struct tls_pins *pins[4])
 {
     static char other[] = "other.test", a[] = "a", b[] = "b", ab[] = "ab";
@@ -99,14 +99,14 @@ static void test_secure_different_identities_have_different_racks(void **state)
         for (int j = 0; j < i; j++)
             assert_ptr_not_equal(found[i], found[j]);
     }
-    for (int i = 0; i < IDENTITIES; i++) /* and find them again */
+    for (int i = 0; i < IDENTITIES; i++) /* and finds them again */
         assert_ptr_equal(found[i], rack_of(&racks, &all[i]));
     racks_close(&racks);
     for (int i = 0; i < 4; i++)
         free(pins[i]);
 }
 
-/* A ticket from before must not outlive an authority that was taken out of the file. */
+/* An old ticket must not outlive an authority that was removed from the file. */
 static void test_secure_a_file_that_says_something_else_has_another_rack(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void test_secure_a_file_that_says_something_else_has_another_rack(void **
     for (int i = 0; i < 2; i++) {
         FILE *file = fopen(options.tls.ca_bundle, "w");
         assert_true(fputs(tls_certs_pem(ca[i]), file) >= 0 && fclose(file) == 0);
-        tls_contexts_free(racks.env.contexts); /* as after a restart */
+        tls_contexts_free(racks.env.contexts); /* like a restart */
         racks.env.contexts = NULL;
         found[i] = rack_of(&racks, &options);
         assert_ptr_equal(found[i], rack_of(&racks, &options));
@@ -141,7 +141,7 @@ static void test_secure_addresses_and_ports_have_different_racks(void **state)
     struct upstream_options options = strict();
     racks_open(&racks);
     for (size_t i = 0; i < ARRAY_LEN(addrs); i++) {
-        if (addr_parse(&racks.addr, addrs[i], 853)) /* a machine without such an interface */
+        if (addr_parse(&racks.addr, addrs[i], 853)) /* this machine lacks such an interface */
             continue;
         found[i] = rack_of(&racks, &options);
         for (size_t j = 0; j < i; j++)
@@ -150,7 +150,7 @@ static void test_secure_addresses_and_ports_have_different_racks(void **state)
     racks_close(&racks);
 }
 
-/* A key that was cut might be another's. */
+/* A truncated key might equal another identity's. */
 static void test_secure_a_key_that_is_too_long_means_no_tickets(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void test_secure_a_key_that_is_too_long_means_no_tickets(void **state)
     }
     assert_true(whole > 50);
     assert_null(rack_of(&racks, &options));
-    options.tls.groups = path; /* long parts elsewhere: neither is left out */
+    options.tls.groups = path; /* long parts elsewhere: none is left out */
     options.tls.certificate = NULL;
     assert_null(rack_of(&racks, &options));
     racks_close(&racks);
@@ -185,7 +185,7 @@ static void test_secure_without_a_store_there_are_no_tickets(void **state)
     racks_close(&racks);
 }
 
-/* Who reads the log is told what to look at, for each thing that TLS finds wrong. */
+/* The log gives advice for each failure of TLS. */
 static void test_secure_advice_is_there_for_what_can_be_mended(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void test_secure_advice_is_there_for_what_can_be_mended(void **state)
     for (size_t i = 0; i < ARRAY_LEN(mendable); i++) {
         assert_true(secure_advice(mendable[i])[0] == ';');
         for (size_t j = 0; j < i; j++)
-            if (mendable[i] != ERR_TLS_SILENT) /* looks like a closed one, from here */
+            if (mendable[i] != ERR_TLS_SILENT) /* it looks like a closed connection from here */
                 assert_string_not_equal(secure_advice(mendable[i]), secure_advice(mendable[j]));
     }
     assert_string_equal(secure_advice(ERR_REFUSED), "");

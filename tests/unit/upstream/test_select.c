@@ -101,7 +101,7 @@ static void test_select_takes_the_second_only_when_no_first_is_well(void **state
     facts[1].ill = true;
     draw(facts, 2, hits);
     assert_int_equal(hits[0], DRAWS);
-    facts[0].ill = true; /* all are: the preferred one again */
+    facts[0].ill = true; /* all are ill: the preferred one again */
     hits[0] = 0;
     draw(facts, 2, hits);
     assert_int_equal(hits[0], 0);
@@ -119,7 +119,7 @@ static void test_select_takes_the_doubtful_when_the_others_were_tried_twice(void
         assert_int_equal(select_next(facts, 2, rand_u64()), 1);
     facts[1].tried = 2;
     assert_int_equal(select_next(facts, 2, rand_u64()), 0);
-    facts[1].doubtful = true; /* both are: as if none were */
+    facts[1].doubtful = true; /* both are: the same as none */
     assert_int_equal(select_next(facts, 2, rand_u64()), 0);
 }
 

@@ -36,7 +36,7 @@ static void test_silence_a_suspect_one_is_dead_after_an_unanswered_probe(void **
     silence_sent(&silence, 100);
     silence_suspect(&silence);
     assert_true(silence_wants_probe(&silence));
-    assert_true(due(&silence) == UINT64_MAX); /* without a further query never */
+    assert_true(due(&silence) == UINT64_MAX); /* never without a further query */
     silence_sent(&silence, 9000);
     assert_false(silence_wants_probe(&silence));
     assert_int_equal(due(&silence), 9000 + PROBE);
@@ -67,7 +67,7 @@ static void test_silence_doubt_alone_never_kills(void **state)
     silence_doubt(&silence);
     silence_sent(&silence, 600); /* the probe */
     assert_int_equal(due(&silence), 100 + STALL);
-    silence_doubt(&silence); /* again: the probe is not asked for anew */
+    silence_doubt(&silence); /* a second doubt asks for no second probe */
     assert_false(silence_wants_probe(&silence));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* How many copies of one question go out while nothing answers (EXCHANGE_SILENT_MAX). */
+/* How many copies of one question leave while no server answers (EXCHANGE_SILENT_MAX). */
 
 #include "unit/upstream/world.h"
 
@@ -104,7 +104,7 @@ static void test_silence_gets_no_more_copies_than_the_bound(void **state)
     each_group(check_bound);
 }
 
-/* A server that is back before the client's time is over answers the question that waits. */
+/* A server that is back in time answers the waiting question. */
 static void check_return(struct silent_zone *zone)
 {
     struct asker asker;
@@ -112,7 +112,8 @@ static void check_return(struct silent_zone *zone)
     fake_loop_advance(zone->world.loop, 2500 * MS);
     fall_silent(zone, false);
     wait_for_end(zone, &asker);
-    if (zone->count < EXCHANGE_SILENT_MAX) /* else all copies went to servers not asked yet */
+    if (zone->count <
+        EXCHANGE_SILENT_MAX) /* else all copies went to servers that were not asked yet */
         assert_int_equal(asker.result, ASKER_ANSWERED);
 }
 
@@ -134,7 +135,7 @@ static void ask_resting(struct silent_zone *zone, struct asker *asker)
     exchange_start(&asker->exchange, &question, zone->group, zone->count);
 }
 
-/* Once all servers were silent, a question is one query for each of some servers at once. */
+/* After a silence of all servers, a question is one query for each of some servers at once. */
 static void test_a_round_keeps_to_the_bound(void **state)
 {
     (void)state;
@@ -156,7 +157,7 @@ static void test_a_round_keeps_to_the_bound(void **state)
     world_close(&zone.world);
 }
 
-/* An answer that is of no use is not silence: all servers are asked. */
+/* A useless answer is not silence: all servers get the query. */
 static void refusing(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     (void)owner;

@@ -90,7 +90,8 @@ static void test_single_use_is_retested_by_one_connection(void **state)
     assert_false(single_use_take_retest(&single, due + 1));
     assert_true(single.is_known); /* for every other connection */
 
-    /* A retest that proves nothing is repeated, one that proves it again renews the verdict. */
+    /* A retest that proves nothing is repeated; a retest that proves it again renews the verdict.
+     */
     due += SINGLE_USE_TRIAL_US;
     assert_true(single_use_take_retest(&single, due));
     assert_int_equal(single_use_note(&single, &proof, due), SINGLE_USE_NO_NEWS);

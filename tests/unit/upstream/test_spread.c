@@ -70,7 +70,7 @@ static void answer_after_50_ms(void *owner, const struct fake_ask *ask, struct f
 
 enum { ASKERS = 3000 };
 
-/* One query each gap_us for three seconds; a segment is lost each 50 ms, or none. */
+/* Sends one query every gap_us for three seconds; a segment is lost every 50 ms, or none. */
 static void run_load(struct world *world, struct fake_peer *peer, struct upstream *upstream,
                      uint64_t gap_us, bool lossy)
 {
@@ -147,7 +147,7 @@ static void test_spread_few_queries_stay_on_one_connection(void **state)
     world_close(&world);
 }
 
-/* The path is well again and the load small: the further connections idle and close. */
+/* The path works again and the load is small: the extra connections idle and close. */
 static void test_spread_further_connections_end_when_they_are_idle(void **state)
 {
     (void)state;

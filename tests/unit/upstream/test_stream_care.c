@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* In virtual time: slow answers, dead connections, death in flight, streams that are dialled,
+/* In virtual time: slow answers, dead connections, death in flight, and streams that are dialling,
  * stalled, refused or full. */
 
 #include "unit/upstream/world.h"
 
-/* What the peer does, by the first label of the name. */
+/* The first label of the name selects the peer's behaviour. */
 static void by_name(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     (void)owner;
@@ -52,7 +52,7 @@ static struct upstream_options no_fallback(void)
     return options;
 }
 
-/* Fifty at once, each 100 ms: one query each, one connection. */
+/* Fifty at once, each takes 100 ms: one query each, one connection. */
 static void test_stream_carries_fifty_at_once_in_one_write(void **state)
 {
     (void)state;
@@ -74,7 +74,7 @@ static void test_stream_carries_fifty_at_once_in_one_write(void **state)
     world_close(&f.world);
 }
 
-/* Nagle's algorithm at the server holds the second answer until the first one is acknowledged. */
+/* Nagle's algorithm at the server delays the second answer until we acknowledge the first one. */
 static void test_stream_is_acknowledged_at_once_while_answers_are_awaited(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static void test_stream_is_acknowledged_at_once_while_answers_are_awaited(void *
     fake_loop_advance(f.world.loop, 350 * MS);
     assert_int_equal(mid.result, ASKER_ANSWERED);
     assert_int_equal(fake_net_counts(f.world.net).tcp_acknowledgements, before + 1);
-    ask(&mid, &f.world, "mid.example", f.upstream); /* answers in one read: no more are awaited */
+    ask(&mid, &f.world, "mid.example", f.upstream); /* answers in one read: no more are due */
     ask(&other, &f.world, "mid.example", f.upstream);
     fake_loop_advance(f.world.loop, 350 * MS);
     assert_int_equal(other.result, ASKER_ANSWERED);
@@ -97,7 +97,7 @@ static void test_stream_is_acknowledged_at_once_while_answers_are_awaited(void *
     world_close(&f.world);
 }
 
-/* After a fast history one slow, ten middling, thirty fast: all answered, on one connection. */
+/* After fast answers one slow, ten middling, thirty fast: all answered, on one connection. */
 static void test_stream_a_slow_answer_hurts_nobody(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void test_stream_a_slow_answer_hurts_nobody(void **state)
     world_close(&f.world);
 }
 
-/* An answer after query-timeout still counts, and its neighbours do not notice. */
+/* An answer after query-timeout still counts, and does not affect other queries. */
 static void answer_after_three_seconds(void *owner, const struct fake_ask *ask,
                                        struct fake_answer *answer)
 {
@@ -162,7 +162,7 @@ static void count_lost(void *owner, const struct fake_ask *ask, struct fake_answ
     *(unsigned *)owner += answer->how == FAKE_SILENT;
 }
 
-/* The name is sent twice at most, and its neighbours do not notice. */
+/* The name is sent twice at most, and other queries are not affected. */
 static void test_stream_names_without_answer_are_sent_twice_at_most(void **state)
 {
     (void)state;
@@ -189,7 +189,7 @@ static void test_stream_names_without_answer_are_sent_twice_at_most(void **state
     world_close(&f.world);
 }
 
-/* One name is never answered: it alone fails, no connection is lost. */
+/* One name never gets an answer: only that query fails, and no connection is lost. */
 static void test_stream_one_lost_name_costs_no_connection(void **state)
 {
     (void)state;
@@ -212,7 +212,7 @@ static void test_stream_one_lost_name_costs_no_connection(void **state)
     world_close(&f.world);
 }
 
-/* The same with nothing else going on: the silence makes the connection suspect, never dead. */
+/* The same without other traffic: the silence makes the connection suspect, never dead. */
 static void test_stream_one_lost_name_alone_costs_no_connection(void **state)
 {
     (void)state;
@@ -242,8 +242,8 @@ static void open_with_history(struct fixture *f, const struct upstream_options *
         ask_and_wait(&asker, &f->world, "fast.example", f->upstream);
 }
 
-/* No acknowledgement comes: another way is taken long before the server would count as slow, also
- * where the only other way is a fresh connection. */
+/* No acknowledgement comes: another way is taken long before the server would count as slow, even
+ * if the only other way is a fresh connection. */
 static void test_stream_a_dead_path_is_left_soon(void **state)
 {
     (void)state;
@@ -340,8 +340,8 @@ static void test_stream_a_lost_segment_teaches_nothing(void **state)
     world_close(&f.world);
 }
 
-/* A path that drops packets above 600 bytes: an answer to "b..." is larger, and nothing that
- * follows it on its stream arrives. Answers over UDP are truncated. */
+/* A path that drops packets above 600 bytes: an answer to "b..." is larger, and nothing behind it
+ * on its stream arrives. Answers over UDP are truncated. */
 static void behind_a_narrow_path(void *owner, const struct fake_ask *ask,
                                  struct fake_answer *answer)
 {
@@ -374,13 +374,13 @@ static void test_stream_a_stall_is_followed_by_a_dial_with_small_segments(void *
             assert_true(asker.took_us < (k == 0 ? 600 * MS : 50 * MS));
         }
         size_t last = peer_dials(f.peer) - 1;
-        assert_in_range(last, 1, 3); /* those of a plain sibling, too */
+        assert_in_range(last, 1, 3); /* including those of a sibling */
         assert_int_equal(fake_conn_segment_bytes(peer_conn(f.peer, last)), SEGMENT_SMALL_BYTES);
         world_close(&f.world);
     }
 }
 
-/* The stream falls silent after other answers came: counted from the last byte, not two
+/* The stream falls silent after other answers came: the time counts from the last byte, not two
  * seconds from the query. */
 static void silent_from_the_second(void *owner, const struct fake_ask *ask,
                                    struct fake_answer *answer)
@@ -407,8 +407,8 @@ static void test_stream_silent_after_other_answers_is_left_in_time(void **state)
     world_close(&f.world);
 }
 
-/* Two connections that are to be replaced, cannot be, and fall silent: by UDP in the end, not to
- * and fro between the two. */
+/* Two connections that need replacement, and get none, fall silent: UDP follows in the end, and the
+ * query does not alternate between the two. */
 static void test_stream_two_silent_ones_to_be_replaced_lead_to_udp(void **state)
 {
     (void)state;
@@ -432,7 +432,7 @@ static void test_stream_two_silent_ones_to_be_replaced_lead_to_udp(void **state)
     world_close(&f.world);
 }
 
-/* The peer closes upon the query: asked again at once. */
+/* The peer closes upon the query, which is asked again at once. */
 static void test_stream_closed_upon_the_query_is_asked_again_at_once(void **state)
 {
     (void)state;
@@ -449,7 +449,7 @@ static void test_stream_closed_upon_the_query_is_asked_again_at_once(void **stat
     }
 }
 
-/* All in flight when a connection dies are asked again, each once. */
+/* All queries in flight on a dying connection are asked again, each once. */
 static void test_stream_in_flight_at_death_all_are_answered(void **state)
 {
     (void)state;
@@ -473,8 +473,8 @@ static void test_stream_in_flight_at_death_all_are_answered(void **state)
     }
 }
 
-/* A connection that fell dark: queries are answered elsewhere after 400 ms at most, the next ones
- * at once, and the connection is replaced. */
+/* A connection went dark: its queries are answered elsewhere after 400 ms at most, the next ones at
+ * once, and the connection is replaced. */
 static void test_stream_gone_dark_is_noticed_and_replaced(void **state)
 {
     (void)state;
@@ -499,7 +499,7 @@ static void test_stream_gone_dark_is_noticed_and_replaced(void **state)
     world_close(&f.world);
 }
 
-/* Behaviour 3 whatever new queries do: a peer that reads but never answers again. */
+/* Behaviour 3, whatever new queries do: a peer that reads but stops answering. */
 static void silent_on_the_first(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     by_name(owner, ask, answer);
@@ -528,7 +528,7 @@ static void test_stream_that_never_answers_again_is_closed(void **state)
     }
 }
 
-/* Refused: answered over UDP with no delay; found again in the background. */
+/* Refused: UDP answers without delay, and the server is found again in the background. */
 static void test_stream_refused_goes_by_udp_and_comes_back(void **state)
 {
     (void)state;
@@ -601,8 +601,8 @@ static void test_stream_refused_without_fallback_fails_at_once(void **state)
     world_close(&world);
 }
 
-/* Four hundred at once, each 300 ms, a limit of a hundred in flight and no fallback: further
- * connections, then waiting; nobody fails. */
+/* Four hundred at once, each takes 300 ms, a limit of a hundred in flight and no fallback: the pool
+ * dials more connections, then queries wait; none fails. */
 static void test_stream_full_opens_more_and_waits(void **state)
 {
     (void)state;
@@ -643,8 +643,8 @@ static void test_stream_full_goes_by_udp(void **state)
     world_close(&f.world);
 }
 
-/* Connections are filled to three quarters before another one is opened, and the further one comes
- * before the limit is reached. */
+/* Connections fill to three quarters before another one is dialled, which is ready before the limit
+ * is reached. */
 static void test_stream_opens_another_before_the_limit(void **state)
 {
     (void)state;
@@ -666,7 +666,7 @@ static void test_stream_opens_another_before_the_limit(void **state)
     world_close(&f.world);
 }
 
-/* The least loaded of several kept ones. */
+/* The least loaded of several kept connections takes the query. */
 static void test_stream_several_kept_share_the_load(void **state)
 {
     (void)state;
@@ -684,7 +684,7 @@ static void test_stream_several_kept_share_the_load(void **state)
     world_close(&f.world);
 }
 
-/* S7 and the idle end by the peer: no failure, dialled again at once (test_nails.c). */
+/* S7 and an idle close by the peer: no failure, and the pool dials again at once (test_nails.c). */
 static void test_stream_idle_close_is_no_failure(void **state)
 {
     (void)state;
@@ -725,7 +725,7 @@ static void test_stream_closes_at_once_in_a_row_rest(void **state)
     world_close(&f.world);
 }
 
-/* Kept ones stay for ever, further ones leave after idle-timeout. */
+/* Kept connections stay for ever, others leave after idle-timeout. */
 static void test_stream_kept_ones_stay_and_further_ones_leave(void **state)
 {
     (void)state;
@@ -745,7 +745,7 @@ static void test_stream_kept_ones_stay_and_further_ones_leave(void **state)
     world_close(&f.world);
 }
 
-/* Not nailed: opened for the query, reused, closed when idle. */
+/* Not nailed: dialled for the query, reused, closed when idle. */
 static void test_stream_on_demand_is_reused_and_closed(void **state)
 {
     (void)state;
@@ -801,7 +801,7 @@ static void test_stream_thirty_upstreams_at_once(void **state)
     world_close(&world);
 }
 
-/* max-nailed: no more than that are kept, the others go by UDP. */
+/* max-nailed: no more are kept, and the others use UDP. */
 static void test_stream_nailed_ones_are_bounded(void **state)
 {
     (void)state;
@@ -827,8 +827,7 @@ static void test_stream_nailed_ones_are_bounded(void **state)
     world_close(&world);
 }
 
-/* Beyond the quota connections are opened for queries where there is no UDP, and leave when idle.
- */
+/* Beyond the quota connections are dialled for queries without UDP, and leave when idle. */
 static void test_stream_beyond_the_quota_none_is_kept(void **state)
 {
     (void)state;
@@ -878,8 +877,8 @@ static void only_the_first(void *owner, const struct fake_ask *ask, struct fake_
         answer->how = FAKE_SILENT;
 }
 
-/* Silence is no proof that a server answers one query per connection (test_one_answer.c): it may be
- * stuck. No query is lost to it. */
+/* Silence does not prove that a server answers one query per connection (test_one_answer.c): it may
+ * be stuck. No query is lost to it. */
 static void test_stream_servers_that_ignore_further_queries_fail_none(void **state)
 {
     (void)state;
@@ -899,7 +898,7 @@ static void test_stream_servers_that_ignore_further_queries_fail_none(void **sta
     }
 }
 
-/* A peer that sends what nobody asked for is left. */
+/* A peer that sends unexpected messages loses its connection. */
 static void test_stream_garbage_ends_the_connection(void **state)
 {
     (void)state;
@@ -962,7 +961,7 @@ static void test_stream_partial_writes_lose_nothing(void **state)
     world_close(&f.world);
 }
 
-/* No free file for the dial: UDP, or failure at once; found again later. */
+/* No file is free for the dial: UDP, or failure at once; found again later. */
 static void test_stream_without_files_is_found_again(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What TLS costs and shows: the bound on handshakes, padding, one write a batch, the views. */
+/* The cost and the views of TLS: the bound on handshakes, padding, one write per batch. */
 
 #include "unit/upstream/tls_fixture.h"
 
@@ -16,8 +16,8 @@ static struct upstream_options one_each(uint32_t max_handshakes)
     return options;
 }
 
-/* A handshake for each of them: so many at once, so many a second from then on, not one more or
- * less; who waits is served in the end, in turn. */
+/* A handshake for each query: an exact number at once, then an exact number a second. Waiting
+ * queries are served in turn. */
 static void test_tls_care_handshakes_are_bounded_exactly(void **state)
 {
     (void)state;
@@ -32,7 +32,7 @@ static void test_tls_care_handshakes_are_bounded_exactly(void **state)
         ask(&askers[i], &f.world, "www.example", f.upstream);
     fake_loop_settle(f.world.loop);
     assert_int_equal(peer_dials(f.peer), A_SECOND);
-    fake_loop_advance(f.world.loop, MS); /* timers come with the next whole millisecond */
+    fake_loop_advance(f.world.loop, MS); /* timers fire with the next whole millisecond */
     for (size_t tenth = 1; tenth <= 20; tenth++) {
         fake_loop_advance(f.world.loop, 99 * MS);
         assert_int_equal(peer_dials(f.peer), A_SECOND + tenth - 1);
@@ -50,7 +50,7 @@ static void test_tls_care_handshakes_are_bounded_exactly(void **state)
     fixture_close_strict(&f);
 }
 
-/* A query that finds the only connection resting for the bound waits for it; it is no failure. */
+/* A query that finds the only connection resting for the bound waits for it; that is no failure. */
 static void test_tls_care_paced_is_not_failed(void **state)
 {
     (void)state;
@@ -71,7 +71,7 @@ static void test_tls_care_paced_is_not_failed(void **state)
     fixture_close_strict(&f);
 }
 
-/* The bound is each upstream's: one that is busy takes nothing from another. */
+/* The bound belongs to each upstream: a busy one takes nothing from another. */
 static void test_tls_care_handshakes_are_bounded_for_each_upstream(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void test_tls_care_handshakes_are_bounded_against_a_closing_peer(void **s
     fixture_close_strict(&f);
 }
 
-/* TCP knows no such bound. */
+/* TCP has no such bound. */
 static void test_tls_care_dials_over_tcp_are_not_bounded(void **state)
 {
     (void)state;
@@ -189,7 +189,7 @@ static void test_tls_care_every_query_is_padded(void **state)
     fixture_close_strict(&f);
 }
 
-/* Nor at the sibling of an opportunistic one. */
+/* The same holds for the sibling of an opportunistic upstream. */
 static void test_tls_care_nothing_in_plain_text_is_padded(void **state)
 {
     (void)state;
@@ -235,7 +235,7 @@ static void test_tls_care_a_batch_is_one_write_and_one_read(void **state)
     fixture_close_strict(&f);
 }
 
-/* Those who waited for the handshake leave with its last flight. */
+/* Queries that waited for the handshake leave with its last flight. */
 static void test_tls_care_those_who_waited_leave_with_the_handshake(void **state)
 {
     (void)state;
@@ -251,7 +251,7 @@ static void test_tls_care_those_who_waited_leave_with_the_handshake(void **state
     fake_loop_advance(f.world.loop, 20 * MS);
     for (int i = 0; i < 20; i++)
         assert_int_equal(askers[i].result, ASKER_ANSWERED);
-    assert_int_equal(fake_conn_writes(peer_conn(f.peer, 0)), 2); /* ClientHello; all the rest */
+    assert_int_equal(fake_conn_writes(peer_conn(f.peer, 0)), 2); /* ClientHello; everything else */
     fixture_close_strict(&f);
 }
 
@@ -323,7 +323,7 @@ static void test_tls_care_connections_show_how_they_are_secured(void **state)
     }
 }
 
-/* What was wrong stays to be seen until it goes well. */
+/* The failure is shown until a connection succeeds. */
 static void test_tls_care_upstreams_show_what_was_wrong(void **state)
 {
     (void)state;

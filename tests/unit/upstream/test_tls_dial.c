@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Dials over strict TLS: their states, their deadline, every way in which they fail, and that
- * nothing is said before the peer has proved who it is. */
+/* Dials over strict TLS: their states, their deadline, and every failure. No query leaves before
+ * the peer has proved its identity. */
 
 #include "unit/upstream/tls_fixture.h"
 
@@ -32,7 +32,7 @@ static void test_tls_dial_goes_from_dialing_by_securing_to_ready(void **state)
     fixture_close_strict(&f);
 }
 
-/* It waits, and leaves with the last flight of the handshake. */
+/* The query waits and leaves with the last flight of the handshake. */
 static void test_tls_dial_a_query_waits_for_the_handshake(void **state)
 {
     (void)state;
@@ -53,7 +53,7 @@ static void test_tls_dial_a_query_waits_for_the_handshake(void **state)
     fixture_close_strict(&f);
 }
 
-/* connect-timeout is for TCP and TLS together: TCP uses up 700 of its 1000 ms. */
+/* connect-timeout covers TCP and TLS together: TCP uses up 700 of its 1000 ms. */
 static void test_tls_dial_has_one_deadline_for_tcp_and_tls(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static void test_tls_dial_has_one_deadline_for_tcp_and_tls(void **state)
     fixture_close_strict(&f);
 }
 
-/* Wherever in the handshake it falls silent. */
+/* The server may fall silent at any point of the handshake. */
 static void test_tls_dial_stalled_ends_at_its_deadline_and_rests(void **state)
 {
     (void)state;
@@ -115,7 +115,7 @@ static void test_tls_dial_after_a_stalled_one_announces_small_segments(void **st
     fixture_close_strict(&f);
 }
 
-/* A server that is slow, in pieces and in one-byte reads, but is there in time. */
+/* A slow server, in pieces and in one-byte reads, but in time. */
 static void test_tls_dial_dribbled_comes_through(void **state)
 {
     (void)state;
@@ -280,7 +280,7 @@ static void assert_error(const struct failure *failure, enum err error)
     assert_int_equal(error, failure->error);
 }
 
-/* fallback says udp, which strict TLS knows nothing of. */
+/* fallback says udp, which strict TLS ignores. */
 static void test_tls_dial_failed_tells_those_who_wait_at_once_and_why(void **state)
 {
     (void)state;
@@ -307,9 +307,7 @@ static void test_tls_dial_failed_tells_those_who_wait_at_once_and_why(void **sta
     }
 }
 
-/* Asked again and again it fails at once each time, dials stay few, and what went wrong stays
- * known.
- */
+/* Each query fails at once, dials stay few, and the failure stays known. */
 static void test_tls_dial_failed_makes_no_storm(void **state)
 {
     (void)state;
@@ -330,7 +328,7 @@ static void test_tls_dial_failed_makes_no_storm(void **state)
     }
 }
 
-/* When its operator has mended it, it is found again. */
+/* The server is found again after its operator has repaired it. */
 static void test_tls_dial_mended_is_found_again(void **state)
 {
     (void)state;
@@ -340,7 +338,7 @@ static void test_tls_dial_mended_is_found_again(void **state)
         failing_open(&failing, &failures[i]);
         if (failures[i].wants_pin) {
             failing_close(&failing);
-            continue; /* it is ours */
+            continue; /* the fault is on our side */
         }
         fixture_dial(&failing.f, &failing.options);
         fake_loop_advance(failing.f.world.loop, 10 * S);
@@ -384,7 +382,7 @@ static void test_tls_dial_failed_another_server_is_asked(void **state)
     fixture_close_strict(&f);
 }
 
-/* Of two that failed the one tells more whose TLS was wrong, whichever was asked first. */
+/* Two servers fail. The failure of TLS is reported, whichever server was asked first. */
 static void test_tls_dial_failed_what_tls_found_wrong_is_told(void **state)
 {
     (void)state;
@@ -407,7 +405,7 @@ static void test_tls_dial_failed_what_tls_found_wrong_is_told(void **state)
     fixture_close_strict(&f);
 }
 
-/* Silent in the handshake: the query is over within its wall, and says why. */
+/* Silent in the handshake: the query ends within its wall time, and says why. */
 static void test_tls_dial_stalled_ends_the_query_in_time(void **state)
 {
     (void)state;
@@ -425,7 +423,7 @@ static void test_tls_dial_stalled_ends_the_query_in_time(void **state)
     fixture_close_strict(&f);
 }
 
-/* Files that are not there: no dial, and no query in plain text. */
+/* Missing files: no dial, and no query in plain text. */
 static void test_tls_dial_without_its_authorities_says_so(void **state)
 {
     (void)state;

@@ -43,7 +43,7 @@ static void ask_one(struct tls_fixture *f, uint64_t took_us)
     assert_int_equal(asker.took_us, took_us);
 }
 
-/* The newest connection ends, and the tickets that it brought are there. */
+/* The newest connection ends, and its tickets are available. */
 static void end_newest(struct tls_fixture *f)
 {
     fake_loop_advance(f->world.loop, S);
@@ -62,7 +62,7 @@ static void test_tls_early_saves_a_round_trip(void **state)
     for (size_t i = 1; i < 10; i++) {
         end_newest(&f);
         ask_one(&f, 40 * MS);
-        fake_loop_advance(f.world.loop, 50 * MS); /* answered before the handshake was over */
+        fake_loop_advance(f.world.loop, 50 * MS); /* answered before the handshake ended */
         assert_true(conn_facts(&f, i)->resumed);
         assert_true(conn_facts(&f, i)->early_accepted);
         assert_true(conn_facts(&f, i)->early_bytes >= 128);
@@ -74,7 +74,7 @@ static void test_tls_early_saves_a_round_trip(void **state)
     fixture_close_strict(&f);
 }
 
-/* The connection goes on as any other: what is asked later is asked on it. */
+/* The connection goes on like any other: it carries later queries. */
 static void test_tls_early_is_followed_by_more(void **state)
 {
     (void)state;
@@ -100,7 +100,7 @@ static void test_tls_early_is_followed_by_more(void **state)
     fixture_close_strict(&f);
 }
 
-/* Not taken: sent again when the handshake is done, and answered once. */
+/* Rejected: sent again after the handshake, and answered once. */
 static void test_tls_early_rejected_is_sent_again(void **state)
 {
     (void)state;
@@ -138,7 +138,8 @@ static void test_tls_early_with_a_forgotten_ticket_is_sent_again(void **state)
     fixture_close_strict(&f);
 }
 
-/* ... by one who is somebody else: it can read nothing, and gets nothing after the handshake. */
+/* ... by a server with another identity: it can read nothing, and gets nothing after the handshake.
+ * */
 static void test_tls_early_to_somebody_else_is_lost_on_him(void **state)
 {
     (void)state;
@@ -210,7 +211,8 @@ static void test_tls_early_is_nothing_on_tls_1_2(void **state)
     fixture_close_strict(&f);
 }
 
-/* More wait than the ticket allows: the others follow, all are answered, each was asked once. */
+/* More queries wait than the ticket allows: the others follow, all are answered, each was asked
+ * once. */
 static void test_tls_early_is_no_more_than_the_ticket_allows(void **state)
 {
     (void)state;
@@ -236,8 +238,8 @@ static void test_tls_early_is_no_more_than_the_ticket_allows(void **state)
     fixture_close_strict(&f);
 }
 
-/* The limits of a connection hold for early queries too; one that may carry one query sends none
- * early, as it could not drain. */
+/* The limits of a connection hold for early queries, too. A connection that may carry one query
+ * sends none early, because it could not drain. */
 static void test_tls_early_keeps_max_requests(void **state)
 {
     (void)state;
@@ -264,7 +266,7 @@ static void test_tls_early_keeps_max_requests(void **state)
     }
 }
 
-/* It breaks with early queries on the way: they are asked again, over the next connection. */
+/* The connection breaks with early queries in flight: the next connection carries them. */
 static void test_tls_early_broken_off_is_asked_again(void **state)
 {
     (void)state;
@@ -276,7 +278,7 @@ static void test_tls_early_broken_off_is_asked_again(void **state)
         ask_one(&f, 60 * MS);
         end_newest(&f);
         ask(&asker, &f.world, "www.example", f.upstream);
-        fake_loop_advance(f.world.loop, 25 * MS); /* under way */
+        fake_loop_advance(f.world.loop, 25 * MS); /* in flight */
         assert_int_equal(f.world.stats.upstream_in_flight, 1);
         if (rst)
             fake_conn_reset(peer_conn(f.peer, 1));
@@ -291,8 +293,8 @@ static void test_tls_early_broken_off_is_asked_again(void **state)
     }
 }
 
-/* The handshake stalls behind them: they are asked again when its time is over, and answered once,
- * though each was sent twice. */
+/* The handshake stalls behind them: they are asked again after its deadline and answered once,
+ * although each was sent twice. */
 static void test_tls_early_stalled_is_asked_again_after_the_deadline(void **state)
 {
     (void)state;
@@ -320,7 +322,7 @@ static void test_tls_early_stalled_is_asked_again_after_the_deadline(void **stat
     fixture_close_strict(&f);
 }
 
-/* Nobody waits: a dial that is made ahead sends nothing early. */
+/* No query waits: a dial ahead of need sends nothing early. */
 static void test_tls_early_is_only_for_those_who_wait(void **state)
 {
     (void)state;

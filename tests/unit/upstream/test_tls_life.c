@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What befalls a connection over TLS once it is ready: alerts, ends of every kind with and without
- * queries in flight, new keys, late tickets, RFC 7828, silence. */
+/* Events of a ready TLS connection: alerts, ends of every kind with and without queries in flight,
+ * new keys, late tickets, RFC 7828, silence. */
 
 #include "dns/build.h"
 #include "unit/upstream/tls_fixture.h"
 
-/* Names that begin with m are answered after 300 ms on the first connection, at once on others. */
+/* Names that begin with m get an answer after 300 ms on the first connection, at once on others. */
 static void first_is_slow(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     (void)owner;
@@ -64,7 +64,7 @@ static uint64_t counted(const struct tls_fixture *f, enum ending ending, bool bu
     return busy ? stats->upstream_closes_peer_busy : stats->upstream_closes_peer_idle;
 }
 
-/* All in flight are asked again at once, each once, and nobody fails. */
+/* All queries in flight are asked again at once, each once, and none fails. */
 static void test_tls_life_ended_with_queries_in_flight_asks_them_again(void **state)
 {
     (void)state;
@@ -91,7 +91,8 @@ static void test_tls_life_ended_with_queries_in_flight_asks_them_again(void **st
     }
 }
 
-/* Idle: a new one is dialled at once, without a penalty where the peer did nothing wrong. */
+/* Idle: the pool dials a new connection at once, without a penalty if the peer did nothing wrong.
+ * */
 static void test_tls_life_ended_when_idle_is_dialled_again(void **state)
 {
     (void)state;
@@ -130,7 +131,7 @@ static void test_tls_life_we_say_goodbye(void **state)
     fixture_close_strict(&f);
 }
 
-/* TLS 1.3: we are ready before the server has seen that we have no certificate. */
+/* TLS 1.3: we are ready before the server sees that we have no certificate. */
 static void test_tls_life_refused_after_the_handshake_fails_with_the_alert(void **state)
 {
     (void)state;
@@ -151,7 +152,7 @@ static void test_tls_life_refused_after_the_handshake_fails_with_the_alert(void 
     fixture_close_strict(&f);
 }
 
-/* And it is a failure like any other: dialled ever more seldom, though each dial becomes ready. */
+/* This is a failure like any other: dials get rarer, although each becomes ready. */
 static void test_tls_life_refused_after_the_handshake_makes_no_storm(void **state)
 {
     (void)state;
@@ -196,8 +197,8 @@ static void test_tls_life_what_is_no_data_disturbs_nothing(void **state)
     fixture_close_strict(&f);
 }
 
-/* TLS 1.2: the wish to renegotiate is refused with an alert. The peer gives the connection up for
- * it, and what is in flight is asked again. */
+/* TLS 1.2: an alert refuses renegotiation. The peer gives the connection up, and queries in flight
+ * are asked again. */
 static void test_tls_life_renegotiation_is_refused_and_costs_no_answer(void **state)
 {
     (void)state;
@@ -242,7 +243,7 @@ static void test_tls_life_silent_behind_tls_is_noticed(void **state)
     fixture_close_strict(&f);
 }
 
-/* Half-closed by close_notify: what is in flight is not waited for, as no answer can come. */
+/* Half-closed by close_notify: queries in flight do not wait, because no answer can come. */
 static void test_tls_life_nothing_counts_after_a_close_notify(void **state)
 {
     (void)state;
@@ -298,7 +299,7 @@ static void test_tls_life_idle_limit_of_the_peer_is_kept(void **state)
 
 /* ---- exact recycling ---- */
 
-/* One query after the other, a round trip each, with dials that can keep pace. */
+/* One query after the other, a round trip each, with dials that keep pace. */
 static void test_tls_life_recycling_is_exact_and_never_cold(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Opportunistic TLS (RFC 8310 section 5): TLS where it can be had, whoever the peer is, and else
- * plain text at the sibling, with no answer that waits for a dial. */
+/* Opportunistic TLS (RFC 8310 section 5): TLS if it is available, with any peer, else plain text at
+ * the sibling. No answer waits for a dial. */
 
 #include "unit/upstream/tls_fixture.h"
 
@@ -22,7 +22,7 @@ static void siblings_dial(struct siblings *s, const struct upstream_options *opt
     assert_non_null(s->f.upstream->plain);
 }
 
-/* What can be wrong with the TLS of a server. */
+/* Faults of a server's TLS. */
 struct wrong {
     enum fake_dial dial;
     enum fake_tls_trouble trouble;
@@ -51,7 +51,7 @@ static void heal(struct siblings *s)
     fake_server_set_dial(fake_peer_server(s->f.peer), FAKE_DIAL_ACCEPT);
 }
 
-/* From the very first query on, and for as long as it takes; then TLS is used again. */
+/* From the first query on, for as long as the fault lasts; then TLS is used again. */
 static void test_tls_opportunistic_without_tls_goes_by_udp_at_once(void **state)
 {
     (void)state;
@@ -82,7 +82,7 @@ static void test_tls_opportunistic_without_tls_goes_by_udp_at_once(void **state)
     }
 }
 
-/* fallback none: no UDP, but TCP in plain text, whose connection is kept for the next one. */
+/* fallback none: no UDP, but TCP in plain text, whose connection is kept for the next query. */
 static void test_tls_opportunistic_without_tls_and_udp_goes_by_tcp(void **state)
 {
     (void)state;
@@ -103,8 +103,9 @@ static void test_tls_opportunistic_without_tls_and_udp_goes_by_tcp(void **state)
             fake_loop_advance(s.f.world.loop, 37 * MS);
         }
         assert_int_equal(fake_peer_tcp_queries(s.plain), 50);
-        assert_int_equal(s.f.world.stats.upstream_cold_queries, /* also those that waited for TCP */
-                         s.f.world.stats.upstream_fallbacks_dialing);
+        assert_int_equal(
+            s.f.world.stats.upstream_cold_queries, /* including those that waited for TCP */
+            s.f.world.stats.upstream_fallbacks_dialing);
         assert_int_equal(peer_dials(s.plain), 1);
         assert_int_equal(fake_net_counts(s.f.world.net).udp_queries, 0);
         heal(&s);
@@ -132,7 +133,7 @@ static void test_tls_opportunistic_asks_plain_text_at_its_port(void **state)
     world_close(&f.world);
 }
 
-/* What is nailed up is TLS: the sibling keeps nothing open, and takes no place of the quota. */
+/* Only TLS is nailed: the sibling keeps nothing open and takes no place of the quota. */
 static void test_tls_opportunistic_nails_no_plain_text(void **state)
 {
     (void)state;
@@ -159,8 +160,8 @@ static void test_tls_opportunistic_strict_has_no_sibling(void **state)
 
 /* ---- who the peer is ---- */
 
-/* Self-signed, expired, for another name, with another key than the pinned one: encrypted is better
- * than not. It is counted, and shown. */
+/* Self-signed, expired, for another name, or with another key than the pinned one: encryption is
+ * better than none. It is counted and shown. */
 static void see_authenticated(void *context, const struct conn_view *view)
 {
     unsigned *counts = context;
@@ -182,7 +183,7 @@ static void check_accepted(const struct tls_cert_wish *wish, struct tls_pins *pi
     fixture_speak(&s.f);
     siblings_dial(&s, &options);
     fake_loop_advance(s.f.world.loop, 100 * MS);
-    for (int i = 0; i < 3; i++) { /* full, then resumed: no more proved than before */
+    for (int i = 0; i < 3; i++) { /* full, then resumed: it proves no more than before */
         ask_and_wait(&asker, &s.f.world, "www.example", s.f.upstream);
         assert_int_equal(asker.result, ASKER_ANSWERED);
         assert_ptr_equal(asker.from, s.f.upstream);
@@ -194,7 +195,7 @@ static void check_accepted(const struct tls_cert_wish *wish, struct tls_pins *pi
         fake_loop_advance(s.f.world.loop, 50 * MS);
     }
     assert_int_equal(s.f.world.stats.upstream_unauthenticated, proves ? 0 : peer_dials(s.f.peer));
-    /* Tickets end with the certificate they were given under. */
+    /* Tickets end with the certificate that they were issued under. */
     assert_int_equal(conn_facts(&s.f, 1)->resumed, wish->until_s >= 0);
     assert_int_equal(fake_peer_queries(s.plain), 0);
     world_close(&s.f.world);
@@ -228,7 +229,7 @@ static void truncate_udp(void *owner, const struct fake_ask *ask, struct fake_an
         fake_answer_a(answer, ask->query, "192.0.2.1", 300);
 }
 
-/* When it comes back TLS is ready. */
+/* It goes over TLS once that is ready. */
 static void test_tls_opportunistic_truncated_goes_by_tls_when_ready(void **state)
 {
     (void)state;
@@ -266,7 +267,7 @@ static void test_tls_opportunistic_truncated_goes_by_tcp_when_not(void **state)
 
 /* ---- only TLS ---- */
 
-/* Nothing listens at the port of plain text: TLS that is a moment away is waited for. */
+/* The port for plain text is closed: the query waits for TLS, which is a moment away. */
 static void test_tls_opportunistic_with_plain_text_refused_waits_for_tls(void **state)
 {
     (void)state;
@@ -278,7 +279,7 @@ static void test_tls_opportunistic_with_plain_text_refused_waits_for_tls(void **
         fixture_open_server(&f, NULL);
         fake_server_set_accept_delay(fake_peer_server(f.peer), 50 * MS);
         fixture_dial(&f, &options);
-        for (int i = 0; i < 3; i++) { /* also those that find the sibling resting already */
+        for (int i = 0; i < 3; i++) { /* including those that find the sibling resting */
             ask(&askers[i], &f.world, "www.example", f.upstream);
             fake_loop_advance(f.world.loop, 10 * MS);
         }
@@ -291,7 +292,7 @@ static void test_tls_opportunistic_with_plain_text_refused_waits_for_tls(void **
     }
 }
 
-/* UDP said no: that is all plain text there is to try. */
+/* UDP refused: there is no other plain text to try. */
 static void test_tls_opportunistic_with_udp_refused_dials_no_plain_tcp(void **state)
 {
     (void)state;
@@ -309,7 +310,7 @@ static void test_tls_opportunistic_with_udp_refused_dials_no_plain_tcp(void **st
     world_close(&s.f.world);
 }
 
-/* Neither of them: over at once. */
+/* Both refuse: the query fails at once. */
 static void test_tls_opportunistic_with_all_refused_fails_at_once(void **state)
 {
     (void)state;
@@ -334,7 +335,7 @@ static void test_tls_opportunistic_with_all_refused_fails_at_once(void **state)
     }
 }
 
-/* The port of plain text swallows everything: TLS when it is there, after 400 ms at most. */
+/* The port for plain text swallows everything: TLS once it is ready, after 400 ms at most. */
 static void test_tls_opportunistic_with_plain_text_swallowed_goes_on_by_tls(void **state)
 {
     (void)state;
@@ -360,7 +361,7 @@ static void mid_over_tls(void *owner, const struct fake_ask *ask, struct fake_an
     answer->delay_us = 300 * MS;
 }
 
-/* In flight when it dies: in plain text at once, as TLS is not there. */
+/* Queries in flight at its death go in plain text at once, because TLS is not available. */
 static void test_tls_opportunistic_dead_in_flight_goes_on_in_plain_text(void **state)
 {
     (void)state;
@@ -384,7 +385,7 @@ static void test_tls_opportunistic_dead_in_flight_goes_on_in_plain_text(void **s
     world_close(&s.f.world);
 }
 
-/* Silent: asked beside, in plain text, after 400 ms; the next ones at once. */
+/* Silent: a second query goes in plain text after 400 ms, the next queries at once. */
 static void test_tls_opportunistic_gone_dark_goes_on_in_plain_text(void **state)
 {
     (void)state;

@@ -4,7 +4,7 @@
 
 #include "unit/upstream/tls_fixture.h"
 
-/* One more connection in the place of the newest; its number. */
+/* Dials one more connection in the place of the newest; returns its number. */
 static size_t dial_again(struct tls_fixture *f)
 {
     size_t dials = peer_dials(f->peer);
@@ -44,7 +44,7 @@ static void test_tls_resumption_follows_the_first_full_handshake(void **state)
     }
 }
 
-/* What recycling dials, too, whatever the limit. */
+/* The connections that recycling dials, whatever the limit. */
 static void test_tls_resumption_of_all_that_recycling_dials(void **state)
 {
     (void)state;
@@ -61,7 +61,7 @@ static void test_tls_resumption_of_all_that_recycling_dials(void **state)
     fixture_close_strict(&f);
 }
 
-/* One ticket in all, and it is spent. */
+/* There is one ticket, and it is spent. */
 static void test_tls_resumption_spends_its_ticket(void **state)
 {
     (void)state;
@@ -84,7 +84,7 @@ static void test_tls_resumption_spends_its_ticket(void **state)
     fixture_close_strict(&f);
 }
 
-/* A dial that fails before TLS begins has shown its ticket to nobody: it is there for the next. */
+/* A dial that fails before TLS begins has not shown its ticket, which serves the next dial. */
 static void test_tls_resumption_keeps_the_ticket_of_a_dial_that_came_to_nothing(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void test_tls_resumption_keeps_the_ticket_of_a_dial_that_came_to_nothing(
     fixture_close_strict(&f);
 }
 
-/* Resets and alerts spoil no ticket. */
+/* Resets and alerts do not spoil tickets. */
 static void test_tls_resumption_survives_a_reset(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void test_tls_resumption_survives_a_reset(void **state)
     }
 }
 
-/* A server that was started anew: full handshakes, and no query notices. */
+/* A restarted server: full handshakes, and no query notices. */
 static void test_tls_resumption_forgotten_falls_back_to_full(void **state)
 {
     (void)state;
@@ -153,8 +153,8 @@ static void test_tls_resumption_forgotten_falls_back_to_full(void **state)
     }
 }
 
-/* It resumes, but with another certificate at its next full handshake it is found out: tickets do
- * not renew themselves past that. */
+/* The server resumes, but its next full handshake exposes another certificate: tickets do not renew
+ * themselves past that. */
 static void test_tls_resumption_full_again_checks_the_certificate_again(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void test_tls_resumption_full_again_checks_the_certificate_again(void **s
 
 /* ---- across upstreams ---- */
 
-/* Whether a second upstream with these options offers what the first one got. */
+/* Whether a second upstream with these options uses the tickets of the first one. */
 static bool shares_with(const struct upstream_options *options, const char *addr)
 {
     struct tls_fixture f;
@@ -248,7 +248,7 @@ static void test_tls_resumption_is_never_shared_across_identities(void **state)
     free(ca_copy);
 }
 
-/* Two workers, one store; the second one's first dial resumes what the first one got. */
+/* Two workers, one store: the second one's first dial resumes the session of the first. */
 static void test_tls_resumption_is_shared_by_workers(void **state)
 {
     (void)state;
@@ -263,7 +263,7 @@ static void test_tls_resumption_is_shared_by_workers(void **state)
         fixture_speak(&f);
         fixture_dial(&f, &options);
         fake_loop_advance(f.world.loop, 100 * MS);
-        /* The other loop's server knows nothing of it, and a full handshake follows. */
+        /* The server of the other loop does not know it, and a full handshake follows. */
         assert_int_equal(conn_facts(&f, 0)->offered_ticket, worker == 1);
         ask_and_wait(&asker, &f.world, "www.example", f.upstream);
         assert_int_equal(asker.result, ASKER_ANSWERED);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What TLS brings to upstreams that come and go: siblings, contexts, and files that are read anew.
- */
+/* TLS of upstreams that come and go: siblings, contexts, and files that are read again. */
 
 #include "unit/upstream/tls_fixture.h"
 
@@ -43,7 +42,7 @@ static char *text(const char *from)
     return copy;
 }
 
-/* Written over, and then given back. */
+/* Overwrites it, then frees it. */
 static void forget(char **from)
 {
     memset(*from, 'x', strlen(*from));
@@ -102,7 +101,7 @@ static void test_tls_retire_a_sibling_goes_with_its_opportunistic_upstream(void 
     settle(&f.world);
     assert_true(upstream->retiring && plain->retiring);
     fake_loop_advance(f.world.loop, S);
-    assert_int_equal(count(&f.world), 2); /* both are still at hand for who holds it */
+    assert_int_equal(count(&f.world), 2); /* both still exist for their holder */
     ask_and_wait(&asker, &f.world, "www.example", upstream);
     assert_int_equal(asker.result, ASKER_ANSWERED);
     upstreams_drop(upstream);
@@ -120,7 +119,7 @@ static void test_tls_retire_a_sibling_that_is_wanted_by_others_stays(void **stat
     world_open(&world);
     world_blackhole(&world, TLS_AT);
     upstreams[0] = want(&world, TLS_AT, &options);
-    options.max_requests = 77; /* the sibling of another with it: its own is equal in all else */
+    options.max_requests = 77; /* its own sibling is equal in everything else */
     by_itself = upstreams[0]->plain->options;
     upstreams[1] = want(&world, TLS_AT, &options);
     plain = want(&world, PLAIN_AT, &by_itself);
@@ -162,7 +161,7 @@ static void test_tls_retire_a_sibling_that_was_wanted_before_goes_in_the_end(voi
     upstreams_unwant(upstream);
     settle(&world);
     assert_true(plain->retiring);
-    /* And back at once, both. */
+    /* And both come back at once. */
     assert_ptr_equal(want(&world, TLS_AT, &options), upstream);
     assert_false(plain->retiring || upstream->retiring);
     settle(&world);
@@ -235,7 +234,7 @@ static void test_tls_retire_a_query_in_early_data_has_its_answer(void **state)
 
 /* ---- contexts ---- */
 
-/* Each setting has a context of its own, and there is room for TLS_CONTEXTS_MAX. */
+/* Each setting has its own context, and there is room for TLS_CONTEXTS_MAX. */
 static void test_tls_retire_contexts_go_with_their_last_upstream(void **state)
 {
     (void)state;
@@ -347,7 +346,7 @@ static void test_tls_retire_files_that_say_something_else_hold_for_the_next_conn
     assert_int_equal(files.f.world.stats.upstream_ready, 1);
     assert_int_equal(files.f.world.stats.upstream_closes_recycled, 1);
     assert_int_equal(files.f.world.stats.upstream_resumptions, 0);
-    /* Without the authority that signed it, the server is a stranger for every dial. */
+    /* Without the authority that signed its certificate, the server is untrusted for every dial. */
     write_file(options.tls.ca_bundle, tls_certs_pem(files.stranger));
     upstreams_read_files(files.f.world.upstreams);
     fake_loop_advance(files.f.world.loop, S);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Upstreams with options at random that change while they are used, peers with faults at random,
- * thousands of exchanges, some of them stopped. What must hold whatever happens: each exchange ends
- * once, in time; no connection carries more than it may; dials and nailed places keep their bounds;
- * at the end all is given back. A seed in NAILUP_TORTURE_SEED repeats one run.
+ * Upstreams with random options that change while they are used, peers with random faults,
+ * thousands of exchanges, some of them stopped. The invariants: each exchange ends once and in
+ * time; no connection carries too many queries; dials and nailed places keep their bounds;
+ * everything is freed in the end. NAILUP_TORTURE_SEED repeats one run.
  */
 
 #include "base/log.h"
@@ -95,7 +95,7 @@ static void answer_somehow(void *owner, const struct fake_ask *ask, struct fake_
     }
 }
 
-/* As a question that began under former routes: it holds whom it asks until it is over. */
+/* Like a question of former routes: it holds its upstreams until it ends. */
 static void let_go(struct tortured *tortured)
 {
     for (size_t i = 0; i < tortured->count; i++)
@@ -164,7 +164,7 @@ static struct upstream_options options_at_random(struct torture *torture)
     return options;
 }
 
-/* What is looked at in the end stays as it is. */
+/* Keeps the options that the final checks look at. */
 static void keep_some(struct upstream_options *options, const struct upstream_options *former)
 {
     options->transport = former->transport;
@@ -183,7 +183,7 @@ static struct upstream *want(struct torture *torture, const struct addr *addr,
     return upstream;
 }
 
-/* Some of them get other options, as by a reload, and some get those back that they had. */
+/* Changes the options of some, as a reload does, and gives some their former options back. */
 static void change_some(struct torture *torture)
 {
     static struct upstream *former[UPSTREAMS];
@@ -240,7 +240,7 @@ static void ask_somebody(struct torture *torture, struct tortured *tortured)
     tortured->asked_at = loop_now(torture->world.loop);
     exchange_init(&tortured->exchange, torture->world.upstreams, &handler, tortured);
     exchange_start(&tortured->exchange, &question, tortured->group, count);
-    assert_int_equal(tortured->ends, 0); /* nothing is called back before the return */
+    assert_int_equal(tortured->ends, 0); /* no callback before the return */
 }
 
 static void stop_somebody(struct torture *torture, int latest)
@@ -415,7 +415,7 @@ static void heal_all(struct torture *torture)
     }
 }
 
-/* Of those that were changed none is left. */
+/* None of the changed upstreams is left. */
 static void check_gone(struct torture *torture)
 {
     size_t wanted = 0;
@@ -426,7 +426,7 @@ static void check_gone(struct torture *torture)
     assert_int_equal(upstreams_count(torture->world.upstreams), wanted);
 }
 
-/* When the faults are over each upstream answers again. */
+/* After the faults each upstream answers again. */
 static void check_healed(struct torture *torture)
 {
     struct asker asker;

@@ -12,9 +12,9 @@ static struct upstream_options udp_options(void)
     return upstream_options_default;
 }
 
-/* What the peer does and saw; each test sets what it needs. */
+/* The peer's behaviour and observations; each test sets what it needs. */
 struct script {
-    unsigned silent; /* the first so many queries stay unanswered */
+    unsigned silent; /* leaves this many queries unanswered at first */
     uint64_t delay_us;
     bool truncate_udp, lower_case, no_edns, drop_tcp;
     bool wrong_id, wrong_name, wrong_case_udp, not_an_answer;
@@ -191,8 +191,7 @@ static void test_udp_forged_answers_are_not_taken(void **state)
     expect_forgery(set_not_an_answer);
 }
 
-/* A forger without the case is seen, and the question asked over TCP, where blind forging is hard.
- */
+/* A forger without the case is noticed, and TCP follows, where blind forging is hard. */
 static void test_udp_wrong_case_is_asked_over_tcp(void **state)
 {
     (void)state;
@@ -208,7 +207,8 @@ static void test_udp_wrong_case_is_asked_over_tcp(void **state)
     world_close(&f.world);
 }
 
-/* A server that always lower-cases names says so over TCP too: remembered, UDP serves again. */
+/* A server that always lower-cases names does so over TCP, too: this is remembered, and UDP serves
+ * again. */
 static void test_udp_servers_that_lose_case_are_remembered(void **state)
 {
     (void)state;
@@ -225,7 +225,7 @@ static void test_udp_servers_that_lose_case_are_remembered(void **state)
     world_close(&f.world);
 }
 
-/* ... and one that has no TCP at all is not given up: after three such answers it is believed. */
+/* ... and one without TCP is not given up: after three such answers it is believed. */
 static void test_udp_servers_that_lose_case_and_have_no_tcp_are_used(void **state)
 {
     (void)state;
@@ -264,7 +264,7 @@ static void test_udp_lost_queries_are_sent_again_by_measured_time(void **state)
     world_close(&f.world);
 }
 
-/* The answer to the first query is taken although a second was sent meanwhile. */
+/* The answer to the first query counts although a second one was sent. */
 static void test_udp_a_slow_answer_is_still_taken(void **state)
 {
     (void)state;
@@ -345,7 +345,7 @@ static void test_udp_truncated_with_tcp_refused_fails(void **state)
     world_close(&f.world);
 }
 
-/* RFC 7873: ours from the first query, the server's from the second on. */
+/* RFC 7873: our part from the first query, the server's from the second. */
 static void test_udp_cookies_are_learned_and_sent(void **state)
 {
     (void)state;
@@ -379,7 +379,7 @@ static void test_udp_bad_cookie_is_asked_again_with_the_new_one(void **state)
     world_close(&f.world);
 }
 
-/* A server known to give cookies, and an answer without: asked over TCP. */
+/* A server known to send cookies, and an answer without one: TCP follows. */
 static void test_udp_missing_cookie_is_asked_over_tcp(void **state)
 {
     (void)state;
@@ -428,7 +428,7 @@ static void test_udp_servers_without_edns_are_remembered(void **state)
     world_close(&f.world);
 }
 
-/* A flood of guesses on the right port: the port is left, TCP answers. */
+/* A flood of guesses on the right port: we leave the port, and TCP answers. */
 static void guess(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     struct script *script = owner;
@@ -524,8 +524,8 @@ static void test_group_bad_answers_lead_to_another_server(void **state)
     world_close(&s.world);
 }
 
-/* A server that falls silent costs a few clients a retransmission time, and then nobody; when it is
- * back it is found again, without a client waiting for it. */
+/* A server that falls silent costs a few clients a retransmission time, and no later ones. When it
+ * is back, it is found without a waiting client. */
 static void test_group_a_dead_server_is_left_and_found_again(void **state)
 {
     (void)state;
@@ -553,7 +553,7 @@ static void test_group_a_dead_server_is_left_and_found_again(void **state)
     world_close(&s.world);
 }
 
-/* Nothing was ever measured of it, so it would be asked before the others each time. */
+/* It was never measured, so it would come before the others each time. */
 static void test_group_a_server_that_refuses_is_left_and_found_again(void **state)
 {
     (void)state;

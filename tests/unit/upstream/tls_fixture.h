@@ -4,8 +4,8 @@
 #define NAILUP_TESTS_UPSTREAM_TLS_FIXTURE_H
 
 /*
- * One upstream over TLS and its server. TLS is at port 853; port 53 of the same address is another
- * server, there only when a test opens it.
+ * One upstream over TLS and its server at port 853. Port 53 of the same address is another
+ * server, which exists only if a test opens it.
  */
 
 #include "unit/upstream/world.h"
@@ -16,12 +16,12 @@
 
 struct tls_fixture {
     struct world world;
-    struct fake_tls_options server; /* as it speaks now */
+    struct fake_tls_options server; /* its current behaviour */
     struct fake_peer *peer;
     struct upstream *upstream;
 };
 
-/* Names keep their case, so that they can be looked for on the wire. */
+/* Names keep their case, so that a search finds them on the wire. */
 static inline struct upstream_options strict(void)
 {
     struct upstream_options options = world_nailed();
@@ -37,13 +37,13 @@ static inline struct upstream_options opportunistic(void)
     return options;
 }
 
-/* The server speaks as f->server says from now on. */
+/* Makes the server behave as f->server says. */
 static inline void fixture_speak(struct tls_fixture *f)
 {
     fake_peer_speak_tls(f->peer, &f->server);
 }
 
-/* The world and a server that is all right; the upstream is the test's to make. */
+/* Opens the world and a server without faults; the test makes the upstream. */
 static inline void fixture_open_server(struct tls_fixture *f, fake_peer_fn fn)
 {
     world_open(&f->world);
@@ -57,7 +57,7 @@ static inline void fixture_dial(struct tls_fixture *f, const struct upstream_opt
     f->upstream = world_upstream(&f->world, TLS_AT, options);
 }
 
-/* All of it, and the first connection is ready. */
+/* Opens everything and waits for the first connection. */
 static inline void fixture_open(struct tls_fixture *f, fake_peer_fn fn,
                                 const struct upstream_options *options)
 {
@@ -67,7 +67,7 @@ static inline void fixture_open(struct tls_fixture *f, fake_peer_fn fn,
     assert_true(f->world.stats.upstream_ready >= 1);
 }
 
-/* Nothing left for the server in plain text, and nothing at all outside of its connections. */
+/* Nothing left for the server in plain text, and nothing outside of its connections. */
 static inline void assert_nothing_plain(struct tls_fixture *f)
 {
     static const uint8_t name[] = "\3www\7example";

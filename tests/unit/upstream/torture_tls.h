@@ -3,12 +3,12 @@
 #ifndef NAILUP_TESTS_UPSTREAM_TORTURE_TLS_H
 #define NAILUP_TESTS_UPSTREAM_TORTURE_TLS_H
 
-/* What TLS adds to the faults of test_torture.c. */
+/* TLS faults for test_torture.c. */
 
 #include "unit/upstream/torture_draw.h"
 #include "unit/upstream/world.h"
 
-/* Faults of TLS are the server's, for the connections from now on. */
+/* Draws TLS faults of the server for its next connections. */
 static inline void torture_speak_tls(uint64_t *random, struct fake_peer *peer)
 {
     struct fake_tls_options server = world_tls_server();
@@ -26,7 +26,7 @@ static inline void torture_speak_tls(uint64_t *random, struct fake_peer *peer)
     server.manner.delay_us = torture_draw(random, 4) ? 0 : torture_draw(random, 100 * MS);
     server.manner.ending = (enum fake_tls_ending)torture_draw(random, FAKE_TLS_END_NOTIFY + 1);
     if (torture_draw(random, 8) == 0)
-        server.certificate = server.key = NULL; /* somebody else */
+        server.certificate = server.key = NULL; /* another identity */
     fake_peer_speak_tls(peer, torture_draw(random, 10) ? &server : NULL);
 }
 

@@ -4,12 +4,12 @@
 #define NAILUP_TESTS_UPSTREAM_WORLD_H
 
 /*
- * A worker's upstream side in virtual time: a loop, a network, the upstreams, and askers that start
- * exchanges and note what came of them. One instant is a number of microseconds.
+ * A worker's upstreams in virtual time: a loop, a network, the upstreams, and askers that start
+ * exchanges and record the results. An instant is a number of microseconds.
  *
- * Files about streams are built a second time with WORLD_TLS, in which all streams are TLS: strict
- * where the test's options know no fallback, else opportunistic, with UDP at the same server for
- * what TLS cannot take.
+ * The tests of streams are built a second time with WORLD_TLS, which makes all streams TLS:
+ * strict if the test's options have no fallback, else opportunistic, with UDP at the same server
+ * for queries that TLS cannot take.
  */
 
 #include <stdarg.h>
@@ -45,13 +45,13 @@ struct world {
     struct fake_net *net;
     struct stats stats;
     struct nail_quota quota;
-    struct tls_tickets *tickets; /* its own, or lent by the test */
+    struct tls_tickets *tickets; /* its own, or borrowed from the test */
     bool tickets_lent;
     struct upstreams *upstreams;
 };
 
-/* What a stream is called by a peer's function; and how much dearer a dial or a peer is, which
- * cost real time: tests of thousands of them are content with fewer. */
+/* The peer functions' name for a stream, and the factor of real time that a dial or a peer costs:
+ * tests with thousands of them use fewer. */
 #ifdef WORLD_TLS
 #define WORLD_STREAM FAKE_TLS
 #define WORLD_DEAR 5
@@ -72,7 +72,7 @@ struct asker {
     bool over_stream;
     struct upstream *from;
     uint16_t rcode;
-    uint16_t bad_rcode; /* answers with this rcode are not taken; 0: all are */
+    uint16_t bad_rcode; /* rejects answers with this rcode; 0: none */
 };
 
 static inline enum exchange_verdict asker_on_answer(void *owner,
@@ -83,7 +83,7 @@ static inline enum exchange_verdict asker_on_answer(void *owner,
     if (asker->bad_rcode && rcode == asker->bad_rcode)
         return EXCHANGE_ANOTHER;
     assert_int_equal(asker->result, ASKER_WAITING);
-    /* As asked for: random case was for the way alone, and what points here is kept. */
+    /* The name has the case of the question: the exchange undoes the random case. */
     assert_memory_equal(answer->message->question.name.wire, asker->wire,
                         answer->message->question.name.len);
     asker->result = ASKER_ANSWERED;
@@ -106,7 +106,7 @@ static inline void asker_on_failed(void *owner, const struct exchange_failure *f
 static const struct exchange_handler asker_handler = {.on_answer = asker_on_answer,
                                                       .on_failed = asker_on_failed};
 
-/* tickets: shared with another world and older than both; NULL: its own. */
+/* tickets: shared with another world and owned by the test; NULL: its own. */
 static inline void world_open_with(struct world *world, struct tls_tickets *tickets)
 {
     memset(world, 0, sizeof(*world));
@@ -126,7 +126,7 @@ static inline void world_open(struct world *world)
     world_open_with(world, NULL);
 }
 
-/* Everything is closed and nothing is counted as open any more. */
+/* Closes everything and checks that all counts of open objects are zero. */
 static inline void world_close(struct world *world)
 {
     upstreams_free(world->upstreams);
@@ -174,7 +174,7 @@ static inline struct upstream *world_upstream(struct world *world, const char *a
     return upstream;
 }
 
-/* Held until upstreams_drop(). */
+/* Holds the upstream until upstreams_drop(). */
 static inline struct upstream *world_meet(struct world *world, const char *addr,
                                           const struct upstream_options *options)
 {
@@ -197,7 +197,7 @@ static inline struct fake_peer *world_peer(struct world *world, const char *addr
     return peer;
 }
 
-/* Accepts nothing and answers nothing over streams; cheap. */
+/* Neither accepts connections nor answers over streams; cheap. */
 static inline struct fake_peer *world_blackhole(struct world *world, const char *addr)
 {
     struct addr at = fake_addr(addr);
@@ -229,14 +229,14 @@ static inline void ask_group(struct asker *asker, struct world *world, const cha
 static inline void ask(struct asker *asker, struct world *world, const char *name,
                        struct upstream *upstream)
 {
-    static struct upstream *kept[4096]; /* groups are borrowed: one place each */
+    static struct upstream *kept[4096]; /* groups are borrowed: one entry each */
     static size_t next;
     struct upstream **group = &kept[next++ % 4096];
     *group = upstream;
     ask_group(asker, world, name, group, 1);
 }
 
-/* Asks and runs until it is over. */
+/* Asks and runs until the exchange ends. */
 static inline void ask_and_wait(struct asker *asker, struct world *world, const char *name,
                                 struct upstream *upstream)
 {
@@ -251,7 +251,7 @@ static inline struct fake_conn *peer_conn(struct fake_peer *peer, size_t number)
     return fake_server_conn(fake_peer_server(peer), number);
 }
 
-/* Dials of the world's streams that timed out. */
+/* Timed-out dials of the world's streams. */
 static inline uint64_t world_timeouts(const struct world *world)
 {
     return WORLD_STREAM == FAKE_TLS ? world->stats.upstream_dials_tls_timeout

@@ -4,9 +4,9 @@
 #define NAILUP_TESTS_UPSTREAM_WORLD_TLS_H
 
 /*
- * Who is who in a world with TLS: one authority for the whole test program, the server "dns.test"
- * with a certificate of it, and the options of an upstream that expects that name. Made at first
- * use, gone at exit.
+ * The identities of a world with TLS: one authority for the whole test program, the server
+ * "dns.test" with a certificate from it, and the options of an upstream that expects that name.
+ * Made at first use, freed at exit.
  */
 
 #include <stdlib.h>
@@ -45,14 +45,14 @@ static inline const struct world_tls *world_tls(void)
     return made;
 }
 
-/* A server that is all right. */
+/* A server without faults. */
 static inline struct fake_tls_options world_tls_server(void)
 {
     const struct tls_cert *cert = world_tls()->cert;
     return (struct fake_tls_options){.certificate = cert->certificate, .key = cert->key};
 }
 
-/* Turns options into those of a TLS upstream that expects it. */
+/* Turns options into those of a TLS upstream that expects "dns.test". */
 static inline void world_tls_expect(struct upstream_options *options, enum tls_profile profile)
 {
     static char name[] = "dns.test";
