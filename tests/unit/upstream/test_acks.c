@@ -16,7 +16,7 @@ static uint64_t wait_at(const struct acks *acks, uint64_t srtt_us, uint64_t now)
     return acks_wait_us(acks, &health, now);
 }
 
-static void test_acks_are_waited_for_by_the_distance(void **state)
+static void test_acks_wait_grows_with_the_answer_time(void **state)
 {
     (void)state;
     struct acks acks = {0};
@@ -38,7 +38,7 @@ static void test_acks_wait_is_bounded_by_the_hedge(void **state)
     assert_int_equal(wait_at(&acks, 10 * MS, 1), HEALTH_HEDGE_MIN_US);
 }
 
-static void test_acks_that_are_late_double_the_slack_until_forgotten(void **state)
+static void test_acks_late_ones_double_the_slack_until_it_is_forgotten(void **state)
 {
     (void)state;
     struct acks acks = {0};
@@ -56,9 +56,9 @@ static void test_acks_that_are_late_double_the_slack_until_forgotten(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_acks_are_waited_for_by_the_distance),
+        cmocka_unit_test(test_acks_wait_grows_with_the_answer_time),
         cmocka_unit_test(test_acks_wait_is_bounded_by_the_hedge),
-        cmocka_unit_test(test_acks_that_are_late_double_the_slack_until_forgotten),
+        cmocka_unit_test(test_acks_late_ones_double_the_slack_until_it_is_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

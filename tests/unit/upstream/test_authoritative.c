@@ -27,7 +27,7 @@ static struct fake_peer *add(struct zone *zone, const char *addr, enum fake_udp 
 {
     struct fake_peer *peer = world_peer(&zone->world, addr, NULL, NULL);
     fake_server_set_udp(fake_peer_server(peer), how);
-    zone->group[zone->count] = world_meet(&zone->world, addr, &upstream_options_default);
+    zone->group[zone->count] = world_discover(&zone->world, addr, &upstream_options_default);
     return zone->peers[zone->count++] = peer;
 }
 
@@ -104,7 +104,7 @@ static void test_authoritative_servers_are_not_asked_for_recursion(void **state)
 }
 
 /* A question's total budget counts over all its exchanges. */
-static void test_no_more_is_sent_than_what_questions_have_left_together(void **state)
+static void test_authoritative_questions_keep_to_their_common_budget(void **state)
 {
     (void)state;
     struct zone zone;
@@ -145,7 +145,7 @@ static void test_authoritative_zone_with_one_dead_server_answers_at_first_contac
 
 /* Only one question waits, instead of each until the server counts as ill, except when one in
  * twenty explores whether it is back. */
-static void test_authoritative_server_that_was_silent_once_does_not_go_first_again(void **state)
+static void test_authoritative_server_that_was_silent_once_does_not_come_first_again(void **state)
 {
     (void)state;
     struct zone zone;
@@ -164,7 +164,7 @@ static void test_authoritative_server_that_was_silent_once_does_not_go_first_aga
 }
 
 static void
-test_authoritative_half_of_the_servers_dead_is_answered_within_its_attempts(void **state)
+test_authoritative_zone_with_half_its_servers_dead_answers_within_the_attempts(void **state)
 {
     (void)state;
     struct zone zone;
@@ -180,8 +180,7 @@ test_authoritative_half_of_the_servers_dead_is_answered_within_its_attempts(void
 }
 
 /* A host without IPv6, and a zone with little else. */
-static void
-test_authoritative_family_without_a_route_costs_nothing_but_a_try_now_and_then(void **state)
+static void test_authoritative_family_without_a_route_costs_only_rare_tries(void **state)
 {
     (void)state;
     struct zone zone;
@@ -226,7 +225,7 @@ static void test_authoritative_family_that_gets_a_route_is_used_again(void **sta
 }
 
 /* A query that cannot be sent is no attempt: the only reachable server comes last of many. */
-static void test_authoritative_servers_without_a_way_use_up_no_attempts(void **state)
+static void test_authoritative_servers_without_a_route_use_up_no_attempts(void **state)
 {
     (void)state;
     struct zone zone;
@@ -240,7 +239,7 @@ static void test_authoritative_servers_without_a_way_use_up_no_attempts(void **s
 }
 
 /* A nailed server behind a network without a route, and a server elsewhere. */
-static void test_authoritative_nailed_server_without_a_way_goes_last_too(void **state)
+static void test_authoritative_nailed_server_without_a_route_comes_last(void **state)
 {
     (void)state;
     struct zone zone;
@@ -250,7 +249,7 @@ static void test_authoritative_nailed_server_without_a_way_goes_last_too(void **
     struct fake_peer *plant = world_peer(&zone.world, "10.1.1.1@53", NULL, NULL);
     fake_server_set_udp(fake_peer_server(plant), FAKE_UDP_FAIL_NOW);
     fake_server_set_dial(fake_peer_server(plant), FAKE_DIAL_FAIL_NOW);
-    zone.group[zone.count] = world_meet(&zone.world, "10.1.1.1@53", &nailed);
+    zone.group[zone.count] = world_discover(&zone.world, "10.1.1.1@53", &nailed);
     zone.peers[zone.count++] = plant;
     struct fake_peer *peer = add(&zone, "192.0.2.1@53", FAKE_UDP_DELIVER);
     fake_loop_advance(zone.world.loop, S);
@@ -270,7 +269,7 @@ static void test_authoritative_nailed_server_without_a_way_goes_last_too(void **
     world_close(&zone.world);
 }
 
-static void test_authoritative_all_without_a_way_fails_at_once(void **state)
+static void test_authoritative_zone_without_any_route_fails_at_once(void **state)
 {
     (void)state;
     struct zone zone;
@@ -284,7 +283,7 @@ static void test_authoritative_all_without_a_way_fails_at_once(void **state)
     world_close(&zone.world);
 }
 
-static void test_authoritative_preferred_family_goes_first_and_the_other_helps_out(void **state)
+static void test_authoritative_preferred_family_comes_first_and_the_other_replaces_it(void **state)
 {
     (void)state;
     struct zone zone;
@@ -358,7 +357,7 @@ static void open_dead_zone(struct zone *zone, unsigned count)
     assert_in_range(asker.took_us, EXCHANGE_WALL_US, EXCHANGE_WALL_US + MS);
 }
 
-static void test_authoritative_dead_zone_costs_one_round_until_its_time_is_over(void **state)
+static void test_authoritative_dead_zone_costs_one_round_until_it_is_forgotten(void **state)
 {
     (void)state;
     struct zone zone;
@@ -416,7 +415,7 @@ static void test_authoritative_dead_server_that_is_back_may_be_asked_over_tcp(vo
     world_close(&zone.world);
 }
 
-static void test_authoritative_lost_query_is_sent_again_where_nothing_failed(void **state)
+static void test_authoritative_lost_query_is_sent_again_if_no_server_is_given_up(void **state)
 {
     (void)state;
     struct zone zone;
@@ -432,7 +431,7 @@ static void test_authoritative_lost_query_is_sent_again_where_nothing_failed(voi
 }
 
 /* A client with hardly any time left proves nothing about the servers. */
-static void test_authoritative_short_question_gives_nobody_up(void **state)
+static void test_authoritative_short_question_gives_no_server_up(void **state)
 {
     (void)state;
     struct zone zone;
@@ -488,7 +487,7 @@ static void test_authoritative_nailed_dead_server_is_found_past_its_dead_connect
         nailed.fallback = UPSTREAM_FALLBACK_UDP;
         open_zone(&zone);
         struct fake_peer *plant = world_peer(&zone.world, "10.1.1.1@53", mute, &zone);
-        zone.group[zone.count++] = world_meet(&zone.world, "10.1.1.1@53", &nailed);
+        zone.group[zone.count++] = world_discover(&zone.world, "10.1.1.1@53", &nailed);
         fake_loop_advance(zone.world.loop, S);
         fake_server_set_udp(fake_peer_server(plant), FAKE_UDP_DROP);
         ask_as(&zone, &asker, rests);
@@ -503,7 +502,7 @@ static void test_authoritative_nailed_dead_server_is_found_past_its_dead_connect
     }
 }
 
-static void test_forwarders_that_are_dead_are_asked_in_full(void **state)
+static void test_authoritative_dead_forwarders_get_full_exchanges(void **state)
 {
     (void)state;
     struct zone zone;
@@ -514,7 +513,7 @@ static void test_forwarders_that_are_dead_are_asked_in_full(void **state)
     world_close(&zone.world);
 }
 
-static void test_another_network_forgets_who_was_given_up(void **state)
+static void test_authoritative_change_of_network_forgets_given_up_servers(void **state)
 {
     (void)state;
     struct zone zone;
@@ -529,29 +528,28 @@ static void test_another_network_forgets_who_was_given_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_authoritative_dead_zone_costs_one_round_until_its_time_is_over),
+        cmocka_unit_test(test_authoritative_dead_zone_costs_one_round_until_it_is_forgotten),
         cmocka_unit_test(test_authoritative_dead_server_that_is_back_is_found_by_the_next_question),
         cmocka_unit_test(test_authoritative_dead_server_that_is_back_may_be_asked_over_tcp),
-        cmocka_unit_test(test_authoritative_lost_query_is_sent_again_where_nothing_failed),
-        cmocka_unit_test(test_authoritative_short_question_gives_nobody_up),
+        cmocka_unit_test(test_authoritative_lost_query_is_sent_again_if_no_server_is_given_up),
+        cmocka_unit_test(test_authoritative_short_question_gives_no_server_up),
         cmocka_unit_test(test_authoritative_zone_with_a_server_not_given_up_is_asked_in_full),
         cmocka_unit_test(test_authoritative_dead_servers_of_a_large_zone_keep_to_the_bound),
         cmocka_unit_test(test_authoritative_nailed_dead_server_is_found_past_its_dead_connection),
-        cmocka_unit_test(test_forwarders_that_are_dead_are_asked_in_full),
-        cmocka_unit_test(test_another_network_forgets_who_was_given_up),
+        cmocka_unit_test(test_authoritative_dead_forwarders_get_full_exchanges),
+        cmocka_unit_test(test_authoritative_change_of_network_forgets_given_up_servers),
         cmocka_unit_test(test_authoritative_servers_are_not_asked_for_recursion),
-        cmocka_unit_test(test_no_more_is_sent_than_what_questions_have_left_together),
+        cmocka_unit_test(test_authoritative_questions_keep_to_their_common_budget),
         cmocka_unit_test(test_authoritative_zone_with_one_dead_server_answers_at_first_contact),
-        cmocka_unit_test(test_authoritative_server_that_was_silent_once_does_not_go_first_again),
+        cmocka_unit_test(test_authoritative_server_that_was_silent_once_does_not_come_first_again),
         cmocka_unit_test(
-            test_authoritative_half_of_the_servers_dead_is_answered_within_its_attempts),
-        cmocka_unit_test(
-            test_authoritative_family_without_a_route_costs_nothing_but_a_try_now_and_then),
+            test_authoritative_zone_with_half_its_servers_dead_answers_within_the_attempts),
+        cmocka_unit_test(test_authoritative_family_without_a_route_costs_only_rare_tries),
         cmocka_unit_test(test_authoritative_family_that_gets_a_route_is_used_again),
-        cmocka_unit_test(test_authoritative_servers_without_a_way_use_up_no_attempts),
-        cmocka_unit_test(test_authoritative_nailed_server_without_a_way_goes_last_too),
-        cmocka_unit_test(test_authoritative_all_without_a_way_fails_at_once),
-        cmocka_unit_test(test_authoritative_preferred_family_goes_first_and_the_other_helps_out),
+        cmocka_unit_test(test_authoritative_servers_without_a_route_use_up_no_attempts),
+        cmocka_unit_test(test_authoritative_nailed_server_without_a_route_comes_last),
+        cmocka_unit_test(test_authoritative_zone_without_any_route_fails_at_once),
+        cmocka_unit_test(test_authoritative_preferred_family_comes_first_and_the_other_replaces_it),
         cmocka_unit_test(test_authoritative_question_may_have_less_time_and_fewer_attempts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

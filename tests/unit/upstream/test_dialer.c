@@ -55,7 +55,7 @@ static unsigned dials_of_failures(struct dialer *dialer, struct dial_turn *turns
     return started;
 }
 
-static void test_dialer_lets_so_many_dial_and_no_more(void **state)
+static void test_dialer_bounds_the_dials_under_way(void **state)
 {
     (void)state;
     struct dialer dialer;
@@ -72,7 +72,7 @@ static void test_dialer_lets_so_many_dial_and_no_more(void **state)
     close_all(&dialer, turns, DIALER_MAX + 2);
 }
 
-static void test_dialer_leaving_the_line_takes_nobodys_turn(void **state)
+static void test_dialer_leaving_the_line_takes_no_turn_away(void **state)
 {
     (void)state;
     struct dialer dialer;
@@ -87,7 +87,7 @@ static void test_dialer_leaving_the_line_takes_nobodys_turn(void **state)
     close_all(&dialer, turns, DIALER_MAX + 2);
 }
 
-static void test_dialer_those_that_failed_before_come_last(void **state)
+static void test_dialer_dials_after_failures_come_last(void **state)
 {
     (void)state;
     struct dialer dialer;
@@ -134,7 +134,7 @@ static void test_dialer_dials_after_failures_keep_a_rate(void **state)
     close_all(&dialer, turns, DIALER_AGAIN_MAX);
 }
 
-static void test_dialer_few_failures_are_not_held_up(void **state)
+static void test_dialer_few_failures_wait_for_no_token(void **state)
 {
     (void)state;
     struct dialer dialer;
@@ -152,7 +152,7 @@ static void test_dialer_few_failures_are_not_held_up(void **state)
 }
 
 /* The tokens are spent. A dial with a waiting query still begins, and so does a first dial. */
-static void test_dialer_a_dial_that_is_waited_for_needs_no_token(void **state)
+static void test_dialer_a_dial_with_a_waiting_query_needs_no_token(void **state)
 {
     (void)state;
     struct dialer dialer;
@@ -187,7 +187,7 @@ static void test_dialer_a_preferred_dial_is_next_after_failures(void **state)
 }
 
 /* An outage ends: the servers that are back are not paced. */
-static void test_dialer_success_gives_its_token_back(void **state)
+static void test_dialer_success_returns_its_token(void **state)
 {
     (void)state;
     enum { MANY = 10 * DIALER_AGAIN_PER_S };
@@ -209,15 +209,15 @@ static void test_dialer_success_gives_its_token_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dialer_lets_so_many_dial_and_no_more),
-        cmocka_unit_test(test_dialer_leaving_the_line_takes_nobodys_turn),
-        cmocka_unit_test(test_dialer_those_that_failed_before_come_last),
+        cmocka_unit_test(test_dialer_bounds_the_dials_under_way),
+        cmocka_unit_test(test_dialer_leaving_the_line_takes_no_turn_away),
+        cmocka_unit_test(test_dialer_dials_after_failures_come_last),
         cmocka_unit_test(test_dialer_dials_after_failures_leave_places_for_first_ones),
         cmocka_unit_test(test_dialer_dials_after_failures_keep_a_rate),
-        cmocka_unit_test(test_dialer_few_failures_are_not_held_up),
-        cmocka_unit_test(test_dialer_a_dial_that_is_waited_for_needs_no_token),
+        cmocka_unit_test(test_dialer_few_failures_wait_for_no_token),
+        cmocka_unit_test(test_dialer_a_dial_with_a_waiting_query_needs_no_token),
         cmocka_unit_test(test_dialer_a_preferred_dial_is_next_after_failures),
-        cmocka_unit_test(test_dialer_success_gives_its_token_back),
+        cmocka_unit_test(test_dialer_success_returns_its_token),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

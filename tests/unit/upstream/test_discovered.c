@@ -14,17 +14,17 @@ static struct addr nth(unsigned n)
     return fake_addr(text);
 }
 
-static struct upstream *meet_nth(struct world *world, unsigned n)
+static struct upstream *discover_nth(struct world *world, unsigned n)
 {
     struct addr addr = nth(n);
     return upstreams_discover(world->upstreams, &addr, &upstream_options_default);
 }
 
 /* Discovers this many from number `first` on, each for an instant. */
-static void meet_many(struct world *world, unsigned first, unsigned count)
+static void discover_many(struct world *world, unsigned first, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        struct upstream *upstream = meet_nth(world, first + i);
+        struct upstream *upstream = discover_nth(world, first + i);
         assert_non_null(upstream);
         upstreams_drop(upstream);
         if (i % 100 == 99)
@@ -38,33 +38,33 @@ static size_t count(const struct world *world)
     return upstreams_count(world->upstreams);
 }
 
-static void test_met_again_it_is_the_same_with_what_was_learned(void **state)
+static void test_discovered_again_it_is_the_same_object(void **state)
 {
     (void)state;
     struct world world;
     struct asker asker;
     world_open(&world);
     world_peer(&world, "192.0.2.1@53", NULL, NULL);
-    struct upstream *met = world_meet(&world, "192.0.2.1@53", &upstream_options_default);
+    struct upstream *met = world_discover(&world, "192.0.2.1@53", &upstream_options_default);
     ask_and_wait(&asker, &world, "www.example", met);
     uint64_t srtt_us = met->udp.srtt_us;
     assert_int_not_equal(srtt_us, 0);
     upstreams_drop(met);
     fake_loop_advance(world.loop, 100 * S);
-    assert_ptr_equal(world_meet(&world, "192.0.2.1@53", &upstream_options_default), met);
+    assert_ptr_equal(world_discover(&world, "192.0.2.1@53", &upstream_options_default), met);
     assert_int_equal(met->udp.srtt_us, srtt_us);
     assert_int_equal(upstreams_discovered(world.upstreams), 1);
     world_close(&world);
 }
 
-static void test_met_in_a_prefix_it_is_dialled_at_first_sight_and_kept(void **state)
+static void test_discovered_in_a_prefix_it_is_dialled_at_first_sight_and_kept(void **state)
 {
     (void)state;
     struct world world;
     struct upstream_options options = world_nailed();
     world_open(&world);
     struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", NULL, NULL);
-    upstreams_drop(world_meet(&world, "10.1.1.1@53", &options));
+    upstreams_drop(world_discover(&world, "10.1.1.1@53", &options));
     fake_loop_advance(world.loop, 1000 * S);
     assert_int_equal(world.stats.upstream_ready, 1);
     assert_int_equal(peer_dials(peer), 1);
@@ -73,7 +73,7 @@ static void test_met_in_a_prefix_it_is_dialled_at_first_sight_and_kept(void **st
 }
 
 /* The servers that a hostile zone names take no places from honest servers. */
-static void test_met_and_never_connected_it_has_no_place_and_is_let_be(void **state)
+static void test_discovered_without_a_connection_it_gets_no_place(void **state)
 {
     (void)state;
     struct world world;
@@ -82,7 +82,7 @@ static void test_met_and_never_connected_it_has_no_place_and_is_let_be(void **st
     world_open(&world);
     struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", NULL, NULL);
     fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_BLACKHOLE);
-    struct upstream *met = world_meet(&world, "10.1.1.1@53", &options);
+    struct upstream *met = world_discover(&world, "10.1.1.1@53", &options);
     ask_and_wait(&asker, &world, "www.example", met);
     upstreams_drop(met);
     fake_loop_advance(world.loop, 3600 * S);
@@ -91,7 +91,7 @@ static void test_met_and_never_connected_it_has_no_place_and_is_let_be(void **st
     world_close(&world);
 }
 
-static void test_met_and_gone_it_loses_its_place_until_it_is_asked_again(void **state)
+static void test_discovered_and_dead_it_loses_its_place_until_the_next_query(void **state)
 {
     (void)state;
     struct world world;
@@ -99,7 +99,7 @@ static void test_met_and_gone_it_loses_its_place_until_it_is_asked_again(void **
     struct upstream_options options = world_nailed();
     world_open(&world);
     struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", NULL, NULL);
-    struct upstream *met = world_meet(&world, "10.1.1.1@53", &options);
+    struct upstream *met = world_discover(&world, "10.1.1.1@53", &options);
     ask_and_wait(&asker, &world, "www.example", met);
     fake_loop_advance(world.loop, 1 * S);
     assert_int_equal(world.quota.used, 1);
@@ -115,7 +115,7 @@ static void test_met_and_gone_it_loses_its_place_until_it_is_asked_again(void **
     world_close(&world);
 }
 
-static void test_met_and_unused_it_makes_room_for_another(void **state)
+static void test_discovered_and_unused_it_makes_room_for_another(void **state)
 {
     (void)state;
     struct world world;
@@ -125,11 +125,11 @@ static void test_met_and_unused_it_makes_room_for_another(void **state)
     world.quota.max = 1;
     world_peer(&world, "10.1.1.1@53", NULL, NULL);
     world_peer(&world, "10.1.1.2@53", NULL, NULL);
-    struct upstream *first = world_meet(&world, "10.1.1.1@53", &options);
+    struct upstream *first = world_discover(&world, "10.1.1.1@53", &options);
     ask_and_wait(&asker, &world, "www.example", first);
     upstreams_drop(first);
     fake_loop_advance(world.loop, NAIL_UNUSED_US / 2);
-    struct upstream *second = world_meet(&world, "10.1.1.2@53", &options);
+    struct upstream *second = world_discover(&world, "10.1.1.2@53", &options);
     ask_and_wait(&asker, &world, "www.example", second);
     upstreams_drop(second);
     fake_loop_advance(world.loop, 1 * S);
@@ -143,27 +143,27 @@ static void test_met_and_unused_it_makes_room_for_another(void **state)
     world_close(&world);
 }
 
-static void test_met_without_end_they_stay_bounded_and_the_last_used_stay(void **state)
+static void test_discovered_without_end_they_stay_bounded_and_the_last_used_stay(void **state)
 {
     (void)state;
     struct world world;
     world_open(&world);
-    meet_many(&world, 0, UPSTREAMS_DISCOVERED_MAX);
+    discover_many(&world, 0, UPSTREAMS_DISCOVERED_MAX);
     assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
-    struct upstream *first = meet_nth(&world, 0); /* in use again */
+    struct upstream *first = discover_nth(&world, 0); /* in use again */
     first->queries = 1;
     upstreams_drop(first);
-    meet_many(&world, UPSTREAMS_DISCOVERED_MAX, UPSTREAMS_DISCOVERED_MAX - 1);
+    discover_many(&world, UPSTREAMS_DISCOVERED_MAX, UPSTREAMS_DISCOVERED_MAX - 1);
     assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
-    assert_ptr_equal(meet_nth(&world, 0), first);
+    assert_ptr_equal(discover_nth(&world, 0), first);
     upstreams_drop(first);
-    meet_many(&world, 2 * UPSTREAMS_DISCOVERED_MAX, UPSTREAMS_DISCOVERED_MAX);
+    discover_many(&world, 2 * UPSTREAMS_DISCOVERED_MAX, UPSTREAMS_DISCOVERED_MAX);
     assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
-    assert_int_equal(meet_nth(&world, 0)->queries, 0); /* a new object with its address */
+    assert_int_equal(discover_nth(&world, 0)->queries, 0); /* a new object with its address */
     world_close(&world);
 }
 
-static void test_met_in_a_flood_nailed_wanted_and_held_ones_stay(void **state)
+static void test_discovered_in_a_flood_nailed_wanted_and_held_ones_stay(void **state)
 {
     (void)state;
     struct world world;
@@ -173,30 +173,30 @@ static void test_met_in_a_flood_nailed_wanted_and_held_ones_stay(void **state)
     world_open(&world);
     struct fake_peer *plant = world_peer(&world, "10.1.1.1@53", NULL, NULL);
     world_peer(&world, "192.0.2.1@53", NULL, NULL);
-    struct upstream *met = world_meet(&world, "10.1.1.1@53", &nailed);
+    struct upstream *met = world_discover(&world, "10.1.1.1@53", &nailed);
     ask_and_wait(&asker, &world, "www.example", met);
     upstreams_drop(met);
-    struct upstream *held = world_meet(&world, "192.0.2.1@53", &upstream_options_default);
+    struct upstream *held = world_discover(&world, "192.0.2.1@53", &upstream_options_default);
     struct upstream *wanted =
         upstreams_want(world.upstreams, &wanted_at, &upstream_options_default);
-    assert_ptr_equal(world_meet(&world, "192.0.2.2@53", &upstream_options_default), wanted);
+    assert_ptr_equal(world_discover(&world, "192.0.2.2@53", &upstream_options_default), wanted);
     upstreams_drop(wanted);
     fake_loop_advance(world.loop, 100 * MS);
-    meet_many(&world, 0, 2 * UPSTREAMS_DISCOVERED_MAX);
+    discover_many(&world, 0, 2 * UPSTREAMS_DISCOVERED_MAX);
     assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
     assert_int_equal(world.stats.upstream_ready, 1);
-    assert_ptr_equal(world_meet(&world, "10.1.1.1@53", &nailed), met);
+    assert_ptr_equal(world_discover(&world, "10.1.1.1@53", &nailed), met);
     ask_and_wait(&asker, &world, "www.example", met);
     assert_int_equal(asker.result, ASKER_ANSWERED);
     assert_int_equal(peer_dials(plant), 1);
     ask_and_wait(&asker, &world, "www.example", held);
     assert_int_equal(asker.result, ASKER_ANSWERED);
-    assert_ptr_equal(world_meet(&world, "192.0.2.2@53", &upstream_options_default), wanted);
+    assert_ptr_equal(world_discover(&world, "192.0.2.2@53", &upstream_options_default), wanted);
     world_close(&world);
 }
 
 /* A zone that makes us hold many dead servers does not make us forget the others. */
-static void test_met_and_many_held_that_never_answered_those_that_did_stay(void **state)
+static void test_discovered_dead_ones_that_are_held_do_not_displace_the_others(void **state)
 {
     (void)state;
     struct world world;
@@ -205,26 +205,26 @@ static void test_met_and_many_held_that_never_answered_those_that_did_stay(void 
     world_open(&world);
     upstreams_env(world.upstreams)->discovered_max = 40;
     world_peer(&world, "192.0.2.1@53", NULL, NULL);
-    struct upstream *honest = world_meet(&world, "192.0.2.1@53", &upstream_options_default);
+    struct upstream *honest = world_discover(&world, "192.0.2.1@53", &upstream_options_default);
     ask_and_wait(&asker, &world, "www.example", honest);
     upstreams_drop(honest);
     for (unsigned i = 0; i < ARRAY_LEN(held); i++)
-        held[i] = meet_nth(&world, i);
+        held[i] = discover_nth(&world, i);
     fake_loop_settle(world.loop);
     assert_int_equal(count(&world), 61);
     for (unsigned i = 0; i < ARRAY_LEN(held); i++)
         upstreams_drop(held[i]);
-    upstreams_drop(meet_nth(&world, 59));
+    upstreams_drop(discover_nth(&world, 59));
     fake_loop_settle(world.loop);
     assert_int_equal(count(&world), 40);
-    assert_ptr_equal(world_meet(&world, "192.0.2.1@53", &upstream_options_default), honest);
+    assert_ptr_equal(world_discover(&world, "192.0.2.1@53", &upstream_options_default), honest);
     assert_int_equal(honest->answers, 1);
     world_close(&world);
 }
 
 /* All of them match the prefix, but none gets a place before it connects, so they go like the
  * others. */
-static void test_met_in_a_prefix_of_the_whole_world_they_stay_bounded(void **state)
+static void test_discovered_in_a_prefix_of_all_addresses_they_stay_bounded(void **state)
 {
     (void)state;
     struct world world;
@@ -246,26 +246,26 @@ static void test_met_in_a_prefix_of_the_whole_world_they_stay_bounded(void **sta
     world_close(&world);
 }
 
-static void test_met_and_all_held_there_is_an_end_too(void **state)
+static void test_discovered_and_held_they_stay_bounded(void **state)
 {
     (void)state;
     struct world world;
     static struct upstream *held[UPSTREAMS_DISCOVERED_LIMIT];
     world_open(&world);
     for (unsigned i = 0; i < UPSTREAMS_DISCOVERED_LIMIT; i++)
-        assert_non_null(held[i] = meet_nth(&world, i));
+        assert_non_null(held[i] = discover_nth(&world, i));
     fake_loop_settle(world.loop);
     assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_LIMIT);
-    assert_null(meet_nth(&world, UPSTREAMS_DISCOVERED_LIMIT));
-    assert_ptr_equal(meet_nth(&world, 7), held[7]); /* known upstreams may still be asked */
+    assert_null(discover_nth(&world, UPSTREAMS_DISCOVERED_LIMIT));
+    assert_ptr_equal(discover_nth(&world, 7), held[7]); /* known upstreams may still be asked */
     upstreams_drop(held[7]);
     for (unsigned i = 0; i < UPSTREAMS_DISCOVERED_LIMIT; i++)
         upstreams_drop(held[i]);
-    assert_null(meet_nth(&world, UPSTREAMS_DISCOVERED_LIMIT));
-    upstreams_drop(meet_nth(&world, 7)); /* the next one lets the surplus go */
+    assert_null(discover_nth(&world, UPSTREAMS_DISCOVERED_LIMIT));
+    upstreams_drop(discover_nth(&world, 7)); /* the next one lets the surplus go */
     fake_loop_settle(world.loop);
     assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
-    assert_non_null(meet_nth(&world, UPSTREAMS_DISCOVERED_LIMIT));
+    assert_non_null(discover_nth(&world, UPSTREAMS_DISCOVERED_LIMIT));
     world_close(&world);
 }
 
@@ -283,7 +283,7 @@ static enum exchange_verdict let_go(void *owner, const struct exchange_answer *a
     letting->from->answers = 0; /* those go first */
     upstreams_drop(letting->from);
     for (unsigned i = 0; i < UPSTREAMS_DISCOVERED_MAX + 1; i++)
-        upstreams_drop(meet_nth(letting->world, i));
+        upstreams_drop(discover_nth(letting->world, i));
     letting->done = true;
     return EXCHANGE_TAKEN;
 }
@@ -295,7 +295,7 @@ static void never(void *owner, const struct exchange_failure *failure)
     fail();
 }
 
-static void test_met_and_let_go_inside_its_own_answer_it_outlives_the_call(void **state)
+static void test_discovered_and_dropped_inside_its_own_answer_it_outlives_the_call(void **state)
 {
     (void)state;
     static const struct exchange_handler handler = {.on_answer = let_go, .on_failed = never};
@@ -310,7 +310,7 @@ static void test_met_and_let_go_inside_its_own_answer_it_outlives_the_call(void 
         world_open(&world);
         world_peer(&world, "192.0.2.1@53", NULL, NULL);
         struct letting_go letting = {.world = &world,
-                                     .from = world_meet(&world, "192.0.2.1@53", &options)};
+                                     .from = world_discover(&world, "192.0.2.1@53", &options)};
         assert_int_equal(name_parse(&question.question.name, wire, "a.example", 9), ERR_OK);
         exchange_init(&exchange, world.upstreams, &handler, &letting);
         exchange_start(&exchange, &question, &letting.from, 1);
@@ -332,7 +332,7 @@ static bool keeps_all(void *context, const struct addr *addr,
     return true;
 }
 
-static void test_met_is_not_who_was_only_listed(void **state)
+static void test_discovered_is_not_what_was_only_configured(void **state)
 {
     (void)state;
     struct world world;
@@ -341,7 +341,7 @@ static void test_met_is_not_who_was_only_listed(void **state)
     struct upstream *listed = upstreams_want(world.upstreams, &at, &upstream_options_default);
     upstreams_unwant(listed);
     upstreams_drop(listed);
-    upstreams_drop(meet_nth(&world, 1));
+    upstreams_drop(discover_nth(&world, 1));
     upstreams_settle(world.upstreams, keeps_all, NULL);
     fake_loop_advance(world.loop, S);
     assert_int_equal(count(&world), 1);
@@ -352,22 +352,22 @@ static void test_met_is_not_who_was_only_listed(void **state)
     world_close(&world);
 }
 
-static void test_met_again_while_it_retires_it_is_back(void **state)
+static void test_discovered_again_while_it_retires_it_comes_back(void **state)
 {
     (void)state;
     struct world world;
     world_open(&world);
-    struct upstream *met = meet_nth(&world, 1);
+    struct upstream *met = discover_nth(&world, 1);
     upstreams_settle(world.upstreams, NULL, NULL);
     assert_true(met->retiring);
     assert_int_equal(upstreams_discovered(world.upstreams), 0);
-    assert_ptr_equal(meet_nth(&world, 1), met);
+    assert_ptr_equal(discover_nth(&world, 1), met);
     assert_false(met->retiring);
     assert_int_equal(upstreams_discovered(world.upstreams), 1);
     upstreams_drop(met);
     upstreams_drop(met);
     fake_loop_advance(world.loop, S);
-    assert_ptr_equal(meet_nth(&world, 1), met);
+    assert_ptr_equal(discover_nth(&world, 1), met);
     world_close(&world);
 }
 
@@ -391,7 +391,7 @@ static bool keeps_some(void *context, const struct addr *addr,
 }
 
 /* One of three kinds by its number: plain, over TCP, nailed. */
-static struct upstream *meet_any(struct churn *churn)
+static struct upstream *discover_any(struct churn *churn)
 {
     unsigned n = rand_below(CHURN_SERVERS);
     struct addr addr = nth(n);
@@ -410,7 +410,7 @@ static void churn_once(struct churn *churn, unsigned n)
         exchange_stop(&asker->exchange);
         upstreams_drop(churn->asked[n]);
     }
-    churn->asked[n] = meet_any(churn);
+    churn->asked[n] = discover_any(churn);
     if (churn->asked[n])
         ask(asker, &churn->world, "www.example", churn->asked[n]);
 }
@@ -431,7 +431,7 @@ static void open_churn(struct churn *churn)
     }
 }
 
-static void test_met_and_dropped_in_any_order_nothing_is_lost(void **state)
+static void test_discovered_and_dropped_in_any_order_nothing_is_lost(void **state)
 {
     (void)state;
     static struct churn churn;
@@ -449,7 +449,7 @@ static void test_met_and_dropped_in_any_order_nothing_is_lost(void **state)
         if (churn.asked[n])
             upstreams_drop(churn.asked[n]);
     }
-    upstreams_drop(meet_any(&churn)); /* lets the surplus go */
+    upstreams_drop(discover_any(&churn)); /* lets the surplus go */
     fake_loop_advance(churn.world.loop, 100 * S);
     assert_in_range(count(&churn.world), 1, CHURN_MAX);
     upstreams_settle(churn.world.upstreams, NULL, NULL);
@@ -483,14 +483,14 @@ static unsigned walk_on(struct world *world, struct upstreams_walk *walk, struct
     }
 }
 
-static void test_met_by_thousands_they_are_shown_in_part_and_counted(void **state)
+static void test_discovered_by_thousands_a_part_is_shown_and_all_are_counted(void **state)
 {
     (void)state;
     enum { MET = 15000 };
     struct world world;
     struct looks looks = {0};
     world_open(&world);
-    meet_many(&world, 0, MET);
+    discover_many(&world, 0, MET);
     struct addr addr = fake_addr("10.0.0.1@53");
     struct upstream *listed =
         upstreams_want(world.upstreams, &addr, &upstream_options_default); /* the last of all */
@@ -522,7 +522,7 @@ static void test_walk_passes_each_upstream_once(void **state)
     struct world world;
     struct looks looks = {0};
     world_open(&world);
-    meet_many(&world, 0, MET);
+    discover_many(&world, 0, MET);
     struct upstreams_walk walk = {.discovered_below = SIZE_MAX};
     walk_on(&world, &walk, &looks);
     assert_int_equal(looks.shown, MET);
@@ -545,7 +545,7 @@ static void mark(void *context, const struct upstream_view *view)
 
 /* Two walks go on at the same time, while upstreams are made and freed, including the one where a
  * walk goes on. */
-static void test_walks_that_take_turns_see_each_that_stays_once(void **state)
+static void test_walks_that_alternate_see_each_remaining_upstream_once(void **state)
 {
     (void)state;
     static uint8_t seen[2][65536];
@@ -556,14 +556,14 @@ static void test_walks_that_take_turns_see_each_that_stays_once(void **state)
     struct world world;
     world_open(&world);
     upstreams_env(world.upstreams)->discovered_max = GO + STAY;
-    meet_many(&world, 0, GO + STAY);
+    discover_many(&world, 0, GO + STAY);
     for (unsigned come = 0; is_more[0] || is_more[1];) {
         for (int i = 0; i < 2; i++) {
             if (is_more[i])
                 is_more[i] = upstreams_some(world.upstreams, &walks[i], most[i], mark, seen[i]);
         }
         for (unsigned now = 0; now < 20 && come < COME; now++) /* as many of the oldest ones go */
-            meet_many(&world, GO + STAY + come++, 1);
+            discover_many(&world, GO + STAY + come++, 1);
     }
     assert_int_equal(count(&world), GO + STAY);
     for (unsigned i = 0; i < GO + STAY + COME; i++) {
@@ -577,23 +577,23 @@ static void test_walks_that_take_turns_see_each_that_stays_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_met_again_it_is_the_same_with_what_was_learned),
-        cmocka_unit_test(test_met_in_a_prefix_it_is_dialled_at_first_sight_and_kept),
-        cmocka_unit_test(test_met_and_never_connected_it_has_no_place_and_is_let_be),
-        cmocka_unit_test(test_met_and_gone_it_loses_its_place_until_it_is_asked_again),
-        cmocka_unit_test(test_met_and_many_held_that_never_answered_those_that_did_stay),
-        cmocka_unit_test(test_met_and_unused_it_makes_room_for_another),
-        cmocka_unit_test(test_met_without_end_they_stay_bounded_and_the_last_used_stay),
-        cmocka_unit_test(test_met_in_a_flood_nailed_wanted_and_held_ones_stay),
-        cmocka_unit_test(test_met_in_a_prefix_of_the_whole_world_they_stay_bounded),
-        cmocka_unit_test(test_met_and_all_held_there_is_an_end_too),
-        cmocka_unit_test(test_met_and_let_go_inside_its_own_answer_it_outlives_the_call),
-        cmocka_unit_test(test_met_is_not_who_was_only_listed),
-        cmocka_unit_test(test_met_again_while_it_retires_it_is_back),
-        cmocka_unit_test(test_met_and_dropped_in_any_order_nothing_is_lost),
-        cmocka_unit_test(test_met_by_thousands_they_are_shown_in_part_and_counted),
+        cmocka_unit_test(test_discovered_again_it_is_the_same_object),
+        cmocka_unit_test(test_discovered_in_a_prefix_it_is_dialled_at_first_sight_and_kept),
+        cmocka_unit_test(test_discovered_without_a_connection_it_gets_no_place),
+        cmocka_unit_test(test_discovered_and_dead_it_loses_its_place_until_the_next_query),
+        cmocka_unit_test(test_discovered_dead_ones_that_are_held_do_not_displace_the_others),
+        cmocka_unit_test(test_discovered_and_unused_it_makes_room_for_another),
+        cmocka_unit_test(test_discovered_without_end_they_stay_bounded_and_the_last_used_stay),
+        cmocka_unit_test(test_discovered_in_a_flood_nailed_wanted_and_held_ones_stay),
+        cmocka_unit_test(test_discovered_in_a_prefix_of_all_addresses_they_stay_bounded),
+        cmocka_unit_test(test_discovered_and_held_they_stay_bounded),
+        cmocka_unit_test(test_discovered_and_dropped_inside_its_own_answer_it_outlives_the_call),
+        cmocka_unit_test(test_discovered_is_not_what_was_only_configured),
+        cmocka_unit_test(test_discovered_again_while_it_retires_it_comes_back),
+        cmocka_unit_test(test_discovered_and_dropped_in_any_order_nothing_is_lost),
+        cmocka_unit_test(test_discovered_by_thousands_a_part_is_shown_and_all_are_counted),
         cmocka_unit_test(test_walk_passes_each_upstream_once),
-        cmocka_unit_test(test_walks_that_take_turns_see_each_that_stays_once),
+        cmocka_unit_test(test_walks_that_alternate_see_each_remaining_upstream_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,7 +176,7 @@ static void test_exchange_one_odd_question_does_not_end_edns(void **state)
 
 /* Some middleboxes drop queries with EDNS. After two silent tries a query leaves without, and the
  * upstream remembers it. */
-static void test_exchange_who_drops_edns_is_asked_without(void **state)
+static void test_exchange_asks_a_server_that_drops_edns_without_it(void **state)
 {
     (void)state;
     struct fixture f;
@@ -199,7 +199,7 @@ static void test_exchange_who_drops_edns_is_asked_without(void **state)
 }
 
 /* A server that once understood EDNS does not lose it through losses. */
-static void test_exchange_who_understood_edns_is_never_asked_without_for_silence(void **state)
+static void test_exchange_keeps_edns_after_losses_if_the_server_understood_it_once(void **state)
 {
     (void)state;
     struct fixture f;
@@ -251,7 +251,7 @@ static void test_exchange_without_fallback_goes_on_over_a_fresh_connection(void 
 }
 
 /* Nailed, but its TCP never worked and its UDP is slow: the fast server gets the queries. */
-static void test_exchange_a_stream_that_never_was_does_not_count_as_fast(void **state)
+static void test_exchange_an_unmeasured_stream_does_not_count_as_fast(void **state)
 {
     (void)state;
     struct fixture f;
@@ -327,7 +327,7 @@ static void test_exchange_a_server_that_vanished_is_left_at_once(void **state)
 
 #ifndef WORLD_TLS
 /* All packets are lost for a while. A question that still waits afterwards gets its answer. */
-static void test_exchange_datagrams_find_out_soon_that_the_path_is_back(void **state)
+static void test_exchange_datagrams_notice_soon_that_the_path_is_back(void **state)
 {
     (void)state;
     struct fixture f;
@@ -472,15 +472,15 @@ int main(void)
         cmocka_unit_test(test_exchange_truncated_while_hedged_goes_to_tcp_once),
         cmocka_unit_test(test_exchange_bad_cookies_for_ever_lead_to_tcp),
         cmocka_unit_test(test_exchange_one_odd_question_does_not_end_edns),
-        cmocka_unit_test(test_exchange_who_drops_edns_is_asked_without),
-        cmocka_unit_test(test_exchange_who_understood_edns_is_never_asked_without_for_silence),
+        cmocka_unit_test(test_exchange_asks_a_server_that_drops_edns_without_it),
+        cmocka_unit_test(test_exchange_keeps_edns_after_losses_if_the_server_understood_it_once),
         cmocka_unit_test(test_exchange_a_bare_formerr_means_no_edns),
 #endif
         cmocka_unit_test(test_exchange_without_fallback_goes_on_over_a_fresh_connection),
-        cmocka_unit_test(test_exchange_a_stream_that_never_was_does_not_count_as_fast),
+        cmocka_unit_test(test_exchange_an_unmeasured_stream_does_not_count_as_fast),
         cmocka_unit_test(test_exchange_a_server_that_vanished_is_left_at_once),
 #ifndef WORLD_TLS
-        cmocka_unit_test(test_exchange_datagrams_find_out_soon_that_the_path_is_back),
+        cmocka_unit_test(test_exchange_datagrams_notice_soon_that_the_path_is_back),
 #endif
         cmocka_unit_test(test_exchange_a_server_back_over_udp_alone_is_found),
         cmocka_unit_test(test_exchange_waiting_for_room_is_not_cold),

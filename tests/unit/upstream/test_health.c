@@ -58,7 +58,7 @@ static void test_health_hedges_after_three_answer_times(void **state)
     assert_int_equal(health_hedge_us(&health), 900 * MS);
 }
 
-static void test_health_silences_make_ill_and_an_answer_heals(void **state)
+static void test_health_silences_make_a_server_ill_and_an_answer_heals_it(void **state)
 {
     (void)state;
     struct health health = {0};
@@ -103,7 +103,7 @@ int main(void)
         cmocka_unit_test(test_health_follows_rfc_6298),
         cmocka_unit_test(test_health_of_a_near_server_has_a_floor),
         cmocka_unit_test(test_health_hedges_after_three_answer_times),
-        cmocka_unit_test(test_health_silences_make_ill_and_an_answer_heals),
+        cmocka_unit_test(test_health_silences_make_a_server_ill_and_an_answer_heals_it),
         cmocka_unit_test(test_health_silence_leaves_the_answer_time_alone),
         cmocka_unit_test(test_health_lets_one_probe_through_every_few_seconds),
     };

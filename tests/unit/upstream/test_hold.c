@@ -41,7 +41,7 @@ static void test_hold_is_before_the_limit_with_a_margin(void **state)
     assert_int_equal(hold_after_us(HOLD_SHORTEST_US - 1, MS), 0);
 }
 
-static void test_hold_queries_at_its_time_and_not_before(void **state)
+static void test_hold_sends_a_query_at_the_right_time(void **state)
 {
     (void)state;
     struct hold_facts facts = nailed(S, 2 * S);
@@ -60,7 +60,7 @@ static void test_hold_without_a_limit_does_nothing(void **state)
 }
 
 /* A query would come within a second of another one, would cost more, or never gets an answer. */
-static void test_hold_replaces_where_a_query_may_not_be(void **state)
+static void test_hold_replaces_a_connection_that_may_not_carry_a_query(void **state)
 {
     (void)state;
     struct hold_facts facts = nailed(900 * MS, 1200 * MS);
@@ -70,7 +70,7 @@ static void test_hold_replaces_where_a_query_may_not_be(void **state)
     expect(&facts, HOLD_REPLACE, 0);
 }
 
-static void test_hold_of_a_limit_that_is_too_short_is_none(void **state)
+static void test_hold_ignores_a_limit_that_is_too_short(void **state)
 {
     (void)state;
     struct hold_facts facts = nailed(400 * MS, HOLD_SHORTEST_US - MS);
@@ -103,10 +103,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hold_is_before_the_limit_with_a_margin),
-        cmocka_unit_test(test_hold_queries_at_its_time_and_not_before),
+        cmocka_unit_test(test_hold_sends_a_query_at_the_right_time),
         cmocka_unit_test(test_hold_without_a_limit_does_nothing),
-        cmocka_unit_test(test_hold_replaces_where_a_query_may_not_be),
-        cmocka_unit_test(test_hold_of_a_limit_that_is_too_short_is_none),
+        cmocka_unit_test(test_hold_replaces_a_connection_that_may_not_carry_a_query),
+        cmocka_unit_test(test_hold_ignores_a_limit_that_is_too_short),
         cmocka_unit_test(test_hold_closes_connections_that_need_not_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

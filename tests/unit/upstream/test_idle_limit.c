@@ -49,7 +49,7 @@ static void test_idle_limit_learns_nothing_from_a_close_that_is_too_early(void *
 }
 
 /* The PowerDNS Recursor closes after two to ten seconds: two closes in a row are no accident. */
-static void test_idle_limit_of_a_server_that_varies_is_its_shortest(void **state)
+static void test_idle_limit_of_a_varying_server_is_its_shortest(void **state)
 {
     (void)state;
     struct idle_limit limit = {0};
@@ -83,7 +83,7 @@ static void test_idle_limit_recovers_from_an_accident(void **state)
     assert_in_range(held, 1, 80);
 }
 
-static void test_idle_limit_probes_ever_more_seldom(void **state)
+static void test_idle_limit_probes_more_and_more_rarely(void **state)
 {
     (void)state;
     struct idle_limit limit = {0};
@@ -100,7 +100,7 @@ static void test_idle_limit_probes_ever_more_seldom(void **state)
     }
 }
 
-static void test_idle_limit_of_an_hour_is_none(void **state)
+static void test_idle_limit_of_an_hour_is_dropped(void **state)
 {
     (void)state;
     struct idle_limit limit = {0};
@@ -110,7 +110,7 @@ static void test_idle_limit_of_an_hour_is_none(void **state)
 }
 
 /* Short gaps say nothing, and a gap longer than the estimate corrects it. */
-static void test_idle_limit_counts_idle_times_that_matter(void **state)
+static void test_idle_limit_ignores_short_idle_times(void **state)
 {
     (void)state;
     struct idle_limit limit = {0};
@@ -130,11 +130,11 @@ int main(void)
         cmocka_unit_test(test_idle_limit_is_the_shorter_of_announced_and_observed),
         cmocka_unit_test(test_idle_limit_is_the_shortest_recent_one),
         cmocka_unit_test(test_idle_limit_learns_nothing_from_a_close_that_is_too_early),
-        cmocka_unit_test(test_idle_limit_of_a_server_that_varies_is_its_shortest),
+        cmocka_unit_test(test_idle_limit_of_a_varying_server_is_its_shortest),
         cmocka_unit_test(test_idle_limit_recovers_from_an_accident),
-        cmocka_unit_test(test_idle_limit_probes_ever_more_seldom),
-        cmocka_unit_test(test_idle_limit_of_an_hour_is_none),
-        cmocka_unit_test(test_idle_limit_counts_idle_times_that_matter),
+        cmocka_unit_test(test_idle_limit_probes_more_and_more_rarely),
+        cmocka_unit_test(test_idle_limit_of_an_hour_is_dropped),
+        cmocka_unit_test(test_idle_limit_ignores_short_idle_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

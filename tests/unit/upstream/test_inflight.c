@@ -52,7 +52,7 @@ static void test_inflight_ids_differ_between_connections(void **state)
     assert_true(ascending < 4);
 }
 
-static void test_inflight_knows_late_from_never_asked(void **state)
+static void test_inflight_distinguishes_late_from_unknown(void **state)
 {
     (void)state;
     struct inflight inflight;
@@ -98,7 +98,7 @@ static void test_inflight_finds_each_among_thousands(void **state)
     inflight_deinit(&inflight);
 }
 
-static void test_inflight_gives_back_all_when_a_connection_ends(void **state)
+static void test_inflight_returns_every_query_at_the_end_of_a_connection(void **state)
 {
     (void)state;
     struct inflight inflight;
@@ -124,9 +124,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_inflight_uses_each_id_once),
         cmocka_unit_test(test_inflight_ids_differ_between_connections),
-        cmocka_unit_test(test_inflight_knows_late_from_never_asked),
+        cmocka_unit_test(test_inflight_distinguishes_late_from_unknown),
         cmocka_unit_test(test_inflight_finds_each_among_thousands),
-        cmocka_unit_test(test_inflight_gives_back_all_when_a_connection_ends),
+        cmocka_unit_test(test_inflight_returns_every_query_at_the_end_of_a_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

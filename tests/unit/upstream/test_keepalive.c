@@ -11,7 +11,7 @@
 #define MS US_PER_MS
 #define S US_PER_S
 
-static void test_keepalive_zero_on_an_old_connection_means_that_one(void **state)
+static void test_keepalive_zero_on_an_old_connection_concerns_only_that_one(void **state)
 {
     (void)state;
     struct keepalive keepalive = {0};
@@ -21,7 +21,7 @@ static void test_keepalive_zero_on_an_old_connection_means_that_one(void **state
     }
 }
 
-static void test_keepalive_zeros_on_fresh_connections_pause_ever_longer(void **state)
+static void test_keepalive_zeros_on_fresh_connections_lengthen_the_pause(void **state)
 {
     (void)state;
     static const uint64_t expected[] = {0, 10, 20, 40, 80, 160, 300, 300};
@@ -37,7 +37,7 @@ static void test_keepalive_zeros_on_fresh_connections_pause_ever_longer(void **s
 }
 
 /* Four connections that were made together get 0 together. */
-static void test_keepalive_one_stop_is_one_zero(void **state)
+static void test_keepalive_zeros_of_one_stop_count_once(void **state)
 {
     (void)state;
     struct keepalive keepalive = {0};
@@ -66,9 +66,9 @@ static void test_keepalive_a_connection_that_lives_ends_the_pauses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keepalive_zero_on_an_old_connection_means_that_one),
-        cmocka_unit_test(test_keepalive_zeros_on_fresh_connections_pause_ever_longer),
-        cmocka_unit_test(test_keepalive_one_stop_is_one_zero),
+        cmocka_unit_test(test_keepalive_zero_on_an_old_connection_concerns_only_that_one),
+        cmocka_unit_test(test_keepalive_zeros_on_fresh_connections_lengthen_the_pause),
+        cmocka_unit_test(test_keepalive_zeros_of_one_stop_count_once),
         cmocka_unit_test(test_keepalive_a_connection_that_lives_ends_the_pauses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,7 +92,7 @@ static void fixture_open_as(struct fixture *f, uint64_t limit_us,
     f->server.loop = f->world.loop;
     f->peer = world_peer(&f->world, "10.1.1.1@53", serve, &f->server);
     fake_server_set_latency(fake_peer_server(f->peer), 2 * MS);
-    f->upstream = is_met ? world_meet(&f->world, "10.1.1.1@53", options)
+    f->upstream = is_met ? world_discover(&f->world, "10.1.1.1@53", options)
                          : world_upstream(&f->world, "10.1.1.1@53", options);
     fake_loop_advance(f->world.loop, 100 * MS);
 }
@@ -225,7 +225,7 @@ static void test_nails_obey_an_announced_limit(void **state)
 }
 
 /* The content of a hold query; no count of clients' queries includes it. */
-static void test_nails_hold_with_a_cheap_query_that_is_nobodys(void **state)
+static void test_nails_hold_with_a_cheap_query_that_no_count_includes(void **state)
 {
     (void)state;
     for (int named = 0; named < 2; named++) {
@@ -311,7 +311,7 @@ static void test_nails_with_few_requests_are_replaced(void **state)
 }
 
 /* hold: no. Without queries nothing is sent, and a query dials. */
-static void test_nails_that_are_not_held_sleep(void **state)
+static void test_nails_sleep_without_holding(void **state)
 {
     (void)state;
     struct fixture f;
@@ -337,7 +337,7 @@ static void test_nails_that_are_not_held_sleep(void **state)
 }
 
 /* RFC 7766 section 6.2.3: a discovered server is held for ten minutes after a query. */
-static void test_nails_of_met_servers_are_held_for_ten_minutes(void **state)
+static void test_nails_of_discovered_servers_are_held_for_ten_minutes(void **state)
 {
     (void)state;
     struct fixture f;
@@ -363,7 +363,7 @@ static void test_nails_of_met_servers_are_held_for_ten_minutes(void **state)
 }
 
 /* The server announces twenty minutes: its connection is held for that long. */
-static void test_nails_of_met_servers_are_held_as_long_as_announced(void **state)
+static void test_nails_of_discovered_servers_are_held_as_long_as_announced(void **state)
 {
     (void)state;
     struct fixture f;
@@ -384,7 +384,7 @@ static void test_nails_of_met_servers_are_held_as_long_as_announced(void **state
 
 /* A hold query detects a silently dead connection: when a query comes, the successor is ready. The
  * server's health does not suffer. */
-static void test_nails_that_are_dead_are_found_out_while_idle(void **state)
+static void test_nails_that_died_are_detected_while_idle(void **state)
 {
     (void)state;
     struct fixture f;
@@ -447,7 +447,7 @@ static void test_nails_of_a_slow_server_stay(void **state)
 }
 
 /* Lost hold queries say nothing about the server, so cheap queries hold its connections again. */
-static void test_nails_are_held_by_queries_after_the_path_was_dark(void **state)
+static void test_nails_are_held_by_queries_again_after_the_path_was_dead(void **state)
 {
     (void)state;
     enum { CONNECTIONS = 3 };
@@ -508,17 +508,17 @@ int main(void)
         cmocka_unit_test(test_nails_learn_the_limit_once),
         cmocka_unit_test(test_nails_of_a_server_whose_limit_varies),
         cmocka_unit_test(test_nails_obey_an_announced_limit),
-        cmocka_unit_test(test_nails_hold_with_a_cheap_query_that_is_nobodys),
+        cmocka_unit_test(test_nails_hold_with_a_cheap_query_that_no_count_includes),
         cmocka_unit_test(test_nails_hold_queries_keep_their_distance),
         cmocka_unit_test(test_nails_hold_queries_count_towards_max_requests),
         cmocka_unit_test(test_nails_with_few_requests_are_replaced),
-        cmocka_unit_test(test_nails_that_are_not_held_sleep),
-        cmocka_unit_test(test_nails_of_met_servers_are_held_for_ten_minutes),
-        cmocka_unit_test(test_nails_of_met_servers_are_held_as_long_as_announced),
-        cmocka_unit_test(test_nails_that_are_dead_are_found_out_while_idle),
+        cmocka_unit_test(test_nails_sleep_without_holding),
+        cmocka_unit_test(test_nails_of_discovered_servers_are_held_for_ten_minutes),
+        cmocka_unit_test(test_nails_of_discovered_servers_are_held_as_long_as_announced),
+        cmocka_unit_test(test_nails_that_died_are_detected_while_idle),
         cmocka_unit_test(test_nails_of_servers_that_drop_hold_queries_are_replaced),
         cmocka_unit_test(test_nails_of_a_slow_server_stay),
-        cmocka_unit_test(test_nails_are_held_by_queries_after_the_path_was_dark),
+        cmocka_unit_test(test_nails_are_held_by_queries_again_after_the_path_was_dead),
         cmocka_unit_test(test_nails_of_peers_that_close_at_once_have_a_bound),
         cmocka_unit_test(test_nails_with_a_very_short_limit_are_dialled_again),
     };

@@ -11,7 +11,7 @@
 
 #define T0 (1000 * US_PER_S)
 
-static void test_a_burst_of_one_second_is_let_through(void **state)
+static void test_pace_allows_a_burst_of_one_second(void **state)
 {
     (void)state;
     struct pace pace = {0};
@@ -20,7 +20,7 @@ static void test_a_burst_of_one_second_is_let_through(void **state)
     assert_int_equal(pace_take(&pace, T0, 200), T0 + US_PER_S / 200);
 }
 
-static void test_a_refused_one_takes_nothing(void **state)
+static void test_pace_a_refusal_takes_no_token(void **state)
 {
     (void)state;
     struct pace pace = {0};
@@ -30,7 +30,7 @@ static void test_a_refused_one_takes_nothing(void **state)
     assert_int_equal(pace_take(&pace, T0 + US_PER_S, 1), T0 + US_PER_S);
 }
 
-static void test_over_a_long_time_the_rate_is_kept(void **state)
+static void test_pace_keeps_its_rate_over_a_long_time(void **state)
 {
     (void)state;
     struct pace pace = {0};
@@ -40,7 +40,7 @@ static void test_over_a_long_time_the_rate_is_kept(void **state)
     assert_in_range(taken, 50 * 60, 50 * 61);
 }
 
-static void test_what_was_not_used_is_not_saved_beyond_a_second(void **state)
+static void test_pace_saves_no_more_than_one_second(void **state)
 {
     (void)state;
     struct pace pace = {0};
@@ -51,7 +51,7 @@ static void test_what_was_not_used_is_not_saved_beyond_a_second(void **state)
     assert_int_equal(taken, 10);
 }
 
-static void test_rates_finer_than_the_clock_still_let_through(void **state)
+static void test_pace_works_with_rates_finer_than_the_clock(void **state)
 {
     (void)state;
     struct pace pace = {0};
@@ -59,7 +59,7 @@ static void test_rates_finer_than_the_clock_still_let_through(void **state)
     assert_int_equal(pace_take(&pace, T0, UINT32_MAX), T0);
 }
 
-static void test_a_returned_token_may_be_taken_again(void **state)
+static void test_pace_a_returned_token_may_be_taken_again(void **state)
 {
     (void)state;
     struct pace pace = {0};
@@ -74,12 +74,12 @@ static void test_a_returned_token_may_be_taken_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_burst_of_one_second_is_let_through),
-        cmocka_unit_test(test_a_refused_one_takes_nothing),
-        cmocka_unit_test(test_over_a_long_time_the_rate_is_kept),
-        cmocka_unit_test(test_what_was_not_used_is_not_saved_beyond_a_second),
-        cmocka_unit_test(test_a_returned_token_may_be_taken_again),
-        cmocka_unit_test(test_rates_finer_than_the_clock_still_let_through),
+        cmocka_unit_test(test_pace_allows_a_burst_of_one_second),
+        cmocka_unit_test(test_pace_a_refusal_takes_no_token),
+        cmocka_unit_test(test_pace_keeps_its_rate_over_a_long_time),
+        cmocka_unit_test(test_pace_saves_no_more_than_one_second),
+        cmocka_unit_test(test_pace_a_returned_token_may_be_taken_again),
+        cmocka_unit_test(test_pace_works_with_rates_finer_than_the_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

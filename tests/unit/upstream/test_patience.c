@@ -66,7 +66,7 @@ static void test_patience_queries_wait_for_a_restart(void **state)
 }
 
 /* The server is found within the time between two dials, whatever the back-off is. */
-static void test_patience_dials_often_but_not_without_bound(void **state)
+static void test_patience_dials_often_but_at_a_bounded_rate(void **state)
 {
     (void)state;
     struct fixture f;
@@ -113,7 +113,7 @@ static void test_patience_is_not_for_servers_that_never_answered(void **state)
     world_close(&f.world);
 }
 
-static void test_patience_is_over_a_minute_after_the_last_answer(void **state)
+static void test_patience_ends_a_minute_after_the_last_answer(void **state)
 {
     (void)state;
     struct fixture f;
@@ -185,7 +185,7 @@ static void test_patience_holds_while_no_way_is_left(void **state)
 #endif
 
 /* The kernel would send the lost SYN again after a second. */
-static void test_patience_dials_again_where_a_syn_is_lost(void **state)
+static void test_patience_dials_again_after_a_lost_syn(void **state)
 {
     (void)state;
     struct fixture f;
@@ -220,7 +220,7 @@ static void on_no_conn(struct pool_waiter *waiter, enum conn_end why)
 }
 
 /* Dead servers have all places for dials after a failure, and the redial queues behind them. */
-static void test_patience_is_not_held_up_by_dials_to_dead_servers(void **state)
+static void test_patience_is_not_delayed_by_dials_to_dead_servers(void **state)
 {
     (void)state;
     enum { COUNT = DIALER_AGAIN_MAX + 10 };
@@ -331,7 +331,7 @@ static void test_patience_dials_beside_a_connection_that_is_dead(void **state)
 }
 
 /* The other server gets the query at once. */
-static void test_patience_is_not_needed_where_another_server_answers(void **state)
+static void test_patience_is_not_needed_if_another_server_answers(void **state)
 {
     (void)state;
     struct fixture f;
@@ -370,20 +370,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_patience_queries_wait_for_a_restart),
-        cmocka_unit_test(test_patience_dials_often_but_not_without_bound),
+        cmocka_unit_test(test_patience_dials_often_but_at_a_bounded_rate),
         cmocka_unit_test(test_patience_ends),
         cmocka_unit_test(test_patience_is_not_for_servers_that_never_answered),
-        cmocka_unit_test(test_patience_is_over_a_minute_after_the_last_answer),
+        cmocka_unit_test(test_patience_ends_a_minute_after_the_last_answer),
         cmocka_unit_test(test_patience_outlasts_connections_that_end_at_once),
 #ifndef WORLD_TLS
         cmocka_unit_test(test_patience_holds_while_no_way_is_left),
 #endif
-        cmocka_unit_test(test_patience_dials_again_where_a_syn_is_lost),
+        cmocka_unit_test(test_patience_dials_again_after_a_lost_syn),
         cmocka_unit_test(test_patience_dials_on_beside_a_silent_connection),
-        cmocka_unit_test(test_patience_is_not_held_up_by_dials_to_dead_servers),
+        cmocka_unit_test(test_patience_is_not_delayed_by_dials_to_dead_servers),
         cmocka_unit_test(test_patience_is_not_for_a_question_that_ends_connections),
         cmocka_unit_test(test_patience_dials_beside_a_connection_that_is_dead),
-        cmocka_unit_test(test_patience_is_not_needed_where_another_server_answers),
+        cmocka_unit_test(test_patience_is_not_needed_if_another_server_answers),
         cmocka_unit_test(test_patience_ends_with_the_upstream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

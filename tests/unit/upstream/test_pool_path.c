@@ -69,7 +69,7 @@ static void test_path_change_replaces_connections_make_before_break(void **state
     world_close(&place.world);
 }
 
-static void test_path_query_under_way_gets_its_answer_on_the_old_connection(void **state)
+static void test_path_query_in_flight_gets_its_answer_on_the_old_connection(void **state)
 {
     (void)state;
     struct place place;
@@ -85,7 +85,7 @@ static void test_path_query_under_way_gets_its_answer_on_the_old_connection(void
 }
 
 /* The second query does not wait for the usual 400 ms of silence. */
-static void test_path_lost_address_asks_what_was_under_way_again_at_once(void **state)
+static void test_path_lost_address_asks_queries_in_flight_again_at_once(void **state)
 {
     (void)state;
     struct place place;
@@ -221,7 +221,7 @@ static void test_path_resume_leaves_no_old_connection(void **state)
 
 /* The new network resets unknown connections. Neither these resets nor losses in the old network
  * count against the server. */
-static void test_path_ends_of_the_old_network_count_against_nobody(void **state)
+static void test_path_ends_in_the_old_network_count_against_no_server(void **state)
 {
     (void)state;
     struct world world;
@@ -244,7 +244,7 @@ static void test_path_ends_of_the_old_network_count_against_nobody(void **state)
 }
 
 #ifndef WORLD_TLS /* without streams */
-static void test_path_silence_of_the_old_network_makes_no_server_ill(void **state)
+static void test_path_silence_in_the_old_network_makes_no_server_ill(void **state)
 {
     (void)state;
     struct world world;
@@ -271,7 +271,7 @@ static void test_path_silence_of_the_old_network_makes_no_server_ill(void **stat
 }
 #endif
 
-static void test_path_idle_connections_that_are_not_kept_are_let_go(void **state)
+static void test_path_idle_connections_without_a_place_close(void **state)
 {
     (void)state;
     struct world world;
@@ -291,7 +291,7 @@ static void test_path_idle_connections_that_are_not_kept_are_let_go(void **state
     world_close(&world);
 }
 
-static void test_path_what_was_never_dialled_stays_so(void **state)
+static void test_path_change_dials_no_unused_upstream(void **state)
 {
     (void)state;
     struct world world;
@@ -308,7 +308,7 @@ static void test_path_what_was_never_dialled_stays_so(void **state)
 }
 
 /* A query lost by one server may not leave on a connection of the other that is gone, too. */
-static void test_path_lost_queries_find_no_pool_that_does_not_know_yet(void **state)
+static void test_path_lost_queries_find_no_pool_with_old_facts(void **state)
 {
     (void)state;
     struct world world;
@@ -338,7 +338,7 @@ static void test_path_lost_queries_find_no_pool_that_does_not_know_yet(void **st
     world_close(&world);
 }
 
-static void test_path_change_makes_a_new_cookie_and_still_knows_the_old_one(void **state)
+static void test_path_change_makes_a_new_cookie_and_accepts_the_old_one(void **state)
 {
     (void)state;
     struct place place;
@@ -361,21 +361,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_path_change_replaces_connections_make_before_break),
-        cmocka_unit_test(test_path_query_under_way_gets_its_answer_on_the_old_connection),
-        cmocka_unit_test(test_path_lost_address_asks_what_was_under_way_again_at_once),
+        cmocka_unit_test(test_path_query_in_flight_gets_its_answer_on_the_old_connection),
+        cmocka_unit_test(test_path_lost_address_asks_queries_in_flight_again_at_once),
         cmocka_unit_test(test_path_change_ends_every_rest),
         cmocka_unit_test(test_path_change_during_a_dial_dials_anew),
         cmocka_unit_test(test_path_draining_connection_keeps_its_answer_unless_its_address_is_lost),
         cmocka_unit_test(test_path_storm_of_changes_is_bounded),
         cmocka_unit_test(test_path_resume_leaves_no_old_connection),
-        cmocka_unit_test(test_path_ends_of_the_old_network_count_against_nobody),
+        cmocka_unit_test(test_path_ends_in_the_old_network_count_against_no_server),
 #ifndef WORLD_TLS
-        cmocka_unit_test(test_path_silence_of_the_old_network_makes_no_server_ill),
+        cmocka_unit_test(test_path_silence_in_the_old_network_makes_no_server_ill),
 #endif
-        cmocka_unit_test(test_path_idle_connections_that_are_not_kept_are_let_go),
-        cmocka_unit_test(test_path_what_was_never_dialled_stays_so),
-        cmocka_unit_test(test_path_lost_queries_find_no_pool_that_does_not_know_yet),
-        cmocka_unit_test(test_path_change_makes_a_new_cookie_and_still_knows_the_old_one),
+        cmocka_unit_test(test_path_idle_connections_without_a_place_close),
+        cmocka_unit_test(test_path_change_dials_no_unused_upstream),
+        cmocka_unit_test(test_path_lost_queries_find_no_pool_with_old_facts),
+        cmocka_unit_test(test_path_change_makes_a_new_cookie_and_accepts_the_old_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

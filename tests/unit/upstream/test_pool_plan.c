@@ -19,7 +19,7 @@ static struct plan_facts nailed(void)
     };
 }
 
-static void test_plan_dials_what_is_to_be_kept(void **state)
+static void test_plan_dials_the_kept_connections(void **state)
 {
     (void)state;
     struct plan_facts facts = nailed();
@@ -31,7 +31,7 @@ static void test_plan_dials_what_is_to_be_kept(void **state)
     assert_int_equal(plan_dials(&facts), 3);
 }
 
-static void test_plan_dials_nothing_for_an_upstream_nobody_asks(void **state)
+static void test_plan_dials_nothing_for_an_unused_upstream(void **state)
 {
     (void)state;
     struct plan_facts facts = nailed();
@@ -55,7 +55,7 @@ static void test_plan_dials_a_spare_for_one_that_ends(void **state)
     assert_int_equal(plan_dials(&facts), 0);
 }
 
-static void test_plan_keeps_two_for_one_request_a_connection(void **state)
+static void test_plan_keeps_two_for_one_request_per_connection(void **state)
 {
     (void)state;
     struct plan_facts facts = nailed();
@@ -133,10 +133,10 @@ static void test_plan_lead_covers_a_burst_and_the_rate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan_dials_what_is_to_be_kept),
-        cmocka_unit_test(test_plan_dials_nothing_for_an_upstream_nobody_asks),
+        cmocka_unit_test(test_plan_dials_the_kept_connections),
+        cmocka_unit_test(test_plan_dials_nothing_for_an_unused_upstream),
         cmocka_unit_test(test_plan_dials_a_spare_for_one_that_ends),
-        cmocka_unit_test(test_plan_keeps_two_for_one_request_a_connection),
+        cmocka_unit_test(test_plan_keeps_two_for_one_request_per_connection),
         cmocka_unit_test(test_plan_adds_one_under_load_up_to_the_limit),
         cmocka_unit_test(test_plan_dials_more_on_a_lossy_path),
         cmocka_unit_test(test_plan_spares_have_a_bound),

@@ -31,7 +31,7 @@ static struct upstream_options no_fallback(void)
 
 /* The waiter whose own call dials must not be called back inside that call. Without nailing only
  * the waiter makes the pool dial, and its memory is freed at once. */
-static void test_pool_a_dial_that_fails_at_once_frees_no_waiter_too_early(void **state)
+static void test_pool_an_instant_failure_frees_no_waiter_too_early(void **state)
 {
     (void)state;
     struct world world;
@@ -51,7 +51,7 @@ static void test_pool_a_dial_that_fails_at_once_frees_no_waiter_too_early(void *
 }
 
 /* The network goes away before thousands of addresses are dialled: the line must not recurse. */
-static void test_pool_thousands_of_dials_that_fail_at_once(void **state)
+static void test_pool_survives_thousands_of_instant_failures(void **state)
 {
     (void)state;
     struct world world;
@@ -72,7 +72,7 @@ static void test_pool_thousands_of_dials_that_fail_at_once(void **state)
 }
 
 /* Each query that is given up makes room for the waiters, although no answer ever comes. */
-static void test_pool_room_made_by_giving_up_is_for_those_who_wait(void **state)
+static void test_pool_a_given_up_query_makes_room_for_waiters(void **state)
 {
     (void)state;
     struct world world;
@@ -101,7 +101,7 @@ static void lie_about_type(void *owner, const struct fake_ask *ask, struct fake_
         answer->data[2] &= 0x7f; /* QR=0 */
 }
 
-static void test_pool_room_made_by_garbage_is_for_those_who_wait(void **state)
+static void test_pool_garbage_makes_room_for_waiters(void **state)
 {
     (void)state;
     struct world world;
@@ -122,7 +122,7 @@ static void test_pool_room_made_by_garbage_is_for_those_who_wait(void **state)
 }
 
 /* A late answer clears the doubt, and the waiters get the connection. */
-static void test_pool_a_late_answer_serves_those_who_wait(void **state)
+static void test_pool_a_late_answer_serves_the_waiters(void **state)
 {
     (void)state;
     struct world world;
@@ -187,7 +187,7 @@ static void test_pool_idle_timeout_is_not_for_kept_connections(void **state)
 
 /* Connections beyond the kept ones are recycled, too: they take no queries once a fresh one does.
  * */
-static void test_pool_recycled_ones_beyond_the_kept_leave(void **state)
+static void test_pool_recycled_connections_beyond_the_kept_ones_leave(void **state)
 {
     (void)state;
     struct world world;
@@ -224,7 +224,7 @@ static void truncate_udp(void *owner, const struct fake_ask *ask, struct fake_an
         fake_answer_truncated(answer, ask->query);
 }
 
-static void test_pool_in_doubt_dials_for_what_must_go_by_stream(void **state)
+static void test_pool_in_doubt_dials_for_queries_that_need_a_stream(void **state)
 {
     (void)state;
     struct world world;
@@ -253,7 +253,7 @@ static void count_lines(enum log_level level, const char *line)
     snprintf(last_line, sizeof(last_line), "%s", line);
 }
 
-static void test_pool_a_dead_upstream_is_told_at_once_once_a_minute_and_at_its_end(void **state)
+static void test_pool_a_dead_upstream_is_logged_at_once_each_minute_and_at_its_return(void **state)
 {
     (void)state;
     struct world world;
@@ -296,7 +296,7 @@ static void test_pool_a_dead_upstream_is_told_at_once_once_a_minute_and_at_its_e
 }
 
 /* Accepts and then breaks connections. */
-static void test_pool_an_upstream_that_hangs_up_is_told_no_more_often(void **state)
+static void test_pool_an_upstream_that_hangs_up_is_logged_no_more_often(void **state)
 {
     (void)state;
     struct world world;
@@ -325,7 +325,7 @@ static void test_pool_an_upstream_that_hangs_up_is_told_no_more_often(void **sta
     world_close(&world);
 }
 
-static void test_pool_hundreds_of_dead_upstreams_take_turns_in_the_log(void **state)
+static void test_pool_hundreds_of_dead_upstreams_share_the_log(void **state)
 {
     (void)state;
     struct world world;
@@ -399,7 +399,7 @@ static size_t all_dials(struct fake_peer *const *peers, size_t count)
 }
 
 /* Ten thousand nailed addresses that refuse once cost four thousand dials a second. */
-static void test_pool_thousands_that_refuse_cost_a_bounded_rate_of_dials(void **state)
+static void test_pool_thousands_of_refusals_cost_a_bounded_rate_of_dials(void **state)
 {
     (void)state;
     static struct fake_peer *peers[MANY_REFUSING];
@@ -482,20 +482,20 @@ static void test_pool_a_query_does_not_wait_behind_thousands_that_refuse(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pool_a_dial_that_fails_at_once_frees_no_waiter_too_early),
-        cmocka_unit_test(test_pool_thousands_of_dials_that_fail_at_once),
-        cmocka_unit_test(test_pool_room_made_by_giving_up_is_for_those_who_wait),
-        cmocka_unit_test(test_pool_room_made_by_garbage_is_for_those_who_wait),
-        cmocka_unit_test(test_pool_a_late_answer_serves_those_who_wait),
+        cmocka_unit_test(test_pool_an_instant_failure_frees_no_waiter_too_early),
+        cmocka_unit_test(test_pool_survives_thousands_of_instant_failures),
+        cmocka_unit_test(test_pool_a_given_up_query_makes_room_for_waiters),
+        cmocka_unit_test(test_pool_garbage_makes_room_for_waiters),
+        cmocka_unit_test(test_pool_a_late_answer_serves_the_waiters),
         cmocka_unit_test(test_pool_a_peer_that_closes_what_it_accepts_causes_no_storm),
         cmocka_unit_test(test_pool_idle_timeout_is_not_for_kept_connections),
-        cmocka_unit_test(test_pool_recycled_ones_beyond_the_kept_leave),
-        cmocka_unit_test(test_pool_in_doubt_dials_for_what_must_go_by_stream),
-        cmocka_unit_test(test_pool_a_dead_upstream_is_told_at_once_once_a_minute_and_at_its_end),
-        cmocka_unit_test(test_pool_an_upstream_that_hangs_up_is_told_no_more_often),
-        cmocka_unit_test(test_pool_hundreds_of_dead_upstreams_take_turns_in_the_log),
+        cmocka_unit_test(test_pool_recycled_connections_beyond_the_kept_ones_leave),
+        cmocka_unit_test(test_pool_in_doubt_dials_for_queries_that_need_a_stream),
+        cmocka_unit_test(test_pool_a_dead_upstream_is_logged_at_once_each_minute_and_at_its_return),
+        cmocka_unit_test(test_pool_an_upstream_that_hangs_up_is_logged_no_more_often),
+        cmocka_unit_test(test_pool_hundreds_of_dead_upstreams_share_the_log),
         cmocka_unit_test(test_pool_dead_upstreams_do_not_delay_the_dials_of_others),
-        cmocka_unit_test(test_pool_thousands_that_refuse_cost_a_bounded_rate_of_dials),
+        cmocka_unit_test(test_pool_thousands_of_refusals_cost_a_bounded_rate_of_dials),
         cmocka_unit_test(test_pool_thousands_that_refused_are_found_again_soon),
         cmocka_unit_test(test_pool_one_that_refused_is_found_again_after_its_rest),
         cmocka_unit_test(test_pool_a_query_does_not_wait_behind_thousands_that_refuse),

@@ -18,7 +18,7 @@ static void strike(struct reach *reach, int family, unsigned times, uint64_t now
         reach_failed(reach, family, now);
 }
 
-static void test_reach_is_not_missed_for_a_few_destinations(void **state)
+static void test_reach_survives_a_few_unreachable_destinations(void **state)
 {
     (void)state;
     struct reach reach = {0};
@@ -29,7 +29,7 @@ static void test_reach_is_not_missed_for_a_few_destinations(void **state)
     }
 }
 
-static void test_reach_is_missed_after_strikes_in_a_row_and_tried_again_later(void **state)
+static void test_reach_is_missing_after_failures_in_a_row_and_tried_again_later(void **state)
 {
     (void)state;
     struct reach reach = {0};
@@ -43,7 +43,7 @@ static void test_reach_is_missed_after_strikes_in_a_row_and_tried_again_later(vo
     assert_false(reach_is_missing(&reach, AF_INET6, NOW + REACH_REST_US));
 }
 
-static void test_reach_of_one_family_says_nothing_of_the_other(void **state)
+static void test_reach_of_one_family_does_not_affect_the_other(void **state)
 {
     (void)state;
     struct reach reach = {0};
@@ -57,9 +57,9 @@ static void test_reach_of_one_family_says_nothing_of_the_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reach_is_not_missed_for_a_few_destinations),
-        cmocka_unit_test(test_reach_is_missed_after_strikes_in_a_row_and_tried_again_later),
-        cmocka_unit_test(test_reach_of_one_family_says_nothing_of_the_other),
+        cmocka_unit_test(test_reach_survives_a_few_unreachable_destinations),
+        cmocka_unit_test(test_reach_is_missing_after_failures_in_a_row_and_tried_again_later),
+        cmocka_unit_test(test_reach_of_one_family_does_not_affect_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,7 +155,7 @@ static void test_recycling_by_age_waits_for_the_successor(void **state)
     world_close(&world);
 }
 
-static void test_recycling_by_command_is_for_the_prefix_alone(void **state)
+static void test_recycling_by_command_affects_only_the_prefix(void **state)
 {
     (void)state;
     struct world world;
@@ -188,7 +188,7 @@ static void answer_slowly(void *owner, const struct fake_ask *ask, struct fake_a
     answer->delay_us = 300 * MS;
 }
 
-static void test_recycling_drains_what_is_in_flight(void **state)
+static void test_recycling_drains_queries_in_flight(void **state)
 {
     (void)state;
     struct world world;
@@ -215,7 +215,7 @@ static void test_recycling_drains_what_is_in_flight(void **state)
 }
 
 /* A successor takes its predecessor's place and needs none from the quota. */
-static void test_recycling_needs_no_more_of_the_quota(void **state)
+static void test_recycling_needs_no_more_places(void **state)
 {
     (void)state;
     struct world world;
@@ -289,9 +289,9 @@ int main(void)
         cmocka_unit_test(test_recycling_is_exact_under_a_burst),
         cmocka_unit_test(test_recycling_by_age_replaces_an_idle_connection),
         cmocka_unit_test(test_recycling_by_age_waits_for_the_successor),
-        cmocka_unit_test(test_recycling_by_command_is_for_the_prefix_alone),
-        cmocka_unit_test(test_recycling_needs_no_more_of_the_quota),
-        cmocka_unit_test(test_recycling_drains_what_is_in_flight),
+        cmocka_unit_test(test_recycling_by_command_affects_only_the_prefix),
+        cmocka_unit_test(test_recycling_needs_no_more_places),
+        cmocka_unit_test(test_recycling_drains_queries_in_flight),
         cmocka_unit_test(test_recycling_few_drain_for_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,8 +52,7 @@ static void answer_slowly(void *owner, const struct fake_ask *ask, struct fake_a
 
 /* ---- those that stay ---- */
 
-static void
-test_retire_one_that_is_wanted_again_keeps_its_connection_and_what_was_learned(void **state)
+static void test_retire_keeps_an_upstream_of_both_configurations_as_it_is(void **state)
 {
     (void)state;
     struct world world;
@@ -80,7 +79,7 @@ test_retire_one_that_is_wanted_again_keeps_its_connection_and_what_was_learned(v
     world_close(&world);
 }
 
-static void test_retire_one_that_is_wanted_twice_stays_until_both_have_let_go(void **state)
+static void test_retire_waits_until_no_route_wants_the_upstream(void **state)
 {
     (void)state;
     struct world world;
@@ -112,7 +111,7 @@ static bool keeps(void *context, const struct addr *addr, const struct upstream_
 }
 
 /* A discovered upstream is not in the configuration. */
-static void test_retire_who_is_met_stays_as_long_as_it_would_be_met_so_again(void **state)
+static void test_retire_keeps_discovered_upstreams_with_the_same_options(void **state)
 {
     (void)state;
     struct world world;
@@ -120,9 +119,9 @@ static void test_retire_who_is_met_stays_as_long_as_it_would_be_met_so_again(voi
     struct upstream_options options = nailed_only();
     world_open(&world);
     world_peer(&world, AT, NULL, NULL);
-    struct upstream *met = world_meet(&world, AT, &options);
+    struct upstream *met = world_discover(&world, AT, &options);
     options.max_requests = 5;
-    struct upstream *other = world_meet(&world, AT, &options);
+    struct upstream *other = world_discover(&world, AT, &options);
     ask_and_wait(&asker, &world, "www.example", met);
     ask_and_wait(&asker, &world, "www.example", other);
     struct keeper keeper = {.expected = met};
@@ -140,8 +139,7 @@ static void test_retire_who_is_met_stays_as_long_as_it_would_be_met_so_again(voi
 
 /* ---- those that go ---- */
 
-static void
-test_retire_a_changed_option_is_a_new_dial_while_the_former_answers_what_it_has(void **state)
+static void test_retire_a_changed_option_dials_anew_while_the_former_drains(void **state)
 {
     (void)state;
     struct world world;
@@ -179,7 +177,7 @@ test_retire_a_changed_option_is_a_new_dial_while_the_former_answers_what_it_has(
     world_close(&world);
 }
 
-static void test_retire_an_idle_one_closes_at_once_and_is_dialled_no_more(void **state)
+static void test_retire_an_idle_upstream_closes_at_once_and_dials_no_more(void **state)
 {
     (void)state;
     struct world world;
@@ -201,7 +199,7 @@ static void test_retire_an_idle_one_closes_at_once_and_is_dialled_no_more(void *
     world_close(&world);
 }
 
-static void test_retire_its_places_are_there_for_those_that_come(void **state)
+static void test_retire_its_places_serve_the_new_upstreams(void **state)
 {
     (void)state;
     struct world world;
@@ -226,7 +224,7 @@ static void test_retire_its_places_are_there_for_those_that_come(void **state)
     world_close(&world);
 }
 
-static void test_retire_who_still_holds_it_is_answered(void **state)
+static void test_retire_its_holders_still_get_answers(void **state)
 {
     (void)state;
     struct world world;
@@ -251,7 +249,7 @@ static void test_retire_who_still_holds_it_is_answered(void **state)
     world_close(&world);
 }
 
-static void test_retire_a_load_on_one_that_goes_dials_no_spares(void **state)
+static void test_retire_under_load_dials_no_spares(void **state)
 {
     (void)state;
     enum { ASKERS = 500 };
@@ -313,8 +311,7 @@ static void be_silent(void *owner, const struct fake_ask *ask, struct fake_answe
     answer->how = FAKE_SILENT;
 }
 
-static void
-test_retire_a_peer_that_never_answers_delays_the_end_no_longer_than_its_bound(void **state)
+static void test_retire_a_silent_peer_delays_the_end_by_a_bound(void **state)
 {
     (void)state;
     struct world world;
@@ -338,7 +335,7 @@ test_retire_a_peer_that_never_answers_delays_the_end_no_longer_than_its_bound(vo
     world_close(&world);
 }
 
-static void test_retire_while_it_is_dialled_gives_the_dial_up(void **state)
+static void test_retire_gives_a_dial_up(void **state)
 {
     (void)state;
     struct world world;
@@ -359,7 +356,7 @@ static void test_retire_while_it_is_dialled_gives_the_dial_up(void **state)
 }
 
 /* In the other build of this file this happens in the middle of the TLS handshake. */
-static void test_retire_while_a_query_waits_for_the_dial_lets_it_have_its_answer(void **state)
+static void test_retire_finishes_a_dial_that_a_query_waits_for(void **state)
 {
     (void)state;
     for (uint64_t when = 0; when <= 360 * MS; when += 20 * MS) {
@@ -383,7 +380,7 @@ static void test_retire_while_a_query_waits_for_the_dial_lets_it_have_its_answer
     }
 }
 
-static void test_retire_while_queries_wait_for_a_dial_that_fails_fails_them_and_ends(void **state)
+static void test_retire_fails_queries_whose_dial_fails(void **state)
 {
     (void)state;
     struct world world;
@@ -406,7 +403,7 @@ static void test_retire_while_queries_wait_for_a_dial_that_fails_fails_them_and_
     world_close(&world);
 }
 
-static void test_retire_while_it_rests_after_a_failure_ends_the_rest(void **state)
+static void test_retire_ends_a_rest_after_a_failure(void **state)
 {
     (void)state;
     struct world world;
@@ -427,7 +424,7 @@ static void test_retire_while_it_rests_after_a_failure_ends_the_rest(void **stat
     world_close(&world);
 }
 
-static void test_retire_before_its_turn_to_dial_leaves_the_line(void **state)
+static void test_retire_leaves_the_line_of_dials(void **state)
 {
     (void)state;
     enum { MANY = DIALER_MAX + 20 };
@@ -456,7 +453,7 @@ static void test_retire_before_its_turn_to_dial_leaves_the_line(void **state)
 }
 
 /* A probe beside a client's question outlives the question. */
-static void test_retire_while_it_is_probed_waits_for_the_probe(void **state)
+static void test_retire_waits_for_a_probe(void **state)
 {
     (void)state;
     struct world world;
@@ -489,7 +486,7 @@ static void test_retire_while_it_is_probed_waits_for_the_probe(void **state)
     world_close(&world);
 }
 
-static void test_retire_and_the_end_of_all_may_come_together(void **state)
+static void test_retire_and_shutdown_may_come_together(void **state)
 {
     (void)state;
     struct world world;
@@ -507,7 +504,7 @@ static void test_retire_and_the_end_of_all_may_come_together(void **state)
 
 /* ---- wanted again ---- */
 
-static void test_retire_one_that_is_wanted_while_it_goes_is_back_with_a_new_connection(void **state)
+static void test_retire_an_upstream_wanted_again_gets_a_new_connection(void **state)
 {
     (void)state;
     struct world world;
@@ -540,8 +537,7 @@ static void test_retire_one_that_is_wanted_while_it_goes_is_back_with_a_new_conn
 }
 
 /* The upstream goes, comes back and goes again, all while one query is in flight. */
-static void
-test_retire_one_that_is_back_while_it_may_not_be_nailed_is_nailed_when_it_may(void **state)
+static void test_retire_an_upstream_wanted_again_in_a_pause_is_nailed_afterwards(void **state)
 {
     (void)state;
     struct world world;
@@ -563,7 +559,7 @@ test_retire_one_that_is_back_while_it_may_not_be_nailed_is_nailed_when_it_may(vo
     world_close(&world);
 }
 
-static void test_retire_two_changes_during_one_drain_lose_nothing(void **state)
+static void test_retire_two_changes_during_one_drain_lose_no_query(void **state)
 {
     (void)state;
     struct world world;
@@ -624,7 +620,7 @@ static void test_retire_a_hundred_changes_in_a_row_leave_one_upstream(void **sta
 }
 
 /* Table entries that move up when others go are still found. */
-static void test_retire_those_that_stay_are_found_however_many_go(void **state)
+static void test_retire_remaining_upstreams_are_still_found(void **state)
 {
     (void)state;
     enum { MANY = 300 };
@@ -717,33 +713,28 @@ int main(void)
 {
     log_set_level(LOG_ERROR);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            test_retire_one_that_is_wanted_again_keeps_its_connection_and_what_was_learned),
-        cmocka_unit_test(test_retire_one_that_is_wanted_twice_stays_until_both_have_let_go),
-        cmocka_unit_test(test_retire_who_is_met_stays_as_long_as_it_would_be_met_so_again),
-        cmocka_unit_test(
-            test_retire_a_changed_option_is_a_new_dial_while_the_former_answers_what_it_has),
-        cmocka_unit_test(test_retire_an_idle_one_closes_at_once_and_is_dialled_no_more),
-        cmocka_unit_test(test_retire_its_places_are_there_for_those_that_come),
-        cmocka_unit_test(test_retire_who_still_holds_it_is_answered),
-        cmocka_unit_test(test_retire_a_load_on_one_that_goes_dials_no_spares),
+        cmocka_unit_test(test_retire_keeps_an_upstream_of_both_configurations_as_it_is),
+        cmocka_unit_test(test_retire_waits_until_no_route_wants_the_upstream),
+        cmocka_unit_test(test_retire_keeps_discovered_upstreams_with_the_same_options),
+        cmocka_unit_test(test_retire_a_changed_option_dials_anew_while_the_former_drains),
+        cmocka_unit_test(test_retire_an_idle_upstream_closes_at_once_and_dials_no_more),
+        cmocka_unit_test(test_retire_its_places_serve_the_new_upstreams),
+        cmocka_unit_test(test_retire_its_holders_still_get_answers),
+        cmocka_unit_test(test_retire_under_load_dials_no_spares),
         cmocka_unit_test(test_retire_queries_that_wait_for_room_lose_no_connection),
-        cmocka_unit_test(
-            test_retire_a_peer_that_never_answers_delays_the_end_no_longer_than_its_bound),
-        cmocka_unit_test(test_retire_while_it_is_dialled_gives_the_dial_up),
-        cmocka_unit_test(test_retire_while_a_query_waits_for_the_dial_lets_it_have_its_answer),
-        cmocka_unit_test(test_retire_while_queries_wait_for_a_dial_that_fails_fails_them_and_ends),
-        cmocka_unit_test(test_retire_while_it_rests_after_a_failure_ends_the_rest),
-        cmocka_unit_test(test_retire_before_its_turn_to_dial_leaves_the_line),
-        cmocka_unit_test(test_retire_while_it_is_probed_waits_for_the_probe),
-        cmocka_unit_test(test_retire_and_the_end_of_all_may_come_together),
-        cmocka_unit_test(
-            test_retire_one_that_is_wanted_while_it_goes_is_back_with_a_new_connection),
-        cmocka_unit_test(
-            test_retire_one_that_is_back_while_it_may_not_be_nailed_is_nailed_when_it_may),
-        cmocka_unit_test(test_retire_two_changes_during_one_drain_lose_nothing),
+        cmocka_unit_test(test_retire_a_silent_peer_delays_the_end_by_a_bound),
+        cmocka_unit_test(test_retire_gives_a_dial_up),
+        cmocka_unit_test(test_retire_finishes_a_dial_that_a_query_waits_for),
+        cmocka_unit_test(test_retire_fails_queries_whose_dial_fails),
+        cmocka_unit_test(test_retire_ends_a_rest_after_a_failure),
+        cmocka_unit_test(test_retire_leaves_the_line_of_dials),
+        cmocka_unit_test(test_retire_waits_for_a_probe),
+        cmocka_unit_test(test_retire_and_shutdown_may_come_together),
+        cmocka_unit_test(test_retire_an_upstream_wanted_again_gets_a_new_connection),
+        cmocka_unit_test(test_retire_an_upstream_wanted_again_in_a_pause_is_nailed_afterwards),
+        cmocka_unit_test(test_retire_two_changes_during_one_drain_lose_no_query),
         cmocka_unit_test(test_retire_a_hundred_changes_in_a_row_leave_one_upstream),
-        cmocka_unit_test(test_retire_those_that_stay_are_found_however_many_go),
+        cmocka_unit_test(test_retire_remaining_upstreams_are_still_found),
         cmocka_unit_test(test_retire_is_shown_as_draining_and_counts_never_fall),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,7 +137,7 @@ static void answer_one_slowly(void *owner, const struct fake_ask *ask, struct fa
 }
 
 /* A draining connection takes no queries: its successor does not wait for its last answer. */
-static void test_rfc7828_zero_has_a_successor_dialled_at_once(void **state)
+static void test_rfc7828_zero_dials_a_successor_at_once(void **state)
 {
     (void)state;
     struct fixture f;
@@ -269,7 +269,7 @@ static void test_rfc7828_nailing_returns_after_the_pause(void **state)
 
 /* The zero counts even with the only answer that the connection carries. Over TLS a ready
  * connection goes on, because every alternative is worse. */
-static void test_rfc7828_zero_is_heard_on_a_last_answer(void **state)
+static void test_rfc7828_zero_counts_on_a_last_answer(void **state)
 {
     (void)state;
     struct fixture f;
@@ -299,12 +299,12 @@ int main(void)
         cmocka_unit_test(test_rfc7828_timeout_bounds_idling),
         cmocka_unit_test(test_rfc7828_timeout_closes_connections_that_are_not_held),
         cmocka_unit_test(test_rfc7828_zero_drains_that_connection_only),
-        cmocka_unit_test(test_rfc7828_zero_has_a_successor_dialled_at_once),
+        cmocka_unit_test(test_rfc7828_zero_dials_a_successor_at_once),
         cmocka_unit_test(test_rfc7828_a_restart_does_not_end_nailing),
         cmocka_unit_test(test_rfc7828_zero_on_fresh_connections_pauses_nailing),
         cmocka_unit_test(test_rfc7828_zero_without_fallback_still_answers),
         cmocka_unit_test(test_rfc7828_nailing_returns_after_the_pause),
-        cmocka_unit_test(test_rfc7828_zero_is_heard_on_a_last_answer),
+        cmocka_unit_test(test_rfc7828_zero_counts_on_a_last_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,7 @@ static void test_secure_different_identities_have_different_racks(void **state)
 }
 
 /* An old ticket must not outlive an authority that was removed from the file. */
-static void test_secure_a_file_that_says_something_else_has_another_rack(void **state)
+static void test_secure_a_changed_file_has_another_rack(void **state)
 {
     (void)state;
     struct racks racks;
@@ -186,7 +186,7 @@ static void test_secure_without_a_store_there_are_no_tickets(void **state)
 }
 
 /* The log gives advice for each failure of TLS. */
-static void test_secure_advice_is_there_for_what_can_be_mended(void **state)
+static void test_secure_gives_advice_for_failures_that_an_operator_can_fix(void **state)
 {
     (void)state;
     static const enum err mendable[] = {ERR_TLS_NOT_SPOKEN, ERR_TLS_CLOSED,  ERR_TLS_SILENT,
@@ -206,11 +206,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_secure_the_same_identity_has_the_same_rack),
         cmocka_unit_test(test_secure_different_identities_have_different_racks),
-        cmocka_unit_test(test_secure_a_file_that_says_something_else_has_another_rack),
+        cmocka_unit_test(test_secure_a_changed_file_has_another_rack),
         cmocka_unit_test(test_secure_addresses_and_ports_have_different_racks),
         cmocka_unit_test(test_secure_a_key_that_is_too_long_means_no_tickets),
         cmocka_unit_test(test_secure_without_a_store_there_are_no_tickets),
-        cmocka_unit_test(test_secure_advice_is_there_for_what_can_be_mended),
+        cmocka_unit_test(test_secure_gives_advice_for_failures_that_an_operator_can_fix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

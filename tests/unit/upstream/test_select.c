@@ -41,7 +41,7 @@ static void test_select_shares_the_load_among_equals(void **state)
         assert_in_range(hits[i], DRAWS / 4, DRAWS / 2);
 }
 
-static void test_select_tells_the_order_without_drawing(void **state)
+static void test_select_shows_the_order_without_drawing(void **state)
 {
     (void)state;
     struct select_facts facts[] = {{.srtt_us = 9000},
@@ -55,7 +55,7 @@ static void test_select_tells_the_order_without_drawing(void **state)
     assert_memory_equal(order, expected, sizeof(order));
 }
 
-static void test_select_leaves_the_ill_alone_while_others_are_well(void **state)
+static void test_select_avoids_ill_servers_while_others_are_healthy(void **state)
 {
     (void)state;
     struct select_facts facts[] = {{.srtt_us = 100, .ill = true}, {.srtt_us = 90000}};
@@ -64,7 +64,7 @@ static void test_select_leaves_the_ill_alone_while_others_are_well(void **state)
     assert_int_equal(hits[0], 0);
 }
 
-static void test_select_asks_the_ill_when_the_well_have_been_tried(void **state)
+static void test_select_asks_ill_servers_after_the_healthy_ones(void **state)
 {
     (void)state;
     struct select_facts facts[] = {{.srtt_us = 100, .ill = true}, {.srtt_us = 900, .tried = 1}};
@@ -91,7 +91,7 @@ static void test_select_measures_the_unknown_first(void **state)
     assert_true(hits[1] > hits[0]);
 }
 
-static void test_select_takes_the_second_only_when_no_first_is_well(void **state)
+static void test_select_takes_a_second_choice_only_without_a_healthy_first(void **state)
 {
     (void)state;
     struct select_facts facts[] = {{.srtt_us = 100, .second = true}, {.srtt_us = 90000}};
@@ -110,7 +110,7 @@ static void test_select_takes_the_second_only_when_no_first_is_well(void **state
     assert_int_equal(hits[0], DRAWS);
 }
 
-static void test_select_takes_the_doubtful_when_the_others_were_tried_twice(void **state)
+static void test_select_takes_a_doubtful_server_after_two_tries_of_the_others(void **state)
 {
     (void)state;
     struct select_facts facts[] = {{.srtt_us = 100, .doubtful = true},
@@ -123,7 +123,7 @@ static void test_select_takes_the_doubtful_when_the_others_were_tried_twice(void
     assert_int_equal(select_next(facts, 2, rand_u64()), 0);
 }
 
-static void test_select_never_takes_the_bad(void **state)
+static void test_select_never_takes_a_bad_server(void **state)
 {
     (void)state;
     struct select_facts facts[] = {{.bad = true}, {.bad = true, .ill = true}, {.bad = true}};
@@ -138,14 +138,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_select_prefers_the_fastest_and_explores_the_rest),
         cmocka_unit_test(test_select_shares_the_load_among_equals),
-        cmocka_unit_test(test_select_tells_the_order_without_drawing),
-        cmocka_unit_test(test_select_leaves_the_ill_alone_while_others_are_well),
-        cmocka_unit_test(test_select_asks_the_ill_when_the_well_have_been_tried),
+        cmocka_unit_test(test_select_shows_the_order_without_drawing),
+        cmocka_unit_test(test_select_avoids_ill_servers_while_others_are_healthy),
+        cmocka_unit_test(test_select_asks_ill_servers_after_the_healthy_ones),
         cmocka_unit_test(test_select_tries_the_least_tried_first),
         cmocka_unit_test(test_select_measures_the_unknown_first),
-        cmocka_unit_test(test_select_takes_the_second_only_when_no_first_is_well),
-        cmocka_unit_test(test_select_takes_the_doubtful_when_the_others_were_tried_twice),
-        cmocka_unit_test(test_select_never_takes_the_bad),
+        cmocka_unit_test(test_select_takes_a_second_choice_only_without_a_healthy_first),
+        cmocka_unit_test(test_select_takes_a_doubtful_server_after_two_tries_of_the_others),
+        cmocka_unit_test(test_select_never_takes_a_bad_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static void test_silence_counts_from_the_oldest_query_since_the_last_byte(void *
     assert_int_equal(due(&silence), 4600 + STALL);
 }
 
-static void test_silence_a_suspect_one_is_dead_after_an_unanswered_probe(void **state)
+static void test_silence_a_suspect_connection_dies_with_an_unanswered_probe(void **state)
 {
     (void)state;
     struct silence silence = {0};
@@ -44,7 +44,7 @@ static void test_silence_a_suspect_one_is_dead_after_an_unanswered_probe(void **
     assert_int_equal(due(&silence), 9000 + PROBE);
 }
 
-static void test_silence_any_byte_clears_all_suspicion(void **state)
+static void test_silence_any_byte_clears_every_doubt(void **state)
 {
     (void)state;
     struct silence silence = {0};
@@ -71,7 +71,7 @@ static void test_silence_doubt_alone_never_kills(void **state)
     assert_false(silence_wants_probe(&silence));
 }
 
-static void test_silence_the_query_before_the_suspicion_is_no_probe(void **state)
+static void test_silence_a_query_before_the_doubt_is_no_probe(void **state)
 {
     (void)state;
     struct silence silence = {0};
@@ -87,10 +87,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_silence_counts_from_the_oldest_query_since_the_last_byte),
-        cmocka_unit_test(test_silence_a_suspect_one_is_dead_after_an_unanswered_probe),
-        cmocka_unit_test(test_silence_any_byte_clears_all_suspicion),
+        cmocka_unit_test(test_silence_a_suspect_connection_dies_with_an_unanswered_probe),
+        cmocka_unit_test(test_silence_any_byte_clears_every_doubt),
         cmocka_unit_test(test_silence_doubt_alone_never_kills),
-        cmocka_unit_test(test_silence_the_query_before_the_suspicion_is_no_probe),
+        cmocka_unit_test(test_silence_a_query_before_the_doubt_is_no_probe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,7 +117,7 @@ static void check_return(struct silent_zone *zone)
         assert_int_equal(asker.result, ASKER_ANSWERED);
 }
 
-static void test_copies_are_left_for_servers_that_come_back(void **state)
+static void test_silence_leaves_copies_for_servers_that_come_back(void **state)
 {
     (void)state;
     each_group(check_return);
@@ -136,7 +136,7 @@ static void ask_resting(struct silent_zone *zone, struct asker *asker)
 }
 
 /* After a silence of all servers, a question is one query for each of some servers at once. */
-static void test_a_round_keeps_to_the_bound(void **state)
+static void test_silence_a_round_keeps_to_the_bound(void **state)
 {
     (void)state;
     static struct asker askers[20];
@@ -164,7 +164,7 @@ static void refusing(void *owner, const struct fake_ask *ask, struct fake_answer
     fake_answer_rcode(answer, ask->query, RCODE_REFUSED);
 }
 
-static void test_answers_of_no_use_do_not_count_as_silence(void **state)
+static void test_silence_useless_answers_do_not_count(void **state)
 {
     (void)state;
     struct silent_zone zone = {.count = 9};
@@ -189,9 +189,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_silence_gets_no_more_copies_than_the_bound),
-        cmocka_unit_test(test_copies_are_left_for_servers_that_come_back),
-        cmocka_unit_test(test_a_round_keeps_to_the_bound),
-        cmocka_unit_test(test_answers_of_no_use_do_not_count_as_silence),
+        cmocka_unit_test(test_silence_leaves_copies_for_servers_that_come_back),
+        cmocka_unit_test(test_silence_a_round_keeps_to_the_bound),
+        cmocka_unit_test(test_silence_useless_answers_do_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

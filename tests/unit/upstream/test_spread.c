@@ -48,7 +48,7 @@ static void test_spread_losses_before_a_pause_do_not_count(void **state)
     assert_false(spread_is_lossy(&spread, now));
 }
 
-static void test_spread_the_width_follows_the_load(void **state)
+static void test_spread_width_follows_the_load(void **state)
 {
     (void)state;
     struct spread spread = {.lossy_until_at = T0 + 1};
@@ -148,7 +148,7 @@ static void test_spread_few_queries_stay_on_one_connection(void **state)
 }
 
 /* The path works again and the load is small: the extra connections idle and close. */
-static void test_spread_further_connections_end_when_they_are_idle(void **state)
+static void test_spread_extra_connections_end_when_idle(void **state)
 {
     (void)state;
     struct world world;
@@ -170,12 +170,12 @@ int main(void)
         cmocka_unit_test(test_spread_a_single_loss_changes_nothing),
         cmocka_unit_test(test_spread_repeated_losses_are_remembered_for_a_while),
         cmocka_unit_test(test_spread_losses_before_a_pause_do_not_count),
-        cmocka_unit_test(test_spread_the_width_follows_the_load),
+        cmocka_unit_test(test_spread_width_follows_the_load),
         cmocka_unit_test(test_spread_a_busy_upstream_on_a_lossy_path_gets_more_connections),
         cmocka_unit_test(test_spread_ends_at_max_connections),
         cmocka_unit_test(test_spread_without_losses_one_connection_carries_it_all),
         cmocka_unit_test(test_spread_few_queries_stay_on_one_connection),
-        cmocka_unit_test(test_spread_further_connections_end_when_they_are_idle),
+        cmocka_unit_test(test_spread_extra_connections_end_when_idle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,7 @@ static void test_stream_carries_fifty_at_once_in_one_write(void **state)
 }
 
 /* Nagle's algorithm at the server delays the second answer until we acknowledge the first one. */
-static void test_stream_is_acknowledged_at_once_while_answers_are_awaited(void **state)
+static void test_stream_is_acknowledged_at_once_while_answers_are_due(void **state)
 {
     (void)state;
     struct fixture f;
@@ -98,7 +98,7 @@ static void test_stream_is_acknowledged_at_once_while_answers_are_awaited(void *
 }
 
 /* After fast answers one slow, ten middling, thirty fast: all answered, on one connection. */
-static void test_stream_a_slow_answer_hurts_nobody(void **state)
+static void test_stream_a_slow_answer_delays_no_other_query(void **state)
 {
     (void)state;
     struct fixture f;
@@ -409,7 +409,7 @@ static void test_stream_silent_after_other_answers_is_left_in_time(void **state)
 
 /* Two connections that need replacement, and get none, fall silent: UDP follows in the end, and the
  * query does not alternate between the two. */
-static void test_stream_two_silent_ones_to_be_replaced_lead_to_udp(void **state)
+static void test_stream_two_silent_connections_lead_to_udp(void **state)
 {
     (void)state;
     struct fixture f;
@@ -450,7 +450,7 @@ static void test_stream_closed_upon_the_query_is_asked_again_at_once(void **stat
 }
 
 /* All queries in flight on a dying connection are asked again, each once. */
-static void test_stream_in_flight_at_death_all_are_answered(void **state)
+static void test_stream_queries_in_flight_at_its_end_are_all_answered(void **state)
 {
     (void)state;
     for (int fin = 0; fin < 2; fin++) {
@@ -475,7 +475,7 @@ static void test_stream_in_flight_at_death_all_are_answered(void **state)
 
 /* A connection went dark: its queries are answered elsewhere after 400 ms at most, the next ones at
  * once, and the connection is replaced. */
-static void test_stream_gone_dark_is_noticed_and_replaced(void **state)
+static void test_stream_that_went_dark_is_noticed_and_replaced(void **state)
 {
     (void)state;
     struct fixture f;
@@ -529,7 +529,7 @@ static void test_stream_that_never_answers_again_is_closed(void **state)
 }
 
 /* Refused: UDP answers without delay, and the server is found again in the background. */
-static void test_stream_refused_goes_by_udp_and_comes_back(void **state)
+static void test_stream_that_is_refused_leads_to_udp_and_comes_back(void **state)
 {
     (void)state;
     struct world world;
@@ -555,7 +555,7 @@ static void test_stream_refused_goes_by_udp_and_comes_back(void **state)
 }
 
 /* Swallowed dials: UDP while connect-timeout runs. */
-static void test_stream_being_dialled_goes_by_udp(void **state)
+static void test_stream_that_dials_leads_to_udp(void **state)
 {
     (void)state;
     struct world world;
@@ -576,7 +576,7 @@ static void test_stream_being_dialled_goes_by_udp(void **state)
 }
 
 /* Without a fallback a refused connection fails the query at once, not after seconds. */
-static void test_stream_refused_without_fallback_fails_at_once(void **state)
+static void test_stream_that_is_refused_fails_at_once_without_fallback(void **state)
 {
     (void)state;
     struct world world;
@@ -603,7 +603,7 @@ static void test_stream_refused_without_fallback_fails_at_once(void **state)
 
 /* Four hundred at once, each takes 300 ms, a limit of a hundred in flight and no fallback: the pool
  * dials more connections, then queries wait; none fails. */
-static void test_stream_full_opens_more_and_waits(void **state)
+static void test_stream_that_is_full_gets_company_and_queries_wait(void **state)
 {
     (void)state;
     struct fixture f;
@@ -623,7 +623,7 @@ static void test_stream_full_opens_more_and_waits(void **state)
     world_close(&f.world);
 }
 
-static void test_stream_full_goes_by_udp(void **state)
+static void test_stream_that_is_full_leads_to_udp(void **state)
 {
     (void)state;
     struct fixture f;
@@ -667,7 +667,7 @@ static void test_stream_opens_another_before_the_limit(void **state)
 }
 
 /* The least loaded of several kept connections takes the query. */
-static void test_stream_several_kept_share_the_load(void **state)
+static void test_stream_kept_connections_share_the_load(void **state)
 {
     (void)state;
     struct fixture f;
@@ -703,7 +703,7 @@ static void test_stream_idle_close_is_no_failure(void **state)
 }
 
 /* A peer that closes each connection at once gets the back-off of one that refuses. */
-static void test_stream_closes_at_once_in_a_row_rest(void **state)
+static void test_stream_instant_closes_in_a_row_lead_to_a_rest(void **state)
 {
     (void)state;
     struct fixture f;
@@ -726,7 +726,7 @@ static void test_stream_closes_at_once_in_a_row_rest(void **state)
 }
 
 /* Kept connections stay for ever, others leave after idle-timeout. */
-static void test_stream_kept_ones_stay_and_further_ones_leave(void **state)
+static void test_stream_kept_connections_stay_and_others_leave(void **state)
 {
     (void)state;
     struct fixture f;
@@ -802,7 +802,7 @@ static void test_stream_thirty_upstreams_at_once(void **state)
 }
 
 /* max-nailed: no more are kept, and the others use UDP. */
-static void test_stream_nailed_ones_are_bounded(void **state)
+static void test_stream_nailed_connections_are_bounded(void **state)
 {
     (void)state;
     struct world world;
@@ -828,7 +828,7 @@ static void test_stream_nailed_ones_are_bounded(void **state)
 }
 
 /* Beyond the quota connections are dialled for queries without UDP, and leave when idle. */
-static void test_stream_beyond_the_quota_none_is_kept(void **state)
+static void test_stream_beyond_the_quota_is_not_kept(void **state)
 {
     (void)state;
     struct fixture f;
@@ -879,7 +879,7 @@ static void only_the_first(void *owner, const struct fake_ask *ask, struct fake_
 
 /* Silence does not prove that a server answers one query per connection (test_one_answer.c): it may
  * be stuck. No query is lost to it. */
-static void test_stream_servers_that_ignore_further_queries_fail_none(void **state)
+static void test_stream_servers_that_ignore_further_queries_fail_no_query(void **state)
 {
     (void)state;
     for (int fallback = 0; fallback < 2; fallback++) {
@@ -999,8 +999,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stream_carries_fifty_at_once_in_one_write),
-        cmocka_unit_test(test_stream_is_acknowledged_at_once_while_answers_are_awaited),
-        cmocka_unit_test(test_stream_a_slow_answer_hurts_nobody),
+        cmocka_unit_test(test_stream_is_acknowledged_at_once_while_answers_are_due),
+        cmocka_unit_test(test_stream_a_slow_answer_delays_no_other_query),
         cmocka_unit_test(test_stream_an_answer_after_query_timeout_counts),
         cmocka_unit_test(test_stream_names_without_answer_are_sent_twice_at_most),
         cmocka_unit_test(test_stream_one_lost_name_costs_no_connection),
@@ -1012,27 +1012,27 @@ int main(void)
         cmocka_unit_test(test_stream_a_lost_segment_teaches_nothing),
         cmocka_unit_test(test_stream_a_stall_is_followed_by_a_dial_with_small_segments),
         cmocka_unit_test(test_stream_silent_after_other_answers_is_left_in_time),
-        cmocka_unit_test(test_stream_two_silent_ones_to_be_replaced_lead_to_udp),
+        cmocka_unit_test(test_stream_two_silent_connections_lead_to_udp),
         cmocka_unit_test(test_stream_closed_upon_the_query_is_asked_again_at_once),
-        cmocka_unit_test(test_stream_in_flight_at_death_all_are_answered),
-        cmocka_unit_test(test_stream_gone_dark_is_noticed_and_replaced),
+        cmocka_unit_test(test_stream_queries_in_flight_at_its_end_are_all_answered),
+        cmocka_unit_test(test_stream_that_went_dark_is_noticed_and_replaced),
         cmocka_unit_test(test_stream_that_never_answers_again_is_closed),
-        cmocka_unit_test(test_stream_refused_goes_by_udp_and_comes_back),
-        cmocka_unit_test(test_stream_being_dialled_goes_by_udp),
-        cmocka_unit_test(test_stream_refused_without_fallback_fails_at_once),
-        cmocka_unit_test(test_stream_full_opens_more_and_waits),
-        cmocka_unit_test(test_stream_full_goes_by_udp),
+        cmocka_unit_test(test_stream_that_is_refused_leads_to_udp_and_comes_back),
+        cmocka_unit_test(test_stream_that_dials_leads_to_udp),
+        cmocka_unit_test(test_stream_that_is_refused_fails_at_once_without_fallback),
+        cmocka_unit_test(test_stream_that_is_full_gets_company_and_queries_wait),
+        cmocka_unit_test(test_stream_that_is_full_leads_to_udp),
         cmocka_unit_test(test_stream_opens_another_before_the_limit),
-        cmocka_unit_test(test_stream_several_kept_share_the_load),
+        cmocka_unit_test(test_stream_kept_connections_share_the_load),
         cmocka_unit_test(test_stream_idle_close_is_no_failure),
-        cmocka_unit_test(test_stream_closes_at_once_in_a_row_rest),
-        cmocka_unit_test(test_stream_kept_ones_stay_and_further_ones_leave),
+        cmocka_unit_test(test_stream_instant_closes_in_a_row_lead_to_a_rest),
+        cmocka_unit_test(test_stream_kept_connections_stay_and_others_leave),
         cmocka_unit_test(test_stream_on_demand_is_reused_and_closed),
         cmocka_unit_test(test_stream_thirty_upstreams_at_once),
-        cmocka_unit_test(test_stream_nailed_ones_are_bounded),
-        cmocka_unit_test(test_stream_beyond_the_quota_none_is_kept),
+        cmocka_unit_test(test_stream_nailed_connections_are_bounded),
+        cmocka_unit_test(test_stream_beyond_the_quota_is_not_kept),
         cmocka_unit_test(test_stream_dials_are_paced),
-        cmocka_unit_test(test_stream_servers_that_ignore_further_queries_fail_none),
+        cmocka_unit_test(test_stream_servers_that_ignore_further_queries_fail_no_query),
         cmocka_unit_test(test_stream_garbage_ends_the_connection),
         cmocka_unit_test(test_stream_answers_come_in_pieces_and_out_of_order),
         cmocka_unit_test(test_stream_partial_writes_lose_nothing),

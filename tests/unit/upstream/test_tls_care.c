@@ -51,7 +51,7 @@ static void test_tls_care_handshakes_are_bounded_exactly(void **state)
 }
 
 /* A query that finds the only connection resting for the bound waits for it; that is no failure. */
-static void test_tls_care_paced_is_not_failed(void **state)
+static void test_tls_care_a_paced_dial_is_no_failure(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -190,7 +190,7 @@ static void test_tls_care_every_query_is_padded(void **state)
 }
 
 /* The same holds for the sibling of an opportunistic upstream. */
-static void test_tls_care_nothing_in_plain_text_is_padded(void **state)
+static void test_tls_care_plain_text_is_not_padded(void **state)
 {
     (void)state;
     static const enum upstream_fallback fallbacks[] = {UPSTREAM_FALLBACK_UDP,
@@ -236,7 +236,7 @@ static void test_tls_care_a_batch_is_one_write_and_one_read(void **state)
 }
 
 /* Queries that waited for the handshake leave with its last flight. */
-static void test_tls_care_those_who_waited_leave_with_the_handshake(void **state)
+static void test_tls_care_waiting_queries_leave_with_the_handshake(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -324,7 +324,7 @@ static void test_tls_care_connections_show_how_they_are_secured(void **state)
 }
 
 /* The failure is shown until a connection succeeds. */
-static void test_tls_care_upstreams_show_what_was_wrong(void **state)
+static void test_tls_care_upstreams_show_their_last_failure(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -376,16 +376,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tls_care_handshakes_are_bounded_exactly),
-        cmocka_unit_test(test_tls_care_paced_is_not_failed),
+        cmocka_unit_test(test_tls_care_a_paced_dial_is_no_failure),
         cmocka_unit_test(test_tls_care_handshakes_are_bounded_for_each_upstream),
         cmocka_unit_test(test_tls_care_handshakes_are_bounded_against_a_closing_peer),
         cmocka_unit_test(test_tls_care_dials_over_tcp_are_not_bounded),
         cmocka_unit_test(test_tls_care_every_query_is_padded),
-        cmocka_unit_test(test_tls_care_nothing_in_plain_text_is_padded),
+        cmocka_unit_test(test_tls_care_plain_text_is_not_padded),
         cmocka_unit_test(test_tls_care_a_batch_is_one_write_and_one_read),
-        cmocka_unit_test(test_tls_care_those_who_waited_leave_with_the_handshake),
+        cmocka_unit_test(test_tls_care_waiting_queries_leave_with_the_handshake),
         cmocka_unit_test(test_tls_care_connections_show_how_they_are_secured),
-        cmocka_unit_test(test_tls_care_upstreams_show_what_was_wrong),
+        cmocka_unit_test(test_tls_care_upstreams_show_their_last_failure),
         cmocka_unit_test(test_tls_care_plain_connections_show_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

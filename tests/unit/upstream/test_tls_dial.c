@@ -281,7 +281,7 @@ static void assert_error(const struct failure *failure, enum err error)
 }
 
 /* fallback says udp, which strict TLS ignores. */
-static void test_tls_dial_failed_tells_those_who_wait_at_once_and_why(void **state)
+static void test_tls_dial_failure_fails_waiting_queries_at_once_with_the_reason(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(failures); i++) {
@@ -308,7 +308,7 @@ static void test_tls_dial_failed_tells_those_who_wait_at_once_and_why(void **sta
 }
 
 /* Each query fails at once, dials stay few, and the failure stays known. */
-static void test_tls_dial_failed_makes_no_storm(void **state)
+static void test_tls_dial_failure_causes_no_storm(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(failures); i++) {
@@ -329,7 +329,7 @@ static void test_tls_dial_failed_makes_no_storm(void **state)
 }
 
 /* The server is found again after its operator has repaired it. */
-static void test_tls_dial_mended_is_found_again(void **state)
+static void test_tls_dial_finds_a_repaired_server_again(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(failures); i++) {
@@ -355,7 +355,7 @@ static void test_tls_dial_mended_is_found_again(void **state)
 }
 
 /* Another server of the group answers, and the client never hears of it. */
-static void test_tls_dial_failed_another_server_is_asked(void **state)
+static void test_tls_dial_failure_leads_to_another_server(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -383,7 +383,7 @@ static void test_tls_dial_failed_another_server_is_asked(void **state)
 }
 
 /* Two servers fail. The failure of TLS is reported, whichever server was asked first. */
-static void test_tls_dial_failed_what_tls_found_wrong_is_told(void **state)
+static void test_tls_dial_failure_of_tls_is_the_reported_one(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -451,11 +451,11 @@ int main(void)
         cmocka_unit_test(test_tls_dial_stalled_ends_at_its_deadline_and_rests),
         cmocka_unit_test(test_tls_dial_after_a_stalled_one_announces_small_segments),
         cmocka_unit_test(test_tls_dial_dribbled_comes_through),
-        cmocka_unit_test(test_tls_dial_failed_tells_those_who_wait_at_once_and_why),
-        cmocka_unit_test(test_tls_dial_failed_makes_no_storm),
-        cmocka_unit_test(test_tls_dial_mended_is_found_again),
-        cmocka_unit_test(test_tls_dial_failed_another_server_is_asked),
-        cmocka_unit_test(test_tls_dial_failed_what_tls_found_wrong_is_told),
+        cmocka_unit_test(test_tls_dial_failure_fails_waiting_queries_at_once_with_the_reason),
+        cmocka_unit_test(test_tls_dial_failure_causes_no_storm),
+        cmocka_unit_test(test_tls_dial_finds_a_repaired_server_again),
+        cmocka_unit_test(test_tls_dial_failure_leads_to_another_server),
+        cmocka_unit_test(test_tls_dial_failure_of_tls_is_the_reported_one),
         cmocka_unit_test(test_tls_dial_stalled_ends_the_query_in_time),
         cmocka_unit_test(test_tls_dial_without_its_authorities_says_so),
     };

@@ -140,7 +140,7 @@ static void test_tls_early_with_a_forgotten_ticket_is_sent_again(void **state)
 
 /* ... by a server with another identity: it can read nothing, and gets nothing after the handshake.
  * */
-static void test_tls_early_to_somebody_else_is_lost_on_him(void **state)
+static void test_tls_early_data_is_useless_to_another_server(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -180,7 +180,7 @@ static void test_tls_early_is_off_by_default(void **state)
     fixture_close_strict(&f);
 }
 
-static void test_tls_early_is_never_on_a_full_dial_nor_against_the_ticket(void **state)
+static void test_tls_early_needs_resumption_and_a_ticket_that_allows_it(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -195,7 +195,7 @@ static void test_tls_early_is_never_on_a_full_dial_nor_against_the_ticket(void *
     fixture_close_strict(&f);
 }
 
-static void test_tls_early_is_nothing_on_tls_1_2(void **state)
+static void test_tls_early_does_not_exist_with_tls_1_2(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -323,7 +323,7 @@ static void test_tls_early_stalled_is_asked_again_after_the_deadline(void **stat
 }
 
 /* No query waits: a dial ahead of need sends nothing early. */
-static void test_tls_early_is_only_for_those_who_wait(void **state)
+static void test_tls_early_carries_only_waiting_queries(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -346,15 +346,15 @@ int main(void)
         cmocka_unit_test(test_tls_early_is_followed_by_more),
         cmocka_unit_test(test_tls_early_rejected_is_sent_again),
         cmocka_unit_test(test_tls_early_with_a_forgotten_ticket_is_sent_again),
-        cmocka_unit_test(test_tls_early_to_somebody_else_is_lost_on_him),
+        cmocka_unit_test(test_tls_early_data_is_useless_to_another_server),
         cmocka_unit_test(test_tls_early_is_off_by_default),
-        cmocka_unit_test(test_tls_early_is_never_on_a_full_dial_nor_against_the_ticket),
-        cmocka_unit_test(test_tls_early_is_nothing_on_tls_1_2),
+        cmocka_unit_test(test_tls_early_needs_resumption_and_a_ticket_that_allows_it),
+        cmocka_unit_test(test_tls_early_does_not_exist_with_tls_1_2),
         cmocka_unit_test(test_tls_early_is_no_more_than_the_ticket_allows),
         cmocka_unit_test(test_tls_early_keeps_max_requests),
         cmocka_unit_test(test_tls_early_broken_off_is_asked_again),
         cmocka_unit_test(test_tls_early_stalled_is_asked_again_after_the_deadline),
-        cmocka_unit_test(test_tls_early_is_only_for_those_who_wait),
+        cmocka_unit_test(test_tls_early_carries_only_waiting_queries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

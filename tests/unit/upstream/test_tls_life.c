@@ -117,7 +117,7 @@ static void test_tls_life_ended_when_idle_is_dialled_again(void **state)
 }
 
 /* We close politely: close_notify, then FIN. */
-static void test_tls_life_we_say_goodbye(void **state)
+static void test_tls_life_we_close_with_close_notify(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -153,7 +153,7 @@ static void test_tls_life_refused_after_the_handshake_fails_with_the_alert(void 
 }
 
 /* This is a failure like any other: dials get rarer, although each becomes ready. */
-static void test_tls_life_refused_after_the_handshake_makes_no_storm(void **state)
+static void test_tls_life_refused_after_the_handshake_causes_no_storm(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -178,7 +178,7 @@ static void test_tls_life_refused_after_the_handshake_makes_no_storm(void **stat
 }
 
 /* New keys and further tickets: the connection goes on. */
-static void test_tls_life_what_is_no_data_disturbs_nothing(void **state)
+static void test_tls_life_records_without_data_change_nothing(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -276,7 +276,7 @@ static void idle_for_two_seconds(void *owner, const struct fake_ask *ask,
     put_u16(answer->data + 10, 1);
 }
 
-static void test_tls_life_idle_limit_of_the_peer_is_kept(void **state)
+static void test_tls_life_obeys_the_idle_limit_of_the_peer(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -351,14 +351,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tls_life_ended_with_queries_in_flight_asks_them_again),
         cmocka_unit_test(test_tls_life_ended_when_idle_is_dialled_again),
-        cmocka_unit_test(test_tls_life_we_say_goodbye),
+        cmocka_unit_test(test_tls_life_we_close_with_close_notify),
         cmocka_unit_test(test_tls_life_refused_after_the_handshake_fails_with_the_alert),
-        cmocka_unit_test(test_tls_life_refused_after_the_handshake_makes_no_storm),
-        cmocka_unit_test(test_tls_life_what_is_no_data_disturbs_nothing),
+        cmocka_unit_test(test_tls_life_refused_after_the_handshake_causes_no_storm),
+        cmocka_unit_test(test_tls_life_records_without_data_change_nothing),
         cmocka_unit_test(test_tls_life_renegotiation_is_refused_and_costs_no_answer),
         cmocka_unit_test(test_tls_life_silent_behind_tls_is_noticed),
         cmocka_unit_test(test_tls_life_nothing_counts_after_a_close_notify),
-        cmocka_unit_test(test_tls_life_idle_limit_of_the_peer_is_kept),
+        cmocka_unit_test(test_tls_life_obeys_the_idle_limit_of_the_peer),
         cmocka_unit_test(test_tls_life_recycling_is_exact_and_never_cold),
         cmocka_unit_test(test_tls_life_makes_before_it_breaks),
     };

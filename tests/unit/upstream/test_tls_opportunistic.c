@@ -202,7 +202,7 @@ static void check_accepted(const struct tls_cert_wish *wish, struct tls_pins *pi
     tls_certs_free_cert(cert);
 }
 
-static void test_tls_opportunistic_takes_whom_it_gets_and_says_so(void **state)
+static void test_tls_opportunistic_accepts_any_identity_and_shows_it(void **state)
 {
     (void)state;
     const struct tls_certs *ca = world_tls()->ca;
@@ -417,7 +417,7 @@ int main(void)
         cmocka_unit_test(test_tls_opportunistic_asks_plain_text_at_its_port),
         cmocka_unit_test(test_tls_opportunistic_nails_no_plain_text),
         cmocka_unit_test(test_tls_opportunistic_strict_has_no_sibling),
-        cmocka_unit_test(test_tls_opportunistic_takes_whom_it_gets_and_says_so),
+        cmocka_unit_test(test_tls_opportunistic_accepts_any_identity_and_shows_it),
         cmocka_unit_test(test_tls_opportunistic_truncated_goes_by_tls_when_ready),
         cmocka_unit_test(test_tls_opportunistic_truncated_goes_by_tcp_when_not),
         cmocka_unit_test(test_tls_opportunistic_with_plain_text_refused_waits_for_tls),

@@ -45,7 +45,7 @@ static void test_tls_resumption_follows_the_first_full_handshake(void **state)
 }
 
 /* The connections that recycling dials, whatever the limit. */
-static void test_tls_resumption_of_all_that_recycling_dials(void **state)
+static void test_tls_resumption_covers_the_dials_of_recycling(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -85,7 +85,7 @@ static void test_tls_resumption_spends_its_ticket(void **state)
 }
 
 /* A dial that fails before TLS begins has not shown its ticket, which serves the next dial. */
-static void test_tls_resumption_keeps_the_ticket_of_a_dial_that_came_to_nothing(void **state)
+static void test_tls_resumption_keeps_the_ticket_of_a_dial_that_failed(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -155,7 +155,7 @@ static void test_tls_resumption_forgotten_falls_back_to_full(void **state)
 
 /* The server resumes, but its next full handshake exposes another certificate: tickets do not renew
  * themselves past that. */
-static void test_tls_resumption_full_again_checks_the_certificate_again(void **state)
+static void test_tls_resumption_ends_with_a_check_of_the_certificate(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -290,12 +290,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tls_resumption_follows_the_first_full_handshake),
-        cmocka_unit_test(test_tls_resumption_of_all_that_recycling_dials),
+        cmocka_unit_test(test_tls_resumption_covers_the_dials_of_recycling),
         cmocka_unit_test(test_tls_resumption_spends_its_ticket),
-        cmocka_unit_test(test_tls_resumption_keeps_the_ticket_of_a_dial_that_came_to_nothing),
+        cmocka_unit_test(test_tls_resumption_keeps_the_ticket_of_a_dial_that_failed),
         cmocka_unit_test(test_tls_resumption_survives_a_reset),
         cmocka_unit_test(test_tls_resumption_forgotten_falls_back_to_full),
-        cmocka_unit_test(test_tls_resumption_full_again_checks_the_certificate_again),
+        cmocka_unit_test(test_tls_resumption_ends_with_a_check_of_the_certificate),
         cmocka_unit_test(test_tls_resumption_is_shared_by_the_same_identity),
         cmocka_unit_test(test_tls_resumption_is_never_shared_across_identities),
         cmocka_unit_test(test_tls_resumption_is_shared_by_workers),

@@ -50,7 +50,7 @@ static void forget(char **from)
     *from = NULL;
 }
 
-static void test_tls_retire_nothing_of_an_upstream_is_the_configurations(void **state)
+static void test_tls_retire_an_upstream_owns_its_options(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -140,7 +140,7 @@ static void test_tls_retire_a_sibling_that_is_wanted_by_others_stays(void **stat
 }
 
 /* It was there first, and so comes before its opportunistic upstream. */
-static void test_tls_retire_a_sibling_that_was_wanted_before_goes_in_the_end(void **state)
+static void test_tls_retire_a_configured_sibling_goes_in_the_end(void **state)
 {
     (void)state;
     struct world world;
@@ -176,7 +176,7 @@ static void test_tls_retire_a_sibling_that_was_wanted_before_goes_in_the_end(voi
 
 /* ---- the handshake ---- */
 
-static void test_tls_retire_in_the_middle_of_a_handshake_gives_it_up(void **state)
+static void test_tls_retire_gives_up_a_handshake(void **state)
 {
     (void)state;
     struct tls_fixture f;
@@ -291,7 +291,7 @@ static void files_close(struct files *files, struct upstream_options *options)
     free(options->tls.ca_bundle);
 }
 
-static void test_tls_retire_files_that_say_the_same_change_nothing(void **state)
+static void test_tls_retire_unchanged_files_change_nothing(void **state)
 {
     (void)state;
     struct files files;
@@ -306,7 +306,7 @@ static void test_tls_retire_files_that_say_the_same_change_nothing(void **state)
     files_close(&files, &options);
 }
 
-static void test_tls_retire_files_of_no_use_change_nothing(void **state)
+static void test_tls_retire_bad_files_change_nothing(void **state)
 {
     (void)state;
     struct files files;
@@ -327,7 +327,7 @@ static void test_tls_retire_files_of_no_use_change_nothing(void **state)
     files_close(&files, &options);
 }
 
-static void test_tls_retire_files_that_say_something_else_hold_for_the_next_connection(void **state)
+static void test_tls_retire_changed_files_apply_to_the_next_connection(void **state)
 {
     (void)state;
     struct files files;
@@ -362,17 +362,16 @@ int main(void)
 {
     log_set_level(LOG_ERROR);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tls_retire_nothing_of_an_upstream_is_the_configurations),
+        cmocka_unit_test(test_tls_retire_an_upstream_owns_its_options),
         cmocka_unit_test(test_tls_retire_a_sibling_goes_with_its_opportunistic_upstream),
         cmocka_unit_test(test_tls_retire_a_sibling_that_is_wanted_by_others_stays),
-        cmocka_unit_test(test_tls_retire_a_sibling_that_was_wanted_before_goes_in_the_end),
-        cmocka_unit_test(test_tls_retire_in_the_middle_of_a_handshake_gives_it_up),
+        cmocka_unit_test(test_tls_retire_a_configured_sibling_goes_in_the_end),
+        cmocka_unit_test(test_tls_retire_gives_up_a_handshake),
         cmocka_unit_test(test_tls_retire_a_query_in_early_data_has_its_answer),
         cmocka_unit_test(test_tls_retire_contexts_go_with_their_last_upstream),
-        cmocka_unit_test(test_tls_retire_files_that_say_the_same_change_nothing),
-        cmocka_unit_test(test_tls_retire_files_of_no_use_change_nothing),
-        cmocka_unit_test(
-            test_tls_retire_files_that_say_something_else_hold_for_the_next_connection),
+        cmocka_unit_test(test_tls_retire_unchanged_files_change_nothing),
+        cmocka_unit_test(test_tls_retire_bad_files_change_nothing),
+        cmocka_unit_test(test_tls_retire_changed_files_apply_to_the_next_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

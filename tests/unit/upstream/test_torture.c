@@ -482,7 +482,7 @@ static void run(uint64_t seed)
     free(torture);
 }
 
-static void test_torture_every_exchange_ends_once_and_all_is_given_back(void **state)
+static void test_torture_every_exchange_ends_once_and_everything_is_freed(void **state)
 {
     (void)state;
     const char *only = getenv("NAILUP_TORTURE_SEED");
@@ -498,7 +498,7 @@ int main(void)
 {
     log_set_level(LOG_ERROR);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_torture_every_exchange_ends_once_and_all_is_given_back),
+        cmocka_unit_test(test_torture_every_exchange_ends_once_and_everything_is_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

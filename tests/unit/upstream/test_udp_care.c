@@ -183,7 +183,7 @@ static void set_not_an_answer(struct script *script)
     script->drop_tcp = true;
 }
 
-static void test_udp_forged_answers_are_not_taken(void **state)
+static void test_udp_forged_answers_are_rejected(void **state)
 {
     (void)state;
     expect_forgery(set_wrong_id);
@@ -265,7 +265,7 @@ static void test_udp_lost_queries_are_sent_again_by_measured_time(void **state)
 }
 
 /* The answer to the first query counts although a second one was sent. */
-static void test_udp_a_slow_answer_is_still_taken(void **state)
+static void test_udp_a_slow_answer_still_counts(void **state)
 {
     (void)state;
     struct fixture f;
@@ -581,12 +581,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_udp_each_query_has_a_fresh_port_id_and_case),
-        cmocka_unit_test(test_udp_forged_answers_are_not_taken),
+        cmocka_unit_test(test_udp_forged_answers_are_rejected),
         cmocka_unit_test(test_udp_wrong_case_is_asked_over_tcp),
         cmocka_unit_test(test_udp_servers_that_lose_case_are_remembered),
         cmocka_unit_test(test_udp_servers_that_lose_case_and_have_no_tcp_are_used),
         cmocka_unit_test(test_udp_lost_queries_are_sent_again_by_measured_time),
-        cmocka_unit_test(test_udp_a_slow_answer_is_still_taken),
+        cmocka_unit_test(test_udp_a_slow_answer_still_counts),
         cmocka_unit_test(test_udp_silence_ends_within_the_wall),
         cmocka_unit_test(test_udp_refused_fails_at_once),
         cmocka_unit_test(test_udp_truncated_is_asked_over_tcp),

@@ -175,8 +175,8 @@ static inline struct upstream *world_upstream(struct world *world, const char *a
 }
 
 /* Holds the upstream until upstreams_drop(). */
-static inline struct upstream *world_meet(struct world *world, const char *addr,
-                                          const struct upstream_options *options)
+static inline struct upstream *world_discover(struct world *world, const char *addr,
+                                              const struct upstream_options *options)
 {
     struct addr at = fake_addr(addr);
     struct upstream_options wanted = world_options(options);

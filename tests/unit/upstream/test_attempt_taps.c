@@ -73,7 +73,7 @@ static void expect_pair(const struct seen *pair, enum transport transport, const
     assert_int_equal(pair[0].asked_at, pair[1].asked_at);
 }
 
-static void test_over_udp(void **state)
+static void test_taps_see_queries_over_udp(void **state)
 {
     struct world world;
     struct asker asker;
@@ -88,7 +88,7 @@ static void test_over_udp(void **state)
     world_close(&world);
 }
 
-static void test_over_a_connection(void **state)
+static void test_taps_see_queries_over_a_connection(void **state)
 {
     struct world world;
     struct asker asker;
@@ -116,7 +116,7 @@ static void forge(void *owner, const struct fake_ask *one, struct fake_answer *a
         answer->data[0] ^= 1; /* another id */
 }
 
-static void test_a_query_without_an_answer_and_one_that_is_forged(void **state)
+static void test_taps_see_an_unanswered_and_a_forged_query(void **state)
 {
     struct world world;
     struct asker asker;
@@ -132,7 +132,7 @@ static void test_a_query_without_an_answer_and_one_that_is_forged(void **state)
     world_close(&world);
 }
 
-static void test_nobody_watches_after_they_were_set_to_none(void **state)
+static void test_taps_see_nothing_after_they_are_removed(void **state)
 {
     struct world world;
     struct asker asker;
@@ -149,10 +149,10 @@ static void test_nobody_watches_after_they_were_set_to_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_over_udp),
-        cmocka_unit_test(test_over_a_connection),
-        cmocka_unit_test(test_a_query_without_an_answer_and_one_that_is_forged),
-        cmocka_unit_test(test_nobody_watches_after_they_were_set_to_none),
+        cmocka_unit_test(test_taps_see_queries_over_udp),
+        cmocka_unit_test(test_taps_see_queries_over_a_connection),
+        cmocka_unit_test(test_taps_see_an_unanswered_and_a_forged_query),
+        cmocka_unit_test(test_taps_see_nothing_after_they_are_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
