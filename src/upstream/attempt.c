@@ -108,7 +108,7 @@ static struct tap_message tap_message_of(const struct attempt *attempt, struct s
     };
 }
 
-__attribute__((cold)) static void attempt_tell_sent(struct attempt *attempt, struct span query,
+static __attribute__((cold)) void attempt_tell_sent(struct attempt *attempt, struct span query,
                                                     struct conn *conn)
 {
     attempt->sent_at = loop_now(attempt->env->loop);
@@ -122,7 +122,7 @@ __attribute__((cold)) static void attempt_tell_sent(struct attempt *attempt, str
             tap->on_sent(tap, &message, attempt->asked->recursion_desired);
 }
 
-__attribute__((cold)) static void attempt_tell_heard(const struct attempt *attempt,
+static __attribute__((cold)) void attempt_tell_heard(const struct attempt *attempt,
                                                      struct span bytes)
 {
     struct tap_message message = tap_message_of(attempt, bytes);
