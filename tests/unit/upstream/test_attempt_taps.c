@@ -94,8 +94,7 @@ static void test_taps_see_queries_over_a_connection(void **state)
     struct asker asker;
     (void)state;
     watch(&world);
-    struct upstream_options options = world_nailed();
-    options.fallback = UPSTREAM_FALLBACK_NONE;
+    struct upstream_options options = world_no_fallback();
     options.max_requests = 2; /* the second answer ends the connection */
     world_peer(&world, "192.0.2.53@53", NULL, NULL);
     struct upstream *upstream = world_upstream(&world, "192.0.2.53@53", &options);

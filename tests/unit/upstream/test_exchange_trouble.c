@@ -70,9 +70,7 @@ struct fixture {
 static void fixture_open(struct fixture *f, const struct upstream_options *options)
 {
     f->script = (struct peer_script){0};
-    world_open(&f->world);
-    f->peer = world_peer(&f->world, "10.1.1.1@53", scripted, &f->script);
-    f->upstream = world_upstream(&f->world, "10.1.1.1@53", options);
+    f->upstream = world_open_server(&f->world, &f->peer, scripted, &f->script, options);
 }
 
 /* A TCP-only server during a dial: UDP is refused at once, and the connection is a moment away. */
@@ -238,8 +236,7 @@ static void test_exchange_without_fallback_goes_on_over_a_fresh_connection(void 
     (void)state;
     struct fixture f;
     struct asker asker;
-    struct upstream_options options = world_nailed();
-    options.fallback = UPSTREAM_FALLBACK_NONE;
+    struct upstream_options options = world_no_fallback();
     fixture_open(&f, &options);
     fake_loop_advance(f.world.loop, 100 * MS);
     ask_and_wait(&asker, &f.world, "www.example", f.upstream);
@@ -390,8 +387,7 @@ static void test_exchange_waiting_for_room_is_not_cold(void **state)
     (void)state;
     struct fixture f;
     struct asker askers[3];
-    struct upstream_options options = world_nailed();
-    options.fallback = UPSTREAM_FALLBACK_NONE;
+    struct upstream_options options = world_no_fallback();
     options.max_in_flight = 1;
     options.max_connections = 1;
     fixture_open(&f, &options);

@@ -389,8 +389,7 @@ static void test_nails_that_died_are_detected_while_idle(void **state)
     (void)state;
     struct fixture f;
     struct asker asker;
-    struct upstream_options options = world_nailed();
-    options.fallback = UPSTREAM_FALLBACK_NONE;
+    struct upstream_options options = world_no_fallback();
     fixture_open(&f, 10 * S, &options);
     f.server.announces_100ms = 100;
     ask_and_wait(&asker, &f.world, "www.example", f.upstream);

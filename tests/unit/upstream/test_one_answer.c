@@ -77,9 +77,7 @@ static void fixture_open(struct fixture *f, enum habit habit,
                          const struct upstream_options *options)
 {
     f->script = (struct script){.habit = habit};
-    world_open(&f->world);
-    f->peer = world_peer(&f->world, "10.1.1.1@53", by_habit, &f->script);
-    f->upstream = world_upstream(&f->world, "10.1.1.1@53", options);
+    f->upstream = world_open_server(&f->world, &f->peer, by_habit, &f->script, options);
     fake_loop_advance(f->world.loop, 100 * MS);
 }
 
@@ -138,8 +136,7 @@ static void test_one_answer_is_retested_by_one_connection(void **state)
 {
     (void)state;
     struct fixture f;
-    struct upstream_options options = world_nailed();
-    options.fallback = UPSTREAM_FALLBACK_NONE;
+    struct upstream_options options = world_no_fallback();
     fixture_open(&f, HABIT_CLOSES, &options);
     ask_steadily(&f, 100, 10 * MS);
     assert_true(f.upstream->pool.single.is_known);
@@ -203,8 +200,7 @@ static void test_one_answer_dials_have_a_bound(void **state)
 {
     (void)state;
     struct fixture f;
-    struct upstream_options options = world_nailed();
-    options.fallback = UPSTREAM_FALLBACK_NONE;
+    struct upstream_options options = world_no_fallback();
     fixture_open(&f, HABIT_CLOSES, &options);
     ask_steadily(&f, 100, 10 * MS);
     assert_true(f.upstream->pool.single.is_known);

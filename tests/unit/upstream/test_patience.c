@@ -18,11 +18,8 @@ static void answer_all(void *owner, const struct fake_ask *ask, struct fake_answ
 
 static void fixture_open(struct fixture *f)
 {
-    struct upstream_options options = world_nailed();
-    options.fallback = UPSTREAM_FALLBACK_NONE;
-    world_open(&f->world);
-    f->peer = world_peer(&f->world, "10.1.1.1@53", answer_all, NULL);
-    f->upstream = world_upstream(&f->world, "10.1.1.1@53", &options);
+    struct upstream_options options = world_no_fallback();
+    f->upstream = world_open_server(&f->world, &f->peer, answer_all, NULL, &options);
     fake_loop_advance(f->world.loop, 100 * MS);
 }
 

@@ -6,25 +6,6 @@
 
 #include "unit/upstream/world.h"
 
-/* Names that begin with l get no answer, names with s an answer after 900 ms. */
-static void by_name(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
-{
-    (void)owner;
-    uint8_t first = ask->query.data[13] | 0x20;
-    fake_answer_a(answer, ask->query, "192.0.2.1", 300);
-    if (first == 'l')
-        answer->how = FAKE_SILENT;
-    if (first == 's')
-        answer->delay_us = 900 * MS;
-}
-
-static struct upstream_options no_fallback(void)
-{
-    struct upstream_options options = world_nailed();
-    options.fallback = UPSTREAM_FALLBACK_NONE;
-    return options;
-}
-
 static void change(struct world *world)
 {
     upstreams_network_changed(world->upstreams, NETWORK_CHANGED);
@@ -45,10 +26,9 @@ struct place {
 
 static void place_open(struct place *place)
 {
-    struct upstream_options options = no_fallback();
-    world_open(&place->world);
-    place->peer = world_peer(&place->world, "10.1.1.1@53", by_name, NULL);
-    place->upstream = world_upstream(&place->world, "10.1.1.1@53", &options);
+    struct upstream_options options = world_no_fallback();
+    place->upstream =
+        world_open_server(&place->world, &place->peer, answer_by_name, NULL, &options);
     fake_loop_advance(place->world.loop, 100 * MS);
     assert_int_equal(place->world.stats.upstream_ready, 1);
     assert_int_equal(peer_dials(place->peer), 1);
@@ -107,9 +87,9 @@ static void test_path_change_ends_every_rest(void **state)
     (void)state;
     struct world world;
     struct asker asker;
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     world_open(&world);
-    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", answer_by_name, NULL);
     fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_FAIL_NOW);
     struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
     fake_loop_advance(world.loop, 60 * S);
@@ -132,9 +112,9 @@ static void test_path_change_during_a_dial_dials_anew(void **state)
     (void)state;
     struct world world;
     struct asker asker;
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     world_open(&world);
-    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", answer_by_name, NULL);
     fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_BLACKHOLE);
     struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
     ask(&asker, &world, "www.example", upstream);
@@ -225,11 +205,10 @@ static void test_path_ends_in_the_old_network_count_against_no_server(void **sta
 {
     (void)state;
     struct world world;
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     options.connections = 4;
-    world_open(&world);
-    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
-    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    struct fake_peer *peer;
+    struct upstream *upstream = world_open_server(&world, &peer, answer_by_name, NULL, &options);
     fake_loop_advance(world.loop, 100 * MS);
     assert_int_equal(world.stats.upstream_ready, 4);
     fake_server_set_accept_delay(fake_peer_server(peer), 50 * MS);
@@ -251,9 +230,8 @@ static void test_path_silence_in_the_old_network_makes_no_server_ill(void **stat
     struct asker askers[8];
     struct upstream_options options = upstream_options_default;
     options.transport = TRANSPORT_UDP;
-    world_open(&world);
-    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
-    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    struct fake_peer *peer;
+    struct upstream *upstream = world_open_server(&world, &peer, answer_by_name, NULL, &options);
     fake_server_set_udp(fake_peer_server(peer), FAKE_UDP_DROP);
     for (int i = 0; i < 8; i++)
         ask(&askers[i], &world, "www.example", upstream);
@@ -276,11 +254,10 @@ static void test_path_idle_connections_without_a_place_close(void **state)
     (void)state;
     struct world world;
     struct asker asker;
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     options.nailed = false;
-    world_open(&world);
-    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
-    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    struct fake_peer *peer;
+    struct upstream *upstream = world_open_server(&world, &peer, answer_by_name, NULL, &options);
     ask_and_wait(&asker, &world, "www.example", upstream);
     fake_loop_advance(world.loop, 5 * S);
     assert_int_equal(open_conns(peer), 1);
@@ -295,10 +272,10 @@ static void test_path_change_dials_no_unused_upstream(void **state)
 {
     (void)state;
     struct world world;
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     options.prewarm = false;
     world_open(&world);
-    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", answer_by_name, NULL);
     (void)world_upstream(&world, "10.1.1.1@53", &options);
     change(&world);
     upstreams_network_changed(world.upstreams, NETWORK_RESUMED);
@@ -315,11 +292,11 @@ static void test_path_lost_queries_find_no_pool_with_old_facts(void **state)
     struct asker askers[2];
     struct upstream *group[2];
     struct fake_peer *peers[2];
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     world_open(&world);
     for (int i = 0; i < 2; i++) {
         const char *text = i ? "10.1.1.2@53" : "10.1.1.1@53";
-        peers[i] = world_peer(&world, text, by_name, NULL);
+        peers[i] = world_peer(&world, text, answer_by_name, NULL);
         group[i] = world_upstream(&world, text, &options);
     }
     fake_loop_advance(world.loop, 100 * MS);

@@ -8,27 +8,6 @@
 #include "base/log.h"
 #include "upstream/attempt.h"
 
-/* Names that begin with l get no answer, with s one after 900 ms, with v one after 2.5 s. */
-static void by_name(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
-{
-    (void)owner;
-    uint8_t first = ask->query.data[13] | 0x20;
-    fake_answer_a(answer, ask->query, "192.0.2.1", 300);
-    if (first == 'l')
-        answer->how = FAKE_SILENT;
-    if (first == 's')
-        answer->delay_us = 900 * MS;
-    if (first == 'v')
-        answer->delay_us = 2500 * MS;
-}
-
-static struct upstream_options no_fallback(void)
-{
-    struct upstream_options options = world_nailed();
-    options.fallback = UPSTREAM_FALLBACK_NONE;
-    return options;
-}
-
 /* The waiter whose own call dials must not be called back inside that call. Without nailing only
  * the waiter makes the pool dial, and its memory is freed at once. */
 static void test_pool_an_instant_failure_frees_no_waiter_too_early(void **state)
@@ -36,9 +15,9 @@ static void test_pool_an_instant_failure_frees_no_waiter_too_early(void **state)
     (void)state;
     struct world world;
     struct asker asker;
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     world_open(&world);
-    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", answer_by_name, NULL);
     fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_FAIL_NOW);
     options.prewarm = false;
     struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
@@ -77,11 +56,11 @@ static void test_pool_a_given_up_query_makes_room_for_waiters(void **state)
     (void)state;
     struct world world;
     struct asker lost, waits;
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     options.max_in_flight = 1;
     options.max_connections = 1;
     world_open(&world);
-    world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    world_peer(&world, "10.1.1.1@53", answer_by_name, NULL);
     struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
     fake_loop_advance(world.loop, 100 * MS);
     ask(&lost, &world, "lost.example", upstream);
@@ -96,7 +75,7 @@ static void test_pool_a_given_up_query_makes_room_for_waiters(void **state)
 /* A message that does not answer the question makes room as well. */
 static void lie_about_type(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
-    by_name(owner, ask, answer);
+    answer_by_name(owner, ask, answer);
     if ((ask->query.data[13] | 0x20) == 'b')
         answer->data[2] &= 0x7f; /* QR=0 */
 }
@@ -106,7 +85,7 @@ static void test_pool_garbage_makes_room_for_waiters(void **state)
     (void)state;
     struct world world;
     struct asker bad, waits;
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     options.max_in_flight = 1;
     options.max_connections = 1;
     world_open(&world);
@@ -127,12 +106,11 @@ static void test_pool_a_late_answer_serves_the_waiters(void **state)
     (void)state;
     struct world world;
     struct asker late, waits;
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     options.stall_timeout_us = S;
     options.query_timeout_us = 5 * S;
-    world_open(&world);
-    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
-    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    struct fake_peer *peer;
+    struct upstream *upstream = world_open_server(&world, &peer, answer_by_name, NULL, &options);
     fake_loop_advance(world.loop, 100 * MS);
     fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_BLACKHOLE);
     ask(&late, &world, "very-late.example", upstream);
@@ -152,9 +130,8 @@ static void test_pool_a_peer_that_closes_what_it_accepts_causes_no_storm(void **
     struct world world;
     static struct asker askers[500];
     struct upstream_options options = world_nailed();
-    world_open(&world);
-    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
-    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    struct fake_peer *peer;
+    struct upstream *upstream = world_open_server(&world, &peer, answer_by_name, NULL, &options);
     for (int i = 0; i < 10000; i++) {
         if (i % 20 == 0)
             ask(&askers[i / 20], &world, "www.example", upstream);
@@ -173,9 +150,8 @@ static void test_pool_idle_timeout_is_not_for_kept_connections(void **state)
     (void)state;
     struct world world;
     struct upstream_options options = world_nailed();
-    world_open(&world);
-    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
-    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    struct fake_peer *peer;
+    struct upstream *upstream = world_open_server(&world, &peer, answer_by_name, NULL, &options);
     fake_loop_advance(world.loop, 100 * MS);
     struct conn *conn = LIST_ITEM(list_first(&upstream->pool.conns), struct conn, node);
     pool_heard_keepalive(&upstream->pool, conn, 2000);
@@ -194,9 +170,8 @@ static void test_pool_recycled_connections_beyond_the_kept_ones_leave(void **sta
     struct asker askers[16], asker;
     struct upstream_options options = world_nailed();
     options.max_in_flight = 4;
-    world_open(&world);
-    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
-    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    struct fake_peer *peer;
+    struct upstream *upstream = world_open_server(&world, &peer, answer_by_name, NULL, &options);
     fake_loop_advance(world.loop, 100 * MS);
     for (int i = 0; i < 16; i++) {
         ask(&askers[i], &world, "slow.example", upstream);
@@ -219,7 +194,7 @@ static void test_pool_recycled_connections_beyond_the_kept_ones_leave(void **sta
 /* Large answers while the only connection is in doubt: the pool dials another one for them. */
 static void truncate_udp(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
-    by_name(owner, ask, answer);
+    answer_by_name(owner, ask, answer);
     if (ask->transport == FAKE_UDP && (ask->query.data[13] | 0x20) == 'w')
         fake_answer_truncated(answer, ask->query);
 }
@@ -230,9 +205,8 @@ static void test_pool_in_doubt_dials_for_queries_that_need_a_stream(void **state
     struct world world;
     struct asker asker;
     struct upstream_options options = world_nailed();
-    world_open(&world);
-    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", truncate_udp, NULL);
-    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    struct fake_peer *peer;
+    struct upstream *upstream = world_open_server(&world, &peer, truncate_udp, NULL, &options);
     fake_loop_advance(world.loop, 100 * MS);
     ask_and_wait(&asker, &world, "first.example", upstream);
     fake_conn_go_dark(peer_conn(peer, 0));
@@ -259,7 +233,7 @@ static void test_pool_a_dead_upstream_is_logged_at_once_each_minute_and_at_its_r
     struct world world;
     struct upstream_options options = world_nailed();
     world_open(&world);
-    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", answer_by_name, NULL);
     struct fake_server *server = fake_peer_server(peer);
     warnings = notices = 0;
     log_set_sink(count_lines);
@@ -303,9 +277,8 @@ static void test_pool_an_upstream_that_hangs_up_is_logged_no_more_often(void **s
     struct asker asker;
     static struct asker askers[300];
     struct upstream_options options = world_nailed();
-    world_open(&world);
-    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
-    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    struct fake_peer *peer;
+    struct upstream *upstream = world_open_server(&world, &peer, answer_by_name, NULL, &options);
     warnings = notices = 0;
     log_set_sink(count_lines);
     for (int i = 0; i < 600; i++) {
@@ -330,7 +303,7 @@ static void test_pool_hundreds_of_dead_upstreams_share_the_log(void **state)
     (void)state;
     struct world world;
     char text[32];
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     world_open(&world);
     world.quota.max = 10000;
     warnings = notices = 0;
@@ -353,10 +326,10 @@ static void test_pool_dead_upstreams_do_not_delay_the_dials_of_others(void **sta
     struct world world;
     struct asker asker;
     char text[32];
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     world_open(&world);
     world.quota.max = 10000;
-    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
+    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", answer_by_name, NULL);
     struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
     for (int i = 0; i < 1500; i++) {
         snprintf(text, sizeof(text), "10.2.%d.%d@53", i / 256, i % 256);
@@ -384,7 +357,7 @@ static void open_refusing(struct world *world, struct fake_peer **peers,
     world->quota.max = 100000;
     for (size_t i = 0; i < count; i++) {
         snprintf(text, sizeof(text), "10.2.%zu.%zu@53", i / 256, i % 256);
-        peers[i] = world_peer(world, text, by_name, NULL);
+        peers[i] = world_peer(world, text, answer_by_name, NULL);
         fake_server_set_dial(fake_peer_server(peers[i]), FAKE_DIAL_REFUSE);
         upstreams[i] = world_upstream(world, text, options);
     }
@@ -461,7 +434,7 @@ static void test_pool_a_query_does_not_wait_behind_thousands_that_refuse(void **
     static struct upstream *upstreams[MANY_REFUSING];
     struct world world;
     struct asker asker;
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     size_t in_line = 0;
     open_refusing(&world, peers, upstreams, MANY_REFUSING, &options);
     fake_loop_advance(world.loop, 30 * S);

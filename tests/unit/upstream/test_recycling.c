@@ -259,8 +259,7 @@ static void test_recycling_few_drain_for_long(void **state)
                                                     .lingers = true};
     static struct asker askers[COUNT];
     struct world world;
-    struct upstream_options options = world_nailed();
-    options.fallback = UPSTREAM_FALLBACK_NONE;
+    struct upstream_options options = world_no_fallback();
     options.max_requests = 1;
     world_open(&world);
     world_peer(&world, "10.1.1.1@53", be_silent, NULL);

@@ -39,8 +39,7 @@ static size_t count(const struct world *world)
 
 static struct upstream_options nailed_only(void)
 {
-    struct upstream_options options = world_nailed();
-    options.fallback = UPSTREAM_FALLBACK_NONE;
+    struct upstream_options options = world_no_fallback();
     return options;
 }
 

@@ -44,9 +44,7 @@ static void fixture_open(struct fixture *f, uint16_t timeout_100ms,
                          const struct upstream_options *options)
 {
     f->script = (struct script){.timeout_100ms = timeout_100ms};
-    world_open(&f->world);
-    f->peer = world_peer(&f->world, "10.1.1.1@53", answer_with_timeout, &f->script);
-    f->upstream = world_upstream(&f->world, "10.1.1.1@53", options);
+    f->upstream = world_open_server(&f->world, &f->peer, answer_with_timeout, &f->script, options);
     fake_loop_advance(f->world.loop, 100 * MS);
 }
 
@@ -236,8 +234,7 @@ static void test_rfc7828_zero_without_fallback_still_answers(void **state)
     (void)state;
     struct fixture f;
     struct asker asker;
-    struct upstream_options options = world_nailed();
-    options.fallback = UPSTREAM_FALLBACK_NONE;
+    struct upstream_options options = world_no_fallback();
     fixture_open(&f, 0, &options);
     for (int i = 0; i < 20; i++) {
         ask_and_wait(&asker, &f.world, "www.example", f.upstream);

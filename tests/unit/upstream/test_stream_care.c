@@ -39,17 +39,8 @@ struct fixture {
 
 static void fixture_open(struct fixture *fixture, const struct upstream_options *options)
 {
-    world_open(&fixture->world);
-    fixture->peer = world_peer(&fixture->world, "10.1.1.1@53", by_name, NULL);
-    fixture->upstream = world_upstream(&fixture->world, "10.1.1.1@53", options);
+    fixture->upstream = world_open_server(&fixture->world, &fixture->peer, by_name, NULL, options);
     fake_loop_advance(fixture->world.loop, 100 * MS);
-}
-
-static struct upstream_options no_fallback(void)
-{
-    struct upstream_options options = world_nailed();
-    options.fallback = UPSTREAM_FALLBACK_NONE;
-    return options;
 }
 
 /* Fifty at once, each takes 100 ms: one query each, one connection. */
@@ -139,7 +130,7 @@ static void test_stream_an_answer_after_query_timeout_counts(void **state)
     (void)state;
     struct fixture f;
     struct asker asker, slow;
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     fixture_open(&f, &options);
     fake_peer_set(f.peer, answer_after_three_seconds, NULL);
     ask(&slow, &f.world, "slow.example", f.upstream);
@@ -169,7 +160,7 @@ static void test_stream_names_without_answer_are_sent_twice_at_most(void **state
     struct fixture f;
     struct asker asker, lost[20];
     unsigned sent = 0;
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     options.max_connections = 1;
     fixture_open(&f, &options);
     fake_peer_set(f.peer, count_lost, &sent);
@@ -247,7 +238,7 @@ static void open_with_history(struct fixture *f, const struct upstream_options *
 static void test_stream_a_dead_path_is_left_soon(void **state)
 {
     (void)state;
-    struct upstream_options options[] = {world_nailed(), no_fallback()};
+    struct upstream_options options[] = {world_nailed(), world_no_fallback()};
     for (int i = 0; i < 2; i++) {
         struct fixture f;
         struct asker asker;
@@ -360,7 +351,7 @@ static void behind_a_narrow_path(void *owner, const struct fake_ask *ask,
 static void test_stream_a_stall_is_followed_by_a_dial_with_small_segments(void **state)
 {
     (void)state;
-    struct upstream_options options[] = {world_nailed(), no_fallback()};
+    struct upstream_options options[] = {world_nailed(), world_no_fallback()};
     for (int i = 0; i < 2; i++) {
         struct fixture f;
         struct asker asker;
@@ -513,7 +504,7 @@ static void test_stream_that_never_answers_again_is_closed(void **state)
     for (int fallback = 0; fallback < 2; fallback++) {
         struct fixture f;
         struct asker asker;
-        struct upstream_options options = fallback ? world_nailed() : no_fallback();
+        struct upstream_options options = fallback ? world_nailed() : world_no_fallback();
         fixture_open(&f, &options);
         fake_peer_set(f.peer, silent_on_the_first, NULL);
         for (int i = 0; i < 1500; i++) {
@@ -581,7 +572,7 @@ static void test_stream_that_is_refused_fails_at_once_without_fallback(void **st
     (void)state;
     struct world world;
     struct asker asker;
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     world_open(&world);
     struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
     fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_REFUSE);
@@ -608,7 +599,7 @@ static void test_stream_that_is_full_gets_company_and_queries_wait(void **state)
     (void)state;
     struct fixture f;
     static struct asker askers[1000];
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     options.max_in_flight = 100;
     fixture_open(&f, &options);
     for (int i = 0; i < 1000; i++)
@@ -650,7 +641,7 @@ static void test_stream_opens_another_before_the_limit(void **state)
     (void)state;
     struct fixture f;
     static struct asker askers[100];
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     options.max_in_flight = 100;
     fixture_open(&f, &options);
     for (int i = 0; i < 74; i++)
@@ -731,7 +722,7 @@ static void test_stream_kept_connections_stay_and_others_leave(void **state)
     (void)state;
     struct fixture f;
     static struct asker askers[100];
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     options.max_in_flight = 20;
     fixture_open(&f, &options);
     for (int i = 0; i < 60; i++)
@@ -751,11 +742,10 @@ static void test_stream_on_demand_is_reused_and_closed(void **state)
     (void)state;
     struct world world;
     struct asker asker;
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     options.nailed = false;
-    world_open(&world);
-    struct fake_peer *peer = world_peer(&world, "10.1.1.1@53", by_name, NULL);
-    struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
+    struct fake_peer *peer;
+    struct upstream *upstream = world_open_server(&world, &peer, by_name, NULL, &options);
     fake_loop_advance(world.loop, S);
     assert_int_equal(peer_dials(peer), 0);
     for (int i = 0; i < 20; i++) {
@@ -833,7 +823,7 @@ static void test_stream_beyond_the_quota_is_not_kept(void **state)
     (void)state;
     struct fixture f;
     struct asker asker;
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     world_open(&f.world);
     f.world.quota.max = 0;
     f.peer = world_peer(&f.world, "10.1.1.1@53", by_name, NULL);
@@ -885,7 +875,7 @@ static void test_stream_servers_that_ignore_further_queries_fail_no_query(void *
     for (int fallback = 0; fallback < 2; fallback++) {
         struct fixture f;
         struct asker asker;
-        struct upstream_options options = fallback ? world_nailed() : no_fallback();
+        struct upstream_options options = fallback ? world_nailed() : world_no_fallback();
         fixture_open(&f, &options);
         fake_peer_set(f.peer, only_the_first, NULL);
         for (int i = 0; i < 3000 / WORLD_DEAR; i++) {
@@ -932,7 +922,7 @@ static void test_stream_answers_come_in_pieces_and_out_of_order(void **state)
     (void)state;
     struct fixture f;
     struct asker askers[50];
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     fixture_open(&f, &options);
     fake_peer_set(f.peer, in_pieces, NULL);
     for (int i = 0; i < 50; i++)
@@ -950,7 +940,7 @@ static void test_stream_partial_writes_lose_nothing(void **state)
     (void)state;
     struct fixture f;
     static struct asker askers[200];
-    struct upstream_options options = no_fallback();
+    struct upstream_options options = world_no_fallback();
     fixture_open(&f, &options);
     fake_conn_set_write_max(peer_conn(f.peer, 0), 7);
     for (int i = 0; i < 100; i++)

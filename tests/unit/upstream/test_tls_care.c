@@ -124,8 +124,7 @@ static void test_tls_care_dials_over_tcp_are_not_bounded(void **state)
     (void)state;
     struct world world;
     struct asker askers[20];
-    struct upstream_options options = world_nailed();
-    options.fallback = UPSTREAM_FALLBACK_NONE;
+    struct upstream_options options = world_no_fallback();
     options.max_requests = 1;
     options.max_connections = 100;
     options.max_handshakes = 1;

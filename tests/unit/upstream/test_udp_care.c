@@ -123,9 +123,7 @@ struct fixture {
 static void fixture_open(struct fixture *f, const struct upstream_options *options)
 {
     memset(&f->script, 0, sizeof(f->script));
-    world_open(&f->world);
-    f->peer = world_peer(&f->world, "10.1.1.1@53", play, &f->script);
-    f->upstream = world_upstream(&f->world, "10.1.1.1@53", options);
+    f->upstream = world_open_server(&f->world, &f->peer, play, &f->script, options);
 }
 
 static void test_udp_each_query_has_a_fresh_port_id_and_case(void **state)

@@ -154,6 +154,14 @@ static inline struct upstream_options world_nailed(void)
     return options;
 }
 
+/* Nailed, and UDP may not replace the stream. */
+static inline struct upstream_options world_no_fallback(void)
+{
+    struct upstream_options options = world_nailed();
+    options.fallback = UPSTREAM_FALLBACK_NONE;
+    return options;
+}
+
 static inline struct upstream_options world_options(const struct upstream_options *options)
 {
     struct upstream_options wanted = *options;
@@ -209,6 +217,34 @@ static inline struct fake_peer *world_blackhole(struct world *world, const char 
 static inline size_t peer_stream_queries(const struct fake_peer *peer)
 {
     return WORLD_STREAM == FAKE_TLS ? fake_peer_tls_queries(peer) : fake_peer_tcp_queries(peer);
+}
+
+/* The address of the only server in most tests. */
+#define WORLD_SERVER "10.1.1.1@53"
+
+/* Opens the world with one server, and returns its upstream. *peer becomes the server. */
+static inline struct upstream *world_open_server(struct world *world, struct fake_peer **peer,
+                                                 fake_peer_fn fn, void *owner,
+                                                 const struct upstream_options *options)
+{
+    world_open(world);
+    *peer = world_peer(world, WORLD_SERVER, fn, owner);
+    return world_upstream(world, WORLD_SERVER, options);
+}
+
+/* Names that begin with l get no answer, with s one after 900 ms, with v one after 2.5 s. */
+static inline void answer_by_name(void *owner, const struct fake_ask *ask,
+                                  struct fake_answer *answer)
+{
+    (void)owner;
+    uint8_t first = ask->query.data[13] | 0x20;
+    fake_answer_a(answer, ask->query, "192.0.2.1", 300);
+    if (first == 'l')
+        answer->how = FAKE_SILENT;
+    if (first == 's')
+        answer->delay_us = 900 * MS;
+    if (first == 'v')
+        answer->delay_us = 2500 * MS;
 }
 
 /* Starts an exchange for "name" without ending the turn. */
