@@ -65,8 +65,23 @@ struct attempt *attempt_new(struct upstream_env *env, struct upstream *upstream,
 
 static void attempt_move(struct attempt *attempt, enum attempt_state to)
 {
-    MUST(attempt_state_may_follow(attempt->state, to));
+    static const unsigned char followers[] = {
+#define ATTEMPT_STATE(name, text, follow, sentence) [ATTEMPT_##name] = (follow),
+        ATTEMPT_STATES(ATTEMPT_STATE)
+#undef ATTEMPT_STATE
+    };
+    MUST(followers[attempt->state] & 1u << to);
     attempt->state = to;
+}
+
+const char *attempt_state_text(const struct attempt *attempt)
+{
+    static const char *const texts[] = {
+#define ATTEMPT_STATE(name, text, follow, sentence) [ATTEMPT_##name] = (text),
+        ATTEMPT_STATES(ATTEMPT_STATE)
+#undef ATTEMPT_STATE
+    };
+    return texts[attempt->state];
 }
 
 /* Releases everything that could call back. */

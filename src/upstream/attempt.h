@@ -100,6 +100,9 @@ void attempt_free(struct attempt *attempt);
 MUST_USE bool attempt_send_udp(struct attempt *attempt);
 MUST_USE bool attempt_send_stream(struct attempt *attempt, struct conn *conn);
 
+/* The text of its state (attempt_state.h). Static storage. */
+const char *attempt_state_text(const struct attempt *attempt);
+
 /* The transport that carried it. */
 static inline enum transport attempt_transport(const struct attempt *attempt)
 {

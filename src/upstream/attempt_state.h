@@ -48,12 +48,6 @@ enum attempt_state {
 
 #define ATTEMPT_BIT(name) (1u << ATTEMPT_##name)
 
-/* The text of the table. Static storage. */
-const char *attempt_state_name(enum attempt_state state);
-
-/* Whether the move is one of the table's. */
-bool attempt_state_may_follow(enum attempt_state from, enum attempt_state to);
-
 static inline bool attempt_state_is_silent(enum attempt_state state)
 {
     return state == ATTEMPT_SILENT || state == ATTEMPT_SLOW || state == ATTEMPT_OVERDUE_SILENT;

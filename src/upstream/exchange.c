@@ -688,7 +688,7 @@ static void exchange_on_slow(struct attempt *attempt)
     struct exchange *exchange = exchange_of(attempt);
     struct conn *silent = attempt->sent_on;
 
-    report_loss(attempt, attempt_state_name(attempt->state));
+    report_loss(attempt, attempt_state_text(attempt));
     if (silent) {
         STATS_INC(env_of(exchange)->stats, upstream_retries_silent);
         pool_note_silent(&attempt->upstream->pool, silent);
@@ -721,7 +721,7 @@ static void exchange_on_overdue(struct attempt *attempt)
 
     if (!exchange->active)
         return;
-    report_loss(attempt, attempt_state_name(attempt->state));
+    report_loss(attempt, attempt_state_text(attempt));
     note_network(exchange, attempt->index);
     if (!attempt->over_stream)
         drop_overdue_datagram(exchange, attempt);
