@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What is checked is checked on the open descriptor, never on a name that may be another file a
- * moment later. What stands in the file is its writer's. */
+/* All checks examine the open descriptor, never a name that may lead to another file a moment
+ * later. The caller knows the content. */
 #include "base/private_file.h"
 
 #include <errno.h>
@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 static enum err private_file_last_error(void)
 {
     return err_from_errno(errno);
@@ -19,7 +21,7 @@ static enum err private_file_last_error(void)
 
 /* ---- writing ---- */
 
-/* The mode is that of open() but for what the umask takes away: never more than 0600. */
+/* The umask can only narrow the mode of open(): never more than 0600. */
 static enum err open_beside(struct private_file *file)
 {
     if (unlink(file->beside) < 0 && errno != ENOENT)
@@ -55,8 +57,7 @@ enum err private_file_write(struct private_file *file, struct span bytes)
     return ERR_OK;
 }
 
-/* The rename is done; that it lasts is tried for. Folders that we may write to but not read are
- * none of our business. */
+/* Tries to make the rename durable. A folder that we may write to but not read is left alone. */
 static void private_file_sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -89,6 +90,20 @@ enum err private_file_finish(struct private_file *file)
     else
         private_file_sync_folder(file->path);
     free(file->beside);
+    return err;
+}
+
+enum err private_file_replace(const char *path, struct span bytes)
+{
+    struct private_file file;
+    enum err err = private_file_begin(&file, path);
+
+    if (err)
+        return err;
+    err = private_file_write(&file, bytes);
+    if (!err)
+        return private_file_finish(&file);
+    private_file_abandon(&file);
     return err;
 }
 
@@ -125,6 +140,58 @@ enum err private_file_open(int *fd, const char *path)
     return err;
 }
 
+/* Reads exactly len bytes: the file must not shrink or grow under the reader. */
+static enum err private_file_read_exactly(int fd, uint8_t *data, size_t len)
+{
+    uint8_t more;
+    ssize_t got = file_read(fd, data, len);
+
+    if (got < 0)
+        return ERR_IO;
+    if ((size_t)got < len)
+        return ERR_INVALID;
+    got = file_read(fd, &more, 1);
+    if (got < 0)
+        return ERR_IO;
+    return got == 0 ? ERR_OK : ERR_INVALID;
+}
+
+static enum err private_file_read_open(int fd, size_t max, uint8_t **data, size_t *len)
+{
+    struct stat found;
+
+    if (fstat(fd, &found) < 0)
+        return ERR_IO;
+    if (found.st_size < 0 || (uintmax_t)found.st_size > max)
+        return ERR_INVALID;
+    *len = (size_t)found.st_size;
+    *data = malloc(*len + 1); /* also for an empty file */
+    if (!*data)
+        return ERR_NO_MEMORY;
+    enum err err = private_file_read_exactly(fd, *data, *len);
+    if (err)
+        private_file_wipe(*data, *len);
+    return err;
+}
+
+enum err private_file_read(const char *path, size_t max, uint8_t **data, size_t *len)
+{
+    int fd;
+    enum err err = private_file_open(&fd, path);
+
+    if (err)
+        return err;
+    err = private_file_read_open(fd, max, data, len);
+    close(fd);
+    return err;
+}
+
+void private_file_wipe(uint8_t *data, size_t len)
+{
+    explicit_bzero(data, len);
+    free(data);
+}
+
 static bool begins_with(int fd, struct span magic)
 {
     uint8_t byte;
@@ -134,12 +201,12 @@ static bool begins_with(int fd, struct span magic)
     return true;
 }
 
-/* Looked at twice, as opening a device may be an act of its own. */
+/* Checks the type before it opens the file, because opening a device may have an effect. */
 bool private_file_is_foreign(const char *path, struct span magic)
 {
     struct stat found;
     if (lstat(path, &found) < 0)
-        return false; /* who writes will be told */
+        return false; /* the writer gets the error */
     if (S_ISLNK(found.st_mode) || S_ISDIR(found.st_mode))
         return false;
     if (!S_ISREG(found.st_mode))

@@ -4,12 +4,13 @@
 #define NAILUP_BASE_PRIVATE_FILE_H
 
 /*
- * A file of this user's alone (mode 0600) that is replaced as a whole: written beside the old one
- * (path with ".new" at its end), and put in its place when all of it is on the disk. A crash leaves
- * the old or the new one. The calls block.
+ * A private file (mode 0600, owned by this user) that is replaced as a whole: a new file is written
+ * beside the old one (path with ".new" at its end) and renamed over it once it is on the disk. A
+ * crash leaves the old file or the new one. The calls block.
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -21,28 +22,39 @@ struct private_file {
     int fd;
 };
 
-/* Begins a new file; what an earlier crash left beside the old one is removed. Not for two callers
- * at once. ERR_NOT_FOUND (no such folder), ERR_PERMISSION, ERR_NO_FILES, ERR_NO_MEMORY, ERR_IO. */
+/* Begins a new file, and removes the leftover of an earlier crash. Not for two callers at once.
+ * ERR_NOT_FOUND (no such folder), ERR_PERMISSION, ERR_NO_FILES, ERR_NO_MEMORY, ERR_IO. */
 MUST_USE enum err private_file_begin(struct private_file *file, const char *path);
-
-/* Whether what is at path may be somebody's who would miss it: a file that does not begin with
- * these bytes, or that cannot be read. No file, an empty one and a symbolic link, whose target
- * stays as it is, are not, nor is a folder, which nothing is put in the place of. */
-bool private_file_is_foreign(const char *path, struct span magic);
 
 /* ERR_NO_SPACE: the disk is full; ERR_IO. */
 MUST_USE enum err private_file_write(struct private_file *file, struct span bytes);
 
-/* Puts it in the place of the old one. The file is ended also on error; then the old one stays.
- * Errors as of private_file_write(), and of the rename. */
+/* Replaces the old file. On error the old file stays; the new one is gone in both cases. Errors as
+ * those of private_file_write() and of the rename. */
 MUST_USE enum err private_file_finish(struct private_file *file);
 
-/* Ends it instead; the old one stays. */
+/* Drops the new file; the old one stays. */
 void private_file_abandon(struct private_file *file);
 
-/* Opens a plain file to read; the descriptor is the caller's. ERR_NOT_FOUND; ERR_PERMISSION: others
- * may read or write it, or its owner is not us; ERR_INVALID: no plain file (a symbolic link is not
- * followed). */
+/* Does the three steps for bytes that are in memory. */
+MUST_USE enum err private_file_replace(const char *path, struct span bytes);
+
+/* Whether a replacement would destroy a file of somebody else: a regular file that does not begin
+ * with these bytes or cannot be read, or a special file. No file, an empty one and a symbolic link
+ * (its target stays as it is) are not foreign, nor is a folder, which a rename cannot replace. */
+bool private_file_is_foreign(const char *path, struct span magic);
+
+/* Opens a private file to read; the caller owns the descriptor. ERR_NOT_FOUND. ERR_PERMISSION:
+ * others may read or write it, or we do not own it. ERR_INVALID: not a regular file (a symbolic
+ * link is not followed). */
 MUST_USE enum err private_file_open(int *fd, const char *path);
+
+/* Reads a private file of at most max bytes into *data, which the caller gives to
+ * private_file_wipe(). Errors as those of private_file_open(), and ERR_INVALID if it is larger or
+ * changes meanwhile, ERR_IO, ERR_NO_MEMORY. */
+MUST_USE enum err private_file_read(const char *path, size_t max, uint8_t **data, size_t *len);
+
+/* Overwrites and frees bytes that may be secret. */
+void private_file_wipe(uint8_t *data, size_t len);
 
 #endif

@@ -1,48 +1,364 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The life of a TLS connection (tls.h) around one SSL object. Whom to trust is decided in
- * tls_verify.c, what is spoken in tls_context.c, what becomes of tickets in tls_resume.c.
+ * A TLS connection (tls.h) around one SSL object: its handshake, its records, ALPN and the tickets
+ * that it uses and receives. tls_verify.c decides about the peer's identity, tls_context.c about
+ * versions and ciphers, tls_tickets.c keeps the tickets.
  *
- * Invariant: OpenSSL sees the bytes of a tls_receive() only during it, and has taken all of them
- * when it wants more; what it writes is in pipe.out when its function returns. Each call is
- * preceded by forget_errors(): an error that another connection of this thread left behind would
- * be taken for its own.
+ * A resumed handshake shows no certificate, so a ticket proves as much as the certificate that was
+ * shown when the client received it. tls_verify_session() checks that certificate before the client
+ * offers the ticket, and therefore before the ticket seals early data.
+ *
+ * Invariant: OpenSSL sees the bytes of a tls_receive() only during that call, and has taken all of
+ * them when it wants more; its output is in pipe.out when its function returns. forget_errors()
+ * precedes each call: OpenSSL would blame this connection for an error that another one of this
+ * thread left behind.
  */
 #include "tls/tls.h"
 
 #include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/check.h"
 #include "base/framing.h"
-#include "tls/tls_alpn.h"
+#include "base/transport.h"
 #include "tls/tls_errors.h"
-#include "tls/tls_inside.h"
-#include "tls/tls_key_updates.h"
-#include "tls/tls_resume.h"
+#include "tls/tls_tickets.h"
 #include "tls/tls_verify.h"
 
-/* Errors of the thread. ERR_clear_error() looks through all of its slots even if none is used,
- * which is a tenth of sealing a query. */
+enum tls_state {
+    TLS_NEW, /* a client that has sent nothing yet */
+    TLS_HANDSHAKING,
+    TLS_SECURED,     /* both sides may send */
+    TLS_PEER_CLOSED, /* close_notify came: we may still send */
+    TLS_BROKEN,
+};
+
+/* OpenSSL reads and writes here instead of a socket. */
+struct pipe {
+    struct span in; /* borrowed; reads take from its front */
+    struct buf out;
+    enum err err; /* why a write failed: the bound of out, or memory */
+};
+
+struct tls {
+    SSL *ssl; /* its app data is this struct */
+    struct pipe pipe;
+    enum tls_state state;
+    bool is_client;
+    bool is_deaf;                   /* its reader wants no more */
+    bool is_ended;                  /* our close_notify is sent */
+    bool is_authenticated;          /* client: the peer has proved its identity */
+    bool is_ticket_trusted;         /* the offered ticket would prove it too */
+    bool has_offered;               /* client: the first flight offers a ticket */
+    uint8_t first[TLS_FIRST_BYTES]; /* of the peer */
+    uint8_t first_len;
+    uint32_t key_updates; /* of the peer */
+    uint64_t plain_len;   /* bytes of plain text from the peer */
+    enum err err;         /* why it broke; during the handshake: why we refuse the peer */
+    const char *detail;
+    struct tls_peer peer; /* client */
+    uint8_t *early;       /* client: a copy, until the server has accepted or rejected it */
+    size_t early_len;
+};
+
+/* Clears the thread's error queue. ERR_clear_error() visits all slots even if none is used, which
+ * costs a tenth of sealing a query. */
 static void forget_errors(void)
 {
     if (ERR_peek_error())
         ERR_clear_error();
 }
 
-/* While several records are sealed or opened in a row, OpenSSL keeps its buffer: taking and freeing
- * 16 KiB for each record is a tenth of the work. */
+/* Makes OpenSSL keep its buffer over several records: allocating and freeing 16 KiB for each record
+ * is a tenth of the work. */
 static void keep_buffers(struct tls *tls)
 {
     SSL_clear_mode(tls->ssl, SSL_MODE_RELEASE_BUFFERS);
 }
 
-/* OpenSSL frees a buffer as soon as a record leaves it empty. */
+/* Makes OpenSSL free its buffer as soon as a record leaves it empty. */
 static void release_buffers(struct tls *tls)
 {
     SSL_set_mode(tls->ssl, SSL_MODE_RELEASE_BUFFERS);
+}
+
+/* ---------------------------------------------------------------- bytes in and out */
+
+static BIO_METHOD *pipe_method; /* of the process */
+
+static int pipe_on_read(BIO *bio, char *out, size_t max, size_t *len)
+{
+    struct pipe *pipe = BIO_get_data(bio);
+    struct span part;
+
+    BIO_clear_retry_flags(bio);
+    *len = MIN(max, pipe->in.len);
+    if (*len == 0) {
+        BIO_set_retry_read(bio); /* only the reader of the socket knows of an end */
+        return 0;
+    }
+    MUST(span_take(&pipe->in, *len, &part));
+    memcpy(out, part.data, part.len);
+    return 1;
+}
+
+static int pipe_on_write(BIO *bio, const char *data, size_t len, size_t *written)
+{
+    struct pipe *pipe = BIO_get_data(bio);
+    enum err err = buf_append(&pipe->out, data, len);
+
+    BIO_clear_retry_flags(bio);
+    *written = err ? 0 : len;
+    if (err)
+        pipe->err = err;
+    return !err;
+}
+
+static long pipe_on_control(BIO *bio, int command, long number, void *pointer)
+{
+    (void)bio, (void)number, (void)pointer;
+    return command == BIO_CTRL_FLUSH;
+}
+
+static void make_pipe_method(void)
+{
+    pipe_method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "nailup pipe");
+    if (!pipe_method)
+        return;
+    BIO_meth_set_read_ex(pipe_method, pipe_on_read);
+    BIO_meth_set_write_ex(pipe_method, pipe_on_write);
+    BIO_meth_set_ctrl(pipe_method, pipe_on_control);
+}
+
+static BIO *pipe_bio(struct pipe *pipe)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, make_pipe_method);
+    BIO *bio = pipe_method ? BIO_new(pipe_method) : NULL;
+    if (!bio)
+        return NULL;
+    BIO_set_data(bio, pipe);
+    BIO_set_init(bio, 1);
+    return bio;
+}
+
+/* ---------------------------------------------------------------- ALPN
+ *
+ * The protocol is "dot" (RFC 7858 section 3.1, RFC 7301), or the peers negotiate none. Newer
+ * versions of OpenSSL refuse a protocol that the client did not offer, but report it as any other
+ * bad extension; older versions accept it. So a client checks the extension itself, and the result
+ * after the handshake. */
+
+/* Returns our list of one protocol, which its length precedes. */
+static struct span alpn_offer(void)
+{
+    const char *alpn = transport_alpn(TRANSPORT_TLS);
+    return span_of(alpn, strlen(alpn));
+}
+
+/* A server's answer has the length of the list in front, in two bytes. */
+static bool is_expected_alpn(struct span answer)
+{
+    uint16_t len;
+    return span_take_u16(&answer, &len) && len == answer.len && span_equal(answer, alpn_offer());
+}
+
+static void tls_on_extension(SSL *ssl, int from_server, int type, const unsigned char *data,
+                             int len, void *unused)
+{
+    struct tls *tls = SSL_get_app_data(ssl);
+
+    (void)from_server, (void)unused;
+    if (type != TLSEXT_TYPE_application_layer_protocol_negotiation)
+        return;
+    if (!is_expected_alpn(span_of(data, (size_t)len)))
+        tls->err = ERR_TLS_ALPN;
+}
+
+/* OpenSSL calls this only for clients that offer protocols. */
+static int tls_on_alpn_offer(SSL *ssl, const unsigned char **out, unsigned char *out_len,
+                             const unsigned char *offered, unsigned offered_len, void *unused)
+{
+    struct span ours = alpn_offer();
+    unsigned char *chosen;
+    int result = SSL_select_next_proto(&chosen, out_len, ours.data, (unsigned)ours.len, offered,
+                                       offered_len);
+
+    (void)ssl, (void)unused;
+    *out = chosen;
+    return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+/* "dot" was negotiated, or no protocol at all. */
+static bool is_alpn_ours(const SSL *ssl)
+{
+    struct span ours = alpn_offer();
+    const unsigned char *name;
+    unsigned len;
+
+    SSL_get0_alpn_selected(ssl, &name, &len);
+    return len == 0 || (len == ours.data[0] && memcmp(name, ours.data + 1, len) == 0);
+}
+
+/* ---------------------------------------------------------------- tickets of a client */
+
+static int64_t wall_clock_s(void)
+{
+    return (int64_t)time(NULL);
+}
+
+/* Whether the client may offer the ticket of its session. The opportunistic profile allows any. */
+static bool may_offer(struct tls *tls)
+{
+    enum err err = tls_verify_session(tls->ssl, &tls->peer, wall_clock_s());
+
+    tls->is_ticket_trusted = err == ERR_OK;
+    return !err || tls->peer.options->profile == TLS_OPPORTUNISTIC;
+}
+
+/* Takes the newest suitable ticket for the handshake to offer, and drops unsuitable ones (such as
+ * one whose certificate has expired). If none is left, the full handshake reports what is wrong. */
+static void take_ticket(struct tls *tls)
+{
+    SSL_SESSION *session;
+
+    while (tls->peer.tickets && (session = tls_rack_take(tls->peer.tickets, wall_clock_s()))) {
+        bool is_set = SSL_set_session(tls->ssl, session) == 1;
+        SSL_SESSION_free(session);
+        tls->has_offered = is_set && may_offer(tls);
+        if (tls->has_offered)
+            return;
+        SSL_set_session(tls->ssl, NULL);
+    }
+}
+
+/* Whether OpenSSL offers the ticket at its present age. It does not if the clock was set back, or
+ * if the dial outlasted the ticket, but announces early data all the same. It then has no secret to
+ * seal the data with, and uses one of zeros, which everybody can open. */
+static bool can_seal_early(const struct tls *tls)
+{
+    const SSL_SESSION *ticket = SSL_get_session(tls->ssl);
+    int64_t age_s;
+
+    return ticket && SSL_SESSION_has_ticket(ticket) &&
+           !__builtin_sub_overflow(wall_clock_s(), (int64_t)SSL_SESSION_get_time(ticket), &age_s) &&
+           age_s >= 0 && (uint64_t)age_s <= SSL_SESSION_get_ticket_lifetime_hint(ticket);
+}
+
+/* After a failed handshake that offered a ticket. The server may be unable to bear this ticket (RFC
+ * 8446 appendix D.3: early data to a server that went back to TLS 1.2), and a client need not try
+ * each of them. */
+static void drop_tickets(struct tls *tls)
+{
+    SSL_SESSION *session;
+
+    while (tls->has_offered && (session = tls_rack_take(tls->peer.tickets, wall_clock_s())))
+        SSL_SESSION_free(session);
+}
+
+/* Gives the ticket of a client that sent nothing back: another connection may use it. */
+static void give_ticket_back(struct tls *tls)
+{
+    SSL_SESSION *session = tls->peer.tickets ? SSL_get1_session(tls->ssl) : NULL;
+
+    if (session)
+        tls_rack_put(tls->peer.tickets, session);
+}
+
+static void keep_ticket(struct tls *tls, SSL_SESSION *session)
+{
+    if (!tls->peer.tickets)
+        return;
+    SSL_SESSION_up_ref(session);
+    tls_rack_put(tls->peer.tickets, session);
+}
+
+/* Frees the certificates above the peer's own, which are no longer needed: some kilobytes per
+ * connection, and as much in each ticket that is copied from its session. */
+static void drop_chain(struct tls *tls)
+{
+    STACK_OF(X509) *chain = SSL_get_peer_cert_chain(tls->ssl);
+
+    while (chain && sk_X509_num(chain) > 1)
+        X509_free(sk_X509_pop(chain));
+}
+
+static int tls_on_ticket(SSL *ssl, SSL_SESSION *session)
+{
+    struct tls *tls = SSL_get_app_data(ssl);
+
+    drop_chain(tls);
+    if (is_alpn_ours(ssl))
+        keep_ticket(tls, session);
+    return 0; /* OpenSSL keeps its reference */
+}
+
+/* TLS 1.2 tickets allow more than one use, and OpenSSL reports only those of a full handshake. */
+static void keep_tls12_ticket(struct tls *tls)
+{
+    if (SSL_session_reused(tls->ssl) && SSL_version(tls->ssl) == TLS1_2_VERSION)
+        keep_ticket(tls, SSL_get_session(tls->ssl));
+}
+
+/* ---------------------------------------------------------------- callbacks of a context */
+
+static int tls_on_certificate(X509_STORE_CTX *store, void *unused)
+{
+    SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
+    struct tls *tls = SSL_get_app_data(ssl);
+
+    (void)unused;
+    enum err err = tls_verify_shown(tls->peer.options, store, &tls->detail);
+    tls->is_authenticated = err == ERR_OK;
+    /* Each of thousands of connections would keep it. */
+    X509_STORE_CTX_set0_verified_chain(store, NULL);
+    if (tls->peer.options->profile == TLS_OPPORTUNISTIC)
+        return 1;
+    tls->err = err;
+    return err == ERR_OK;
+}
+
+static bool has_too_many_key_updates(const struct tls *tls)
+{
+    return tls->key_updates > TLS_KEY_UPDATES_MAX + tls->plain_len / TLS_KEY_UPDATE_BYTES;
+}
+
+/* Counts key updates. One ends with its record, so after one too many the rest of the wire's bytes
+ * can be taken away from OpenSSL. */
+static void tls_on_message(int is_written, int version, int type, const void *bytes, size_t len,
+                           SSL *ssl, void *unused)
+{
+    const uint8_t *message = bytes;
+
+    (void)version, (void)unused;
+    if (is_written || type != SSL3_RT_HANDSHAKE || len == 0 || message[0] != SSL3_MT_KEY_UPDATE)
+        return;
+    struct tls *tls = SSL_get_app_data(ssl);
+    tls->key_updates++;
+    if (has_too_many_key_updates(tls))
+        tls->pipe.in = span_of(NULL, 0);
+}
+
+bool tls_install(SSL_CTX *ctx, bool is_client)
+{
+    SSL_CTX_set_msg_callback(ctx, tls_on_message);
+    if (!is_client) {
+        SSL_CTX_set_alpn_select_cb(ctx, tls_on_alpn_offer, NULL);
+        return true;
+    }
+    /* Also with the opportunistic profile: tls_on_certificate() lets its peers pass. */
+    SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_cert_verify_callback(ctx, tls_on_certificate, NULL);
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_sess_set_new_cb(ctx, tls_on_ticket);
+    struct span ours = alpn_offer();
+    return SSL_CTX_set_alpn_protos(ctx, ours.data, (unsigned)ours.len) == 0;
 }
 
 /* ---------------------------------------------------------------- beginning and end */
@@ -57,10 +373,10 @@ static struct tls *tls_new(struct tls_context *context, bool is_client)
     forget_errors();
     buf_init(&tls->pipe.out, TLS_WIRE_MAX);
     tls->is_client = is_client;
-    tls->state = is_client ? TLS_NEW : TLS_SHAKING;
+    tls->state = is_client ? TLS_NEW : TLS_HANDSHAKING;
     tls->detail = "";
     tls->ssl = SSL_new(context->ctx);
-    bio = tls->ssl ? tls_bio_new(&tls->pipe) : NULL;
+    bio = tls->ssl ? pipe_bio(&tls->pipe) : NULL;
     if (!bio) {
         tls_free(&tls);
         return NULL;
@@ -78,12 +394,12 @@ struct tls *tls_client(struct tls_context *context, const struct tls_peer *peer)
         return NULL;
     tls->peer = *peer;
     SSL_set_connect_state(tls->ssl);
-    tls_alpn_watch(tls->ssl);
-    if (!tls_verify_prepare(tls)) {
+    SSL_set_tlsext_debug_callback(tls->ssl, tls_on_extension);
+    if (!tls_verify_prepare(tls->ssl, &tls->peer)) {
         tls_free(&tls);
         return NULL;
     }
-    tls_resume_prepare(tls);
+    take_ticket(tls);
     return tls;
 }
 
@@ -106,8 +422,8 @@ static void forget_early(struct tls *tls)
 static void ssl_free(struct tls *tls)
 {
     if (tls->state == TLS_NEW)
-        tls_resume_unused(tls);
-    /* Else the session counts as broken off, and its tickets as not resumable. */
+        give_ticket_back(tls);
+    /* Otherwise OpenSSL takes the connection for broken and its tickets for not resumable. */
     SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(tls->ssl);
 }
@@ -135,21 +451,21 @@ static enum err break_with(struct tls *tls, enum err err, const char *detail)
     return err;
 }
 
-/* After a call of OpenSSL that wants no more bytes: what it failed with. */
-static enum err on_error(struct tls *tls, int result)
+/* Breaks the connection with the error of a call that wants no more bytes. */
+static enum err tls_on_error(struct tls *tls, int result)
 {
     unsigned long code = ERR_peek_last_error();
     const char *reason = ERR_reason_error_string(code);
 
-    if (tls->state == TLS_SHAKING)
-        tls_resume_failed(tls);
+    if (tls->state == TLS_HANDSHAKING)
+        drop_tickets(tls);
     if (tls->pipe.err)
         return break_with(tls, tls->pipe.err, "");
-    if (tls->state == TLS_SHAKING && tls->err)
+    if (tls->state == TLS_HANDSHAKING && tls->err)
         return break_with(tls, tls->err, tls->detail);
     if (SSL_get_error(tls->ssl, result) == SSL_ERROR_ZERO_RETURN)
         return break_with(tls, ERR_TLS_CLOSED, "close notify");
-    return break_with(tls, tls_errors_of(tls, code), reason);
+    return break_with(tls, tls_errors_of(code, span_of(tls->first, tls->first_len)), reason);
 }
 
 static bool wants_more(const struct tls *tls, int result)
@@ -159,8 +475,8 @@ static bool wants_more(const struct tls *tls, int result)
 
 /* ---------------------------------------------------------------- handshake */
 
-/* Early data that the server did not take goes first. */
-static enum err settle_early(struct tls *tls)
+/* Sends the early data that the server rejected, ahead of everything else. */
+static enum err resend_early(struct tls *tls)
 {
     enum err err = ERR_OK;
 
@@ -170,10 +486,10 @@ static enum err settle_early(struct tls *tls)
     return err;
 }
 
-/* The handshake is done; the last of the checks that make the connection fit for use. */
-static enum err on_shaken(struct tls *tls)
+/* The handshake is complete: runs the last checks before the connection may be used. */
+static enum err tls_on_handshake(struct tls *tls)
 {
-    if (!tls_alpn_is_ours(tls->ssl)) {
+    if (!is_alpn_ours(tls->ssl)) {
         SSL_shutdown(tls->ssl);
         return break_with(tls, ERR_TLS_ALPN, "");
     }
@@ -181,27 +497,30 @@ static enum err on_shaken(struct tls *tls)
         tls->state = TLS_SECURED;
         return ERR_OK;
     }
-    tls_resume_shaken(tls);
-    /* There is no way here without tls_on_certificate() or a ticket that suits; this keeps it so
-     * should OpenSSL ever know one. */
-    if (!tls->authenticated && tls->peer.options->profile == TLS_STRICT)
+    if (SSL_session_reused(tls->ssl))
+        tls->is_authenticated = tls->is_ticket_trusted;
+    drop_chain(tls);
+    keep_tls12_ticket(tls);
+    /* Only tls_on_certificate() or a suitable ticket leads here. This check holds even if OpenSSL
+     * should ever find another way. */
+    if (!tls->is_authenticated && tls->peer.options->profile == TLS_STRICT)
         return break_with(tls, ERR_TLS_UNTRUSTED, "");
     tls->state = TLS_SECURED;
-    return settle_early(tls);
+    return resend_early(tls);
 }
 
-static enum err shake(struct tls *tls)
+static enum err handshake(struct tls *tls)
 {
     forget_errors();
     int result = SSL_do_handshake(tls->ssl);
     if (result == 1)
-        return on_shaken(tls);
-    return wants_more(tls, result) ? ERR_OK : on_error(tls, result);
+        return tls_on_handshake(tls);
+    return wants_more(tls, result) ? ERR_OK : tls_on_error(tls, result);
 }
 
 size_t tls_early_max(const struct tls *tls)
 {
-    if (tls->state != TLS_NEW || !tls->peer.options->early_data || !tls_resume_seals_early(tls))
+    if (tls->state != TLS_NEW || !tls->peer.options->early_data || !can_seal_early(tls))
         return 0;
     return SSL_SESSION_get_max_early_data(SSL_get_session(tls->ssl));
 }
@@ -225,61 +544,61 @@ static enum err send_early(struct tls *tls)
         forget_errors();
         int result = SSL_write_early_data(tls->ssl, message.data, message.len, &written);
         if (result != 1)
-            return on_error(tls, result);
+            return tls_on_error(tls, result);
     }
-    if (tls_resume_seals_early(tls))
+    if (can_seal_early(tls))
         return ERR_OK;
-    buf_clear(&tls->pipe.out); /* the clock was set just now; nobody has seen it yet */
+    buf_clear(&tls->pipe.out); /* the clock was set just now; no byte has left yet */
     return break_with(tls, ERR_TLS_FAILED, "the clock was set");
 }
 
-/* A ticket that ended since the caller asked how much: what was to be early goes as if the server
- * had not taken it. */
+/* If the ticket expired after the caller asked for tls_early_max(), the early data is sent as if
+ * the server had rejected it. */
 enum err tls_begin(struct tls *tls, struct span early)
 {
     size_t max = tls_early_max(tls);
 
     if (tls->state != TLS_NEW)
         return ERR_OK;
-    tls->state = TLS_SHAKING;
+    tls->state = TLS_HANDSHAKING;
     if (early.len > 0 && !keep_early(tls, early))
         return break_with(tls, ERR_NO_MEMORY, "");
-    return early.len > 0 && early.len <= max ? send_early(tls) : shake(tls);
+    return early.len > 0 && early.len <= max ? send_early(tls) : handshake(tls);
 }
 
 /* ---------------------------------------------------------------- receiving */
 
-/* One record's plain text at most. On the stack: it is needed for this call alone, and a reader
- * that has another connection receive must not find it overwritten. */
+/* At most the plain text of one record. On the stack, because a reader may make another connection
+ * receive, which must not overwrite it. */
 enum { PLAIN_MAX = 16 * 1024 };
 
-/* For each message of a handshake, tickets among them, OpenSSL makes room to write, and keeps it
- * until something is written: 16 KiB of every idle connection. Only between two records ("RH": a
- * header is next), as the begin of one is kept in there; SSL_free_buffers() sees to half headers.
- */
-static void release_room(struct tls *tls)
+/* OpenSSL allocates room to write for each handshake message, including tickets, and keeps it until
+ * the next write: 16 KiB of every idle connection. Frees it between two records only ("RH": a
+ * header is next), because the buffer keeps the begin of a record; SSL_free_buffers() itself
+ * respects a partial header. */
+static void release_write_room(struct tls *tls)
 {
     if (strcmp(SSL_rstate_string(tls->ssl), "RH") == 0)
         SSL_free_buffers(tls->ssl);
 }
 
-/* No plain text came of a read: no more is there, or none will come. */
-static enum err on_no_plain(struct tls *tls, int result, bool was_handshake)
+/* A read brought no plain text: decides whether more may come. */
+static enum err tls_on_no_plain(struct tls *tls, int result, bool was_handshake)
 {
-    if (tls_key_updates_are_too_many(tls))
+    if (has_too_many_key_updates(tls))
         return break_with(tls, ERR_TLS_FAILED, "too many key updates");
     if (wants_more(tls, result)) {
         if (was_handshake)
-            release_room(tls);
+            release_write_room(tls);
         return ERR_OK;
     }
     if (SSL_get_error(tls->ssl, result) != SSL_ERROR_ZERO_RETURN)
-        return on_error(tls, result);
+        return tls_on_error(tls, result);
     tls->state = TLS_PEER_CLOSED;
     return ERR_PEER_CLOSED;
 }
 
-/* What the reader wants after one of its calls, in which it may have broken the connection. */
+/* After a call of the reader, which may have broken the connection. */
 static enum err after_reader(struct tls *tls, bool goes_on)
 {
     tls->is_deaf = !goes_on;
@@ -295,12 +614,13 @@ static enum err read_records(struct tls *tls, const struct tls_reader *reader, v
         forget_errors();
         int result = SSL_read_ex(tls->ssl, plain, sizeof(plain), &len);
         if (result != 1)
-            return on_no_plain(tls, result, is_first);
+            return tls_on_no_plain(tls, result, is_first);
         tls->plain_len += len;
         enum err err = after_reader(tls, reader->on_plain(owner, span_of(plain, len)));
         if (err || tls->is_deaf)
             return err;
-        /* OpenSSL takes whole records and no byte more: asking for another costs as much. */
+        /* OpenSSL takes whole records and no byte more: asking for another costs as much as
+         * opening one. */
         if (tls->pipe.in.len == 0 && SSL_pending(tls->ssl) == 0)
             return ERR_OK;
     }
@@ -311,13 +631,20 @@ static enum err read_plain(struct tls *tls, const struct tls_reader *reader, voi
     keep_buffers(tls);
     enum err err = read_records(tls, reader, owner);
     release_buffers(tls);
-    release_room(tls);
+    release_write_room(tls);
     return err;
 }
 
-static enum err receive_securely(struct tls *tls, const struct tls_reader *reader, void *owner)
+/* Keeps the peer's first bytes, for tls_errors_of(). */
+static void keep_first_bytes(struct tls *tls, struct span wire)
 {
-    enum err err = shake(tls);
+    while (tls->first_len < sizeof(tls->first) && span_take_u8(&wire, &tls->first[tls->first_len]))
+        tls->first_len++;
+}
+
+static enum err receive_handshake(struct tls *tls, const struct tls_reader *reader, void *owner)
+{
+    enum err err = handshake(tls);
 
     if (err || tls->state != TLS_SECURED)
         return err;
@@ -326,14 +653,14 @@ static enum err receive_securely(struct tls *tls, const struct tls_reader *reade
     return err || tls->is_deaf ? err : read_plain(tls, reader, owner);
 }
 
-static enum err tls_receive_wire(struct tls *tls, const struct tls_reader *reader, void *owner)
+static enum err tls_receive_in_state(struct tls *tls, const struct tls_reader *reader, void *owner)
 {
     switch (tls->state) {
     case TLS_NEW:
-    case TLS_SHAKING:
-        tls->state = TLS_SHAKING;
-        tls_errors_note(tls, tls->pipe.in);
-        return receive_securely(tls, reader, owner);
+    case TLS_HANDSHAKING:
+        tls->state = TLS_HANDSHAKING;
+        keep_first_bytes(tls, tls->pipe.in);
+        return receive_handshake(tls, reader, owner);
     case TLS_SECURED:
         return tls->is_deaf ? ERR_OK : read_plain(tls, reader, owner);
     case TLS_PEER_CLOSED:
@@ -348,7 +675,7 @@ enum err tls_receive(struct tls *tls, struct span wire, const struct tls_reader 
                      void *owner)
 {
     tls->pipe.in = wire;
-    enum err err = tls_receive_wire(tls, reader, owner);
+    enum err err = tls_receive_in_state(tls, reader, owner);
     tls->pipe.in = span_of(NULL, 0);
     return err;
 }
@@ -380,7 +707,7 @@ enum err tls_send(struct tls *tls, struct span plain)
         return ERR_OK;
     forget_errors();
     int result = SSL_write_ex(tls->ssl, plain.data, plain.len, &written);
-    return result == 1 ? ERR_OK : on_error(tls, result);
+    return result == 1 ? ERR_OK : tls_on_error(tls, result);
 }
 
 void tls_end(struct tls *tls)
@@ -392,7 +719,12 @@ void tls_end(struct tls *tls)
     SSL_shutdown(tls->ssl);
 }
 
-/* ---------------------------------------------------------------- questions */
+/* ---------------------------------------------------------------- state */
+
+struct ssl_st *tls_ssl(const struct tls *tls)
+{
+    return tls->ssl;
+}
 
 struct buf *tls_wire(struct tls *tls)
 {
@@ -417,8 +749,9 @@ struct tls_facts tls_facts(const struct tls *tls)
         .version = cipher ? SSL_get_version(tls->ssl) : "",
         .cipher = cipher ? SSL_CIPHER_get_name(cipher) : "",
         .resumed = tls_is_secured(tls) && SSL_session_reused(tls->ssl),
-        .authenticated = tls_is_secured(tls) && tls->authenticated,
+        .authenticated = tls_is_secured(tls) && tls->is_authenticated,
         .early_accepted = SSL_get_early_data_status(tls->ssl) == SSL_EARLY_DATA_ACCEPTED,
+        .key_updates = tls->key_updates,
     };
 }
 

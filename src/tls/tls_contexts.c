@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* A short list, searched from the front: there are as many contexts as kinds of upstreams. */
+/* A short list with linear search: there is one context per kind of upstream. */
 #include "tls/tls_contexts.h"
 
 #include <stdlib.h>
@@ -10,10 +10,10 @@
 
 struct entry {
     struct tls_peer_options key; /* a copy */
-    void *memory;                /* of the key */
+    void *key_memory;
     struct tls_context *context;
     size_t users;
-    bool is_former; /* its files say something else now: for those who have it */
+    bool is_former; /* its files have changed: only its present users keep it */
 };
 
 struct tls_contexts {
@@ -28,7 +28,7 @@ struct tls_contexts *tls_contexts_new(void)
 
 static void entry_deinit(struct entry *entry)
 {
-    free(entry->memory);
+    free(entry->key_memory);
     tls_context_free(entry->context);
 }
 
@@ -60,7 +60,7 @@ static struct entry *tls_contexts_make(struct tls_contexts *contexts,
 
     if (contexts->count == TLS_CONTEXTS_MAX)
         (void)tls_why(why, ERR_LIMIT, "more than %d different settings of TLS", TLS_CONTEXTS_MAX);
-    else if (!tls_peer_options_copy(&entry.key, options, &entry.memory))
+    else if (!tls_peer_options_copy(&entry.key, options, &entry.key_memory))
         (void)tls_why(why, ERR_NO_MEMORY, "out of memory");
     else if (!tls_context_client(&entry.context, options, why)) {
         contexts->entries[contexts->count] = entry;

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TLS_TLS_CONTEXTS_H
 #define NAILUP_TLS_TLS_CONTEXTS_H
 
-/* A worker's contexts for dialling, one for each different set of authorities, certificate of ours,
+/* A worker's contexts for dialling, one for each combination of authorities, own certificate,
  * ciphers and groups: thousands of upstreams share a few. One thread. */
 
 #include "tls/tls_context.h"
@@ -12,24 +12,24 @@ enum { TLS_CONTEXTS_MAX = 256 };
 
 struct tls_contexts;
 
-/* NULL out of memory. */
+/* Returns NULL when out of memory. */
 struct tls_contexts *tls_contexts_new(void);
 
-/* NULL is fine. */
+/* contexts may be NULL. */
 void tls_contexts_free(struct tls_contexts *contexts);
 
-/* The context for these options, found or made; lives until as many tls_contexts_give() as gets, or
- * as long as contexts. NULL: why says so, as with tls_context_client(); ERR_LIMIT is a sentence
- * too. A failure is not remembered. */
+/* Finds or makes the context for these options. It lives until each tls_contexts_get() has had its
+ * tls_contexts_give(), but no longer than contexts. Returns NULL with a sentence in why, as
+ * tls_context_client() does and also for TLS_CONTEXTS_MAX. The next call tries again. */
 struct tls_context *tls_contexts_get(struct tls_contexts *contexts,
                                      const struct tls_peer_options *options, char why[TLS_WHY_MAX]);
 
-/* The caller makes no more connections of it; NULL is fine. */
+/* The caller makes no more connections from this context, which may be NULL. */
 void tls_contexts_give(struct tls_contexts *contexts, struct tls_context *context);
 
-/* Reads the files of all again (not the system's authorities). Where one says something else now,
- * tls_contexts_get() gives a new context from now on, while those who have the former keep it. On
- * error why is a sentence about the last file that is of no use, and the former context stays. */
+/* Reads the files of all contexts again, except the system's authorities. If one has changed,
+ * tls_contexts_get() returns a new context from now on, and users of the former one keep it. On
+ * error why is a sentence about the last bad file, and the former context stays. */
 MUST_USE enum err tls_contexts_renew(struct tls_contexts *contexts, char why[TLS_WHY_MAX]);
 
 #endif

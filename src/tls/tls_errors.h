@@ -3,15 +3,15 @@
 #ifndef NAILUP_TLS_TLS_ERRORS_H
 #define NAILUP_TLS_TLS_ERRORS_H
 
-/* OpenSSL's errors in our words. */
+/* Translates OpenSSL's errors into ours. Pure. */
 
-#include "tls/tls_inside.h"
+#include "base/err.h"
+#include "base/span.h"
 
-/* The peer's first bytes: whether it speaks TLS at all. To be called with all that comes during the
- * handshake. */
-void tls_errors_note(struct tls *tls, struct span wire);
+enum { TLS_FIRST_BYTES = 2 };
 
-/* What a failed call left in OpenSSL's queue; 0: nothing. */
-enum err tls_errors_of(const struct tls *tls, unsigned long code);
+/* The error for a code of OpenSSL's queue (0: the queue is empty). first holds up to
+ * TLS_FIRST_BYTES that the peer sent first: they show whether it speaks TLS at all. */
+enum err tls_errors_of(unsigned long code, struct span first);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Reads small files that hold secrets: what was read and is not handed out is wiped. */
+/* Reads small files that may hold secrets, and wipes what it does not hand out (tls_file.h). */
 #include "tls/tls_file.h"
 
 #include <errno.h>
@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/file.h"
 
 static enum err err_of_open(int number)
 {
@@ -27,8 +29,8 @@ static enum err err_of_open(int number)
     }
 }
 
-/* Without waiting: a FIFO would hold up the start until somebody writes to it. */
-static enum err tls_file_open_file(const char *path, int *fd, char why[TLS_WHY_MAX])
+/* O_NONBLOCK: a FIFO must not stop the start until a writer comes. */
+static enum err open_regular_file(const char *path, int *fd, char why[TLS_WHY_MAX])
 {
     struct stat status;
 
@@ -41,24 +43,6 @@ static enum err tls_file_open_file(const char *path, int *fd, char why[TLS_WHY_M
     return tls_why(why, ERR_INVALID, "%s is not a regular file", path);
 }
 
-/* Up to max bytes; the count, or -1 with errno. */
-static ssize_t tls_file_read_all(int fd, char *out, size_t max)
-{
-    size_t len = 0;
-
-    while (len < max) {
-        ssize_t got = read(fd, out + len, max - len);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        len += (size_t)got;
-    }
-    return (ssize_t)len;
-}
-
 static enum err read_open_file(int fd, const char *path, char **text, size_t *len,
                                char why[TLS_WHY_MAX])
 {
@@ -69,7 +53,7 @@ static enum err read_open_file(int fd, const char *path, char **text, size_t *le
     *text = malloc(*len + 1);
     if (!*text)
         return tls_why(why, ERR_NO_MEMORY, "out of memory while reading %s", path);
-    ssize_t got = tls_file_read_all(fd, *text, *len);
+    ssize_t got = file_read(fd, *text, *len);
     if (got < 0) {
         int number = errno;
         tls_file_free(text, *len);
@@ -83,7 +67,7 @@ static enum err read_open_file(int fd, const char *path, char **text, size_t *le
 enum err tls_read_file(const char *path, char **text, size_t *len, char why[TLS_WHY_MAX])
 {
     int fd;
-    enum err err = tls_file_open_file(path, &fd, why);
+    enum err err = open_regular_file(path, &fd, why);
 
     *text = NULL;
     *len = 0;

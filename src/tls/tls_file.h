@@ -3,7 +3,7 @@
 #ifndef NAILUP_TLS_TLS_FILE_H
 #define NAILUP_TLS_TLS_FILE_H
 
-/* Files of certificates and keys. Any thread. */
+/* Reads files of certificates and keys. Any thread. */
 
 #include <stddef.h>
 
@@ -12,12 +12,12 @@
 
 enum { TLS_FILE_MAX = 1024 * 1024 };
 
-/* Reads a regular file of at most TLS_FILE_MAX bytes into memory, with a NUL behind it: the
- * caller's, for tls_file_free(). On error (ERR_NOT_FOUND, ERR_PERMISSION, ERR_NO_FILES,
+/* Reads a regular file of at most TLS_FILE_MAX bytes and appends a NUL. The caller frees it with
+ * tls_file_free(). On error (ERR_NOT_FOUND, ERR_PERMISSION, ERR_NO_FILES,
  * ERR_INVALID, ERR_TOO_LARGE, ERR_IO, ERR_NO_MEMORY) why is a sentence that names the file. */
 MUST_USE enum err tls_read_file(const char *path, char **text, size_t *len, char why[TLS_WHY_MAX]);
 
-/* Wipes it, as it may be a private key. Sets *text to NULL, which is fine too. */
+/* Wipes the text, which may be a private key, and sets *text to NULL. *text may be NULL. */
 void tls_file_free(char **text, size_t len);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The file of secrets. Each line is one write() to a file that is opened for appending: lines of
- * several threads, and of other programs with the same SSLKEYLOGFILE, stay whole.
+ * Writes TLS secrets to a file (tls_key_log.h). Each line is one write() in append mode, so lines
+ * stay whole beside those of other threads, and of other programs with the same SSLKEYLOGFILE.
  */
 #include "tls/tls_key_log.h"
 
@@ -17,7 +17,7 @@
 
 static atomic_int key_log_fd = -1;
 
-static void on_line(const SSL *ssl, const char *line)
+static void key_log_on_line(const SSL *ssl, const char *line)
 {
     struct iovec parts[] = {
         {.iov_base = (char *)line, .iov_len = strlen(line)},
@@ -25,7 +25,7 @@ static void on_line(const SSL *ssl, const char *line)
     };
 
     (void)ssl;
-    /* A full disk must not stop the service: the line is lost. */
+    /* A full disk loses the line but must not stop the service. */
     if (writev(atomic_load(&key_log_fd), parts, 2) < 0)
         return;
 }
@@ -33,10 +33,10 @@ static void on_line(const SSL *ssl, const char *line)
 void tls_key_log_attach(SSL_CTX *ctx)
 {
     if (atomic_load(&key_log_fd) >= 0)
-        SSL_CTX_set_keylog_callback(ctx, on_line);
+        SSL_CTX_set_keylog_callback(ctx, key_log_on_line);
 }
 
-/* Somebody else's file, or a link to one, would hand the secrets to them. */
+/* A file of another user, or a link to one, would disclose the secrets. */
 static enum err make_private(int fd, const char *path, char why[TLS_WHY_MAX])
 {
     struct stat status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Compares and copies options of TLS by what they say. */
+/* Compares and copies TLS options by content. */
 #include "tls/tls_options.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ bool tls_peer_options_equal(const struct tls_peer_options *a, const struct tls_p
            tls_peer_options_same_context(a, b);
 }
 
-/* ---- copies: all in one block, pins first as they have the alignment ---- */
+/* ---- copies: one block, pins first because they need alignment ---- */
 
 static size_t text_bytes(const char *text)
 {
@@ -68,7 +68,7 @@ bool tls_peer_options_copy(struct tls_peer_options *out, const struct tls_peer_o
     size_t bytes = pins_bytes(from->pins) + text_bytes(from->auth_name) +
                    text_bytes(from->ca_bundle) + text_bytes(from->certificate) +
                    text_bytes(from->key) + text_bytes(from->ciphers) + text_bytes(from->groups);
-    *memory = malloc(bytes + 1); /* not NULL for nothing at all */
+    *memory = malloc(bytes + 1); /* never a size of 0, for which malloc() may return NULL */
     if (!*memory)
         return false;
     char *at = *memory;

@@ -2,14 +2,14 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Stacks of sessions by identity (tls_tickets.h), and their way into a file and back.
+ * Keeps stacks of tickets by identity (tls_tickets.h), saves them to a file and loads them.
  *
- * Invariant: a session in a rack belongs to the rack alone, so that no connection of another thread
- * changes it. The lock guards the table and the stacks; it is held for moving pointers and, when
- * saving, for copying one rack, never while sessions are parsed or files are written.
+ * Invariant: a session in a rack belongs to the rack alone, so no connection of another thread
+ * changes it. The lock guards the table and the stacks. Threads hold it to move pointers and, while
+ * saving, to copy one rack, but never to parse sessions or to write files.
  *
- * Racks are never removed: older links all of them, the newest first, and can be followed without
- * the lock.
+ * Racks are never removed: older links all of them, newest first, and can be followed without the
+ * lock.
  */
 
 #include "tls/tls_tickets.h"
@@ -26,8 +26,6 @@
 #include "base/hash.h"
 #include "base/private_file.h"
 #include "base/rand.h"
-#include "tls/tls_ticket_life.h"
-#include "tls/tls_tickets_file.h"
 #include "tls/tls_tickets_format.h"
 
 enum { FIRST_BUCKETS = 64 };
@@ -99,7 +97,7 @@ static struct tls_rack **bucket(const struct tls_tickets *tickets, uint64_t hash
     return &tickets->buckets[hash & (tickets->bucket_count - 1)];
 }
 
-/* Longer chains are better than no rack: out of memory, the table stays as it is. */
+/* Without memory the table keeps its size: longer chains are better than no rack. */
 static void tls_tickets_grow(struct tls_tickets *tickets)
 {
     size_t count = tickets->bucket_count * 2;
@@ -176,8 +174,47 @@ size_t tls_rack_count(const struct tls_rack *rack)
 
 /* ---------------------------------------------------------------- put and take */
 
-/* Returns the one that made room, or NULL. */
-static SSL_SESSION *push(struct tls_rack *rack, SSL_SESSION *session)
+/* RFC 8446 section 4.6.1: a lifetime of 0 forbids use; RFC 5077 section 3.3: 0 leaves it open. */
+static int64_t lifetime_s(const SSL_SESSION *session)
+{
+    uint64_t hint_s = SSL_SESSION_get_ticket_lifetime_hint(session);
+
+    if (hint_s == 0 && SSL_SESSION_get_protocol_version(session) < TLS1_3_VERSION)
+        hint_s = (uint64_t)MAX(SSL_SESSION_get_timeout(session), 0L);
+    return (int64_t)MIN(hint_s, (uint64_t)TLS_TICKET_AGE_MAX_S);
+}
+
+static bool is_certificate_valid(const SSL_SESSION *session, int64_t now_s)
+{
+    const X509 *peer = SSL_SESSION_get0_peer((SSL_SESSION *)session);
+
+    if (!peer)
+        return true;
+    int order = ASN1_TIME_cmp_time_t(X509_get0_notAfter(peer), (time_t)now_s);
+    return order == 0 || order == 1;
+}
+
+/* The ticket allows resumption, has not outlived its lifetime, was not received in the future (the
+ * clock was set back meanwhile), and the certificate of its peer has not expired. */
+static bool is_ticket_good(const SSL_SESSION *session, int64_t now_s)
+{
+    int64_t age_s;
+
+    return SSL_SESSION_is_resumable(session) &&
+           !__builtin_sub_overflow(now_s, (int64_t)SSL_SESSION_get_time(session), &age_s) &&
+           age_s >= -TLS_TICKET_AHEAD_MAX_S && MAX(age_s, 0) < lifetime_s(session) &&
+           is_certificate_valid(session, now_s);
+}
+
+/* Servers choose the size of their tickets and certificates, so a size bound is needed. */
+static bool is_worth_keeping(const SSL_SESSION *session)
+{
+    return SSL_SESSION_is_resumable(session) &&
+           i2d_SSL_SESSION(session, NULL) <= TLS_TICKET_BYTES_MAX;
+}
+
+/* Returns the oldest ticket if it had to make room, else NULL. */
+static SSL_SESSION *push_ticket(struct tls_rack *rack, SSL_SESSION *session)
 {
     SSL_SESSION *oldest = NULL;
 
@@ -192,13 +229,13 @@ static SSL_SESSION *push(struct tls_rack *rack, SSL_SESSION *session)
 
 void tls_rack_put(struct tls_rack *rack, struct ssl_session_st *session)
 {
-    SSL_SESSION *copy = tls_ticket_is_worth_it(session) ? SSL_SESSION_dup(session) : NULL;
+    SSL_SESSION *copy = is_worth_keeping(session) ? SSL_SESSION_dup(session) : NULL;
 
     SSL_SESSION_free(session);
     if (!copy)
         return;
     pthread_mutex_lock(&rack->tickets->lock);
-    copy = push(rack, copy);
+    copy = push_ticket(rack, copy);
     pthread_mutex_unlock(&rack->tickets->lock);
     SSL_SESSION_free(copy);
 }
@@ -211,7 +248,7 @@ struct ssl_session_st *tls_rack_take(struct tls_rack *rack, int64_t now_s)
         pthread_mutex_lock(&rack->tickets->lock);
         top = rack->count > 0 ? rack->stack[--rack->count] : NULL;
         pthread_mutex_unlock(&rack->tickets->lock);
-        if (!top || tls_ticket_is_good(top, now_s))
+        if (!top || is_ticket_good(top, now_s))
             return top;
         SSL_SESSION_free(top);
     }
@@ -219,7 +256,7 @@ struct ssl_session_st *tls_rack_take(struct tls_rack *rack, int64_t now_s)
 
 /* ---------------------------------------------------------------- saving */
 
-/* Copies, as a connection that takes one meanwhile would change it under the encoder. */
+/* Copies the tickets: a connection that takes one meanwhile would change it under the encoder. */
 static size_t copy_rack(struct tls_rack *rack, int64_t now_s,
                         SSL_SESSION *copies[TLS_RACK_TICKETS_MAX])
 {
@@ -227,7 +264,7 @@ static size_t copy_rack(struct tls_rack *rack, int64_t now_s,
 
     pthread_mutex_lock(&rack->tickets->lock);
     for (size_t i = 0; i < rack->count; i++) {
-        if (!tls_ticket_is_good(rack->stack[i], now_s))
+        if (!is_ticket_good(rack->stack[i], now_s))
             continue;
         copies[count] = SSL_SESSION_dup(rack->stack[i]);
         count += copies[count] != NULL;
@@ -269,7 +306,7 @@ static enum err tls_tickets_write_file(struct tls_tickets *tickets,
     pthread_mutex_unlock(&tickets->lock);
     for (struct tls_rack *rack = newest; rack; rack = rack->older)
         write_rack(writer, rack, now_s);
-    return tls_tickets_file_replace(path, tls_tickets_write_end(writer));
+    return private_file_replace(path, tls_tickets_write_end(writer));
 }
 
 bool tls_tickets_is_foreign(const char *path)
@@ -300,14 +337,14 @@ struct loaded {
     SSL_SESSION *session;
 };
 
-/* All sessions of a file, before the first is taken from it. */
+/* All sessions of a file: none is kept before the whole file has parsed. */
 struct load {
     struct loaded *items;
     size_t count, cap;
     bool no_memory;
 };
 
-static bool make_place(struct load *load)
+static bool grow_load(struct load *load)
 {
     size_t cap = MAX((size_t)64, load->cap * 2);
     struct loaded *items;
@@ -329,7 +366,7 @@ static bool tls_tickets_on_ticket(void *owner, struct span key, struct span tick
     const uint8_t *at = ticket.data;
     SSL_SESSION *session;
 
-    if (!make_place(load))
+    if (!grow_load(load))
         return false;
     session = d2i_SSL_SESSION(NULL, &at, (long)ticket.len);
     if (!session)
@@ -338,7 +375,8 @@ static bool tls_tickets_on_ticket(void *owner, struct span key, struct span tick
     return at == ticket.data + ticket.len;
 }
 
-/* Below those that are there: these are newer. Oldest of all is what a full stack leaves out. */
+/* Puts a loaded ticket below the present ones, which are newer. Returns false when the stack is
+ * full. */
 static bool push_below(struct tls_rack *rack, SSL_SESSION *session)
 {
     bool fits;
@@ -354,7 +392,7 @@ static bool push_below(struct tls_rack *rack, SSL_SESSION *session)
     return fits;
 }
 
-/* From the last to the first, which is from the newest to the oldest of each rack. */
+/* Runs from the newest to the oldest ticket of each rack, so a full stack leaves out the oldest. */
 static enum err tls_tickets_keep(struct tls_tickets *tickets, struct load *load, int64_t now_s,
                                  size_t *count)
 {
@@ -363,7 +401,7 @@ static enum err tls_tickets_keep(struct tls_tickets *tickets, struct load *load,
     for (size_t i = load->count; i-- > 0;) {
         struct loaded *item = &load->items[i];
         struct tls_rack *rack = NULL;
-        if (!tls_ticket_is_good(item->session, now_s))
+        if (!is_ticket_good(item->session, now_s))
             continue;
         rack = tls_tickets_rack(tickets, item->key);
         if (!rack) {
@@ -400,12 +438,12 @@ enum err tls_tickets_load(struct tls_tickets *tickets, const char *path, int64_t
 {
     uint8_t *data;
     size_t len;
-    enum err err = tls_tickets_file_read(path, TLS_TICKETS_FILE_MAX, &data, &len);
+    enum err err = private_file_read(path, TLS_TICKETS_FILE_MAX, &data, &len);
 
     *count = 0;
     if (err)
         return err;
     err = tls_tickets_load_bytes(tickets, span_of(data, len), now_s, count);
-    tls_tickets_file_wipe(data, len);
+    private_file_wipe(data, len);
     return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The bytes of a file of saved sessions, read and written (tls_tickets_format.h). */
+/* Reads and writes the bytes of a ticket file (tls_tickets_format.h). */
 
 #include "tls/tls_tickets_format.h"
 
@@ -28,8 +28,8 @@ enum {
 
 /* ---------------------------------------------------------------- reading */
 
-/* Two halves, as span.h reads nothing wider. */
-static bool checksum_is_right(struct span file)
+/* Reads two halves: span.h has no 64-bit reader. */
+static bool has_right_checksum(struct span file)
 {
     size_t len = file.len - TLS_TICKETS_CHECKSUM_BYTES;
     uint64_t sum = (uint64_t)get_u32(file.data + len) << 32 | get_u32(file.data + len + 4);
@@ -55,7 +55,7 @@ static bool take_rack(struct span *rest, tls_tickets_fn on_ticket, void *owner)
     return true;
 }
 
-static bool head_is_right(struct span *rest, size_t file_len, uint32_t *racks)
+static bool take_head(struct span *rest, size_t file_len, uint32_t *racks)
 {
     struct span magic;
     uint32_t version, len;
@@ -74,7 +74,7 @@ bool tls_tickets_parse(struct span file, tls_tickets_fn on_ticket, void *owner)
     if (file.len < HEAD_BYTES + TLS_TICKETS_CHECKSUM_BYTES || file.len > TLS_TICKETS_FILE_MAX)
         return false;
     rest.len -= TLS_TICKETS_CHECKSUM_BYTES;
-    if (!head_is_right(&rest, file.len, &racks) || !checksum_is_right(file))
+    if (!take_head(&rest, file.len, &racks) || !has_right_checksum(file))
         return false;
     while (racks-- > 0) {
         if (!take_rack(&rest, on_ticket, owner))
@@ -85,8 +85,8 @@ bool tls_tickets_parse(struct span file, tls_tickets_fn on_ticket, void *owner)
 
 /* ---------------------------------------------------------------- writing */
 
-/* Room for len more bytes, and for the checksum after them. */
-static uint8_t *tls_tickets_format_reserve(struct tls_tickets_writer *writer, size_t len)
+/* Returns room for len more bytes, with space for the checksum after them. */
+static uint8_t *tls_tickets_reserve(struct tls_tickets_writer *writer, size_t len)
 {
     size_t wanted = writer->len + len + TLS_TICKETS_CHECKSUM_BYTES, cap = writer->cap;
     uint8_t *data;
@@ -110,7 +110,7 @@ bool tls_tickets_writer_init(struct tls_tickets_writer *writer)
     uint8_t *head;
 
     *writer = (struct tls_tickets_writer){0};
-    head = tls_tickets_format_reserve(writer, HEAD_BYTES);
+    head = tls_tickets_reserve(writer, HEAD_BYTES);
     if (!head)
         return false;
     memcpy(head, MAGIC, sizeof(MAGIC));
@@ -119,7 +119,7 @@ bool tls_tickets_writer_init(struct tls_tickets_writer *writer)
     return true;
 }
 
-/* Counts the last rack, or takes it back when it has no ticket. */
+/* Counts the last rack, or removes it if it has no ticket. */
 static void end_rack(struct tls_tickets_writer *writer)
 {
     if (writer->tickets_at == 0)
@@ -140,7 +140,7 @@ bool tls_tickets_write_rack(struct tls_tickets_writer *writer, struct span key)
     end_rack(writer);
     if (writer->racks == TLS_RACKS_MAX || key.len > TLS_RACK_KEY_MAX)
         return false;
-    room = tls_tickets_format_reserve(writer, 4 + key.len);
+    room = tls_tickets_reserve(writer, 4 + key.len);
     if (!room)
         return false;
     put_u16(room, (uint16_t)key.len);
@@ -158,7 +158,7 @@ uint8_t *tls_tickets_write_ticket(struct tls_tickets_writer *writer, size_t len)
     if (writer->tickets_at == 0 || writer->tickets == TLS_RACK_TICKETS_MAX || len == 0 ||
         len > TLS_TICKET_BYTES_MAX)
         return NULL;
-    room = tls_tickets_format_reserve(writer, 4 + len);
+    room = tls_tickets_reserve(writer, 4 + len);
     if (!room)
         return NULL;
     put_u32(room, (uint32_t)len);
@@ -183,7 +183,7 @@ struct span tls_tickets_write_end(struct tls_tickets_writer *writer)
 {
     end_rack(writer);
     put_u32(writer->data + RACKS_AT, (uint32_t)writer->racks);
-    writer->len += TLS_TICKETS_CHECKSUM_BYTES; /* tls_tickets_format_reserve() kept room for it */
+    writer->len += TLS_TICKETS_CHECKSUM_BYTES; /* tls_tickets_reserve() kept room for it */
     tls_tickets_seal(writer->data, writer->len);
     return span_of(writer->data, writer->len);
 }

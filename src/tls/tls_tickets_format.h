@@ -4,7 +4,7 @@
 #define NAILUP_TLS_TLS_TICKETS_FORMAT_H
 
 /*
- * The file of saved sessions as bytes. Pure: no file, and what a ticket holds is not looked into.
+ * The file of saved tickets as bytes. Pure: opens no file and does not read inside a ticket.
  * All numbers are in network byte order:
  *
  *   12 bytes  "nailup-tls\n\0"
@@ -16,10 +16,10 @@
  *             the key; then each ticket, the oldest first:
  *        4    length, 1 to TLS_TICKET_BYTES_MAX
  *             the session in OpenSSL's DER form
- *    8        XXH3 of all before
+ *    8        XXH3 of everything before it
  *
- * The checksum finds what a disk or a crash did. Who may write the file could make it right, so
- * every length is checked all the same.
+ * The checksum finds damage by a disk or a crash. A forger could compute it, so the parser checks
+ * every length as well.
  */
 
 #include <stdbool.h>
@@ -27,45 +27,54 @@
 #include <stdint.h>
 
 #include "base/span.h"
-#include "tls/tls_tickets_max.h"
 
-enum { TLS_TICKETS_VERSION = 1, TLS_TICKETS_CHECKSUM_BYTES = 8 };
+enum {
+    TLS_TICKETS_VERSION = 1,
+    TLS_TICKETS_CHECKSUM_BYTES = 8,
+    TLS_RACK_TICKETS_MAX = 16,        /* of one identity; the oldest makes room */
+    TLS_RACKS_MAX = 65536,            /* identities */
+    TLS_RACK_KEY_MAX = 4096,          /* bytes of an identity's key */
+    TLS_TICKET_BYTES_MAX = 32 * 1024, /* of a saved ticket with its certificate */
+    TLS_TICKETS_FILE_MAX = 64 * 1024 * 1024,
+};
 
-/* What a file of any version begins with. */
+/* The bytes at the start of a file of any version. */
 struct span tls_tickets_magic(void);
 
-/* Asked for each ticket, in the file's order; false: stop. Spans are borrowed until the return. */
+/* Gets each ticket in the file's order; returns false to stop. Borrows the spans until the return.
+ */
 typedef bool (*tls_tickets_fn)(void *owner, struct span key, struct span ticket);
 
-/* True: a whole file, and on_ticket was asked for all there is in it. Otherwise it may have been
- * asked for some. */
+/* Returns true if the file is whole and on_ticket took all its tickets. Otherwise on_ticket may
+ * have got some. */
 bool tls_tickets_parse(struct span file, tls_tickets_fn on_ticket, void *owner);
 
-/* Writes such a file into memory, which is wiped when it is left. */
+/* Writes such a file into memory, and wipes memory that it leaves. */
 struct tls_tickets_writer {
     uint8_t *data;
     size_t len, cap;
     size_t racks;
-    size_t tickets_at; /* where the number of tickets of the last rack stands */
+    size_t tickets_at; /* position of the last rack's number of tickets */
     size_t tickets;    /* in the last rack */
 };
 
-/* False, here and below: out of memory, or a bound is reached; what was written before is kept. */
+/* Returns false, as do the functions below, when out of memory or at a bound. Earlier tickets stay.
+ */
 bool tls_tickets_writer_init(struct tls_tickets_writer *writer);
 
-/* Tickets are of this rack until the next one begins. A rack that gets none disappears. */
+/* Begins a rack. A rack that gets no ticket disappears. */
 bool tls_tickets_write_rack(struct tls_tickets_writer *writer, struct span key);
 
-/* Room for a ticket of len bytes in the last rack, to be filled at once; NULL as above. */
+/* Returns room for a ticket of len bytes in the last rack, or NULL. The caller fills it at once. */
 uint8_t *tls_tickets_write_ticket(struct tls_tickets_writer *writer, size_t len);
 
-/* The whole file, borrowed until the deinit; nothing can be added any more. */
+/* Ends the file and returns it, borrowed until the deinit. */
 struct span tls_tickets_write_end(struct tls_tickets_writer *writer);
 
 void tls_tickets_writer_deinit(struct tls_tickets_writer *writer);
 
-/* Makes length and checksum right in place; len is at least those of an empty file. Also for tests
- * that make wrong files. */
+/* Corrects length and checksum in place; len is at least that of an empty file. Tests use it to
+ * make damaged files. */
 void tls_tickets_seal(uint8_t *file, size_t len);
 
 #endif

@@ -4,22 +4,32 @@
 #define NAILUP_TLS_TLS_VERIFY_H
 
 /*
- * Is the peer of a client who it should be (RFC 7858 section 4.2, RFC 8310 section 8)?
+ * Decides whether a client's peer has the expected identity (RFC 7858 section 4.2, RFC 8310
+ * section 8).
  *
- * With pins alone the key decides, and nothing else of the certificate is looked at: it may be
- * self-signed, for any name, and expired. Otherwise the chain must end at an authority and be valid
- * now, and the certificate must be for the name or else for the address; names are looked for in
- * subjectAltName only (RFC 6125), wildcards stand for a whole label. Pins are of the peer's own
- * key, not of those that signed it.
+ * With pins and no name, the key alone decides: the certificate may be self-signed, expired and for
+ * any name. Otherwise the chain must end at an authority and be valid now, and the certificate must
+ * name the configured name or, without one, the address. Only subjectAltName counts (RFC 6125), and
+ * a wildcard replaces a whole label. A pin is the hash of the peer's own key, not of a key that
+ * signed it.
  */
 
-#include "tls/tls_inside.h"
+#include <openssl/ssl.h>
 
-/* Tells OpenSSL the name or the address, and the name to the server (SNI). False: out of memory. */
-bool tls_verify_prepare(struct tls *tls);
+#include "base/err.h"
+#include "tls/tls_options.h"
 
-/* A resumed handshake shows no certificate: does the one of the session still prove who the peer
- * is? The session must be set in tls->ssl. now_s is of the wall clock. */
-enum err tls_verify_session(const struct tls *tls, int64_t now_s);
+/* Gives OpenSSL the expected name or address, and the server the name (SNI). Returns false when out
+ * of memory. */
+bool tls_verify_prepare(SSL *ssl, const struct tls_peer *peer);
+
+/* Checks the certificate that a handshake shows, and leaves a result in store from which OpenSSL
+ * makes its alert. *detail is OpenSSL's reason, if it has one (static storage). */
+enum err tls_verify_shown(const struct tls_peer_options *options, X509_STORE_CTX *store,
+                          const char **detail);
+
+/* A resumed handshake shows no certificate: checks whether the one of the session still proves the
+ * peer's identity. ssl holds the session. now_s is on the wall clock. */
+enum err tls_verify_session(SSL *ssl, const struct tls_peer *peer, int64_t now_s);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TLS_TLS_WHY_H
 #define NAILUP_TLS_TLS_WHY_H
 
-/* Sentences about files and words of the configuration, for those who wrote it. Any thread. */
+/* Sentences for operators about a bad file or word of the configuration. Any thread. */
 
 #include "base/err.h"
 

@@ -19,7 +19,9 @@
 #include <sys/wait.h>
 
 #include "tls/tls_contexts.h"
-#include "tls/tls_inside.h"
+#include "tls/tls.h"
+#include "tls/tls_file.h"
+#include "tls/tls_key_log.h"
 #include "tls_ends.h"
 
 static struct ends here;

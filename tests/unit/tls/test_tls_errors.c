@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Errors of OpenSSL in our words. */
+/* Translates the errors of OpenSSL. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,62 +10,49 @@
 #include <cmocka.h>
 
 #include <openssl/err.h>
+#include <openssl/ssl.h>
 
 #include "tls/tls_errors.h"
 
-static struct tls peer_that_said(const uint8_t *first, size_t len)
+static enum err error_of(int library, int reason, const char *first, size_t len)
 {
-    struct tls tls = {.first_len = 0};
-
-    tls_errors_note(&tls, span_of(first, len));
-    return tls;
+    return tls_errors_of(ERR_PACK(library, 0, reason), span_of(first, len));
 }
 
-static void test_an_alert_of_the_peer_is_told_as_that(void **state)
+static void test_an_alert_of_the_peer_is_reported_as_an_alert(void **state)
 {
-    struct tls tls = peer_that_said((const uint8_t *)"\x15\x03\x03", 3);
     (void)state;
-
-    assert_int_equal(tls_errors_of(&tls, ERR_PACK(ERR_LIB_SSL, 0, SSL_R_TLSV1_ALERT_UNKNOWN_CA)),
+    assert_int_equal(error_of(ERR_LIB_SSL, SSL_R_TLSV1_ALERT_UNKNOWN_CA, "\x15\x03", 2),
                      ERR_TLS_ALERT);
-    assert_int_equal(
-        tls_errors_of(&tls, ERR_PACK(ERR_LIB_SSL, 0, SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE)),
-        ERR_TLS_ALERT);
+    assert_int_equal(error_of(ERR_LIB_SSL, SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE, "\x15\x03", 2),
+                     ERR_TLS_ALERT);
 }
 
 static void test_errors_that_all_libraries_share_are_no_alerts(void **state)
 {
-    struct tls tls = peer_that_said((const uint8_t *)"\x16\x03\x03", 3);
     (void)state;
-
-    assert_int_equal(tls_errors_of(&tls, ERR_PACK(ERR_LIB_SSL, 0, ERR_R_MALLOC_FAILURE)),
-                     ERR_NO_MEMORY);
-    assert_int_equal(tls_errors_of(&tls, ERR_PACK(ERR_LIB_EVP, 0, ERR_R_MALLOC_FAILURE)),
-                     ERR_NO_MEMORY);
-    assert_int_equal(tls_errors_of(&tls, ERR_PACK(ERR_LIB_SSL, 0, ERR_R_INTERNAL_ERROR)),
-                     ERR_TLS_FAILED);
-    assert_int_equal(tls_errors_of(&tls, 0), ERR_TLS_FAILED);
+    assert_int_equal(error_of(ERR_LIB_SSL, ERR_R_MALLOC_FAILURE, "\x16\x03", 2), ERR_NO_MEMORY);
+    assert_int_equal(error_of(ERR_LIB_EVP, ERR_R_MALLOC_FAILURE, "\x16\x03", 2), ERR_NO_MEMORY);
+    assert_int_equal(error_of(ERR_LIB_SSL, ERR_R_INTERNAL_ERROR, "\x16\x03", 2), ERR_TLS_FAILED);
+    assert_int_equal(tls_errors_of(0, span_of("\x16\x03", 2)), ERR_TLS_FAILED);
 }
 
-static void test_first_bytes_that_are_no_record_say_that_it_is_not_tls(void **state)
+static void test_first_bytes_that_begin_no_record_mean_that_the_peer_speaks_no_tls(void **state)
 {
-    struct tls dns = peer_that_said((const uint8_t *)"\0\x20", 2);
-    struct tls ssh = peer_that_said((const uint8_t *)"SSH", 3);
-    struct tls silent = peer_that_said(NULL, 0);
-    unsigned long code = ERR_PACK(ERR_LIB_SSL, 0, SSL_R_WRONG_VERSION_NUMBER);
     (void)state;
-
-    assert_int_equal(tls_errors_of(&dns, code), ERR_TLS_NOT_SPOKEN);
-    assert_int_equal(tls_errors_of(&ssh, code), ERR_TLS_NOT_SPOKEN);
-    assert_int_equal(tls_errors_of(&silent, code), ERR_TLS_FAILED);
+    assert_int_equal(error_of(ERR_LIB_SSL, SSL_R_WRONG_VERSION_NUMBER, "\0\x20", 2),
+                     ERR_TLS_NOT_SPOKEN);
+    assert_int_equal(error_of(ERR_LIB_SSL, SSL_R_WRONG_VERSION_NUMBER, "SS", 2),
+                     ERR_TLS_NOT_SPOKEN);
+    assert_int_equal(error_of(ERR_LIB_SSL, SSL_R_WRONG_VERSION_NUMBER, "", 0), ERR_TLS_FAILED);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_alert_of_the_peer_is_told_as_that),
+        cmocka_unit_test(test_an_alert_of_the_peer_is_reported_as_an_alert),
         cmocka_unit_test(test_errors_that_all_libraries_share_are_no_alerts),
-        cmocka_unit_test(test_first_bytes_that_are_no_record_say_that_it_is_not_tls),
+        cmocka_unit_test(test_first_bytes_that_begin_no_record_mean_that_the_peer_speaks_no_tls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "tls/tls_key_updates.h"
+#include "tls/tls.h"
 #include "tls_raw.h"
 
 static struct ends here;
@@ -438,7 +438,7 @@ static void test_a_client_that_changes_keys_without_end_meets_a_bound(void **sta
     change_keys(&client, &server, 300);
     assert_int_equal(server.err, ERR_TLS_FAILED);
     assert_string_equal(tls_detail(server.tls), "too many key updates");
-    assert_int_equal(server.tls->key_updates, TLS_KEY_UPDATES_MAX + 1);
+    assert_int_equal(tls_facts(server.tls).key_updates, TLS_KEY_UPDATES_MAX + 1);
     finish(&server, &client);
 }
 

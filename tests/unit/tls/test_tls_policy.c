@@ -12,7 +12,8 @@
 #include <openssl/conf.h>
 #include <stdio.h>
 
-#include "tls/tls_inside.h"
+#include <openssl/ssl.h>
+#include "tls/tls.h"
 #include "tls_ends.h"
 
 static struct ends here;

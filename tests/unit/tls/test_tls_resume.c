@@ -12,7 +12,6 @@
 
 #include <time.h>
 
-#include "tls/tls_inside.h"
 #include "tls/tls_ticket_keys.h"
 #include "tls/tls_tickets.h"
 #include "tls/tls_verify.h"
@@ -344,10 +343,12 @@ static void test_a_ticket_ends_with_its_certificate(void **state)
 
     connects_resumed(here.server);
     ends_client(&here, &client, rack);
-    assert_int_equal(tls_verify_session(client.tls, now_s), ERR_OK);
-    assert_int_equal(tls_verify_session(client.tls, now_s + 29 * day_s), ERR_OK);
-    assert_int_equal(tls_verify_session(client.tls, now_s + 31 * day_s), ERR_TLS_EXPIRED);
-    assert_int_equal(tls_verify_session(client.tls, now_s - 2 * day_s), ERR_TLS_EXPIRED);
+    const struct tls_peer peer = {.addr = &here.addr, .options = &here.options};
+    SSL *ssl = tls_ssl(client.tls);
+    assert_int_equal(tls_verify_session(ssl, &peer, now_s), ERR_OK);
+    assert_int_equal(tls_verify_session(ssl, &peer, now_s + 29 * day_s), ERR_OK);
+    assert_int_equal(tls_verify_session(ssl, &peer, now_s + 31 * day_s), ERR_TLS_EXPIRED);
+    assert_int_equal(tls_verify_session(ssl, &peer, now_s - 2 * day_s), ERR_TLS_EXPIRED);
     end_deinit(&client);
 }
 
@@ -798,7 +799,7 @@ static void check_no_early_data(int64_t age_s)
 
     ends_client(&here, &client, rack);
     assert_int_equal(tls_early_max(client.tls), EARLY_MAX);
-    SSL_SESSION_set_time(SSL_get_session(client.tls->ssl), (long)(time(NULL) - age_s));
+    SSL_SESSION_set_time(SSL_get_session(tls_ssl(client.tls)), (long)(time(NULL) - age_s));
     assert_int_equal(tls_early_max(client.tls), 0);
     raw_init(&server, ctx);
     end_begin(&client, text_span("kept back"));

@@ -5,7 +5,7 @@
 #include "unit/upstream/tls_fixture.h"
 
 #include "tls/tls_contexts.h"
-#include "tls/tls_tickets_max.h"
+#include "tls/tls_tickets.h"
 #include "upstream/secure.h"
 
 struct racks {
