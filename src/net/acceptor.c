@@ -2,10 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Listening TCP sockets (acceptor.h). Limits per client and in all are left to the owner.
+ * Listening TCP sockets (acceptor.h). The owner limits the connections of a client and of all.
  *
- * Invariant: the listening socket is watched but while accepting pauses for want of files; the
- * pause's timer is armed exactly then.
+ * Invariant: the listening socket is watched, except while the acceptor pauses for lack of files;
+ * the pause's timer is armed exactly then.
  */
 
 #include "net/acceptor.h"
@@ -28,7 +28,7 @@
 #include "net/tcp_accept.h"
 
 enum {
-    ACCEPTS_PER_TURN = 32, /* then other sockets get their turn */
+    ACCEPTS_PER_TURN = 32, /* other sockets come next */
     PAUSE_MS = 100,
 };
 
@@ -39,10 +39,10 @@ struct acceptor {
     void *owner;
     struct addr local;
     struct timer pause;
-    bool accepting; /* acceptor_on_ready() is on the stack */
-    bool closed;    /* inside of that: freed when it returns */
+    bool is_accepting; /* accept_some() is on the stack */
+    bool is_closed;    /* within accept_some(), which frees it */
     bool is_shared;
-    void (*on_ended)(void *owner); /* it ends */
+    void (*on_ended)(void *owner); /* set by acceptor_end() */
     struct timer end;
 };
 
@@ -52,8 +52,8 @@ static void acceptor_on_pause_over(struct timer *pause)
     watch_set(stock_loop(acceptor->stock), &acceptor->watch, EPOLLIN);
 }
 
-/* Without files accept() fails at once and for ever: asking in each turn would burn the CPU. */
-static void acceptor_pause_accepting(struct acceptor *acceptor)
+/* Without files accept() fails at once and for ever: a try in each turn would burn the CPU. */
+static void pause_accepting(struct acceptor *acceptor)
 {
     struct loop *loop = stock_loop(acceptor->stock);
 
@@ -72,8 +72,8 @@ static bool accept_one(struct acceptor *acceptor)
 
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            acceptor_pause_accepting(acceptor);
-        /* All other errors are of the one connection, which is gone. */
+            pause_accepting(acceptor);
+        /* All other errors concern the one connection, which is gone. */
         return errno == ECONNABORTED || errno == EINTR;
     }
     tcp = tcp_from_socket(acceptor->stock, fd, &peer);
@@ -88,11 +88,11 @@ static enum accepted accept_some(struct acceptor *acceptor)
 {
     bool may_be_more = true;
 
-    acceptor->accepting = true;
-    for (int i = 0; i < ACCEPTS_PER_TURN && may_be_more && !acceptor->closed; i++)
+    acceptor->is_accepting = true;
+    for (int i = 0; i < ACCEPTS_PER_TURN && may_be_more && !acceptor->is_closed; i++)
         may_be_more = accept_one(acceptor);
-    acceptor->accepting = false;
-    if (!acceptor->closed)
+    acceptor->is_accepting = false;
+    if (!acceptor->is_closed)
         return may_be_more ? ACCEPTED_SOME : ACCEPTED_ALL;
     free(acceptor);
     return ACCEPTED_AND_CLOSED;
@@ -134,12 +134,12 @@ enum err acceptor_open(struct acceptor **out, struct loop *loop, struct listen_s
 
 /* ---------------------------------------------------------------- ending */
 
-/* Drops what would begin a connection, SYN without ACK, and lets all else pass, so that handshakes
- * under way come to their end. Closing at once would reset them, and what is in the backlog. */
-static void begin_none(int fd)
+/* Drops new connections (SYN without ACK) and passes all other packets, so that handshakes under
+ * way complete. A close would reset them and the connections in the backlog. */
+static void refuse_new(int fd)
 {
     struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13), /* the flags, from the TCP header's begin */
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13), /* the flags, counted from the TCP header */
         BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, 0),
@@ -152,7 +152,7 @@ static void begin_none(int fd)
                     err_str(err_from_errno(errno)));
 }
 
-/* The handshakes have had their time: what waits is taken, as long as there are files. */
+/* The time for handshakes is over: accepts the waiting connections as long as files are free. */
 static void acceptor_on_end_due(struct timer *timer)
 {
     struct acceptor *acceptor = CONTAINER_OF(timer, struct acceptor, end);
@@ -180,7 +180,7 @@ void acceptor_end(struct acceptor *acceptor, void (*on_ended)(void *owner))
         timer_stop(&acceptor->pause);
         watch_set(loop, &acceptor->watch, 0);
     } else {
-        begin_none(acceptor->watch.fd);
+        refuse_new(acceptor->watch.fd);
     }
     timer_start(loop, &acceptor->end, acceptor->is_shared ? now : now + ACCEPTOR_END_US);
 }
@@ -192,21 +192,21 @@ void acceptor_close(struct acceptor **acceptor)
     *acceptor = NULL;
     timer_stop(&closing->pause);
     timer_stop(&closing->end);
-    if (closing->is_shared) /* closing does not take it out of the set, as others have it open */
+    if (closing->is_shared) /* a close leaves it in the set while others have it open */
         watch_stop(stock_loop(closing->stock), &closing->watch);
     watch_close(stock_loop(closing->stock), &closing->watch);
-    closing->closed = true;
-    if (!closing->accepting)
+    closing->is_closed = true;
+    if (!closing->is_accepting)
         free(closing);
 }
 
-/* The backlog bounds the loop: new connections queue behind the waiting ones. */
+/* refuse_new() and the backlog bound the loop. */
 void acceptor_finish(struct acceptor **acceptor)
 {
     struct acceptor *finishing = *acceptor;
 
-    MUST(!finishing->accepting && !finishing->is_shared);
-    begin_none(finishing->watch.fd);
+    MUST(!finishing->is_accepting && !finishing->is_shared);
+    refuse_new(finishing->watch.fd);
     while (accept_some(finishing) == ACCEPTED_SOME)
         continue;
     acceptor_close(acceptor);

@@ -3,7 +3,7 @@
 #ifndef NAILUP_NET_ACCEPTOR_H
 #define NAILUP_NET_ACCEPTOR_H
 
-/* A listening TCP socket. Replaced by tests/support/fake_net.c in tests of behaviour. */
+/* A listening TCP socket. tests/support/fake_net.c replaces it in tests of behaviour. */
 
 #include "base/addr.h"
 #include "base/err.h"
@@ -13,22 +13,21 @@ struct listen_socket;
 struct loop;
 struct tcp;
 
-/* A client connected. The callee owns *tcp: tcp_start() (or link_accept()) it, or tcp_close() it.
- * The acceptor may be closed inside. */
+/* A client connected. The callee owns *tcp and passes it to tcp_start(), link_accept() or
+ * tcp_close(). It may close the acceptor. */
 typedef void (*acceptor_fn)(void *owner, struct tcp *tcp);
 
-/* Takes the socket, of which there is none afterwards; on error it is still the caller's. When
- * accept() finds no free file, accepting pauses for a tenth of a second; connections wait in the
- * backlog meanwhile. */
+/* Takes the socket and leaves LISTEN_SOCKET_NONE; on error the caller keeps it. Without a free file
+ * the acceptor pauses for a tenth of a second, and connections wait in the backlog. */
 MUST_USE enum err acceptor_open(struct acceptor **out, struct loop *loop,
                                 struct listen_socket *socket, acceptor_fn on_accept, void *owner);
 
-/* Closes the socket, which resets waiting connections. A socket that others share stays open, and
- * connections wait there for the others. */
+/* Closes the socket, which resets waiting connections. A shared socket stays open, and connections
+ * wait there for its other owners. */
 void acceptor_close(struct acceptor **acceptor);
 
-/* Hands out the connections that wait, as long as there are files, then closes the socket. Not
- * inside on_accept. *acceptor becomes NULL. */
+/* Accepts the waiting connections as long as files are free, then closes the socket. Not inside
+ * on_accept. *acceptor becomes NULL. */
 void acceptor_finish(struct acceptor **acceptor);
 
 const struct addr *acceptor_local(const struct acceptor *acceptor);
@@ -36,11 +35,11 @@ const struct addr *acceptor_local(const struct acceptor *acceptor);
 enum { ACCEPTOR_END_US = 1000 * 1000 };
 
 /*
- * Begins no more connections: those that wait, and those whose handshake ends within
- * ACCEPTOR_END_US, are still handed out; then on_ended is called and may close the acceptor. Who
- * comes meanwhile hears nothing, and when it asks again a second later, that nobody listens. Once.
+ * Stops taking new connections, once. Connections that wait, or complete their handshake within
+ * ACCEPTOR_END_US, are still accepted; then on_ended comes and may close the acceptor. A client
+ * that arrives meanwhile gets no reply, and a refusal when it retries a second later.
  *
- * A socket that others share is left at once, and what waits is theirs: on_ended comes next turn.
+ * A shared socket is left at once, with its waiting connections: on_ended comes in the next turn.
  */
 void acceptor_end(struct acceptor *acceptor, void (*on_ended)(void *owner));
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Counts files (file_count.h). Invariant: each taken file is given back once. A bound that
- * becomes lower takes no file away. */
+/* Counts files (file_count.h). Invariant: each taken file is given back once. A lower bound takes
+ * no file away. */
 
 #include "net/file_count.h"
 
@@ -10,7 +10,9 @@
 
 #include "base/check.h"
 
-enum { DIAL_SHARE = 4 }; /* one in so many is for dials alone: a burst over UDP unnails nothing */
+enum {
+    DIAL_SHARE = 4
+}; /* every fourth file is for dials alone: a burst over UDP ends no nailed connection */
 
 void file_count_init(struct file_count *count)
 {

@@ -3,14 +3,14 @@
 #ifndef NAILUP_NET_FILE_COUNT_H
 #define NAILUP_NET_FILE_COUNT_H
 
-/* Private to src/net: how many files the outgoing sockets of a loop have, and may have. */
+/* Private to src/net: counts and bounds the files of a loop's outgoing sockets. */
 
 #include <stdbool.h>
 
 enum file_use { FILE_DIAL, FILE_UDP };
 
-/* UDP queries of one loop at once, however many files there are: servers that do not answer must
- * not make it open sockets without end. A query beyond that waits in line (udp_sockets.h). */
+/* The most UDP sockets of a loop, even if more files are free: silent servers must not make it open
+ * sockets without end. Further queries wait in line (udp_query.h). */
 enum { FILE_UDP_MAX = 8192 };
 
 struct file_count {
@@ -18,12 +18,12 @@ struct file_count {
     unsigned udp_max, udp_taken;
 };
 
-void file_count_init(struct file_count *count); /* no bound but FILE_UDP_MAX */
+void file_count_init(struct file_count *count); /* bounded by FILE_UDP_MAX alone */
 
-/* UDP queries leave a quarter of max to dials, and take FILE_UDP_MAX at most. */
+/* Sets the bound. UDP queries leave a quarter of it to dials and take FILE_UDP_MAX at most. */
 void file_count_limit(struct file_count *count, unsigned max);
 
-/* Takes one more; false: all are taken. */
+/* Counts one more file; returns false if the bound is reached. */
 bool file_count_take(struct file_count *count, enum file_use use);
 void file_count_give(struct file_count *count, enum file_use use);
 

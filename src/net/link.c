@@ -2,29 +2,81 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Links (link.h): messages over tcp.h, or over tls.h over tcp.h, with framing.h. Deadlines and the
- * meaning of messages are left to the owner.
+ * Links (link.h): messages over a TCP stream, with framing.h and, for TLS, a filter
+ * (link_filter.h). The owner handles deadlines and the meaning of messages.
  *
- * This file has the life of a link and the stream's events; the way out is link_out.c's, the way in
- * link_in.c's, and TLS stands between them and tcp: link_seal() and link_wire_in().
- *
- * Invariant: out holds whole framed messages, but for the one whose begin the kernel has taken; it
- * is flushed at the end of each turn that added to it, or, when the kernel was full, as soon as it
- * has room. With TLS that is true of the sealed bytes in tls_wire(). Whatever calls the owner back
- * holds the link with link_enter() and lets go with link_leave(), so that link_close() inside a
- * callback frees it when the stack has unwound.
+ * Invariant: out holds whole framed messages, except the one whose begin the kernel has taken. A
+ * flush at the end of each turn that added to it empties it into the kernel; when the kernel was
+ * full, the flush comes as soon as it has room. With a filter the same holds for wire. Every
+ * callback to the owner happens between link_enter() and link_leave(), so that link_close() inside
+ * a callback frees the link after the stack has unwound.
  */
 
 #include "net/link.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/buf.h"
 #include "base/check.h"
-#include "net/link_inside.h"
+#include "base/framing.h"
+#include "loop/loop.h"
+#include "net/link_filter.h"
+#include "net/read_max.h"
+
+enum {
+    KEEP_BYTES = 1024, /* of an empty queue, with a filter */
+    /* One read in plain text, and a record of which TLS held the begin. */
+    UNREAD_MAX = NET_READ_MAX + 32 * 1024,
+};
+
+enum link_state {
+    LINK_DIALING,
+    LINK_SECURING, /* the filter's handshake is under way */
+    LINK_OPEN,
+    LINK_PEER_CLOSED, /* half closed: we may still write */
+    LINK_FAILED,      /* waits for link_close() */
+    LINK_CLOSED,      /* closed inside a callback: link_leave() frees it */
+};
+
+struct link {
+    struct loop *loop;
+    struct tcp *tcp;
+    const struct link_filter *filter; /* NULL: plain */
+    void *filter_state;
+    const struct link_handler *handler;
+    void *owner;
+    enum link_state state;
+    unsigned depth;    /* callbacks on the stack */
+    bool is_blocked;   /* the kernel is full: link_on_writable() goes on */
+    bool was_blocked;  /* the same at the last on_held */
+    bool is_room_owed; /* a message did not fit: on_room must follow */
+    bool is_paused;
+    bool awaits_more;  /* link_await_more() */
+    bool is_finished;  /* we sent a FIN */
+    bool is_peer_done; /* the peer's end came, but on_peer_closed must wait for earlier messages */
+    struct framing in;
+    struct buf unread; /* bytes that were read but not delivered when the owner paused */
+    struct buf out;
+    struct buf *wire; /* the bytes for the kernel: the filter's, or out */
+    size_t room_at_bytes;
+    struct turn_end turn_end;
+    uint64_t reads, writes, last_write_at, last_byte_at;
+    size_t held_bytes;       /* at the last on_held */
+    uint64_t writes_at_read; /* writes when the last read came */
+    uint64_t written;        /* bytes that the kernel has taken */
+};
+
+static bool is_writable(const struct link *link)
+{
+    return !link->is_finished && (link->state == LINK_OPEN || link->state == LINK_PEER_CLOSED);
+}
+
+/* ---------------------------------------------------------------- states and the owner */
 
 static void link_enter(struct link *link)
 {
-    link->held++;
+    link->depth++;
 }
 
 static void link_free(struct link *link)
@@ -33,38 +85,35 @@ static void link_free(struct link *link)
     framing_deinit(&link->in);
     buf_deinit(&link->unread);
     buf_deinit(&link->out);
-    if (link->tls)
-        tls_free(&link->tls);
+    if (link->filter)
+        link->filter->free(link->filter_state);
     free(link);
 }
 
-static size_t held_bytes(const struct link *link)
+static void report_held(struct link *link)
 {
     size_t bytes = sizeof(*link) + link->in.partial.cap + link->unread.cap + link->out.cap;
-    return link->tls ? bytes + tls_held_bytes(link->tls) : bytes;
-}
-
-static void tell_held(struct link *link)
-{
-    size_t bytes = held_bytes(link);
-    if (bytes == link->held_bytes && link->write_blocked == link->was_blocked)
+    if (link->filter)
+        bytes += link->filter->held_bytes(link->filter_state);
+    if (bytes == link->held_bytes && link->is_blocked == link->was_blocked)
         return;
     link->held_bytes = bytes;
-    link->was_blocked = link->write_blocked;
+    link->was_blocked = link->is_blocked;
     link->handler->on_held(link->owner, bytes);
 }
 
 static void link_leave(struct link *link)
 {
-    if (--link->held > 0)
+    if (--link->depth > 0)
         return;
     if (link->state == LINK_CLOSED)
         link_free(link);
     else if (link->handler->on_held)
-        tell_held(link);
+        report_held(link);
 }
 
-void link_opened(struct link *link)
+/* After each of the next three functions the owner may have closed the link. */
+static void link_opened(struct link *link)
 {
     link->state = LINK_OPEN;
     if (buf_len(&link->out) > 0)
@@ -73,55 +122,355 @@ void link_opened(struct link *link)
         link->handler->on_open(link->owner);
 }
 
-void link_peer_closed(struct link *link)
+static void link_peer_closed(struct link *link)
 {
     link->state = LINK_PEER_CLOSED;
     link->handler->on_peer_closed(link->owner);
 }
 
-void link_fail(struct link *link, enum err why)
+/* Reports a failure to the owner once, and never after on_peer_closed. */
+static void link_fail(struct link *link, enum err why)
 {
-    bool tell =
+    bool is_reported =
         link->state == LINK_DIALING || link->state == LINK_SECURING || link->state == LINK_OPEN;
 
     if (link->state == LINK_CLOSED)
         return;
     link->state = LINK_FAILED;
     buf_clear(&link->out);
-    if (link->tls)
-        buf_clear(tls_wire(link->tls));
-    if (tell)
+    buf_clear(link->wire);
+    if (is_reported)
         link->handler->on_failed(link->owner, why);
 }
 
-static void acknowledge(struct link *link)
+/* ---------------------------------------------------------------- messages in */
+
+/* Delivers the whole messages until the owner pauses or closes. */
+static void deliver(struct link *link, struct span *bytes)
 {
-    if (link->awaits_more && link->state == LINK_OPEN && link->writes == link->writes_at_read)
-        tcp_acknowledge(link->tcp);
-    link->awaits_more = false;
+    struct span message;
+    enum err err = ERR_OK;
+
+    while (link->state == LINK_OPEN && !link->is_paused &&
+           framing_next(&link->in, bytes, &message, &err))
+        link->handler->on_message(link->owner, message);
+    if (err)
+        link_fail(link, err);
 }
+
+/* Takes bytes of messages in plain text. */
+static void link_bytes_in(struct link *link, struct span bytes)
+{
+    deliver(link, &bytes);
+    if (link->state == LINK_OPEN && bytes.len > 0) {
+        enum err err = buf_append(&link->unread, bytes.data, bytes.len);
+        if (err)
+            link_fail(link, err);
+    }
+}
+
+/* The owner paused before it got everything that was read. */
+static bool has_waiting(const struct link *link)
+{
+    return buf_len(&link->unread) > 0 || link->is_peer_done;
+}
+
+/* After link_resume(): delivers the bytes that were read before, then reads from the socket again.
+ */
+static void deliver_waiting(struct link *link)
+{
+    while (link->state == LINK_OPEN && !link->is_paused && buf_len(&link->unread) > 0) {
+        struct span bytes = buf_span(&link->unread);
+        deliver(link, &bytes);
+        buf_consume(&link->unread, buf_len(&link->unread) - bytes.len);
+    }
+    if (link->state != LINK_OPEN || link->is_paused)
+        return;
+    tcp_resume(link->tcp);
+    if (link->is_peer_done)
+        link_peer_closed(link);
+}
+
+void link_await_more(struct link *link, bool is_awaited)
+{
+    link->awaits_more = is_awaited;
+    if (is_awaited)
+        loop_at_turn_end(link->loop, &link->turn_end);
+}
+
+void link_pause(struct link *link)
+{
+    if (link->is_paused)
+        return;
+    link->is_paused = true;
+    if (link->tcp)
+        tcp_pause(link->tcp);
+}
+
+void link_resume(struct link *link)
+{
+    if (!link->is_paused)
+        return;
+    link->is_paused = false;
+    if (has_waiting(link))
+        loop_at_turn_end(link->loop, &link->turn_end);
+    else if (link->tcp)
+        tcp_resume(link->tcp);
+}
+
+bool link_has_unread(const struct link *link)
+{
+    return link->tcp && tcp_has_unread(link->tcp);
+}
+
+bool link_peer_has_left(const struct link *link)
+{
+    return tcp_peer_has_left(link->tcp);
+}
+
+size_t link_partial(const struct link *link)
+{
+    return framing_partial(&link->in);
+}
+
+/* ---------------------------------------------------------------- the filter */
+
+/* TCP is connected. */
+static void begin_filter(struct link *link)
+{
+    size_t taken;
+
+    link->state = LINK_SECURING;
+    if (link->handler->on_connected)
+        link->handler->on_connected(link->owner);
+    if (link->state != LINK_SECURING) /* the owner closed it */
+        return;
+    enum err err = link->filter->begin(link->filter_state, buf_span(&link->out), &taken);
+    buf_consume(&link->out, taken);
+    if (err)
+        link_fail(link, err);
+    else
+        loop_at_turn_end(link->loop, &link->turn_end);
+}
+
+static bool link_on_ready(void *owner)
+{
+    struct link *link = owner;
+
+    link_opened(link);
+    return link->state == LINK_OPEN;
+}
+
+static bool link_on_plain(void *owner, struct span bytes)
+{
+    struct link *link = owner;
+
+    link_bytes_in(link, bytes);
+    return link->state == LINK_OPEN;
+}
+
+static const struct link_filter_sink link_sink = {.on_ready = link_on_ready,
+                                                  .on_plain = link_on_plain};
+
+/* The filter met the peer's orderly end. Messages before it come first. */
+static void on_filter_end(struct link *link)
+{
+    if (link->state == LINK_SECURING)
+        link_fail(link, ERR_TLS_CLOSED);
+    else if (link->is_paused || buf_len(&link->unread) > 0)
+        link->is_peer_done = true;
+    else
+        link_peer_closed(link);
+}
+
+/* Tries once to send an alert that tells the peer why. */
+static void fail_filter(struct link *link, enum err why)
+{
+    size_t written;
+
+    if (!link->is_blocked && buf_len(link->wire) > 0 &&
+        tcp_write(link->tcp, buf_span(link->wire), &written) == ERR_OK)
+        buf_consume(link->wire, written);
+    link_fail(link, why);
+}
+
+/* Takes bytes from the wire. */
+static void filter_in(struct link *link, struct span bytes)
+{
+    if (link->state != LINK_SECURING && link->state != LINK_OPEN)
+        return;
+    if (link->is_peer_done) /* bytes after the peer's end mean nothing */
+        return;
+    enum err err = link->filter->receive(link->filter_state, bytes, &link_sink, link);
+    if (link->state != LINK_SECURING && link->state != LINK_OPEN)
+        return;
+    if (err == ERR_PEER_CLOSED)
+        on_filter_end(link);
+    else if (err)
+        fail_filter(link, err);
+    else if (buf_len(link->wire) > 0)
+        loop_at_turn_end(link->loop, &link->turn_end);
+}
+
+const struct tls *link_tls(const struct link *link)
+{
+    return link->filter_state;
+}
+
+/* ---------------------------------------------------------------- messages out */
+
+size_t link_unsent(const struct link *link)
+{
+    return buf_len(&link->out) + (link->filter ? buf_len(link->wire) : 0);
+}
+
+/* A connection with TLS is large enough: thousands of idle ones keep no queues beside it. */
+static void shrink(struct buf *buf)
+{
+    if (buf_len(buf) == 0 && buf->cap > KEEP_BYTES)
+        buf_deinit(buf);
+}
+
+/* Passes the messages through the filter. After a failure they stay: the next link_flush() fails
+ * again and reports it. */
+static enum err link_seal(struct link *link)
+{
+    if (!link->filter || !is_writable(link) || buf_len(&link->out) == 0)
+        return ERR_OK;
+    enum err err = link->filter->send(link->filter_state, buf_span(&link->out));
+    if (err)
+        return err;
+    buf_consume(&link->out, buf_len(&link->out));
+    shrink(&link->out);
+    return ERR_OK;
+}
+
+/* Seals and writes everything that waits, in one call. */
+static enum err link_write_out(struct link *link)
+{
+    size_t written = 0;
+    enum err err = link_seal(link);
+
+    if (!err && buf_len(link->wire) > 0)
+        err = tcp_write(link->tcp, buf_span(link->wire), &written);
+    if (err)
+        return err;
+    if (written > 0) {
+        link->writes++;
+        link->last_write_at = loop_now(link->loop);
+    }
+    link->written += written;
+    buf_consume(link->wire, written);
+    link->is_blocked = buf_len(link->wire) > 0;
+    if (link->filter)
+        shrink(link->wire);
+    return ERR_OK;
+}
+
+void link_push(struct link *link)
+{
+    if (is_writable(link) && !link->is_blocked && link_write_out(link) != ERR_OK)
+        loop_at_turn_end(link->loop, &link->turn_end);
+}
+
+/* At the end of a turn, or when the kernel has room again: writes, and reports a failure. */
+static void link_flush(struct link *link)
+{
+    bool is_handshake = link->state == LINK_SECURING;
+
+    if ((!is_writable(link) && !is_handshake) || link->is_blocked)
+        return;
+    if (buf_len(link->wire) == 0 && (is_handshake || buf_len(&link->out) == 0))
+        return;
+    enum err err = link_write_out(link);
+    if (err) {
+        link_fail(link, err);
+        return;
+    }
+    if (!link->is_room_owed || link->state != LINK_OPEN || link_unsent(link) > link->room_at_bytes)
+        return;
+    link->is_room_owed = false;
+    if (link->handler->on_room)
+        link->handler->on_room(link->owner);
+}
+
+static uint8_t *reserve_in_out(struct link *link, size_t len)
+{
+    if (link->filter && link_unsent(link) + len > link->out.max)
+        return NULL;
+    return buf_reserve(&link->out, len);
+}
+
+uint8_t *link_reserve(struct link *link, size_t max_len)
+{
+    size_t len = LINK_LENGTH_BYTES + max_len;
+
+    MUST(max_len <= LINK_MESSAGE_MAX);
+    if (link->state == LINK_FAILED)
+        return NULL;
+    uint8_t *room = reserve_in_out(link, len);
+    /* One turn may bring more than the bound from a peer that reads all of it: offer it to the
+     * kernel before refusing a message. link_flush() reports a failure. */
+    if (!room && is_writable(link) && !link->is_blocked && link_write_out(link) == ERR_OK)
+        room = reserve_in_out(link, len);
+    if (room)
+        return room + LINK_LENGTH_BYTES;
+    link->is_room_owed = true;
+    return NULL;
+}
+
+void link_commit(struct link *link, size_t len)
+{
+    MUST(len <= LINK_MESSAGE_MAX);
+    put_u16(link->out.data + link->out.end, (uint16_t)len);
+    buf_commit(&link->out, LINK_LENGTH_BYTES + len);
+    if (is_writable(link)) /* also when blocked: the owner learns what the link holds */
+        loop_at_turn_end(link->loop, &link->turn_end);
+}
+
+enum err link_send(struct link *link, struct span message)
+{
+    uint8_t *room;
+
+    if (link->state == LINK_FAILED)
+        return ERR_RESET;
+    room = link_reserve(link, message.len);
+    if (!room)
+        return ERR_LIMIT;
+    if (message.len)
+        memcpy(room, message.data, message.len);
+    link_commit(link, message.len);
+    return ERR_OK;
+}
+
+void link_want_room(struct link *link)
+{
+    link->is_room_owed = true;
+}
+
+/* ---------------------------------------------------------------- events of the stream */
 
 static void link_on_turn_end(struct turn_end *end)
 {
     struct link *link = CONTAINER_OF(end, struct link, turn_end);
 
     link_enter(link);
-    if (link_has_waiting(link))
-        link_read_on(link);
+    if (has_waiting(link))
+        deliver_waiting(link);
     link_flush(link);
-    acknowledge(link);
+    if (link->awaits_more && link->state == LINK_OPEN && link->writes == link->writes_at_read)
+        tcp_acknowledge(link->tcp);
+    link->awaits_more = false;
     link_leave(link);
 }
-
-/* ---------------------------------------------------------------- the stream's events */
 
 static void link_on_connected(void *owner)
 {
     struct link *link = owner;
 
     link_enter(link);
-    if (link->tls)
-        link_begin_tls(link);
+    if (link->filter)
+        begin_filter(link);
     else
         link_opened(link);
     link_leave(link);
@@ -148,8 +497,8 @@ static void link_on_bytes(void *owner, struct span bytes)
     link->reads++;
     link->writes_at_read = link->writes;
     link->last_byte_at = loop_now(link->loop);
-    if (link->tls)
-        link_wire_in(link, bytes);
+    if (link->filter)
+        filter_in(link, bytes);
     else
         link_bytes_in(link, bytes);
     link_leave(link);
@@ -160,7 +509,7 @@ static void link_on_writable(void *owner)
     struct link *link = owner;
 
     link_enter(link);
-    link->write_blocked = false;
+    link->is_blocked = false;
     link_flush(link);
     link_leave(link);
 }
@@ -200,21 +549,23 @@ static const struct tcp_handler stream_handler = {
 static struct link *link_new(struct loop *loop, const struct link_options *options,
                              const struct link_handler *handler, void *owner)
 {
+    const struct link_filter *filter = options->tls ? &link_tls_filter : NULL;
     struct link *link = calloc(1, sizeof(*link));
-    struct tls *tls = options->tls;
 
     if (!link) {
-        if (tls)
-            tls_free(&tls);
+        if (filter)
+            filter->free(options->tls);
         return NULL;
     }
     link->loop = loop;
-    link->tls = tls;
+    link->filter = filter;
+    link->filter_state = options->tls;
+    link->wire = filter ? filter->wire(options->tls) : &link->out;
     link->handler = handler;
     link->owner = owner;
     framing_init(&link->in,
                  options->max_message_bytes ? options->max_message_bytes : LINK_MESSAGE_MAX);
-    buf_init(&link->unread, LINK_UNREAD_MAX);
+    buf_init(&link->unread, UNREAD_MAX);
     buf_init(&link->out, options->max_unsent_bytes);
     link->room_at_bytes =
         options->room_at_bytes ? options->room_at_bytes : options->max_unsent_bytes / 2;
@@ -253,7 +604,7 @@ enum err link_accept(struct link **out, struct loop *loop, struct tcp **tcp,
     }
     link->tcp = *tcp;
     *tcp = NULL;
-    link->state = link->tls ? LINK_SECURING : LINK_OPEN;
+    link->state = link->filter ? LINK_SECURING : LINK_OPEN;
     tcp_start(link->tcp, &stream_handler, link);
     *out = link;
     link_enter(link);
@@ -264,13 +615,13 @@ enum err link_accept(struct link **out, struct loop *loop, struct tcp **tcp,
 /* An event of the stream reports a failure of the last write. */
 void link_finish(struct link *link)
 {
-    if (!link_is_writable(link))
+    if (!is_writable(link))
         return;
     MUST(link_unsent(link) == 0);
-    if (link->tls) {
-        tls_end(link->tls);
+    if (link->filter) {
+        link->filter->end(link->filter_state);
         if (link_write_out(link))
-            buf_clear(tls_wire(link->tls));
+            buf_clear(link->wire);
     }
     link->is_finished = true;
     tcp_finish(link->tcp);
@@ -294,14 +645,13 @@ void link_close(struct link **link)
 
     *link = NULL;
     link_enter(closing);
-    /* A failure of the last try interests nobody any more. */
-    if (link_is_writable(closing) && !closing->write_blocked) {
+    if (is_writable(closing) && !closing->is_blocked) {
         enum err err = link_seal(closing);
-        if (closing->tls)
-            tls_end(closing->tls);
+        if (closing->filter)
+            closing->filter->end(closing->filter_state);
         if (!err)
             err = link_write_out(closing);
-        if (err)
+        if (err) /* a failure no longer matters */
             buf_clear(&closing->out);
     }
     closing->state = LINK_CLOSED;
@@ -310,7 +660,7 @@ void link_close(struct link **link)
     link_leave(closing);
 }
 
-/* ---------------------------------------------------------------- questions */
+/* ---------------------------------------------------------------- facts */
 
 uint64_t link_reads(const struct link *link)
 {
@@ -349,7 +699,7 @@ bool link_is_delivered(const struct link *link)
 
 bool link_is_blocked(const struct link *link)
 {
-    return link->write_blocked;
+    return link->is_blocked;
 }
 
 uint64_t link_written(const struct link *link)

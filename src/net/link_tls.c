@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* The TLS filter of a link (link_filter.h): a record for each message, early data for the first
+ * ones. tls/tls.h does the work. */
+#include "net/link_filter.h"
+#include "tls/tls.h"
 
-/*
- * TLS between tcp and the messages of a link (link.h): its handshake, what it opens, how it ends.
- * What it seals is link_out.c's.
- */
-
-#include "net/link.h"
-#include "net/link_inside.h"
-
-/* As many whole messages as early data may hold. */
-static size_t early_len(const struct link *link)
+/* Returns the length of the whole messages that fit into early data. */
+static size_t early_len(const struct tls *tls, struct span messages)
 {
-    struct span out = buf_span(&link->out);
-    size_t max = tls_early_max(link->tls), len = 0;
+    size_t max = tls_early_max(tls), len = 0;
 
-    while (len + LINK_LENGTH_BYTES <= out.len) {
-        size_t message = LINK_LENGTH_BYTES + get_u16(out.data + len);
+    while (len + LINK_LENGTH_BYTES <= messages.len) {
+        size_t message = LINK_LENGTH_BYTES + get_u16(messages.data + len);
         if (len + message > max)
             break;
         len += message;
@@ -24,81 +19,71 @@ static size_t early_len(const struct link *link)
     return len;
 }
 
-void link_begin_tls(struct link *link)
+static enum err link_tls_begin(void *state, struct span messages, size_t *taken)
 {
-    link->state = LINK_SECURING;
-    if (link->handler->on_connected)
-        link->handler->on_connected(link->owner);
-    if (link->state != LINK_SECURING) /* closed by its owner */
-        return;
-    size_t len = early_len(link);
-    enum err err = tls_begin(link->tls, span_of(buf_span(&link->out).data, len));
-    buf_consume(&link->out, len);
-    if (err)
-        link_fail(link, err);
-    else
-        loop_at_turn_end(link->loop, &link->turn_end);
+    *taken = early_len(state, messages);
+    return tls_begin(state, span_of(messages.data, *taken));
 }
 
-static bool on_secured(void *owner)
+static enum err link_tls_send(void *state, struct span messages)
 {
-    struct link *link = owner;
-
-    link_opened(link);
-    return link->state == LINK_OPEN;
+    return tls_send_messages(state, messages);
 }
 
-static bool on_plain(void *owner, struct span bytes)
-{
-    struct link *link = owner;
+struct delivery {
+    const struct link_filter_sink *sink;
+    void *owner;
+};
 
-    link_bytes_in(link, bytes);
-    return link->state == LINK_OPEN;
+static bool link_tls_on_secured(void *owner)
+{
+    const struct delivery *delivery = owner;
+    return delivery->sink->on_ready(delivery->owner);
 }
 
-static const struct tls_reader tls_reader = {.on_secured = on_secured, .on_plain = on_plain};
-
-/* close_notify. What came before it is handed out first. */
-static void on_notified(struct link *link)
+static bool link_tls_on_plain(void *owner, struct span bytes)
 {
-    if (link->state == LINK_SECURING)
-        link_fail(link, ERR_TLS_CLOSED);
-    else if (link->paused || buf_len(&link->unread) > 0)
-        link->peer_done = true;
-    else
-        link_peer_closed(link);
+    const struct delivery *delivery = owner;
+    return delivery->sink->on_plain(delivery->owner, bytes);
 }
 
-/* An alert tells the peer why; that it arrives is not waited for. */
-static void fail_tls(struct link *link, enum err why)
+static enum err link_tls_receive(void *state, struct span bytes,
+                                 const struct link_filter_sink *sink, void *owner)
 {
-    struct buf *wire = tls_wire(link->tls);
-    size_t written;
+    static const struct tls_reader reader = {.on_secured = link_tls_on_secured,
+                                             .on_plain = link_tls_on_plain};
+    struct delivery delivery = {.sink = sink, .owner = owner};
 
-    if (!link->write_blocked && buf_len(wire) > 0 &&
-        tcp_write(link->tcp, buf_span(wire), &written) == ERR_OK)
-        buf_consume(wire, written);
-    link_fail(link, why);
+    return tls_receive(state, bytes, &reader, &delivery);
 }
 
-void link_wire_in(struct link *link, struct span bytes)
+static void link_tls_end(void *state)
 {
-    if (link->state != LINK_SECURING && link->state != LINK_OPEN)
-        return;
-    if (link->peer_done) /* nothing has a meaning after a close_notify */
-        return;
-    enum err err = tls_receive(link->tls, bytes, &tls_reader, link);
-    if (link->state != LINK_SECURING && link->state != LINK_OPEN)
-        return;
-    if (err == ERR_PEER_CLOSED)
-        on_notified(link);
-    else if (err)
-        fail_tls(link, err);
-    else if (buf_len(tls_wire(link->tls)) > 0)
-        loop_at_turn_end(link->loop, &link->turn_end);
+    tls_end(state);
 }
 
-const struct tls *link_tls(const struct link *link)
+static struct buf *link_tls_wire(void *state)
 {
-    return link->tls;
+    return tls_wire(state);
 }
+
+static size_t link_tls_held_bytes(const void *state)
+{
+    return tls_held_bytes(state);
+}
+
+static void link_tls_free(void *state)
+{
+    struct tls *tls = state;
+    tls_free(&tls);
+}
+
+const struct link_filter link_tls_filter = {
+    .begin = link_tls_begin,
+    .send = link_tls_send,
+    .receive = link_tls_receive,
+    .end = link_tls_end,
+    .wire = link_tls_wire,
+    .held_bytes = link_tls_held_bytes,
+    .free = link_tls_free,
+};

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Makes the sockets that clients come to (listen_socket.h). Reading them is left to udp_server.c
- * and acceptor.c. Keeps no state.
+ * Opens the listening sockets for clients (listen_socket.h). udp_server.c and acceptor.c read them.
+ * Stateless.
  */
 
 #include "net/listen_socket.h"
@@ -28,8 +28,8 @@ static void set_udp_options(int fd, const struct addr *local)
 
     if (!socket_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER_BYTES))
         socket_set(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES);
-    /* Forged "fragmentation needed" must not make our answers small or lost: they are sent as they
-     * are, ignoring learnt path MTUs. */
+    /* Ignores learnt path MTUs: a forged "fragmentation needed" must not shrink or lose our
+     * answers. */
     if (v6)
         socket_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_OMIT);
     else
@@ -40,9 +40,9 @@ static void set_udp_options(int fd, const struct addr *local)
         socket_set(fd, IPPROTO_IP, IP_PKTINFO, 1);
 }
 
-/* Accepted sockets inherit all of them, so they cost a connection no system call. Loopback has no
- * narrow path, and with its packets of 64 KiB the kernel takes more answers at once. The kernel
- * doubles the sizes that it is given. */
+/* Accepted sockets inherit all options, which saves system calls per connection. Loopback has no
+ * narrow path, and its 64 KiB packets let the kernel take more answers at once. The kernel doubles
+ * the buffer sizes. */
 static void set_tcp_options(int fd, const struct addr *local)
 {
     socket_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -69,9 +69,9 @@ static bool set_freebind(int fd, int family)
     return socket_set(fd, IPPROTO_IP, IP_FREEBIND, 1);
 }
 
-/* The first socket of an address is bound alone and may be joined afterwards: so the kernel says
- * whether anybody else is there, and nobody can come between asking and binding. */
-static enum err bind_as_wished(int fd, const struct listen_wish *wish)
+/* Binds the first socket of an address alone and lets others share it afterwards: so the kernel
+ * detects another process there, and none can come between the check and the bind. */
+static enum err bind_wish(int fd, const struct listen_wish *wish)
 {
     int family = addr_family(&wish->addr);
     int type = wish->type == LISTEN_UDP ? SOCK_DGRAM : SOCK_STREAM;
@@ -86,7 +86,7 @@ static enum err bind_as_wished(int fd, const struct listen_wish *wish)
 
 static enum err listen_socket_start(struct listen_socket *socket, const struct listen_wish *wish)
 {
-    enum err err = bind_as_wished(socket->fd, wish);
+    enum err err = bind_wish(socket->fd, wish);
 
     if (!err)
         err = socket_local(socket->fd, &socket->local);
@@ -140,7 +140,7 @@ void listen_socket_chown(const struct listen_socket *socket, uid_t user)
         (void)!fchown(socket->fd, user, (gid_t)-1);
 }
 
-/* ---- sockets of others ---- */
+/* ---- sockets from another process ---- */
 
 static int option_of(int fd, int level, int option)
 {
@@ -149,7 +149,7 @@ static int option_of(int fd, int level, int option)
     return getsockopt(fd, level, option, &value, &len) == 0 ? value : -1;
 }
 
-/* Its IPv4 clients would look like ::ffff:192.0.2.1, which no prefix of IPv4 contains. */
+/* Its IPv4 clients would appear as ::ffff:192.0.2.1, which no IPv4 prefix contains. */
 static bool takes_v4_over_v6(const struct listen_socket *socket)
 {
     if (option_of(socket->fd, SOL_SOCKET, SO_DOMAIN) != AF_INET6)
@@ -164,7 +164,7 @@ static enum err listen_socket_complain(char why[LISTEN_SOCKET_WHY_MAX], const ch
     return ERR_INVALID;
 }
 
-static enum err examine(struct listen_socket *socket, char why[LISTEN_SOCKET_WHY_MAX])
+static enum err examine_given(struct listen_socket *socket, char why[LISTEN_SOCKET_WHY_MAX])
 {
     int type = option_of(socket->fd, SOL_SOCKET, SO_TYPE);
 
@@ -185,7 +185,7 @@ static enum err examine(struct listen_socket *socket, char why[LISTEN_SOCKET_WHY
 enum err listen_socket_adopt(struct listen_socket *out, int fd, char why[LISTEN_SOCKET_WHY_MAX])
 {
     struct listen_socket given = {.fd = fd, .is_shared = true};
-    enum err err = examine(&given, why);
+    enum err err = examine_given(&given, why);
 
     if (err)
         return err;

@@ -4,9 +4,9 @@
 #define NAILUP_NET_LISTEN_SOCKET_H
 
 /*
- * Sockets that clients come to, before they belong to a loop: whoever starts the workers makes them
- * for all of these, so that an address that cannot be had shows before anything has changed. Any
- * thread. Replaced by tests/support/fake_listen_socket.c in tests of behaviour.
+ * Listening sockets for clients, before they belong to a loop. The daemon opens the sockets of all
+ * workers first, so that an unusable address shows before anything has changed. Any thread.
+ * tests/support/fake_listen_socket.c replaces it in tests of behaviour.
  */
 
 #include <stdbool.h>
@@ -19,30 +19,30 @@
 enum listen_type { LISTEN_UDP, LISTEN_TCP };
 
 /*
- * Bounds on what the kernel holds for one TCP client. The kernel counts the overhead of its packets
- * too. By default it grows the send buffer to 4 MiB, and a client that never reads fills that.
+ * Bounds on the kernel's memory for one TCP client, packet overhead included. By default the kernel
+ * grows the send buffer to 4 MiB, and a client that never reads fills it.
  *
- * The send buffer limits what is under way to a distant client: 96 KiB in a round trip of 40 ms are
- * some 20,000 answers of 100 bytes a second on one connection. It is also larger than the 64 KiB
+ * The send buffer limits the bytes in flight to a distant client: 96 KiB per round trip of 40 ms
+ * are some 20,000 answers of 100 bytes a second on one connection. It also exceeds the 64 KiB
  * packets of loopback: with less, each packet waits for the acknowledgement of the one before. The
- * receive buffer is for queries, which are small. It also bounds what one read brings: more than a
- * thousand queries, so that a busy connection's answers share one write.
+ * receive buffer holds queries, which are small. It also bounds one read to somewhat more than a
+ * thousand queries, so that the answers of a busy connection share one write.
  */
 enum {
     LISTEN_SOCKET_SEND_BYTES = 96 * 1024,
-    LISTEN_SOCKET_NOT_SENT_BYTES = 16 * 1024, /* unsent ones, of a client whose window is closed */
+    LISTEN_SOCKET_NOT_SENT_BYTES = 16 * 1024, /* unsent bytes while the client's window is closed */
     LISTEN_SOCKET_RECEIVE_BYTES = 56 * 1024,
-    /* A client that acknowledges nothing, or keeps its window closed, loses its connection then; a
-     * connection that we have closed ends then too, and frees what the kernel still holds. */
+    /* A client that acknowledges nothing or keeps its window closed loses its connection after this
+     * time. A connection that we have closed ends then too, and frees the kernel's memory. */
     LISTEN_SOCKET_USER_TIMEOUT_MS = 10 * 1000,
 };
 
-/* A value that is moved: whoever has it closes it, or gives it to who takes it. */
+/* A value with one owner, who closes it or passes it on. */
 struct listen_socket {
     int fd; /* -1: none */
     enum listen_type type;
-    bool is_shared;    /* others have the same socket too: it stays as it is when we leave it */
-    struct addr local; /* where it is bound, which matters when port 0 was asked for */
+    bool is_shared;    /* others have it open too, so we leave it as it is */
+    struct addr local; /* the bound address, with the port that the kernel chose for port 0 */
 };
 
 #define LISTEN_SOCKET_NONE ((struct listen_socket){.fd = -1})
@@ -50,31 +50,31 @@ struct listen_socket {
 struct listen_wish {
     struct addr addr;
     enum listen_type type;
-    bool freebind; /* also an address that this machine does not have (yet) */
-    /* One of ours is, or may be, bound to the address already. Otherwise whoever else has it is
-     * found: ERR_ADDRESS_IN_USE, where SO_REUSEPORT alone would share it with a second instance. */
+    bool freebind; /* allow an address that this machine does not have (yet) */
+    /* One of our sockets may be bound to the address already. Otherwise a second instance is
+     * detected: ERR_ADDRESS_IN_USE, where SO_REUSEPORT alone would share the address with it. */
     bool is_beside_ours;
 };
 
-/* Opens with SO_REUSEPORT; TCP listens, so connections begin to wait. Errors:
+/* Opens a socket with SO_REUSEPORT. TCP listens, so connections begin to wait. Errors:
  * ERR_ADDRESS_IN_USE, ERR_ADDRESS_UNKNOWN, ERR_PERMISSION, ERR_NO_FILES. */
 MUST_USE enum err listen_socket_open(struct listen_socket *out, const struct listen_wish *wish);
 
-/* Nothing happens when there is none. */
+/* Does nothing for LISTEN_SOCKET_NONE. */
 void listen_socket_close(struct listen_socket *socket);
 
-/* The same socket once more, for another loop; both are shared. */
+/* Duplicates the socket for another loop; both are shared then. */
 MUST_USE enum err listen_socket_dup(struct listen_socket *out, const struct listen_socket *socket);
 
 enum { LISTEN_SOCKET_WHY_MAX = 160 };
 
-/* Takes a socket that another process has bound and gave to us. It is shared. On error fd is still
- * the caller's, and why says what is wrong with it and how that is put right. */
+/* Takes a socket that another process bound and passed to us. It is shared. On error the caller
+ * keeps fd, and why names the fault and its remedy. */
 MUST_USE enum err listen_socket_adopt(struct listen_socket *out, int fd,
                                       char why[LISTEN_SOCKET_WHY_MAX]);
 
-/* Makes the socket this user's: the kernel lets only sockets of one user share an address, and who
- * opens the next one may have become another meanwhile. A failure shows then. */
+/* Gives the socket to this user: only sockets of one user may share an address, and the process may
+ * have changed its user when it opens the next one. That call then reports a failure. */
 void listen_socket_chown(const struct listen_socket *socket, uid_t user);
 
 #endif

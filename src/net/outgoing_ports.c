@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* A set of ports and a draw from it (outgoing_ports.h). The daemon decides which ports are left
- * out. udp_sockets.c binds sockets to ports and has outgoing_ports_use(). */
+/* A set of ports and a draw from it (outgoing_ports.h). The daemon leaves ports out; udp_query.c
+ * binds sockets to ports and has outgoing_ports_use(). */
 
 #include "net/outgoing_ports.h"
 
@@ -35,12 +35,12 @@ void outgoing_ports_set_system(struct outgoing_ports *ports, uint16_t first, uin
     ports->system_last = last;
 }
 
-static bool is_systems(const struct outgoing_ports *ports, uint16_t port)
+static bool is_system_port(const struct outgoing_ports *ports, uint16_t port)
 {
     return port >= ports->system_first && port <= ports->system_last;
 }
 
-/* The port of the set that has rank other ports of the set below it. */
+/* Returns the port of the set that has exactly rank smaller ones in the set. */
 static uint16_t port_of_rank(const struct outgoing_ports *ports, unsigned rank)
 {
     unsigned word = OUTGOING_PORT_FIRST / 64;
@@ -72,5 +72,5 @@ uint16_t outgoing_ports_draw(const struct outgoing_ports *ports)
     if (ports->count == 0)
         return OUTGOING_PORT_SYSTEM;
     uint16_t port = draw_any(ports);
-    return is_systems(ports, port) ? OUTGOING_PORT_SYSTEM : port;
+    return is_system_port(ports, port) ? OUTGOING_PORT_SYSTEM : port;
 }

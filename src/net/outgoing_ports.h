@@ -4,14 +4,14 @@
 #define NAILUP_NET_OUTGOING_PORTS_H
 
 /*
- * The ports that UDP queries are sent from: each query draws one at random from 1024 to 65535, so
- * that a forger has to guess it (RFC 5452 section 9.2). The system's own range has 28,232 ports by
- * default (14.8 bits); the whole range has 64,512 (15.98 bits).
+ * The source ports of UDP queries. Each query draws one at random from 1024 to 65535, so that an
+ * off-path attacker has to guess it (RFC 5452 section 9.2). The system's own range has 28,232 ports
+ * by default (14.8 bits); the whole range has 64,512 (15.98 bits).
  *
- * A socket with a port that we chose serves one query: the kernel keeps such a port until the
- * socket is closed. A port that the kernel chose is given back by disconnecting. So a draw that
- * falls in the system's range lets the system draw again there, which keeps every port equally
- * likely and costs no new socket.
+ * A socket with a port that we chose serves one query, because the kernel keeps such a port until
+ * the socket is closed. Disconnecting gives back a port that the kernel chose. So a draw that falls
+ * in the system's range lets the system draw again there, which keeps every port equally likely and
+ * costs no new socket.
  */
 
 #include <stdbool.h>
@@ -23,34 +23,33 @@ enum {
     OUTGOING_PORT_FIRST = 1024,
     OUTGOING_PORT_LAST = 65535,
     OUTGOING_PORT_SYSTEM = 0,     /* the system draws */
-    OUTGOING_PORT_DRAWS_MAX = 16, /* for one query, of ports that turn out to be taken */
+    OUTGOING_PORT_DRAWS_MAX = 16, /* draws for one query while ports are taken */
 };
 
 struct outgoing_ports {
     uint64_t left_out[(OUTGOING_PORT_LAST + 1) / 64];
-    unsigned count;                     /* from OUTGOING_PORT_FIRST on, without those left out */
+    unsigned count; /* ports from OUTGOING_PORT_FIRST on that are not left out */
     uint16_t system_first, system_last; /* both 0: unknown, so the system never draws */
 };
 
-/* All ports; the system's range is unknown. */
+/* Starts with all ports and an unknown system range. */
 void outgoing_ports_init(struct outgoing_ports *ports);
 
-/* Inclusive. Ports outside the range are ignored. */
+/* Leaves out first to last, both included. Ignores ports outside the range. */
 void outgoing_ports_leave_out(struct outgoing_ports *ports, uint16_t first, uint16_t last);
 
-/* net.ipv4.ip_local_port_range, which holds for IPv6 too. */
+/* Sets net.ipv4.ip_local_port_range, which also applies to IPv6. */
 void outgoing_ports_set_system(struct outgoing_ports *ports, uint16_t first, uint16_t last);
 
 bool outgoing_ports_have(const struct outgoing_ports *ports, uint16_t port);
 
-/* A port at random, each with equal probability, or OUTGOING_PORT_SYSTEM: the port lies in the
- * system's range, or all are left out. */
+/* Draws a port, each with equal probability. Returns OUTGOING_PORT_SYSTEM for a port in the
+ * system's range, or if all ports are left out. */
 uint16_t outgoing_ports_draw(const struct outgoing_ports *ports);
 
-/* Sockets that the loop opens from now on use a copy of these ports. Without a call the system
- * draws every port. *fallbacks, a counter of struct stats, counts the queries whose draws were
- * all taken; it must live as long as the loop. Does nothing when out of memory. Call it on the
- * loop's thread. */
+/* Makes later sockets of the loop use a copy of these ports. Without a call the system draws every
+ * port. *fallbacks, a counter of struct stats, counts the queries whose draws were all taken; it
+ * must live as long as the loop. Does nothing when out of memory. On the loop's thread. */
 void outgoing_ports_use(struct loop *loop, const struct outgoing_ports *ports, uint64_t *fallbacks);
 
 #endif

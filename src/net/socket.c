@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Socket calls with enum err (socket.h). Keeps no state. */
+/* Socket calls with enum err (socket.h). Stateless. */
 
 #include "net/socket.h"
 
@@ -13,7 +13,7 @@ enum err socket_open(int *fd, int family, int type)
     *fd = socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (*fd >= 0)
         return ERR_OK;
-    /* A kernel without IPv6: no address of that family is this machine's. */
+    /* A kernel without IPv6 has no address of that family. */
     return errno == EAFNOSUPPORT ? ERR_ADDRESS_UNKNOWN : err_from_errno(errno);
 }
 
@@ -24,7 +24,7 @@ bool socket_set(int fd, int level, int option, int value)
 
 enum err socket_bind_listen(int fd, int type, const struct addr *listen, bool reuse_port)
 {
-    /* Without V6ONLY a wildcard would also take the IPv4 port that another socket of ours has. */
+    /* Without V6ONLY a wildcard socket would also take the IPv4 port of our other socket. */
     if (addr_family(listen) == AF_INET6 && !socket_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1))
         return err_from_errno(errno);
     if (type == SOCK_STREAM && !socket_set(fd, SOL_SOCKET, SO_REUSEADDR, 1))
@@ -36,7 +36,7 @@ enum err socket_bind_listen(int fd, int type, const struct addr *listen, bool re
 
 enum err socket_bind_source(int fd, const struct addr *source)
 {
-    /* The port is drawn at connect(): then only the pair with the peer must be free. */
+    /* Delays the draw of the port to connect(), where only the pair with the peer must be free. */
     if (addr_port(source) == 0)
         socket_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
     return bind(fd, &source->sa, addr_len(source)) == 0 ? ERR_OK : err_from_errno(errno);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* What the sockets of a loop share (stock.h). Which objects are taken and given back is left to
- * their modules. */
+/* The shared resources of a loop's sockets (stock.h). */
 
 #include "net/stock.h"
 
@@ -32,7 +31,7 @@ struct stock {
     uint8_t read_buffer[NET_READ_MAX];
 };
 
-static void on_loop_freed(struct loop_guest *guest)
+static void stock_on_loop_freed(struct loop_guest *guest)
 {
     struct stock *stock = CONTAINER_OF(guest, struct stock, guest);
 
@@ -61,7 +60,7 @@ static struct stock *stock_new(struct loop *loop)
         stock->spare[which].first = NULL;
         stock->spare[which].count = 0;
     }
-    stock->guest.free = on_loop_freed;
+    stock->guest.free = stock_on_loop_freed;
     loop_set_guest(loop, &stock->guest);
     return stock;
 }
@@ -97,7 +96,7 @@ uint8_t *stock_read_buffer(struct stock *stock)
     return stock->read_buffer;
 }
 
-/* Under AddressSanitizer nothing is kept, so that a use after free is seen. */
+/* AddressSanitizer sees a use after free only if no object is kept. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__ 1

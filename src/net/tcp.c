@@ -2,13 +2,13 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * TCP connections (tcp.h) on non-blocking sockets of our own. Deadlines, framing and what is
- * written when are left to the owner.
+ * TCP connections (tcp.h) on non-blocking sockets of our own. The owner handles deadlines, framing
+ * and the time of writes.
  *
- * Invariant: a socket is watched from the dial or tcp_start() until it failed or was closed, and
- * each event leads to at most one callback, as the last thing that is done with the object.
- * Watching is level-triggered: what one event leaves undone comes again in the next turn, so one
- * busy peer delays the others by one read at most.
+ * Invariant: the loop watches a socket from the dial or tcp_start() until it fails or closes. Each
+ * event makes at most one callback, which is the last use of the object. Watching is
+ * level-triggered: work that one event leaves undone comes again in the next turn, so one busy peer
+ * delays the others by one read at most.
  */
 
 #include "net/tcp.h"
@@ -29,14 +29,14 @@
 #include "net/socket.h"
 #include "net/tcp_accept.h"
 #include "net/tcp_holes.h"
-#include "net/udp_sockets.h"
+#include "net/udp_query.h"
 
 enum tcp_state {
     TCP_ACCEPTED, /* waits for tcp_start() */
     TCP_DIALING,
     TCP_OPEN,
     TCP_HALF_CLOSED, /* the peer sent a FIN */
-    TCP_FAILED,      /* not watched any more; waits for tcp_close() */
+    TCP_FAILED,      /* no longer watched; waits for tcp_close() */
 };
 
 struct tcp {
@@ -45,24 +45,24 @@ struct tcp {
     enum tcp_state state;
     bool paused;
     bool is_finished; /* we sent a FIN */
-    bool is_dialed;   /* and counts among the outgoing files */
+    bool is_dialed;   /* it counts among the outgoing files */
     bool wants_room;  /* a write was partial */
     const struct tcp_handler *handler;
     void *owner;
     struct addr peer;
-    struct addr local;            /* family 0: not asked for yet */
-    struct turn_end start_failed; /* tells the owner at the end of the turn */
+    struct addr local;            /* family 0: not looked up yet */
+    struct turn_end start_failed; /* reports why at the end of the turn */
     enum err why;
 };
 
 enum {
     /* A close() with unread bytes would send a RST, which may destroy our last answers at the
-     * peer: so many are thrown away before. */
+     * peer. tcp_close() discards up to this many bytes first. */
     DISCARD_MAX = 1024 * 1024,
 };
 
 static void tcp_on_ready(struct watch *watch, uint32_t events);
-static void on_start_failed(struct turn_end *end);
+static void tcp_on_start_failed(struct turn_end *end);
 
 static struct tcp *tcp_new(struct stock *stock, const struct addr *peer, enum tcp_state state)
 {
@@ -73,11 +73,11 @@ static struct tcp *tcp_new(struct stock *stock, const struct addr *peer, enum tc
     *tcp = (struct tcp){.stock = stock, .state = state, .peer = *peer};
     tcp->watch.fd = -1;
     tcp->watch.on_ready = tcp_on_ready;
-    turn_end_init(&tcp->start_failed, on_start_failed);
+    turn_end_init(&tcp->start_failed, tcp_on_start_failed);
     return tcp;
 }
 
-/* Asks the kernel for what the state needs. */
+/* Watches for the events that the state needs. */
 static void watch_state(struct tcp *tcp)
 {
     uint32_t events = 0;
@@ -89,15 +89,15 @@ static void watch_state(struct tcp *tcp)
     watch_set(stock_loop(tcp->stock), &tcp->watch, events);
 }
 
-/* Failed sockets stay readable for ever: no longer watched. */
+/* Stops watching: a failed socket stays readable for ever. */
 static void stop_failed(struct tcp *tcp)
 {
     tcp->state = TCP_FAILED;
     watch_stop(stock_loop(tcp->stock), &tcp->watch);
 }
 
-/* After both FINs only the last acknowledgement is missing. epoll does not report it, but would
- * report a hang-up for ever. */
+/* Stops watching after both FINs. Only the last acknowledgement is missing; epoll does not report
+ * it, but would report a hang-up for ever. */
 static void stop_finished(struct tcp *tcp)
 {
     watch_stop(stock_loop(tcp->stock), &tcp->watch);
@@ -109,7 +109,7 @@ static void tcp_fail(struct tcp *tcp, enum err why)
     tcp->handler->on_failed(tcp->owner, why);
 }
 
-static void on_dialed(struct tcp *tcp)
+static void tcp_on_dialed(struct tcp *tcp)
 {
     enum err err = socket_error(tcp->watch.fd);
 
@@ -122,7 +122,7 @@ static void on_dialed(struct tcp *tcp)
     tcp->handler->on_connected(tcp->owner);
 }
 
-/* A client that pipelines hundreds of queries does not delay one that does not. */
+/* Ranks clients, so that one that pipelines hundreds of queries does not delay the others. */
 static void rank_client(struct tcp *tcp, size_t read_bytes)
 {
     if (read_bytes >= NET_READ_PATIENT_MAX)
@@ -166,8 +166,8 @@ static void tcp_on_room(struct tcp *tcp)
     tcp->handler->on_writable(tcp->owner);
 }
 
-/* Errors and hang-ups while we do not read (paused or half closed). */
-static void on_hang_up(struct tcp *tcp)
+/* An error or a hang-up while the connection is paused or half closed. */
+static void tcp_on_hang_up(struct tcp *tcp)
 {
     enum err err = socket_error(tcp->watch.fd);
     tcp_fail(tcp, err ? err : ERR_RESET);
@@ -179,13 +179,13 @@ static void tcp_on_ready(struct watch *watch, uint32_t events)
     bool reads = tcp->state == TCP_OPEN && !tcp->paused;
 
     if (tcp->state == TCP_DIALING)
-        on_dialed(tcp);
+        tcp_on_dialed(tcp);
     else if (tcp->wants_room && (events & EPOLLOUT) && !(events & (EPOLLERR | EPOLLHUP)))
         tcp_on_room(tcp);
     else if (reads)
         tcp_on_readable(tcp);
     else if (events & (EPOLLERR | EPOLLHUP))
-        on_hang_up(tcp);
+        tcp_on_hang_up(tcp);
 }
 
 static void tcp_set_options(int fd, const struct tcp_options *options)
@@ -215,11 +215,11 @@ static enum err tcp_connect_socket(struct tcp *tcp, int fd, const struct tcp_opt
     }
     if (connect(fd, &tcp->peer.sa, addr_len(&tcp->peer)) != 0 && errno != EINPROGRESS)
         return err_from_errno(errno);
-    /* Also a connect() that is done already is told by an event: no callback before we return. */
+    /* An event also reports a connect() that is complete: no callback before the return. */
     return watch_start(stock_loop(tcp->stock), &tcp->watch, fd, EPOLLOUT);
 }
 
-/* A connection serves many queries and an idle UDP socket none. */
+/* Takes the file of an idle UDP socket if none is free: a connection serves many queries. */
 static enum err open_to_dial(struct stock *stock, int family, int *fd)
 {
     struct file_count *files = stock_files(stock);
@@ -231,7 +231,7 @@ static enum err open_to_dial(struct stock *stock, int family, int *fd)
             err = socket_open(fd, family, SOCK_STREAM);
         if (is_counted && err)
             file_count_give(files, FILE_DIAL);
-        if (err == ERR_NO_FILES && !udp_sockets_drop_idle(stock))
+        if (err == ERR_NO_FILES && !udp_query_drop_idle(stock))
             break;
     }
     return err;
@@ -287,7 +287,7 @@ struct tcp *tcp_from_socket(struct stock *stock, int fd, const struct addr *peer
     return tcp;
 }
 
-static void on_start_failed(struct turn_end *end)
+static void tcp_on_start_failed(struct turn_end *end)
 {
     struct tcp *tcp = CONTAINER_OF(end, struct tcp, start_failed);
     tcp->handler->on_failed(tcp->owner, tcp->why);
@@ -373,7 +373,7 @@ enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written)
     do
         len = send(tcp->watch.fd, bytes.data, bytes.len, MSG_NOSIGNAL);
     while (len < 0 && errno == EINTR);
-    /* EINPROGRESS: Fast Open has no cookie yet, and the handshake goes the slow way. */
+    /* EINPROGRESS: Fast Open has no cookie yet, so the usual handshake runs first. */
     if (len < 0 && errno != EAGAIN && errno != EINPROGRESS) {
         enum err err = err_from_errno(errno);
         stop_failed(tcp);
@@ -387,7 +387,7 @@ enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written)
     return ERR_OK;
 }
 
-/* An event reports a connection that broke meanwhile. */
+/* An event reports a connection that has broken meanwhile. */
 void tcp_finish(struct tcp *tcp)
 {
     if (tcp->is_finished || (tcp->state != TCP_OPEN && tcp->state != TCP_HALF_CLOSED))
@@ -398,7 +398,7 @@ void tcp_finish(struct tcp *tcp)
         stop_finished(tcp);
 }
 
-/* After a reset by the peer the kernel still counts the bytes that it has thrown away. */
+/* After a reset by the peer the kernel still counts bytes that it has discarded. */
 static bool is_gone(int fd)
 {
     struct tcp_info info = {0};
@@ -454,7 +454,7 @@ bool tcp_is_stranded(struct tcp *tcp)
 
 const struct addr *tcp_local(struct tcp *tcp)
 {
-    /* A socket that lost its connection may have no name; the caller then sees family 0. */
+    /* A socket that lost its connection may have no name: family 0. */
     if (addr_family(&tcp->local) == 0 && socket_local(tcp->watch.fd, &tcp->local) != ERR_OK)
         tcp->local = (struct addr){0};
     return &tcp->local;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The kernel's counts of losses. The C library's struct tcp_info ends before them, and the kernel's
- * header cannot be included beside it: hence a file of its own. */
+/* Reads the kernel's loss counters. The C library's struct tcp_info ends before them, and the
+ * kernel's header conflicts with it, so they need a file of their own. */
 
 #include "net/tcp_holes.h"
 

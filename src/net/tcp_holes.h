@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* See tcp_holes(). 0 where the kernel does not say. */
+/* See tcp_holes(). */
 uint32_t tcp_holes_of(int fd);
 
 #endif

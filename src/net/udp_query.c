@@ -2,12 +2,20 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * One UDP query on a port of its own (udp_query.h). Checking answers, retransmission and deadlines
- * are left to the owner.
+ * UDP queries (udp_query.h) and the sockets that they leave from. The owner checks answers,
+ * retransmits and keeps deadlines.
  *
- * This runs for each query that leaves by UDP. On a port in the system's range it makes no system
- * call but connect, send, recv and the disconnecting connect, once there are sockets to use again.
- * On any other port it opens, binds, watches and closes a socket.
+ * Each query has a socket of its own on a random port (RFC 5452 section 9.2). A port outside the
+ * system's range takes a new socket, which is bound to it. A port in the system's range takes an
+ * idle one, because making, watching and closing a socket costs more than the rest of a query:
+ * disconnecting a socket gives its port back, and connecting it again draws a fresh one. The first
+ * reuses check that the kernel does so. Then such a query makes four system calls: connect, send,
+ * recv and the disconnecting connect.
+ *
+ * Invariant: an idle socket is not connected and has no port, so nothing can arrive at it. It
+ * serves no query before the datagrams that had arrived are discarded, after the next look at the
+ * loop's sockets. If more sockets are ready than one look reports, some datagrams may stay: the
+ * next query takes one for a stray by its id, and an error for the previous query's.
  */
 
 #include "net/udp_query.h"
@@ -16,42 +24,435 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/check.h"
-#include "net/stock.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/stats.h"
+#include "loop/loop.h"
+#include "loop/timer.h"
+#include "loop/watch.h"
+#include "net/file_count.h"
+#include "net/outgoing_ports.h"
 #include "net/read_max.h"
 #include "net/socket.h"
-#include "net/udp_sockets.h"
+#include "net/stock.h"
+
+enum {
+    WAIT_AFTER_GIVE_US = 1000, /* a socket is reusable two looks after it was given back */
+    WAIT_US = 10 * 1000,       /* without an idle socket: others may free files at any time */
+    LOOKS = 3,                 /* reuses whose ports are checked */
+    TURNS_TO_DRAIN = 2,        /* looks at the sockets: the first reports earlier arrivals */
+    DRAIN_MAX = 16,            /* datagrams discarded at an idle socket before it is closed */
+};
+
+enum { FAMILY_V4, FAMILY_V6, FAMILIES };
+
+struct udp_socket {
+    struct watch watch;
+    struct stock *stock;
+    struct list node; /* idle */
+    uint64_t idle_turn;
+    int family;
+    bool is_reusable;        /* the kernel alone chose its port */
+    struct udp_query *query; /* NULL: idle */
+};
 
 struct udp_query {
-    struct udp_socket *socket; /* NULL: it waits for a file, and letter is what it sends then */
-    struct udp_waiter waiter;
-    struct letter *letter;
+    struct udp_socket *socket; /* NULL: it waits for a file */
+    struct list node;          /* waits for a file */
+    struct letter *letter;     /* ... and sends this then */
     struct stock *stock;
     const struct udp_query_handler *handler;
     void *owner;
-    bool failed; /* an error was met: the socket is not used again */
+    bool has_failed; /* its socket is not used again */
 };
 
-/* A query that waits for a file. */
+/* The datagram of a query that waits for a file. */
 struct letter {
     struct addr peer, source;
     size_t len;
     uint8_t datagram[];
 };
 
-/* One datagram or error an event: the callback may close the query, and what is left comes in the
- * next turn. Reading an ICMP error clears it, and the socket goes on. */
-static void udp_query_on_ready(struct udp_socket *socket, void *owner)
+struct udp_sockets {
+    struct stock_tenant tenant;
+    struct list idle[FAMILIES]; /* the longest idle first */
+    unsigned count[FAMILIES];
+    struct list waiting; /* struct udp_query: no file was free */
+    unsigned waiting_count;
+    struct timer again;
+    struct stock *stock;
+    unsigned looks;        /* ports checked so far */
+    bool has_sticky_ports; /* this kernel keeps a port: each query gets a new socket */
+    bool has_ports;        /* else the system draws all of them */
+    struct outgoing_ports ports;
+    uint64_t *fallbacks; /* NULL unless has_ports */
+};
+
+static unsigned place_of(int family)
 {
-    struct udp_query *query = owner;
+    return family == AF_INET6 ? FAMILY_V6 : FAMILY_V4;
+}
+
+static void socket_free(struct udp_socket *socket)
+{
+    watch_close(stock_loop(socket->stock), &socket->watch);
+    file_count_give(stock_files(socket->stock), FILE_UDP);
+    free(socket);
+}
+
+static void udp_sockets_on_loop_closing(struct stock_tenant *tenant)
+{
+    struct udp_sockets *sockets = CONTAINER_OF(tenant, struct udp_sockets, tenant);
+
+    for (unsigned place = 0; place < FAMILIES; place++)
+        for (struct list *node; (node = list_take_first(&sockets->idle[place]));)
+            socket_free(LIST_ITEM(node, struct udp_socket, node));
+    timer_stop(&sockets->again);
+    free(sockets);
+}
+
+static void udp_sockets_on_again(struct timer *timer);
+
+static struct udp_sockets *sockets_of(struct stock *stock)
+{
+    struct stock_tenant *tenant = stock_tenant(stock);
+    if (tenant)
+        return CONTAINER_OF(tenant, struct udp_sockets, tenant);
+    struct udp_sockets *sockets = calloc(1, sizeof(*sockets));
+    if (!sockets)
+        return NULL;
+    for (unsigned place = 0; place < FAMILIES; place++)
+        list_init(&sockets->idle[place]);
+    list_init(&sockets->waiting);
+    timer_init(&sockets->again, udp_sockets_on_again);
+    sockets->stock = stock;
+    sockets->tenant.close = udp_sockets_on_loop_closing;
+    stock_set_tenant(stock, &sockets->tenant);
+    return sockets;
+}
+
+/* ---------------------------------------------------------------- idle sockets */
+
+static struct udp_socket *take_idle(struct udp_sockets *sockets, struct stock *stock, int family)
+{
+    unsigned place = place_of(family);
+    struct list *node = list_first(&sockets->idle[place]);
+    if (!node)
+        return NULL;
+    struct udp_socket *socket = LIST_ITEM(node, struct udp_socket, node);
+    if (watch_turns(stock_loop(stock)) - socket->idle_turn < TURNS_TO_DRAIN)
+        return NULL;
+    list_remove(node);
+    sockets->count[place]--;
+    return socket;
+}
+
+static void drop_idle(struct udp_socket *socket)
+{
+    list_remove(&socket->node);
+    sockets_of(socket->stock)->count[place_of(socket->family)]--;
+    socket_free(socket);
+}
+
+/* Discards late datagrams of the previous query and ICMP errors about it. */
+static void udp_sockets_drain(struct udp_socket *socket)
+{
+    uint8_t byte;
+    for (unsigned i = 0; i < DRAIN_MAX; i++)
+        if (recv(socket->watch.fd, &byte, sizeof(byte), MSG_DONTWAIT) < 0 && errno == EAGAIN)
+            return;
+    drop_idle(socket);
+}
+
+static void udp_query_on_ready(struct udp_query *query);
+
+static void udp_sockets_on_ready(struct watch *watch, uint32_t events)
+{
+    struct udp_socket *socket = CONTAINER_OF(watch, struct udp_socket, watch);
+
+    (void)events;
+    if (socket->query)
+        udp_query_on_ready(socket->query);
+    else
+        udp_sockets_drain(socket);
+}
+
+/* ---------------------------------------------------------------- connecting */
+
+static in_port_t local_port_of(int fd)
+{
+    struct addr addr = {0};
+    socklen_t len = sizeof(addr);
+    return getsockname(fd, &addr.sa, &len) == 0 ? addr_port(&addr) : 0;
+}
+
+static bool disconnect(int fd)
+{
+    const struct sockaddr none = {.sa_family = AF_UNSPEC};
+    return connect(fd, &none, sizeof(none)) == 0;
+}
+
+/* Checks that a disconnected socket has no port. If some kernel keeps it, all queries would leave
+ * from one port, which is easy to guess. */
+static void check_port_is_gone(struct udp_sockets *sockets, int fd)
+{
+    if (local_port_of(fd) == 0) {
+        sockets->looks++;
+        return;
+    }
+    sockets->has_sticky_ports = true;
+    LOG(LOG_NOTICE, "net", "UDP queries get a new socket each: a disconnected one keeps its port");
+}
+
+static enum err new_watched_socket(struct udp_socket **out, struct stock *stock, int family)
+{
+    int fd;
+    enum err err = socket_open(&fd, family, SOCK_DGRAM);
+    if (err)
+        return err;
+    struct udp_socket *socket = calloc(1, sizeof(*socket));
+    if (!socket) {
+        close(fd);
+        return ERR_NO_MEMORY;
+    }
+    list_init(&socket->node);
+    socket->stock = stock;
+    socket->family = family;
+    socket->watch.on_ready = udp_sockets_on_ready;
+    err = watch_start(stock_loop(stock), &socket->watch, fd, EPOLLIN);
+    if (err) {
+        close(fd);
+        free(socket);
+        return err;
+    }
+    *out = socket;
+    return ERR_OK;
+}
+
+static enum err new_socket(struct udp_socket **out, struct stock *stock, int family)
+{
+    struct file_count *files = stock_files(stock);
+    if (!file_count_take(files, FILE_UDP))
+        return ERR_NO_FILES;
+    enum err err = new_watched_socket(out, stock, family);
+    if (err)
+        file_count_give(files, FILE_UDP);
+    return err;
+}
+
+/* Another socket has the port, or this process may not use it. */
+static bool is_port_taken(enum err err)
+{
+    return err == ERR_ADDRESS_IN_USE || err == ERR_PERMISSION;
+}
+
+/* Binds to the port. While it is taken, draws another at random. */
+static enum err bind_random(struct udp_sockets *sockets, struct udp_socket *socket,
+                            const struct addr *source, uint16_t port)
+{
+    struct addr local = {.sa.sa_family = (sa_family_t)socket->family}; /* the wildcard */
+
+    if (addr_family(source) != 0)
+        local = *source;
+    for (unsigned i = 0; i < OUTGOING_PORT_DRAWS_MAX; i++) {
+        addr_set_port(&local, port);
+        enum err err = socket_bind_source(socket->watch.fd, &local);
+        if (!is_port_taken(err))
+            return err;
+        port = outgoing_ports_draw(&sockets->ports);
+        if (port == OUTGOING_PORT_SYSTEM)
+            break;
+    }
+    if (port != OUTGOING_PORT_SYSTEM)
+        stats_write(sockets->fallbacks, stats_read(sockets->fallbacks) + 1);
+    return addr_family(source) ? socket_bind_source(socket->watch.fd, source) : ERR_OK;
+}
+
+static enum err connect_from(struct udp_sockets *sockets, struct udp_socket *socket,
+                             const struct addr *peer, const struct addr *source, uint16_t port)
+{
+    enum err err = ERR_OK;
+
+    if (port != OUTGOING_PORT_SYSTEM)
+        err = bind_random(sockets, socket, source, port);
+    else if (addr_family(source) != 0)
+        err = socket_bind_source(socket->watch.fd, source);
+    if (err)
+        return err;
+    socket->is_reusable = port == OUTGOING_PORT_SYSTEM && addr_family(source) == 0;
+    return connect(socket->watch.fd, &peer->sa, addr_len(peer)) == 0 ? ERR_OK
+                                                                     : err_from_errno(errno);
+}
+
+/* ---------------------------------------------------------------- waiting for a file */
+
+static bool has_idle(const struct udp_sockets *sockets)
+{
+    return sockets->count[FAMILY_V4] + sockets->count[FAMILY_V6] > 0;
+}
+
+static void retry_later(struct udp_sockets *sockets, uint64_t delay_us)
+{
+    struct loop *loop = stock_loop(sockets->stock);
+    if (!list_is_empty(&sockets->waiting))
+        timer_start(loop, &sockets->again, loop_now(loop) + delay_us);
+}
+
+static bool send_letter(struct udp_query *query);
+
+static void udp_sockets_on_again(struct timer *timer)
+{
+    struct udp_sockets *sockets = CONTAINER_OF(timer, struct udp_sockets, again);
+    bool was_served = true;
+
+    while (was_served && !list_is_empty(&sockets->waiting)) {
+        struct udp_query *query =
+            LIST_ITEM(list_take_first(&sockets->waiting), struct udp_query, node);
+        sockets->waiting_count--;
+        was_served = send_letter(query); /* the query may be freed */
+        if (was_served)
+            continue;
+        list_prepend(&sockets->waiting, &query->node);
+        sockets->waiting_count++;
+    }
+    retry_later(sockets, has_idle(sockets) ? WAIT_AFTER_GIVE_US : WAIT_US);
+}
+
+/* ERR_LIMIT: too many queries wait. */
+static enum err wait_in_line(struct udp_query *query)
+{
+    struct udp_sockets *sockets = sockets_of(query->stock);
+    if (!sockets)
+        return ERR_NO_MEMORY;
+    if (sockets->waiting_count >= UDP_WAITING_MAX)
+        return ERR_LIMIT;
+    list_append(&sockets->waiting, &query->node);
+    sockets->waiting_count++;
+    if (!timer_is_armed(&sockets->again))
+        retry_later(sockets, has_idle(sockets) ? WAIT_AFTER_GIVE_US : WAIT_US);
+    return ERR_OK;
+}
+
+static void leave_line(struct udp_query *query)
+{
+    list_remove(&query->node);
+    sockets_of(query->stock)->waiting_count--;
+}
+
+bool udp_query_drop_idle(struct stock *stock)
+{
+    struct udp_sockets *sockets = sockets_of(stock);
+    for (unsigned place = 0; sockets && place < FAMILIES; place++) {
+        struct list *node = list_first(&sockets->idle[place]);
+        if (!node)
+            continue;
+        drop_idle(LIST_ITEM(node, struct udp_socket, node));
+        return true;
+    }
+    return false;
+}
+
+/* Opens a socket, and closes idle ones that this query cannot use if there is no file: those of the
+ * other family, or all of them if the query binds its socket. They would keep their files for ever.
+ */
+static enum err new_socket_for(struct udp_socket **out, struct udp_sockets *sockets, int family,
+                               bool is_bound)
+{
+    enum err err = new_socket(out, sockets->stock, family);
+    bool can_use_none = is_bound || sockets->count[place_of(family)] == 0;
+    while (err == ERR_NO_FILES && can_use_none && udp_query_drop_idle(sockets->stock))
+        err = new_socket(out, sockets->stock, family);
+    return err;
+}
+
+/* ---------------------------------------------------------------- taking and giving */
+
+void outgoing_ports_use(struct loop *loop, const struct outgoing_ports *ports, uint64_t *fallbacks)
+{
+    struct stock *stock = stock_of(loop);
+    struct udp_sockets *sockets = stock ? sockets_of(stock) : NULL;
+
+    if (!sockets)
+        return;
+    sockets->has_ports = true;
+    sockets->ports = *ports;
+    sockets->fallbacks = fallbacks;
+}
+
+/* A source address with a port overrides the draw. */
+static uint16_t draw_port(const struct udp_sockets *sockets, const struct addr *source)
+{
+    bool is_named = addr_family(source) != 0 && addr_port(source) != 0;
+    return sockets->has_ports && !is_named ? outgoing_ports_draw(&sockets->ports)
+                                           : OUTGOING_PORT_SYSTEM;
+}
+
+/* Gives the query a watched socket that is connected to peer on a fresh port. */
+static enum err take_socket(struct udp_query *query, const struct addr *peer,
+                            const struct addr *source)
+{
+    struct udp_sockets *sockets = sockets_of(query->stock);
+    if (!sockets)
+        return ERR_NO_MEMORY;
+    struct udp_socket *socket = NULL;
+    uint16_t port = draw_port(sockets, source);
+    bool is_bound = port != OUTGOING_PORT_SYSTEM || addr_family(source) != 0;
+    if (!is_bound)
+        socket = take_idle(sockets, query->stock, addr_family(peer));
+    enum err err = ERR_OK;
+    if (!socket)
+        err = new_socket_for(&socket, sockets, addr_family(peer), is_bound);
+    if (err)
+        return err;
+    err = connect_from(sockets, socket, peer, source, port);
+    if (err) {
+        socket_free(socket);
+        return err;
+    }
+    socket->query = query;
+    query->socket = socket;
+    return ERR_OK;
+}
+
+/* Keeps the socket for another query if no error was met on it, else closes it. */
+static void give_socket(struct udp_query *query, bool is_healthy)
+{
+    struct udp_socket *given = query->socket;
+    struct udp_sockets *sockets = sockets_of(given->stock);
+    unsigned place = place_of(given->family);
+
+    query->socket = NULL;
+    bool is_kept = is_healthy && given->is_reusable && !sockets->has_sticky_ports &&
+                   sockets->count[place] < UDP_IDLE_MAX && disconnect(given->watch.fd);
+    if (is_kept && sockets->looks < LOOKS)
+        check_port_is_gone(sockets, given->watch.fd);
+    if (!is_kept || sockets->has_sticky_ports) {
+        socket_free(given);
+    } else {
+        given->query = NULL;
+        given->idle_turn = watch_turns(stock_loop(given->stock));
+        list_append(&sockets->idle[place], &given->node);
+        sockets->count[place]++;
+    }
+    retry_later(sockets, WAIT_AFTER_GIVE_US);
+}
+
+/* ---------------------------------------------------------------- queries */
+
+/* Reads one datagram or error per event, because the callback may close the query; the rest comes
+ * in the next turn. Reading an ICMP error clears it, and the socket stays usable for this query. */
+static void udp_query_on_ready(struct udp_query *query)
+{
     uint8_t *buffer = stock_read_buffer(query->stock);
-    ssize_t len = recv(socket->watch.fd, buffer, NET_READ_MAX, 0);
+    ssize_t len = recv(query->socket->watch.fd, buffer, NET_READ_MAX, 0);
 
     if (len >= 0) {
         query->handler->on_datagram(query->owner, span_of(buffer, (size_t)len));
     } else if (errno != EAGAIN && errno != EINTR) {
-        query->failed = true;
+        query->has_failed = true;
         query->handler->on_failed(query->owner, err_from_errno(errno));
     }
 }
@@ -59,19 +460,18 @@ static void udp_query_on_ready(struct udp_socket *socket, void *owner)
 static enum err send_once(struct udp_query *query, const struct addr *peer,
                           const struct addr *source, struct span datagram)
 {
-    enum err err =
-        udp_socket_take(&query->socket, query->stock, peer, source, udp_query_on_ready, query);
+    enum err err = take_socket(query, peer, source);
     if (err)
         return err;
     if (send(query->socket->watch.fd, datagram.data, datagram.len, MSG_NOSIGNAL) >= 0)
         return ERR_OK;
     err = err_from_errno(errno);
-    udp_socket_give(&query->socket, false);
+    give_socket(query, false);
     return err;
 }
 
-/* Nobody can have refused a query that was never sent: the error is left of the socket's last one,
- * and the socket is gone with it. */
+/* Sends again after ERR_REFUSED: no peer can refuse a query that was never sent, so the error
+ * belongs to the socket's previous query, and that socket is closed now. */
 static enum err udp_query_start(struct udp_query *query, const struct addr *peer,
                                 const struct addr *source, struct span datagram)
 {
@@ -79,9 +479,9 @@ static enum err udp_query_start(struct udp_query *query, const struct addr *peer
     return err == ERR_REFUSED ? send_once(query, peer, source, datagram) : err;
 }
 
-static bool udp_query_on_turn(struct udp_waiter *waiter)
+/* Sends the datagram of a query at the head of the line; returns false if no file is free yet. */
+static bool send_letter(struct udp_query *query)
 {
-    struct udp_query *query = CONTAINER_OF(waiter, struct udp_query, waiter);
     const struct letter *letter = query->letter;
     enum err err = udp_query_start(query, &letter->peer, &letter->source,
                                    span_of(letter->datagram, letter->len));
@@ -94,7 +494,7 @@ static bool udp_query_on_turn(struct udp_waiter *waiter)
     return true;
 }
 
-/* Without free files, many queries share few sockets, one after the other. */
+/* Puts the query in line: without free files, many queries share few sockets, one after another. */
 static enum err udp_query_wait(struct udp_query *query, const struct addr *peer,
                                const struct addr *source, struct span datagram)
 {
@@ -103,8 +503,7 @@ static enum err udp_query_wait(struct udp_query *query, const struct addr *peer,
         return ERR_NO_MEMORY;
     *letter = (struct letter){.peer = *peer, .source = *source, .len = datagram.len};
     memcpy(letter->datagram, datagram.data, datagram.len);
-    query->waiter.on_turn = udp_query_on_turn;
-    enum err err = udp_socket_wait(query->stock, &query->waiter);
+    enum err err = wait_in_line(query);
     if (err)
         free(letter);
     else
@@ -122,7 +521,7 @@ enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct 
     if (!query)
         return ERR_NO_MEMORY;
     *query = (struct udp_query){.stock = stock, .handler = handler, .owner = owner};
-    list_init(&query->waiter.node);
+    list_init(&query->node);
     enum err err = udp_query_start(query, peer, source, datagram);
     if (err == ERR_NO_FILES)
         err = udp_query_wait(query, peer, source, datagram);
@@ -146,9 +545,9 @@ void udp_query_close(struct udp_query **query)
 
     *query = NULL;
     if (closing->socket)
-        udp_socket_give(&closing->socket, !closing->failed);
-    if (list_is_linked(&closing->waiter.node))
-        udp_socket_leave(closing->stock, &closing->waiter);
+        give_socket(closing, !closing->has_failed);
+    if (list_is_linked(&closing->node))
+        leave_line(closing);
     free(closing->letter);
     stock_give(closing->stock, STOCK_UDP_QUERY, closing);
 }

@@ -4,10 +4,11 @@
 #define NAILUP_NET_UDP_QUERY_H
 
 /*
- * A connected UDP socket on a fresh random port (RFC 5452; outgoing_ports.h): one query, then the
- * port is given back. Replaced by tests/support/fake_net.c in tests of behaviour.
+ * One UDP query on a connected socket with a fresh random port (RFC 5452; outgoing_ports.h).
+ * tests/support/fake_net.c replaces it in tests of behaviour.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/addr.h"
@@ -15,26 +16,38 @@
 #include "base/span.h"
 
 struct loop;
+struct stock;
 struct udp_query;
 
+enum {
+    UDP_WAITING_MAX = 10000,
+    UDP_IDLE_MAX = 512, /* idle sockets that a loop keeps for each family */
+};
+
 struct udp_query_handler {
-    /* A datagram from the peer's address; what it says is not checked. May come several times. */
+    /* A datagram from the peer's address, with unchecked content. May come several times. */
     void (*on_datagram)(void *owner, struct span datagram);
-    /* ICMP said that nobody is there (ERR_REFUSED, ERR_UNREACHABLE). May come several times. */
+    /* ICMP reported an unreachable peer (ERR_REFUSED, ERR_UNREACHABLE). May come several times. */
     void (*on_failed)(void *owner, enum err why);
 };
 
-/* Opens a socket to peer and sends the datagram. source: family 0 lets the kernel choose. Where
- * there is no file for a socket it waits for one, in line with others, and is sent then. Errors
- * known at once are returned; no callback comes before the return. */
+/* Sends the datagram to peer. source: family 0 lets the kernel choose. If no file is free, the
+ * query waits in line for one, at most UDP_WAITING_MAX queries per loop (ERR_LIMIT), and is sent
+ * then. Returns immediate errors; no callback comes before the return. */
 MUST_USE enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct addr *peer,
                                  const struct addr *source, struct span datagram,
                                  const struct udp_query_handler *handler, void *owner);
 
-/* Its source address; family 0 when it is unknown or nothing was sent yet. A system call. */
+/* The source address of the query; family 0 if it is unknown or the query still waits. A system
+ * call.
+ */
 void udp_query_local(const struct udp_query *query, struct addr *out);
 
 /* Allowed inside the callbacks; none comes afterwards. *query becomes NULL. */
 void udp_query_close(struct udp_query **query);
+
+/* For tcp.c: closes an idle socket because a dial needs its file. Returns false if there is none.
+ */
+bool udp_query_drop_idle(struct stock *stock);
 
 #endif

@@ -3,10 +3,10 @@
 
 /*
  * A UDP socket for clients (udp_server.h): batches of BATCH datagrams in and out, without an
- * allocation per datagram. What datagrams say and who may ask is left to the owner.
+ * allocation per datagram. The owner reads the datagrams and controls access.
  *
- * Invariant: replies[0, reply_count) are complete and leave at the latest at the end of the turn.
- * A server that is closed while it hands out datagrams is freed when that is over.
+ * Invariant: replies[0, reply_count) are complete and leave at the end of the turn at the latest. A
+ * server that is closed while it delivers datagrams is freed afterwards.
  */
 
 #include "net/udp_server.h"
@@ -28,23 +28,23 @@
 
 enum {
     BATCH = 32,
-    BATCHES_PER_TURN = 4, /* then other sockets and the turn-end hooks get their turn */
-    /* While the socket is stamped: what its owner drops unread costs little, so more is read. */
+    BATCHES_PER_TURN = 4, /* other sockets and the turn-end hooks come next */
+    /* While the kernel stamps datagrams: the owner drops old ones cheaply, so more are read. */
     BATCHES_PER_STAMPED_TURN = 64,
-    /* The time limit of that: misses cost much, and answers of upstreams must not wait. */
+    /* The time limit of a turn: misses cost much, and answers of upstreams must not wait. */
     READ_MAX_US = 2 * 1000,
-    FULL_TURNS = 4, /* in a row, after which arrivals are stamped */
+    FULL_TURNS = 4,                                          /* in a row, before stamping begins */
     CONTROL_BYTES = CMSG_SPACE(sizeof(struct in6_pktinfo)) + /* the larger of both families */
                     CMSG_SPACE(sizeof(struct timespec)),
 };
 
-/* Control messages are read and written as structs: they need an alignment. */
+/* Control messages are accessed as structs, which need alignment. */
 union control {
     struct cmsghdr align;
     uint8_t bytes[CONTROL_BYTES];
 };
 
-/* What the kernel reads datagrams into, or takes replies from. */
+/* The kernel reads datagrams into one, and takes replies from another. */
 struct batch {
     struct mmsghdr headers[BATCH];
     struct iovec parts[BATCH];
@@ -59,18 +59,18 @@ struct udp_server {
     void *owner;
     struct addr local;
     bool is_shared;
-    bool is_wildcard; /* then each datagram says where it was sent to */
-    bool in_batch;    /* datagrams are being handed out: replies leave right afterwards */
-    bool closed;      /* inside of that */
-    bool is_emptied;  /* it ends, and is read each turn until there is nothing more */
-    bool is_deaf;     /* and nothing new comes */
-    void (*on_quiet)(void *owner); /* it ends */
+    bool is_wildcard;              /* each datagram carries its destination */
+    bool is_in_batch;              /* delivers datagrams: replies leave right afterwards */
+    bool is_closed;                /* within a batch, which frees it */
+    bool is_emptied;               /* it ends: each turn reads until nothing is left */
+    bool is_deaf;                  /* it ends, and nothing new arrives */
+    void (*on_quiet)(void *owner); /* set by udp_server_end() */
     struct timer end;
     unsigned reply_count;
     struct turn_end turn_end;
     uint64_t dropped;
-    bool is_stamped;     /* the kernel notes when datagrams arrive */
-    unsigned full_turns; /* in a row that did not read all there was */
+    bool is_stamped;     /* the kernel stamps arrivals */
+    unsigned full_turns; /* in a row that left datagrams unread */
     uint64_t full_at;    /* the last of them */
     uint64_t age_us;     /* of the first datagram of the batch */
     struct batch in, out;
@@ -81,9 +81,9 @@ struct udp_server {
 
 /* ---------------------------------------------------------------- replies */
 
-/* Errors of one datagram cost that datagram; a full socket or device costs the rest of the batch,
- * since waiting would keep others' answers waiting too. */
-static bool kernel_is_full(int number)
+/* An error of one datagram costs that datagram. A full socket or device costs the rest of the
+ * batch: waiting would delay the answers of others too. */
+static bool is_kernel_full(int number)
 {
     return number == EAGAIN || number == ENOBUFS || number == ENOMEM;
 }
@@ -97,7 +97,7 @@ static void flush(struct udp_server *server)
                             server->reply_count - next, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent > 0) {
             next += (unsigned)sent;
-        } else if (sent == 0 || kernel_is_full(errno)) {
+        } else if (sent == 0 || is_kernel_full(errno)) {
             server->dropped += server->reply_count - next;
             break;
         } else if (errno != EINTR) {
@@ -113,7 +113,7 @@ static void udp_server_on_turn_end(struct turn_end *end)
     flush(CONTAINER_OF(end, struct udp_server, turn_end));
 }
 
-/* Says from which of our addresses a reply leaves. */
+/* Sets the source address of a reply. */
 static void put_source(struct msghdr *header, union control *control, const struct udp_path *path)
 {
     struct cmsghdr *cmsg = &control->align;
@@ -159,14 +159,14 @@ void udp_server_commit(struct udp_server *server, size_t len, const struct udp_p
     if (addr_family(&path->local) != 0)
         put_source(header, &server->out.controls[slot], path);
     server->reply_count++;
-    if (!server->in_batch)
+    if (!server->is_in_batch)
         loop_at_turn_end(stock_loop(server->stock), &server->turn_end);
 }
 
 /* ---------------------------------------------------------------- datagrams */
 
-/* An answer to a link-local address must leave by the interface that the question came in on; any
- * other by the one that the routes say. */
+/* An answer to a link-local address must leave by the interface of its query. Routes decide about
+ * all others. */
 static bool needs_interface(const struct addr *peer)
 {
     return addr_family(peer) == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&peer->in6.sin6_addr);
@@ -191,12 +191,12 @@ static void read_destination(struct udp_path *path, struct msghdr *header, uint1
     }
 }
 
-static void udp_server_hand_out(struct udp_server *server, unsigned slot)
+static void udp_server_deliver(struct udp_server *server, unsigned slot)
 {
     struct mmsghdr *received = &server->in.headers[slot];
     struct udp_path *path = &server->paths[slot];
 
-    /* Nothing can be sent to port 0: only a forger sends from it. */
+    /* No answer can reach port 0, so only a forger uses it. */
     if (addr_port(&server->in.peers[slot]) == 0)
         return;
     path->peer = server->in.peers[slot];
@@ -210,7 +210,7 @@ static void udp_server_hand_out(struct udp_server *server, unsigned slot)
 
 /* ---------------------------------------------------------------- arrivals */
 
-/* The kernel stamps with the system's clock. If somebody sets that clock, one age is wrong. */
+/* The kernel stamps by the wall clock. A step of that clock makes one age wrong. */
 static uint64_t udp_server_age_of(struct msghdr *header)
 {
     struct timespec came = {0}, now;
@@ -236,8 +236,8 @@ static void set_stamped(struct udp_server *server, bool stamped)
     first->msg_controllen = first->msg_control ? CONTROL_BYTES : 0;
 }
 
-/* Runs after a turn. All ages are unknown until arrivals are stamped, so the owner does not
- * mistake a burst for an overload. */
+/* Runs after a turn. Without stamps all ages are unknown, so the owner does not mistake a burst for
+ * an overload. */
 static void note_turn(struct udp_server *server, bool is_full)
 {
     server->full_turns = is_full ? server->full_turns + 1 : 0;
@@ -268,23 +268,23 @@ static void run_batch(struct udp_server *server, unsigned count)
     const struct udp_server_handler *handler = server->handler;
 
     server->age_us = server->is_stamped ? udp_server_age_of(&server->in.headers[0].msg_hdr) : 0;
-    server->in_batch = true;
+    server->is_in_batch = true;
     if (handler->on_batch_begin)
         handler->on_batch_begin(server->owner);
     for (unsigned slot = 0; slot < count; slot++) {
-        if (!server->closed)
-            udp_server_hand_out(server, slot);
+        if (!server->is_closed)
+            udp_server_deliver(server, slot);
         renew_slot(server, slot);
     }
     if (handler->on_batch_end)
         handler->on_batch_end(server->owner);
-    server->in_batch = false;
-    if (!server->closed)
+    server->is_in_batch = false;
+    if (!server->is_closed)
         flush(server);
 }
 
-/* A full batch says that more come than are waited for; a turn without any that this is over. One
- * that cannot be calm goes on being asked each turn. */
+/* Polls the socket in each turn after a full batch, and waits for it again after a turn without
+ * datagrams. A socket that cannot be waited for stays polled. */
 static void note_load(struct udp_server *server, int batch, int count)
 {
     struct loop *loop = stock_loop(server->stock);
@@ -294,7 +294,7 @@ static void note_load(struct udp_server *server, int batch, int count)
         LOG_LIMITED(LOG_WARNING, "net", "a UDP socket cannot be waited for: it is polled");
 }
 
-static void be_quiet(struct udp_server *server)
+static void report_quiet(struct udp_server *server)
 {
     void (*on_quiet)(void *owner) = server->on_quiet;
     timer_stop(&server->end);
@@ -303,7 +303,7 @@ static void be_quiet(struct udp_server *server)
     on_quiet(server->owner);
 }
 
-/* False: this turn has read enough. */
+/* Whether this turn may read another batch. */
 static bool may_read_on(const struct udp_server *server, int batches)
 {
     struct loop *loop = stock_loop(server->stock);
@@ -313,7 +313,7 @@ static bool may_read_on(const struct udp_server *server, int batches)
     return loop_clock(loop) - loop_now(loop) < READ_MAX_US;
 }
 
-/* Whether the socket may have more; the server may be gone then. */
+/* Whether the socket may have more datagrams. READ_CLOSED: the server may be gone. */
 enum reading { READ_ALL, READ_FULL_BATCH, READ_CLOSED };
 
 static enum reading read_batch(struct udp_server *server, int batch)
@@ -322,13 +322,13 @@ static enum reading read_batch(struct udp_server *server, int batch)
 
     note_load(server, batch, count);
     if (count <= 0 && batch == 0 && server->is_emptied) {
-        be_quiet(server);
+        report_quiet(server);
         return READ_CLOSED;
     }
     if (count <= 0)
         return READ_ALL; /* EAGAIN, or an error that reading has cleared */
     run_batch(server, (unsigned)count);
-    if (server->closed) {
+    if (server->is_closed) {
         free(server);
         return READ_CLOSED;
     }
@@ -351,22 +351,21 @@ static void udp_server_on_ready(struct watch *watch, uint32_t events)
 
 /* ---------------------------------------------------------------- ending */
 
-/* Who has connected to itself hears itself alone: the kernel looks elsewhere for whom a datagram
- * may be meant. False: it cannot be, as with an address that the machine does not have (any more).
- */
-static bool hear_nobody(struct udp_server *server)
+/* Connects the socket to itself, so that the kernel delivers new datagrams elsewhere. Returns false
+ * if that fails, as for an address that the machine does not have (any more). */
+static bool stop_hearing(struct udp_server *server)
 {
     return connect(server->watch.fd, &server->local.sa, addr_len(&server->local)) == 0;
 }
 
-/* A datagram that was on its way through the kernel has arrived by now. */
+/* Datagrams that were on their way through the kernel have arrived by now. */
 static void udp_server_on_end_due(struct timer *timer)
 {
     struct udp_server *server = CONTAINER_OF(timer, struct udp_server, end);
     struct loop *loop = stock_loop(server->stock);
 
-    if (server->is_emptied) { /* it goes on hearing, and need not become empty */
-        be_quiet(server);
+    if (server->is_emptied) { /* datagrams still arrive, so it may never become empty */
+        report_quiet(server);
         return;
     }
     server->is_emptied = true;
@@ -381,13 +380,13 @@ void udp_server_end(struct udp_server *server, void (*on_quiet)(void *owner))
 
     MUST(!server->on_quiet);
     server->on_quiet = on_quiet;
-    server->is_deaf = !server->is_shared && hear_nobody(server);
+    server->is_deaf = !server->is_shared && stop_hearing(server);
     timer_start(loop, &server->end, loop_now(loop) + UDP_SERVER_END_US);
 }
 
 void udp_server_leave(struct udp_server *server)
 {
-    MUST(server->is_shared && !server->in_batch && !server->on_quiet);
+    MUST(server->is_shared && !server->is_in_batch && !server->on_quiet);
     watch_stop(stock_loop(server->stock), &server->watch);
 }
 
@@ -446,14 +445,14 @@ void udp_server_close(struct udp_server **server)
     struct udp_server *closing = *server;
 
     *server = NULL;
-    flush(closing); /* answers that are ready are not lost */
+    flush(closing); /* sends complete answers */
     turn_end_cancel(&closing->turn_end);
     timer_stop(&closing->end);
-    if (closing->is_shared) /* closing does not take it out of the set, as others have it open */
+    if (closing->is_shared) /* a close leaves it in the set while others have it open */
         watch_stop(stock_loop(closing->stock), &closing->watch);
     watch_close(stock_loop(closing->stock), &closing->watch);
-    closing->closed = true;
-    if (!closing->in_batch)
+    closing->is_closed = true;
+    if (!closing->is_in_batch)
         free(closing);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "net/outgoing_ports.h"
 #include "net/udp_query.h"
 #include "support/fake_inside.h"
 
@@ -150,6 +151,12 @@ static void on_reply_arrived(struct fake_event *event)
     else
         packet->net->counts.late_datagrams++;
     packet_free(packet);
+}
+
+/* The fake sockets have their ports from the script. */
+void outgoing_ports_use(struct loop *loop, const struct outgoing_ports *ports, uint64_t *fallbacks)
+{
+    (void)loop, (void)ports, (void)fallbacks;
 }
 
 void fake_query_reply(const struct fake_query *query, struct span datagram, uint64_t delay_us)

@@ -12,7 +12,6 @@
 #include "net/outgoing_files.h"
 #include "net/outgoing_ports.h"
 #include "net/udp_query.h"
-#include "net/udp_sockets.h"
 
 enum { QUERIES = 300 };
 
@@ -392,7 +391,7 @@ static void test_an_icmp_error_is_not_told_to_the_next_query(void **state)
 static void test_no_more_sockets_are_kept_than_the_bound(void **state)
 {
     struct end *end = *state;
-    enum { MANY = UDP_SOCKETS_IDLE_MAX + 100 };
+    enum { MANY = UDP_IDLE_MAX + 100 };
     static struct udp_query *queries[MANY];
     unsigned before = open_files();
 
@@ -404,8 +403,8 @@ static void test_no_more_sockets_are_kept_than_the_bound(void **state)
     for (int i = 0; i < MANY; i++)
         udp_query_close(&queries[i]);
     end->query = NULL;
-    assert_true(open_files() <= before + UDP_SOCKETS_IDLE_MAX + 8);
-    assert_true(open_files() > before + UDP_SOCKETS_IDLE_MAX / 2);
+    assert_true(open_files() <= before + UDP_IDLE_MAX + 8);
+    assert_true(open_files() > before + UDP_IDLE_MAX / 2);
 }
 
 /* ---- ports drawn here ---- */
