@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Addresses between text, sockets and comparison. Invariant: an addr has every unused byte zero
- * and is never an IPv4-mapped IPv6 address. Names are not looked up here.
+ * Parses, formats and compares addresses. Invariant: all unused bytes of an addr are zero, and it
+ * is never an IPv4-mapped IPv6 address. Host names are not looked up.
  */
 #include "base/addr.h"
 
@@ -36,7 +36,7 @@ static void set_v6(struct addr *out, const uint8_t bytes[16], uint32_t scope, ui
     memcpy(&out->in6.sin6_addr, bytes, 16);
 }
 
-/* Decimal digits and nothing else, without leading zeros. */
+/* Takes decimal digits only, without leading zeros. */
 static bool parse_number(const char *text, uint32_t max, uint32_t *out)
 {
     uint32_t value = 0;
@@ -54,12 +54,12 @@ static bool parse_number(const char *text, uint32_t max, uint32_t *out)
     return true;
 }
 
-/* A scope only where it means something: link-local unicast and multicast. */
+/* Only link-local unicast and multicast addresses take a scope. */
 static bool parse_scope(const struct in6_addr *ip, const char *text, uint32_t *out)
 {
     if (!IN6_IS_ADDR_LINKLOCAL(ip) && !IN6_IS_ADDR_MC_LINKLOCAL(ip))
         return false;
-    if (strlen(text) >= IF_NAMESIZE || strchr(text, ':')) /* "lo:x" would be taken for lo */
+    if (strlen(text) >= IF_NAMESIZE || strchr(text, ':')) /* the system reads "lo:x" as lo */
         return false;
     *out = if_nametoindex(text);
     return *out != 0 || (parse_number(text, UINT32_MAX, out) && *out != 0);
@@ -118,8 +118,8 @@ static enum err parse_ip(struct addr *out, char *text, uint16_t port)
     return ERR_OK;
 }
 
-/* A host name as in certificates: labels of 1 to 63 letters, digits, '-' and '_'. A dot at the
- * end is dropped. */
+/* Takes a host name as in certificates: labels of 1 to 63 letters, digits, '-' and '_'. Drops a dot
+ * at the end. */
 static enum err addr_parse_name(char name[ADDR_NAME_MAX], const char *text)
 {
     size_t label = 0, len = 0;
@@ -142,7 +142,7 @@ static enum err addr_parse_name(char name[ADDR_NAME_MAX], const char *text)
     return ERR_OK;
 }
 
-/* Copies what stands before the '#', if any, and cuts it at the '@'; *port is NULL without one. */
+/* Copies the text up to the '#', if any, and cuts it at the '@'; *port is NULL without a port. */
 static bool addr_split(const char *text, char ip[ADDR_TEXT_MAX], char **port, const char **name)
 {
     const char *hash = strchr(text, '#');
@@ -220,7 +220,7 @@ const char *addr_format(const struct addr *addr, char out[ADDR_TEXT_MAX])
 enum err addr_from_sockaddr(struct addr *out, const struct sockaddr *sa)
 {
     if (sa->sa_family == AF_INET) {
-        struct sockaddr_in in; /* copied: sa may lie at any address in a control message */
+        struct sockaddr_in in; /* a copy: sa may be unaligned in a control message */
         memcpy(&in, sa, sizeof(in));
         set_v4(out, (const uint8_t *)&in.sin_addr, ntohs(in.sin_port));
         return ERR_OK;

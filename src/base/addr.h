@@ -4,8 +4,8 @@
 #define NAILUP_BASE_ADDR_H
 
 /*
- * One IPv4 or IPv6 address with a port. IPv4-mapped IPv6 addresses are turned into IPv4 when
- * parsed or taken from a socket, so that equal peers compare equal and prefixes match.
+ * One IPv4 or IPv6 address with a port. IPv4-mapped IPv6 addresses become IPv4 when they are parsed
+ * or come from a socket, so that equal peers compare equal and prefixes match.
  */
 
 #include <netinet/in.h>
@@ -29,31 +29,32 @@ enum {
     ADDR_NAME_MAX = 254, /* text of a host name and the NUL */
 };
 
-/* Parses "IP" or "IP@PORT"; without a port default_port is taken. A link-local IPv6 address may
- * have its zone, an interface by name or number: "fe80::1%eth0@53" (RFC 4007 section 11). The
- * interface must be there: an address has its number, which no name has before. ERR_INVALID says no
- * more: the caller knows the option and says what it takes. */
+/* Parses "IP" or "IP@PORT"; default_port fills in. A link-local IPv6 address may have a zone, the
+ * name or number of an interface: "fe80::1%eth0@53" (RFC 4007 section 11). The interface must
+ * exist, because struct addr holds its number. ERR_INVALID has no details: the caller knows the
+ * option and reports what it takes. */
 MUST_USE enum err addr_parse(struct addr *out, const char *text, uint16_t default_port);
 
-/* As addr_parse for "IP", "IP@PORT" and "IP@PORT#NAME" or "IP#NAME"; name is "" where none stands.
- * has_port says whether a port was given. */
+/* Parses "IP", "IP@PORT", "IP@PORT#NAME" or "IP#NAME" as addr_parse() does. name is "" without a
+ * name; has_port: the text has a port. */
 MUST_USE enum err addr_parse_named(struct addr *out, bool *has_port, char name[ADDR_NAME_MAX],
                                    const char *text, uint16_t default_port);
 
-/* What is wrong with the zone of such a text, as the end of a sentence with what to do ("; ..."),
- * or "" when it is something else. */
+/* Describes a fault of the zone in such a text and its remedy, as the end of a sentence ("; ..."),
+ * or returns "" for any other fault. */
 const char *addr_zone_hint(const char *text);
 
-/* Link-local without a zone: it stands for one machine on each link, and none can be reached. */
+/* A link-local address without a zone: every link has a machine of that address, so none is
+ * reachable. */
 bool addr_lacks_zone(const struct addr *addr);
 
 /* "127.0.0.1@53", "::1@53"; returns out. */
 const char *addr_format(const struct addr *addr, char out[ADDR_TEXT_MAX]);
 
-/* The address without the port. */
+/* Formats the address without the port. */
 const char *addr_format_ip(const struct addr *addr, char out[ADDR_TEXT_MAX]);
 
-/* From a struct sockaddr of either family; ERR_INVALID of another. */
+/* Converts a struct sockaddr of either family; ERR_INVALID for another. */
 MUST_USE enum err addr_from_sockaddr(struct addr *out, const struct sockaddr *sa);
 
 static inline socklen_t addr_len(const struct addr *addr)
@@ -69,7 +70,7 @@ static inline int addr_family(const struct addr *addr)
 uint16_t addr_port(const struct addr *addr);
 void addr_set_port(struct addr *addr, uint16_t port);
 
-/* The raw address: *len is 4 or 16. Borrowed from addr. */
+/* Returns the raw address, borrowed from addr; *len is 4 or 16. */
 const uint8_t *addr_bytes(const struct addr *addr, size_t *len);
 
 bool addr_equal(const struct addr *a, const struct addr *b);    /* address and port */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Bump allocation in chunks. Invariant: the newest chunk is first in the list and `left` counts
- * its free bytes, which are its last ones. A large piece gets a chunk of its own behind the
- * newest, whose rest stays in use.
+ * Bump allocation in chunks. Invariant: the newest chunk is first in the list, and `left` counts
+ * the free bytes at its end. A large piece gets a chunk of its own behind the newest, which stays
+ * in use.
  */
 #include "base/arena.h"
 
@@ -71,7 +71,7 @@ static void *take_small(struct arena *arena, size_t size)
 
 void *arena_take(struct arena *arena, size_t size)
 {
-    size_t asked = size ? size : 1; /* so that empty pieces are bounded too */
+    size_t asked = size ? size : 1; /* bounds empty pieces too */
     if (asked > arena->max - arena->used)
         return NULL;
     void *out;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Bytes wait here between two parties of different speed. Invariant: start <= end <= cap, and at
- * most max bytes are held. Moving and growing are amortised: bytes move only when at least half of
- * the memory is free, so a byte moves a constant number of times on its way through. A queue that
- * has grown to its bound moves them more often.
+ * A byte queue (buf.h). Invariant: start <= end <= cap, and the queue holds at most max bytes.
+ * Moves are amortised: bytes move only when at least half of the memory is free, so each byte moves
+ * a constant number of times. A queue that has grown to its bound moves them more often.
  */
 #include "base/buf.h"
 
@@ -41,7 +40,7 @@ static bool buf_grow(struct buf *buf, size_t need)
     size_t cap = MAX(buf->cap, FIRST_BYTES);
     while (cap < need)
         cap *= 2;
-    cap = MIN(cap, buf->max); /* a full queue costs its bound and no more */
+    cap = MIN(cap, buf->max); /* a full queue costs exactly its bound */
     uint8_t *data = malloc(cap);
     if (!data)
         return false;

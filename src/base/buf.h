@@ -4,8 +4,8 @@
 #define NAILUP_BASE_BUF_H
 
 /*
- * A growing byte queue with a bound: appended at the end, consumed from the front. Memory is
- * taken with the first byte and given back when the queue runs empty and is large.
+ * A growing byte queue with a bound: bytes are appended at the end and consumed from the front. The
+ * first byte allocates memory; a large queue frees it when it runs empty.
  */
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct buf {
     uint8_t *data;
     size_t start, end; /* the bytes held are data[start, end) */
     size_t cap;        /* bytes allocated */
-    size_t max;        /* bytes that may be held at once; more is ERR_LIMIT */
+    size_t max;        /* bound of the bytes held; more is ERR_LIMIT */
 };
 
 void buf_init(struct buf *buf, size_t max);
@@ -35,8 +35,8 @@ static inline struct span buf_span(const struct buf *buf)
     return span_of(buf->data ? buf->data + buf->start : NULL, buf_len(buf));
 }
 
-/* Room for len more bytes at the end, not yet part of the queue, or NULL when that would exceed
- * the bound or memory is out. Valid until the next call on this buf; buf_commit() adds them. */
+/* Returns room for len more bytes at the end, valid until the next call on this buf, or NULL at the
+ * bound or when out of memory. buf_commit() adds the bytes to the queue. */
 uint8_t *buf_reserve(struct buf *buf, size_t len);
 void buf_commit(struct buf *buf, size_t len);
 
@@ -46,7 +46,7 @@ MUST_USE enum err buf_append(struct buf *buf, const void *data, size_t len);
 /* Drops len bytes (at most buf_len) from the front. */
 void buf_consume(struct buf *buf, size_t len);
 
-/* Forgets the content; keeps memory up to a small size for reuse. */
+/* Drops the content, and keeps a small amount of memory for reuse. */
 void buf_clear(struct buf *buf);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * How a bug of ours ends the process: one line on stderr and a core. It takes no lock and no
- * memory, so it works wherever MUST() stands.
+ * Ends the process after a bug with one line on stderr and a core dump. Takes no lock and no
+ * memory, so MUST() works everywhere.
  */
 #include "base/check.h"
 
@@ -17,7 +17,7 @@ _Noreturn void check_failed(const char *condition, const char *file, int line)
         snprintf(text, sizeof(text), "%s:%d: bug: MUST(%s) does not hold\n", file, line, condition);
     if (len > 0) {
         ssize_t written = write(STDERR_FILENO, text, MIN((size_t)len, sizeof(text) - 1));
-        (void)written; /* there is nobody left to tell */
+        (void)written; /* no place is left for a report */
     }
     abort();
 }

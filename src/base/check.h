@@ -4,8 +4,9 @@
 #define NAILUP_BASE_CHECK_H
 
 /*
- * MUST(condition): a bug of ours stops the process, in every build, with file, line and condition
- * on stderr. Never for what a peer, a file or the kernel can cause.
+ * MUST(condition) stops the process when the condition is false, in every build, with file, line
+ * and condition on stderr. It is for our own bugs: no peer, file or kernel may be able to trigger
+ * it.
  */
 #define MUST(condition)                                                                            \
     (__builtin_expect(!!(condition), 1) ? (void)0 : check_failed(#condition, __FILE__, __LINE__))

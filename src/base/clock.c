@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Both clocks run at one pace, as the kernel corrects them together, so their difference changes
- * when one is set and never else. Seconds are enough to notice that, and cost a few instructions.
+ * The kernel corrects both clocks together, so their difference changes only when one is set. Whole
+ * seconds suffice to notice that, and cost a few instructions.
  */
 #include "base/clock.h"
 
@@ -14,12 +14,12 @@
 
 #define UNKNOWN INT64_MIN
 
-/* Written when the wall clock is set, which is next to never. */
+/* Written only when the wall clock is set, which is rare. */
 static _Atomic uint64_t passed_us;
 static _Atomic int64_t ahead_us = UNKNOWN;
-static _Atomic int64_t ahead_s; /* the same in whole seconds */
+static _Atomic int64_t ahead_s; /* ahead_us in whole seconds */
 
-static struct timespec clock_read_clock(clockid_t clock)
+static struct timespec clock_read(clockid_t clock)
 {
     struct timespec now;
 
@@ -34,7 +34,7 @@ static int64_t to_us(struct timespec time)
 
 static int64_t read_us(clockid_t clock)
 {
-    return to_us(clock_read_clock(clock));
+    return to_us(clock_read(clock));
 }
 
 static bool is_step(int64_t before, int64_t now)
@@ -51,8 +51,9 @@ uint64_t clock_step_us(int64_t before, int64_t now)
     return step < CLOCK_STEP_MAX_US ? step : CLOCK_STEP_MAX_US;
 }
 
-/* Read anew: who moves both clocks may have done so between two readings. One thread counts it. */
-static void on_set(void)
+/* Reads both clocks again, because they may have moved between two readings. One thread counts the
+ * step. */
+static void count_step(void)
 {
     int64_t boot = read_us(CLOCK_BOOTTIME);
     int64_t ahead = read_us(CLOCK_REALTIME) - boot;
@@ -71,13 +72,14 @@ uint64_t clock_now_us(void)
            atomic_load_explicit(&passed_us, memory_order_relaxed);
 }
 
-/* Whole seconds of two clocks are one off at most, and the division of what is negative another. */
+/* The whole seconds of two clocks differ by one at most, and the division of a negative number adds
+ * another. */
 uint64_t clock_look_us(void)
 {
-    struct timespec boot = clock_read_clock(CLOCK_BOOTTIME);
+    struct timespec boot = clock_read(CLOCK_BOOTTIME);
     int64_t more = time(NULL) - boot.tv_sec - atomic_load_explicit(&ahead_s, memory_order_relaxed);
 
     if (more > 2 || more < -2)
-        on_set();
+        count_step();
     return (uint64_t)to_us(boot) + atomic_load_explicit(&passed_us, memory_order_relaxed);
 }

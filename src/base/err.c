@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The words of enum err and its place among errno values. Every row of errors.def has exactly one
+ * The sentences of enum err, and its translation from errno. Each row of errors.def has exactly one
  * value and one sentence.
  */
 #include "base/err.h"

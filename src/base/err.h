@@ -4,8 +4,8 @@
 #define NAILUP_BASE_ERR_H
 
 /*
- * enum err: the world failed. Bugs of ours are for MUST() (base/check.h); what a protocol says no
- * with is an ordinary value. A function that returns enum err must not have its result ignored.
+ * enum err reports failures of the world. Our own bugs are for MUST() (base/check.h), and a refusal
+ * by a protocol is an ordinary value. Callers must use a result of enum err.
  */
 
 #define MUST_USE __attribute__((warn_unused_result))
@@ -18,10 +18,10 @@ enum err {
     ERR_COUNT
 };
 
-/* The sentence of the row in errors.def; "ok" for ERR_OK. Static storage, any thread. */
+/* Returns the sentence of the row in errors.def, "ok" for ERR_OK. Static storage, any thread. */
 const char *err_str(enum err err);
 
-/* The error that an errno value of a socket call stands for; ERR_IO where no row fits. */
+/* Translates an errno value of a system call; ERR_IO if no row fits. */
 enum err err_from_errno(int number);
 
 #endif

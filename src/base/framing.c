@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Cuts a stream into messages (framing.h). What a message says is left to others.
+ * Cuts a stream into messages (framing.h), without reading them.
  *
- * Invariant: what is kept is the begin of one message, never more than its end.
+ * Invariant: the kept bytes are the begin of one message and never extend beyond its end.
  */
 
 #include "base/framing.h"
@@ -18,7 +18,7 @@ void framing_init(struct framing *framing, size_t max_bytes)
     buf_init(&framing->partial, LENGTH_BYTES + max_bytes);
     framing->max_bytes = max_bytes;
     framing->skipped = 0;
-    framing->handed_out = false;
+    framing->is_delivered = false;
 }
 
 void framing_deinit(struct framing *framing)
@@ -26,7 +26,8 @@ void framing_deinit(struct framing *framing)
     buf_deinit(&framing->partial);
 }
 
-/* The message that begins the span with its length; while that is cut, more than is there. */
+/* Returns the length of the first message; while its length bytes are incomplete, a number above
+ * bytes.len. */
 static size_t framing_whole_len(struct span bytes)
 {
     return bytes.len < LENGTH_BYTES ? LENGTH_BYTES : LENGTH_BYTES + (size_t)get_u16(bytes.data);
@@ -48,8 +49,8 @@ static enum err framing_keep(struct framing *framing, struct span *bytes, size_t
 }
 
 /* Completes the kept message: first its length, then the rest. */
-static bool complete(struct framing *framing, struct span *bytes, struct span *message,
-                     enum err *err)
+static bool complete_message(struct framing *framing, struct span *bytes, struct span *message,
+                             enum err *err)
 {
     for (;;) {
         struct span kept = buf_span(&framing->partial);
@@ -57,7 +58,7 @@ static bool complete(struct framing *framing, struct span *bytes, struct span *m
 
         if (got == whole) {
             *message = framing_cut(framing, kept);
-            framing->handed_out = true;
+            framing->is_delivered = true;
             return true;
         }
         if (bytes->len == 0)
@@ -73,13 +74,13 @@ bool framing_next(struct framing *framing, struct span *bytes, struct span *mess
     struct span framed;
 
     *err = ERR_OK;
-    if (framing->handed_out) {
+    if (framing->is_delivered) {
         buf_clear(&framing->partial);
         framing->skipped = 0;
-        framing->handed_out = false;
+        framing->is_delivered = false;
     }
     if (buf_len(&framing->partial) > 0)
-        return complete(framing, bytes, message, err);
+        return complete_message(framing, bytes, message, err);
     if (bytes->len >= LENGTH_BYTES && span_take(bytes, framing_whole_len(*bytes), &framed)) {
         *message = framing_cut(framing, framed);
         return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The door to xxHash; it is compiled in here so that short keys cost no call into a library. */
+/* The door to xxHash. It is compiled in, so that short keys cost no call into a library. */
 #include "base/hash.h"
 
 #define XXH_INLINE_ALL

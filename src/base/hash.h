@@ -4,8 +4,8 @@
 #define NAILUP_BASE_HASH_H
 
 /*
- * XXH3 with the caller's seed. Tables that hold what strangers choose (names) must use a seed
- * from rand_u64(), so that collisions cannot be prepared.
+ * XXH3 with the caller's seed. Tables whose keys others choose (names) must use a seed from
+ * rand_u64(), so that an attacker cannot prepare collisions.
  */
 
 #include <stddef.h>
@@ -13,8 +13,7 @@
 
 uint64_t hash_bytes(const void *data, size_t len, uint64_t seed);
 
-/* The same for one word, in fewer instructions than a call takes: both halves of a product in which
- * seed and word are mixed. */
+/* Hashes one word in fewer instructions than a call: both halves of a product of seed and word. */
 static inline uint64_t hash_word(uint64_t word, uint64_t seed)
 {
     unsigned __int128 product = (unsigned __int128)(word ^ seed) * (~seed | 1);

@@ -4,8 +4,8 @@
 #define NAILUP_BASE_LIST_H
 
 /*
- * Intrusive doubly linked ring: the head is a node too. A node in no list points to itself
- * (list_init) so that list_remove() may be called twice. No allocation, no thread safety.
+ * An intrusive doubly linked ring whose head is a node too. A node outside any list points to
+ * itself (list_init), so list_remove() may be called twice. No allocation, no thread safety.
  */
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ static inline bool list_is_empty(const struct list *head)
     return head->next == head;
 }
 
-/* True when the node is in some list. The node must have been initialised. */
+/* Whether the node, which must be initialised, is in a list. */
 static inline bool list_is_linked(const struct list *node)
 {
     return node->next != node;
@@ -58,13 +58,13 @@ static inline void list_remove(struct list *node)
     list_init(node);
 }
 
-/* First node, or NULL of an empty list. */
+/* Returns the first node, or NULL for an empty list. */
 static inline struct list *list_first(const struct list *head)
 {
     return head->next == head ? NULL : head->next;
 }
 
-/* Takes the first node out and returns it, or NULL of an empty list. */
+/* Removes and returns the first node, or NULL for an empty list. */
 static inline struct list *list_take_first(struct list *head)
 {
     struct list *node = list_first(head);
@@ -87,7 +87,7 @@ static inline void list_splice(struct list *to, struct list *from)
 
 #define LIST_ITEM(node, type, member) CONTAINER_OF(node, type, member)
 
-/* The body may remove the current node, and no other. */
+/* The body may remove the current node but no other. */
 #define LIST_EACH(node, head)                                                                      \
     for (struct list *node = (head)->next, *node##_next = node->next; node != (head);              \
          node = node##_next, node##_next = node->next)

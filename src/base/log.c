@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Log lines: a sentence becomes one line of text or of JSON and leaves in one write. What peers
- * sent may stand in a sentence, so every byte that is not printable ASCII is escaped and a
- * line can neither be forged nor move a terminal's cursor. No time in text: the service manager
- * stamps lines. Limiting is per place and thread and needs no lock.
+ * Writes a sentence as one line of text or JSON with one write. A sentence may contain bytes from
+ * peers, so every byte that is not printable ASCII is escaped: a peer can neither forge a line nor
+ * move a terminal's cursor. Text lines have no time, because the service manager stamps them.
+ * Limits apply per place and thread, so they need no lock.
  */
 #include "base/log.h"
 
@@ -18,7 +18,7 @@
 #include "base/check.h"
 
 enum {
-    MESSAGE_MAX = 1024,                     /* longer sentences are cut */
+    MESSAGE_MAX = 1024,                     /* cuts longer sentences */
     LINE_MAX_BYTES = 6 * MESSAGE_MAX + 256, /* each byte may become \u00XX */
     LIMIT_BURST = 5,
 };
@@ -72,8 +72,8 @@ const char *log_level_name(enum log_level level)
     return (size_t)level < ARRAY_LEN(level_names) ? level_names[level] : "unknown";
 }
 
-/* A line under construction. Its room suffices for MESSAGE_MAX escaped bytes and the frame; what
- * does not fit all the same (a long program name) is left out. */
+/* A line under construction. Its room suffices for MESSAGE_MAX escaped bytes and the frame; an
+ * overlong program name is cut. */
 struct line {
     size_t len;
     char text[LINE_MAX_BYTES];
@@ -96,7 +96,7 @@ static void put_escaped(struct line *line, const char *text, bool json)
             snprintf(part, sizeof(part), "%c", *p);
         else if (json && *p < 0x80)
             snprintf(part, sizeof(part), "\\u%04x", *p);
-        else /* above ASCII a byte is no character; in JSON the backslash itself is escaped */
+        else /* a byte above ASCII is no character; JSON escapes the backslash itself */
             snprintf(part, sizeof(part), json ? "\\\\x%02x" : "\\x%02x", *p);
         log_put(line, part);
     }

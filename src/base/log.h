@@ -4,8 +4,8 @@
 #define NAILUP_BASE_LOG_H
 
 /*
- * Log lines on stderr: level, module, sentence. Lines that repeat are limited where they are
- * written (LOG_LIMITED), since a peer decides how often they come. Any thread; a line is one write.
+ * Log lines on stderr: level, module, sentence. LOG_LIMITED limits lines that a peer can provoke.
+ * Any thread; each line is one write.
  */
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ enum log_level { LOG_ERROR, LOG_WARNING, LOG_NOTICE, LOG_INFO, LOG_DEBUG };
 
 enum log_format { LOG_TEXT, LOG_JSON };
 
-/* Lines above this level are not formatted. Read and written relaxed, any thread. */
+/* Lines above this level are not formatted. Relaxed access from any thread. */
 extern int log_threshold;
 
 void log_set_level(enum log_level level);
@@ -39,21 +39,21 @@ void log_write(enum log_level level, const char *module, const char *format, ...
 
 enum { LOG_TIME_MAX = 48 };
 
-/* us since 1970 as JSON lines have it: "2026-05-04T03:02:01.000Z". Returns out. */
+/* Formats us since 1970 as in JSON lines, "2026-05-04T03:02:01.000Z". Returns out. */
 const char *log_time(uint64_t us, char out[LOG_TIME_MAX]);
 
-/* A budget of lines that refills: at most burst lines at once, then one a period. */
+/* A budget of lines: five at once, then one per ten seconds. */
 struct log_limit {
     uint64_t refilled_at; /* us of CLOCK_MONOTONIC */
     uint32_t tokens;
     uint32_t suppressed;
 };
 
-/* True when a line may be written now; *suppressed is how many were not since the last one. */
+/* Whether a line may be written now; *suppressed counts the lines left out since the last one. */
 bool log_limit_take(struct log_limit *limit, uint32_t *suppressed);
 
-/* As LOG, but a place in the source writes at most five lines at once and then one each ten
- * seconds per thread; what was left out is counted in the next line. */
+/* Logs like LOG, but each place in the source writes at most five lines at once and then one per
+ * ten seconds and thread. The next line counts the lines that were left out. */
 #define LOG_LIMITED(level, module, format, ...)                                                    \
     do {                                                                                           \
         static _Thread_local struct log_limit limit_here;                                          \
@@ -68,7 +68,7 @@ bool log_limit_take(struct log_limit *limit, uint32_t *suppressed);
         }                                                                                          \
     } while (0)
 
-/* Tests: lines go to this function instead of stderr; NULL puts stderr back. */
+/* For tests: sends lines to this function instead of stderr; NULL restores stderr. */
 void log_set_sink(void (*sink)(enum log_level level, const char *line));
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * CIDR prefixes: text and membership of a single one. Host bits are kept as written and never
- * compared. Sets are in prefix_set.c.
+ * Text and membership of a single prefix. Host bits are kept as written and never compared.
+ * prefix_set.c has sets.
  */
 #include "base/prefix.h"
 
@@ -38,7 +38,8 @@ enum err prefix_parse(struct prefix *out, const char *text)
     struct prefix prefix;
     if (addr_parse(&prefix.addr, ip, 0))
         return ERR_INVALID;
-    /* An IPv4-mapped address has become IPv4; its length as written counts the mapping's 96. */
+    /* An IPv4-mapped address has become IPv4, but its written length includes the 96 mapping bits.
+     */
     uint8_t width = width_of(&prefix.addr);
     uint8_t written = strchr(ip, ':') ? 128 : 32, length = written;
     if (text[len] == '/' && !parse_length(text + len + 1, written, &length))
@@ -69,7 +70,7 @@ static bool equal_bits(const uint8_t *a, const uint8_t *b, uint8_t bits)
     return rest == 0 || ((a[whole] ^ b[whole]) >> (8 - rest)) == 0;
 }
 
-/* 0: on every link. */
+/* Returns the zone, or 0: every link. */
 static uint32_t zone_of(const struct prefix *prefix)
 {
     return addr_family(&prefix->addr) == AF_INET6 ? prefix->addr.in6.sin6_scope_id : 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * A set of prefixes with longest match. While it is built it is a hash table of prefixes; freezing
- * turns it into one sorted array of range starts a family, and one of the addresses with a zone.
- * Invariant of a frozen family: starts[0] is 0, starts rise, and values[i] holds from starts[i] up
- * to the next start.
+ * A set of prefixes with longest match. It is a hash table while it is built. Freezing makes a
+ * sorted array of range starts for each family, and one of the addresses with a zone. Invariant of
+ * a frozen family: starts[0] is 0, starts rise, and values[i] applies from starts[i] up to the next
+ * start.
  */
 #include "base/prefix.h"
 
@@ -17,12 +17,12 @@
 
 typedef unsigned __int128 key128; /* an address as a number; IPv4 uses the low 32 bits */
 
-enum { FIRST_SLOTS = 16, DEPTH_MAX = 129 /* lengths a chain of nested prefixes can have */ };
+enum { FIRST_SLOTS = 16, DEPTH_MAX = 129 /* prefixes in a nested chain */ };
 
 struct slot {
     key128 first, last;
     int value;     /* -1: empty */
-    uint32_t zone; /* 0: none; else it is one address */
+    uint32_t zone; /* 0: none; else the prefix is one address */
     uint8_t length;
     bool v6;
 };
@@ -78,7 +78,7 @@ void prefix_set_free(struct prefix_set *set)
     free(set);
 }
 
-/* The slot that holds the same prefix, or the empty one where it belongs. */
+/* Returns the slot of the same prefix, or the empty slot for it. */
 static struct slot *prefix_set_find_slot(struct slot *slots, size_t count, const struct slot *want)
 {
     uint64_t seed = (uint64_t)want->length << 1 | want->v6;
@@ -138,7 +138,7 @@ enum err prefix_set_add(struct prefix_set *set, const struct prefix *prefix, int
     return ERR_OK;
 }
 
-/* Outer prefixes stand before those they contain; what has no zone before what has. */
+/* Sorts outer prefixes before inner ones, and slots without a zone before those with one. */
 static int compare_slots(const void *left, const void *right)
 {
     const struct slot *a = left, *b = right;
@@ -149,8 +149,8 @@ static int compare_slots(const void *left, const void *right)
     return (a->zone > b->zone) - (a->zone < b->zone);
 }
 
-/* From start on the value holds. A later word about the same start wins; a start that changes
- * nothing is left out. */
+/* Sets the value from start on. A later call for the same start wins; a start without a change is
+ * left out. */
 static void put_range(struct ranges *ranges, key128 start, int value)
 {
     if (ranges->count && ranges->starts[ranges->count - 1] == start)
@@ -161,7 +161,7 @@ static void put_range(struct ranges *ranges, key128 start, int value)
     ranges->values[ranges->count++] = value;
 }
 
-/* Walks the prefixes from low to high with those that are open on a stack. */
+/* Walks the prefixes from low to high, with a stack of the open ones. */
 static void build_ranges(struct ranges *ranges, const struct slot *slots, size_t count)
 {
     const struct slot *open[DEPTH_MAX];
@@ -196,7 +196,7 @@ static enum err freeze_family(struct ranges *ranges, struct slot *slots, size_t 
     return ERR_OK;
 }
 
-/* Of the slots from first to the end, moves those of the kind to first; returns how many. */
+/* Moves the slots of this kind, from first to the end, to first; returns their number. */
 static size_t prefix_set_gather(struct slot *slots, size_t count,
                                 bool (*is_kind)(const struct slot *slot))
 {
@@ -226,7 +226,7 @@ static bool is_zoned(const struct slot *slot)
     return slot->zone != 0;
 }
 
-/* They take the first slots with them. */
+/* Keeps the slots with a zone, which come first. */
 static enum err freeze_zoned(struct prefix_set *set, size_t count)
 {
     if (count == 0)
@@ -259,7 +259,7 @@ enum err prefix_set_freeze(struct prefix_set *set)
     return err;
 }
 
-/* NULL: none has this zone. */
+/* Returns NULL if the set has no address with this zone. */
 static const struct slot *find_zoned(const struct prefix_set *set, const struct addr *addr)
 {
     struct slot want = {.first = key_of(addr), .length = 128, .zone = addr->in6.sin6_scope_id};

@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * ChaCha20 (RFC 8439 section 2.3) as a generator with fast key erasure: each refill yields a
- * kilobyte of which the first 32 bytes become the next key and are never given out. What is given
- * out is wiped in the pool. Invariant: the state never allows to compute what was drawn before.
- * A forked child starts a stream of its own.
+ * kilobyte, whose first 32 bytes become the next key and are never returned. A draw wipes its bytes
+ * in the pool. Invariant: the state does not reveal earlier draws. A forked child starts a stream
+ * of its own.
  */
 #include "base/rand.h"
 
@@ -26,7 +26,7 @@ typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
 
 struct stream {
     uint32_t generation; /* 0: never keyed */
-    uint32_t left;       /* bytes at the end of the pool not given out yet */
+    uint32_t left;       /* unused bytes at the end of the pool */
     uint8_t key[KEY_BYTES];
     uint8_t pool[POOL_BYTES];
 };
@@ -58,8 +58,8 @@ static void load_state(lanes state[16], const uint8_t key[KEY_BYTES], uint32_t c
     state[13] = state[14] = state[15] = (lanes){0};
 }
 
-/* Four consecutive blocks from the counter on. Word i of block b is word i * LANES + b of out:
- * the order does not matter here and putting it right would cost a transposition. */
+/* Computes four blocks from the counter on. Word i of block b is word i * LANES + b of out: the
+ * order does not matter, and the usual one would cost a transposition. */
 static void chacha_blocks(uint8_t out[STRIDE_BYTES], const uint8_t key[KEY_BYTES], uint32_t counter)
 {
     lanes start[16], x[16];
@@ -89,14 +89,14 @@ static void refill(struct stream *s)
     s->left = POOL_BYTES - KEY_BYTES;
 }
 
-static void on_forked(void)
+static void rand_on_forked(void)
 {
     __atomic_fetch_add(&generation, 1, __ATOMIC_RELAXED);
 }
 
 static void watch_forks(void)
 {
-    MUST(pthread_atfork(NULL, NULL, on_forked) == 0);
+    MUST(pthread_atfork(NULL, NULL, rand_on_forked) == 0);
 }
 
 static void key_from_kernel(struct stream *s)
@@ -106,7 +106,7 @@ static void key_from_kernel(struct stream *s)
     do
         got = getrandom(s->key, KEY_BYTES, 0);
     while (got < 0 && errno == EINTR);
-    MUST(got == KEY_BYTES); /* up to 256 bytes never come short */
+    MUST(got == KEY_BYTES); /* the kernel never cuts 256 bytes or less */
     s->left = 0;
     s->generation = __atomic_load_n(&generation, __ATOMIC_RELAXED);
 }
@@ -119,7 +119,7 @@ static inline struct stream *ready_stream(void)
     return s;
 }
 
-/* len is at most what a refill yields. */
+/* len is at most POOL_BYTES - KEY_BYTES. */
 static inline void rand_draw(struct stream *s, void *out, size_t len)
 {
     if (__builtin_expect(s->left < len, 0))
@@ -155,8 +155,8 @@ uint64_t rand_below(uint64_t bound)
 {
     if (bound == 0)
         return 0;
-    /* The high half of draw * bound is uniform once the few low halves below
-     * 2^64 mod bound are drawn again (Lemire 2019). */
+    /* The high half of draw * bound is uniform if draws with a low half below 2^64 mod bound are
+     * repeated (Lemire 2019). */
     unsigned __int128 product = (unsigned __int128)rand_u64() * bound;
     if ((uint64_t)product < bound) {
         uint64_t uneven = -bound % bound;

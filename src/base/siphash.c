@@ -17,7 +17,7 @@ static uint64_t siphash_rotate(uint64_t value, unsigned bits)
     return value << bits | value >> (64 - bits);
 }
 
-/* The last of them: fewer than eight, zeros above. */
+/* Reads up to eight bytes, with zeros above. */
 static uint64_t read_some(const uint8_t *bytes, size_t len)
 {
     uint64_t value = 0;

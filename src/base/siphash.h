@@ -4,9 +4,8 @@
 #define NAILUP_BASE_SIPHASH_H
 
 /*
- * SipHash-2-4 (Aumasson and Bernstein, 2012): a keyed hash of short messages that nobody without
- * the key can compute. For tags that strangers must not forge; tables take hash.h, which is faster.
- * Any thread.
+ * SipHash-2-4 (Aumasson and Bernstein, 2012): a keyed hash of short messages, for tags that an
+ * attacker without the key cannot forge. Tables use hash.h, which is faster. Any thread.
  */
 
 #include <stddef.h>
@@ -14,7 +13,7 @@
 
 enum { SIPHASH_KEY_BYTES = 16 };
 
-/* The tag as a number. Written as bytes it is in little endian. */
+/* Returns the tag as a number; its bytes are in little endian. */
 uint64_t siphash_2_4(const uint8_t key[SIPHASH_KEY_BYTES], const void *data, size_t len);
 
 #endif

@@ -4,8 +4,8 @@
 #define NAILUP_BASE_SPAN_H
 
 /*
- * A borrowed run of bytes, and a bounds-checked cursor over one. Reading takes from the front;
- * a read that does not fit returns false and leaves the span as it was. Network byte order.
+ * A borrowed run of bytes, also used as a bounds-checked cursor. Reads take from the front in
+ * network byte order. A read that does not fit returns false and leaves the span unchanged.
  */
 
 #include <stdbool.h>

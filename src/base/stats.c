@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Summing of counters, and histograms with four buckets an octave. Printing is left to those who
- * know the format. Every number is read and written as one relaxed atomic, so a sum may be a few
- * events old and is never torn.
+ * Sums counters, and keeps histograms with four buckets per octave. Callers print the numbers.
+ * Every number is one relaxed atomic, so a sum may be a few events old but is never torn.
  */
 #include "base/stats.h"
 
@@ -21,7 +20,7 @@ const struct stat_histogram_row stat_histogram_rows[] = {
 
 const size_t stat_histogram_count = ARRAY_LEN(stat_histogram_rows);
 
-/* 0, 1, 2 and 3 have their own buckets; from 4 on the two bits below the highest choose among an
+/* 0, 1, 2 and 3 have their own buckets. From 4 on, the two bits below the highest select one of an
  * octave's four. */
 static size_t stats_bucket_of(uint64_t us)
 {
@@ -33,7 +32,7 @@ static size_t stats_bucket_of(uint64_t us)
     return (octave - 1) * 4 + (us >> (octave - 2) & 3);
 }
 
-/* The smallest value of bucket i. */
+/* Returns the smallest value of bucket i. */
 static uint64_t bucket_start(size_t i)
 {
     return i < 4 ? i : (uint64_t)(4 + (i & 3)) << (i / 4 - 1);

@@ -4,11 +4,11 @@
 #define NAILUP_BASE_STATS_H
 
 /*
- * The numbers of include/nailup/metrics.def. A struct stats has one writer, its worker's thread;
- * any thread may read it at any time. Writing is a plain load, add and store: no lock prefix, no
- * shared cache line as long as each worker has its own struct. What belongs to the process and no
- * worker (cache_bytes, cache_entries) is written with STATS_SET into a struct of its own.
- * Gauges may go below zero in one worker; the sum over workers is right.
+ * The numbers of include/nailup/metrics.def. A struct stats has one writer, its worker's thread,
+ * and any thread may read it at any time. Writing is a plain load, add and store: no lock prefix,
+ * and no shared cache line while each worker has its own struct. Numbers of the whole process
+ * (cache_bytes, cache_entries) are written with STATS_SET into a struct of their own. A gauge may
+ * go below zero in one worker; the sum over workers is right.
  */
 
 #include <stdbool.h>
@@ -16,11 +16,11 @@
 #include <stdint.h>
 
 enum {
-    HISTOGRAM_OCTAVES = 24, /* values from 2^24 us (16.8 s) on share the last bucket */
+    HISTOGRAM_OCTAVES = 24, /* values of 2^24 us (16.8 s) and more share the last bucket */
     HISTOGRAM_BUCKETS = (HISTOGRAM_OCTAVES - 1) * 4 + 1,
 };
 
-/* Four buckets an octave, so a quantile is at most a quarter too large. */
+/* Four buckets per octave: a quantile is at most a quarter too large. */
 struct histogram {
     uint64_t counts[HISTOGRAM_BUCKETS];
     uint64_t sum_us;
@@ -61,8 +61,9 @@ static inline void stats_write(uint64_t *value, uint64_t now)
 #define STATS_DEC(stats, id) stats_write(&(stats)->id, stats_read(&(stats)->id) - 1)
 #define STATS_SET(stats, id, n) stats_write(&(stats)->id, (uint64_t)(n))
 
-/* For rows chosen by number: stats_add_at(stats, stat_upstream_closes_peer_idle + reason, 1) where
- * an enum follows the order of its rows. n may be negative for gauges. Only the writer's thread. */
+/* Adds to a row chosen by number, for an enum that follows the order of its rows:
+ * stats_add_at(stats, stat_upstream_closes_peer_idle + reason, 1). n may be negative for gauges.
+ * Only the writer's thread. */
 static inline void stats_add_at(struct stats *stats, enum stat at, int64_t n)
 {
     stats_write(&stats->values[at], stats_read(&stats->values[at]) + (uint64_t)n);
@@ -71,25 +72,25 @@ static inline void stats_add_at(struct stats *stats, enum stat at, int64_t n)
 /* Adds one value of us microseconds. Only the writer's thread. */
 void stats_histogram_add(struct histogram *histogram, uint64_t us);
 
-/* Adds every number of from to those of out; out is the caller's alone. Any thread. */
+/* Adds every number of from to out, which the caller alone uses. Any thread. */
 void stats_sum(struct stats *out, const struct stats *from);
 
-/* How many values there are. Any thread, as are the next three. */
+/* Counts the values. Any thread, like the next three. */
 uint64_t stats_histogram_count(const struct histogram *histogram);
 
-/* How many values are at most us; exact where us is a bucket's limit, else of the buckets below. */
+/* Counts the values up to us: exact for a bucket's limit, else only the buckets below. */
 uint64_t stats_histogram_count_to(const struct histogram *histogram, uint64_t us);
 
-/* The largest value that bucket i takes; UINT64_MAX for the last. */
+/* Returns the largest value of bucket i; UINT64_MAX for the last. */
 uint64_t stats_histogram_limit_us(size_t i);
 
-/* The limit of the bucket that holds the value which the share q (0..1) of all values do not
- * exceed; 0 without values, 2^24 us for the last bucket. */
+/* Returns the limit of the bucket with the q quantile (0..1); 0 without values, 2^24 us for the
+ * last bucket. */
 uint64_t stats_histogram_quantile_us(const struct histogram *histogram, double q);
 
 enum stat_kind { STAT_KIND_COUNTER, STAT_KIND_GAUGE };
 
-/* A row of metrics.def as data, for those who print them. */
+/* A row of metrics.def as data, for printing. */
 struct stat_row {
     const char *id;     /* "queries_udp" */
     const char *name;   /* without the prefix nailup_ */

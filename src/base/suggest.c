@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Edit distance with swapped neighbours counted once, as in typing errors ("lsiten"). Case and
- * '_' for '-' cost nothing: who writes max_clients has found the right word.
+ * Edit distance that counts swapped neighbours once ("lsiten" is a common typing error). Case, and
+ * '_' for '-', cost nothing: max_clients is the right word.
  */
 #include "base/suggest.h"
 
@@ -17,7 +17,7 @@ static char plain(char c)
     return c == '_' ? '-' : c;
 }
 
-/* Both at most SUGGEST_WORD_MAX long. Three rows of the usual table: before, last, now. */
+/* Words have at most SUGGEST_WORD_MAX characters. Three rows of the usual table suffice. */
 static unsigned distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     unsigned rows[3][SUGGEST_WORD_MAX + 1];

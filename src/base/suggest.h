@@ -3,11 +3,11 @@
 #ifndef NAILUP_BASE_SUGGEST_H
 #define NAILUP_BASE_SUGGEST_H
 
-/* "Did you mean ...?": the word most like a mistyped one. */
+/* "Did you mean ...?": finds the word that is most similar to a mistyped one. */
 
 #include <stddef.h>
 
-enum { SUGGEST_WORD_MAX = 48 }; /* longer words are like none */
+enum { SUGGEST_WORD_MAX = 48 }; /* longer words get no suggestion */
 
 struct suggestion {
     const char *wanted;
@@ -17,8 +17,8 @@ struct suggestion {
 
 void suggest_init(struct suggestion *suggestion, const char *wanted);
 
-/* Offers a word. It is taken when it is more like the wanted one than those before, and like it
- * at all: at most a third of its characters differ. The word is borrowed. */
+/* Offers a borrowed word. It becomes the suggestion if it is more similar than earlier ones and at
+ * most a third of its characters differ. */
 void suggest_offer(struct suggestion *suggestion, const char *word);
 
 #endif

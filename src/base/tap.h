@@ -4,10 +4,9 @@
 #define NAILUP_BASE_TAP_H
 
 /*
- * Where queries can be watched as they pass: those of clients in serve, those to upstreams in
- * upstream. Whoever has queries pass keeps a pointer to the first tap, NULL while nobody watches,
- * so that the way of a query knows nothing of who does. Taps are called on the thread on which the
- * query passes, must not wait, and may keep nothing of what they are shown.
+ * Taps watch queries as they pass: those of clients in serve, those to upstreams in upstream. Both
+ * keep a pointer to the first tap, NULL without one, and know nothing about the watchers. A tap
+ * runs on the thread of the query, must not wait, and may keep nothing of its arguments.
  *
  * Instants are those of the loop's clock, in us.
  */
@@ -19,53 +18,53 @@
 #include "base/span.h"
 #include "base/transport.h"
 
-/* A query or an answer as it passes. */
+/* A query or an answer. */
 struct tap_message {
     enum transport transport;
-    const struct addr *asker, *asked; /* family 0: not known */
-    uint64_t asked_at;                /* when the query came or left */
-    uint64_t answered_at;             /* when the answer left or came; of queries 0 */
-    struct span bytes;                /* empty: nothing was sent, the query was dropped */
+    const struct addr *asker, *asked; /* family 0: unknown */
+    uint64_t asked_at;                /* when the query arrived or left */
+    uint64_t answered_at;             /* when the answer left or arrived; 0 for a query */
+    struct span bytes;                /* empty: the query was dropped without a reply */
 };
 
-/* Where what a client got came from. */
+/* The origin of a client's answer. */
 enum tap_origin {
     TAP_FROM_CACHE,
-    TAP_FROM_STALE,    /* the cache, past the end of the answer (RFC 8767) */
-    TAP_FROM_LOCAL,    /* a name answered here */
-    TAP_FROM_UPSTREAM, /* somebody was asked, and said this */
-    TAP_FROM_NOBODY,   /* those who were asked did not answer */
-    TAP_FROM_REFUSAL,  /* it is no query that may be asked here, or none at all */
-    TAP_FROM_LIMIT,    /* a limit of queries was reached */
+    TAP_FROM_STALE,    /* a stale entry of the cache (RFC 8767) */
+    TAP_FROM_LOCAL,    /* local data */
+    TAP_FROM_UPSTREAM, /* an upstream's answer */
+    TAP_FROM_NOBODY,   /* no upstream answered */
+    TAP_FROM_REFUSAL,  /* the query is malformed or not allowed */
+    TAP_FROM_LIMIT,    /* a limit of queries */
     TAP_ORIGIN_COUNT
 };
 
-/* An upstream that answered. Family 0: none did. */
+/* The upstream that answered. Family 0: none. */
 struct tap_source {
     struct addr addr;
     enum transport transport;
 };
 
-/* What a client asked and got. */
+/* A client's query and its answer. */
 struct tap_reply {
     struct tap_message message;
     enum tap_origin origin;
-    const struct tap_source *source; /* with TAP_FROM_UPSTREAM, else NULL */
-    struct span name;                /* as it stood in the query; empty: there was no question */
+    const struct tap_source *source; /* NULL unless TAP_FROM_UPSTREAM */
+    struct span name;                /* as in the query; empty: no question */
     uint16_t type, cls;
     uint16_t flags; /* of the query's header */
     bool dnssec_ok;
     uint16_t rcode; /* all twelve bits */
 };
 
-/* One who watches. What it does not want to see is NULL. */
+/* A watcher. Functions may be NULL. */
 struct tap {
     struct tap *next;
-    /* A query as it came, whatever becomes of it; not what is none, nor of whom nothing is read. */
+    /* A query arrived. Not for messages that are no query, or from clients that are not read. */
     void (*on_query)(struct tap *tap, const struct tap_message *message);
-    /* What became of a query. Nothing, if its client left. */
+    /* A query got its answer or was dropped. Does not come if its client left. */
     void (*on_reply)(struct tap *tap, const struct tap_reply *reply);
-    /* A query to an upstream and what came back for it; wants_recursion: the query has RD. */
+    /* A query left for an upstream, and its answer arrived. wants_recursion: the query has RD. */
     void (*on_sent)(struct tap *tap, const struct tap_message *message, bool wants_recursion);
     void (*on_heard)(struct tap *tap, const struct tap_message *message, bool wants_recursion);
 };

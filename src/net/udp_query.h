@@ -46,7 +46,7 @@ void udp_query_local(const struct udp_query *query, struct addr *out);
 /* Allowed inside the callbacks; none comes afterwards. *query becomes NULL. */
 void udp_query_close(struct udp_query **query);
 
-/* For tcp.c: closes an idle socket because a dial needs its file. Returns false if there is none.
+/* For tcp.c: closes an idle socket because a dial needs its file. Returns false without one.
  */
 bool udp_query_drop_idle(struct stock *stock);
 

@@ -46,7 +46,7 @@ struct tls_rack *tls_tickets_rack(struct tls_tickets *tickets, struct span key);
  * are not resumable or larger than TLS_TICKET_BYTES_MAX. */
 void tls_rack_put(struct tls_rack *rack, struct ssl_session_st *session);
 
-/* Takes the newest good ticket: the caller owns the only reference. Returns NULL if there is none.
+/* Takes the newest good ticket: the caller owns the only reference. Returns NULL without one.
  * Drops expired tickets, and those from later than TLS_TICKET_AHEAD_MAX_S from now. */
 struct ssl_session_st *tls_rack_take(struct tls_rack *rack, int64_t now_s);
 
