@@ -30,12 +30,12 @@ struct tap_message {
 /* The origin of a client's answer. */
 enum tap_origin {
     TAP_FROM_CACHE,
-    TAP_FROM_STALE,    /* a stale entry of the cache (RFC 8767) */
-    TAP_FROM_LOCAL,    /* local data */
-    TAP_FROM_UPSTREAM, /* an upstream's answer */
-    TAP_FROM_NOBODY,   /* no upstream answered */
-    TAP_FROM_REFUSAL,  /* the query is malformed or not allowed */
-    TAP_FROM_LIMIT,    /* a limit of queries */
+    TAP_FROM_STALE,     /* a stale entry of the cache (RFC 8767) */
+    TAP_FROM_LOCAL,     /* local data */
+    TAP_FROM_UPSTREAM,  /* an upstream's answer */
+    TAP_FROM_NO_ANSWER, /* no upstream answered */
+    TAP_FROM_REFUSAL,   /* the query is malformed or not allowed */
+    TAP_FROM_LIMIT,     /* a limit of queries */
     TAP_ORIGIN_COUNT
 };
 

@@ -46,7 +46,7 @@ static enum tap_origin origin_waited(const struct answer *answer, const struct t
 {
     if (source)
         return TAP_FROM_UPSTREAM;
-    return answer->kind == ANSWER_FAILURE ? TAP_FROM_NOBODY : origin_at_hand(answer);
+    return answer->kind == ANSWER_FAILURE ? TAP_FROM_NO_ANSWER : origin_at_hand(answer);
 }
 
 static enum tap_origin origin_of(const struct reply *reply, const struct tell_how *how)

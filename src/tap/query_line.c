@@ -32,8 +32,9 @@ struct words {
 };
 
 static const char *const origins[TAP_ORIGIN_COUNT] = {
-    [TAP_FROM_CACHE] = "cache",       [TAP_FROM_STALE] = "stale",   [TAP_FROM_LOCAL] = "local",
-    [TAP_FROM_UPSTREAM] = "upstream", [TAP_FROM_NOBODY] = "failed", [TAP_FROM_REFUSAL] = "refused",
+    [TAP_FROM_CACHE] = "cache",      [TAP_FROM_STALE] = "stale",
+    [TAP_FROM_LOCAL] = "local",      [TAP_FROM_UPSTREAM] = "upstream",
+    [TAP_FROM_NO_ANSWER] = "failed", [TAP_FROM_REFUSAL] = "refused",
     [TAP_FROM_LIMIT] = "limited",
 };
 

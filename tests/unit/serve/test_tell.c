@@ -127,7 +127,7 @@ static void test_an_answer_of_nobody_names_none(void **state)
     stub.flags = RCODE_SERVFAIL;
     stub.kind = ANSWER_FAILURE;
     assert_true(stub_answer(false));
-    const struct tap_reply *reply = only_reply(TAP_FROM_NOBODY);
+    const struct tap_reply *reply = only_reply(TAP_FROM_NO_ANSWER);
     assert_null(reply->source);
     assert_int_equal(reply->rcode, RCODE_SERVFAIL);
 }
