@@ -50,7 +50,7 @@ static bool is_several(const char *word)
 }
 
 /* Takes the next word; returns false at the end. An empty or overlong word is an unknown one. */
-static bool take_word(const char **rest, char word[WORD_MAX])
+static bool take_list_word(const char **rest, char word[WORD_MAX])
 {
     if (!*rest)
         return false;
@@ -117,7 +117,7 @@ static enum err check_words(const char *words, bool (*is_known)(SSL_CTX *trial, 
 
     if (!trial)
         return no_memory(why);
-    while (!err && take_word(&words, word))
+    while (!err && take_list_word(&words, word))
         if (is_several(word) || !is_known(trial, word))
             err = tls_why(why, ERR_INVALID, "\"%s\" is no %s that OpenSSL knows", word, what);
     SSL_CTX_free(trial);
@@ -132,7 +132,7 @@ static void pick_words(const char *words, bool is_for_13, char out[WORDS_MAX])
     size_t len = 0;
 
     out[0] = 0;
-    while (take_word(&words, word)) {
+    while (take_list_word(&words, word)) {
         if (is_suite_of_13(word) != is_for_13)
             continue;
         if (len > 0)
