@@ -2,10 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The far end of the fake network's TCP connections (fake_net.h). The code under test's end is
- * fake_tcp.c.
+ * The far end of the fake network's TCP connections (fake_net.h). fake_tcp.c has the end of the
+ * code under test.
  *
- * Invariant: packets of one direction arrive in the order in which they were sent.
+ * Invariant: packets of one direction arrive in the order of their sending.
  */
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 enum {
     PACKET_MAX = 64 * 1024,
-    DARK_WINDOW = 256 * 1024, /* what a socket's send buffer holds */
+    DARK_WINDOW = 256 * 1024, /* the size of a socket's send buffer */
     RECEIVED_MAX = 1 << 30,
 };
 
@@ -110,7 +110,7 @@ uint64_t fake_conn_latency(const struct fake_conn *conn)
     return conn->is_client ? conn->net->client_latency_us : fake_latency(conn->server);
 }
 
-/* ---------------------------------------------------------------- what arrives here */
+/* ---------------------------------------------------------------- receiving */
 
 static bool is_consumed(const struct fake_conn *conn)
 {
@@ -208,7 +208,7 @@ void fake_conn_carry(struct fake_conn *conn, struct span bytes, enum packet_kind
     schedule_in_order(conn, packet, fake_conn_latency(conn), &conn->far_arrives_at);
 }
 
-/* ---------------------------------------------------------------- what is sent from here */
+/* ---------------------------------------------------------------- sending */
 
 static void on_arrived_there(struct fake_event *event)
 {
@@ -234,7 +234,7 @@ static void send_packet(struct fake_conn *conn, struct span bytes, enum packet_k
     schedule_in_order(conn, packet, fake_conn_latency(conn) + delay_us, &conn->arrives_at);
 }
 
-/* Also while the other side has sent its FIN alone. */
+/* Also after the FIN of the other side. */
 static bool may_send(const struct fake_conn *conn)
 {
     bool is_half_closed = conn->is_client && conn->state == FAKE_CONN_CLOSED && conn->tcp;
@@ -277,7 +277,7 @@ void fake_conn_send_pieces(struct fake_conn *conn, struct span bytes, size_t pie
     send_cut(conn, bytes, piece_bytes, gap_us);
 }
 
-/* The peer has thought: it sends now. */
+/* A delay of the peer is over. */
 static void on_thought(struct fake_event *event)
 {
     struct packet *packet = CONTAINER_OF(event, struct packet, event);
@@ -404,7 +404,7 @@ void fake_conn_set_write_max(struct fake_conn *conn, size_t bytes)
     conn->write_max = bytes;
 }
 
-/* ---------------------------------------------------------------- questions */
+/* ---------------------------------------------------------------- facts */
 
 enum fake_conn_state fake_conn_state(const struct fake_conn *conn)
 {

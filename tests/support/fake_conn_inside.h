@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_FAKE_CONN_INSIDE_H
 #define NAILUP_TESTS_FAKE_CONN_INSIDE_H
 
-/* What fake_tcp.c (the code under test's end) and fake_conn.c (the far end) share. */
+/* Shared by fake_tcp.c (the end of the code under test) and fake_conn.c (the far end). */
 
 #include "support/fake_inside.h"
 
@@ -32,7 +32,7 @@ struct fake_conn {
     struct list node;    /* in net->conns */
     struct list waiting; /* clients: in an acceptor's backlog */
     struct fake_net *net;
-    struct fake_server *server; /* NULL: of a client, or nobody's */
+    struct fake_server *server; /* NULL: a client's connection, or one without a server */
     bool is_client;
     enum fake_conn_state state;
     size_t number;
@@ -50,8 +50,8 @@ struct fake_conn {
     struct fake_event readable;
     struct fake_event writable;
     struct fake_event timed_out;
-    struct list arrived; /* packets that it has not read */
-    uint64_t arrives_at; /* the last one sent: nothing overtakes it */
+    struct list arrived; /* packets that the code has not read */
+    uint64_t arrives_at; /* arrival of the last packet: later ones do not overtake it */
     uint64_t reads;
     uint64_t read_delay_us;
 
@@ -63,22 +63,22 @@ struct fake_conn {
     struct list unread; /* arrived while stopped */
     struct framing framing;
     struct buf received;
-    size_t taken; /* of received: the message that is borrowed */
+    size_t taken; /* bytes of received that the test borrows as a message */
     size_t messages;
     uint64_t bytes, writes;
-    uint64_t light_bytes;    /* dark: written before */
-    size_t last_write_bytes; /* of ours */
+    uint64_t light_bytes;    /* bytes written before it went dark */
+    size_t last_write_bytes; /* by the code under test */
     uint64_t ack_delay_us;
     uint32_t retransmits;
     uint64_t last_write_turn, writes_this_turn, most_writes_a_turn;
 };
 
-/* Bytes that one read of the code under test takes. */
+/* The bound of one read of the code under test. */
 size_t fake_conn_read_max(const struct fake_conn *conn);
 
 uint64_t fake_conn_latency(const struct fake_conn *conn);
 
-/* The connection ends in this state, if it has not ended before. */
+/* Ends the connection in this state unless it has ended before. */
 void fake_conn_end(struct fake_conn *conn, enum fake_conn_state state);
 
 /* fake_tcp.c: the code's end. */
@@ -87,7 +87,7 @@ void fake_tcp_fail(struct fake_conn *conn, enum err why);
 void fake_tcp_has_room(struct fake_conn *conn, uint64_t delay_us);
 void fake_tcp_init_events(struct fake_conn *conn);
 
-/* fake_conn.c: the far end takes what tcp_write() wrote, or the FIN of tcp_close(). */
+/* fake_conn.c: the far end takes the bytes of tcp_write(), or the FIN of tcp_close(). */
 void fake_conn_carry(struct fake_conn *conn, struct span bytes, enum packet_kind kind);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* poll() without waiting. A watch that is stopped while others are called is not called any more.
- */
+/* poll() without waiting. A watch that another callback stops is not called any more. */
 
 #include "support/fake_fd_watch.h"
 
@@ -21,7 +20,7 @@ struct fd_watch {
     struct fd_events wanted;
     fd_watch_fn on_ready;
     void *owner;
-    unsigned seen; /* the round in which it was looked at */
+    unsigned seen; /* the round of its last poll */
 };
 
 static struct list watches = {&watches, &watches};

@@ -4,20 +4,20 @@
 #define NAILUP_TESTS_FAKE_FD_WATCH_H
 
 /*
- * Watches of real descriptors on a loop in virtual time: linked in the place of
- * src/loop/fd_watch.c. Nothing is called but by the functions below.
+ * Watches of real descriptors on a loop in virtual time; replaces src/loop/fd_watch.c. Only the
+ * functions below make callbacks.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Calls whoever is ready now, once each; false when nobody is. */
+/* Calls each ready watch once; returns false if none is ready. */
 bool fake_fd_watch_poll(void);
 
-/* Until nobody is ready any more. */
+/* Polls until no watch is ready. */
 void fake_fd_watch_settle(void);
 
-/* Watches that are not stopped. */
+/* Counts the active watches. */
 size_t fake_fd_watch_count(void);
 
 #endif

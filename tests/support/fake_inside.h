@@ -4,9 +4,9 @@
 #define NAILUP_TESTS_FAKE_INSIDE_H
 
 /*
- * What the files of the fake network know of each other: fake_net.c (the whole, servers),
- * fake_tcp.c (connections), fake_udp.c (queries), fake_listen.c (listeners and clients). Tests do
- * not include this.
+ * Shared by the files of the fake network: fake_net.c (network and servers), fake_tcp.c
+ * (connections), fake_udp.c (queries), fake_listen.c (listeners and clients). Tests do not include
+ * it.
  */
 
 #include <stddef.h>
@@ -25,7 +25,7 @@ struct fake_server {
     struct addr addr;
     const struct fake_server_handler *handler;
     void *owner;
-    struct prefix prefix; /* where has_prefix: of more addresses */
+    struct prefix prefix; /* with has_prefix: further addresses */
     bool has_prefix;
     uint64_t latency_us;
     uint64_t accept_delay_us;
@@ -36,7 +36,7 @@ struct fake_server {
     struct fake_conn **conns;
     size_t conn_count, conn_cap;
     struct fake_tls_server *tls; /* NULL: connections are plain */
-    uint8_t ticket_keys[80];     /* as OpenSSL takes them */
+    uint8_t ticket_keys[80];     /* in OpenSSL's format */
     bool has_ticket_keys;
 };
 
@@ -45,8 +45,8 @@ struct fake_net {
     struct fake_net_counts counts;
     struct list servers;
     struct list memory;                 /* of fake_net_take() */
-    struct list conns;                  /* all there ever were */
-    struct list packets;                /* under way, of all kinds */
+    struct list conns;                  /* all, also closed ones */
+    struct list packets;                /* in flight, of all kinds */
     struct list queries[QUERY_BUCKETS]; /* open, by number */
     uint64_t last_query;
     uint16_t last_port;
@@ -54,25 +54,25 @@ struct fake_net {
     enum err fail_why;
     size_t file_limit;
     unsigned drop_replies;
-    uint64_t address_lost_at; /* so many dials ago: those connections are stranded */
+    uint64_t address_lost_at; /* connections up to this dial are stranded */
     size_t write_max;
     uint64_t client_latency_us;
     uint64_t datagram_age_us;
     size_t client_conns;
     struct list udp_servers, acceptors;
     struct list replies;       /* at the clients, oldest first */
-    struct packet *last_reply; /* borrowed by the test until the next */
-    struct fake_tls_net *tls;  /* NULL: nobody spoke TLS yet */
+    struct packet *last_reply; /* the test borrows it until the next */
+    struct fake_tls_net *tls;  /* NULL: TLS is unused so far */
 };
 
-/* Bytes under way from one end to another: an event with what arrives. */
+/* Bytes in flight from one end to the other: an event with its bytes. */
 struct packet {
     struct fake_event event;
-    struct list node; /* in net->packets, or in what has arrived at an end */
+    struct list node; /* in net->packets, or in a list of arrived packets */
     struct fake_net *net;
-    void *target;    /* a struct fake_conn or fake_server; by kind of run() */
-    int kind;        /* fake_tcp.c: what it is */
-    bool separate;   /* read alone */
+    void *target;    /* a struct fake_conn or fake_server, as run() expects */
+    int kind;        /* fake_tcp.c: an enum packet_kind */
+    bool separate;   /* gets a read of its own */
     uint64_t number; /* of a query */
     enum err why;
     struct addr from, to;
@@ -89,27 +89,27 @@ void packet_free_all(struct list *packets);
 
 struct span packet_bytes(const struct packet *packet);
 
-/* The fault that an open of ours meets now; counts it down. */
+/* Returns the fault of the next open, and counts it down. */
 enum err fake_net_open_fault(struct fake_net *net);
 
-/* False at the limit of open files. */
+/* Whether a file is free. */
 bool fake_net_has_file(const struct fake_net *net);
 
-/* A source address of the family: source itself when given, with a port drawn when it is 0. */
+/* Returns a source address of the family: the given one, if any, with a drawn port if it is 0. */
 struct addr fake_net_source(struct fake_net *net, const struct addr *source, int family);
 
 void fake_net_note_open(struct fake_net *net); /* high-water marks */
 
-uint64_t fake_latency(const struct fake_server *server); /* NULL: nobody's, the default */
+uint64_t fake_latency(const struct fake_server *server); /* NULL: the default */
 
-/* fake_net.c frees the whole at loop_free(); NULL is allowed. */
+/* loop_free() frees the network; net may be NULL. */
 void fake_net_free(struct fake_net *net);
 void fake_tcp_free_all(struct fake_net *net);
 void fake_udp_free_all(struct fake_net *net);
 void fake_listen_free_all(struct fake_net *net);
 void fake_tls_free_net(struct fake_net *net); /* after the connections */
 
-/* Where a fake loop keeps its network. */
+/* The fake loop's pointer to its network. */
 struct fake_net **fake_loop_net(struct loop *loop);
 
 /* fake_tcp.c for fake_listen.c: a client's connection, and its struct tcp once accepted. */

@@ -2,11 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Listeners of the fake network, every symbol of src/net/udp_server.c and src/net/acceptor.c, and
- * the clients that ask them.
+ * Listeners of the fake network (every symbol of src/net/udp_server.c and src/net/acceptor.c), and
+ * their clients.
  *
- * Invariant: datagrams that have arrived wait in inbox until the next turn reads them as a batch,
- * connections in backlog until they are accepted.
+ * Invariant: arrived datagrams wait in inbox until the next turn reads them as a batch; connections
+ * wait in backlog until they are accepted.
  */
 
 #include <stdlib.h>
@@ -31,11 +31,11 @@ struct udp_server {
     struct fake_event readable;
     struct list replies; /* committed, not sent */
     unsigned reply_count;
-    uint8_t *slot; /* malloc'd per reserve: writing beyond it, or later, is seen by ASan */
+    uint8_t *slot; /* malloc'd per reserve, so that ASan sees a write beyond it or a late one */
     struct turn_end turn_end;
     bool in_batch, closed;
-    bool is_left;                  /* others share it; nothing is read any more */
-    void (*on_quiet)(void *owner); /* it ends */
+    bool is_left;                  /* shared, and no longer read */
+    void (*on_quiet)(void *owner); /* set when it ends */
     struct fake_event end;
     uint64_t dropped;
 };
@@ -50,7 +50,7 @@ struct acceptor {
     struct list backlog;
     struct fake_event acceptable;
     bool accepting, closed;
-    void (*on_ended)(void *owner); /* it ends */
+    void (*on_ended)(void *owner); /* set when it ends */
     struct fake_event end;
 };
 
@@ -150,10 +150,10 @@ static void on_udp_readable(struct fake_event *event)
     struct udp_server *server = CONTAINER_OF(event, struct udp_server, readable);
     const struct udp_server_handler *handler = server->handler;
     void *owner = server->owner;
-    struct udp_path paths[BATCH]; /* these and the datagrams last as long as the batch */
-    struct list handed_out;
+    struct udp_path paths[BATCH]; /* valid during the batch, like the datagrams */
+    struct list delivered;
 
-    list_init(&handed_out);
+    list_init(&delivered);
     server->net->counts.udp_batches++;
     server->in_batch = true;
     if (handler->on_batch_begin)
@@ -161,12 +161,12 @@ static void on_udp_readable(struct fake_event *event)
     for (int i = 0; i < BATCH && !server->closed && !list_is_empty(&server->inbox); i++) {
         struct packet *packet = LIST_ITEM(list_first(&server->inbox), struct packet, node);
         list_remove(&packet->node);
-        list_append(&handed_out, &packet->node);
+        list_append(&delivered, &packet->node);
         hand_out(server, packet, &paths[i]);
     }
     if (handler->on_batch_end)
         handler->on_batch_end(owner);
-    packet_free_all(&handed_out);
+    packet_free_all(&delivered);
     server->in_batch = false;
     if (server->closed) {
         udp_server_free(server);

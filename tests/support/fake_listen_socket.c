@@ -2,11 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Sockets before they belong to a loop, every symbol of src/net/listen_socket.c: places of a table
- * that all loops of the program share, as addresses of a machine are. fake_listen.c takes them.
+ * Sockets before they belong to a loop (every symbol of src/net/listen_socket.c): places of one
+ * table that all loops of the program share. fake_listen.c takes them.
  *
- * Invariant: a place is taken from the opening of a socket to the closing of the last one that is
- * the same.
+ * Invariant: a place is in use until the last duplicate of its socket is closed.
  */
 
 #include "net/listen_socket.h"

@@ -2,11 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The loop in virtual time (fake_loop.h): every symbol of src/loop/loop.c. The wheel of timers is
- * the real one. loop_free() refers to the fake network, so that whoever links this loop gets that
- * network too and never a mixture of fake and real.
+ * The loop in virtual time (fake_loop.h): every symbol of src/loop/loop.c, with the real wheel of
+ * timers. loop_free() refers to the fake network, so a program that links this loop gets that
+ * network too, and never a mixture of fake and real.
  *
- * Invariant: events are sorted by instant and sequence, and none lies before the clock.
+ * Invariant: events are sorted by instant and sequence, and none is earlier than the clock.
  */
 
 #include "support/fake_loop.h"
@@ -17,7 +17,7 @@
 #include "loop/timer.h"
 #include "support/fake_inside.h"
 
-enum { HOOK_ROUNDS_MAX = 10000 }; /* more is a loop of hooks that ask for each other */
+enum { HOOK_ROUNDS_MAX = 10000 }; /* more rounds mean hooks that request each other */
 
 struct loop {
     struct loop_turn turn; /* first */
@@ -126,7 +126,7 @@ void fake_event_schedule(struct loop *loop, struct fake_event *event, uint64_t d
     list_remove(&event->node);
     event->at_us = loop->turn.now_us + delay_us;
     event->sequence = loop->sequence++;
-    /* Most events are the latest: look from the end. */
+    /* Most events are the latest, so the search starts at the end. */
     at = loop->events.prev;
     while (at != &loop->events && LIST_ITEM(at, struct fake_event, node)->at_us > event->at_us)
         at = at->prev;
@@ -144,7 +144,7 @@ static struct fake_event *first_event(const struct loop *loop)
     return first ? LIST_ITEM(first, struct fake_event, node) : NULL;
 }
 
-/* When the next turn is: UINT64_MAX when nothing is left. */
+/* Returns the instant of the next turn, or UINT64_MAX without one. */
 static uint64_t next_turn_at(struct loop *loop)
 {
     struct fake_event *event = first_event(loop);

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The whole of the fake network (fake_net.h): its life, its faults, its counters and the servers
- * that are registered. Connections, queries and listeners have files of their own.
+ * The fake network (fake_net.h): its life, faults, counters and registered servers. Connections,
+ * queries and listeners have files of their own.
  */
 
 #include "support/fake_net.h"

@@ -4,18 +4,18 @@
 #define NAILUP_TESTS_FAKE_NET_H
 
 /*
- * A network in virtual time, linked in the place of src/net's tcp.c, udp_server.c, udp_query.c and
- * acceptor.c; link, tls and framing stay real on top of it. Each loop has one (fake_net_of()); it
- * is freed by loop_free(), which also frees everything that the functions below hand out.
+ * A network in virtual time that replaces src/net's tcp.c, udp_server.c, udp_query.c and
+ * acceptor.c; link, tls and framing stay real on top of it. Each loop has one (fake_net_of()).
+ * loop_free() frees it with everything that the functions below return.
  *
  * The two sides:
- *   servers  what the code under test asks: registered by address with fake_server_new();
- *   clients  what asks the code under test: fake_client_udp_send(), fake_client_tcp_open().
- * A TCP connection's far end is a struct fake_conn in both cases. fake_peer.h has a server that
- * answers DNS messages, which is what most tests want; with fake_tls.h far ends speak TLS.
+ *   servers  get queries from the code under test: fake_server_new() registers them by address;
+ *   clients  send queries to the code under test: fake_client_udp_send(), fake_client_tcp_open().
+ * A TCP connection's far end is a struct fake_conn in both cases. Most tests use fake_peer.h, a
+ * server that answers DNS messages; with fake_tls.h far ends speak TLS.
  *
  * All bytes take the server's one-way latency (clients: fake_net_set_client_latency()). Streams
- * stay in order. Nothing here ever calls back into the code under test before the next turn.
+ * stay in order. No function calls back into the code under test before the next turn.
  */
 
 #include <stdbool.h>
@@ -41,36 +41,36 @@ struct loop *fake_net_loop(struct fake_net *net);
 /* Zeroed memory that lives as long as the network. */
 void *fake_net_take(struct fake_net *net, size_t size);
 
-/* Calls run once, delay_us from now, with a copy of size bytes of data: what a peer does later. A
- * call that is still to come is forgotten by loop_free(). */
+/* Calls run once, delay_us from now, with a copy of size bytes of data: a later act of a peer.
+ * loop_free() drops pending calls. */
 void fake_net_after(struct fake_net *net, uint64_t delay_us, void (*run)(void *copy),
                     const void *data, size_t size);
 
-/* Convenience for tests: an address from "IP@PORT" text; a mistake in it stops the test. */
+/* Parses "IP@PORT"; a mistake stops the test. */
 struct addr fake_addr(const char *text);
 
 /* ------------------------------------------------------------------ counters and leaks */
 
 struct fake_net_counts {
     uint64_t dials;       /* calls of tcp_dial() that returned ERR_OK */
-    uint64_t dial_errors; /* and those that did not */
+    uint64_t dial_errors; /* calls that did not */
     uint64_t udp_queries; /* calls of udp_query_open() that returned ERR_OK */
     uint64_t udp_errors;
     uint64_t tcp_writes;           /* calls of tcp_write() that moved bytes */
     uint64_t tcp_acknowledgements; /* calls of tcp_acknowledge() */
     uint64_t tcp_reads;            /* calls of on_bytes */
-    size_t open_conns;             /* struct tcp that are not closed by us */
+    size_t open_conns;             /* struct tcp that the code has not closed */
     size_t open_queries;           /* struct udp_query likewise */
     size_t open_listeners;         /* udp_servers and acceptors */
     size_t most_open_conns;        /* high-water marks */
     size_t most_open_queries;
     uint64_t udp_batches;    /* batches handed to udp_servers */
-    uint64_t late_datagrams; /* came for a udp_query that had been closed */
+    uint64_t late_datagrams; /* arrived for a closed udp_query */
 };
 
 struct fake_net_counts fake_net_counts(const struct fake_net *net);
 
-/* Sockets that the code under test holds now: 0 when it has cleaned up. */
+/* Sockets that the code under test holds: 0 after its clean-up. */
 size_t fake_net_open_sockets(const struct fake_net *net);
 
 /* ------------------------------------------------------------------ faults of our own machine */
@@ -78,61 +78,62 @@ size_t fake_net_open_sockets(const struct fake_net *net);
 /* The next count calls of tcp_dial() and udp_query_open() return why. */
 void fake_net_fail_opens(struct fake_net *net, unsigned count, enum err why);
 
-/* tcp_dial(), udp_query_open() and accept() find no free file once so many sockets are open
- * (ERR_NO_FILES); 0: no limit. Connections wait in the backlog meanwhile, as in reality. */
+/* Once this many sockets are open, tcp_dial(), udp_query_open() and accept() find no free file
+ * (ERR_NO_FILES), and connections wait in the backlog; 0: no limit. */
 void fake_net_set_file_limit(struct fake_net *net, size_t sockets);
 
-/* listen_socket_open() of this address returns why (ERR_ADDRESS_UNKNOWN not with freebind), until
- * the network is freed; ERR_OK: no longer. */
+/* Makes listen_socket_open() of this address return why (not ERR_ADDRESS_UNKNOWN with freebind)
+ * until the network is freed; ERR_OK ends it. */
 void fake_net_fail_listen(struct fake_net *net, const struct addr *listen, enum err why);
 
-/* Connections that stand have lost the address of their end (tcp_is_stranded()); those dialled from
- * now on have not. */
+/* Takes the local address from all present connections (tcp_is_stranded()), but not from later
+ * ones. */
 void fake_net_lose_address(struct fake_net *net);
-/* What is open of net/listen_socket.h in the whole program, taken by a loop or not. */
+
+/* Open listening sockets of the whole program, also those that a loop has taken. */
 size_t fake_listen_sockets(void);
 
-/* A socket to give to udp_server_open() or acceptor_open(). */
+/* Opens a socket for udp_server_open() or acceptor_open(). */
 struct listen_socket fake_listen_at(const struct addr *addr, enum listen_type type);
 
-/* A socket that another program has bound, to give to the code under test or not. */
+/* Opens a socket of another program, which a test may pass to the code under test. */
 int fake_foreign_socket(const struct addr *local, enum listen_type type);
 void fake_foreign_close(int fd);
 
-/* Whose the last socket became that listen_socket_chown() saw. */
+/* The user that the last listen_socket_chown() named. */
 uid_t fake_listen_owner(void);
 
-/* The next count replies of udp_servers are dropped as the kernel does when it is full. */
+/* Drops the next count replies of udp_servers, as a full kernel does. */
 void fake_net_drop_replies(struct fake_net *net, unsigned count);
 
 /* ------------------------------------------------------------------ servers */
 
-/* One UDP query that came to a server: a plain value, good for ever. */
+/* One UDP query that arrived at a server: a plain value. */
 struct fake_query {
     struct fake_server *server;
-    uint64_t number;  /* counts the datagrams that this network's servers got, from 1 */
+    uint64_t number;  /* of all datagrams to servers of this network, from 1 */
     struct addr from; /* its random port shows here */
     uint64_t sent_at;
 };
 
-/* All members may be NULL: datagrams and bytes are then swallowed, dials accepted. */
+/* All members may be NULL: the server then ignores datagrams and bytes, and accepts dials. */
 struct fake_server_handler {
     void (*on_datagram)(void *owner, const struct fake_query *query, struct span datagram);
     void (*on_accept)(void *owner, struct fake_conn *conn);
     void (*on_bytes)(void *owner, struct fake_conn *conn, struct span bytes);
-    /* The same bytes cut into messages by their lengths. index counts them on the connection. */
+    /* The same bytes as messages. index counts them on the connection. */
     void (*on_message)(void *owner, struct fake_conn *conn, size_t index, struct span message);
-    /* The code under test closed: its FIN arrived. */
+    /* The FIN of the code under test arrived. */
     void (*on_fin)(void *owner, struct fake_conn *conn);
 };
 
-/* Something that listens at an address, over UDP and TCP. An address without a server refuses
+/* Makes a server that listens at an address over UDP and TCP. An address without a server refuses
  * both. A second server at the same address stops the test. The handler must outlive the loop. */
 struct fake_server *fake_server_new(struct fake_net *net, const struct addr *addr,
                                     const struct fake_server_handler *handler, void *owner);
 struct fake_server *fake_server_at(struct fake_net *net, const struct addr *addr); /* or NULL */
 
-/* It listens at every address of the prefix too, at its own port. */
+/* Makes it listen at every address of the prefix too, at its own port. */
 void fake_server_take_prefix(struct fake_server *server, const struct prefix *prefix);
 
 const struct addr *fake_server_addr(const struct fake_server *server);
@@ -144,15 +145,15 @@ void fake_server_set_latency(struct fake_server *server, uint64_t one_way_us);
 enum fake_dial {
     FAKE_DIAL_ACCEPT,
     FAKE_DIAL_REFUSE,      /* a RST after a round trip: ERR_REFUSED */
-    FAKE_DIAL_BLACKHOLE,   /* nothing ever comes */
+    FAKE_DIAL_BLACKHOLE,   /* no reply ever comes */
     FAKE_DIAL_UNREACHABLE, /* ICMP after a round trip: ERR_UNREACHABLE */
     FAKE_DIAL_FAIL_NOW,    /* tcp_dial() itself returns ERR_UNREACHABLE */
 };
 
-/* What happens to dials from now on. */
+/* Sets the fate of later dials. */
 void fake_server_set_dial(struct fake_server *server, enum fake_dial how);
 
-/* Added to the round trip of a dial that is accepted. */
+/* Adds to the round trip of an accepted dial. */
 void fake_server_set_accept_delay(struct fake_server *server, uint64_t us);
 
 enum fake_udp {
@@ -165,32 +166,32 @@ enum fake_udp {
 
 void fake_server_set_udp(struct fake_server *server, enum fake_udp how);
 
-/* The next count datagrams to the server are lost. */
+/* Loses the next count datagrams to the server. */
 void fake_server_lose_datagrams(struct fake_server *server, unsigned count);
 
-/* Sends a datagram back to the query's socket: arrives after delay_us and the latency. May be
- * called at any time and as often as wished; it is lost when the socket has been closed. */
+/* Sends a datagram to the query's socket, which arrives after delay_us and the latency. May be
+ * called repeatedly at any time. A closed socket gets nothing. */
 void fake_query_reply(const struct fake_query *query, struct span datagram, uint64_t delay_us);
 
-/* The same from an attacker's address. A connected socket never sees it: it is only counted. */
+/* Sends one from an attacker's address. A connected socket never sees it, so it is only counted. */
 void fake_query_spoof(const struct fake_query *query, struct span datagram);
 
-/* An ICMP error for the query's socket: ERR_REFUSED or ERR_UNREACHABLE. */
+/* Sends an ICMP error to the query's socket: ERR_REFUSED or ERR_UNREACHABLE. */
 void fake_query_icmp(const struct fake_query *query, enum err why, uint64_t delay_us);
 
-/* True while the code under test keeps the query's socket open. */
+/* Whether the code under test keeps the query's socket open. */
 bool fake_query_is_open(const struct fake_query *query);
 
-uint64_t fake_server_datagrams(const struct fake_server *server); /* received, lost ones not */
+uint64_t fake_server_datagrams(const struct fake_server *server); /* received, without lost ones */
 uint64_t fake_server_spoofed(const struct fake_server *server);
 
-/* Connections in the order of their dials, also those refused or closed: from 0. They are kept
- * until the loop is freed. */
+/* Connections in the order of their dials, from 0, also refused and closed ones. They live until
+ * the loop is freed. */
 size_t fake_server_dials(const struct fake_server *server);
 struct fake_conn *fake_server_conn(const struct fake_server *server, size_t number);
 size_t fake_server_open_conns(const struct fake_server *server); /* established, not ended */
 
-/* RSTs, or closes with a FIN, every established connection. */
+/* Resets, or closes with a FIN, every established connection. */
 void fake_server_reset_all(struct fake_server *server);
 void fake_server_close_all(struct fake_server *server);
 
@@ -205,34 +206,35 @@ enum fake_conn_state {
 
 enum fake_conn_state fake_conn_state(const struct fake_conn *conn);
 
-/* Sends bytes: they arrive in one read after the latency (and what was sent before). */
+/* Sends bytes, which arrive in one read after the latency and after earlier bytes. */
 void fake_conn_send(struct fake_conn *conn, struct span bytes);
 
-/* In pieces of at most piece_bytes, gap_us apart, each its own read; gap 0: each its own turn. */
+/* Sends pieces of at most piece_bytes, gap_us apart, each its own read; gap 0: each its own turn.
+ */
 void fake_conn_send_pieces(struct fake_conn *conn, struct span bytes, size_t piece_bytes,
                            uint64_t gap_us);
 
-/* A message with its two length bytes in front. */
+/* Sends a message with its two length bytes in front. */
 void fake_conn_send_message(struct fake_conn *conn, struct span message);
 
-/* The peer thinks for delay_us and sends then; what it sends meanwhile goes first. Lost when the
- * connection has ended by then. */
+/* Sends after delay_us; bytes sent meanwhile go first. Sends nothing if the connection has ended.
+ */
 void fake_conn_send_later(struct fake_conn *conn, struct span bytes, uint64_t delay_us);
 void fake_conn_send_message_later(struct fake_conn *conn, struct span message, uint64_t delay_us);
 
-/* FIN: after what was sent before. Bytes from the code under test still arrive (half closed). */
+/* Sends a FIN after earlier bytes. Bytes from the code under test still arrive (half closed). */
 void fake_conn_close(struct fake_conn *conn);
 
-/* RST: overtakes nothing that was sent before, discards what the other side has in flight. */
+/* Sends a RST after earlier bytes, and discards the other side's bytes in flight. */
 void fake_conn_reset(struct fake_conn *conn);
 
-/* The connection fails at the code under test without a word of the peer (TCP_USER_TIMEOUT ran out,
- * route gone, ...). */
+/* Fails the connection at the code under test without an act of the peer (TCP_USER_TIMEOUT, a lost
+ * route ...). */
 void fake_conn_fail(struct fake_conn *conn, enum err why);
 
-/* From now on everything in both directions is lost in silence: a dead NAT entry. tcp_write() goes
- * on taking bytes up to a socket buffer's worth; with a user_timeout_ms the connection fails with
- * ERR_TIMED_OUT so long after the first write that was lost. */
+/* Loses everything in both directions silently, like a dead NAT entry. tcp_write() still takes a
+ * socket buffer of bytes; with a user_timeout_ms the connection fails with ERR_TIMED_OUT that long
+ * after the first lost write. */
 void fake_conn_go_dark(struct fake_conn *conn);
 
 /* Delays the acknowledgements of arriving bytes (tcp_unacknowledged()). */
@@ -244,31 +246,31 @@ uint32_t fake_conn_segment_bytes(const struct fake_conn *conn);
 /* Adds one to tcp_retransmits(). */
 void fake_conn_retransmit(struct fake_conn *conn);
 
-/* Each read of this connection comes this much later, as if the loop had many other sockets. */
+/* Delays each read of this connection, as if the loop had many other sockets. */
 void fake_conn_delay_reads(struct fake_conn *conn, uint64_t us);
 
-/* Stops reading: tcp_write() takes window_bytes more, then is partial and at last takes nothing
- * until fake_conn_start_reading(). */
+/* Stops reading: tcp_write() takes window_bytes more, and nothing after that until
+ * fake_conn_start_reading(). */
 void fake_conn_stop_reading(struct fake_conn *conn, size_t window_bytes);
 void fake_conn_start_reading(struct fake_conn *conn);
 
-/* Every tcp_write() takes at most so many bytes (0: all); on_writable comes in the next turn.
- * Writes that the kernel cuts for lack of window wait for fake_conn_start_reading() instead. */
+/* Limits the bytes of every tcp_write() (0: no limit); on_writable comes in the next turn. Writes
+ * cut for lack of window wait for fake_conn_start_reading() instead. */
 void fake_conn_set_write_max(struct fake_conn *conn, size_t bytes);
 
-/* Applies to all connections dialled or opened from now on. */
+/* The same for all later connections. */
 void fake_net_set_write_max(struct fake_net *net, size_t bytes);
 
-/* What arrived at the far end and was not taken yet: of clients, and of servers that have neither
- * on_bytes nor on_message. Borrowed until the next turn or take. */
+/* The bytes that arrived at the far end and were not taken yet, for clients, and for servers
+ * without on_bytes and on_message. Borrowed until the next turn or take. */
 struct span fake_conn_received(const struct fake_conn *conn);
 void fake_conn_take(struct fake_conn *conn, size_t bytes);
 
-/* Takes the next whole message of fake_conn_received(); false: there is none. Borrowed until the
- * next call. */
+/* Takes the next whole message of fake_conn_received(), borrowed until the next call. Returns false
+ * without one. */
 bool fake_conn_next_message(struct fake_conn *conn, struct span *message);
 
-size_t fake_conn_number(const struct fake_conn *conn);   /* among those of its server or client */
+size_t fake_conn_number(const struct fake_conn *conn);   /* of its server or client */
 size_t fake_conn_messages(const struct fake_conn *conn); /* whole messages that arrived */
 uint64_t fake_conn_bytes(const struct fake_conn *conn);  /* that the code under test wrote */
 uint64_t fake_conn_writes(const struct fake_conn *conn); /* tcp_write() calls that moved bytes */
@@ -277,9 +279,9 @@ uint64_t fake_conn_reads(const struct fake_conn *conn); /* on_bytes calls */
 uint64_t fake_conn_dialed_at(const struct fake_conn *conn);
 uint64_t fake_conn_ended_at(const struct fake_conn *conn); /* 0: not yet */
 
-/* True when a FIN (or RST) of the code under test has arrived: it has closed. */
+/* Whether a FIN or RST of the code under test has arrived. */
 bool fake_conn_was_closed(const struct fake_conn *conn);
-/* True while the code under test holds its end. */
+/* Whether the code under test holds its end. */
 bool fake_conn_is_held(const struct fake_conn *conn);
 
 /* The code under test's end: its address, and the options it dialled with. */
@@ -292,15 +294,15 @@ struct fake_net *fake_conn_net(const struct fake_conn *conn);
 /* One way, between clients and the listeners of the code under test; 0 when not set. */
 void fake_net_set_client_latency(struct fake_net *net, uint64_t one_way_us);
 
-/* A datagram from a client to the udp_server that listens at to (wildcards match; path.local is
- * then set). All that arrive in one turn are one batch, at most 32. Lost when nobody listens. */
+/* Sends a datagram from a client to the udp_server that listens at to (wildcards match; path.local
+ * is then set). Datagrams of one turn are one batch of at most 32. Lost without a listener. */
 void fake_client_udp_send(struct fake_net *net, const struct addr *to, const struct addr *from,
                           struct span datagram);
 
-/* How long datagrams have waited when they are read from now on. 0, as at the start: not known. */
+/* Sets the age of datagrams when they are read. 0, the initial value: unknown. */
 void fake_net_set_datagram_age(struct fake_net *net, uint64_t age_us);
 
-/* What a udp_server sent to a client. */
+/* A reply of a udp_server to a client. */
 struct fake_reply {
     struct addr from; /* the listener's address, also on wildcards: as the client sees it */
     struct addr to;
@@ -309,13 +311,13 @@ struct fake_reply {
     struct span datagram;
 };
 
-/* Takes the next reply, oldest first; to may be NULL: any client. False: none. Borrowed until the
- * next call. */
+/* Takes the oldest reply to a client (NULL: to any), borrowed until the next call. Returns false
+ * without one. */
 bool fake_client_udp_next(struct fake_net *net, const struct addr *to, struct fake_reply *reply);
 size_t fake_client_udp_waiting(const struct fake_net *net);
 
-/* Connects to an acceptor of the code under test; the state becomes OPEN when it was accepted, or
- * FAILED when nobody listens. The functions on fake_conn above do the rest. */
+/* Connects to an acceptor of the code under test. The state becomes OPEN when it is accepted, or
+ * FAILED without a listener. */
 struct fake_conn *fake_client_tcp_open(struct fake_net *net, const struct addr *to,
                                        const struct addr *from);
 

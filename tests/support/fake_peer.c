@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * A DNS server in the fake network (fake_peer.h). It builds messages from a few bytes by hand, so
- * that a mistake in src/dns is not made here as well.
+ * A DNS server in the fake network (fake_peer.h). It builds messages by hand, so that it does not
+ * repeat a mistake of src/dns.
  */
 
 #include "support/fake_peer.h"
@@ -42,12 +42,12 @@ static void answer_any(void *owner, const struct fake_ask *ask, struct fake_answ
     fake_answer_a(answer, ask->query, "192.0.2.1", 300);
 }
 
-/* The answer is the peer's, good until the next query. */
+/* Returns the peer's answer, valid until the next query. */
 static struct fake_answer *ask_test(struct fake_peer *peer, struct fake_ask *ask)
 {
     struct fake_answer *answer = &peer->answer;
 
-    memset(answer, 0, offsetof(struct fake_answer, data)); /* not all the 64 KiB */
+    memset(answer, 0, offsetof(struct fake_answer, data)); /* without the 64 KiB of data */
     ask->peer = peer;
     ask->count = fake_peer_queries(peer);
     peer->queries[ask->transport]++;
@@ -101,7 +101,7 @@ static void act(struct fake_conn *conn, const struct fake_answer *answer)
         fake_conn_reset(conn);
 }
 
-/* What the peer does on a connection when it has thought; of the answer as much as there is. */
+/* A delayed act of the peer on a connection, with the bytes of its answer. */
 struct thought {
     struct fake_conn *conn;
     struct fake_answer answer;
@@ -144,7 +144,7 @@ static void on_message(void *owner, struct fake_conn *conn, size_t index, struct
         act(conn, answer);
 }
 
-/* The code under test closes: so does the peer. */
+/* The code under test has closed: closes too. */
 static void on_fin(void *owner, struct fake_conn *conn)
 {
     (void)owner;
@@ -208,7 +208,7 @@ void fake_peer_speak_tls(struct fake_peer *peer, const struct fake_tls_options *
 
 /* ---------------------------------------------------------------- answers */
 
-/* The header and question of a query; 0 when there is none to be found. */
+/* Returns the length of a query's header and question, or 0 for a malformed one. */
 static size_t question_end(struct span query)
 {
     size_t at = HEADER;
@@ -283,7 +283,7 @@ void fake_answer_record(struct fake_answer *answer, struct span query, uint16_t 
     if (answer->len <= HEADER)
         return;
     count_record(answer, 6);
-    add_u16(answer, 0xc000 | HEADER); /* the name that was asked */
+    add_u16(answer, 0xc000 | HEADER); /* the QNAME */
     add_u16(answer, type);
     add_u16(answer, 1);
     add_u32(answer, ttl);
@@ -308,7 +308,7 @@ void fake_answer_add_soa(struct fake_answer *answer, struct span zone, uint32_t 
     add_u16(answer, 1);
     add_u32(answer, ttl);
     add_u16(answer, (uint16_t)(2 * zone.len + 20));
-    add(answer, zone.data, zone.len); /* MNAME and RNAME: nobody looks */
+    add(answer, zone.data, zone.len); /* MNAME and RNAME do not matter */
     add(answer, zone.data, zone.len);
     add_u32(answer, 1); /* serial, refresh, retry, expire, minimum */
     add_u32(answer, 3600);

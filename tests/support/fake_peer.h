@@ -4,9 +4,9 @@
 #define NAILUP_TESTS_FAKE_PEER_H
 
 /*
- * A DNS server in the simulated network: a function of the test is asked for every query, over UDP,
- * TCP and TLS (fake_tls.h), and says what comes back and how. Built on fake_net.h;
- * fake_peer_server() gives the server below it, for latency, refusals, resets and counters.
+ * A DNS server in the simulated network: a function of the test gets every query, over UDP, TCP and
+ * TLS (fake_tls.h), and returns the answer and its manner. Built on fake_net.h; fake_peer_server()
+ * returns the server below it, for latency, refusals, resets and counters.
  */
 
 #include <stdbool.h>
@@ -26,27 +26,27 @@ struct fake_ask {
     struct fake_peer *peer;
     enum fake_transport transport;
     struct span query;                 /* the whole message */
-    size_t count;                      /* queries this peer got before, over all transports */
+    size_t count;                      /* earlier queries to this peer, over all transports */
     size_t conn;                       /* TCP, TLS: the connection's number, from 0 */
-    size_t index;                      /* TCP, TLS: queries on this connection before this one */
+    size_t index;                      /* TCP, TLS: earlier queries on this connection */
     bool early;                        /* TLS: it came as early data */
     struct fake_conn *stream;          /* TCP, TLS, else NULL */
     const struct fake_query *datagram; /* UDP, else NULL */
 };
 
 enum fake_how {
-    FAKE_ANSWER, /* send what is in data */
+    FAKE_ANSWER, /* send data */
     FAKE_SILENT, /* never answer */
     FAKE_CLOSE,  /* TCP, TLS: send data (may be empty), then close. UDP: silent */
     FAKE_RESET,  /* TCP, TLS: RST. UDP: silent */
     FAKE_REFUSE, /* UDP: ICMP port unreachable. TCP, TLS: RST */
 };
 
-/* What comes back. Comes in zeroed: FAKE_ANSWER with len 0, which sends nothing over either. */
+/* The answer. Zeroed at first: FAKE_ANSWER with len 0, which sends nothing. */
 struct fake_answer {
     enum fake_how how;
-    uint64_t delay_us;     /* the server thinks; answers may overtake each other on a stream */
-    unsigned extra_copies; /* the answer comes so many times more */
+    uint64_t delay_us;     /* answers may overtake each other on a stream */
+    unsigned extra_copies; /* repeats of the answer */
     size_t piece_bytes;    /* TCP, TLS: in pieces, each its own read; 0: whole */
     uint64_t gap_us;       /* between pieces */
     size_t len;
@@ -60,7 +60,7 @@ struct fake_peer *fake_peer_new(struct fake_net *net, const struct addr *addr, f
                                 void *owner);
 struct fake_server *fake_peer_server(struct fake_peer *peer);
 
-/* Changes what it does from now on. */
+/* Replaces its function. */
 void fake_peer_set(struct fake_peer *peer, fake_peer_fn fn, void *owner);
 
 size_t fake_peer_queries(const struct fake_peer *peer); /* all transports */
@@ -68,30 +68,30 @@ size_t fake_peer_udp_queries(const struct fake_peer *peer);
 size_t fake_peer_tcp_queries(const struct fake_peer *peer); /* in plain text */
 size_t fake_peer_tls_queries(const struct fake_peer *peer);
 
-/* ------------------------------------------------------------------ answers for the lazy
- * All take the query's header and question as they are (id, case) and set QR and RA. */
+/* ------------------------------------------------------------------ answers
+ * All copy the query's header and question (id, case) and set QR and RA. */
 
-/* The question alone with an rcode: also NODATA with rcode 0. */
+/* Only the question and an rcode; rcode 0 makes NODATA. */
 void fake_answer_rcode(struct fake_answer *answer, struct span query, unsigned rcode);
 
-/* One A record for the name that was asked. */
+/* One A record for the QNAME. */
 void fake_answer_a(struct fake_answer *answer, struct span query, const char *ipv4, uint32_t ttl);
 
-/* One record of any type with this rdata for the name that was asked. */
+/* One record of any type with this rdata for the QNAME. */
 void fake_answer_record(struct fake_answer *answer, struct span query, uint16_t type, uint32_t ttl,
                         struct span rdata);
 
-/* Adds an authority section with one SOA of the name given in wire format (negative answers). */
+/* Adds an authority section with one SOA of the zone, in wire format (negative answers). */
 void fake_answer_add_soa(struct fake_answer *answer, struct span zone, uint32_t ttl,
                          uint32_t minimum);
 
 /* Truncated: header and question with TC. */
 void fake_answer_truncated(struct fake_answer *answer, struct span query);
 
-/* ------------------------------------------------------------------ queries for the lazy */
+/* ------------------------------------------------------------------ queries */
 
-/* A query with RD for "name." (dotted text, no escapes), class IN; returns its length. out has room
- * for 300 bytes. edns_size 0: no OPT record. */
+/* Builds a query with RD for "name." (dotted text, no escapes), class IN, in 300 bytes of out.
+ * Returns its length. edns_size 0: no OPT record. */
 size_t fake_query_build(uint8_t *out, uint16_t id, const char *name, uint16_t type,
                         uint16_t edns_size);
 

@@ -2,11 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * TCP connections of the fake network as the code under test sees them: every symbol of
- * src/net/tcp.c. The far end, which tests hold, is fake_conn.c.
+ * TCP connections of the fake network for the code under test: every symbol of src/net/tcp.c.
+ * fake_conn.c has the far end for tests.
  *
- * Invariant: conn->tcp is the code's end while it holds one; the conn itself lives as long as the
- * network. Each event calls the code back at most once and does not touch the tcp afterwards.
+ * Invariant: conn->tcp is the code's end while the code holds one; the conn itself lives as long as
+ * the network. Each event makes at most one callback and does not touch the tcp afterwards.
  */
 
 #include <stdlib.h>
@@ -42,8 +42,8 @@ void fake_tcp_fail(struct fake_conn *conn, enum err why)
         tcp->handler->on_failed(tcp->owner, why);
 }
 
-/* How many packets the next read takes: all that have arrived, but one that is to be read alone
- * stays alone. */
+/* Counts the packets of the next read: all that have arrived, up to one that gets a read of its
+ * own. */
 static size_t readable_bytes(struct fake_conn *conn, unsigned *count)
 {
     size_t len = 0;
@@ -68,7 +68,7 @@ static void read_bytes(struct fake_conn *conn, struct tcp *tcp)
 {
     unsigned count;
     size_t len = readable_bytes(conn, &count), done = 0;
-    uint8_t *bytes = malloc(len); /* its own, so that use after the return is seen by ASan */
+    uint8_t *bytes = malloc(len); /* a copy, so that ASan sees a use after the return */
 
     MUST(bytes && count > 0);
     while (count-- > 0) {
@@ -107,7 +107,7 @@ static void on_readable(struct fake_event *event)
     schedule_read(conn);
 }
 
-/* A RST is noticed also by who does not read: then what has not been read is lost. */
+/* A RST also reaches code that does not read, and discards unread bytes. */
 void fake_tcp_arrived(struct fake_conn *conn, struct packet *packet)
 {
     const struct tcp *tcp = conn->tcp;
@@ -190,7 +190,7 @@ struct tcp *fake_conn_accept(struct fake_conn *conn)
     return tcp_new(conn, FAKE_TCP_ACCEPTED);
 }
 
-/* What the server, or the lack of one, makes of the dial. */
+/* Schedules the result of a dial. */
 static void schedule_outcome(struct fake_conn *conn)
 {
     const struct fake_server *server = conn->server;
@@ -271,8 +271,8 @@ bool tcp_peer_has_left(const struct tcp *tcp)
             LIST_ITEM(last, struct packet, node)->kind != PACKET_BYTES);
 }
 
-/* The acknowledgement comes one latency after the bytes have arrived, or the peer delays it. Only
- * the last write can lack one, unless the connection is dark. */
+/* The acknowledgement comes one latency after the arrival of the bytes, or later if the peer delays
+ * it. Only the last write can lack one, unless the connection is dark. */
 size_t tcp_unacknowledged(const struct tcp *tcp)
 {
     const struct fake_conn *conn = tcp->conn;
@@ -313,7 +313,7 @@ static void count_write(struct fake_conn *conn, size_t len)
     conn->most_writes_a_turn = MAX(conn->most_writes_a_turn, conn->writes_this_turn);
 }
 
-/* Nobody will acknowledge it. */
+/* No acknowledgement will come. */
 static void start_user_timeout(struct fake_conn *conn)
 {
     if (conn->options.user_timeout_ms && !list_is_linked(&conn->timed_out.node))
@@ -365,7 +365,7 @@ bool tcp_is_delivered(const struct tcp *tcp)
     return tcp->state == FAKE_TCP_FAILED || tcp_unacknowledged(tcp) == 0;
 }
 
-/* Bytes that were not acknowledged are lost. */
+/* Unacknowledged bytes are lost. */
 void tcp_reset(struct tcp **tcp)
 {
     struct tcp *closing = *tcp;

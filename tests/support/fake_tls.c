@@ -5,8 +5,8 @@
  * One TLS end on the far side of a fake connection (fake_tls.h): OpenSSL over two memory BIOs,
  * driven by the bytes that arrive.
  *
- * Invariant: after each entry OpenSSL's output has been sent, or swallowed by trouble; a stopped
- * end only notes what arrives.
+ * Invariant: after each entry OpenSSL's output has been sent, or dropped by a configured trouble. A
+ * stopped end only notes arrivals.
  */
 
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static bool stops_midway(const struct fake_tls *tls)
     return trouble == FAKE_TLS_STALL || trouble == FAKE_TLS_FIN || trouble == FAKE_TLS_RST;
 }
 
-/* How many of so many bytes go out before the end stops; *stops_now: with them. */
+/* Returns how many of len bytes leave before the end stops; *stops_now: it stops after them. */
 static size_t allowance(struct fake_tls *tls, size_t len, bool *stops_now)
 {
     const struct fake_tls_manner *manner = &tls->manner;
@@ -136,7 +136,7 @@ static void flush(struct fake_tls *tls)
     fake_tls_flush(tls, tls->manner.piece_bytes, tls->manner.gap_us);
 }
 
-/* OpenSSL has no use for this connection any more: its alert goes out, then a FIN. */
+/* OpenSSL reported an error: sends its alert, then a FIN. */
 static void give_up(struct fake_tls *tls)
 {
     const char *why = ERR_reason_error_string(ERR_peek_error());
@@ -148,7 +148,7 @@ static void give_up(struct fake_tls *tls)
     fake_conn_raw_fin(tls->conn);
 }
 
-/* What a call of OpenSSL that returned no success means. */
+/* Handles a call of OpenSSL without success. */
 static void check(struct fake_tls *tls, int result)
 {
     int error = SSL_get_error(tls->ssl, result);
@@ -157,7 +157,7 @@ static void check(struct fake_tls *tls, int result)
         give_up(tls);
 }
 
-/* Spoken instead of the first flight. */
+/* Sends a reply instead of the first flight. */
 static bool says_something_else(struct fake_tls *tls)
 {
     static const char garbage[] = "\x00\xff this is no record of TLS \x16\x03 nor is this \xff\x00";
@@ -274,12 +274,12 @@ static void note_handshake(struct fake_tls *tls)
     facts->early_accepted = SSL_get_early_data_status(tls->ssl) == SSL_EARLY_DATA_ACCEPTED;
     SSL_get0_alpn_selected(tls->ssl, &alpn, &len);
     if (len > 0)
-        memcpy(facts->alpn, alpn, len); /* at most 255 bytes, and the last stays 0 */
+        memcpy(facts->alpn, alpn, len); /* at most 255 bytes, so the last byte stays 0 */
     if (peer)
         note_peer(facts, peer);
 }
 
-/* Early data that was not taken is said again, before anything else. */
+/* Sends rejected early data again, before anything else. */
 static void on_finished(struct fake_tls *tls)
 {
     struct span early = buf_span(&tls->early);
@@ -292,7 +292,7 @@ static void on_finished(struct fake_tls *tls)
 
 static void hand_out(struct fake_tls *tls, const uint8_t *bytes, size_t len, bool early)
 {
-    uint8_t *copy = malloc(len); /* its own, so that use after the return is seen by ASan */
+    uint8_t *copy = malloc(len); /* a copy, so that ASan sees a use after the return */
 
     MUST(copy);
     memcpy(copy, bytes, len);
@@ -379,7 +379,7 @@ void fake_tls_begin(struct fake_tls *tls, struct span early)
     fake_tls_go_on(tls);
 }
 
-/* ---------------------------------------------------------------- what arrives */
+/* ---------------------------------------------------------------- receiving */
 
 static void note_raw(struct fake_tls *tls, struct span wire)
 {

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * What servers and clients of the fake network show and choose in a TLS handshake: certificates,
- * ALPN, tickets, versions (fake_tls.h). One end's course is in fake_tls.c.
+ * Certificates, ALPN, tickets and versions of the fake network's servers and clients (fake_tls.h).
+ * fake_tls.c runs a single end.
  */
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ void fake_tls_free_net(struct fake_net *net)
     tls_certs_free_cert(net->tls->certificate);
 }
 
-/* ---------------------------------------------------------------- what both note */
+/* ---------------------------------------------------------------- facts of both ends */
 
 static void note_alert(struct fake_tls_facts *facts, bool got, int alert)
 {
@@ -76,7 +76,7 @@ static SSL_CTX *context_new(const SSL_METHOD *method)
 
     MUST(context);
     SSL_CTX_set_info_callback(context, on_info);
-    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS); /* thousands of idle ends are cheap */
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS); /* keeps thousands of idle ends cheap */
     SSL_CTX_set_options(context, SSL_OP_NO_ANTI_REPLAY | SSL_OP_ALLOW_CLIENT_RENEGOTIATION);
     return context;
 }
@@ -120,7 +120,7 @@ static void show_chain(SSL_CTX *context, const char *certificate, const char *ke
     MUST(SSL_CTX_use_PrivateKey(context, key) == 1);
     X509_free(x509);
     while ((x509 = next_certificate(pem)) != NULL)
-        MUST(SSL_CTX_add_extra_chain_cert(context, x509) == 1); /* takes it over */
+        MUST(SSL_CTX_add_extra_chain_cert(context, x509) == 1); /* takes ownership */
     EVP_PKEY_free(key);
     BIO_free(pem);
 }
@@ -194,7 +194,7 @@ static int on_client_hello(SSL *ssl, int *alert, void *arg)
 
     (void)alert;
     (void)arg;
-    tls->facts.offered[0] = 0; /* after a HelloRetryRequest it comes twice */
+    tls->facts.offered[0] = 0; /* a HelloRetryRequest makes it come twice */
     note_sni(&tls->facts, extension(ssl, TLSEXT_TYPE_server_name));
     note_alpn(&tls->facts, extension(ssl, TLSEXT_TYPE_application_layer_protocol_negotiation));
     tls->facts.offered_ticket =
@@ -233,7 +233,7 @@ static int on_early_allowed(SSL *ssl, void *arg)
     return server->early == FAKE_EARLY_ACCEPT;
 }
 
-/* Whoever it is. */
+/* Accepts any certificate. */
 static int on_certificate(int is_good, X509_STORE_CTX *store)
 {
     (void)is_good;
@@ -251,7 +251,7 @@ static void set_versions(SSL_CTX *context, enum fake_tls_version only)
         SSL_CTX_set_security_level(context, 0);
 }
 
-/* TLS 1.2 knows sessions without tickets too: not here. */
+/* TLS 1.2 also has sessions without tickets; the fake does not use them. */
 static void set_tickets(SSL_CTX *context, struct fake_server *server,
                         const struct fake_tls_options *options)
 {
@@ -321,7 +321,7 @@ void fake_server_speak_tls(struct fake_server *server, const struct fake_tls_opt
 
 /* ---------------------------------------------------------------- clients */
 
-/* A copy, which the end of the connection cannot spoil. */
+/* Keeps a copy, which the end of the connection cannot spoil. */
 static int on_new_session(SSL *ssl, SSL_SESSION *session)
 {
     struct fake_tls *tls = SSL_get_app_data(ssl);

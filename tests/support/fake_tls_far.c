@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* TLS connections of the fake network in the hands of a test (fake_tls.h): clients, facts, and what
- * an end may do at any time. */
+/* The functions of fake_tls.h for tests: clients, facts, and acts after the handshake. */
 
 #include <string.h>
 
@@ -21,7 +20,7 @@ static void set_versions(SSL *ssl, enum fake_tls_version only)
     MUST(SSL_set_max_proto_version(ssl, only ? (int)only : TLS1_3_VERSION) == 1);
 }
 
-/* "h2,dot" as RFC 7301 section 3.1 writes it: each name after its length. */
+/* Encodes "h2,dot" as in RFC 7301 section 3.1: each name after its length. */
 static void offer(SSL *ssl, const char *names)
 {
     uint8_t wire[FAKE_TLS_TEXT];
@@ -48,7 +47,7 @@ static void set_words(SSL *ssl, const struct fake_tls_client_options *options)
         MUST(SSL_set_cipher_list(ssl, options->ciphers) == 1);
 }
 
-/* A ticket is used once, as real clients do. */
+/* Uses a ticket once, as real clients do. */
 static void resume(SSL *ssl, const struct fake_conn *earlier)
 {
     MUST(earlier->tls && earlier->tls->newest);
@@ -116,7 +115,7 @@ bool fake_conn_tls_raw_has(const struct fake_conn *conn, struct span bytes)
     return raw.len > 0 && memmem(raw.data, raw.len, bytes.data, bytes.len) != NULL;
 }
 
-/* ---------------------------------------------------------------- at any time */
+/* ---------------------------------------------------------------- acts after the handshake */
 
 static struct fake_tls *secured(struct fake_conn *conn)
 {
@@ -125,7 +124,7 @@ static struct fake_tls *secured(struct fake_conn *conn)
     return conn->tls;
 }
 
-/* A record that nobody sealed: OpenSSL does the rest. */
+/* Injects an unsealed record; OpenSSL does the rest. */
 void fake_conn_tls_alert(struct fake_conn *conn)
 {
     static const uint8_t record[5 + 40] = {23, 3, 3, 0, 40};

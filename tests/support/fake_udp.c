@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* UDP queries of the fake network: every symbol of src/net/udp_query.c, and the server's side. */
+/* UDP queries of the fake network: every symbol of src/net/udp_query.c, and the far end. */
 
 #include <stdlib.h>
 
@@ -139,7 +139,7 @@ void udp_query_close(struct udp_query **query)
     free(closing);
 }
 
-/* ---------------------------------------------------------------- the server's side */
+/* ---------------------------------------------------------------- the far end */
 
 static void on_reply_arrived(struct fake_event *event)
 {
@@ -153,7 +153,7 @@ static void on_reply_arrived(struct fake_event *event)
     packet_free(packet);
 }
 
-/* The fake sockets have their ports from the script. */
+/* The fake network draws ports by its own rule. */
 void outgoing_ports_use(struct loop *loop, const struct outgoing_ports *ports, uint64_t *fallbacks)
 {
     (void)loop, (void)ports, (void)fallbacks;

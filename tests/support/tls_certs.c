@@ -23,7 +23,7 @@ struct tls_certs {
     char *pem;
 };
 
-/* The text that was written to bio, which is freed. */
+/* Returns the text in bio, and frees bio. */
 static char *take_text(BIO *bio)
 {
     char *data;
@@ -69,7 +69,7 @@ static void set_serial(X509 *certificate)
     MUST(ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), number >> 1 | 1) == 1);
 }
 
-/* All but the extensions and the signature. issuer NULL: itself. */
+/* Makes everything except the extensions and the signature. issuer NULL: itself. */
 static X509 *new_certificate(const char *subject, EVP_PKEY *key, X509 *issuer, int64_t from_s,
                              int64_t until_s)
 {

@@ -4,11 +4,11 @@
 #define NAILUP_TESTS_SUPPORT_TLS_CERTS_H
 
 /*
- * Certificates for tests, made in memory with fresh P-256 keys. Whatever fails stops the test.
+ * Certificates for tests, made in memory with fresh P-256 keys. A failure stops the test.
  *
  *     struct tls_certs *ca = tls_certs_authority("Test CA");
- *     struct tls_cert *cert = tls_certs_make(&(struct tls_cert_wish){.ca = ca, .name =
- * "dns.test"});
+ *     struct tls_cert_wish wish = {.ca = ca, .name = "dns.test"};
+ *     struct tls_cert *cert = tls_certs_make(&wish);
  *     ... cert->certificate, cert->key, cert->pin, tls_certs_pem(ca) ...
  *     tls_certs_free_cert(cert);
  *     tls_certs_free(ca);
@@ -26,7 +26,7 @@
 struct tls_certs;
 
 struct tls_certs *tls_certs_authority(const char *name);
-void tls_certs_free(struct tls_certs *ca); /* NULL is fine */
+void tls_certs_free(struct tls_certs *ca); /* ca may be NULL */
 
 /* Its certificate as PEM; borrowed. */
 const char *tls_certs_pem(const struct tls_certs *ca);
@@ -34,30 +34,30 @@ const char *tls_certs_pem(const struct tls_certs *ca);
 /* SHA-256 of its SubjectPublicKeyInfo. */
 void tls_certs_ca_pin(const struct tls_certs *ca, uint8_t pin[32]);
 
-/* What a certificate is to be. All zero: for no name, valid, signed by its own key. */
+/* The properties of a new certificate. All zero: no name, valid, self-signed. */
 struct tls_cert_wish {
     const struct tls_certs *ca; /* NULL: self-signed */
     const char *name;           /* host name in subjectAltName, or NULL */
     const char *ip;             /* "192.0.2.1" or "2001:db8::1" in subjectAltName, or NULL */
     const char *subject;        /* the common name, or NULL: "test" */
-    int64_t from_s, until_s; /* valid so many seconds from now; both 0: yesterday to next month */
-    bool intermediate;       /* ca signs an authority between, which signs this; in the chain */
-    bool client;             /* to show to servers (extendedKeyUsage clientAuth) */
+    int64_t from_s, until_s;    /* validity, from now; both 0: yesterday to next month */
+    bool intermediate;          /* ca signs an intermediate authority, which signs this one */
+    bool client;                /* for clients (extendedKeyUsage clientAuth) */
 };
 
 struct tls_cert {
-    char *certificate; /* PEM: its own, then that between */
+    char *certificate; /* PEM: its own, then the intermediate one */
     char *key;         /* PEM */
     uint8_t pin[32];   /* SHA-256 of its SubjectPublicKeyInfo */
     char *path;        /* tls_certs_write(): certificate and key in one file; else NULL */
 };
 
 struct tls_cert *tls_certs_make(const struct tls_cert_wish *wish);
-/* With a key that another certificate has already. */
+/* Makes a certificate with the key of another one. */
 struct tls_cert *tls_certs_renew(const struct tls_cert *old, const struct tls_cert_wish *wish);
-void tls_certs_free_cert(struct tls_cert *cert); /* NULL is fine; removes its file */
+void tls_certs_free_cert(struct tls_cert *cert); /* removes its file; cert may be NULL */
 
-/* Expired an hour ago; valid only in an hour. */
+/* Expired an hour ago; valid in an hour. */
 #define TLS_CERTS_EXPIRED .from_s = -86400, .until_s = -3600
 #define TLS_CERTS_NOT_YET .from_s = 3600, .until_s = 86400
 
@@ -71,8 +71,8 @@ static inline struct span tls_certs_key(const struct tls_cert *cert)
     return span_of(cert->key, strlen(cert->key));
 }
 
-/* Writes text into a new file (mode 0600) below TMPDIR or /tmp; the name is the caller's, to
- * unlink() and free(). */
+/* Writes text into a new file (mode 0600) below TMPDIR or /tmp. The caller unlinks the file and
+ * frees the name. */
 char *tls_certs_file(const char *text);
 
 /* Writes certificate and key to one new file, once; its name is cert->path. */
