@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Addresses as text and back, mapped addresses, and text that is none. */
+/* Addresses as text and back, mapped addresses, and invalid text. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,7 +54,7 @@ static void test_a_link_local_address_keeps_its_scope(void **state)
     assert_false(addr_equal_ip(&addr, &other));
 }
 
-static void test_an_address_that_lacks_its_zone_is_known(void **state)
+static void test_an_address_without_its_zone_is_recognised(void **state)
 {
     (void)state;
     struct addr lacking = parsed("fe80::1"), scoped = parsed("fe80::1%lo");
@@ -65,7 +65,7 @@ static void test_an_address_that_lacks_its_zone_is_known(void **state)
     assert_false(addr_lacks_zone(&v4));
 }
 
-static void test_what_is_wrong_with_a_zone_is_told(void **state)
+static void test_the_hint_describes_the_fault_of_a_zone(void **state)
 {
     (void)state;
     static const char gone[] =
@@ -77,7 +77,8 @@ static void test_what_is_wrong_with_a_zone_is_told(void **state)
     assert_string_equal(addr_zone_hint("2001:db8::1%lo"),
                         "; only link-local addresses have an interface behind a %");
     assert_string_equal(addr_zone_hint("fe80::1%77@99999"), "");
-    assert_string_equal(addr_zone_hint("fe80::1%lo@99999"), ""); /* that is not the zone's fault */
+    assert_string_equal(addr_zone_hint("fe80::1%lo@99999"),
+                        ""); /* the port is at fault, not the zone */
     assert_string_equal(addr_zone_hint("fe80::%lo/64"),
                         "; only a single address has an interface behind a %");
     assert_string_equal(addr_zone_hint("fe80::1"), "");
@@ -98,7 +99,7 @@ static void test_mapped_addresses_become_ipv4(void **state)
     assert_true(addr_equal(&v4, &taken));
 }
 
-static void test_names_and_ports_are_told(void **state)
+static void test_names_and_ports_are_parsed(void **state)
 {
     (void)state;
     static const struct {
@@ -186,7 +187,7 @@ static void test_text_that_is_no_address_is_not_valid(void **state)
     }
 }
 
-static void test_a_name_stands_only_where_one_is_taken(void **state)
+static void test_only_addr_parse_named_takes_a_name(void **state)
 {
     (void)state;
     struct addr addr;
@@ -222,11 +223,11 @@ static void test_the_longest_name_and_label_fit(void **state)
     text[4 + 253] = 'a';
     assert_int_equal(addr_parse_named(&addr, &has_port, name, text, 53), ERR_INVALID);
     text[4 + 253] = '\0';
-    text[4 + 63] = 'a'; /* a label of more than 63 */
+    text[4 + 63] = 'a'; /* a label of 64 letters */
     assert_int_equal(addr_parse_named(&addr, &has_port, name, text, 53), ERR_INVALID);
 }
 
-static void test_equality_and_hash_know_the_port_or_not(void **state)
+static void test_equality_and_hash_exist_with_and_without_the_port(void **state)
 {
     (void)state;
     struct addr a = parsed("::1@53"), b = parsed("::1@54"), c = parsed("127.0.0.1@53");
@@ -282,15 +283,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_addresses_parse_and_format),
         cmocka_unit_test(test_a_link_local_address_keeps_its_scope),
-        cmocka_unit_test(test_an_address_that_lacks_its_zone_is_known),
-        cmocka_unit_test(test_what_is_wrong_with_a_zone_is_told),
+        cmocka_unit_test(test_an_address_without_its_zone_is_recognised),
+        cmocka_unit_test(test_the_hint_describes_the_fault_of_a_zone),
         cmocka_unit_test(test_mapped_addresses_become_ipv4),
-        cmocka_unit_test(test_names_and_ports_are_told),
+        cmocka_unit_test(test_names_and_ports_are_parsed),
         cmocka_unit_test(test_text_that_is_no_address_is_not_valid),
-        cmocka_unit_test(test_a_name_stands_only_where_one_is_taken),
+        cmocka_unit_test(test_only_addr_parse_named_takes_a_name),
         cmocka_unit_test(test_endless_text_is_not_valid),
         cmocka_unit_test(test_the_longest_name_and_label_fit),
-        cmocka_unit_test(test_equality_and_hash_know_the_port_or_not),
+        cmocka_unit_test(test_equality_and_hash_exist_with_and_without_the_port),
         cmocka_unit_test(test_any_is_all_zeros),
         cmocka_unit_test(test_loopback_addresses_are_recognised),
         cmocka_unit_test(test_other_socket_families_are_not_valid),

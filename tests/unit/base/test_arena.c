@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Memory that is freed whole: aligned, apart, bounded. */
+/* Memory that is freed whole: alignment, separation, bound. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,7 +34,7 @@ static void test_pieces_are_aligned_and_apart(void **state)
     arena_deinit(&arena);
 }
 
-static void test_the_bound_is_the_sum_of_what_was_asked_for(void **state)
+static void test_the_bound_applies_to_the_sum_of_requested_bytes(void **state)
 {
     (void)state;
     struct arena arena;
@@ -48,7 +48,7 @@ static void test_the_bound_is_the_sum_of_what_was_asked_for(void **state)
     arena_deinit(&arena);
 }
 
-static void test_empty_pieces_count_so_that_they_are_bounded_too(void **state)
+static void test_empty_pieces_count_towards_the_bound(void **state)
 {
     (void)state;
     struct arena arena;
@@ -105,8 +105,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces_are_aligned_and_apart),
-        cmocka_unit_test(test_the_bound_is_the_sum_of_what_was_asked_for),
-        cmocka_unit_test(test_empty_pieces_count_so_that_they_are_bounded_too),
+        cmocka_unit_test(test_the_bound_applies_to_the_sum_of_requested_bytes),
+        cmocka_unit_test(test_empty_pieces_count_towards_the_bound),
         cmocka_unit_test(test_a_large_piece_leaves_the_newest_chunk_in_use),
         cmocka_unit_test(test_a_large_piece_may_come_first),
         cmocka_unit_test(test_a_copy_is_a_copy),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Queues of bytes: order, bound, and memory given back. */
+/* Byte queues: order, bound, and freed memory. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,7 +44,7 @@ static void test_no_memory_is_taken_before_the_first_byte(void **state)
     buf_deinit(&buf);
 }
 
-static void test_the_bound_is_exact_and_leaves_the_queue_as_it_was(void **state)
+static void test_the_bound_is_exact_and_a_refusal_changes_nothing(void **state)
 {
     (void)state;
     struct buf buf;
@@ -83,7 +83,7 @@ static void test_reserved_room_counts_only_when_committed(void **state)
     buf_deinit(&buf);
 }
 
-static void test_an_empty_large_queue_gives_its_memory_back(void **state)
+static void test_an_empty_large_queue_frees_its_memory(void **state)
 {
     (void)state;
     static uint8_t big[100000];
@@ -99,7 +99,7 @@ static void test_an_empty_large_queue_gives_its_memory_back(void **state)
     buf_deinit(&buf);
 }
 
-/* Memory stays within a small factor of what is held, however long the queue lives. */
+/* Memory stays within a small factor of the held bytes over a long life. */
 static void test_a_long_random_life_keeps_order_and_size(void **state)
 {
     (void)state;
@@ -130,10 +130,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes_come_out_in_the_order_they_went_in),
         cmocka_unit_test(test_no_memory_is_taken_before_the_first_byte),
-        cmocka_unit_test(test_the_bound_is_exact_and_leaves_the_queue_as_it_was),
+        cmocka_unit_test(test_the_bound_is_exact_and_a_refusal_changes_nothing),
         cmocka_unit_test(test_a_bound_of_zero_takes_nothing),
         cmocka_unit_test(test_reserved_room_counts_only_when_committed),
-        cmocka_unit_test(test_an_empty_large_queue_gives_its_memory_back),
+        cmocka_unit_test(test_an_empty_large_queue_frees_its_memory),
         cmocka_unit_test(test_a_long_random_life_keeps_order_and_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* A bug of ours ends the process with a line that names it. */
+/* A failed MUST() ends the process with a line that names it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@ static void test_a_condition_that_holds_costs_nothing(void **state)
     assert_int_equal(evaluated, 1);
 }
 
-/* The child's stderr goes into the pipe; a core file would only litter. */
+/* Sends the child's stderr into the pipe and prevents a core file. */
 static void run_child(int to)
 {
     signal(SIGABRT, SIG_DFL);

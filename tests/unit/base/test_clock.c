@@ -10,7 +10,7 @@
 
 #define S ((int64_t)US_PER_S)
 
-static void test_a_wall_clock_that_is_set_forward_tells_that_time_passed(void **state)
+static void test_a_forward_step_of_the_wall_clock_counts_as_time(void **state)
 {
     (void)state;
     assert_int_equal(clock_step_us(1000 * S, 1000 * S + 1800 * S), 1800 * S);
@@ -18,7 +18,7 @@ static void test_a_wall_clock_that_is_set_forward_tells_that_time_passed(void **
     assert_int_equal(clock_step_us(0, 3 * S), 3 * S);
 }
 
-static void test_a_wall_clock_that_is_corrected_or_set_back_tells_nothing(void **state)
+static void test_corrections_and_backward_steps_of_the_wall_clock_do_not_count(void **state)
 {
     (void)state;
     assert_int_equal(clock_step_us(1000 * S, 1000 * S), 0);
@@ -32,7 +32,7 @@ static void test_a_step_has_a_bound(void **state)
     assert_int_equal(clock_step_us(0, 80LL * 365 * 86400 * S), CLOCK_STEP_MAX_US);
 }
 
-static void test_the_first_look_only_learns(void **state)
+static void test_the_first_look_counts_no_step(void **state)
 {
     (void)state;
     assert_int_equal(clock_step_us(INT64_MIN, 0), 0);
@@ -53,10 +53,10 @@ static void test_the_clock_never_goes_backward(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_wall_clock_that_is_set_forward_tells_that_time_passed),
-        cmocka_unit_test(test_a_wall_clock_that_is_corrected_or_set_back_tells_nothing),
+        cmocka_unit_test(test_a_forward_step_of_the_wall_clock_counts_as_time),
+        cmocka_unit_test(test_corrections_and_backward_steps_of_the_wall_clock_do_not_count),
         cmocka_unit_test(test_a_step_has_a_bound),
-        cmocka_unit_test(test_the_first_look_only_learns),
+        cmocka_unit_test(test_the_first_look_counts_no_step),
         cmocka_unit_test(test_the_clock_never_goes_backward),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Every error has its sentence, and errno values find their error. */
+/* Every error has a sentence, and errno values have an error. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ static void test_every_error_has_a_sentence(void **state)
     assert_string_equal(err_str(ERR_OK), "ok");
 }
 
-static void test_what_clients_are_told_fits_the_text_of_an_extended_error(void **state)
+static void test_sentences_for_clients_fit_the_text_of_an_extended_error(void **state)
 {
     (void)state;
     for (int i = ERR_TLS_NOT_SPOKEN; i < ERR_COUNT; i++)
@@ -55,7 +55,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_error_has_a_sentence),
-        cmocka_unit_test(test_what_clients_are_told_fits_the_text_of_an_extended_error),
+        cmocka_unit_test(test_sentences_for_clients_fit_the_text_of_an_extended_error),
         cmocka_unit_test(test_numbers_outside_the_table_have_a_sentence_too),
         cmocka_unit_test(test_errno_values_find_their_error),
         cmocka_unit_test(test_an_errno_value_without_a_row_is_an_io_error),

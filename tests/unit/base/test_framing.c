@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Streams are cut into the same messages however the network cuts the stream. */
+/* A stream yields the same messages for every cut by the network. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static size_t make_stream(uint8_t out[STREAM_MAX])
     return at;
 }
 
-/* Feeds one piece, in memory of its own so that a borrowed byte too many is seen. */
+/* Feeds one piece in memory of its own, so that ASan sees a read beyond it. */
 static void feed(struct framing *framing, struct span piece, size_t *seen)
 {
     uint8_t *copy = calloc(1, piece.len ? piece.len : 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The hash follows its bytes and its seed. */
+/* The hash depends on its bytes and its seed. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 
-static void test_equal_bytes_hash_equally_wherever_they_lie(void **state)
+static void test_equal_bytes_hash_equally_at_any_address(void **state)
 {
     (void)state;
     char room[64];
@@ -27,13 +27,13 @@ static void test_seed_and_bytes_change_the_hash(void **state)
     assert_true(hash_bytes("example.net", 11, 7) != hash_bytes("example.net", 10, 7));
 }
 
-static void test_nothing_can_be_hashed(void **state)
+static void test_an_empty_input_has_a_hash(void **state)
 {
     (void)state;
     assert_true(hash_bytes(NULL, 0, 1) == hash_bytes("", 0, 1));
 }
 
-/* 10000 keys into 256 buckets: 39 each; none empty and none with three times as many. */
+/* 10000 keys in 256 buckets: 39 each on average; no bucket is empty or has three times as many. */
 static void test_low_bits_spread_numbered_keys(void **state)
 {
     (void)state;
@@ -47,9 +47,9 @@ static void test_low_bits_spread_numbered_keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal_bytes_hash_equally_wherever_they_lie),
+        cmocka_unit_test(test_equal_bytes_hash_equally_at_any_address),
         cmocka_unit_test(test_seed_and_bytes_change_the_hash),
-        cmocka_unit_test(test_nothing_can_be_hashed),
+        cmocka_unit_test(test_an_empty_input_has_a_hash),
         cmocka_unit_test(test_low_bits_spread_numbered_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

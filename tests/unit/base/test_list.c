@@ -44,7 +44,7 @@ static void test_an_empty_list_has_no_first(void **state)
     assert_null(list_take_first(&head));
 }
 
-static void test_nodes_come_in_the_order_they_were_put(void **state)
+static void test_nodes_keep_their_order(void **state)
 {
     (void)state;
     struct list head;
@@ -79,7 +79,7 @@ static void test_the_current_node_may_be_removed_while_walking(void **state)
     assert_values(&head, (int[]){1, 3}, 2);
 }
 
-static void test_splicing_moves_all_and_leaves_nothing(void **state)
+static void test_splicing_moves_all_nodes(void **state)
 {
     (void)state;
     struct list to, from, empty;
@@ -100,10 +100,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_empty_list_has_no_first),
-        cmocka_unit_test(test_nodes_come_in_the_order_they_were_put),
+        cmocka_unit_test(test_nodes_keep_their_order),
         cmocka_unit_test(test_a_node_may_be_removed_twice),
         cmocka_unit_test(test_the_current_node_may_be_removed_while_walking),
-        cmocka_unit_test(test_splicing_moves_all_and_leaves_nothing),
+        cmocka_unit_test(test_splicing_moves_all_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,7 +89,7 @@ static void test_json_strings_are_escaped(void **state)
     assert_non_null(strstr(last, "\"message\":\"\\\"}\\u000a\\\\\\u0009\\u0001\\u007f\\\\xff\"}"));
 }
 
-static void test_an_endless_sentence_is_cut_and_its_line_whole(void **state)
+static void test_an_endless_sentence_is_cut_and_its_line_stays_whole(void **state)
 {
     (void)state;
     static char endless[5000];
@@ -186,7 +186,7 @@ int main(void)
         cmocka_unit_test_setup(test_peers_cannot_forge_lines_or_move_the_cursor, set_up),
         cmocka_unit_test_setup(test_a_json_line_is_one_object, set_up),
         cmocka_unit_test_setup(test_json_strings_are_escaped, set_up),
-        cmocka_unit_test_setup(test_an_endless_sentence_is_cut_and_its_line_whole, set_up),
+        cmocka_unit_test_setup(test_an_endless_sentence_is_cut_and_its_line_stays_whole, set_up),
         cmocka_unit_test_setup(test_a_line_on_stderr_is_one_write_with_its_newline, set_up),
         cmocka_unit_test_setup(test_a_place_writes_five_lines_and_counts_the_rest, set_up),
         cmocka_unit_test_setup(test_a_limit_refills_one_line_a_period, set_up),

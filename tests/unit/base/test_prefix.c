@@ -53,7 +53,7 @@ static void test_prefixes_parse_and_format(void **state)
     }
 }
 
-static void test_an_address_with_a_zone_is_of_one_link_alone(void **state)
+static void test_an_address_with_a_zone_matches_on_its_link_only(void **state)
 {
     (void)state;
     assert_true(contains("fe80::1%lo", "fe80::1%lo"));
@@ -105,7 +105,7 @@ static void test_text_that_is_no_prefix_is_not_valid(void **state)
     }
 }
 
-static void test_a_prefix_contains_what_shares_its_bits(void **state)
+static void test_a_prefix_contains_addresses_that_share_its_bits(void **state)
 {
     (void)state;
     assert_true(contains("10.50.1.64/27", "10.50.1.64"));
@@ -118,7 +118,7 @@ static void test_a_prefix_contains_what_shares_its_bits(void **state)
     assert_false(contains("192.0.2.1", "192.0.2.2"));
 }
 
-static void test_everything_of_one_family_is_not_everything_of_the_other(void **state)
+static void test_a_prefix_of_all_ipv4_contains_no_ipv6(void **state)
 {
     (void)state;
     assert_true(contains("0.0.0.0/0", "255.1.2.3"));
@@ -154,11 +154,11 @@ static void test_one_address_is_single(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_address_with_a_zone_is_of_one_link_alone),
+        cmocka_unit_test(test_an_address_with_a_zone_matches_on_its_link_only),
         cmocka_unit_test(test_prefixes_parse_and_format),
         cmocka_unit_test(test_text_that_is_no_prefix_is_not_valid),
-        cmocka_unit_test(test_a_prefix_contains_what_shares_its_bits),
-        cmocka_unit_test(test_everything_of_one_family_is_not_everything_of_the_other),
+        cmocka_unit_test(test_a_prefix_contains_addresses_that_share_its_bits),
+        cmocka_unit_test(test_a_prefix_of_all_ipv4_contains_no_ipv6),
         cmocka_unit_test(test_host_bits_do_not_matter_to_equality),
         cmocka_unit_test(test_one_address_is_single),
     };

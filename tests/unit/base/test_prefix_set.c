@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Longest match, checked against asking every prefix. */
+/* Longest match, compared with a linear search. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ static int find(const struct prefix_set *set, const char *ip)
     return prefix_set_find(set, &addr);
 }
 
-/* The values are the places in the list. */
+/* The values are the indexes in the list. */
 static struct prefix_set *set_of(const char *const *texts, size_t count)
 {
     struct prefix_set *set = prefix_set_new();
@@ -131,7 +131,7 @@ static void test_addresses_with_a_zone_are_found_on_their_link(void **state)
     assert_int_equal(find(set, "fe80::1%3"), 3);
     assert_int_equal(find(set, "fe80::1"), 3);
     assert_int_equal(find(set, "fe80::9%300"), 4);
-    assert_int_equal(find(set, "fe80::9%301"), 0); /* the zone of another is no way in */
+    assert_int_equal(find(set, "fe80::9%301"), 0); /* another zone does not match */
     assert_int_equal(find(set, "fe80::2%2"), 0);
     assert_int_equal(find(set, "::1"), 5);
     assert_int_equal(find(set, "10.1.1.1"), 6);
@@ -139,7 +139,7 @@ static void test_addresses_with_a_zone_are_found_on_their_link(void **state)
     prefix_set_free(set);
 }
 
-static void test_an_address_of_one_link_alone_lets_no_other_in(void **state)
+static void test_an_address_with_a_zone_matches_no_other_address(void **state)
 {
     (void)state;
     static const char *const texts[] = {"fe80::1%2"};
@@ -203,7 +203,7 @@ static size_t fill_randomly(struct prefix_set *set, struct prefix *prefixes)
     return count;
 }
 
-/* The address itself or a neighbour of one of the prefix's ends. */
+/* Returns the address itself or a neighbour of one of the prefix's ends. */
 static struct addr near_prefix(const struct prefix *prefix)
 {
     struct addr addr = prefix->addr;
@@ -222,7 +222,7 @@ static struct addr near_prefix(const struct prefix *prefix)
     return addr;
 }
 
-static void test_random_sets_find_what_asking_every_prefix_finds(void **state)
+static void test_random_sets_agree_with_a_linear_search(void **state)
 {
     (void)state;
     static struct prefix prefixes[PREFIXES];
@@ -247,14 +247,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_addresses_with_a_zone_are_found_on_their_link),
-        cmocka_unit_test(test_an_address_of_one_link_alone_lets_no_other_in),
+        cmocka_unit_test(test_an_address_with_a_zone_matches_no_other_address),
         cmocka_unit_test(test_an_empty_set_finds_nothing),
         cmocka_unit_test(test_the_longest_of_nested_prefixes_wins),
         cmocka_unit_test(test_the_last_addresses_of_a_family_are_inside),
         cmocka_unit_test(test_the_same_prefix_is_taken_once),
         cmocka_unit_test(test_every_depth_of_nesting_is_kept),
         cmocka_unit_test(test_a_set_may_be_freed_unfrozen),
-        cmocka_unit_test(test_random_sets_find_what_asking_every_prefix_finds),
+        cmocka_unit_test(test_random_sets_agree_with_a_linear_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

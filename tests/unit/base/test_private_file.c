@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* A file of ours alone, replaced as a whole. */
+/* A private file, replaced as a whole. */
 #include "base/private_file.h"
 
 #include <stdarg.h>
@@ -79,7 +79,7 @@ static void test_an_abandoned_file_leaves_the_old_one(void **state)
     assert_int_equal(access(beside, F_OK), -1);
 }
 
-static void test_what_a_crash_or_a_stranger_left_beside_it_is_not_followed(void **state)
+static void test_a_leftover_or_link_beside_the_file_is_not_followed(void **state)
 {
     (void)state;
     char other[80];
@@ -90,7 +90,7 @@ static void test_what_a_crash_or_a_stranger_left_beside_it_is_not_followed(void 
     assert_int_equal(access(other, F_OK), -1);
 }
 
-static void test_only_a_plain_file_of_its_owners_is_read(void **state)
+static void test_only_a_regular_file_of_our_own_is_read(void **state)
 {
     (void)state;
     int fd;
@@ -118,7 +118,7 @@ static void put_plain(const char *text, mode_t mode)
     assert_int_equal(chmod(path, mode), 0);
 }
 
-static void test_what_others_would_miss_is_foreign(void **state)
+static void test_a_file_with_other_content_is_foreign(void **state)
 {
     (void)state;
     struct span magic = span_of("ours\n", 5);
@@ -140,7 +140,7 @@ static void test_what_others_would_miss_is_foreign(void **state)
     assert_true(private_file_is_foreign("/dev/null", magic));
 }
 
-static void test_a_folder_that_is_not_there_is_told(void **state)
+static void test_a_missing_folder_is_reported(void **state)
 {
     (void)state;
     struct private_file file;
@@ -154,10 +154,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SENTENCE(test_a_file_is_replaced_as_a_whole),
         SENTENCE(test_an_abandoned_file_leaves_the_old_one),
-        SENTENCE(test_what_a_crash_or_a_stranger_left_beside_it_is_not_followed),
-        SENTENCE(test_only_a_plain_file_of_its_owners_is_read),
-        SENTENCE(test_what_others_would_miss_is_foreign),
-        SENTENCE(test_a_folder_that_is_not_there_is_told),
+        SENTENCE(test_a_leftover_or_link_beside_the_file_is_not_followed),
+        SENTENCE(test_only_a_regular_file_of_our_own_is_read),
+        SENTENCE(test_a_file_with_other_content_is_foreign),
+        SENTENCE(test_a_missing_folder_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

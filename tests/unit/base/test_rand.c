@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The generator: RFC 8439's vector, streams apart, erased keys, even ranges. The source is included
- * to reach its block function. */
+/* The generator: the vectors of RFC 8439, separate streams, erased keys, even ranges. Includes the
+ * source to reach its block function. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ static void test_a_seed_makes_the_stream_repeat(void **state)
     assert_memory_not_equal(first, second, sizeof(first));
 }
 
-static void test_what_was_given_out_is_not_kept(void **state)
+static void test_drawn_bytes_are_wiped(void **state)
 {
     (void)state;
     static const uint8_t zeros[POOL_BYTES];
@@ -170,7 +170,7 @@ int main(void)
         cmocka_unit_test(test_blocks_are_those_of_the_rfc),
         cmocka_unit_test(test_the_key_enters_the_block),
         cmocka_unit_test(test_a_seed_makes_the_stream_repeat),
-        cmocka_unit_test(test_what_was_given_out_is_not_kept),
+        cmocka_unit_test(test_drawn_bytes_are_wiped),
         cmocka_unit_test(test_below_a_bound_every_value_is_as_likely),
         cmocka_unit_test(test_bounds_at_the_edges),
         cmocka_unit_test(test_small_draws_use_all_their_bits),

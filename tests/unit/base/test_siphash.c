@@ -22,7 +22,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* In memory of exactly this length: bytes 0, 1, 2 and so on. */
+/* Makes bytes 0, 1, 2 and so on, in memory of exactly this length. */
 static uint64_t tag_of(size_t len)
 {
     uint8_t *bytes = malloc(len ? len : 1);
@@ -33,7 +33,7 @@ static uint64_t tag_of(size_t len)
     return tag;
 }
 
-/* The paper's own (15 bytes) and those of its reference code, as numbers. */
+/* The vector of the paper (15 bytes) and those of its reference code, as numbers. */
 static void test_published_vectors_hold(void **state)
 {
     (void)state;

@@ -46,7 +46,7 @@ static void test_a_read_that_does_not_fit_changes_nothing(void **state)
     }
 }
 
-static void test_what_is_put_is_got(void **state)
+static void test_values_are_read_as_they_were_written(void **state)
 {
     (void)state;
     uint8_t room[4];
@@ -71,7 +71,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading_takes_from_the_front_in_network_order),
         cmocka_unit_test(test_a_read_that_does_not_fit_changes_nothing),
-        cmocka_unit_test(test_what_is_put_is_got),
+        cmocka_unit_test(test_values_are_read_as_they_were_written),
         cmocka_unit_test(test_equal_spans_have_equal_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static void test_counters_rise_and_gauges_fall(void **state)
     assert_int_equal(stats.cache_bytes, 77);
 }
 
-static void test_a_number_of_a_row_reaches_its_field(void **state)
+static void test_adding_by_row_number_reaches_the_field(void **state)
 {
     (void)state;
     struct stats stats = {0};
@@ -144,7 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counters_rise_and_gauges_fall),
-        cmocka_unit_test(test_a_number_of_a_row_reaches_its_field),
+        cmocka_unit_test(test_adding_by_row_number_reaches_the_field),
         cmocka_unit_test(test_sums_are_over_workers_and_all_numbers),
         cmocka_unit_test(test_a_gauge_below_zero_in_one_worker_sums_right),
         cmocka_unit_test(test_buckets_are_without_gap_or_overlap),

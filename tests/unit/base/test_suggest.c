@@ -21,7 +21,7 @@ static const char *best(const char *wanted, const char *const *words)
 
 static const char *const words[] = {"listen", "max-clients", "max-age", "workers", "no", NULL};
 
-static void test_the_nearest_word_is_meant(void **state)
+static void test_the_most_similar_word_is_suggested(void **state)
 {
     (void)state;
     assert_string_equal(best("lsiten", words), "listen");
@@ -38,7 +38,7 @@ static void test_case_and_underscores_cost_nothing(void **state)
     assert_string_equal(best("Listen", words), "listen");
 }
 
-static void test_what_is_like_nothing_gets_no_suggestion(void **state)
+static void test_a_dissimilar_word_gets_no_suggestion(void **state)
 {
     (void)state;
     assert_null(best("", words));
@@ -46,7 +46,7 @@ static void test_what_is_like_nothing_gets_no_suggestion(void **state)
     assert_null(best("x", words));
 }
 
-static void test_long_words_are_like_none(void **state)
+static void test_overlong_words_get_no_suggestion(void **state)
 {
     (void)state;
     char word[SUGGEST_WORD_MAX + 2];
@@ -62,10 +62,10 @@ static void test_long_words_are_like_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_nearest_word_is_meant),
+        cmocka_unit_test(test_the_most_similar_word_is_suggested),
         cmocka_unit_test(test_case_and_underscores_cost_nothing),
-        cmocka_unit_test(test_what_is_like_nothing_gets_no_suggestion),
-        cmocka_unit_test(test_long_words_are_like_none),
+        cmocka_unit_test(test_a_dissimilar_word_gets_no_suggestion),
+        cmocka_unit_test(test_overlong_words_get_no_suggestion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,8 @@
 #define NAILUP_TESTS_REAL_NET_H
 
 /*
- * For tests of src/net on real sockets: a loop that runs until so many things were seen, and plain
- * blocking sockets for the other side. Everything is on loopback addresses.
+ * For tests of src/net on real sockets: a loop that runs until a number of events was seen, and
+ * plain blocking sockets for the other side. All addresses are loopback.
  */
 
 #include <stdarg.h>
@@ -28,9 +28,9 @@
 #include "loop/timer.h"
 #include "net/listen_socket.h"
 
-enum { GUARD_S = 20 }; /* what has not happened by then never will */
+enum { GUARD_S = 20 }; /* later events count as missing */
 
-/* What callbacks saw, a word each. */
+/* The callbacks so far, a word each. */
 struct seen {
     struct loop *loop;
     char words[8192];
@@ -68,7 +68,7 @@ static inline void see(struct seen *seen, const char *word, struct span detail)
         loop_stop(seen->loop);
 }
 
-/* Runs the loop until count more things were seen. */
+/* Runs the loop until count more events were seen. */
 static inline void run_until_seen(struct seen *seen, unsigned count)
 {
     seen->wanted = seen->count + count;
@@ -78,7 +78,7 @@ static inline void run_until_seen(struct seen *seen, unsigned count)
     assert_true(seen->count >= seen->wanted);
 }
 
-/* A few turns in which nothing needs to happen. */
+/* Runs a few turns, with or without events. */
 struct nudge {
     struct mail mail;
     struct loop *loop;
@@ -101,7 +101,7 @@ static inline void run_some_turns(struct loop *loop)
 {
     struct nudge nudge = {.mail = {.run = on_nudge}, .loop = loop, .left = 5};
     loop_post(loop, &nudge.mail);
-    while (!nudge.done) /* what is seen stops the loop too */
+    while (!nudge.done) /* an event stops the loop too */
         loop_run(loop);
 }
 
@@ -112,7 +112,7 @@ static inline struct addr addr_of(const char *string)
     return addr;
 }
 
-/* Some machines have no IPv6: a test that needs it skips itself there. */
+/* A test that needs IPv6 skips itself on machines without it. */
 static inline void needs_ipv6(void)
 {
     struct addr addr = addr_of("::1@0");
@@ -125,7 +125,7 @@ static inline void needs_ipv6(void)
         skip();
 }
 
-/* A plain socket bound to the address; *bound says where. */
+/* Makes a plain socket bound to the address; *bound has the port. */
 static inline int plain_socket(int type, const char *string, struct addr *bound)
 {
     struct addr addr = addr_of(string);
@@ -138,7 +138,7 @@ static inline int plain_socket(int type, const char *string, struct addr *bound)
     return fd;
 }
 
-/* A listening socket of ours. */
+/* Makes a listening socket of ours. */
 static inline struct listen_socket listen_at(enum listen_type type, const struct addr *addr)
 {
     struct listen_wish wish = {.addr = *addr, .type = type, .is_beside_ours = true};
@@ -154,7 +154,7 @@ static inline int plain_listener(struct addr *bound)
     return fd;
 }
 
-/* An address at which nobody listens. */
+/* Returns an address without a listener. */
 static inline struct addr closed_port(int type)
 {
     struct addr addr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* How many files dials and UDP queries of a loop may take. */
+/* The bounds on the files of a loop's dials and UDP queries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void test_udp_queries_have_a_bound_where_files_abound(void **state)
     assert_int_equal(take_all(&count, FILE_UDP, 2 * FILE_UDP_MAX), FILE_UDP_MAX);
 }
 
-static void test_one_file_is_for_either(void **state)
+static void test_a_single_file_serves_dials_and_queries(void **state)
 {
     (void)state;
     struct file_count count;
@@ -58,7 +58,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_udp_queries_leave_a_quarter_to_dials),
         cmocka_unit_test(test_udp_queries_have_a_bound_where_files_abound),
-        cmocka_unit_test(test_one_file_is_for_either),
+        cmocka_unit_test(test_a_single_file_serves_dials_and_queries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Links against plain sockets on loopback. More of them, in virtual time, is in test_fake_net.c. */
+/* Links against plain sockets on loopback. test_fake_net.c has more tests, in virtual time. */
 
 #include "real_net.h"
 
@@ -11,13 +11,13 @@
 #include "net/link.h"
 
 struct end {
-    struct seen seen; /* first: the owner of all callbacks */
+    struct seen seen; /* first: callbacks get it as their owner */
     struct link *link;
     struct acceptor *acceptor;
     const char *close_on; /* close in the callback of this word */
     const char *pause_on;
     bool echo;
-    int fd; /* the plain other side */
+    int fd; /* the plain socket of the other side */
 };
 
 static struct link_options options = {.max_unsent_bytes = 1000000};
@@ -165,7 +165,7 @@ static void test_messages_before_the_connection_wait_for_it(void **state)
     close(listener);
 }
 
-static void test_messages_of_one_read_are_handed_out_and_answered_in_one_write(void **state)
+static void test_messages_of_one_read_are_delivered_and_answered_in_one_write(void **state)
 {
     struct end *end = *state;
     char got[9];
@@ -186,7 +186,7 @@ static void test_messages_of_one_read_are_handed_out_and_answered_in_one_write(v
     assert_string_equal(end->seen.words, "open msg:a msg:b msg:c msg:de");
 }
 
-static void test_a_paused_link_keeps_what_was_read_already(void **state)
+static void test_a_paused_link_keeps_messages_that_were_read(void **state)
 {
     struct end *end = *state;
 
@@ -207,7 +207,7 @@ static void test_a_paused_link_keeps_what_was_read_already(void **state)
     assert_string_equal(end->seen.words, "open msg:a msg:b msg:c msg:d");
 }
 
-static void test_a_full_link_refuses_and_tells_when_there_is_room(void **state)
+static void test_a_full_link_refuses_and_reports_room(void **state)
 {
     struct end *end = *state;
     uint8_t *big = calloc(1, LINK_MESSAGE_MAX);
@@ -241,7 +241,7 @@ static void test_a_full_link_refuses_and_tells_when_there_is_room(void **state)
     free(big);
 }
 
-static void test_a_reset_fails_the_link_and_sending_says_so(void **state)
+static void test_after_a_reset_sending_fails(void **state)
 {
     struct end *end = *state;
 
@@ -344,10 +344,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_messages_of_a_turn_leave_in_one_write),
         TEST(test_messages_before_the_connection_wait_for_it),
-        TEST(test_messages_of_one_read_are_handed_out_and_answered_in_one_write),
-        TEST(test_a_paused_link_keeps_what_was_read_already),
-        TEST(test_a_full_link_refuses_and_tells_when_there_is_room),
-        TEST(test_a_reset_fails_the_link_and_sending_says_so),
+        TEST(test_messages_of_one_read_are_delivered_and_answered_in_one_write),
+        TEST(test_a_paused_link_keeps_messages_that_were_read),
+        TEST(test_a_full_link_refuses_and_reports_room),
+        TEST(test_after_a_reset_sending_fails),
         TEST(test_after_a_fin_messages_may_be_sent_and_nothing_is_called),
         TEST(test_closing_is_allowed_in_every_callback),
         TEST(test_a_message_sent_in_the_callback_that_closes_still_leaves),

@@ -171,7 +171,7 @@ static enum err dial_to(struct ends *ends, const struct addr *addr)
     return link_dial(&ends->client.link, ends->seen.loop, addr, &options, &events, &ends->client);
 }
 
-/* Until both ends are open. */
+/* Runs until both ends are open. */
 static void join(struct ends *ends)
 {
     assert_int_equal(dial_to(ends, &ends->addr), ERR_OK);
@@ -245,7 +245,7 @@ static void test_messages_sent_before_it_is_open_wait_for_the_handshake(void **s
     assert_true(tls_facts(link_tls(ends->client.link)).authenticated);
 }
 
-static void test_a_close_is_told_by_close_notify_before_the_fin(void **state)
+static void test_a_close_sends_close_notify_before_the_fin(void **state)
 {
     struct ends *ends = *state;
 
@@ -258,7 +258,7 @@ static void test_a_close_is_told_by_close_notify_before_the_fin(void **state)
     run_some_turns(ends->seen.loop);
 }
 
-static void test_what_came_before_a_close_notify_is_handed_out_first(void **state)
+static void test_messages_before_a_close_notify_are_delivered_first(void **state)
 {
     struct ends *ends = *state;
 
@@ -288,7 +288,7 @@ static void send_and_notify(struct side *side, const char *message)
     link_push(side->link);
 }
 
-static void test_a_close_notify_is_told_after_a_pause_in_which_nothing_waits(void **state)
+static void test_a_close_notify_is_reported_after_a_pause_without_messages(void **state)
 {
     struct ends *ends = *state;
 
@@ -306,7 +306,7 @@ static void test_a_close_notify_is_told_after_a_pause_in_which_nothing_waits(voi
     assert_non_null(strstr(ends->seen.words, "c.msg:answer"));
 }
 
-static void test_a_pause_before_a_close_notify_is_told_holds_it_back(void **state)
+static void test_a_pause_delays_the_report_of_a_close_notify(void **state)
 {
     struct ends *ends = *state;
 
@@ -323,8 +323,8 @@ static void test_a_pause_before_a_close_notify_is_told_holds_it_back(void **stat
     assert_string_equal(ends->seen.words, "s.msg:last s.fin");
 }
 
-/* Out of memory, say: here it is the bound of what is sealed. */
-static void test_a_failure_to_seal_while_room_is_made_is_told(void **state)
+/* The bound of the sealed bytes serves as the failure. */
+static void test_a_failure_to_seal_while_making_room_is_reported(void **state)
 {
     struct ends *ends = *state;
     static uint8_t half[600];
@@ -338,7 +338,7 @@ static void test_a_failure_to_seal_while_room_is_made_is_told(void **state)
     assert_string_equal(ends->seen.words, "c.failed");
 }
 
-static void test_room_that_comes_with_the_handshake_is_told_when_it_is_open(void **state)
+static void test_room_from_the_handshake_is_reported_once_the_link_is_open(void **state)
 {
     struct ends *ends = *state;
     static uint8_t large[65000];
@@ -365,7 +365,7 @@ static void test_nothing_waits_to_be_sent_after_a_failure(void **state)
     assert_true(link_unsent(ends->client.link) > 0);
     size_t written;
     assert_int_equal(tcp_write(ends->server.tcp, text("no record"), &written), ERR_OK);
-    while (!strstr(ends->seen.words, "c.failed")) { /* the segment may bring room with it */
+    while (!strstr(ends->seen.words, "c.failed")) { /* the segment may also bring room */
         run_until_seen(&ends->seen, 1);
         while (link_send(ends->client.link, span_of(large, sizeof(large))) == ERR_OK)
             continue;
@@ -373,7 +373,7 @@ static void test_nothing_waits_to_be_sent_after_a_failure(void **state)
     assert_int_equal(link_unsent(ends->client.link), 0);
 }
 
-static void test_it_may_be_closed_inside_every_callback(void **state)
+static void test_a_link_may_be_closed_inside_every_callback(void **state)
 {
     struct ends *ends = *state;
     static const char *const words[] = {"connected", "open", "msg:", "fin"};
@@ -428,7 +428,7 @@ static void test_a_message_of_65535_bytes_goes_both_ways(void **state)
     assert_int_equal(ends->client.bytes, sizeof(large));
 }
 
-static void test_a_peer_that_ends_in_the_handshake_is_told_as_that(void **state)
+static void test_a_peer_that_ends_during_the_handshake_is_reported(void **state)
 {
     struct ends *ends = *state;
     struct addr addr;
@@ -447,7 +447,7 @@ static void test_a_peer_that_ends_in_the_handshake_is_told_as_that(void **state)
     assert_int_equal(ends->client.error, ERR_TLS_CLOSED);
 }
 
-static void test_a_peer_without_tls_is_told_as_that(void **state)
+static void test_a_peer_without_tls_is_reported(void **state)
 {
     struct ends *ends = *state;
     struct addr addr;
@@ -474,7 +474,7 @@ static void test_a_client_without_tls_fails(void **state)
     link_close(&ends->server.link);
     run_some_turns(ends->seen.loop);
     size_t len = plain_read(ends->fd, alert, sizeof(alert));
-    assert_true(len == 0 || alert[0] == 21); /* an alert, and nothing else */
+    assert_true(len == 0 || alert[0] == 21); /* an alert, and no other record */
 }
 
 static void test_a_refused_dial_keeps_nothing(void **state)
@@ -488,7 +488,7 @@ static void test_a_refused_dial_keeps_nothing(void **state)
     }
 }
 
-static void test_a_certificate_for_another_name_fails_and_the_server_hears_why(void **state)
+static void test_a_certificate_for_another_name_fails_and_the_server_gets_an_alert(void **state)
 {
     struct ends *ends = *state;
 
@@ -512,21 +512,21 @@ int main(void)
         CASE(test_messages_of_a_turn_leave_in_one_write_both_ways),
         CASE(test_each_message_of_a_turn_is_a_record_of_its_own_both_ways),
         CASE(test_messages_sent_before_it_is_open_wait_for_the_handshake),
-        CASE(test_a_close_is_told_by_close_notify_before_the_fin),
-        CASE(test_what_came_before_a_close_notify_is_handed_out_first),
-        CASE(test_a_close_notify_is_told_after_a_pause_in_which_nothing_waits),
-        CASE(test_a_pause_before_a_close_notify_is_told_holds_it_back),
-        CASE(test_a_failure_to_seal_while_room_is_made_is_told),
-        CASE(test_room_that_comes_with_the_handshake_is_told_when_it_is_open),
+        CASE(test_a_close_sends_close_notify_before_the_fin),
+        CASE(test_messages_before_a_close_notify_are_delivered_first),
+        CASE(test_a_close_notify_is_reported_after_a_pause_without_messages),
+        CASE(test_a_pause_delays_the_report_of_a_close_notify),
+        CASE(test_a_failure_to_seal_while_making_room_is_reported),
+        CASE(test_room_from_the_handshake_is_reported_once_the_link_is_open),
         CASE(test_nothing_waits_to_be_sent_after_a_failure),
-        CASE(test_it_may_be_closed_inside_every_callback),
+        CASE(test_a_link_may_be_closed_inside_every_callback),
         CASE(test_the_bound_of_the_queue_counts_sealed_bytes),
         CASE(test_a_message_of_65535_bytes_goes_both_ways),
-        CASE(test_a_peer_that_ends_in_the_handshake_is_told_as_that),
-        CASE(test_a_peer_without_tls_is_told_as_that),
+        CASE(test_a_peer_that_ends_during_the_handshake_is_reported),
+        CASE(test_a_peer_without_tls_is_reported),
         CASE(test_a_client_without_tls_fails),
         CASE(test_a_refused_dial_keeps_nothing),
-        CASE(test_a_certificate_for_another_name_fails_and_the_server_hears_why),
+        CASE(test_a_certificate_for_another_name_fails_and_the_server_gets_an_alert),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

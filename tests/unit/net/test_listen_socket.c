@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Listening sockets: who gets an address, whose they are, and how those who read them end. */
+/* Listening sockets: shared addresses, owners, and the end of their readers. */
 #include "real_net.h"
 
 #include <errno.h>
@@ -42,9 +42,9 @@ static enum err open_beside(const struct listen_socket *first, bool is_ours)
     return err;
 }
 
-/* ---- who gets an address ---- */
+/* ---- addresses ---- */
 
-static void test_ours_share_an_address_and_a_second_instance_is_noticed(void **state)
+static void test_our_sockets_share_an_address_and_a_second_instance_is_detected(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -59,7 +59,7 @@ static void test_ours_share_an_address_and_a_second_instance_is_noticed(void **s
     }
 }
 
-static void test_a_socket_that_does_not_share_is_noticed_either_way(void **state)
+static void test_a_socket_without_reuseport_is_detected(void **state)
 {
     (void)state;
     struct listen_socket other = {.type = LISTEN_UDP};
@@ -71,7 +71,7 @@ static void test_a_socket_that_does_not_share_is_noticed_either_way(void **state
     close(other.fd);
 }
 
-static void test_an_address_of_nobody_needs_freebind(void **state)
+static void test_a_missing_address_needs_freebind(void **state)
 {
     (void)state;
     static const char *const addrs[] = {"192.0.2.1@0", "2001:db8::1@0"};
@@ -98,7 +98,7 @@ static void test_sockets_can_be_given_to_another_user(void **state)
     listen_socket_close(&made);
 }
 
-/* ---- sockets of others ---- */
+/* ---- sockets from another process ---- */
 
 static void refuse(int fd, const char *because)
 {
@@ -131,7 +131,7 @@ static void test_a_socket_of_another_process_is_taken_as_it_is(void **state)
     listen_socket_close(&again);
 }
 
-static void test_what_cannot_be_served_is_refused_with_its_remedy(void **state)
+static void test_an_unsuitable_socket_is_refused_with_its_remedy(void **state)
 {
     (void)state;
     struct addr bound;
@@ -142,7 +142,7 @@ static void test_what_cannot_be_served_is_refused_with_its_remedy(void **state)
     refuse(plain_socket(SOCK_DGRAM, "::@0", &bound), "set BindIPv6Only=ipv6-only");
 }
 
-/* ---- how they end ---- */
+/* ---- the end ---- */
 
 static void on_datagram(void *owner, struct span datagram, const struct udp_path *path)
 {
@@ -203,13 +203,13 @@ static void end_at(const char *addr, const char *asked)
     assert_string_equal(seen.words, "got:before quiet");
     expect_answer(fd);
     assert_int_equal(recv(late, &at, 1, MSG_DONTWAIT), -1);
-    assert_int_equal(errno, ECONNREFUSED); /* at once, and not by waiting */
+    assert_int_equal(errno, ECONNREFUSED); /* at once, without waiting */
     close(fd);
     close(late);
     end_udp();
 }
 
-static void test_what_came_before_the_end_is_heard_and_what_comes_later_is_refused(void **state)
+static void test_datagrams_before_the_end_are_delivered_and_later_ones_refused(void **state)
 {
     (void)state;
     end_at("127.0.0.1@0", "127.0.0.1");
@@ -219,7 +219,7 @@ static void test_what_came_before_the_end_is_heard_and_what_comes_later_is_refus
     end_at("::@0", "::1");
 }
 
-static void test_another_socket_of_the_address_gets_what_comes_later(void **state)
+static void test_another_socket_of_the_address_gets_later_datagrams(void **state)
 {
     (void)state;
     struct listen_socket socket = first_at("127.0.0.1@0", LISTEN_UDP);
@@ -243,7 +243,7 @@ static void test_another_socket_of_the_address_gets_what_comes_later(void **stat
     end_udp();
 }
 
-static void test_who_leaves_a_shared_socket_leaves_it_as_it_is(void **state)
+static void test_leaving_a_shared_socket_does_not_change_it(void **state)
 {
     (void)state;
     char why[LISTEN_SOCKET_WHY_MAX], bytes[8];
@@ -260,7 +260,7 @@ static void test_who_leaves_a_shared_socket_leaves_it_as_it_is(void **state)
     assert_string_equal(seen.words, "got:ours quiet");
     udp_server_close(&udp);
     assert_int_equal(send(fd, "theirs", 6, 0), 6);
-    run_some_turns(seen.loop); /* and the loop has forgotten it, though it is still open */
+    run_some_turns(seen.loop); /* the loop has dropped it, although it is still open */
     assert_int_equal(recv(given, bytes, sizeof(bytes), 0), 6);
     close(fd);
     listen_socket_close(&adopted);
@@ -293,7 +293,7 @@ static bool is_connected(int fd)
     return poll(&ready, 1, 0) == 1;
 }
 
-static void test_who_waits_in_the_backlog_is_accepted_and_nobody_comes_later(void **state)
+static void test_the_backlog_is_accepted_and_later_connections_are_refused(void **state)
 {
     (void)state;
     struct listen_socket socket = first_at("127.0.0.1@0", LISTEN_TCP);
@@ -342,16 +342,16 @@ static void test_a_shared_listener_is_left_with_its_backlog(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ours_share_an_address_and_a_second_instance_is_noticed),
-        cmocka_unit_test(test_a_socket_that_does_not_share_is_noticed_either_way),
-        cmocka_unit_test(test_an_address_of_nobody_needs_freebind),
+        cmocka_unit_test(test_our_sockets_share_an_address_and_a_second_instance_is_detected),
+        cmocka_unit_test(test_a_socket_without_reuseport_is_detected),
+        cmocka_unit_test(test_a_missing_address_needs_freebind),
         cmocka_unit_test(test_sockets_can_be_given_to_another_user),
         cmocka_unit_test(test_a_socket_of_another_process_is_taken_as_it_is),
-        cmocka_unit_test(test_what_cannot_be_served_is_refused_with_its_remedy),
-        cmocka_unit_test(test_what_came_before_the_end_is_heard_and_what_comes_later_is_refused),
-        cmocka_unit_test(test_another_socket_of_the_address_gets_what_comes_later),
-        cmocka_unit_test(test_who_leaves_a_shared_socket_leaves_it_as_it_is),
-        cmocka_unit_test(test_who_waits_in_the_backlog_is_accepted_and_nobody_comes_later),
+        cmocka_unit_test(test_an_unsuitable_socket_is_refused_with_its_remedy),
+        cmocka_unit_test(test_datagrams_before_the_end_are_delivered_and_later_ones_refused),
+        cmocka_unit_test(test_another_socket_of_the_address_gets_later_datagrams),
+        cmocka_unit_test(test_leaving_a_shared_socket_does_not_change_it),
+        cmocka_unit_test(test_the_backlog_is_accepted_and_later_connections_are_refused),
         cmocka_unit_test(test_a_shared_listener_is_left_with_its_backlog),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

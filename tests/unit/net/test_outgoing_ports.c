@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The set of ports that queries come from, and draws from it. */
+/* The set of source ports, and draws from it. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void test_ports_left_out_are_never_drawn(void **state)
     }
 }
 
-/* So few that a draw from the whole range seldom hits one. */
+/* So few ports that a draw from the whole range seldom hits one. */
 static void test_the_last_ports_are_all_drawn(void **state)
 {
     static const uint16_t last[] = {1024, 1087, 1088, 40000, 65535};
@@ -91,8 +91,8 @@ static void test_without_ports_the_system_draws(void **state)
     assert_int_equal(outgoing_ports_draw(&ports), OUTGOING_PORT_SYSTEM);
 }
 
-/* Its share of the draws is its share of the ports that are not left out. */
-static void test_draws_in_the_systems_range_are_left_to_the_system(void **state)
+/* The system's share of the draws equals its share of the remaining ports. */
+static void test_the_system_draws_in_its_own_range(void **state)
 {
     unsigned by_system = 0;
 
@@ -113,12 +113,9 @@ static void test_draws_in_the_systems_range_are_left_to_the_system(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_draws_cover_the_whole_range_evenly),
-        TEST(test_ports_left_out_are_never_drawn),
-        TEST(test_the_last_ports_are_all_drawn),
-        TEST(test_leaving_out_twice_counts_once),
-        TEST(test_without_ports_the_system_draws),
-        TEST(test_draws_in_the_systems_range_are_left_to_the_system),
+        TEST(test_draws_cover_the_whole_range_evenly), TEST(test_ports_left_out_are_never_drawn),
+        TEST(test_the_last_ports_are_all_drawn),       TEST(test_leaving_out_twice_counts_once),
+        TEST(test_without_ports_the_system_draws),     TEST(test_the_system_draws_in_its_own_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@
 #include "net/udp_query.h"
 
 struct end {
-    struct seen seen; /* first: the owner of all callbacks */
+    struct seen seen; /* first: callbacks get it as their owner */
     struct tcp *tcp;
     struct acceptor *acceptor;
     const char *close_on; /* close the connection in the callback of this word */
@@ -178,7 +178,7 @@ static void test_a_refused_dial_fails_without_a_connection(void **state)
     }
 }
 
-static void test_a_foreign_source_address_is_known_at_once(void **state)
+static void test_a_foreign_source_address_fails_at_once(void **state)
 {
     struct end *end = *state;
     struct tcp_options options = {.source = addr_of("192.0.2.1@0")};
@@ -189,7 +189,7 @@ static void test_a_foreign_source_address_is_known_at_once(void **state)
     end->tcp = NULL;
 }
 
-static void test_a_dial_without_files_is_known_at_once(void **state)
+static void test_a_dial_without_files_fails_at_once(void **state)
 {
     struct end *end = *state;
     struct addr addr = closed_port(SOCK_STREAM);
@@ -306,7 +306,7 @@ static bool refuse_to_read(void *owner)
     return false;
 }
 
-static void test_what_may_not_be_read_stays_in_the_kernel(void **state)
+static void test_bytes_that_may_not_be_read_stay_in_the_kernel(void **state)
 {
     struct end *end = *state;
     struct tcp_handler asks = events;
@@ -354,14 +354,14 @@ static void test_a_half_closed_connection_may_be_written_to(void **state)
 
     assert_int_equal(shutdown(fd, SHUT_WR), 0);
     run_until_seen(&end->seen, 1);
-    run_some_turns(end->seen.loop); /* the FIN is told once */
+    run_some_turns(end->seen.loop); /* the FIN is reported once */
     assert_int_equal(tcp_write(end->tcp, text("still"), &written), ERR_OK);
     assert_int_equal(plain_read(fd, got, sizeof(got)), 5);
     assert_string_equal(end->seen.words, "connected fin");
     close(fd);
 }
 
-/* Writes until the kernel is full, has the peer read, and goes on. */
+/* Writes until the kernel is full, lets the peer read, and continues. */
 static void test_a_peer_that_does_not_read_makes_writes_partial(void **state)
 {
     enum { BIG = 16 * 1024 * 1024 };
@@ -388,7 +388,7 @@ static void test_a_peer_that_does_not_read_makes_writes_partial(void **state)
 
 enum { BIG = 3 * NET_READ_MAX + 17 };
 
-/* From the far end to ours, as fast as both go. */
+/* Sends from the far end to ours at full speed. */
 static void read_whole_stream(struct end *end, int fd)
 {
     uint8_t *big = calloc(1, BIG);
@@ -442,7 +442,7 @@ static void test_closing_is_allowed_in_every_callback(void **state)
     assert_null(end->tcp);
 }
 
-static void test_what_was_written_before_a_close_arrives(void **state)
+static void test_bytes_written_before_a_close_arrive(void **state)
 {
     struct end *end = *state;
     int fd = dial_plain(end, &no_options);
@@ -471,7 +471,7 @@ static struct addr open_acceptor(struct end *end, const char *listen)
     return *acceptor_local(end->acceptor);
 }
 
-/* The bytes that the kernel holds of a closed connection, from its table of connections. */
+/* Returns the kernel's bytes of a closed connection, from its table of connections. */
 static size_t queued_at(const struct addr *local)
 {
     char line[512];
@@ -490,7 +490,7 @@ static size_t queued_at(const struct addr *local)
     return queued;
 }
 
-/* An accepted client that has asked and reads nothing; its socket. */
+/* Makes an accepted client that has sent a query and reads nothing; returns its socket. */
 static int accept_silent(struct end *end, struct addr *at)
 {
     static const uint8_t answers[4 * 1024 * 1024];
@@ -539,7 +539,7 @@ static void test_a_reset_leaves_nothing_in_the_kernel_and_a_close_does(void **st
     close(fd); /* with unread bytes: a reset, which ends the orphan */
 }
 
-static void test_a_client_that_reset_has_nothing_to_take_any_more(void **state)
+static void test_a_client_that_reset_leaves_nothing_in_the_kernel(void **state)
 {
     struct end *end = *state;
     struct addr at;
@@ -573,7 +573,7 @@ static void test_a_connection_with_both_fins_is_quiet(void **state)
     close(fd);
 }
 
-static void test_a_client_is_accepted_and_heard(void **state)
+static void test_a_client_is_accepted_and_its_bytes_arrive(void **state)
 {
     struct end *end = *state;
     struct addr addr = open_acceptor(end, "127.0.0.1@0"), client;
@@ -589,7 +589,7 @@ static void test_a_client_is_accepted_and_heard(void **state)
     close(fd);
 }
 
-static void test_a_client_gets_no_more_than_its_share_in_with_one_read(void **state)
+static void test_one_read_takes_no_more_than_a_clients_share(void **state)
 {
     struct end *end = *state;
     struct addr addr = open_acceptor(end, "127.0.0.1@0");
@@ -600,7 +600,7 @@ static void test_a_client_gets_no_more_than_its_share_in_with_one_read(void **st
     assert_in_range(end->largest_read, 1, LISTEN_SOCKET_RECEIVE_BYTES);
 }
 
-/* ---- clients beside each other ---- */
+/* ---- concurrent clients ---- */
 
 enum { CLIENTS = 4 };
 
@@ -639,7 +639,7 @@ static int connect_client(struct end *end, const struct addr *addr)
     return fd;
 }
 
-static void test_a_client_is_read_before_those_that_bring_much_at_once(void **state)
+static void test_a_client_is_read_before_greedy_ones(void **state)
 {
     static const uint8_t bytes[6 * NET_READ_PATIENT_MAX];
     struct end *end = *state;
@@ -751,27 +751,27 @@ int main(void)
         TEST(test_a_connection_is_stranded_only_without_its_address),
         TEST(test_options_reach_the_socket),
         TEST(test_a_refused_dial_fails_without_a_connection),
-        TEST(test_a_foreign_source_address_is_known_at_once),
-        TEST(test_a_dial_without_files_is_known_at_once),
+        TEST(test_a_foreign_source_address_fails_at_once),
+        TEST(test_a_dial_without_files_fails_at_once),
         TEST(test_dials_stop_at_the_limit_of_files),
         TEST(test_an_idle_udp_socket_makes_room_for_a_dial),
         TEST(test_a_reset_fails_the_connection),
         TEST(test_a_reset_is_noticed_also_while_paused),
         TEST(test_a_paused_connection_reads_on_when_resumed),
-        TEST(test_what_may_not_be_read_stays_in_the_kernel),
+        TEST(test_bytes_that_may_not_be_read_stay_in_the_kernel),
         TEST(test_a_fin_behind_unread_bytes_shows),
         TEST(test_a_half_closed_connection_may_be_written_to),
         TEST(test_a_peer_that_does_not_read_makes_writes_partial),
         TEST(test_a_large_stream_is_read_whole),
         TEST(test_closing_is_allowed_in_every_callback),
-        TEST(test_what_was_written_before_a_close_arrives),
+        TEST(test_bytes_written_before_a_close_arrive),
         TEST(test_the_kernel_holds_little_for_a_client_that_does_not_read),
         TEST(test_a_reset_leaves_nothing_in_the_kernel_and_a_close_does),
-        TEST(test_a_client_that_reset_has_nothing_to_take_any_more),
+        TEST(test_a_client_that_reset_leaves_nothing_in_the_kernel),
         TEST(test_a_connection_with_both_fins_is_quiet),
-        TEST(test_a_client_is_accepted_and_heard),
-        TEST(test_a_client_gets_no_more_than_its_share_in_with_one_read),
-        TEST(test_a_client_is_read_before_those_that_bring_much_at_once),
+        TEST(test_a_client_is_accepted_and_its_bytes_arrive),
+        TEST(test_one_read_takes_no_more_than_a_clients_share),
+        TEST(test_a_client_is_read_before_greedy_ones),
         TEST(test_an_acceptor_listens_on_ipv6),
         TEST(test_an_acceptor_may_be_closed_inside_its_callback),
         TEST(test_accepting_pauses_without_files_and_goes_on),

@@ -16,7 +16,7 @@
 enum { QUERIES = 300 };
 
 struct end {
-    struct seen seen; /* first: the owner of all callbacks */
+    struct seen seen; /* first: callbacks get it as their owner */
     struct udp_query *query;
     bool close_at_once;
     struct addr server;
@@ -71,7 +71,7 @@ static enum err ask(struct end *end, const struct addr *peer, const struct addr 
     return udp_query_open(&end->query, end->seen.loop, peer, source, text("query"), &events, end);
 }
 
-/* The server reads the query and learns where it came from. */
+/* Reads the query at the server, with its source address. */
 static struct addr read_query(struct end *end)
 {
     struct addr from;
@@ -108,7 +108,7 @@ static void test_a_query_is_answered_and_again(void **state)
     assert_string_equal(end->seen.words, "got:one got: got:two");
 }
 
-static void test_only_the_peer_is_heard(void **state)
+static void test_only_datagrams_of_the_peer_arrive(void **state)
 {
     struct end *end = *state;
     struct addr from, other;
@@ -133,7 +133,7 @@ static void test_a_refused_query_fails(void **state)
     assert_string_equal(end->seen.words, "failed:connection refused");
 }
 
-/* Nobody is there at first; a server that comes to life afterwards is heard. */
+/* The port has no server at first; the datagrams of a later one arrive. */
 static void test_an_icmp_error_does_not_make_the_socket_deaf(void **state)
 {
     struct end *end = *state;
@@ -152,7 +152,7 @@ static void test_an_icmp_error_does_not_make_the_socket_deaf(void **state)
     close(fd);
 }
 
-static void test_the_source_address_is_kept(void **state)
+static void test_a_query_leaves_from_its_source_address(void **state)
 {
     struct end *end = *state;
     struct addr source = addr_of("127.0.0.9@0"), from;
@@ -260,7 +260,7 @@ static void test_a_query_without_a_file_waits_until_there_is_one(void **state)
     udp_query_close(&end->query);
 }
 
-/* In line, over two sockets, each of which has one query at a time. */
+/* All wait in line for two sockets, each with one query at a time. */
 static void test_many_queries_share_few_files(void **state)
 {
     struct end *end = *state;
@@ -307,7 +307,7 @@ static void test_queries_that_wait_for_a_file_are_bounded(void **state)
     free(queries);
 }
 
-static void test_a_query_that_waited_hears_why_it_cannot_be_sent(void **state)
+static void test_a_query_that_waited_reports_why_it_cannot_be_sent(void **state)
 {
     struct end *end = *state;
     struct addr elsewhere = addr_of("192.0.2.1@0");
@@ -322,7 +322,7 @@ static void test_a_query_that_waited_hears_why_it_cannot_be_sent(void **state)
     udp_query_close(&end->query);
 }
 
-/* ---- sockets that are used again ---- */
+/* ---- reused sockets ---- */
 
 static unsigned open_files(void)
 {
@@ -332,7 +332,7 @@ static unsigned open_files(void)
     return count;
 }
 
-/* Asks, is answered and closes; the port it came from. */
+/* Sends a query, gets the answer and closes; returns the source port. */
 static uint16_t ask_and_close(struct end *end)
 {
     assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
@@ -356,10 +356,10 @@ static void test_a_socket_used_again_has_a_fresh_port(void **state)
         last = port;
     }
     assert_true(equal < QUERIES / 50);
-    assert_true(open_files() <= before + 2); /* and it is the same few sockets */
+    assert_true(open_files() <= before + 2); /* the same few sockets serve all */
 }
 
-static void test_what_comes_late_is_not_given_to_the_next_query(void **state)
+static void test_a_late_datagram_does_not_reach_the_next_query(void **state)
 {
     struct end *end = *state;
 
@@ -374,7 +374,7 @@ static void test_what_comes_late_is_not_given_to_the_next_query(void **state)
     assert_null(strstr(end->seen.words, "late"));
 }
 
-static void test_an_icmp_error_is_not_told_to_the_next_query(void **state)
+static void test_an_icmp_error_does_not_reach_the_next_query(void **state)
 {
     struct end *end = *state;
 
@@ -388,7 +388,7 @@ static void test_an_icmp_error_is_not_told_to_the_next_query(void **state)
     assert_null(strstr(end->seen.words, "failed"));
 }
 
-static void test_no_more_sockets_are_kept_than_the_bound(void **state)
+static void test_idle_sockets_are_bounded(void **state)
 {
     struct end *end = *state;
     enum { MANY = UDP_IDLE_MAX + 100 };
@@ -407,7 +407,7 @@ static void test_no_more_sockets_are_kept_than_the_bound(void **state)
     assert_true(open_files() > before + UDP_IDLE_MAX / 2);
 }
 
-/* ---- ports drawn here ---- */
+/* ---- drawn ports ---- */
 
 static uint64_t fallbacks;
 
@@ -417,7 +417,7 @@ static void use_ports(struct end *end, const struct outgoing_ports *ports)
     outgoing_ports_use(end->seen.loop, ports, &fallbacks);
 }
 
-/* None but these two. */
+/* Leaves only these two ports. */
 static void use_two_ports(struct end *end, uint16_t one, uint16_t other)
 {
     struct outgoing_ports ports;
@@ -492,7 +492,7 @@ static void test_when_all_ports_are_taken_the_system_draws(void **state)
     close(second);
 }
 
-static void test_a_source_address_gets_a_port_drawn_here(void **state)
+static void test_a_query_with_a_source_address_draws_a_port(void **state)
 {
     struct end *end = *state;
     struct addr one, other, source = addr_of("127.0.0.9@0");
@@ -506,7 +506,7 @@ static void test_a_source_address_gets_a_port_drawn_here(void **state)
     assert_true(addr_port(&from) == addr_port(&one) || addr_port(&from) == addr_port(&other));
 }
 
-static void test_sockets_with_such_ports_are_closed(void **state)
+static void test_sockets_with_drawn_ports_are_closed(void **state)
 {
     struct end *end = *state;
     struct outgoing_ports ports;
@@ -538,15 +538,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_query_is_answered_and_again),
-        TEST(test_only_the_peer_is_heard),
+        TEST(test_only_datagrams_of_the_peer_arrive),
         TEST(test_a_refused_query_fails),
         TEST(test_an_icmp_error_does_not_make_the_socket_deaf),
-        TEST(test_the_source_address_is_kept),
+        TEST(test_a_query_leaves_from_its_source_address),
         TEST(test_ports_are_fresh_for_each_query),
         TEST(test_a_socket_used_again_has_a_fresh_port),
-        TEST(test_what_comes_late_is_not_given_to_the_next_query),
-        TEST(test_an_icmp_error_is_not_told_to_the_next_query),
-        TEST(test_no_more_sockets_are_kept_than_the_bound),
+        TEST(test_a_late_datagram_does_not_reach_the_next_query),
+        TEST(test_an_icmp_error_does_not_reach_the_next_query),
+        TEST(test_idle_sockets_are_bounded),
         TEST(test_closing_is_allowed_in_every_callback),
         TEST(test_no_callback_comes_after_close),
         TEST(test_many_queries_are_open_at_once),
@@ -556,10 +556,10 @@ int main(void)
         TEST(test_ports_come_from_the_whole_range),
         TEST(test_a_port_that_is_taken_is_not_used),
         TEST(test_when_all_ports_are_taken_the_system_draws),
-        TEST(test_a_source_address_gets_a_port_drawn_here),
-        TEST(test_sockets_with_such_ports_are_closed),
+        TEST(test_a_query_with_a_source_address_draws_a_port),
+        TEST(test_sockets_with_drawn_ports_are_closed),
         TEST(test_a_bound_query_takes_the_file_of_an_idle_socket),
-        TEST(test_a_query_that_waited_hears_why_it_cannot_be_sent),
+        TEST(test_a_query_that_waited_reports_why_it_cannot_be_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,12 +10,12 @@
 #include "net/udp_server.h"
 
 struct end {
-    struct seen seen; /* first: the owner of all callbacks */
+    struct seen seen; /* first: callbacks get it as their owner */
     struct udp_server *server;
     struct addr listen;
-    int fd; /* the client's, connected to nobody */
+    int fd; /* the client's, not connected */
     struct addr client;
-    bool keep_answers; /* do not answer inside of the batch */
+    bool keep_answers; /* do not answer inside the batch */
     bool close_at_once;
     struct udp_path last_path;
     unsigned open_batches, batches;
@@ -104,7 +104,7 @@ static void ask(struct end *end, const char *at, struct span words)
     assert_int_equal(sendto(end->fd, words.data, words.len, 0, &to.sa, addr_len(&to)), words.len);
 }
 
-/* Reads an answer and says which address it came from. */
+/* Reads an answer, with its source address. */
 static size_t read_answer(struct end *end, void *bytes, size_t max, char from_ip[ADDR_TEXT_MAX])
 {
     struct pollfd wait = {.fd = end->fd, .events = POLLIN};
@@ -129,7 +129,7 @@ static void expect_answer(struct end *end, const char *words, const char *from)
     assert_string_equal(ip, from);
 }
 
-static void test_a_question_is_answered(void **state)
+static void test_a_query_is_answered_by_the_server(void **state)
 {
     struct end *end = *state;
 
@@ -141,7 +141,7 @@ static void test_a_question_is_answered(void **state)
     assert_int_equal(addr_family(&end->last_path.local), 0);
 }
 
-static void test_a_wildcard_answers_from_the_address_that_was_asked(void **state)
+static void test_a_wildcard_answers_from_the_queried_address(void **state)
 {
     struct end *end = *state;
 
@@ -236,7 +236,7 @@ static void test_one_answer_that_cannot_be_sent_does_not_lose_the_others(void **
     assert_int_equal(udp_server_dropped(end->server), 2);
 }
 
-static void test_a_client_that_went_away_hurts_nobody(void **state)
+static void test_a_client_that_left_does_not_affect_others(void **state)
 {
     struct end *end = *state;
     int gone;
@@ -280,7 +280,7 @@ static void ask_often(struct end *end, unsigned count)
 
 enum { MORE_THAN_TURNS_READ = 700, TRIES = 1000 };
 
-/* The kernel begins to stamp a little later than it is told. */
+/* The kernel begins to stamp a little after the request. */
 static void expect_ages(struct end *end)
 {
     end->most_age_us = 0;
@@ -290,13 +290,13 @@ static void expect_ages(struct end *end)
     assert_true(end->most_age_us < GUARD_S * US_PER_S);
 }
 
-static void test_ages_are_known_once_more_comes_than_is_read(void **state)
+static void test_ages_are_known_under_overload(void **state)
 {
     struct end *end = *state;
 
     open_at(end, "127.0.0.1@0", "127.0.0.1@0");
     ask_often(end, 10);
-    assert_int_equal(end->most_age_us, 0); /* nothing is stamped without need */
+    assert_int_equal(end->most_age_us, 0); /* the kernel stamps only on demand */
     ask_often(end, MORE_THAN_TURNS_READ);
     expect_ages(end);
 }
@@ -341,16 +341,16 @@ static void test_workers_share_an_address(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_question_is_answered),
-        TEST(test_a_wildcard_answers_from_the_address_that_was_asked),
+        TEST(test_a_query_is_answered_by_the_server),
+        TEST(test_a_wildcard_answers_from_the_queried_address),
         TEST(test_an_ipv6_wildcard_answers_and_leaves_ipv4_alone),
         TEST(test_answers_outside_of_a_batch_leave_at_the_end_of_the_turn),
         TEST(test_many_datagrams_come_in_batches_and_none_is_lost),
         TEST(test_more_answers_than_a_batch_holds_all_leave),
         TEST(test_one_answer_that_cannot_be_sent_does_not_lose_the_others),
-        TEST(test_a_client_that_went_away_hurts_nobody),
+        TEST(test_a_client_that_left_does_not_affect_others),
         TEST(test_long_and_empty_datagrams_are_cut_and_kept),
-        TEST(test_ages_are_known_once_more_comes_than_is_read),
+        TEST(test_ages_are_known_under_overload),
         TEST(test_ages_are_known_at_a_wildcard_too),
         TEST(test_a_server_may_be_closed_in_its_callback),
         TEST(test_workers_share_an_address),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Two ends of TLS joined in memory, however the bytes between them are cut, and ends that
+/* Two ends of TLS joined in memory, with every cut of the bytes between them, and ends that
  * misbehave. */
 
 #include <stdarg.h>
@@ -54,7 +54,7 @@ static void pair_deinit(struct end *client, struct end *server)
 #define assert_plain(end, text) assert_true(span_equal(buf_span(&(end)->plain), text_span(text)))
 #define assert_sends(end, text) assert_int_equal(tls_send((end)->tls, text_span(text)), ERR_OK)
 
-/* ---------------------------------------------------------------- two of ours */
+/* ---------------------------------------------------------------- both ends ours */
 
 static void check_exchange(cut_fn *cut)
 {
@@ -88,7 +88,7 @@ static void test_two_ends_exchange_plain_text_in_random_pieces(void **state)
         check_exchange(cut_random);
 }
 
-static void test_facts_are_empty_first_and_then_say_what_was_agreed(void **state)
+static void test_facts_are_empty_before_the_handshake(void **state)
 {
     struct end client, server;
     (void)state;
@@ -129,7 +129,7 @@ static void check_large(size_t len, cut_fn *cut)
     fill(&plain, len);
     secured_pair(&client, &server, cut_none);
     assert_int_equal(tls_send(client.tls, buf_span(&plain)), ERR_OK);
-    /* As few records as can be: 16 KiB each, and 22 bytes around each. */
+    /* The fewest records possible: 16 KiB each, with 22 bytes of overhead. */
     assert_int_equal(buf_len(tls_wire(client.tls)), len + (len + 16383) / 16384 * 22);
     assert_int_equal(tls_send(server.tls, buf_span(&plain)), ERR_OK);
     settle(&client, &server, cut);
@@ -193,7 +193,7 @@ static void test_more_than_the_bound_of_the_wire_is_refused(void **state)
     pair_deinit(&client, &server);
 }
 
-static void test_a_reader_that_stops_when_secured_hears_nothing_more(void **state)
+static void test_a_reader_that_stops_when_secured_gets_no_plain_text(void **state)
 {
     struct end client, server;
     (void)state;
@@ -208,7 +208,7 @@ static void test_a_reader_that_stops_when_secured_hears_nothing_more(void **stat
     pair_deinit(&client, &server);
 }
 
-static void test_a_reader_that_stops_hears_no_further_record(void **state)
+static void test_a_reader_that_stops_gets_no_further_record(void **state)
 {
     struct end client, server;
     (void)state;
@@ -262,7 +262,7 @@ static bool send_too_much(void *owner, struct span bytes)
     return true;
 }
 
-static void test_a_reader_that_breaks_the_connection_hears_nothing_more(void **state)
+static void test_a_reader_that_breaks_the_connection_gets_no_more(void **state)
 {
     struct end client, server;
     const struct tls_reader reader = {.on_plain = send_too_much};
@@ -316,7 +316,7 @@ static void test_a_close_notify_is_sent_once_and_nothing_after_it(void **state)
     pair_deinit(&client, &server);
 }
 
-static void test_what_follows_a_close_notify_is_not_read(void **state)
+static void test_bytes_after_a_close_notify_are_not_read(void **state)
 {
     struct end client, server;
     (void)state;
@@ -331,7 +331,7 @@ static void test_what_follows_a_close_notify_is_not_read(void **state)
     pair_deinit(&client, &server);
 }
 
-static void test_an_end_before_the_connection_is_secured_says_nothing(void **state)
+static void test_an_end_before_the_handshake_sends_nothing(void **state)
 {
     struct end client, server;
     (void)state;
@@ -345,7 +345,7 @@ static void test_an_end_before_the_connection_is_secured_says_nothing(void **sta
     pair_deinit(&client, &server);
 }
 
-static void test_a_context_may_go_before_its_connections(void **state)
+static void test_a_context_may_be_freed_before_its_connections(void **state)
 {
     struct ends other;
     struct end client, server;
@@ -366,7 +366,8 @@ static void test_a_context_may_go_before_its_connections(void **state)
     ends_deinit(&other);
 }
 
-/* ---------------------------------------------------------------- not TLS, and torn TLS */
+/* ---------------------------------------------------------------- peers without TLS, and damaged
+ * records */
 
 static void check_not_spoken(bool is_client, const void *bytes, size_t len)
 {
@@ -386,7 +387,7 @@ static void check_not_spoken(bool is_client, const void *bytes, size_t len)
     end_deinit(&end);
 }
 
-static void test_a_peer_that_does_not_speak_tls_is_told_as_such(void **state)
+static void test_a_peer_that_does_not_speak_tls_is_reported(void **state)
 {
     /* A DNS answer in plain TCP, HTTP both ways, SSH. */
     static const uint8_t dns[] = {0, 12, 0x12, 0x34, 0x81, 0x80, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -401,7 +402,7 @@ static void test_a_peer_that_does_not_speak_tls_is_told_as_such(void **state)
     }
 }
 
-static void test_a_flipped_bit_is_an_error_and_an_alert_tells_the_peer(void **state)
+static void test_a_flipped_bit_is_an_error_and_sends_an_alert(void **state)
 {
     struct end client, server;
     (void)state;
@@ -457,7 +458,7 @@ static void test_an_alert_in_the_handshake_is_named(void **state)
     end_deinit(&client);
 }
 
-static void test_an_error_of_another_connection_is_not_taken_for_ones_own(void **state)
+static void test_an_error_of_another_connection_has_no_effect(void **state)
 {
     struct end client, server;
     (void)state;
@@ -479,27 +480,27 @@ int main(void)
         cmocka_unit_test(test_two_ends_exchange_plain_text_in_one_piece),
         cmocka_unit_test(test_two_ends_exchange_plain_text_byte_by_byte),
         cmocka_unit_test(test_two_ends_exchange_plain_text_in_random_pieces),
-        cmocka_unit_test(test_facts_are_empty_first_and_then_say_what_was_agreed),
+        cmocka_unit_test(test_facts_are_empty_before_the_handshake),
         cmocka_unit_test(test_300_kilobytes_pass_both_ways),
         cmocka_unit_test(test_a_record_of_16_kilobytes_may_come_one_byte_at_a_time),
         cmocka_unit_test(test_sending_nothing_makes_no_record),
         cmocka_unit_test(test_nothing_is_sent_before_the_connection_is_secured),
         cmocka_unit_test(test_more_than_the_bound_of_the_wire_is_refused),
-        cmocka_unit_test(test_a_reader_that_stops_when_secured_hears_nothing_more),
-        cmocka_unit_test(test_a_reader_that_stops_hears_no_further_record),
+        cmocka_unit_test(test_a_reader_that_stops_when_secured_gets_no_plain_text),
+        cmocka_unit_test(test_a_reader_that_stops_gets_no_further_record),
         cmocka_unit_test(test_a_reader_may_send_and_end_inside_its_call),
-        cmocka_unit_test(test_a_reader_that_breaks_the_connection_hears_nothing_more),
+        cmocka_unit_test(test_a_reader_that_breaks_the_connection_gets_no_more),
         cmocka_unit_test(test_a_close_notify_ends_one_direction_only),
         cmocka_unit_test(test_a_close_notify_is_sent_once_and_nothing_after_it),
-        cmocka_unit_test(test_what_follows_a_close_notify_is_not_read),
-        cmocka_unit_test(test_an_end_before_the_connection_is_secured_says_nothing),
-        cmocka_unit_test(test_a_context_may_go_before_its_connections),
-        cmocka_unit_test(test_a_peer_that_does_not_speak_tls_is_told_as_such),
-        cmocka_unit_test(test_a_flipped_bit_is_an_error_and_an_alert_tells_the_peer),
+        cmocka_unit_test(test_bytes_after_a_close_notify_are_not_read),
+        cmocka_unit_test(test_an_end_before_the_handshake_sends_nothing),
+        cmocka_unit_test(test_a_context_may_be_freed_before_its_connections),
+        cmocka_unit_test(test_a_peer_that_does_not_speak_tls_is_reported),
+        cmocka_unit_test(test_a_flipped_bit_is_an_error_and_sends_an_alert),
         cmocka_unit_test(test_a_record_that_is_too_large_is_an_error),
         cmocka_unit_test(test_a_close_notify_in_the_handshake_is_a_close),
         cmocka_unit_test(test_an_alert_in_the_handshake_is_named),
-        cmocka_unit_test(test_an_error_of_another_connection_is_not_taken_for_ones_own),
+        cmocka_unit_test(test_an_error_of_another_connection_has_no_effect),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Files and words of the configuration: what is wrong with them is said in a sentence that names
- * them. */
+/* Files and words of the configuration: a sentence names each faulty one. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +82,7 @@ static void test_a_certificate_with_its_key_makes_a_server(void **state)
     assert_int_equal(make_server(here.cert->certificate, here.cert->key), ERR_OK);
 }
 
-static void test_a_server_knows_when_its_certificate_ends(void **state)
+static void test_a_server_context_has_the_expiry_of_its_certificate(void **state)
 {
     (void)state;
     struct tls_cert *cert = tls_certs_make(&(struct tls_cert_wish){TLS_CERTS_EXPIRED});
@@ -98,7 +97,7 @@ static void test_a_server_knows_when_its_certificate_ends(void **state)
     tls_certs_free_cert(cert);
 }
 
-static void test_who_has_no_certificate_knows_no_end(void **state)
+static void test_a_context_without_a_certificate_has_no_expiry(void **state)
 {
     (void)state;
     struct tls_peer_options options = {.profile = TLS_STRICT};
@@ -119,7 +118,7 @@ static void test_text_around_a_certificate_does_no_harm(void **state)
     free(text);
 }
 
-static void test_a_certificate_that_is_none_is_named(void **state)
+static void test_a_file_without_a_certificate_is_named(void **state)
 {
     (void)state;
     assert_int_equal(make_server("", here.cert->key), ERR_INVALID);
@@ -147,7 +146,7 @@ static void test_a_torn_certificate_is_counted(void **state)
     free(second);
 }
 
-static void test_a_key_that_is_none_is_named(void **state)
+static void test_a_file_without_a_key_is_named(void **state)
 {
     char *bad = torn(here.cert->key);
     (void)state;
@@ -179,7 +178,7 @@ static void test_a_key_of_another_certificate_is_refused(void **state)
     tls_certs_free_cert(other);
 }
 
-/* Nobody is asked for a password on the terminal. */
+/* OpenSSL must not ask for a password on the terminal. */
 static void test_an_encrypted_key_is_refused(void **state)
 {
     BIO *in = BIO_new_mem_buf(here.cert->key, -1), *out;
@@ -228,7 +227,7 @@ static void test_a_client_needs_no_files(void **state)
                      ERR_OK);
 }
 
-static void test_a_bundle_that_is_missing_is_named(void **state)
+static void test_a_missing_bundle_is_named(void **state)
 {
     struct tls_peer_options options = {.ca_bundle = (char *)"/nonexistent/ca.pem"};
     (void)state;
@@ -266,7 +265,7 @@ static void test_a_bundle_without_certificates_is_refused(void **state)
     check_bundle(both, "certificate 2 of ");
     free(both);
     assert_true(asprintf(&both, "%s%s", tls_certs_pem(here.ca), tls_certs_pem(here.ca)) > 0);
-    check_bundle(both, NULL); /* twice the same is fine */
+    check_bundle(both, NULL); /* a duplicate does no harm */
     free(both);
     free(bad);
 }
@@ -300,7 +299,7 @@ static void test_our_certificate_may_have_its_key_in_the_same_file_or_another(vo
 
 /* ---------------------------------------------------------------- the system's authorities */
 
-/* What a client without a bundle makes of our server. */
+/* Returns the result of a client without a bundle at our server. */
 static enum err dial_by_system(void)
 {
     struct tls_peer_options options = here.options;
@@ -349,8 +348,8 @@ static unsigned long hash_of_ca(void)
     return hash;
 }
 
-/* As OpenSSL has it: the one in the environment takes the place of the folder alone. */
-static void test_a_folder_of_a_few_does_not_replace_the_file_of_the_system(void **state)
+/* In OpenSSL the environment's folder replaces the default folder, but not the default file. */
+static void test_a_folder_with_few_authorities_does_not_replace_the_systems_file(void **state)
 {
     char folder[] = "/tmp/nailup-test-XXXXXX", *path;
     (void)state;
@@ -396,7 +395,7 @@ static enum err try_words(const char *ciphers, const char *groups)
         &(struct tls_peer_options){.ciphers = (char *)ciphers, .groups = (char *)groups});
 }
 
-static void test_words_of_ciphers_that_openssl_knows_are_taken(void **state)
+static void test_cipher_words_that_openssl_knows_are_accepted(void **state)
 {
     const char *lists[] = {
         "TLS_AES_128_GCM_SHA256",
@@ -423,7 +422,7 @@ static void check_word(const char *list, const char *word)
     assert_why("cipher");
 }
 
-static void test_a_word_that_is_no_cipher_is_named(void **state)
+static void test_an_unknown_cipher_is_named(void **state)
 {
     char longest[6000];
     (void)state;
@@ -456,7 +455,7 @@ static void test_a_list_that_leaves_no_cipher_is_refused(void **state)
     assert_int_equal(try_words("eNULL", NULL), ERR_INVALID);
 }
 
-static void test_words_of_groups_are_taken_or_named(void **state)
+static void test_group_words_are_accepted_or_named(void **state)
 {
     (void)state;
     assert_int_equal(try_words(NULL, "x25519"), ERR_OK);
@@ -467,7 +466,7 @@ static void test_words_of_groups_are_taken_or_named(void **state)
     assert_why("\"\"");
 }
 
-/* The cipher that a client with these words and our server agree on. */
+/* Returns the cipher between a client with these words and our server. */
 static const char *agreed(const char *words)
 {
     struct tls_peer_options options = here.options;
@@ -487,7 +486,7 @@ static const char *agreed(const char *words)
     return cipher;
 }
 
-static void test_the_words_decide_what_is_spoken(void **state)
+static void test_the_words_select_the_cipher(void **state)
 {
     (void)state;
     assert_string_equal(agreed("TLS_CHACHA20_POLY1305_SHA256"), "TLS_CHACHA20_POLY1305_SHA256");
@@ -564,7 +563,7 @@ static void run_a_connection(void)
     assert_string_equal(agreed(NULL), "TLS_AES_256_GCM_SHA384");
 }
 
-/* In a process of its own, as the log is for the process. */
+/* Runs in a process of its own, because a process has one log. */
 static void in_child(void (*body)(const char *path), const char *path)
 {
     int status;
@@ -634,7 +633,7 @@ static void test_keys_are_logged_as_whole_lines_into_a_private_file(void **state
     free(path);
 }
 
-static void test_a_key_log_that_is_new_is_private(void **state)
+static void test_a_new_key_log_is_private(void **state)
 {
     char *path = tls_certs_file("");
     struct stat status;
@@ -662,7 +661,7 @@ static void test_without_a_key_log_nothing_is_written(void **state)
     free(path);
 }
 
-static void test_a_key_log_behind_a_link_or_in_a_folder_that_is_missing_is_refused(void **state)
+static void test_a_key_log_behind_a_link_or_in_a_missing_folder_is_refused(void **state)
 {
     char *path = tls_certs_file(""), *link_path;
     (void)state;
@@ -699,7 +698,7 @@ static void test_upstreams_of_the_same_kind_share_a_context(void **state)
     struct tls_context *first = tls_contexts_get(contexts, &a, why);
     assert_non_null(first);
     assert_ptr_equal(tls_contexts_get(contexts, &b, why), first);
-    free(b.ca_bundle); /* what is kept is a copy */
+    free(b.ca_bundle); /* the context keeps a copy */
     b.ca_bundle = here.ca_path;
     b.groups = (char *)"x25519";
     struct tls_context *second = tls_contexts_get(contexts, &b, why);
@@ -728,7 +727,7 @@ static void test_a_context_that_cannot_be_made_is_tried_again(void **state)
     tls_contexts_free(contexts);
 }
 
-/* A different list for each number. */
+/* Makes a different list for each number. */
 static void make_words(char out[200], unsigned number)
 {
     const char *taken[] = {":!MD5", ":!RC4", ":!DES", ":!SEED",    ":!IDEA",
@@ -740,7 +739,7 @@ static void make_words(char out[200], unsigned number)
             strcat(out, taken[i]);
 }
 
-static void test_there_are_only_so_many_contexts(void **state)
+static void test_the_number_of_contexts_is_bounded(void **state)
 {
     struct tls_contexts *contexts = tls_contexts_new();
     struct tls_peer_options options = here.options;
@@ -768,7 +767,7 @@ static void rewrite(const char *path, const char *text)
     assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
-static void test_a_context_goes_with_the_last_who_has_it(void **state)
+static void test_a_context_ends_with_its_last_user(void **state)
 {
     struct tls_contexts *contexts = tls_contexts_new();
     struct tls_peer_options options = here.options;
@@ -829,38 +828,38 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WHY_TEST(test_a_certificate_with_its_key_makes_a_server),
-        WHY_TEST(test_a_server_knows_when_its_certificate_ends),
-        WHY_TEST(test_who_has_no_certificate_knows_no_end),
+        WHY_TEST(test_a_server_context_has_the_expiry_of_its_certificate),
+        WHY_TEST(test_a_context_without_a_certificate_has_no_expiry),
         WHY_TEST(test_text_around_a_certificate_does_no_harm),
-        WHY_TEST(test_a_certificate_that_is_none_is_named),
+        WHY_TEST(test_a_file_without_a_certificate_is_named),
         WHY_TEST(test_a_torn_certificate_is_counted),
-        WHY_TEST(test_a_key_that_is_none_is_named),
+        WHY_TEST(test_a_file_without_a_key_is_named),
         WHY_TEST(test_a_key_of_another_certificate_is_refused),
         WHY_TEST(test_an_encrypted_key_is_refused),
         WHY_TEST(test_a_client_needs_no_files),
-        WHY_TEST(test_a_bundle_that_is_missing_is_named),
+        WHY_TEST(test_a_missing_bundle_is_named),
         WHY_TEST(test_a_bundle_without_certificates_is_refused),
         WHY_TEST(test_our_certificate_may_have_its_key_in_the_same_file_or_another),
         WHY_TEST(test_without_a_bundle_the_file_of_the_system_is_trusted),
         WHY_TEST(test_without_a_bundle_the_folder_of_the_system_is_trusted),
-        WHY_TEST(test_a_folder_of_a_few_does_not_replace_the_file_of_the_system),
-        WHY_TEST(test_words_of_ciphers_that_openssl_knows_are_taken),
-        WHY_TEST(test_a_word_that_is_no_cipher_is_named),
+        WHY_TEST(test_a_folder_with_few_authorities_does_not_replace_the_systems_file),
+        WHY_TEST(test_cipher_words_that_openssl_knows_are_accepted),
+        WHY_TEST(test_an_unknown_cipher_is_named),
         WHY_TEST(test_a_list_that_leaves_no_cipher_is_refused),
-        WHY_TEST(test_words_of_groups_are_taken_or_named),
-        WHY_TEST(test_the_words_decide_what_is_spoken),
+        WHY_TEST(test_group_words_are_accepted_or_named),
+        WHY_TEST(test_the_words_select_the_cipher),
         WHY_TEST(test_a_file_is_read_whole),
         WHY_TEST(test_a_file_is_read_up_to_its_bound),
         WHY_TEST(test_a_fifo_does_not_hold_up_the_start),
         WHY_TEST(test_a_path_that_is_too_long_for_a_sentence_is_cut),
         WHY_TEST(test_keys_are_logged_as_whole_lines_into_a_private_file),
-        WHY_TEST(test_a_key_log_that_is_new_is_private),
+        WHY_TEST(test_a_new_key_log_is_private),
         WHY_TEST(test_without_a_key_log_nothing_is_written),
-        WHY_TEST(test_a_key_log_behind_a_link_or_in_a_folder_that_is_missing_is_refused),
+        WHY_TEST(test_a_key_log_behind_a_link_or_in_a_missing_folder_is_refused),
         WHY_TEST(test_upstreams_of_the_same_kind_share_a_context),
         WHY_TEST(test_a_context_that_cannot_be_made_is_tried_again),
-        WHY_TEST(test_there_are_only_so_many_contexts),
-        WHY_TEST(test_a_context_goes_with_the_last_who_has_it),
+        WHY_TEST(test_the_number_of_contexts_is_bounded),
+        WHY_TEST(test_a_context_ends_with_its_last_user),
         WHY_TEST(test_a_file_that_was_changed_makes_a_new_context_beside_the_former),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

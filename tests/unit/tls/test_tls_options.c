@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Options are equal by what they say; every field counts. */
+/* Options compare by content, and every field counts. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void test_no_text_and_empty_text_are_the_same(void **state)
     assert_true(tls_peer_options_same_context(&all, &none));
 }
 
-static void test_text_is_compared_by_what_it_says(void **state)
+static void test_text_is_compared_by_content(void **state)
 {
     struct tls_peer_options copy = full;
     char name[] = "dns.test";
@@ -57,7 +57,7 @@ static void test_text_is_compared_by_what_it_says(void **state)
     assert_true(tls_peer_options_same_context(&full, &copy));
 }
 
-static void test_what_a_context_is_made_of_counts_for_both(void **state)
+static void test_the_fields_of_a_context_count_in_both_comparisons(void **state)
 {
     struct tls_peer_options copy;
     char **fields[] = {&copy.ca_bundle, &copy.certificate, &copy.key, &copy.ciphers, &copy.groups};
@@ -107,7 +107,7 @@ static void test_pins_are_compared_one_by_one(void **state)
     assert_true(tls_peer_options_equal(&b, &full));
 }
 
-static void test_a_copy_says_the_same_and_needs_nothing_of_what_it_was_made_of(void **state)
+static void test_a_copy_is_equal_and_independent(void **state)
 {
     struct two_pins pins = {.pins.count = 2, .room = {{1, 2}, {3, 4}}}, kept = pins;
     struct tls_peer_options from = full, same = full, copy;
@@ -128,7 +128,7 @@ static void test_a_copy_says_the_same_and_needs_nothing_of_what_it_was_made_of(v
     free(memory);
 }
 
-static void test_nothing_at_all_is_copied_too(void **state)
+static void test_empty_options_can_be_copied(void **state)
 {
     struct tls_peer_options none = {.profile = TLS_OPPORTUNISTIC}, copy;
     char empty[] = "";
@@ -149,12 +149,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_text_and_empty_text_are_the_same),
-        cmocka_unit_test(test_text_is_compared_by_what_it_says),
-        cmocka_unit_test(test_what_a_context_is_made_of_counts_for_both),
+        cmocka_unit_test(test_text_is_compared_by_content),
+        cmocka_unit_test(test_the_fields_of_a_context_count_in_both_comparisons),
         cmocka_unit_test(test_profile_and_early_data_count_but_not_for_a_context),
         cmocka_unit_test(test_pins_are_compared_one_by_one),
-        cmocka_unit_test(test_a_copy_says_the_same_and_needs_nothing_of_what_it_was_made_of),
-        cmocka_unit_test(test_nothing_at_all_is_copied_too),
+        cmocka_unit_test(test_a_copy_is_equal_and_independent),
+        cmocka_unit_test(test_empty_options_can_be_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

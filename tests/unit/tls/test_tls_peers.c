@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Peers that want something else than we do: other protocols, old versions, weak ciphers, another
- * handshake, a certificate of ours. They are OpenSSL alone. */
+/* Peers with other wishes: other protocols, old versions, weak ciphers, another handshake, a
+ * certificate of ours. They use OpenSSL directly. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Our client against such a server; ctx is freed. */
+/* Joins our client with such a server; frees ctx. */
 static void dial(struct end *client, struct raw *server, SSL_CTX *ctx)
 {
     ends_client(&here, client, NULL);
@@ -39,7 +39,7 @@ static void dial(struct end *client, struct raw *server, SSL_CTX *ctx)
     raw_settle(server, client, cut_none);
 }
 
-/* Such a client against our server; ctx is freed. */
+/* Joins such a client with our server; frees ctx. */
 static void serve(struct end *server, struct raw *client, SSL_CTX *ctx)
 {
     end_init(server, tls_server(here.server));
@@ -104,14 +104,14 @@ static void check_choice(const char *name, int version, enum err err)
     finish(&client, &server);
 }
 
-static void test_a_server_that_chooses_dot_is_spoken_to(void **state)
+static void test_a_server_that_chooses_dot_is_accepted(void **state)
 {
     (void)state;
     check_choice("dot", TLS1_3_VERSION, ERR_OK);
     check_choice("dot", TLS1_2_VERSION, ERR_OK);
 }
 
-static void test_a_server_that_chooses_another_protocol_is_not_spoken_to(void **state)
+static void test_a_server_that_chooses_another_protocol_is_refused(void **state)
 {
     (void)state;
     check_choice("h2", TLS1_3_VERSION, ERR_TLS_ALPN);
@@ -123,7 +123,7 @@ static void test_a_server_that_chooses_another_protocol_is_not_spoken_to(void **
     here.options.profile = TLS_STRICT;
 }
 
-static void test_a_server_that_chooses_no_protocol_is_spoken_to(void **state)
+static void test_a_server_that_chooses_no_protocol_is_accepted(void **state)
 {
     struct end client;
     struct raw server;
@@ -209,7 +209,7 @@ static void test_clients_of_old_versions_are_refused_with_an_alert(void **state)
     }
 }
 
-static void test_servers_of_old_versions_are_not_spoken_to(void **state)
+static void test_servers_of_old_versions_are_refused(void **state)
 {
     struct end client;
     struct raw server;
@@ -243,7 +243,7 @@ static void check_cipher(const char *list, bool accepted)
     finish(&server, &client);
 }
 
-static void test_in_tls_12_only_forward_secret_aead_ciphers_are_spoken(void **state)
+static void test_in_tls_12_only_forward_secret_aead_ciphers_are_used(void **state)
 {
     (void)state;
     check_cipher("ECDHE-ECDSA-AES128-GCM-SHA256", true);
@@ -282,8 +282,8 @@ static void move_out(struct raw *from, struct end *to)
         end_receive(to, span_of(bytes, (size_t)len));
 }
 
-/* From a server in TLS 1.2 it is a HelloRequest. What OpenSSL does when it is refused (it gives up)
- * is its own affair. */
+/* A server in TLS 1.2 sends a HelloRequest. OpenSSL gives up after a refusal, which does not matter
+ * here. */
 static void ask_for_another(struct raw *raw, struct end *end)
 {
     assert_int_equal(SSL_renegotiate(raw->ssl), 1);
@@ -349,7 +349,7 @@ static void test_a_server_that_asks_for_another_handshake_without_end_meets_a_bo
     finish(&client, &server);
 }
 
-/* A client's share of such a group is one number, and ours takes a fifth of a second. */
+/* A client's share of such a group is any number, but ours takes a fifth of a second. */
 static void test_a_client_of_finite_fields_alone_is_refused(void **state)
 {
     SSL_CTX *ctx = raw_client_context();
@@ -378,7 +378,7 @@ static void test_a_client_that_begins_with_finite_fields_is_served_with_another_
     finish(&server, &client);
 }
 
-static void test_a_server_of_finite_fields_alone_is_not_spoken_to(void **state)
+static void test_a_server_of_finite_fields_alone_is_refused(void **state)
 {
     SSL_CTX *ctx = raw_server_context(here.cert);
     struct end client;
@@ -391,7 +391,7 @@ static void test_a_server_of_finite_fields_alone_is_not_spoken_to(void **state)
     finish(&client, &server);
 }
 
-static void test_finite_fields_are_spoken_when_they_are_asked_for(void **state)
+static void test_finite_fields_are_used_if_configured(void **state)
 {
     struct tls_peer_options options = here.options;
     struct tls_context *before = here.client;
@@ -410,7 +410,7 @@ static void test_finite_fields_are_spoken_when_they_are_asked_for(void **state)
     here.client = before;
 }
 
-/* So many changes of keys in one piece. */
+/* Sends that many key updates in one piece. */
 static void change_keys(struct raw *raw, struct end *end, int times)
 {
     uint8_t bytes[16 * 1024];
@@ -425,7 +425,7 @@ static void change_keys(struct raw *raw, struct end *end, int times)
     end_receive(end, span_of(bytes, (size_t)len));
 }
 
-static void test_a_client_that_changes_keys_without_end_meets_a_bound(void **state)
+static void test_endless_key_updates_of_a_client_meet_a_bound(void **state)
 {
     struct end server;
     struct raw client;
@@ -442,7 +442,7 @@ static void test_a_client_that_changes_keys_without_end_meets_a_bound(void **sta
     finish(&server, &client);
 }
 
-static void test_a_server_that_says_much_may_change_keys_often(void **state)
+static void test_a_server_that_sends_much_may_update_its_keys_often(void **state)
 {
     char text[TLS_KEY_UPDATE_BYTES + 1] = {0};
     struct end client;
@@ -463,7 +463,7 @@ static void test_a_server_that_says_much_may_change_keys_often(void **state)
     finish(&client, &server);
 }
 
-static void test_new_keys_are_followed(void **state)
+static void test_key_updates_are_followed(void **state)
 {
     struct end client;
     struct raw server;
@@ -515,15 +515,15 @@ static void check_shows_itself(int version)
     tls_certs_free_cert(own);
 }
 
-static void test_a_server_that_asks_who_we_are_is_shown_our_certificate(void **state)
+static void test_a_server_that_requests_our_certificate_gets_it(void **state)
 {
     (void)state;
     check_shows_itself(TLS1_3_VERSION);
     check_shows_itself(TLS1_2_VERSION);
 }
 
-/* In TLS 1.3 the refusal comes after our handshake is done. */
-static void test_a_server_that_misses_our_certificate_says_so_by_an_alert(void **state)
+/* In TLS 1.3 the refusal comes after our handshake. */
+static void test_a_server_without_our_certificate_sends_an_alert(void **state)
 {
     struct end client;
     struct raw server;
@@ -542,7 +542,7 @@ static void test_a_server_that_misses_our_certificate_says_so_by_an_alert(void *
     finish(&client, &server);
 }
 
-/* ---------------------------------------------------------------- how it is cut */
+/* ---------------------------------------------------------------- cuts */
 
 static void test_tls_12_may_come_byte_by_byte_too(void **state)
 {
@@ -561,14 +561,14 @@ static void test_tls_12_may_come_byte_by_byte_too(void **state)
     finish(&client, &server);
 }
 
-static void test_a_server_that_sends_at_once_is_heard_in_the_same_turn(void **state)
+static void test_a_server_that_sends_at_once_is_read_in_the_same_turn(void **state)
 {
     struct end client;
     struct raw server;
     uint8_t bytes[16 * 1024];
     (void)state;
 
-    /* The half second of RTT that TLS 1.3 allows a server: after its Finished. */
+    /* TLS 1.3 allows a server to send right after its Finished message. */
     ends_client(&here, &client, NULL);
     SSL_CTX *ctx = raw_server_context(here.cert);
     SSL_CTX_set_max_early_data(ctx, 1024);
@@ -592,30 +592,30 @@ static void test_a_server_that_sends_at_once_is_heard_in_the_same_turn(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_server_that_chooses_dot_is_spoken_to),
-        cmocka_unit_test(test_a_server_that_chooses_another_protocol_is_not_spoken_to),
-        cmocka_unit_test(test_a_server_that_chooses_no_protocol_is_spoken_to),
+        cmocka_unit_test(test_a_server_that_chooses_dot_is_accepted),
+        cmocka_unit_test(test_a_server_that_chooses_another_protocol_is_refused),
+        cmocka_unit_test(test_a_server_that_chooses_no_protocol_is_accepted),
         cmocka_unit_test(test_a_client_that_offers_dot_gets_it),
         cmocka_unit_test(test_a_client_that_offers_nothing_is_served),
         cmocka_unit_test(test_a_client_that_offers_only_other_protocols_is_refused_with_an_alert),
         cmocka_unit_test(test_clients_of_old_versions_are_refused_with_an_alert),
-        cmocka_unit_test(test_servers_of_old_versions_are_not_spoken_to),
-        cmocka_unit_test(test_in_tls_12_only_forward_secret_aead_ciphers_are_spoken),
+        cmocka_unit_test(test_servers_of_old_versions_are_refused),
+        cmocka_unit_test(test_in_tls_12_only_forward_secret_aead_ciphers_are_used),
         cmocka_unit_test(test_the_server_chooses_by_its_own_order),
         cmocka_unit_test(test_a_client_that_wants_another_handshake_is_refused_without_harm),
         cmocka_unit_test(test_a_server_that_wants_another_handshake_is_refused_without_harm),
         cmocka_unit_test(test_a_server_that_asks_for_another_handshake_without_end_meets_a_bound),
         cmocka_unit_test(test_a_client_of_finite_fields_alone_is_refused),
         cmocka_unit_test(test_a_client_that_begins_with_finite_fields_is_served_with_another_group),
-        cmocka_unit_test(test_a_server_of_finite_fields_alone_is_not_spoken_to),
-        cmocka_unit_test(test_finite_fields_are_spoken_when_they_are_asked_for),
-        cmocka_unit_test(test_a_client_that_changes_keys_without_end_meets_a_bound),
-        cmocka_unit_test(test_a_server_that_says_much_may_change_keys_often),
-        cmocka_unit_test(test_new_keys_are_followed),
-        cmocka_unit_test(test_a_server_that_asks_who_we_are_is_shown_our_certificate),
-        cmocka_unit_test(test_a_server_that_misses_our_certificate_says_so_by_an_alert),
+        cmocka_unit_test(test_a_server_of_finite_fields_alone_is_refused),
+        cmocka_unit_test(test_finite_fields_are_used_if_configured),
+        cmocka_unit_test(test_endless_key_updates_of_a_client_meet_a_bound),
+        cmocka_unit_test(test_a_server_that_sends_much_may_update_its_keys_often),
+        cmocka_unit_test(test_key_updates_are_followed),
+        cmocka_unit_test(test_a_server_that_requests_our_certificate_gets_it),
+        cmocka_unit_test(test_a_server_without_our_certificate_sends_an_alert),
         cmocka_unit_test(test_tls_12_may_come_byte_by_byte_too),
-        cmocka_unit_test(test_a_server_that_sends_at_once_is_heard_in_the_same_turn),
+        cmocka_unit_test(test_a_server_that_sends_at_once_is_read_in_the_same_turn),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* OpenSSL's own configuration file may make TLS stricter, and not laxer than is sound. */
+/* OpenSSL's own configuration file may make TLS stricter than our floor, but not laxer. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 static struct ends here;
 
-/* What /etc/ssl/openssl.cnf says on this system from now on. */
+/* Replaces the content of /etc/ssl/openssl.cnf for this process. */
 static void set_policy(const char *lines)
 {
     char text[512];
@@ -75,7 +75,7 @@ static void test_a_system_that_allows_old_versions_gets_tls_12(void **state)
     check_contexts(TLS1_2_VERSION, 2);
 }
 
-static void test_a_system_that_allows_weak_keys_does_not_for_us(void **state)
+static void test_a_system_that_allows_weak_keys_does_not_change_our_floor(void **state)
 {
     (void)state;
     set_policy("CipherString = DEFAULT@SECLEVEL=0\n");
@@ -95,7 +95,7 @@ static void test_our_own_words_allow_weak_keys(void **state)
     tls_context_free(context);
 }
 
-static void test_a_system_without_tls_12_is_told_as_that(void **state)
+static void test_a_system_without_tls_12_is_reported(void **state)
 {
     char why[TLS_WHY_MAX];
     struct tls_context *context;
@@ -112,9 +112,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_system_that_wants_tls_13_gets_it),
         cmocka_unit_test(test_a_system_that_allows_old_versions_gets_tls_12),
-        cmocka_unit_test(test_a_system_that_allows_weak_keys_does_not_for_us),
+        cmocka_unit_test(test_a_system_that_allows_weak_keys_does_not_change_our_floor),
         cmocka_unit_test(test_our_own_words_allow_weak_keys),
-        cmocka_unit_test(test_a_system_without_tls_12_is_told_as_that),
+        cmocka_unit_test(test_a_system_without_tls_12_is_reported),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

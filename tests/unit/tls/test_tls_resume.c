@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Sessions are resumed with the peer they are of, and with nobody else; early data goes to nobody
- * else either, and arrives once. */
+/* A session resumes only with its own peer. Early data goes only to that peer, and arrives once. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +54,7 @@ static int tear_down_rack(void **state)
     return 0;
 }
 
-/* ---------------------------------------------------------------- against ours: TLS 1.3 */
+/* ---------------------------------------------------------------- our server: TLS 1.3 */
 
 static void pair_init(struct end *client, struct end *server, struct tls_context *context)
 {
@@ -74,7 +73,7 @@ static void pair_deinit(struct end *client, struct end *server)
     end_deinit(server);
 }
 
-/* A connection from beginning to end; was it resumed? */
+/* Runs a connection from begin to end; returns whether it was resumed. */
 static bool connects_resumed(struct tls_context *context)
 {
     struct end client, server;
@@ -147,7 +146,7 @@ static void test_tickets_outlive_a_reset(void **state)
     (void)state;
 
     pair_init(&client, &server, here.server);
-    tls_free(&client.tls); /* no close notify came or went */
+    tls_free(&client.tls); /* without a close_notify in either direction */
     pair_deinit(&client, &server);
     assert_int_equal(tls_rack_count(rack), 2);
     assert_true(connects_resumed(here.server));
@@ -219,7 +218,7 @@ struct many_pins {
     uint8_t room[2][TLS_PIN_BYTES];
 };
 
-/* A dial with other options and the tickets of those before. */
+/* Dials with other options and the earlier tickets. */
 static enum err dial_with(const struct tls_peer_options *options, bool *resumed)
 {
     struct tls_context *context = new_client_context(options);
@@ -239,7 +238,7 @@ static enum err dial_with(const struct tls_peer_options *options, bool *resumed)
     return err;
 }
 
-static void test_a_ticket_does_not_get_past_a_pin(void **state)
+static void test_a_ticket_does_not_circumvent_a_pin(void **state)
 {
     struct tls_peer_options options = here.options;
     struct many_pins wrong = {.pins.count = 1}, right = {.pins.count = 2};
@@ -258,7 +257,7 @@ static void test_a_ticket_does_not_get_past_a_pin(void **state)
     assert_true(resumed);
 }
 
-static void test_a_ticket_does_not_get_past_a_name(void **state)
+static void test_a_ticket_does_not_circumvent_a_name(void **state)
 {
     struct tls_peer_options options = here.options;
     bool resumed;
@@ -268,13 +267,13 @@ static void test_a_ticket_does_not_get_past_a_name(void **state)
     connects_resumed(here.server);
     assert_int_equal(dial_with(&options, &resumed), ERR_TLS_NAME);
     assert_false(resumed);
-    options.auth_name = (char *)""; /* then it is the address, which the certificate has too */
+    options.auth_name = (char *)""; /* then the address counts, which the certificate has too */
     connects_resumed(here.server);
     assert_int_equal(dial_with(&options, &resumed), ERR_OK);
     assert_true(resumed);
 }
 
-static void test_a_ticket_does_not_get_past_an_address(void **state)
+static void test_a_ticket_does_not_circumvent_an_address(void **state)
 {
     struct tls_peer_options options = here.options;
     struct addr addr = here.addr;
@@ -289,7 +288,7 @@ static void test_a_ticket_does_not_get_past_an_address(void **state)
     here.addr = addr;
 }
 
-/* The chain was not looked at when only the pin counted. */
+/* The chain was not verified when only the pin counted. */
 static void test_a_ticket_got_by_a_pin_alone_proves_no_name(void **state)
 {
     struct tls_peer_options options = here.options;
@@ -307,7 +306,7 @@ static void test_a_ticket_got_by_a_pin_alone_proves_no_name(void **state)
     assert_false(resumed);
 }
 
-/* Opportunistically got from whoever it was, asked for strictly. */
+/* Received from an unproved peer with the opportunistic profile, used with the strict one. */
 static void test_a_ticket_of_an_unproved_peer_does_not_prove_it(void **state)
 {
     struct tls_peer_options options = here.options;
@@ -332,7 +331,7 @@ static void test_a_ticket_of_an_unproved_peer_does_not_prove_it(void **state)
     tls_context_free(context);
     assert_true(tls_rack_count(rack) > 0);
     assert_false(connects_resumed(here.server));
-    assert_int_equal(tls_rack_count(rack), 2); /* those of this connection alone */
+    assert_int_equal(tls_rack_count(rack), 2); /* the tickets of this connection */
 }
 
 static void test_a_ticket_ends_with_its_certificate(void **state)
@@ -437,7 +436,7 @@ static void test_a_session_without_a_ticket_is_not_resumed(void **state)
     SSL_CTX_free(ctx);
 }
 
-/* A raw client dials our server with a session (or NULL), and gives back that which it has then. */
+/* Dials our server as a raw client with a session (or NULL), and returns its new session. */
 static SSL_SESSION *dial_ours(SSL_CTX *ctx, SSL_SESSION *session, bool expected)
 {
     struct end server;
@@ -459,7 +458,7 @@ static SSL_SESSION *dial_ours(SSL_CTX *ctx, SSL_SESSION *session, bool expected)
     return session;
 }
 
-/* The name of the key that sealed the session's ticket. */
+/* Returns the name of the key that sealed the session's ticket. */
 static void get_key_name(const SSL_SESSION *session, uint8_t name[16])
 {
     const unsigned char *ticket;
@@ -484,7 +483,7 @@ static void test_our_server_resumes_clients_of_tls_12(void **state)
     SSL_CTX_free(ctx);
 }
 
-static void test_a_ticket_of_an_older_key_is_taken_and_replaced(void **state)
+static void test_a_ticket_of_an_older_key_is_accepted_and_replaced(void **state)
 {
     SSL_CTX *ctx = raw_client_context();
     struct tls_ticket_key newer;
@@ -506,7 +505,7 @@ static void test_a_ticket_of_an_older_key_is_taken_and_replaced(void **state)
     SSL_CTX_free(ctx);
 }
 
-static void test_a_ticket_that_was_changed_is_not_taken(void **state)
+static void test_a_modified_ticket_is_rejected(void **state)
 {
     SSL_CTX *ctx = raw_client_context();
     uint8_t der[8192], *end = der;
@@ -534,7 +533,7 @@ static void test_a_ticket_that_was_changed_is_not_taken(void **state)
 
 enum { EARLY_MAX = 4096 };
 
-/* Servers with the same ticket keys, of which one may take early data and one does not. */
+/* Two servers with the same ticket keys: one accepts early data, one rejects it. */
 static SSL_CTX *new_early_server(const struct tls_cert *cert, uint32_t early_max)
 {
     uint8_t shared[80] = {1};
@@ -613,14 +612,14 @@ static void test_early_data_arrives_with_the_first_flight(void **state)
     SSL_CTX_free(ctx);
 }
 
-/* With the lengths of RFC 1035. */
+/* Adds the lengths of RFC 1035. */
 static struct span two_messages(void)
 {
     static const uint8_t bytes[] = {0, 3, 'o', 'n', 'e', 0, 3, 't', 'w', 'o'};
     return span_of(bytes, sizeof(bytes));
 }
 
-/* To a server that takes early data, and to one that does not and gets it again. */
+/* Once with a server that accepts early data, once with one that gets it again. */
 static void test_each_message_of_early_data_is_a_record_of_its_own(void **state)
 {
     (void)state;
@@ -654,7 +653,7 @@ static bool send_more_on_secured(void *owner)
     return true;
 }
 
-/* Moves all, with a reader that sends as soon as it may. */
+/* Moves all bytes, with a reader that sends as soon as it may. */
 static void settle_eagerly(struct end *client, struct raw *server)
 {
     const struct tls_reader reader = {send_more_on_secured, on_end_plain};
@@ -691,7 +690,7 @@ static void check_sent_again(SSL_CTX *ctx, bool resumed)
     SSL_CTX_free(ctx);
 }
 
-static void test_early_data_that_is_not_taken_is_sent_again_before_all_else(void **state)
+static void test_rejected_early_data_is_sent_again_first(void **state)
 {
     (void)state;
     check_sent_again(new_early_server(here.cert, 0), true);
@@ -707,7 +706,7 @@ static void test_early_data_is_sent_again_after_another_key_exchange(void **stat
     check_sent_again(ctx, true);
 }
 
-static void test_our_server_ignores_early_data_and_gets_it_again(void **state)
+static void test_our_server_rejects_early_data_and_gets_it_again(void **state)
 {
     struct end client, server;
     (void)state;
@@ -723,7 +722,7 @@ static void test_our_server_ignores_early_data_and_gets_it_again(void **state)
     pair_deinit(&client, &server);
 }
 
-static void test_early_data_is_not_sent_again_to_who_cannot_prove_himself(void **state)
+static void test_early_data_is_not_sent_again_to_an_unproved_peer(void **state)
 {
     struct tls_certs *other = tls_certs_authority("Other CA");
     struct tls_cert *cert =
@@ -745,7 +744,7 @@ static void test_early_data_is_not_sent_again_to_who_cannot_prove_himself(void *
     tls_certs_free(other);
 }
 
-/* RFC 8446 appendix D.3: such a dial must fail, but not each with a ticket of those days. */
+/* RFC 8446 appendix D.3: one such dial must fail, but not every dial with an old ticket. */
 static void test_a_server_that_went_back_to_tls_12_fails_one_dial_with_early_data(void **state)
 {
     SSL_CTX *ctx = new_12_server();
@@ -783,14 +782,14 @@ static void test_there_is_no_early_data_unless_options_and_ticket_allow_it(void 
     assert_int_equal(tls_early_max(client.tls), 0);
     end_deinit(&client);
     here.options.early_data = true;
-    connects_resumed(here.server); /* uses one up, and gets two that do not allow it */
+    connects_resumed(here.server); /* uses one ticket, and gets two without early data */
     ends_client(&here, &client, rack);
     assert_int_equal(tls_early_max(client.tls), 0);
     end_deinit(&client);
 }
 
-/* OpenSSL does not offer a ticket that is older than its lifetime or not given yet, but announces
- * early data all the same, and seals it with a key that everybody can make. */
+/* OpenSSL does not offer a ticket beyond its lifetime or from the future, but announces early data
+ * all the same, and seals it with a known key. */
 static void check_no_early_data(int64_t age_s)
 {
     SSL_CTX *ctx = new_early_server(here.cert, EARLY_MAX);
@@ -823,7 +822,7 @@ static void test_there_is_no_early_data_with_a_ticket_that_ended_during_the_dial
     check_no_early_data(7200 + 10);
 }
 
-static void test_early_data_comes_to_nothing_with_the_connection(void **state)
+static void test_early_data_ends_with_the_connection(void **state)
 {
     struct end client;
     (void)state;
@@ -851,9 +850,9 @@ int main(void)
         RACK_TEST(test_another_worker_with_the_same_keys_resumes),
         RACK_TEST(test_a_server_with_other_keys_makes_a_full_handshake),
         RACK_TEST(test_a_server_without_keys_gives_no_tickets),
-        RACK_TEST(test_a_ticket_does_not_get_past_a_pin),
-        RACK_TEST(test_a_ticket_does_not_get_past_a_name),
-        RACK_TEST(test_a_ticket_does_not_get_past_an_address),
+        RACK_TEST(test_a_ticket_does_not_circumvent_a_pin),
+        RACK_TEST(test_a_ticket_does_not_circumvent_a_name),
+        RACK_TEST(test_a_ticket_does_not_circumvent_an_address),
         RACK_TEST(test_a_ticket_got_by_a_pin_alone_proves_no_name),
         RACK_TEST(test_a_ticket_of_an_unproved_peer_does_not_prove_it),
         RACK_TEST(test_a_ticket_ends_with_its_certificate),
@@ -861,19 +860,19 @@ int main(void)
         RACK_TEST(test_a_new_ticket_of_a_resumed_tls_12_session_is_kept_alone),
         RACK_TEST(test_a_session_without_a_ticket_is_not_resumed),
         RACK_TEST(test_our_server_resumes_clients_of_tls_12),
-        RACK_TEST(test_a_ticket_of_an_older_key_is_taken_and_replaced),
-        RACK_TEST(test_a_ticket_that_was_changed_is_not_taken),
+        RACK_TEST(test_a_ticket_of_an_older_key_is_accepted_and_replaced),
+        RACK_TEST(test_a_modified_ticket_is_rejected),
         EARLY_TEST(test_early_data_arrives_with_the_first_flight),
         EARLY_TEST(test_each_message_of_early_data_is_a_record_of_its_own),
-        EARLY_TEST(test_early_data_that_is_not_taken_is_sent_again_before_all_else),
+        EARLY_TEST(test_rejected_early_data_is_sent_again_first),
         EARLY_TEST(test_early_data_is_sent_again_after_another_key_exchange),
-        EARLY_TEST(test_our_server_ignores_early_data_and_gets_it_again),
-        EARLY_TEST(test_early_data_is_not_sent_again_to_who_cannot_prove_himself),
+        EARLY_TEST(test_our_server_rejects_early_data_and_gets_it_again),
+        EARLY_TEST(test_early_data_is_not_sent_again_to_an_unproved_peer),
         EARLY_TEST(test_a_server_that_went_back_to_tls_12_fails_one_dial_with_early_data),
         EARLY_TEST(test_there_is_no_early_data_unless_options_and_ticket_allow_it),
         EARLY_TEST(test_there_is_no_early_data_with_a_ticket_from_later_than_now),
         EARLY_TEST(test_there_is_no_early_data_with_a_ticket_that_ended_during_the_dial),
-        EARLY_TEST(test_early_data_comes_to_nothing_with_the_connection),
+        EARLY_TEST(test_early_data_ends_with_the_connection),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

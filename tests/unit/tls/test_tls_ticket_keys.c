@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Keys that seal tickets: turned over in time, whatever the clock does. */
+/* Keys that seal tickets: rotation, with every behaviour of the clock. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,14 +56,14 @@ static const char *fate(struct tls_ticket_keys *keys, int64_t now_s,
     return is_old ? "old" : "new";
 }
 
-static void test_what_was_sealed_opens(void **state)
+static void test_a_sealed_ticket_opens(void **state)
 {
     struct tls_ticket_key key = seal(*state, START);
 
     assert_string_equal(fate(*state, START, &key), "new");
 }
 
-static void test_a_name_of_nobody_does_not_open(void **state)
+static void test_an_unknown_key_name_does_not_open(void **state)
 {
     struct tls_ticket_key key = seal(*state, START);
 
@@ -126,8 +126,8 @@ static void test_a_small_step_back_changes_nothing(void **state)
     assert_true(same(&key, &same_key));
 }
 
-/* Two threads read the clock; one is a second behind. */
-static void test_readings_that_differ_do_not_wind_the_clock(void **state)
+/* Two threads read the clock, one a second behind. */
+static void test_different_readings_do_not_advance_the_clock(void **state)
 {
     struct tls_ticket_key key = seal(*state, START);
 
@@ -156,8 +156,8 @@ static void test_the_ends_of_time_do_no_harm(void **state)
     }
 }
 
-/* The threads drift far apart, so keys may be gone; what opens is whole. cmocka asserts in the
- * first thread only. */
+/* The threads drift far apart, so keys may be gone, but every key that opens is whole. cmocka
+ * asserts in the first thread only. */
 static void *hammer(void *keys)
 {
     uintptr_t wrong = 0;
@@ -196,15 +196,15 @@ static void test_free_takes_null(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_was_sealed_opens),
-        TEST(test_a_name_of_nobody_does_not_open),
+        TEST(test_a_sealed_ticket_opens),
+        TEST(test_an_unknown_key_name_does_not_open),
         TEST(test_all_parts_of_a_key_are_random),
         TEST(test_one_key_seals_until_its_age),
         TEST(test_a_ticket_opens_for_its_whole_lifetime),
         TEST(test_a_key_is_gone_after_the_last_ticket),
         TEST(test_an_idle_server_does_not_use_its_last_key_again),
         TEST(test_a_small_step_back_changes_nothing),
-        TEST(test_readings_that_differ_do_not_wind_the_clock),
+        TEST(test_different_readings_do_not_advance_the_clock),
         TEST(test_after_a_large_step_back_keys_age_on),
         TEST(test_the_ends_of_time_do_no_harm),
         TEST(test_threads_share_the_keys),

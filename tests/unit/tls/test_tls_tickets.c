@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Stacks of sessions in memory: what is given back, and what never. The file has
- * test_tls_tickets_file.c. */
+/* Stacks of tickets in memory. test_tls_tickets_file.c tests the file. */
 
 #include "tls_sessions.h"
 
@@ -50,7 +49,7 @@ static void put(struct tls_rack *rack, int tag)
 
 /* ---------------------------------------------------------------- stacks */
 
-static void test_an_empty_rack_has_nothing(void **state)
+static void test_an_empty_rack_has_no_ticket(void **state)
 {
     struct store *store = *state;
 
@@ -96,7 +95,7 @@ static void test_the_oldest_makes_room(void **state)
     assert_int_equal(take_tag(store->rack, now()), -1);
 }
 
-static void test_what_comes_out_can_be_resumed(void **state)
+static void test_a_taken_ticket_can_be_resumed(void **state)
 {
     struct store *store = *state;
     SSL_SESSION *session;
@@ -108,7 +107,7 @@ static void test_what_comes_out_can_be_resumed(void **state)
     SSL_SESSION_free(session);
 }
 
-/* The end of the connection that got it must not reach into the rack. */
+/* The end of the receiving connection must not change the rack. */
 static void test_a_session_spoilt_after_the_put_stays_good(void **state)
 {
     struct store *store = *state;
@@ -123,7 +122,7 @@ static void test_a_session_spoilt_after_the_put_stays_good(void **state)
     SSL_SESSION_free(session);
 }
 
-static void test_what_cannot_be_resumed_is_not_kept(void **state)
+static void test_a_session_that_cannot_be_resumed_is_not_kept(void **state)
 {
     struct store *store = *state;
     SSL_SESSION *session = session_of_handshake(TLS1_3_VERSION, NULL);
@@ -174,7 +173,7 @@ static void test_a_ticket_does_not_outlive_the_certificate(void **state)
 }
 
 /* RFC 8446 section 4.6.1. */
-static void test_a_lifetime_of_zero_is_none_in_tls_1_3(void **state)
+static void test_a_lifetime_of_zero_forbids_use_in_tls_1_3(void **state)
 {
     struct store *store = *state;
     SSL_SESSION *session = SSL_SESSION_new();
@@ -186,7 +185,7 @@ static void test_a_lifetime_of_zero_is_none_in_tls_1_3(void **state)
     assert_int_equal(take_tag(store->rack, now()), -1);
 }
 
-/* A session ID without a ticket: the timeout of this side counts. */
+/* For a session ID without a ticket, our own timeout counts. */
 static void test_a_tls_1_2_session_without_a_hint_ends_with_its_timeout(void **state)
 {
     struct store *store = *state;
@@ -228,7 +227,7 @@ static void test_times_at_the_ends_of_their_range_are_not_good(void **state)
     }
 }
 
-static void test_good_ones_below_an_expired_one_are_found(void **state)
+static void test_good_tickets_below_an_expired_one_are_found(void **state)
 {
     struct store *store = *state;
     SSL_SESSION *old = session_new(TLS1_3_VERSION, 7);
@@ -299,7 +298,7 @@ struct hammer {
     size_t taken, put;
 };
 
-/* All in one rack, with racks made beside it. cmocka asserts in the first thread only. */
+/* All threads use one rack, and make others meanwhile. cmocka asserts in the first thread only. */
 static void *hammer(void *owner)
 {
     struct hammer *hammer = owner;
@@ -312,7 +311,7 @@ static void *hammer(void *owner)
         session = i % 3 ? tls_rack_take(hammer->store->rack, now()) : NULL;
         if (session) {
             hammer->taken++;
-            SSL_SESSION_set_time(session, 1); /* whoever takes one may change it */
+            SSL_SESSION_set_time(session, 1); /* the taker may change it */
             SSL_SESSION_free(session);
         }
     }
@@ -350,21 +349,21 @@ static void test_free_takes_null(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_an_empty_rack_has_nothing),
+        TEST(test_an_empty_rack_has_no_ticket),
         TEST(test_the_newest_comes_first_and_once),
         TEST(test_a_ticket_that_is_too_large_is_not_kept),
         TEST(test_the_oldest_makes_room),
-        TEST(test_what_comes_out_can_be_resumed),
+        TEST(test_a_taken_ticket_can_be_resumed),
         TEST(test_a_session_spoilt_after_the_put_stays_good),
-        TEST(test_what_cannot_be_resumed_is_not_kept),
+        TEST(test_a_session_that_cannot_be_resumed_is_not_kept),
         TEST(test_a_ticket_ends_with_its_lifetime),
         TEST(test_no_server_can_make_a_ticket_last_longer_than_a_week),
         TEST(test_a_ticket_does_not_outlive_the_certificate),
-        TEST(test_a_lifetime_of_zero_is_none_in_tls_1_3),
+        TEST(test_a_lifetime_of_zero_forbids_use_in_tls_1_3),
         TEST(test_a_tls_1_2_session_without_a_hint_ends_with_its_timeout),
         TEST(test_a_ticket_from_the_far_future_is_dropped),
         TEST(test_times_at_the_ends_of_their_range_are_not_good),
-        TEST(test_good_ones_below_an_expired_one_are_found),
+        TEST(test_good_tickets_below_an_expired_one_are_found),
         TEST(test_an_identity_is_all_the_bytes_of_its_key),
         TEST(test_tickets_do_not_cross_identities),
         TEST(test_a_key_has_a_bound),

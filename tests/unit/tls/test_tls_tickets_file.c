@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Sessions in a file: saved and loaded, and every way in which a file can be wrong. */
+/* Tickets in a file: saving, loading, and every kind of faulty file. */
 
 #include "tls_sessions.h"
 
@@ -71,7 +71,7 @@ static enum err save(struct place *place)
     return tls_tickets_save(place->tickets, place->path, now());
 }
 
-/* Loads into a store of its own; what is in it is thrown away. */
+/* Loads into a store of its own, and frees it. */
 static enum err load_alone(const char *path, size_t *count)
 {
     struct tls_tickets *tickets = tls_tickets_new();
@@ -126,7 +126,7 @@ static bool exists(const char *path)
     return lstat(path, &found) == 0;
 }
 
-/* ---------------------------------------------------------------- there and back */
+/* ---------------------------------------------------------------- saving and loading */
 
 static void test_tickets_come_back_in_their_order(void **state)
 {
@@ -179,7 +179,7 @@ static void test_a_loaded_session_of_tls_1_3_is_resumed(void **state)
     test_a_loaded_session_is_resumed(TLS1_3_VERSION, *state);
 }
 
-static void test_loaded_ones_lie_below_newer_ones(void **state)
+static void test_loaded_tickets_are_below_newer_ones(void **state)
 {
     struct place *place = *state;
     struct tls_tickets *later = tls_tickets_new();
@@ -189,7 +189,7 @@ static void test_loaded_ones_lie_below_newer_ones(void **state)
     for (int i = 0; i < TLS_RACK_TICKETS_MAX - 1; i++)
         put(later, "one", 50 + i);
     assert_int_equal(tls_tickets_load(later, place->path, now(), &count), ERR_OK);
-    assert_int_equal(count, 2); /* the oldest of "one" found no place */
+    assert_int_equal(count, 2); /* the oldest of "one" did not fit */
     for (int i = TLS_RACK_TICKETS_MAX - 2; i >= 0; i--)
         assert_int_equal(take_tag(later, "one"), 50 + i);
     assert_int_equal(take_tag(later, "one"), 2);
@@ -197,7 +197,7 @@ static void test_loaded_ones_lie_below_newer_ones(void **state)
     tls_tickets_free(later);
 }
 
-static void test_expired_ones_are_neither_saved_nor_loaded(void **state)
+static void test_expired_tickets_are_neither_saved_nor_loaded(void **state)
 {
     struct place *place = *state;
     size_t count;
@@ -239,8 +239,8 @@ static void test_a_full_rack_with_the_longest_key_comes_back(void **state)
     assert_int_equal(count, TLS_RACK_TICKETS_MAX);
 }
 
-/* More and larger tickets than a file may hold bytes for. */
-static void test_what_does_not_fit_the_file_is_left_out(void **state)
+/* The tickets exceed the size of a file. */
+static void test_tickets_beyond_the_file_size_are_left_out(void **state)
 {
     enum { LARGE = TLS_TICKET_BYTES_MAX - 4096, TICKETS = TLS_TICKETS_FILE_MAX / LARGE + 1 };
     struct place *place = *state;
@@ -280,7 +280,7 @@ static void test_racks_beyond_the_bound_are_not_made(void **state)
     assert_in_range(count, 1, 3);
 }
 
-/* ---------------------------------------------------------------- who may touch it */
+/* ---------------------------------------------------------------- access */
 
 static void test_only_its_owner_can_read_the_file(void **state)
 {
@@ -309,7 +309,7 @@ static void test_no_umask_makes_it_unreadable(void **state)
     assert_int_equal(count, 3);
 }
 
-static void test_a_file_that_others_may_touch_is_not_taken(void **state)
+static void test_a_file_that_others_may_access_is_refused(void **state)
 {
     static const mode_t modes[] = {0640, 0620, 0604, 0602, 0610, 0601, 0644, 0666};
     struct place *place = *state;
@@ -321,7 +321,7 @@ static void test_a_file_that_others_may_touch_is_not_taken(void **state)
     }
 }
 
-static void test_a_file_of_another_user_is_not_taken(void **state)
+static void test_a_file_of_another_user_is_refused(void **state)
 {
     struct place *place = *state;
 
@@ -331,7 +331,7 @@ static void test_a_file_of_another_user_is_not_taken(void **state)
     else if (chown(place->path, 12345, 12345) == 0)
         assert_int_equal(load_error(place->path), ERR_PERMISSION);
     else
-        skip(); /* a root that may not chown */
+        skip(); /* a root without the right to chown */
 }
 
 static void test_a_symbolic_link_is_not_followed(void **state)
@@ -358,7 +358,7 @@ static void test_saving_replaces_a_symbolic_link_and_not_its_target(void **state
     assert_int_equal(load_alone(place->path, &(size_t){0}), ERR_OK);
 }
 
-static void test_a_file_of_something_else_is_never_written_over(void **state)
+static void test_a_foreign_file_is_never_overwritten(void **state)
 {
     struct place *place = *state;
     uint8_t bytes[16];
@@ -377,7 +377,7 @@ static void test_a_file_of_something_else_is_never_written_over(void **state)
     assert_false(tls_tickets_is_foreign(place->path));
 }
 
-static void test_what_is_no_file_is_not_read(void **state)
+static void test_only_a_regular_file_is_read(void **state)
 {
     struct place *place = *state;
 
@@ -393,9 +393,9 @@ static void test_a_missing_file_is_not_found(void **state)
     assert_int_equal(load_error(place->path), ERR_NOT_FOUND);
 }
 
-/* ---------------------------------------------------------------- torn and wrong */
+/* ---------------------------------------------------------------- damaged files */
 
-static void test_a_file_torn_at_any_length_is_refused(void **state)
+static void test_a_truncated_file_is_refused(void **state)
 {
     struct place *place = *state;
     static uint8_t bytes[65536];
@@ -447,8 +447,8 @@ static void test_any_flipped_byte_is_noticed(void **state)
     assert_int_equal(load_bytes(span_of(bytes, len)), ERR_OK);
 }
 
-/* With the checksum made right again the parser itself must hold: no read outside (ASan), and
- * nothing taken when it says no. */
+/* With a corrected checksum the parser alone must detect the damage: no read outside (ASan), and no
+ * ticket from a refused file. */
 static void test_flipped_bytes_under_a_right_checksum_do_no_harm(void **state)
 {
     struct place *place = *state;
@@ -469,7 +469,7 @@ static void test_flipped_bytes_under_a_right_checksum_do_no_harm(void **state)
     assert_in_range(refused, 20, len);
 }
 
-/* One rack with one ticket, with numbers of the test's choice. */
+/* Loads one rack with one ticket, and the given numbers. */
 static enum err load_numbers(uint32_t racks, uint16_t key_len, uint16_t count, uint32_t ticket_len)
 {
     uint8_t bytes[24 + 4 + 1 + 4 + 1 + TLS_TICKETS_CHECKSUM_BYTES] = "nailup-tls\n";
@@ -484,11 +484,11 @@ static enum err load_numbers(uint32_t racks, uint16_t key_len, uint16_t count, u
     return load_bytes(span_of(bytes, sizeof(bytes)));
 }
 
-static void test_lengths_that_lie_are_refused(void **state)
+static void test_wrong_lengths_are_refused(void **state)
 {
     (void)state;
     assert_int_equal(load_numbers(1, 1, 1, 1), ERR_INVALID); /* a ticket that is no session */
-    assert_int_equal(load_numbers(0, 1, 1, 1), ERR_INVALID); /* bytes that belong to nothing */
+    assert_int_equal(load_numbers(0, 1, 1, 1), ERR_INVALID); /* surplus bytes */
     assert_int_equal(load_numbers(2, 1, 1, 1), ERR_INVALID);
     assert_int_equal(load_numbers(UINT32_MAX, 1, 1, 1), ERR_INVALID);
     assert_int_equal(load_numbers(1, UINT16_MAX, 1, 1), ERR_INVALID);
@@ -513,7 +513,7 @@ static void test_another_version_is_refused(void **state)
     assert_int_equal(load_bytes(span_of(bytes, sizeof(bytes))), ERR_INVALID);
 }
 
-/* All or nothing: the good ones before the broken one are not taken either. */
+/* All or nothing: good tickets before the broken one are not loaded either. */
 static void test_one_broken_ticket_spoils_the_file(void **state)
 {
     struct place *place = *state;
@@ -565,7 +565,7 @@ static void test_a_full_disk_leaves_the_old_file(void **state)
     assert_int_equal(count, 3);
 }
 
-static void test_what_a_crash_left_beside_is_replaced(void **state)
+static void test_a_leftover_of_a_crash_is_replaced(void **state)
 {
     struct place *place = *state;
 
@@ -583,7 +583,7 @@ static void test_a_folder_in_the_way_is_an_error(void **state)
     assert_false(exists(place->path));
 }
 
-static void test_a_folder_that_is_not_there_is_not_found(void **state)
+static void test_a_missing_folder_is_not_found(void **state)
 {
     struct place *place = *state;
 
@@ -618,7 +618,7 @@ static void test_saving_goes_on_beside_putting_and_taking(void **state)
         put(place->tickets, i % 2 ? "one" : "two", i);
         session = tls_rack_take(rack, now());
         if (session)
-            SSL_SESSION_set_time(session, 1); /* as a handshake changes what it took */
+            SSL_SESSION_set_time(session, 1); /* as a handshake changes its session */
         SSL_SESSION_free(session);
     }
     for (int i = 0; i < 2; i++) {
@@ -639,33 +639,33 @@ int main(void)
         TEST(test_saving_takes_nothing_away),
         TEST(test_a_loaded_session_of_tls_1_2_is_resumed),
         TEST(test_a_loaded_session_of_tls_1_3_is_resumed),
-        TEST(test_loaded_ones_lie_below_newer_ones),
-        TEST(test_expired_ones_are_neither_saved_nor_loaded),
+        TEST(test_loaded_tickets_are_below_newer_ones),
+        TEST(test_expired_tickets_are_neither_saved_nor_loaded),
         TEST(test_an_empty_store_replaces_the_old_file),
         TEST(test_a_full_rack_with_the_longest_key_comes_back),
-        TEST(test_what_does_not_fit_the_file_is_left_out),
+        TEST(test_tickets_beyond_the_file_size_are_left_out),
         TEST(test_racks_beyond_the_bound_are_not_made),
         TEST(test_only_its_owner_can_read_the_file),
         TEST(test_no_umask_makes_it_unreadable),
-        TEST(test_a_file_that_others_may_touch_is_not_taken),
-        TEST(test_a_file_of_another_user_is_not_taken),
+        TEST(test_a_file_that_others_may_access_is_refused),
+        TEST(test_a_file_of_another_user_is_refused),
         TEST(test_a_symbolic_link_is_not_followed),
         TEST(test_saving_replaces_a_symbolic_link_and_not_its_target),
-        TEST(test_a_file_of_something_else_is_never_written_over),
-        TEST(test_what_is_no_file_is_not_read),
+        TEST(test_a_foreign_file_is_never_overwritten),
+        TEST(test_only_a_regular_file_is_read),
         TEST(test_a_missing_file_is_not_found),
-        TEST(test_a_file_torn_at_any_length_is_refused),
+        TEST(test_a_truncated_file_is_refused),
         TEST(test_a_byte_too_many_is_refused),
         TEST(test_any_flipped_byte_is_noticed),
         TEST(test_flipped_bytes_under_a_right_checksum_do_no_harm),
-        TEST(test_lengths_that_lie_are_refused),
+        TEST(test_wrong_lengths_are_refused),
         TEST(test_another_version_is_refused),
         TEST(test_one_broken_ticket_spoils_the_file),
         TEST(test_a_file_that_is_too_large_is_not_read),
         TEST(test_a_full_disk_leaves_the_old_file),
-        TEST(test_what_a_crash_left_beside_is_replaced),
+        TEST(test_a_leftover_of_a_crash_is_replaced),
         TEST(test_a_folder_in_the_way_is_an_error),
-        TEST(test_a_folder_that_is_not_there_is_not_found),
+        TEST(test_a_missing_folder_is_not_found),
         TEST(test_saving_goes_on_beside_putting_and_taking),
     };
     return cmocka_run_group_tests(tests, sessions_set_up, sessions_tear_down);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Who is believed to be whom: each certificate against each way to prove oneself, in both versions,
- * strictly and opportunistically. The server is OpenSSL alone. */
+/* Identity checks: each certificate with each kind of proof, in both versions and both profiles.
+ * The server uses OpenSSL directly. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,13 +16,13 @@ enum { NO_PIN, RIGHT_PIN, WRONG_PIN, SECOND_PIN, CA_PIN };
 
 struct row {
     const char *what;
-    struct tls_cert_wish cert; /* of the server; ca is set by the test, but when self_signed */
+    struct tls_cert_wish cert; /* of the server; the test sets ca unless self_signed */
     bool self_signed, other_ca, twin_ca, trusted_itself;
     const char *auth_name; /* NULL: the address */
     int pin;
     const char *addr; /* NULL: 192.0.2.1 */
     enum err err;
-    int alert; /* what the server hears */
+    int alert; /* the alert that the server gets */
 };
 
 /* clang-format off */
@@ -128,7 +128,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* What one row needs. */
+/* The objects of one row. */
 struct trial {
     struct tls_cert *cert;
     struct tls_pins *pins;
@@ -185,7 +185,7 @@ static void trial_deinit(struct trial *trial)
     SSL_CTX_free(trial->server);
 }
 
-/* The client against the server; what came of it is left in both. */
+/* Joins the client with the server; both keep the result. */
 static void shake_hands(struct trial *trial, struct end *client, struct raw *server)
 {
     struct tls_peer peer = {.addr = &trial->addr, .options = &trial->options};
@@ -206,7 +206,7 @@ static void check_accepted(struct end *client, struct raw *server, bool authenti
     assert_true(span_equal(buf_span(&server->plain), text_span("question")));
 }
 
-/* Our Finished has not left: the server is still in its handshake, and heard why. */
+/* Our Finished message has not left: the server is still in its handshake, and got the alert. */
 static void check_refused(struct end *client, struct raw *server, const struct row *row)
 {
     assert_int_equal(client->err, row->err);
@@ -240,21 +240,21 @@ static void check_row(const struct row *row, int version, enum tls_profile profi
     trial_deinit(&trial);
 }
 
-static void test_strictly_only_a_peer_that_proves_itself_is_spoken_to_in_tls_13(void **state)
+static void test_the_strict_profile_accepts_only_proved_peers_in_tls_13(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         check_row(&rows[i], TLS1_3_VERSION, TLS_STRICT);
 }
 
-static void test_strictly_only_a_peer_that_proves_itself_is_spoken_to_in_tls_12(void **state)
+static void test_the_strict_profile_accepts_only_proved_peers_in_tls_12(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         check_row(&rows[i], TLS1_2_VERSION, TLS_STRICT);
 }
 
-static void test_opportunistically_everyone_is_spoken_to_and_the_proof_is_noted(void **state)
+static void test_the_opportunistic_profile_accepts_every_peer_and_reports_the_proof(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -279,7 +279,7 @@ static void check_server_name(const char *auth_name, int pin, const char *expect
     trial_deinit(&trial);
 }
 
-static void test_the_server_is_told_the_name_but_never_an_address(void **state)
+static void test_the_server_gets_the_name_but_never_an_address(void **state)
 {
     (void)state;
     check_server_name("dns.test", NO_PIN, "dns.test");
@@ -290,8 +290,8 @@ static void test_the_server_is_told_the_name_but_never_an_address(void **state)
     check_server_name("2001:db8::1", NO_PIN, "");
 }
 
-/* Its suites have no certificate: there is nothing to verify, and so nobody to trust. */
-static void test_an_anonymous_server_is_not_spoken_to(void **state)
+/* Anonymous suites have no certificate, so no identity can be verified. */
+static void test_an_anonymous_server_is_refused(void **state)
 {
     struct row row = {.cert = {.name = "dns.test"}, .auth_name = "dns.test"};
     struct trial trial;
@@ -316,11 +316,11 @@ static void test_an_anonymous_server_is_not_spoken_to(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strictly_only_a_peer_that_proves_itself_is_spoken_to_in_tls_13),
-        cmocka_unit_test(test_strictly_only_a_peer_that_proves_itself_is_spoken_to_in_tls_12),
-        cmocka_unit_test(test_opportunistically_everyone_is_spoken_to_and_the_proof_is_noted),
-        cmocka_unit_test(test_the_server_is_told_the_name_but_never_an_address),
-        cmocka_unit_test(test_an_anonymous_server_is_not_spoken_to),
+        cmocka_unit_test(test_the_strict_profile_accepts_only_proved_peers_in_tls_13),
+        cmocka_unit_test(test_the_strict_profile_accepts_only_proved_peers_in_tls_12),
+        cmocka_unit_test(test_the_opportunistic_profile_accepts_every_peer_and_reports_the_proof),
+        cmocka_unit_test(test_the_server_gets_the_name_but_never_an_address),
+        cmocka_unit_test(test_an_anonymous_server_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

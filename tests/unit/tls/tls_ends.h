@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_UNIT_NET_TLS_ENDS_H
 #define NAILUP_TESTS_UNIT_NET_TLS_ENDS_H
 
-/* Two ends of TLS joined in memory: each may be ours or one of OpenSSL alone, made to misbehave. */
+/* Two ends of TLS joined in memory. Each may be ours, or a misbehaving one of OpenSSL. */
 
 #include <openssl/ssl.h>
 #include <stdlib.h>
@@ -24,13 +24,13 @@ static inline struct span text_span(const char *text)
 
 enum { PLAIN_MAX = 1024 * 1024, ROUNDS_MAX = 100000 };
 
-/* One end of ours, and what its reader was told. */
+/* One end of ours, with the results of its reader. */
 struct end {
     struct tls *tls;
-    struct buf plain; /* all that came */
+    struct buf plain; /* all received plain text */
     unsigned secured, pieces;
     bool stop_on_secured, stop_on_plain;
-    enum err err; /* the first that is not ERR_OK */
+    enum err err; /* the first error */
 };
 
 static inline bool on_end_secured(void *owner)
@@ -66,7 +66,7 @@ static inline void end_deinit(struct end *end)
     buf_deinit(&end->plain);
 }
 
-/* In memory of its own, so that a borrowed byte too many is seen. */
+/* Uses memory of its own, so that ASan sees a read beyond it. */
 static inline void end_receive(struct end *end, struct span piece)
 {
     uint8_t *copy = malloc(piece.len ? piece.len : 1);
@@ -85,7 +85,7 @@ static inline void end_begin(struct end *end, struct span early)
         end->err = err;
 }
 
-/* How many bytes of so many go at once. */
+/* Returns how many of len bytes move at once. */
 typedef size_t cut_fn(size_t len);
 
 static inline size_t cut_none(size_t len)
@@ -103,7 +103,8 @@ static inline size_t cut_random(size_t len)
     return len ? 1 + (size_t)rand_below(len) : 0;
 }
 
-/* Moves what waits at one end to the other, if that can still take it; false: nothing waited. */
+/* Moves waiting bytes from one end to the other, unless that has failed. Returns false without
+ * bytes. */
 static inline bool move(struct end *from, struct end *to, cut_fn *cut)
 {
     struct buf *wire = tls_wire(from->tls);
@@ -119,7 +120,7 @@ static inline bool move(struct end *from, struct end *to, cut_fn *cut)
     return true;
 }
 
-/* Until both are silent. */
+/* Runs until both are silent. */
 static inline void settle(struct end *client, struct end *server, cut_fn *cut)
 {
     unsigned rounds = 0;
@@ -132,9 +133,9 @@ static inline void settle(struct end *client, struct end *server, cut_fn *cut)
     }
 }
 
-/* ---------------------------------------------------------------- what most tests need */
+/* ---------------------------------------------------------------- common objects */
 
-/* An authority, a server's certificate of it for "dns.test" and 192.0.2.1, contexts for both. */
+/* An authority, its certificate for "dns.test" and 192.0.2.1, and contexts for both ends. */
 struct ends {
     struct tls_certs *ca;
     struct tls_cert *cert;
@@ -189,7 +190,7 @@ static inline void ends_deinit(struct ends *ends)
     free(ends->ca_path);
 }
 
-/* A client that has not begun. */
+/* Makes a client that has not begun. */
 static inline void ends_client(struct ends *ends, struct end *client, struct tls_rack *tickets)
 {
     struct tls_peer peer = {.addr = &ends->addr, .options = &ends->options, .tickets = tickets};

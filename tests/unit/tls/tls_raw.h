@@ -3,8 +3,8 @@
 #ifndef NAILUP_TESTS_UNIT_NET_TLS_RAW_H
 #define NAILUP_TESTS_UNIT_NET_TLS_RAW_H
 
-/* The other end as OpenSSL alone: speaks what ours never would. Its context is the test's to
- * change before raw_init(). */
+/* An end of bare OpenSSL, which can do what ours never does. The test may change its context before
+ * raw_init(). */
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -73,7 +73,7 @@ static inline void raw_deinit(struct raw *raw)
     buf_deinit(&raw->early);
 }
 
-/* Remembers a failure that is not just that more is to come. */
+/* Keeps the reason of a failure, except that more bytes are needed. */
 static inline void raw_note(struct raw *raw, int result)
 {
     unsigned long code = ERR_peek_last_error();
@@ -81,7 +81,7 @@ static inline void raw_note(struct raw *raw, int result)
         raw->reason = code ? ERR_GET_REASON(code) : -1;
 }
 
-/* True: the early data is at its end. */
+/* Returns true at the end of the early data. */
 static inline bool raw_take_early(struct raw *raw)
 {
     uint8_t bytes[512];
@@ -102,7 +102,7 @@ static inline bool raw_take_early(struct raw *raw)
     }
 }
 
-/* Does what can be done with what it has. */
+/* Continues as far as the received bytes allow. */
 static inline void raw_go_on(struct raw *raw)
 {
     uint8_t bytes[4096];
@@ -133,7 +133,7 @@ static inline void raw_send(struct raw *raw, const char *text)
     MUST(SSL_write(raw->ssl, text, (int)strlen(text)) > 0);
 }
 
-/* Until both are silent. */
+/* Runs until both are silent. */
 static inline void raw_settle(struct raw *raw, struct end *end, cut_fn *cut)
 {
     struct buf *wire = tls_wire(end->tls);
