@@ -13,8 +13,8 @@
 _Noreturn void check_failed(const char *condition, const char *file, int line)
 {
     char text[512];
-    int len =
-        snprintf(text, sizeof(text), "%s:%d: bug: MUST(%s) does not hold\n", file, line, condition);
+    int len = snprintf(text, sizeof(text), "%s:%d: bug in nailup: MUST(%s) does not hold\n", file,
+                       line, condition);
     if (len > 0) {
         ssize_t written = write(STDERR_FILENO, text, MIN((size_t)len, sizeof(text) - 1));
         (void)written; /* no place is left for a report */
