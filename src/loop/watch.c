@@ -50,19 +50,22 @@ static enum err set_init(struct watch_set *set)
 {
     set->current = set->count = 0;
     set->is_ready = false;
+    list_init(&set->due);
+    list_init(&set->round);
     set->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     return set->epoll_fd >= 0 ? ERR_OK : err_from_errno(errno);
 }
 
-static bool has_left(const struct watch_set *set)
+static inline bool has_left(const struct watch_set *set)
 {
-    return set->current < set->count;
+    return set->current < set->count || !list_is_empty(&set->round);
 }
 
 static void watch_fill(struct watch_set *set, int timeout_ms)
 {
     set->current = 0;
     set->is_ready = false;
+    list_splice(&set->round, &set->due);
     set->count = epoll_wait(set->epoll_fd, set->events, WATCHES_EVENTS_MAX, timeout_ms);
 }
 
@@ -119,8 +122,19 @@ static bool is_inner_set(const struct watches *watches, const void *of_event)
     return of_event == &watches->sets[WATCH_PATIENT] || of_event == &watches->sets[WATCH_GREEDY];
 }
 
+static void call_due(struct watch_set *set)
+{
+    struct watch *watch = LIST_ITEM(list_take_first(&set->round), struct watch, node);
+    watch->is_due = false;
+    watch->on_ready(watch, 0);
+}
+
 static inline void watch_hand_out(struct watches *watches, struct watch_set *set)
 {
+    if (set->current >= set->count) {
+        call_due(set);
+        return;
+    }
     struct epoll_event *event = &set->events[set->current++];
     if (is_inner_set(watches, event->data.ptr)) {
         ((struct watch_set *)event->data.ptr)->is_ready = true;
@@ -139,7 +153,7 @@ static inline void hand_out_share(struct watches *watches, enum watch_rank rank)
     struct watch_set *set = &watches->sets[rank];
     const struct share *share = &shares[rank];
     uint64_t until_at = UINT64_MAX;
-    bool looks = set->count - set->current > share->events_per_look;
+    bool looks = set->count - set->current > share->events_per_look || !list_is_empty(&set->round);
     for (int done = 0; has_left(set); done++) {
         if (looks && done % share->events_per_look == 0) {
             uint64_t now = clock_us();
@@ -158,7 +172,7 @@ static void call_busy(struct watches *watches)
     list_init(&turn);
     list_splice(&turn, &watches->busy);
     for (struct list *node; (node = list_take_first(&turn)) != NULL;) {
-        struct watch *watch = LIST_ITEM(node, struct watch, busy);
+        struct watch *watch = LIST_ITEM(node, struct watch, node);
         list_append(&watches->busy, node);
         watch->on_ready(watch, EPOLLIN);
     }
@@ -169,17 +183,17 @@ static void serve_streams(struct watches *watches)
     watches->streams_wait = false;
     for (enum watch_rank rank = WATCH_PATIENT; rank <= WATCH_GREEDY; rank++) {
         struct watch_set *set = &watches->sets[rank];
-        if (set->is_ready && !has_left(set))
+        if ((set->is_ready || !list_is_empty(&set->due)) && !has_left(set))
             watch_fill(set, 0);
         hand_out_share(watches, rank);
-        watches->streams_wait |= has_left(set);
+        watches->streams_wait |= has_left(set) || !list_is_empty(&set->due);
     }
 }
 
 void watches_wait(struct watches *watches, int timeout_ms)
 {
     struct watch_set *prompt = &watches->sets[WATCH_PROMPT];
-    if (!list_is_empty(&watches->busy) || watches->streams_wait)
+    if (!list_is_empty(&watches->busy) || !list_is_empty(&prompt->due) || watches->streams_wait)
         timeout_ms = 0;
     if (has_left(prompt)) { /* it comes first */
         watches->behind++;
@@ -232,9 +246,9 @@ void watch_set(struct loop *loop, struct watch *watch, uint32_t events)
 
 static void watch_forget(struct watch_set *set, struct watch *watch)
 {
-    if (watch->is_busy)
-        list_remove(&watch->busy);
-    watch->is_busy = false;
+    if (watch->is_busy || watch->is_due)
+        list_remove(&watch->node);
+    watch->is_busy = watch->is_due = false;
     for (int i = set->current; i < set->count; i++) {
         if (set->events[i].data.ptr == watch)
             set->events[i].data.ptr = NULL;
@@ -253,17 +267,31 @@ void watch_set_rank(struct loop *loop, struct watch *watch, enum watch_rank rank
         watch->rank = old;
         return;
     }
+    bool is_due = watch->is_due;
     epoll_ctl(before->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
     watch_forget(before, watch);
+    if (is_due)
+        watch_call(loop, watch);
+}
+
+void watch_call(struct loop *loop, struct watch *watch)
+{
+    if (watch->is_due || watch->is_busy)
+        return;
+    watch->is_due = true;
+    list_append(&set_of(loop, watch)->due, &watch->node);
+    if (watch->rank != WATCH_PROMPT)
+        loop_watches(loop)->streams_wait = true;
 }
 
 void watch_set_busy(struct loop *loop, struct watch *watch)
 {
     if (watch->is_busy)
         return;
+    MUST(!watch->is_due);
     control(loop, EPOLL_CTL_DEL, watch);
     watch->is_busy = true;
-    list_append(&loop_watches(loop)->busy, &watch->busy);
+    list_append(&loop_watches(loop)->busy, &watch->node);
 }
 
 enum err watch_set_calm(struct loop *loop, struct watch *watch)
@@ -273,7 +301,7 @@ enum err watch_set_calm(struct loop *loop, struct watch *watch)
     if (control(loop, EPOLL_CTL_ADD, watch) != 0)
         return err_from_errno(errno);
     watch->is_busy = false;
-    list_remove(&watch->busy);
+    list_remove(&watch->node);
     return ERR_OK;
 }
 

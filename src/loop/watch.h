@@ -42,7 +42,8 @@ struct watch {
     void (*on_ready)(struct watch *watch, uint32_t events);
     enum watch_rank rank; /* set before watch_start(); watch_set_rank() changes it */
     bool is_busy;         /* called without being ready, in no epoll set; prompt ones alone */
-    struct list busy;     /* while it is */
+    bool is_due;          /* watch_call() */
+    struct list node;     /* of the busy ones, or of the due ones of its rank */
 };
 
 /* Starts watching with on_ready set; one epoll_ctl. */
@@ -72,6 +73,10 @@ void watch_stop(struct loop *loop, struct watch *watch);
  */
 void watch_set_busy(struct loop *loop, struct watch *watch);
 MUST_USE enum err watch_set_calm(struct loop *loop, struct watch *watch);
+
+/* Calls on_ready(0) once, when the watch has its turn among the sockets of its rank: for work that
+ * needs no event. Nothing happens when a call is due already, or the watch is busy. */
+void watch_call(struct loop *loop, struct watch *watch);
 
 /* Counts the loop's looks at its prompt sockets: what had arrived before one has been handed out
  * when the next one is counted. */

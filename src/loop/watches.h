@@ -22,6 +22,8 @@ struct watch_set {
     bool is_ready;      /* the kernel has events of it; not used for the prompt set */
     int current, count; /* events[current, count) are still to be handed out */
     struct epoll_event events[WATCHES_EVENTS_MAX];
+    struct list due;   /* struct watch: called after the events of the next look */
+    struct list round; /* struct watch: called after the events of this look */
 };
 
 enum { WATCH_SETS = 3 }; /* one for each enum watch_rank */
@@ -40,7 +42,7 @@ MUST_USE enum err watches_init(struct watches *watches);
 void watches_deinit(struct watches *watches);
 
 /* Waits at most so many milliseconds (-1: for ever) for sockets and tells their watches: prompt
- * ones first, then patient ones, then greedy ones. Does not wait while one is busy, or while
+ * ones first, then patient ones, then greedy ones. Does not wait while one is busy or due, or while
  * some of the last turn were not told yet. */
 void watches_wait(struct watches *watches, int timeout_ms);
 

@@ -287,6 +287,64 @@ static void test_a_patient_socket_is_served_in_every_turn_whatever_greedy_ones_w
     close_room();
 }
 
+/* Asks for its next call each time. */
+static void on_called_heavy(struct watch *watch, uint32_t events)
+{
+    struct end *end = CONTAINER_OF(watch, struct end, watch);
+    assert_int_equal(events, 0);
+    assert_false(watch->is_due);
+    usleep(SLOW_US);
+    watch_call(room.loop, watch);
+    count_event(end);
+}
+
+static void calls_are_served_in_shares(enum watch_rank rank)
+{
+    enum { CALLED = 50 };
+    open_patient_room(2 + CALLED, on_called_heavy);
+    watch_set_rank(room.loop, &room.ends[0].watch, WATCH_PROMPT);
+    room.ends[0].watch.on_ready = on_ready_prompt;
+    room.ends[1].watch.on_ready = on_ready_prompt;
+    for (unsigned i = 2; i < 2 + CALLED; i++) {
+        watch_call(room.loop, &room.ends[i].watch);
+        watch_call(room.loop, &room.ends[i].watch); /* one call, nevertheless */
+        watch_set_rank(room.loop, &room.ends[i].watch, rank);
+    }
+    write_to(0, "x", 1);
+    write_to(1, "x", 1);
+    run_for_events(2 * CALLED);
+    for (unsigned i = 2; i < 2 + CALLED; i++)
+        assert_int_equal(room.ends[i].served, 2);
+    assert_true(room.turns >= 2 * CALLED);
+    assert_in_range(room.ends[0].served, room.turns - 1, room.turns + 1);
+    if (rank == WATCH_GREEDY)
+        assert_in_range(room.ends[1].served, room.turns - 1, room.turns + 1);
+    else
+        assert_true(room.ends[1].served >= 1); /* it takes its turn among them */
+    close_room();
+}
+
+static void test_watches_that_ask_for_a_call_share_the_time_of_their_rank(void **state)
+{
+    (void)state;
+    calls_are_served_in_shares(WATCH_PATIENT);
+    calls_are_served_in_shares(WATCH_GREEDY);
+}
+
+static void test_a_closed_watch_gets_no_call(void **state)
+{
+    (void)state;
+    open_patient_room(3, on_called_heavy);
+    watch_call(room.loop, &room.ends[0].watch);
+    watch_call(room.loop, &room.ends[1].watch);
+    watch_call(room.loop, &room.ends[2].watch);
+    watch_close(room.loop, &room.ends[0].watch);
+    watch_stop(room.loop, &room.ends[1].watch);
+    run_for_events(2);
+    assert_int_equal(room.ends[0].served + room.ends[1].served, 0);
+    close_room();
+}
+
 /* Between the ranks of streams with each event. */
 static void on_ready_moving(struct watch *watch, uint32_t events)
 {
@@ -504,6 +562,8 @@ int main(void)
         cmocka_unit_test(test_mail_comes_beside_sockets_that_always_have_more),
         cmocka_unit_test(test_a_prompt_socket_is_served_in_every_turn_whatever_patient_ones_want),
         cmocka_unit_test(test_a_patient_socket_is_served_in_every_turn_whatever_greedy_ones_want),
+        cmocka_unit_test(test_watches_that_ask_for_a_call_share_the_time_of_their_rank),
+        cmocka_unit_test(test_a_closed_watch_gets_no_call),
         cmocka_unit_test(test_sockets_that_change_their_rank_get_all_their_events),
         cmocka_unit_test(test_a_socket_that_another_moves_has_one_event_and_not_two),
         cmocka_unit_test(test_a_loop_with_idle_patient_sockets_sleeps_until_one_is_ready),
