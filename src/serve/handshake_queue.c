@@ -139,9 +139,10 @@ static struct handshake *oldest_of_greediest(struct handshake_queue *queue)
     return greediest;
 }
 
-/* False: no client has enough of them to give up a place to this one. */
-static bool displace_for(struct handshake_queue *queue, uint64_t client)
+bool handshake_queue_displace(struct handshake_queue *queue, uint64_t client)
 {
+    if (queue->waiting == 0)
+        return false;
     struct handshake *own = oldest_of(queue, client);
     struct handshake *greediest = oldest_of_greediest(queue);
     uint32_t own_count = own ? own->count : 0;
@@ -169,7 +170,7 @@ enum handshake_verdict handshake_queue_ask(struct handshake_queue *queue,
         queue->steps++;
         return HANDSHAKE_GO;
     }
-    if (queue->waiting >= HANDSHAKES_WAITING_MAX && !displace_for(queue, client))
+    if (queue->waiting >= HANDSHAKES_WAITING_MAX && !handshake_queue_displace(queue, client))
         return HANDSHAKE_FULL;
     handshake->client = client;
     handshake_queue_add(queue, handshake);

@@ -81,6 +81,10 @@ enum handshake_verdict {
 enum handshake_verdict handshake_queue_ask(struct handshake_queue *queue,
                                            struct handshake *handshake, uint64_t client);
 
+/* The client with the most waiting handshakes loses its newest one, if it has more of them than
+ * this client will have: on_displaced comes within the call. False: there is no such client. */
+bool handshake_queue_displace(struct handshake_queue *queue, uint64_t client);
+
 /* The handshake is over; nothing happens when it does not wait. */
 void handshake_queue_leave(struct handshake_queue *queue, struct handshake *handshake);
 

@@ -83,8 +83,7 @@ static enum server_quota_result serve_stream_take_place(struct serve_stream *ser
     if (result == QUOTA_TAKEN || requests->is_draining)
         return result;
     uint64_t client = server_quota_client(requests->quota, &place->client);
-    bool is_own = result == QUOTA_CLIENT_FULL;
-    if (!session_displace(serve->host.common, is_own ? &client : NULL))
+    if (!session_displace(serve->host.common, client, result == QUOTA_CLIENT_FULL))
         return result;
     return server_quota_take_client(requests->quota, place);
 }

@@ -91,8 +91,10 @@ static bool session_is_idle(const struct session *session)
 {
     if (session->place.kind != PLACE_ALLOWED)
         return false;
+    if (session->state == SESSION_SECURING) /* else its handshake waits for us */
+        return session->handshake.state == HANDSHAKE_IDLE;
     bool is_open = session->state == SESSION_OPEN && session->sink.waiting_count == 0;
-    return is_open || session->state == SESSION_SECURING || session->state == SESSION_DISCARDING;
+    return is_open || session->state == SESSION_DISCARDING;
 }
 
 /* A session that is idle already keeps its place in the order. */
@@ -350,10 +352,12 @@ static bool session_may_secure(void *owner)
     struct handshake_queue *queue = &session->host->common->handshakes;
     switch (handshake_queue_ask(queue, &session->handshake, client_number(session))) {
     case HANDSHAKE_GO:
+        note_idle(session);
         return true;
     case HANDSHAKE_WAIT:
         STATS_INC(stats_of(session), client_tls_waited);
         link_pause(session->link);
+        note_idle(session);
         return false;
     case HANDSHAKE_FULL:
         session_turn_away(session);
@@ -764,7 +768,7 @@ void session_close_all(struct session_host *host)
 
 /* ---- room for others ---- */
 
-bool session_displace(struct session_common *common, const uint64_t *client)
+static bool displace_idle(struct session_common *common, const uint64_t *client)
 {
     uint64_t now = loop_now(common->loop);
     uint64_t at = now > SESSION_SPARED_US ? now - SESSION_SPARED_US : 0;
@@ -784,4 +788,11 @@ bool session_displace(struct session_common *common, const uint64_t *client)
         return true;
     }
     return false;
+}
+
+bool session_displace(struct session_common *common, uint64_t client, bool is_own)
+{
+    if (is_own)
+        return displace_idle(common, &client);
+    return displace_idle(common, NULL) || handshake_queue_displace(&common->handshakes, client);
 }

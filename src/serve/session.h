@@ -93,12 +93,15 @@ void session_common_init(struct session_common *common, struct loop *loop);
 void session_common_deinit(struct session_common *common);
 
 /*
- * Closes the session of an allowed client that has been idle for the longest time, so that its
- * place is free. client: the number of the one client whose sessions may close, or NULL. False:
- * none has been idle for SESSION_SPARED_US. A session is idle while no query of it waits for an
- * answer, while its handshake is not done, and while it only waits for its client to be quiet.
+ * Closes a session of an allowed client, so that its place is free for a new session of this
+ * client: the one that has been idle for the longest time, or, if none has been idle for
+ * SESSION_SPARED_US, one whose handshake waits, of a client that has more of them waiting. is_own:
+ * only an idle session of the same client closes. False: there is no such session.
+ *
+ * A session is idle while it waits for its client: no query waits for an answer, the handshake
+ * waits for bytes, or the last answers have left and the client is not quiet yet.
  */
-bool session_displace(struct session_common *common, const uint64_t *client);
+bool session_displace(struct session_common *common, uint64_t client, bool is_own);
 
 /* Who holds sessions. Initialised by its owner. */
 struct session_host {

@@ -13,7 +13,7 @@
 #include "tls/tls_ticket_keys.h"
 #include "unit/serve/dot_client.h"
 
-enum { CLIENTS_MAX = 8 };
+enum { CLIENTS_MAX = 16 };
 
 static struct addr tls_listen[1];
 static struct tls_cert *cert;

@@ -239,6 +239,18 @@ static void test_a_full_queue_of_equals_takes_no_newcomer(void **state)
 }
 
 /* Any order of events: the counts stay right, and all that wait are admitted in the end. */
+static void test_a_newcomer_takes_a_place_from_a_client_with_more(void **state)
+{
+    (void)state;
+    assert_false(handshake_queue_displace(&queue, 1));
+    for (size_t i = 0; i < HANDSHAKE_STEPS_PER_TURN + 3; i++)
+        (void)handshake_queue_ask(&queue, &handshakes[i], 7);
+    assert_false(handshake_queue_displace(&queue, 7));
+    assert_true(handshake_queue_displace(&queue, 1));
+    assert_int_equal(displaced, HANDSHAKE_STEPS_PER_TURN + 2);
+    assert_int_equal(displaced_count, 1);
+}
+
 static void test_nothing_is_lost(void **state)
 {
     (void)state;
@@ -287,6 +299,7 @@ int main(void)
         TEST(test_a_full_queue_takes_no_more_of_the_client_that_fills_it),
         TEST(test_a_client_with_fewer_displaces_the_newest_of_the_greediest),
         TEST(test_a_full_queue_of_equals_takes_no_newcomer),
+        TEST(test_a_newcomer_takes_a_place_from_a_client_with_more),
         TEST(test_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

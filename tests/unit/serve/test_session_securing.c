@@ -333,6 +333,33 @@ static void test_a_handshake_that_does_not_end_makes_room(void **state)
     assert_int_equal(stats.clients_displaced, 1);
 }
 
+/* The clients of the first flights are idle, the others wait for us. The last newcomer takes the
+ * place of the client that has most of the waiting handshakes. */
+static void test_a_handshake_that_waits_for_us_is_not_idle(void **state)
+{
+    enum { NEWCOMERS = HANDSHAKE_STEPS_PER_TURN + 1 };
+    (void)state;
+    harness_end_server();
+    server_quota_free(quota);
+    options.max_clients = CLIENTS_MAX - NEWCOMERS;
+    quota = server_quota_new(&options, NULL);
+    harness_serve();
+    use_certificate(cert);
+    begin_together("127.0.0.9@0", CLIENTS_MAX - NEWCOMERS);
+    send_hellos();
+    while (flights() == 0)
+        assert_true(fake_loop_step(loop));
+    fake_loop_jump(loop, 2 * SESSION_SPARED_US);
+    struct addr newcomer = fake_addr("127.0.0.10@0");
+    for (int i = 0; i < NEWCOMERS; i++)
+        fake_client_tcp_open(net, &tls_listen[0], &newcomer);
+    while (stats.clients_displaced + stats.client_tls_crowded < NEWCOMERS)
+        assert_true(fake_loop_step(loop));
+    assert_int_equal(stats.clients_displaced, HANDSHAKE_STEPS_PER_TURN);
+    assert_int_equal(stats.client_tls_crowded, 1);
+    assert_int_equal(stats.clients_refused_full, 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -359,6 +386,7 @@ int main(void)
         TEST(test_a_refused_client_gets_no_handshake),
         TEST(test_an_address_has_its_limit_over_tcp_and_tls_together),
         TEST(test_a_handshake_that_does_not_end_makes_room),
+        TEST(test_a_handshake_that_waits_for_us_is_not_idle),
     };
     return cmocka_run_group_tests(tests, make_certificate, free_certificate);
 }
