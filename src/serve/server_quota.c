@@ -42,6 +42,8 @@ struct client_count {
     atomic_uint_fast32_t files_max[PLACE_KINDS];
     _Alignas(64) atomic_uint_fast32_t taken[PLACE_KINDS];
     _Alignas(64) atomic_size_t memory;
+    atomic_size_t weights[SERVER_QUOTA_WEIGHTS];
+    atomic_uint_least64_t trimmed_at;
 };
 
 struct server_quota {
@@ -420,6 +422,30 @@ size_t server_quota_memory(const struct server_quota *quota)
 size_t server_quota_max_memory(const struct server_quota *quota)
 {
     return quota->max_memory;
+}
+
+void server_quota_add_weights(struct server_quota *quota,
+                              const size_t told_bytes[SERVER_QUOTA_WEIGHTS],
+                              const size_t held_bytes[SERVER_QUOTA_WEIGHTS])
+{
+    for (int i = 0; i < SERVER_QUOTA_WEIGHTS; i++)
+        atomic_fetch_add_explicit(&quota->all->weights[i], held_bytes[i] - told_bytes[i],
+                                  memory_order_relaxed);
+}
+
+void server_quota_weights(const struct server_quota *quota, size_t bytes[SERVER_QUOTA_WEIGHTS])
+{
+    for (int i = 0; i < SERVER_QUOTA_WEIGHTS; i++)
+        bytes[i] = atomic_load_explicit(&quota->all->weights[i], memory_order_relaxed);
+}
+
+bool server_quota_may_trim(struct server_quota *quota, uint64_t now, uint64_t interval_us)
+{
+    uint_least64_t before = atomic_load_explicit(&quota->all->trimmed_at, memory_order_relaxed);
+    if (before != 0 && now < before + interval_us)
+        return false;
+    return atomic_compare_exchange_strong_explicit(&quota->all->trimmed_at, &before, now,
+                                                   memory_order_relaxed, memory_order_relaxed);
 }
 
 uint32_t server_quota_clients(struct server_quota *quota)

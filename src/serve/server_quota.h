@@ -90,6 +90,18 @@ void server_quota_add_memory(struct server_quota *quota, size_t told_bytes, size
 size_t server_quota_memory(const struct server_quota *quota);
 size_t server_quota_max_memory(const struct server_quota *quota);
 
+enum { SERVER_QUOTA_WEIGHTS = 64 };
+
+/* The same bytes by the weight class of their clients (stream_memory.h), as each worker has counted
+ * them last. */
+void server_quota_add_weights(struct server_quota *quota,
+                              const size_t told_bytes[SERVER_QUOTA_WEIGHTS],
+                              const size_t held_bytes[SERVER_QUOTA_WEIGHTS]);
+void server_quota_weights(const struct server_quota *quota, size_t bytes[SERVER_QUOTA_WEIGHTS]);
+
+/* Whether interval_us have passed since this was last true for any worker. */
+bool server_quota_may_trim(struct server_quota *quota, uint64_t now, uint64_t interval_us);
+
 /* From one quota to the next: given back there and taken here, whatever the bounds. The first
  * returns the client's number in the new one. */
 uint64_t server_quota_move_waiting(struct server_quota *to, struct server_quota *from,

@@ -13,13 +13,14 @@
 #include "serve/stream_memory.h"
 
 #include <malloc.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "base/log.h"
 #include "base/stats.h"
 #include "serve/server_quota.h"
 
-enum { CLASSES = 64 };
+enum { CLASSES = SERVER_QUOTA_WEIGHTS };
 
 static void stream_memory_tell(struct stream_memory *memory)
 {
@@ -27,12 +28,18 @@ static void stream_memory_tell(struct stream_memory *memory)
     memory->told_bytes = memory->held_bytes;
 }
 
+static bool is_near_bound(const struct stream_memory *memory)
+{
+    return server_quota_memory(memory->quota) > server_quota_max_memory(memory->quota) / 2;
+}
+
 static void stream_memory_look_later(struct stream_memory *memory)
 {
     bool holds_much = memory->held_bytes >= STREAM_MEMORY_LOOK_BYTES;
     bool held_more = memory->most_bytes - memory->held_bytes >= STREAM_MEMORY_TRIM_BYTES;
+    uint64_t wait_us = is_near_bound(memory) ? STREAM_MEMORY_LOOK_SOON_US : STREAM_MEMORY_LOOK_US;
     if ((holds_much || held_more) && !timer_is_armed(&memory->look))
-        timer_start(memory->loop, &memory->look, loop_now(memory->loop) + STREAM_MEMORY_LOOK_US);
+        timer_start(memory->loop, &memory->look, loop_now(memory->loop) + wait_us);
 }
 
 static void change(struct stream_memory *memory, size_t from, size_t to)
@@ -65,20 +72,42 @@ static unsigned stream_memory_class_of(const struct stream_memory_client *client
     return CLASSES - 1 - (unsigned)__builtin_clzll(weight);
 }
 
-/* Clients of this class and above hold at least this many bytes, or they are all clients. */
-static unsigned lowest_class(const struct stream_memory *memory, size_t bytes, uint64_t now)
+/* Counts what the clients hold by the class of their weight, and tells the other workers. */
+static void weigh_clients(struct stream_memory *memory)
 {
-    size_t held[CLASSES] = {0}, sum = 0;
+    size_t held[CLASSES] = {0};
+    uint64_t now = loop_now(memory->loop);
     LIST_EACH(node, &memory->clients)
     {
         const struct stream_memory_client *client =
             LIST_ITEM(node, struct stream_memory_client, node);
         held[stream_memory_class_of(client, now)] += client->held_bytes;
     }
+    server_quota_add_weights(memory->quota, memory->told_weights, held);
+    memcpy(memory->told_weights, held, sizeof(held));
+}
+
+/* The classes that have to go, and what of this worker's clients stays. */
+struct plan {
+    unsigned lowest;
+    size_t leave_bytes;
+};
+
+/* Frees excess bytes from these classes, of which this worker's clients hold own. Workers that hold
+ * parts of the lowest class free their shares of it. */
+static struct plan plan_sweep(const struct stream_memory *memory, const size_t all[CLASSES],
+                              size_t excess)
+{
+    const size_t *own = memory->told_weights;
+    size_t above = 0, own_above = 0;
     unsigned class = CLASSES - 1;
-    while (class > 0 && (sum += held[class]) < bytes)
-        class --;
-    return class;
+    for (; class > 0 && above + all[class] < excess; class --) {
+        above += all[class];
+        own_above += own[class];
+    }
+    double part = all[class] ? MIN(1.0, (double)(excess - above) / (double)all[class]) : 1.0;
+    size_t freed = own_above + (size_t)((double)own[class] * part);
+    return (struct plan){class, memory->held_bytes - MIN(freed, memory->held_bytes)};
 }
 
 static void reset_clients(struct stream_memory *memory, unsigned lowest, size_t leave_bytes)
@@ -99,20 +128,43 @@ static void reset_clients(struct stream_memory *memory, unsigned lowest, size_t 
     }
 }
 
+/* Workers that have not counted their clients yet free a proportional part of the excess later. */
+static struct plan plan_together(const struct stream_memory *memory, size_t all, size_t goal)
+{
+    size_t weights[CLASSES], counted = 0;
+    server_quota_weights(memory->quota, weights);
+    for (unsigned i = 0; i < CLASSES; i++)
+        counted += weights[i];
+    double part = MIN(1.0, (double)counted / (double)all);
+    return plan_sweep(memory, weights, (size_t)((double)(all - goal) * part));
+}
+
+/* Each worker leaves the same share of what its clients hold. */
+static struct plan plan_alone(const struct stream_memory *memory, size_t all, size_t goal)
+{
+    size_t leave = (size_t)((double)memory->held_bytes * (double)goal / (double)all);
+    return plan_sweep(memory, memory->told_weights, memory->held_bytes - leave);
+}
+
 static void sweep(struct stream_memory *memory)
 {
+    uint64_t now = loop_now(memory->loop);
     stream_memory_tell(memory);
     size_t all = server_quota_memory(memory->quota), max = server_quota_max_memory(memory->quota);
-    if (all <= max)
+    bool is_urgent = all > max + max / 8;
+    if (all <= max || (now < memory->patient_until_at && !is_urgent))
         return;
-    /* Each worker leaves the same share of what its clients hold. */
-    size_t leave = (size_t)((double)memory->held_bytes * (double)(max - max / 8) / (double)all);
+    size_t goal = max - max / 8;
+    weigh_clients(memory);
+    struct plan plan = is_urgent ? plan_alone(memory, all, goal) : plan_together(memory, all, goal);
     LOG_LIMITED(LOG_NOTICE, "serve",
                 "resetting the stream clients that hold the most: "
                 "server.max-stream-memory is reached");
-    uint64_t now = loop_now(memory->loop);
-    reset_clients(memory, lowest_class(memory, memory->held_bytes - leave, now), leave);
+    reset_clients(memory, plan.lowest, plan.leave_bytes);
     stream_memory_tell(memory);
+    weigh_clients(memory);
+    if (server_quota_memory(memory->quota) > max)
+        memory->patient_until_at = now + STREAM_MEMORY_PATIENCE_US;
     stream_memory_look_later(memory);
 }
 
@@ -124,7 +176,8 @@ static void stream_memory_on_turn_end(struct turn_end *end)
 /* The heap keeps freed buffers between those that live. */
 static void stream_memory_give_back(struct stream_memory *memory)
 {
-    if (memory->most_bytes - memory->held_bytes < STREAM_MEMORY_TRIM_BYTES)
+    if (memory->most_bytes - memory->held_bytes < STREAM_MEMORY_TRIM_BYTES ||
+        !server_quota_may_trim(memory->quota, loop_now(memory->loop), STREAM_MEMORY_TRIM_US))
         return;
     malloc_trim(0);
     memory->most_bytes = memory->held_bytes;
@@ -135,6 +188,8 @@ static void on_look_due(struct timer *timer)
     struct stream_memory *memory = CONTAINER_OF(timer, struct stream_memory, look);
     stream_memory_give_back(memory);
     sweep(memory);
+    if (is_near_bound(memory))
+        weigh_clients(memory);
     stream_memory_look_later(memory);
 }
 
@@ -153,6 +208,7 @@ void stream_memory_deinit(struct stream_memory *memory)
 {
     MUST(memory->held_bytes == 0);
     stream_memory_tell(memory);
+    weigh_clients(memory);
     turn_end_cancel(&memory->sweep);
     timer_stop(&memory->look);
 }

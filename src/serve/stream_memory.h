@@ -5,11 +5,15 @@
 
 /*
  * Bounds the bytes that stream clients hold, all workers together (server.max-stream-memory). Each
- * client says what it holds whenever that changes. Above the bound, the clients with the highest
- * weight (bytes times the time without progress) are reset. Each worker resets clients of its own,
- * in proportion to what its clients hold, until seven eighths of the bound are held.
+ * client says what it holds whenever that changes. Above the bound, the clients of the process with
+ * the highest weight (bytes times the time without progress) are reset, until seven eighths of the
+ * bound are held. Each worker counts its clients by weight for the others, and resets those of its
+ * own that are among the heaviest of all. A worker whose clients are light waits for the others for
+ * STREAM_MEMORY_PATIENCE_US, unless nine eighths of the bound are held: then each worker resets its
+ * heaviest clients, in proportion to what its clients hold.
  *
- * Memory goes back to the system some time after clients have let it go.
+ * Memory goes back to the system some time after clients have let it go. That search of the heap
+ * keeps the worker from its clients, so it happens once a minute in the process at most.
  *
  * One a worker, one thread.
  */
@@ -21,8 +25,8 @@
 #include "base/list.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
+#include "serve/server_quota.h"
 
-struct server_quota;
 struct stats;
 
 enum {
@@ -32,8 +36,11 @@ enum {
     /* A worker with less does not look by itself whether the others need room. */
     STREAM_MEMORY_LOOK_BYTES = 1024 * 1024,
     STREAM_MEMORY_LOOK_US = 250 * 1000,
+    STREAM_MEMORY_LOOK_SOON_US = 50 * 1000, /* while the process holds half of the bound */
+    STREAM_MEMORY_PATIENCE_US = 100 * 1000,
     /* Less is not worth a search of the heap for pages that the system may have back. */
     STREAM_MEMORY_TRIM_BYTES = 16 * 1024 * 1024,
+    STREAM_MEMORY_TRIM_US = 60 * 1000000,
     STREAM_MEMORY_IDLE_BYTES = 24 * 1024, /* what a client holds that only keeps its connection */
 };
 
@@ -54,6 +61,8 @@ struct stream_memory {
     struct list clients;
     size_t held_bytes, told_bytes;
     size_t most_bytes; /* held since memory was last given back */
+    size_t told_weights[SERVER_QUOTA_WEIGHTS];
+    uint64_t patient_until_at; /* no sweep before, except above nine eighths of the bound */
     struct turn_end sweep;
     struct timer look;
 };

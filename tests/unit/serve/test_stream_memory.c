@@ -238,6 +238,60 @@ static void test_a_worker_whose_clients_are_silent_makes_room_for_another(void *
     server_quota_free(shared);
 }
 
+/* The worker that sees the pressure has only light clients, and the heavy ones are elsewhere. */
+static void test_the_heaviest_clients_of_the_process_go_first(void **state)
+{
+    (void)state;
+    static struct holder heavy[100], light[200];
+    static struct stats heavy_stats, light_stats;
+    struct stream_memory one, other;
+    struct server_options bound = {.max_clients = 1, .max_stream_memory = 16 * 1024 * 1024};
+    struct server_quota *shared = server_quota_new(&bound, NULL);
+    stream_memory_init(&one, loop, shared, &heavy_stats);
+    stream_memory_init(&other, loop, shared, &light_stats);
+    hold(&one, heavy, 100, 160 * 1000);
+    fake_loop_advance(loop, 2 * STREAM_MEMORY_LOOK_US);
+    hold(&other, light, 100, 10 * 1000);
+    fake_loop_advance(loop, 2 * STREAM_MEMORY_LOOK_US);
+    assert_true(server_quota_memory(shared) <= bound.max_stream_memory);
+    assert_int_equal(light_stats.client_resets_memory, 0);
+    assert_true(heavy_stats.client_resets_memory > 0);
+    end(&one);
+    end(&other);
+    server_quota_free(shared);
+}
+
+/* Its own bound holds when the worker with the heavy clients does nothing. */
+static void test_far_above_the_bound_a_worker_waits_for_no_other(void **state)
+{
+    (void)state;
+    static struct holder heavy[100], light[1000];
+    struct loop *stuck = loop_new();
+    struct stream_memory one, other;
+    struct server_options bound = {.max_clients = 1, .max_stream_memory = 16 * 1024 * 1024};
+    struct server_quota *shared = server_quota_new(&bound, NULL);
+    stream_memory_init(&one, stuck, shared, &stats);
+    stream_memory_init(&other, loop, shared, &stats);
+    hold(&one, heavy, 100, 160 * 1000);
+    hold(&other, light, 1000, 10 * 1000);
+    fake_loop_advance(loop, US_PER_S);
+    assert_true(server_quota_memory(shared) <=
+                bound.max_stream_memory + bound.max_stream_memory / 8);
+    end(&one);
+    end(&other);
+    server_quota_free(shared);
+    loop_free(stuck);
+}
+
+static void test_the_heap_is_searched_rarely(void **state)
+{
+    (void)state;
+    uint64_t now = loop_now(loop);
+    assert_true(server_quota_may_trim(quota, now, STREAM_MEMORY_TRIM_US));
+    assert_false(server_quota_may_trim(quota, now + 1, STREAM_MEMORY_TRIM_US));
+    assert_true(server_quota_may_trim(quota, now + STREAM_MEMORY_TRIM_US, STREAM_MEMORY_TRIM_US));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, harness_teardown)
@@ -250,6 +304,9 @@ int main(void)
         TEST(test_a_reset_for_memory_throws_everything_away),
         TEST(test_a_lower_bound_after_a_reload_holds_at_once),
         TEST(test_a_worker_whose_clients_are_silent_makes_room_for_another),
+        TEST(test_the_heaviest_clients_of_the_process_go_first),
+        TEST(test_far_above_the_bound_a_worker_waits_for_no_other),
+        TEST(test_the_heap_is_searched_rarely),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
