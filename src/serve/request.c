@@ -115,14 +115,36 @@ static void drop_waiting(struct request *request)
     request_release(request);
 }
 
+/* One of too many large answers that leave together for an address that may be forged; becomes a
+ * truncated one. */
+static bool truncate_burst(const struct request *request, struct reply *reply)
+{
+    struct requests *requests = request->requests;
+    struct reply truncated;
+    if (is_address_proven(request) || requests->options->discard_timeout_us == 0 ||
+        addr_is_loopback(&request->path.peer))
+        return false;
+    reply_plan_truncated(&truncated, &request->query, &request->sink->rules);
+    uint32_t waiting = server_quota_waiting_of(requests->quota, request->client);
+    if (bursts_allow(&requests->bursts, request->client, waiting, reply->len, truncated.len,
+                     loop_now(requests->loop)))
+        return false;
+    *reply = truncated;
+    STATS_INC(requests->stats, bursts_truncated);
+    return true;
+}
+
 static void answer_waiting(struct request *request, const struct answer *answer)
 {
     struct requests *requests = request->requests;
     struct tell_how how = {TELL_WAITED, request->asked_at, request->waiter.source};
+    const struct udp_path *path = request->is_stream ? NULL : &request->path;
+    struct reply reply;
     stats_histogram_add(&requests->stats->answer_latency,
                         loop_now(requests->loop) - request->asked_at);
-    request_send_answer(request->sink, &request->query, answer,
-                        request->is_stream ? NULL : &request->path, &how);
+    reply_plan_answer(&reply, &request->query, answer, &request->sink->rules);
+    bool is_truncated = truncate_burst(request, &reply);
+    request_send_reply(request->sink, &reply, path, is_truncated ? &tell_limited : &how);
     request_release(request);
 }
 

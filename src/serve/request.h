@@ -23,6 +23,7 @@
 #include "base/tap.h"
 #include "cache/key.h"
 #include "net/udp_server.h"
+#include "serve/burst.h"
 #include "serve/gate.h"
 #include "serve/query.h"
 #include "serve/repeats.h"
@@ -41,7 +42,7 @@ enum {
     REQUEST_SPARES_MAX = 4096, /* free requests that a worker keeps for the next ones */
     /* Queries of one client that may wait before server.discard-timeout concerns them: more than a
      * household asks at once, and small answers to so many are no flood. */
-    REQUEST_DISCARD_ABOVE = 32,
+    REQUEST_DISCARD_ABOVE = BURST_WAITING,
     /* The oldest waiting queries that are looked at when a new one finds no place. */
     REQUEST_DISPLACE_LOOKS = 64,
 };
@@ -64,6 +65,7 @@ struct requests {
     struct list spares;
     size_t spare_count;
     struct repeats repeats; /* what waits over UDP, by datagram */
+    struct bursts bursts;
 };
 
 /* The members are the server's to set between these two; everything is borrowed. */
