@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Finds the waiting query that a datagram repeats. request.c decides what becomes of the repeat.
- * Invariant: a request in the table waits, and its link.at points to the one pointer that leads to
- * it, so that it leaves the table without a search.
+ * The table of repeats.h. request.c decides what becomes of a repeat.
+ * Invariant: repeat->at points to the one pointer that leads to the entry, so an entry leaves the
+ * table without a search.
  */
 #include "serve/repeats.h"
 
@@ -12,7 +12,6 @@
 
 #include "base/hash.h"
 #include "cache/key.h"
-#include "serve/request_inside.h"
 
 /* The hash of the key has a secret seed, so clients cannot choose a bucket. */
 static uint64_t hash_of(const struct query *query, const struct cache_key *key,
@@ -25,8 +24,8 @@ static uint64_t hash_of(const struct query *query, const struct cache_key *key,
     return hash_word(sender << 16 | query->id, key->hash);
 }
 
-struct request **repeats_bucket(struct repeats *repeats, const struct query *query,
-                                const struct cache_key *key, const struct udp_path *path)
+struct repeat **repeats_bucket(struct repeats *repeats, const struct query *query,
+                               const struct cache_key *key, const struct udp_path *path)
 {
     return &repeats->buckets[hash_of(query, key, path) & (REPEATS_BUCKETS - 1)];
 }
@@ -56,35 +55,33 @@ static bool is_same_question(const struct query *a, const struct query *b)
            a->question.cls == b->question.cls && name_equal(a->question.name, b->question.name);
 }
 
-struct request *repeats_find(struct request *first, const struct sink *sink,
-                             const struct query *query, const struct udp_path *path)
+struct repeat *repeats_find(struct repeat *first, const struct sink *sink,
+                            const struct query *query, const struct udp_path *path)
 {
-    for (struct request *request = first; request; request = request->link.next) {
-        const struct query *waiting = &request->query;
-        if (request->sink == sink && is_same_question(waiting, query) &&
-            is_same_path(&request->path, path) && is_same_edns(waiting, query) &&
-            is_same_cookie(waiting, query))
-            return request;
+    for (struct repeat *repeat = first; repeat; repeat = repeat->next) {
+        if (repeat->sink == sink && is_same_question(repeat->query, query) &&
+            is_same_path(repeat->path, path) && is_same_edns(repeat->query, query) &&
+            is_same_cookie(repeat->query, query))
+            return repeat;
     }
     return NULL;
 }
 
-void repeats_add(struct request **bucket, struct request *request)
+void repeats_add(struct repeat **bucket, struct repeat *repeat)
 {
-    request->link.next = *bucket;
-    request->link.at = bucket;
+    repeat->next = *bucket;
+    repeat->at = bucket;
     if (*bucket)
-        (*bucket)->link.at = &request->link.next;
-    *bucket = request;
+        (*bucket)->at = &repeat->next;
+    *bucket = repeat;
 }
 
-void repeats_remove(struct request *request)
+void repeats_remove(struct repeat *repeat)
 {
-    struct repeats_link *link = &request->link;
-    if (!link->at)
+    if (!repeat->at)
         return;
-    *link->at = link->next;
-    if (link->next)
-        link->next->link.at = link->at;
-    link->at = NULL;
+    *repeat->at = repeat->next;
+    if (repeat->next)
+        repeat->next->at = repeat->at;
+    repeat->at = NULL;
 }

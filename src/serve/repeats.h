@@ -4,43 +4,52 @@
 #define NAILUP_SERVE_REPEATS_H
 
 /*
- * The waiting queries that came over UDP, found by their datagram: a datagram that repeats one of
- * them needs no answer of its own. A client that sends a query again gets the answer to the first,
- * and an attacker cannot make copies of one query pile up and be answered all at once (DNSBomb,
- * CVE-2024-33655). One per worker, which suffices: the kernel gives all datagrams of a client's
- * address and port to one worker. One thread.
+ * Finds the waiting query that a datagram repeats. Such a datagram needs no answer of its own: a
+ * client that sends a query again gets the answer to the first one. An attacker cannot pile up
+ * copies of one query and have all of them answered at once (DNSBomb, CVE-2024-33655).
  *
- * A chained hash table of a fixed size under the secret seed of the cache. server.max-waiting
- * bounds what is in it.
+ * One per worker is enough: the kernel gives all datagrams of a client's address and port to one
+ * worker. One thread.
+ *
+ * A chained hash table of fixed size, under the secret seed of the cache. server.max-waiting bounds
+ * its entries.
  */
 
 #include "net/udp_server.h"
 #include "serve/query.h"
 
 struct cache_key;
-struct request;
 struct sink;
 
-enum { REPEATS_BUCKETS = 1 << 14 }; /* a power of two; more than max-waiting has by default */
+enum { REPEATS_BUCKETS = 1 << 14 }; /* a power of two, above the default of max-waiting */
 
-struct repeats {
-    struct request *buckets[REPEATS_BUCKETS];
+/* Embedded by a waiting query. The pointers are borrowed and set by its owner. */
+struct repeat {
+    const struct query *query;
+    const struct udp_path *path;
+    const struct sink *sink;
+    struct repeat *next;
+    struct repeat **at; /* the pointer that leads here; NULL: not in the table */
 };
 
-/* The bucket of a query, for repeats_find() and repeats_add(). key is the key of the question, with
+struct repeats {
+    struct repeat *buckets[REPEATS_BUCKETS];
+};
+
+/* The bucket of a query, for repeats_find() and repeats_add(). key is the key of its question, with
  * its hash. */
-struct request **repeats_bucket(struct repeats *repeats, const struct query *query,
-                                const struct cache_key *key, const struct udp_path *path);
+struct repeat **repeats_bucket(struct repeats *repeats, const struct query *query,
+                               const struct cache_key *key, const struct udp_path *path);
 
-/* The request whose answer is the answer to this query too, or NULL. Client address and port,
- * our address, id, question and everything else that shapes an answer are the same; upper and
- * lower case may differ. first is the first request of the bucket. */
-struct request *repeats_find(struct request *first, const struct sink *sink,
-                             const struct query *query, const struct udp_path *path);
+/* The waiting query whose answer is also the answer to this one, or NULL. Both have the same client
+ * address and port, local address, id, question, and everything else that shapes an answer. Upper
+ * and lower case may differ. first is the first entry of the bucket. */
+struct repeat *repeats_find(struct repeat *first, const struct sink *sink,
+                            const struct query *query, const struct udp_path *path);
 
-void repeats_add(struct request **bucket, struct request *request);
+void repeats_add(struct repeat **bucket, struct repeat *repeat);
 
-/* Nothing happens to a request that is not in the table. */
-void repeats_remove(struct request *request);
+/* Does nothing when the entry is not in the table. */
+void repeats_remove(struct repeat *repeat);
 
 #endif

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The way of a query: checked, looked up, answered or kept. Bytes are reply.c's, the transport the
- * sink's, answers the resolver's, what waits and who holds it request_pool.c's. Nothing is
- * allocated for a hit, and for a miss only when there is no spare.
+ * The way of a query: it is checked, looked up, and answered or kept. reply.c writes the bytes, the
+ * sink sends them, and the resolver finds answers. A hit allocates nothing, and a miss only when
+ * there is no spare request.
+ *
+ * Invariant: a request that waits is in its sink's list or among the orphans, holds one place of
+ * the quota, and has its waiter at the resolver. A parked one has neither place nor waiter.
  */
 #include "serve/request.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "base/stats.h"
@@ -15,9 +21,101 @@
 #include "resolve/resolver.h"
 #include "serve/chaos.h"
 #include "serve/repeats.h"
-#include "serve/request_inside.h"
 #include "serve/server_quota.h"
-#include "serve/tell_inside.h"
+#include "serve/tell.h"
+
+/* A query that waits, owned by its sink or, without a client, by the orphans. */
+struct request {
+    struct waiter waiter;
+    struct list node; /* of the sink's waiting or parked ones, of the orphans, or of the spares */
+    struct requests *requests;
+    struct sink *sink; /* NULL: its client has left */
+    uint64_t client;   /* its number in the quota */
+    struct query query;
+    uint64_t asked_at;
+    uint64_t heard_at; /* when its datagram came last */
+    struct repeat repeat;
+    bool has_place; /* of the quota; false: it is parked */
+    bool is_stream; /* only the peer of path is set */
+    bool is_new;    /* it began to wait while draining */
+    struct udp_path path;
+    uint8_t name[NAME_WIRE_MAX]; /* as the client spelled it */
+};
+
+/* ---- life ---- */
+
+void requests_init(struct requests *requests)
+{
+    memset(requests, 0, sizeof(*requests));
+    list_init(&requests->spares);
+    list_init(&requests->orphans);
+}
+
+static struct request *request_new(struct requests *requests)
+{
+    struct list *node = list_take_first(&requests->spares);
+    if (!node)
+        return malloc(sizeof(struct request));
+    requests->spare_count--;
+    return LIST_ITEM(node, struct request, node);
+}
+
+static void request_free(struct requests *requests, struct request *request)
+{
+    if (requests->spare_count >= REQUEST_SPARES_MAX) {
+        free(request);
+        return;
+    }
+    requests->spare_count++;
+    list_prepend(&requests->spares, &request->node);
+}
+
+/* Its client no longer waits: it has the answer, or it has left. */
+static void uncount_client(struct requests *requests, const struct request *request)
+{
+    requests->waiting_count--;
+    if (requests->begun_count > 0 && !request->is_new && --requests->begun_count == 0)
+        requests->on_begun_answered(requests);
+}
+
+void requests_drain(struct requests *requests)
+{
+    requests->is_draining = true;
+    requests->begun_count = requests->waiting_count;
+}
+
+static void request_give_place(struct request *request)
+{
+    if (request->has_place)
+        server_quota_give_waiting(request->requests->quota, request->client);
+    request->has_place = false;
+}
+
+static void request_release(struct request *request)
+{
+    list_remove(&request->node);
+    repeats_remove(&request->repeat);
+    if (request->sink) {
+        request->sink->waiting_count--;
+        uncount_client(request->requests, request);
+    }
+    request_give_place(request);
+    request_free(request->requests, request);
+}
+
+static void abandon(struct request *request)
+{
+    resolver_leave(request->requests->resolver, &request->waiter);
+    request_release(request);
+}
+
+void requests_deinit(struct requests *requests)
+{
+    for (struct list *node; (node = list_first(&requests->orphans));)
+        abandon(LIST_ITEM(node, struct request, node));
+    for (struct list *node; (node = list_take_first(&requests->spares));)
+        free(LIST_ITEM(node, struct request, node));
+}
 
 /* ---- replies ---- */
 
@@ -189,7 +287,8 @@ static void fill_request(struct request *request, struct sink *sink, const struc
     request->query = *query;
     query_keep(&request->query, request->name);
     request->asked_at = request->heard_at = loop_now(sink->requests->loop);
-    request->link.at = NULL;
+    request->repeat =
+        (struct repeat){.query = &request->query, .path = &request->path, .sink = sink};
     request->has_place = true;
     request->is_stream = !path;
     request->is_new = sink->requests->is_draining;
@@ -279,7 +378,7 @@ static struct request *request_hold(struct sink *sink, const struct query *query
 static const struct query_error *request_start_waiting(struct sink *sink, const struct query *query,
                                                        const struct cache_key *key,
                                                        const struct udp_path *path,
-                                                       struct request **bucket)
+                                                       struct repeat **bucket)
 {
     struct requests *requests = sink->requests;
     uint64_t client = server_quota_client(requests->quota, sink_client(sink, path));
@@ -290,7 +389,7 @@ static const struct query_error *request_start_waiting(struct sink *sink, const 
     if (!request)
         return &error_full;
     if (bucket)
-        repeats_add(bucket, request);
+        repeats_add(bucket, &request->repeat);
     enum resolver_result result = resolver_ask(requests->resolver, key, &request->waiter);
     if (result == RESOLVER_WAITING)
         return NULL;
@@ -373,14 +472,14 @@ static enum request_result request_ask(struct sink *sink, const struct request_l
 {
     const struct query *query = &lookup->query;
     const struct udp_path *path = lookup->path;
-    struct request **bucket = NULL;
+    struct repeat **bucket = NULL;
     if (!(query->flags & HEADER_RD))
         return send_error(sink, query, &error_not_recursive, SERVER_ALLOW, path, &tell_refused);
     if (path) {
         bucket = repeats_bucket(&sink->requests->repeats, query, &lookup->key, path);
-        struct request *waiting = repeats_find(*bucket, sink, query, path);
+        struct repeat *waiting = repeats_find(*bucket, sink, query, path);
         if (waiting)
-            return request_join(sink, waiting, lookup);
+            return request_join(sink, CONTAINER_OF(waiting, struct request, repeat), lookup);
     }
     const struct query_error *error =
         request_start_waiting(sink, query, &lookup->key, path, bucket);
@@ -538,4 +637,71 @@ enum request_result request_take(struct sink *sink, struct span message, enum se
     struct request_lookup lookup;
     request_read(sink, &lookup, message, access, path);
     return request_answer(sink, &lookup);
+}
+
+/* ---- a reload ---- */
+
+static void move_all(struct list *waiting, struct server_quota *to, struct server_quota *from)
+{
+    LIST_EACH(node, waiting)
+    {
+        struct request *request = LIST_ITEM(node, struct request, node);
+        request->client = server_quota_move_waiting(to, from, request->client, &request->path.peer);
+    }
+}
+
+void requests_renew(struct requests *requests, const struct server_options *options,
+                    struct server_quota *quota)
+{
+    move_all(&requests->orphans, quota, requests->quota);
+    requests->options = options;
+    requests->quota = quota;
+    gate_renew(&requests->gate, options, quota);
+    stream_memory_renew(&requests->memory, quota);
+}
+
+/* ---- sinks ---- */
+
+void sink_init(struct sink *sink, struct requests *requests)
+{
+    *sink = (struct sink){.requests = requests};
+    list_init(&sink->waiting);
+    list_init(&sink->parked);
+}
+
+/* The resolver has answered these already. */
+static void release_parked(struct sink *sink)
+{
+    for (struct list *node; (node = list_first(&sink->parked));)
+        request_release(LIST_ITEM(node, struct request, node));
+    sink->parked_count = 0;
+}
+
+void sink_abandon(struct sink *sink)
+{
+    release_parked(sink);
+    for (struct list *node; (node = list_first(&sink->waiting));)
+        abandon(LIST_ITEM(node, struct request, node));
+}
+
+void sink_orphan(struct sink *sink)
+{
+    release_parked(sink);
+    for (struct list *node; (node = list_take_first(&sink->waiting));) {
+        struct request *request = LIST_ITEM(node, struct request, node);
+        request->sink = NULL;
+        uncount_client(sink->requests, request);
+        list_append(&sink->requests->orphans, node);
+    }
+    sink->waiting_count = 0;
+}
+
+void sink_move(struct sink *sink, struct server_quota *quota)
+{
+    move_all(&sink->waiting, quota, sink->requests->quota);
+}
+
+size_t sink_parked_bytes(const struct sink *sink)
+{
+    return sink->parked_count * sizeof(struct request);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* What taps see of a client's query. Decides nothing, and is not called while nobody watches. */
-#include "serve/tell_inside.h"
+#include "serve/tell.h"
 
 #include "loop/loop.h"
 #include "serve/reply.h"

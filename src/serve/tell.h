@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-#ifndef NAILUP_SERVE_TELL_INSIDE_H
-#define NAILUP_SERVE_TELL_INSIDE_H
+#ifndef NAILUP_SERVE_TELL_H
+#define NAILUP_SERVE_TELL_H
 
 /* What request.c tells tell.c, which shows clients' queries, and what becomes of them, to who
  * watches (base/tap.h). To be called while there are requests.taps. */
