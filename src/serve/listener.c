@@ -1,13 +1,435 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The two sides of an address that is served, as one. */
+/*
+ * The sockets of one address and their clients: a serve_udp answers datagrams, a serve_stream
+ * decides who gets a session, and the listener is both. net owns the batches of a socket, request.c
+ * the queries, and session.c the sessions.
+ *
+ * Invariants: a datagram that no reply could reach, or that a server sent, is not looked at.
+ * Queries of a batch are answered before its end; the whole batch is one read section of the cache.
+ * Each session holds one place of the quota, from serve_stream_on_accept() to
+ * serve_stream_on_closed(); the place of an allowed client only while the access list allows its
+ * client.
+ */
 #include "serve/listener.h"
 
 #include <stdlib.h>
 
+#include "base/check.h"
+#include "base/log.h"
+#include "base/stats.h"
+#include "cache/cache.h"
+#include "loop/loop.h"
+#include "loop/timer.h"
+#include "net/acceptor.h"
+#include "net/listen_socket.h"
+#include "net/tcp.h"
+#include "net/udp_server.h"
+#include "serve/acl.h"
 #include "serve/listen_sockets.h"
-#include "serve/serve_stream.h"
-#include "serve/serve_udp.h"
+#include "serve/overload.h"
+#include "serve/request.h"
+#include "serve/server_quota.h"
+#include "serve/session.h"
+
+/* ---- datagrams ---- */
+
+enum { LOOKUPS_MAX = 32 }; /* taken at once: as many as one read brings */
+
+struct serve_udp {
+    struct sink sink;
+    struct udp_server *socket;
+    bool in_batch;
+    bool is_shared;        /* the socket: others have it too */
+    bool is_heard;         /* false: its address ends, and there may be datagrams that are unread */
+    bool has_ended;        /* it was left, or its address ends */
+    unsigned lookup_count; /* read and not answered */
+    struct request_lookup lookups[LOOKUPS_MAX];
+    uint64_t dropped; /* replies that the kernel did not take, as far as they are counted */
+    struct overload overload;
+    void (*on_idle)(void *context); /* NULL: neither draining nor ending */
+    void *context;
+};
+
+static uint8_t *serve_udp_reserve(struct sink *sink, size_t len)
+{
+    struct serve_udp *serve = CONTAINER_OF(sink, struct serve_udp, sink);
+    MUST(len <= UDP_REPLY_MAX);
+    return udp_server_reserve(serve->socket);
+}
+
+static void serve_udp_commit(struct sink *sink, size_t len, const struct udp_path *path)
+{
+    struct serve_udp *serve = CONTAINER_OF(sink, struct serve_udp, sink);
+    udp_server_commit(serve->socket, len, path);
+}
+
+static const struct addr *serve_udp_local(const struct sink *sink)
+{
+    return udp_server_local(CONTAINER_OF(sink, const struct serve_udp, sink)->socket);
+}
+
+static bool serve_udp_is_idle(const struct serve_udp *serve)
+{
+    return serve->sink.waiting_count == 0 && serve->is_heard;
+}
+
+static void serve_udp_tell_if_idle(struct serve_udp *serve)
+{
+    if (serve->on_idle && serve_udp_is_idle(serve))
+        serve->on_idle(serve->context);
+}
+
+static void serve_udp_on_answered(struct sink *sink)
+{
+    serve_udp_tell_if_idle(CONTAINER_OF(sink, struct serve_udp, sink));
+}
+
+static void note_read(struct serve_udp *serve)
+{
+    enum overload_state before = serve->overload.state;
+    uint64_t age_us = udp_server_age_us(serve->socket);
+    if (age_us == 0 && !overload_is_on(&serve->overload)) /* nearly always */
+        return;
+    overload_note_read(&serve->overload, loop_now(serve->sink.requests->loop), age_us);
+    if (before != OVERLOAD_SHEDDING && serve->overload.state == OVERLOAD_SHEDDING)
+        LOG_LIMITED(LOG_WARNING, "serve",
+                    "more queries come over UDP than can be served: the "
+                    "clients that ask most lose some");
+}
+
+static void on_batch_begin(void *owner)
+{
+    struct serve_udp *serve = owner;
+    uint64_t dropped = udp_server_dropped(serve->socket);
+    if (dropped != serve->dropped)
+        STATS_ADD(serve->sink.requests->stats, dropped_full, dropped - serve->dropped);
+    serve->dropped = dropped;
+    serve->in_batch = true;
+    note_read(serve);
+    cache_read_begin();
+}
+
+static void answer_lookups(struct serve_udp *serve)
+{
+    unsigned count = serve->lookup_count;
+    serve->lookup_count = 0;
+    for (unsigned i = 0; i < count; i++)
+        request_prefetch(&serve->sink, &serve->lookups[i]);
+    for (unsigned i = 0; i < count; i++)
+        request_answer(&serve->sink, &serve->lookups[i]);
+}
+
+static void on_batch_end(void *owner)
+{
+    struct serve_udp *serve = owner;
+    answer_lookups(serve);
+    cache_read_end();
+    serve->in_batch = false;
+}
+
+/* Looks only at the client's address: a datagram that is dropped must cost next to nothing. */
+static bool is_shed(struct serve_udp *serve, const struct udp_path *path)
+{
+    const struct requests *requests = serve->sink.requests;
+    if (!overload_drops(&serve->overload, server_quota_client(requests->quota, &path->peer)))
+        return false;
+    STATS_INC(requests->stats, dropped_overload);
+    return true;
+}
+
+static void serve_udp_on_datagram(void *owner, struct span datagram, const struct udp_path *path)
+{
+    struct serve_udp *serve = owner;
+    struct requests *requests = serve->sink.requests;
+    STATS_INC(requests->stats, queries_udp);
+    if (addr_port(&path->peer) == 0) { /* nobody can be there: forged */
+        STATS_INC(requests->stats, dropped_malformed);
+        return;
+    }
+    if (overload_is_on(&serve->overload) && is_shed(serve, path))
+        return;
+    enum server_access access = acl_find(requests->options->access, &path->peer);
+    request_read(&serve->sink, &serve->lookups[serve->lookup_count++], datagram, access, path);
+    if (serve->lookup_count == LOOKUPS_MAX)
+        answer_lookups(serve);
+}
+
+static const struct udp_server_handler datagram_handler = {
+    .on_batch_begin = on_batch_begin,
+    .on_datagram = serve_udp_on_datagram,
+    .on_batch_end = on_batch_end,
+};
+
+static void serve_udp_renew(struct serve_udp *serve)
+{
+    const struct server_options *options = serve->sink.requests->options;
+    serve->sink.rules = reply_rules_udp(options->max_udp_size);
+    serve->sink.rules.rotates = options->rotate_answers;
+}
+
+static enum err serve_udp_open(struct serve_udp **out, struct requests *requests,
+                               struct listen_socket *socket)
+{
+    struct serve_udp *serve = calloc(1, sizeof(*serve));
+    if (!serve)
+        return ERR_NO_MEMORY;
+    sink_init(&serve->sink, requests);
+    overload_init(&serve->overload);
+    serve_udp_renew(serve);
+    serve->is_shared = socket->is_shared;
+    serve->is_heard = true;
+    serve->sink.reserve = serve_udp_reserve;
+    serve->sink.commit = serve_udp_commit;
+    serve->sink.local = serve_udp_local;
+    serve->sink.on_answered = serve_udp_on_answered;
+    enum err err =
+        udp_server_open(&serve->socket, requests->loop, socket, &datagram_handler, serve);
+    if (err) {
+        free(serve);
+        return err;
+    }
+    *out = serve;
+    return ERR_OK;
+}
+
+static void serve_udp_close(struct serve_udp **serve)
+{
+    struct serve_udp *closing = *serve;
+    *serve = NULL;
+    MUST(!closing->in_batch);
+    sink_abandon(&closing->sink);
+    udp_server_close(&closing->socket);
+    free(closing);
+}
+
+static void serve_udp_drain(struct serve_udp *serve, void (*on_idle)(void *context), void *context)
+{
+    serve->on_idle = on_idle;
+    serve->context = context;
+    if (!serve->is_shared || serve->has_ended)
+        return;
+    serve->has_ended = true;
+    udp_server_leave(serve->socket);
+}
+
+static void serve_udp_on_quiet(void *owner)
+{
+    struct serve_udp *serve = owner;
+    serve->is_heard = true;
+    serve_udp_tell_if_idle(serve);
+}
+
+static void serve_udp_end(struct serve_udp *serve, void (*on_idle)(void *context), void *context)
+{
+    serve->on_idle = on_idle;
+    serve->context = context;
+    if (serve->has_ended)
+        return;
+    serve->has_ended = true;
+    serve->is_heard = false;
+    udp_server_end(serve->socket, serve_udp_on_quiet);
+}
+
+/* ---- connections ---- */
+
+struct serve_stream {
+    struct session_host host;
+    struct acceptor *acceptor; /* NULL: left, or ended */
+    bool is_shared;            /* its socket: others have it too */
+    size_t sessions;
+    struct timer end; /* of the sessions, when the address ends */
+    void (*on_idle)(void *context);
+    void *context;
+};
+
+static bool serve_stream_is_idle(const struct serve_stream *serve)
+{
+    return serve->sessions == 0 && (!serve->host.is_ending || !serve->acceptor);
+}
+
+static void serve_stream_tell_if_idle(struct serve_stream *serve)
+{
+    if (serve->on_idle && serve_stream_is_idle(serve))
+        serve->on_idle(serve->context);
+}
+
+static void serve_stream_on_closed(struct session_host *host, const struct client_place *place)
+{
+    struct serve_stream *serve = CONTAINER_OF(host, struct serve_stream, host);
+    server_quota_give_client(host->requests->quota, place);
+    STATS_DEC(host->requests->stats, stream_clients);
+    serve->sessions--;
+    serve_stream_tell_if_idle(serve);
+}
+
+/* The client has this place of the quota. */
+static void begin_session(struct serve_stream *serve, struct tcp *tcp,
+                          const struct client_place *place)
+{
+    struct requests *requests = serve->host.requests;
+    serve->sessions++;
+    STATS_INC(requests->stats, stream_clients);
+    if (session_open(&serve->host, &tcp, place) == ERR_OK)
+        return;
+    STATS_INC(requests->stats, clients_refused_full);
+    serve_stream_on_closed(&serve->host, place);
+}
+
+static void serve_stream_turn_away(struct requests *requests, enum server_quota_result why)
+{
+    if (why == QUOTA_NO_FILES) {
+        STATS_INC(requests->stats, clients_refused_files);
+        LOG_LIMITED(LOG_NOTICE, "serve", "refusing a connection: no more files for clients");
+    } else {
+        STATS_INC(requests->stats, clients_refused_full);
+        LOG_LIMITED(LOG_NOTICE, "serve", "refusing a connection: too many clients");
+    }
+}
+
+/* An idle session of this worker makes room: one of the same client where that client has too many,
+ * else any. While the server drains, each session has its last call instead. */
+static enum server_quota_result serve_stream_take_place(struct serve_stream *serve,
+                                                        const struct client_place *place)
+{
+    struct requests *requests = serve->host.requests;
+    enum server_quota_result result = server_quota_take_client(requests->quota, place);
+    if (result == QUOTA_TAKEN || requests->is_draining)
+        return result;
+    uint64_t client = server_quota_client(requests->quota, &place->client);
+    if (!session_displace(serve->host.common, client, result == QUOTA_CLIENT_FULL))
+        return result;
+    return server_quota_take_client(requests->quota, place);
+}
+
+static void accept_allowed(struct serve_stream *serve, struct tcp *tcp)
+{
+    struct requests *requests = serve->host.requests;
+    struct client_place place = {*tcp_peer(tcp), PLACE_ALLOWED};
+    enum server_quota_result result = serve_stream_take_place(serve, &place);
+    if (result == QUOTA_TAKEN) {
+        begin_session(serve, tcp, &place);
+        return;
+    }
+    serve_stream_turn_away(requests, result);
+    tcp_close(&tcp);
+}
+
+/* REFUSED can be told in an answer only, so refused clients get a few sessions. A handshake of TLS
+ * would cost more than the answer is worth. */
+static void accept_refused(struct serve_stream *serve, struct tcp *tcp, enum server_access access)
+{
+    struct requests *requests = serve->host.requests;
+    struct client_place place = {*tcp_peer(tcp), PLACE_REFUSED};
+    bool is_told = access == SERVER_REFUSE && !serve->host.tls;
+    if (is_told && server_quota_take_client(requests->quota, &place) == QUOTA_TAKEN) {
+        begin_session(serve, tcp, &place);
+        return;
+    }
+    STATS_INC(requests->stats, clients_refused_acl);
+    tcp_close(&tcp);
+}
+
+static void serve_stream_on_accept(void *owner, struct tcp *tcp)
+{
+    struct serve_stream *serve = owner;
+    enum server_access access = acl_find(serve->host.requests->options->access, tcp_peer(tcp));
+    if (access == SERVER_ALLOW)
+        accept_allowed(serve, tcp);
+    else
+        accept_refused(serve, tcp, access);
+}
+
+static void serve_stream_on_end_due(struct timer *timer);
+
+static enum err serve_stream_open(struct serve_stream **out, struct requests *requests,
+                                  struct session_common *common, struct listen_socket *socket,
+                                  struct tls_context *const *tls)
+{
+    struct serve_stream *serve = calloc(1, sizeof(*serve));
+    if (!serve)
+        return ERR_NO_MEMORY;
+    serve->host.requests = requests;
+    serve->host.common = common;
+    serve->host.tls = tls;
+    serve->host.on_closed = serve_stream_on_closed;
+    list_init(&serve->host.sessions);
+    serve->is_shared = socket->is_shared;
+    timer_init(&serve->end, serve_stream_on_end_due);
+    enum err err =
+        acceptor_open(&serve->acceptor, requests->loop, socket, serve_stream_on_accept, serve);
+    if (err) {
+        free(serve);
+        return err;
+    }
+    *out = serve;
+    return ERR_OK;
+}
+
+static void serve_stream_close(struct serve_stream **serve)
+{
+    struct serve_stream *closing = *serve;
+    *serve = NULL;
+    closing->on_idle = NULL;
+    timer_stop(&closing->end);
+    if (closing->acceptor)
+        acceptor_close(&closing->acceptor);
+    session_close_all(&closing->host);
+    free(closing);
+}
+
+static void serve_stream_drain(struct serve_stream *serve, void (*on_idle)(void *context),
+                               void *context)
+{
+    serve->on_idle = on_idle;
+    serve->context = context;
+    serve->host.is_ending = true;
+    timer_stop(&serve->end);
+    if (serve->acceptor && serve->is_shared)
+        acceptor_close(&serve->acceptor);
+    session_finish_all(&serve->host);
+}
+
+static void serve_stream_stop(struct serve_stream *serve)
+{
+    if (serve->acceptor)
+        acceptor_finish(&serve->acceptor);
+    session_finish_all(&serve->host);
+}
+
+/* ---- the end of an address ---- */
+
+static void on_acceptor_ended(void *owner)
+{
+    struct serve_stream *serve = owner;
+    acceptor_close(&serve->acceptor);
+    serve_stream_tell_if_idle(serve);
+}
+
+/* Who still has a session does not do as RFC 7828 says, or has heard nothing since; or there were
+ * no files to accept with all that time. */
+static void serve_stream_on_end_due(struct timer *timer)
+{
+    struct serve_stream *serve = CONTAINER_OF(timer, struct serve_stream, end);
+    if (serve->acceptor)
+        acceptor_close(&serve->acceptor);
+    session_finish_all(&serve->host);
+    serve_stream_tell_if_idle(serve);
+}
+
+static void serve_stream_end(struct serve_stream *serve, void (*on_idle)(void *context),
+                             void *context)
+{
+    struct loop *loop = serve->host.requests->loop;
+    serve->on_idle = on_idle;
+    serve->context = context;
+    serve->host.is_ending = true;
+    session_renew_all(&serve->host);
+    acceptor_end(serve->acceptor, on_acceptor_ended);
+    timer_start(loop, &serve->end, loop_now(loop) + LISTENER_END_US);
+}
+
+/* ---- both ---- */
 
 static enum err open_sides(struct listener *listener, struct requests *requests,
                            struct session_common *common, struct listen_slot *slot,
@@ -55,15 +477,15 @@ void listener_close(struct listener **listener)
 void listener_move(struct listener *listener, struct server_quota *quota)
 {
     if (listener->udp)
-        serve_udp_move(listener->udp, quota);
-    serve_stream_move(listener->stream, quota);
+        sink_move(&listener->udp->sink, quota);
+    session_move_all(&listener->stream->host, quota);
 }
 
 void listener_renew(struct listener *listener)
 {
     if (listener->udp)
         serve_udp_renew(listener->udp);
-    serve_stream_renew(listener->stream);
+    session_renew_all(&listener->stream->host);
 }
 
 bool listener_is_idle(const struct listener *listener)

@@ -45,10 +45,10 @@ void server_set_taps(struct server *server, struct tap *taps);
  * that cannot be watched (memory has run out) is logged and left to the other workers.
  *
  * Addresses that are no more lose no query: what has come is answered, who waits to be accepted
- * is, and sessions end as serve_stream_end() says. on_ended is called once when all of these are
+ * is, and sessions end as listener_end() says. on_ended is called once when all of these are
  * closed (within the call, if there are none); it must not free the server. A reload before that
  * takes over: its own on_ended, and no other, comes when those of both are closed. That takes as
- * long as the queries that wait, and SERVE_STREAM_END_US with what clients take to read their
+ * long as the queries that wait, and LISTENER_END_US with what clients take to read their
  * answers (session.h).
  *
  * While draining the options and the quota change and no address does.

@@ -20,7 +20,6 @@
 #include "net/link.h"
 #include "net/listen_socket.h"
 #include "serve/acl.h"
-#include "serve/client_handshake.h"
 #include "serve/request.h"
 #include "serve/server_quota.h"
 #include "tls/tls.h"
@@ -326,12 +325,38 @@ static void session_settle(struct session *session)
 
 /* ---- the handshake ---- */
 
+static void count_handshake(struct stats *stats, const struct tls *tls)
+{
+    stats_add_at(stats, tls_facts(tls).resumed ? stat_client_tls_resumed : stat_client_tls_full, 1);
+}
+
+/* An alert is worth a line: a client that does not trust our certificate shows nowhere else. A
+ * client that says nothing has left or scans ports. */
+static void log_failed_handshake(const struct addr *addr, const struct tls *tls, enum err why)
+{
+    char client[ADDR_TEXT_MAX];
+    const char *detail = tls_detail(tls);
+    addr_format(addr, client);
+    if (*detail)
+        LOG_LIMITED(LOG_INFO, "serve", "TLS handshake with %s failed: %s (%s)", client,
+                    err_str(why), detail);
+    else
+        LOG(LOG_DEBUG, "serve", "TLS handshake with %s failed: %s", client, err_str(why));
+}
+
+static void note_failed_handshake(struct stats *stats, const struct addr *client,
+                                  const struct tls *tls, enum err why)
+{
+    bool was_slow = why == ERR_TIMED_OUT;
+    stats_add_at(stats, was_slow ? stat_client_tls_timeout : stat_client_tls_failed, 1);
+    log_failed_handshake(client, tls, why);
+}
+
 /* A client that gets an alert gets a FIN behind it. A client whose time ran out may not have
  * taken our part of the handshake. */
 static void give_up_handshake(struct session *session, enum err why)
 {
-    client_handshake_failed(stats_of(session), &session->place.client, link_tls(session->link),
-                            why);
+    note_failed_handshake(stats_of(session), &session->place.client, link_tls(session->link), why);
     if (why == ERR_TIMED_OUT && !link_is_delivered(session->link))
         session_reset(session);
     else
@@ -502,7 +527,7 @@ static void session_on_answered(struct sink *sink)
 static void session_on_open(void *owner)
 {
     struct session *session = owner;
-    client_handshake_done(stats_of(session), link_tls(session->link));
+    count_handshake(stats_of(session), link_tls(session->link));
     begin_idle(session);
     session_move(session, SESSION_OPEN);
 }

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* A server that gets other options and addresses while it serves. */
 #include "serve/cookie.h"
-#include "serve/serve_stream.h"
+#include "serve/listener.h"
 #include "serve/session.h"
 #include "unit/serve/harness.h"
 
@@ -257,7 +257,7 @@ static void test_sessions_that_do_not_close_are_finished(void **state)
     (void)state;
     struct fake_conn *conn = open_client(), *waiting = open_client();
     reload_addresses("::1@53", NULL);
-    fake_loop_advance(loop, SERVE_STREAM_END_US - 2000);
+    fake_loop_advance(loop, LISTENER_END_US - 2000);
     tcp_ask(conn, "hit.example", 1); /* they are served to the end */
     assert_true(tcp_got(conn));
     tcp_ask(waiting, "slow.example", 2);
@@ -309,7 +309,7 @@ static void test_a_server_may_lose_all_its_addresses(void **state)
     (void)state;
     struct fake_conn *conn = open_client();
     reload_addresses(NULL, NULL);
-    fake_loop_advance(loop, SERVE_STREAM_END_US + US_PER_S);
+    fake_loop_advance(loop, LISTENER_END_US + US_PER_S);
     assert_true(fake_conn_was_closed(conn));
     assert_int_equal(ended, 1);
     assert_int_equal(fake_net_open_sockets(net), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* TLS listeners that come and go with a reload. */
-#include "serve/serve_stream.h"
+#include "serve/listener.h"
 #include "unit/serve/harness_tls.h"
 
 static unsigned ended;
@@ -72,7 +72,7 @@ static void test_tls_sessions_of_an_address_that_goes_are_told_and_finished(void
     assert_int_equal(edns_find_keepalive(&got.edns, &keepalive), EDNS_FOUND);
     assert_int_equal(keepalive.timeout_100ms, 0);
     tls_ask(client, "slow.example", 2);
-    fake_loop_advance(loop, SERVE_STREAM_END_US + 1000);
+    fake_loop_advance(loop, LISTENER_END_US + 1000);
     assert_true(fake_conn_was_closed(silent));
     assert_int_equal(ended, 0);
     stub_answer(false);
