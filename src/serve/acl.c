@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Looks a client up in the access list. What refusing and dropping mean is left to those who ask.
- * Invariant: nobody is let in who is not in a prefix that says allow.
+ * Looks a client up in the access list. The callers refuse and drop.
+ * Invariant: only a client in a prefix of value SERVER_ALLOW is allowed.
  */
 #include "serve/acl.h"
 

@@ -3,13 +3,13 @@
 #ifndef NAILUP_SERVE_ACL_H
 #define NAILUP_SERVE_ACL_H
 
-/* Who may ask: the access list's longest prefix decides. Pure, any thread. */
+/* Which clients may ask: the longest prefix of the access list decides. Pure, any thread. */
 
 #include "base/addr.h"
 #include "base/prefix.h"
 #include "serve/server_options.h"
 
-/* An address that no prefix contains is refused. access is frozen; values are enum server_access.
+/* Refuses an address that no prefix contains. access is frozen; its values are enum server_access.
  */
 enum server_access acl_find(const struct prefix_set *access, const struct addr *client);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Four names of class CHAOS. All others of that class are refused elsewhere. */
+/* Answers four names of class CHAOS. query.c refuses all other names of that class. */
 #include "serve/chaos.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "dns/build.h"
 #include "dns/rrtype.h"
 
-/* NULL or "": nothing is said. */
+/* The operator's text for the name. NULL or "": none. */
 static const char *text_of(struct name name, const struct server_options *options)
 {
     static const struct {

@@ -4,8 +4,9 @@
 #define NAILUP_SERVE_CHAOS_H
 
 /*
- * What a server says of itself in class CHAOS: version.bind and version.server, id.server and
- * hostname.bind (RFC 4892), each only when the operator gave the text. Pure; any thread.
+ * Answers queries of class CHAOS about the server itself: version.bind and version.server,
+ * id.server and hostname.bind (RFC 4892), each only if the operator gave its text. Pure; any
+ * thread.
  */
 
 #include <stdbool.h>
@@ -25,8 +26,8 @@ struct chaos_space {
     uint8_t bytes[CHAOS_BYTES_MAX];
 };
 
-/* The answer, which borrows from the space and whose TTL is 0; false: it is none of these
- * questions, or has no text. */
+/* Makes the answer, which borrows from the space and has a TTL of 0. False: the question is for
+ * another name, or there is no text. */
 bool chaos_answer(struct answer *out, struct chaos_space *space, const struct question *question,
                   const struct server_options *options);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Cuts addresses to the prefix that counts as one client. Counting is left to others.
- * Invariant: two addresses give the same prefix exactly when they share the bits that the options
- * say; two that do have the same hash.
+ * Masks addresses to the prefix that counts as one client. The callers count.
+ * Invariant: two addresses have the same prefix exactly when they share the configured bits, and
+ * then they have the same hash.
  */
 #include "serve/client_prefix.h"
 

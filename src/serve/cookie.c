@@ -5,9 +5,9 @@
  *
  *     version 1 | reserved 3 | seconds since 1970: 4 | SipHash-2-4: 8
  *
- * The hash is over the client's cookie, those eight bytes and the client's address. Times are
- * compared as serial numbers. Which secrets there are is cookie_secrets.c's.
- * Invariant: what cookie_answer() leaves behind is accepted for the same client at the same second.
+ * The hash covers the client's cookie, those eight bytes and the client's address. Times are
+ * compared as serial numbers. cookie_secrets.c has the secrets.
+ * Invariant: cookie_answer() accepts its own result for the same client in the same second.
  */
 #include "serve/cookie.h"
 
@@ -30,7 +30,7 @@ bool cookie_is_sound(uint8_t len)
     return len == COOKIE_CLIENT_BYTES || (len >= SOUND_MIN && len <= SOUND_MAX);
 }
 
-/* The hash as it stands in the cookie. */
+/* The hash in the byte order of the cookie. */
 static void make_hash(const uint8_t *cookie, const uint8_t *secret, const struct addr *client,
                       uint8_t out[8])
 {
@@ -44,7 +44,7 @@ static void make_hash(const uint8_t *cookie, const uint8_t *secret, const struct
         out[i] = (uint8_t)(hash >> (8 * i));
 }
 
-/* All eight bytes are looked at, so that the time taken tells nothing. */
+/* Compares all eight bytes, so that the time tells an attacker nothing. */
 static bool is_signed_by(const uint8_t *cookie, const uint8_t *secret, const struct addr *client)
 {
     uint8_t hash[8], difference = 0;
@@ -54,7 +54,7 @@ static bool is_signed_by(const uint8_t *cookie, const uint8_t *secret, const str
     return difference == 0;
 }
 
-/* The number of the secret that it was made with, or -1. */
+/* The number of the secret that signed the cookie, or -1. */
 static int find_secret(const uint8_t *cookie, const struct cookie_secrets *secrets,
                        const struct addr *client)
 {

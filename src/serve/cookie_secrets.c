@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The secrets of server cookies, read or made. Secrets of the process are computed from one that is
- * drawn at the first use and a day's number, so that workers need not agree on anything, and none
- * can be computed from another.
+ * Reads or makes the secrets of server cookies. The secret of a day is computed from the number of
+ * the day and a master secret, which the process draws at first use. So all workers have the same
+ * secrets without talking to each other, and no secret reveals another.
  */
 #include "serve/cookie_secrets.h"
 
@@ -14,7 +14,7 @@
 
 #include "base/rand.h"
 
-/* ---- those of the operator ---- */
+/* ---- secrets of the operator ---- */
 
 static int digit_value(uint8_t c)
 {
@@ -30,11 +30,11 @@ static bool cookie_secrets_is_blank(uint8_t c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* What stands between two ends of a line. */
+/* A line without its end. */
 struct line {
     struct span text;
     unsigned number;
-    size_t column; /* from 0: what was read of it */
+    size_t column; /* the next character to read, from 0 */
 };
 
 static bool cookie_secrets_next_line(struct span *rest, struct line *line)
@@ -70,7 +70,7 @@ static enum err cookie_secrets_complain(struct cookie_secrets *out, const struct
     return ERR_INVALID;
 }
 
-/* False: something else than 32 digits and blanks; line->column says where. */
+/* False: the rest of the line is not 32 digits and blanks; line->column is the wrong character. */
 static bool read_secret(struct line *line, uint8_t secret[SIPHASH_KEY_BYTES])
 {
     for (size_t i = 0; i < 2 * (size_t)SIPHASH_KEY_BYTES; i++, line->column++) {
@@ -111,9 +111,9 @@ enum err cookie_secrets_parse(struct cookie_secrets *out, struct span text,
                                    "there is no secret; `openssl rand -hex 16` prints one", why);
 }
 
-/* ---- those of the process ---- */
+/* ---- secrets of the process ---- */
 
-static uint8_t master[2][SIPHASH_KEY_BYTES]; /* one for each half of what is computed */
+static uint8_t master[2][SIPHASH_KEY_BYTES]; /* one for each half of a secret */
 static pthread_once_t master_once = PTHREAD_ONCE_INIT;
 
 static void draw_master(void)
@@ -121,7 +121,7 @@ static void draw_master(void)
     rand_bytes(master, sizeof(master));
 }
 
-static void compute(uint8_t out[SIPHASH_KEY_BYTES], uint32_t day)
+static void make_secret(uint8_t out[SIPHASH_KEY_BYTES], uint32_t day)
 {
     for (int half = 0; half < 2; half++) {
         uint64_t value = siphash_2_4(master[half], &day, sizeof(day));
@@ -133,7 +133,7 @@ void cookie_secrets_of_day(struct cookie_secrets *out, uint32_t day)
 {
     (void)pthread_once(&master_once, draw_master);
     *out = (struct cookie_secrets){.count = 3};
-    compute(out->list[0], day);
-    compute(out->list[1], day - 1);
-    compute(out->list[2], day + 1);
+    make_secret(out->list[0], day);
+    make_secret(out->list[1], day - 1);
+    make_secret(out->list[2], day + 1);
 }

@@ -4,8 +4,8 @@
 #define NAILUP_SERVE_COOKIE_SECRETS_H
 
 /*
- * What server cookies are signed with: the operator's secrets, which all servers behind one address
- * share, or ones of this process, which change every day.
+ * The secrets that sign server cookies: those of the operator, which all servers behind one address
+ * share, or those of this process, which change every day.
  */
 
 #include <stdint.h>
@@ -16,10 +16,10 @@
 
 enum {
     COOKIE_SECRETS_MAX = 4,
-    COOKIE_SECRETS_FILE_MAX = 4096, /* bytes of a file of them */
+    COOKIE_SECRETS_FILE_MAX = 4096, /* bytes */
     COOKIE_SECRETS_WHY_MAX = 120,
-    COOKIE_SECRET_DAY_S = 86400, /* RFC 7873 section 7.1: 26 hours to 36 days apart; the old one is
-                                    taken for as long as cookies live */
+    COOKIE_SECRET_DAY_S = 86400, /* RFC 7873 section 7.1: 26 hours to 36 days apart; the old secret
+                                    stays valid for the life of its cookies */
 };
 
 struct cookie_secrets {
@@ -28,16 +28,18 @@ struct cookie_secrets {
 };
 
 /*
- * Reads a file's text: a secret a line, 32 hexadecimal digits, with blanks around; empty lines and
- * those that begin with # count as nothing. A new secret is rolled out as RFC 9018 section 5 says:
- * written below the old one everywhere, then above it, then the old one is removed. At
- * ERR_INVALID why is "LINE:COLUMN: " and a sentence, and *out has no secret. Pure.
+ * Reads the text of a secrets file. Each line has one secret of 32 hexadecimal digits, with blanks
+ * around it. Empty lines and lines that begin with # are skipped. The operator rolls out a new
+ * secret as in RFC 9018 section 5: first below the old one on all servers, then above it, then the
+ * old one is removed. On ERR_INVALID, why is "LINE:COLUMN: " and a sentence, and *out has no
+ * secret. Pure.
  */
 MUST_USE enum err cookie_secrets_parse(struct cookie_secrets *out, struct span text,
                                        char why[COOKIE_SECRETS_WHY_MAX]);
 
-/* Those of this process on the given day since 1970: that day's and those of its neighbours, as
- * cookies made before midnight live on, and clocks are set. All workers get the same. Any thread.
+/* The secrets of this process for a day since 1970, then those of the days before and after it:
+ * cookies from before midnight stay valid, and clocks are set. The same for all workers. Any
+ * thread.
  */
 void cookie_secrets_of_day(struct cookie_secrets *out, uint32_t day);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Tells those who really are where they say from those who may not be, and cuts what comes too fast
- * from the latter. What the verdict makes of a reply is request.c's.
- * Invariant: whoever sends back a cookie that we gave, or has a stream, is never cut.
+ * Tells clients with a proven address from clients whose address may be forged, and limits the
+ * latter. request.c acts on the verdict.
+ * Invariant: a client that sends back a cookie of ours, or has a stream, is never limited.
  */
 #include "serve/gate.h"
 
@@ -27,10 +27,10 @@ void gate_renew(struct gate *gate, const struct server_options *options,
     gate->options = options;
     gate->quota = quota;
     gate->rate_limit = server_quota_rate_limit(quota);
-    gate->secrets = options->cookie_secrets; /* none: those of the day are made when needed */
+    gate->secrets = options->cookie_secrets; /* none: secrets of the day follow when needed */
 }
 
-/* The operator's, or those of today. */
+/* The secrets of the operator, or those of the day. */
 static const struct cookie_secrets *secrets_at(struct gate *gate, uint32_t now_s)
 {
     uint32_t day = now_s / COOKIE_SECRET_DAY_S;
@@ -52,7 +52,7 @@ static void count_cookie(struct gate *gate, const struct query *query)
         STATS_INC(gate->stats, cookies_bad);
 }
 
-/* One that is not sound gets FORMERR, and no cookie back. */
+/* A cookie of a wrong length gets FORMERR, and no cookie goes back. */
 static void judge_cookie(struct gate *gate, struct query *query, const struct addr *client)
 {
     if (!gate->options->cookies || !query->has_cookie || !cookie_is_sound(query->cookie_len))
@@ -71,15 +71,15 @@ static bool is_within_limit(struct gate *gate, const struct addr *client)
                            loop_now(gate->loop));
 }
 
-/* Whom the operator may want to know; the text is made when it is written. */
-static void log_cut(const struct gate *gate, const struct addr *client)
+/* Names the client to the operator. The text is only made when the line is written. */
+static void log_limited(const struct gate *gate, const struct addr *client)
 {
     char text[ADDR_TEXT_MAX];
     LOG_LIMITED(LOG_NOTICE, "serve", "%s, or its prefix, asks more than %u queries a second",
                 addr_format_ip(client, text), gate->options->rate_limit_qps);
 }
 
-/* By chance and not by turns, which a flood could arrange to have for itself. */
+/* Decides by chance: with turns, a flood could arrange to get each of them. */
 static bool may_slip(const struct gate *gate)
 {
     return gate->options->rate_limit_slip > 0 && rand_below(gate->options->rate_limit_slip) == 0;
@@ -91,7 +91,7 @@ enum gate_verdict gate_judge(struct gate *gate, struct query *query, const struc
     judge_cookie(gate, query, client);
     if (is_stream || query->has_valid_cookie || is_within_limit(gate, client))
         return GATE_PASS;
-    log_cut(gate, client);
+    log_limited(gate, client);
     if (!may_slip(gate))
         return GATE_DROP;
     return query->sends_cookie ? GATE_BAD_COOKIE : GATE_TRUNCATE;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Decides what kind of message a client sent. Parsing is message_parse()'s, answering reply.c's.
- * Invariant: what is called QUERY_RESOLVE has one sound question of class IN for a type that may
- * be asked for, and whatever has QR set is never answered.
+ * Decides what kind of message a client sent. message_parse() parses it, and reply.c answers.
+ * Invariant: a QUERY_RESOLVE message has one sound question of class IN for a type that may be
+ * asked for. A message with QR set is never answered.
  */
 #include "serve/query.h"
 
@@ -13,7 +13,7 @@
 #include "dns/message.h"
 #include "dns/rrtype.h"
 
-/* NXNAME of RFC 9824 section 5.1: exists in denials only, asking for it is malformed. */
+/* NXNAME (RFC 9824 section 5.1) exists in denials only. A query for it is malformed. */
 enum { TYPE_NXNAME = 128 };
 
 static enum query_verdict query_refuse(struct query_error *error, uint16_t rcode, uint16_t ede,
@@ -23,7 +23,7 @@ static enum query_verdict query_refuse(struct query_error *error, uint16_t rcode
     return QUERY_ERROR;
 }
 
-/* RFC 7873 section 5.2: the first alone counts. */
+/* Only the first COOKIE option counts (RFC 7873 section 5.2). */
 static void take_cookie(struct query *query, struct span data)
 {
     if (query->has_cookie)
@@ -33,7 +33,7 @@ static void take_cookie(struct query *query, struct span data)
     memcpy(query->cookie, data.data, MIN(data.len, COOKIE_BYTES));
 }
 
-/* One walk for all: most clients' options are none of these. */
+/* One walk for all options: most clients send none of these. */
 static void take_options(struct query *query, struct span options)
 {
     struct edns_option option;
@@ -45,7 +45,8 @@ static void take_options(struct query *query, struct span options)
     }
 }
 
-/* Each member by itself: most queries have no cookie, and need no zeros in its place. */
+/* Sets each member by itself: most queries have no cookie, and clearing its bytes would cost time.
+ */
 static void take_facts(struct query *query, const struct message *message)
 {
     const struct edns *edns = &message->edns;
@@ -82,7 +83,7 @@ static enum query_verdict check_type(struct query_error *error, uint16_t type)
     }
 }
 
-/* Nothing but an OPT record with a cookie. */
+/* Accepts a message of nothing but an OPT record with a cookie. */
 static enum query_verdict check_no_question(const struct message *message,
                                             const struct query *query, struct query_error *error)
 {
@@ -93,7 +94,7 @@ static enum query_verdict check_no_question(const struct message *message,
     return query_refuse(error, RCODE_FORMERR, EDE_NONE, "");
 }
 
-/* A well-formed message with one question. */
+/* Judges a well-formed message with one question. */
 static enum query_verdict check_question(const struct message *message, struct query_error *error)
 {
     const struct question *question = &message->question;

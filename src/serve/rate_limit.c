@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * A token bucket a client, kept as one instant: when the bucket would be full again (the generic
- * cell rate algorithm of ITU-T I.371). Each query within the limit moves that instant on by what
- * one costs; one that would move it further than a second from now is over the limit, and moves
- * nothing. What lies in the past needs no place.
+ * A token bucket for each client, kept as the instant at which the bucket would be full again (the
+ * generic cell rate algorithm of ITU-T I.371). A query within the limit moves that instant ahead by
+ * the cost of one query. A query that would move it more than a second ahead of now is over the
+ * limit and moves nothing. A client whose instant is past needs no place.
  *
- * A place is one word: 24 bits to know the client by, 40 of the instant, which come round after
- * hours. Eight words are a cache line, and a client has its place in one line.
- * Invariant: the instant of a place is at most a second ahead of the clock that it was written by.
+ * A place is one word: a tag of 24 bits for the client, and 40 bits of the instant, which wrap
+ * after hours. Eight words fill a cache line, and a client has its place in one line. Invariant:
+ * the instant of a place is at most a second ahead of the clock that wrote it.
  */
 #include "serve/rate_limit.h"
 
@@ -19,9 +19,9 @@
 
 enum {
     WAYS = 8,
-    TICKS_PER_US = 64, /* so that a million a second still has a cost that is nearly right */
+    TICKS_PER_US = 64, /* so that the cost is nearly right even at a million a second */
     TICK_BITS = 40,
-    TRIES = 4, /* against other workers that write the same place */
+    TRIES = 4, /* while other workers write the same place */
 };
 
 #define TICK_MASK ((UINT64_C(1) << TICK_BITS) - 1)
@@ -31,7 +31,7 @@ struct line {
     _Alignas(64) _Atomic uint64_t ways[WAYS]; /* 0: free */
 };
 
-/* Shared by limits that follow one another. */
+/* Shared by a limit and its successors. */
 struct table {
     atomic_uint users;
     uint64_t line_count;
@@ -45,21 +45,21 @@ struct rate_limit {
     struct table *table;
 };
 
-/* Never zero, so that no client has the word of a free place. */
+/* Never zero: zero is a free place. */
 static uint64_t rate_limit_tag_of(uint64_t client)
 {
     return (client >> TICK_BITS | 1) << TICK_BITS;
 }
 
-/* How far ahead of now the instant is. What is further ahead than the clocks of two threads can
- * differ lies in the past, or was left there when the ticks came round. */
+/* How far ahead of now the instant is. An instant further ahead than the clocks of two threads can
+ * differ is in the past, or is left from before the ticks wrapped. */
 static uint64_t debt_of(uint64_t word, uint64_t now_ticks)
 {
     uint64_t ahead = (word - now_ticks) & TICK_MASK;
     return ahead <= 2 * BURST_TICKS ? ahead : 0;
 }
 
-/* The client's place, or the one that is missed the least. */
+/* The client's place, or the one that is the least loss. */
 static unsigned rate_limit_find_way(struct line *line, uint64_t tag, uint64_t now_ticks,
                                     uint64_t *word)
 {
@@ -96,7 +96,7 @@ bool rate_limit_take(struct rate_limit *limit, uint64_t client, uint64_t now_us)
                                                   memory_order_relaxed, memory_order_relaxed))
             return true;
     }
-    return true; /* others count right now: one that is not counted does no harm */
+    return true; /* other workers count at the same time: one missing query does no harm */
 }
 
 /* ---- life ---- */
@@ -127,7 +127,7 @@ static void table_unref(struct table *table)
     free(table);
 }
 
-/* The table of the limit before, if it has the right size, or a new one. */
+/* The table of the predecessor if it has the right size, else a new one. */
 static struct table *table_take(uint64_t line_count, const struct rate_limit *before)
 {
     if (!before || before->table->line_count != line_count)

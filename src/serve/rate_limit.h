@@ -4,13 +4,12 @@
 #define NAILUP_SERVE_RATE_LIMIT_H
 
 /*
- * How many queries a second each client may ask: a table of fixed size, shared by all workers, that
- * looks at one cache line a query. Knows neither addresses nor clocks. Any thread.
+ * Limits the queries a second of each client: a table of fixed size, shared by all workers, that
+ * reads one cache line for each query. Knows neither addresses nor clocks. Any thread.
  *
- * A client may ask a second's worth at once and then as fast as the rate. The table is written for
- * queries within the limit alone, so a flood is judged by reading: what it makes workers write is
- * bounded by the rate. Where more clients than the table holds ask at once, the one that has used
- * the least of its second is forgotten.
+ * A client may ask a second's worth at once and then at the rate. Only queries within the limit
+ * write to the table, so the rate also bounds the writes of a flood. When more clients ask than the
+ * table holds, the table forgets the client that has used the least of its second.
  */
 
 #include <stdbool.h>
@@ -20,21 +19,20 @@ struct rate_limit;
 
 enum {
     RATE_LIMIT_QPS_MAX = 1000000,
-    RATE_LIMIT_CLIENTS_MIN = 8, /* of the table: one cache line */
+    RATE_LIMIT_CLIENTS_MIN = 8, /* one cache line */
     RATE_LIMIT_CLIENTS_MAX = 1 << 24,
 };
 
-/* For queries_per_second of 1 to RATE_LIMIT_QPS_MAX (MUST) and so many clients at once, rounded up
- * to a power of two: eight bytes each, and never more. The limit before this one, NULL
- * for none, may still be in use: where it holds as many clients its table is shared, so that what
- * they have used goes on counting; else all begin anew, with a second's worth. NULL out of memory.
- */
+/* Makes a limit of 1 to RATE_LIMIT_QPS_MAX (MUST) queries per second. The table holds this many
+ * clients, rounded up to a power of two, in eight bytes each. before is the predecessor, which may
+ * still be in use, or NULL. A table of the same size is shared with it, so its counts go on; else
+ * each client begins anew with a second's worth. NULL: out of memory. */
 struct rate_limit *rate_limit_new(uint32_t queries_per_second, uint32_t clients,
                                   const struct rate_limit *before);
 void rate_limit_free(struct rate_limit *limit);
 
-/* Whether a query of this client is within the limit; if so it is counted. client is a hash with a
- * seed that clients do not know. now_us may differ between threads by less than a second. */
+/* Whether a query of this client is within the limit; if so, counts it. client is a hash with a
+ * secret seed. now_us may differ between threads by less than a second. */
 bool rate_limit_take(struct rate_limit *limit, uint64_t client, uint64_t now_us);
 
 #endif

@@ -70,8 +70,8 @@ static void request_free(struct requests *requests, struct request *request)
     list_prepend(&requests->spares, &request->node);
 }
 
-/* Its client no longer waits: it has the answer, or it has left. */
-static void uncount_client(struct requests *requests, const struct request *request)
+/* The client of this request waits no more. */
+static void uncount_waiting(struct requests *requests, const struct request *request)
 {
     requests->waiting_count--;
     if (requests->begun_count > 0 && !request->is_new && --requests->begun_count == 0)
@@ -97,7 +97,7 @@ static void request_release(struct request *request)
     repeats_remove(&request->repeat);
     if (request->sink) {
         request->sink->waiting_count--;
-        uncount_client(request->requests, request);
+        uncount_waiting(request->requests, request);
     }
     request_give_place(request);
     request_free(request->requests, request);
@@ -129,8 +129,7 @@ static void count_reply(struct stats *stats, uint16_t rcode)
     stats_add_at(stats, rcode < ARRAY_LEN(by_rcode) ? by_rcode[rcode] : stat_answers_other, 1);
 }
 
-/* What those who watch are told of a query that ends. A pointer is looked at, and no more, while
- * nobody does. */
+/* Shows the end of a query to taps. Without taps this costs one look at a pointer. */
 static inline void request_tell(struct sink *sink, const struct reply *reply, const uint8_t *out,
                                 const struct udp_path *path, const struct tell_how *how)
 {
@@ -169,7 +168,7 @@ static enum request_result request_send_answer(struct sink *sink, const struct q
     struct reply reply;
     reply_plan_answer(&reply, query, answer, &sink->rules);
     enum request_result result = request_send_reply(sink, &reply, path, how);
-    return reply.rcode == RCODE_REFUSED ? unsound(result) : result; /* of a local zone */
+    return reply.rcode == RCODE_REFUSED ? unsound(result) : result; /* by a local zone */
 }
 
 static enum request_result send_error(struct sink *sink, const struct query *query,
@@ -189,10 +188,10 @@ static bool is_address_proven(const struct request *request)
 }
 
 /*
- * An attacker with a slow server can store up many answers for a forged address, which all leave
- * at once (DNSBomb, CVE-2024-33655). So old queries get no answer while many of their client wait:
- * the client has given up or asked again. Waiters are answered in the order they came, so the
- * newest DISCARD_ABOVE of them always get their answers.
+ * An attacker with a slow server can pile up answers for a forged address, which then leave all at
+ * once (DNSBomb, CVE-2024-33655). So old queries get no answer while many queries of their client
+ * wait: the client has given up or asked again. Waiters are answered in the order in which they
+ * came, so the newest DISCARD_ABOVE of them always get their answers.
  */
 static bool is_discarded(const struct request *request)
 {
@@ -213,8 +212,8 @@ static void drop_waiting(struct request *request)
     request_release(request);
 }
 
-/* One of too many large answers that leave together for an address that may be forged; becomes a
- * truncated one. */
+/* Truncates a large answer that leaves together with many others for an address that may be forged.
+ * False: the answer stays as it is. */
 static bool truncate_burst(const struct request *request, struct reply *reply)
 {
     struct requests *requests = request->requests;
@@ -246,8 +245,8 @@ static void answer_waiting(struct request *request, const struct answer *answer)
     request_release(request);
 }
 
-/* A client may take its answers slowly. The cache keeps them meanwhile, and the query gives its
- * place back: a client that never reads must not use up the places of others. */
+/* Its client takes its answers slowly, and the cache keeps this one. The query gives its place
+ * back: a client that never reads must not use up the places of others. */
 static void park(struct request *request)
 {
     request->waiter.source = NULL;
@@ -316,7 +315,8 @@ static const struct query_error *count_refused(struct stats *stats, enum server_
     return &error_full;
 }
 
-/* The task of such a query goes on for others, so its place is all that it costs. */
+/* Whether the request may lose its place. Its task goes on for other waiters, so the place is all
+ * that the request costs. */
 static bool may_be_displaced(const struct request *request, enum server_quota_result why,
                              uint64_t client)
 {
@@ -328,9 +328,9 @@ static bool may_be_displaced(const struct request *request, enum server_quota_re
     return server_quota_waiting_of(requests->quota, request->client) > REQUEST_DISCARD_ABOVE;
 }
 
-/* Copies of a question that wait for a forged address must not keep others from asking: the oldest
- * copy gives its place to the new query. */
-static bool displace(struct sink *sink, enum server_quota_result why, uint64_t client)
+/* Gives the place of the oldest copy of a question to a new query. Copies that wait for a forged
+ * address must not keep others from asking. */
+static bool request_displace(struct sink *sink, enum server_quota_result why, uint64_t client)
 {
     unsigned looks = 0;
     LIST_EACH(node, &sink->waiting)
@@ -347,17 +347,18 @@ static bool displace(struct sink *sink, enum server_quota_result why, uint64_t c
     return false;
 }
 
-/* NULL when a place was taken for the client's query, else the error that it gets. */
+/* Takes a place for a query of the client. Returns NULL, or the error that the query gets. */
 static const struct query_error *request_take_place(struct sink *sink, uint64_t client)
 {
     struct requests *requests = sink->requests;
     enum server_quota_result result = server_quota_take_waiting(requests->quota, client);
-    if (result != QUOTA_TAKEN && displace(sink, result, client))
+    if (result != QUOTA_TAKEN && request_displace(sink, result, client))
         result = server_quota_take_waiting(requests->quota, client);
     return result == QUOTA_TAKEN ? NULL : count_refused(requests->stats, result);
 }
 
-/* NULL: out of memory. It holds the place that was taken for client. */
+/* Makes a waiting request, which holds the place that was taken for the client. NULL: out of
+ * memory, and the place is given back. */
 static struct request *request_hold(struct sink *sink, const struct query *query, uint64_t client,
                                     const struct udp_path *path)
 {
@@ -374,7 +375,7 @@ static struct request *request_hold(struct sink *sink, const struct query *query
     return request;
 }
 
-/* NULL when the query waits, else the error that it gets. bucket: NULL for a query of a stream. */
+/* Returns NULL when the query waits, or the error that it gets. bucket: NULL for a stream. */
 static const struct query_error *request_start_waiting(struct sink *sink, const struct query *query,
                                                        const struct cache_key *key,
                                                        const struct udp_path *path,
@@ -412,7 +413,7 @@ static const struct query_error *request_ask_again(struct request *request,
     return waits ? NULL : &error_full;
 }
 
-/* The cache may have lost the answer, or never had it. */
+/* Answers from the cache, or asks again if the cache has lost the answer or never had it. */
 static void answer_parked(struct request *request)
 {
     struct sink *sink = request->sink;
@@ -455,8 +456,8 @@ static const struct tell_how *how_of(const struct query_error *error)
     return is_limit ? &tell_limited : &tell_refused;
 }
 
-/* Drops a datagram that repeats a waiting one: the answer to that is the answer to both. The client
- * still waits for it. */
+/* Drops a datagram that repeats a waiting query: one answer is for both. The repeat shows that the
+ * client still waits. */
 static enum request_result request_join(struct sink *sink, struct request *waiting,
                                         const struct request_lookup *lookup)
 {
@@ -467,7 +468,7 @@ static enum request_result request_join(struct sink *sink, struct request *waiti
     return REQUEST_DROPPED;
 }
 
-/* The cache has nothing. */
+/* A miss. */
 static enum request_result request_ask(struct sink *sink, const struct request_lookup *lookup)
 {
     const struct query *query = &lookup->query;
@@ -488,7 +489,7 @@ static enum request_result request_ask(struct sink *sink, const struct request_l
     return send_error(sink, query, error, SERVER_ALLOW, path, how_of(error));
 }
 
-/* Behind the answer. Who asked without RD wants nothing asked of others. */
+/* Refreshes the entry after its answer. A query without RD asks nothing of other servers. */
 static enum request_result refresh(struct sink *sink, const struct request_lookup *lookup,
                                    enum request_result result)
 {
@@ -510,7 +511,7 @@ static enum request_result request_resolve(struct sink *sink, const struct reque
     return request_ask(sink, lookup);
 }
 
-/* Not resolved: told why, but for the few names that say what this server is. */
+/* Answers a query that is not resolved: with the reason, or with one of the CHAOS names. */
 static enum request_result answer_error(struct sink *sink, const struct request_lookup *lookup)
 {
     const struct query *query = &lookup->query;
@@ -527,14 +528,14 @@ static bool is_resolved(const struct request_lookup *lookup)
     return lookup->access == SERVER_ALLOW && lookup->verdict == QUERY_RESOLVE;
 }
 
-/* Of a query that gets an answer. Errors are as small as what slips through, and go instead
- * of that. */
+/* Asks the gate about a query that would get an answer. An error is as small as the reply to a
+ * query that slips through, so it is sent instead. */
 static void request_judge(struct sink *sink, struct request_lookup *lookup)
 {
     lookup->gate = gate_judge(&sink->requests->gate, &lookup->query,
                               sink_client(sink, lookup->path), !lookup->path);
     if (lookup->gate == GATE_DROP || (lookup->gate != GATE_PASS && is_resolved(lookup)))
-        lookup->verdict = QUERY_CUT;
+        lookup->verdict = QUERY_LIMITED;
 }
 
 void request_read(struct sink *sink, struct request_lookup *lookup, struct span message,
@@ -547,7 +548,7 @@ void request_read(struct sink *sink, struct request_lookup *lookup, struct span 
     if (access == SERVER_DROP)
         return;
     lookup->verdict = query_check(query, &lookup->error, message);
-    if (lookup->verdict == QUERY_DROP) /* and *query says nothing */
+    if (lookup->verdict == QUERY_DROP) /* *query is not set */
         return;
     if (sink->requests->taps)
         tell_query(sink, message, path);
@@ -566,7 +567,7 @@ void request_prefetch(const struct sink *sink, const struct request_lookup *look
         resolver_prefetch_entry(sink->requests->resolver, &lookup->key);
 }
 
-/* RFC 7873 section 5.4. */
+/* Answers a query for a cookie alone (RFC 7873 section 5.4). */
 static enum request_result send_cookie(struct sink *sink, const struct request_lookup *lookup)
 {
     const struct query *query = &lookup->query;
@@ -578,8 +579,8 @@ static enum request_result send_cookie(struct sink *sink, const struct request_l
     return send_error(sink, query, &answer, lookup->access, lookup->path, &tell_refused);
 }
 
-/* Above the limit. */
-static enum request_result request_cut(struct sink *sink, const struct request_lookup *lookup)
+/* Answers or drops a query above the rate limit. */
+static enum request_result answer_limited(struct sink *sink, const struct request_lookup *lookup)
 {
     static const struct query_error bad_cookie = {RCODE_BADCOOKIE, EDE_NONE, ""};
     struct stats *stats = sink->requests->stats;
@@ -600,11 +601,11 @@ static enum request_result request_cut(struct sink *sink, const struct request_l
     return request_send_reply(sink, &reply, lookup->path, &tell_limited);
 }
 
-/* What is answered without looking anything up. */
+/* Answers a query that needs no look-up. */
 static enum request_result answer_at_once(struct sink *sink, const struct request_lookup *lookup)
 {
-    if (lookup->verdict == QUERY_CUT)
-        return request_cut(sink, lookup);
+    if (lookup->verdict == QUERY_LIMITED)
+        return answer_limited(sink, lookup);
     if (lookup->access == SERVER_REFUSE)
         return send_error(sink, &lookup->query, &error_prohibited, lookup->access, lookup->path,
                           &tell_refused);
@@ -669,7 +670,7 @@ void sink_init(struct sink *sink, struct requests *requests)
     list_init(&sink->parked);
 }
 
-/* The resolver has answered these already. */
+/* The resolver has let these go already. */
 static void release_parked(struct sink *sink)
 {
     for (struct list *node; (node = list_first(&sink->parked));)
@@ -690,7 +691,7 @@ void sink_orphan(struct sink *sink)
     for (struct list *node; (node = list_take_first(&sink->waiting));) {
         struct request *request = LIST_ITEM(node, struct request, node);
         request->sink = NULL;
-        uncount_client(sink->requests, request);
+        uncount_waiting(sink->requests, request);
         list_append(&sink->requests->orphans, node);
     }
     sink->waiting_count = 0;

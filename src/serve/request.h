@@ -4,12 +4,12 @@
 #define NAILUP_SERVE_REQUEST_H
 
 /*
- * What a client asked, from its message to its answer. Most are answered within the call that
- * brought them, from the cache; the others become a struct request that waits for the resolver.
+ * A client's query, from its message to its answer. The cache answers most queries within the call
+ * that brings them. The others become a struct request that waits for the resolver.
  *
- *   struct requests   a worker's: what its requests need, its free ones, how many wait
- *   struct sink       where answers go: one of a UDP socket, one of each stream session
- *   struct request    one query that waits; owned by its sink
+ *   struct requests   what all requests of a worker share, with its free ones
+ *   struct sink       takes the answers; a UDP socket has one, and each stream session has one
+ *   struct request    one query that waits; its sink owns it
  *
  * One thread.
  */
@@ -39,11 +39,11 @@ struct stats;
 struct tap;
 
 enum {
-    REQUEST_SPARES_MAX = 4096, /* free requests that a worker keeps for the next ones */
-    /* Queries of one client that may wait before server.discard-timeout concerns them: more than a
-     * household asks at once, and small answers to so many are no flood. */
+    REQUEST_SPARES_MAX = 4096, /* free requests that a worker keeps */
+    /* server.discard-timeout applies above this many waiting queries of one client. A household
+     * asks fewer at once, and the answers to so many are no flood. */
     REQUEST_DISCARD_ABOVE = BURST_WAITING,
-    /* The oldest waiting queries that are looked at when a new one finds no place. */
+    /* A new query that finds no place looks at this many of the oldest waiting ones. */
     REQUEST_DISPLACE_LOOKS = 64,
 };
 
@@ -53,99 +53,98 @@ struct requests {
     struct resolver *resolver;
     struct server_quota *quota;
     struct stats *stats;
-    struct tap *taps; /* NULL: nobody watches */
+    struct tap *taps; /* NULL: none */
     struct gate gate;
-    struct stream_memory memory; /* of the sessions */
-    /* Draining waits for requests from before the stop, not for new ones. */
+    struct stream_memory memory;
     bool is_draining;
     size_t waiting_count; /* requests with a client */
-    size_t begun_count;   /* of these, when draining: from before the stop */
+    size_t begun_count;   /* of these, those from before the drain, which waits for them alone */
     void (*on_begun_answered)(struct requests *requests); /* begun_count became 0 */
     struct list orphans; /* struct request whose clients have left */
     struct list spares;
     size_t spare_count;
-    struct repeats repeats; /* what waits over UDP, by datagram */
+    struct repeats repeats; /* the queries that wait over UDP */
     struct bursts bursts;
 };
 
-/* The members are the server's to set between these two; everything is borrowed. */
+/* The server sets the members after this call; everything is borrowed. */
 void requests_init(struct requests *requests);
 /* Orphans leave the resolver; no other request may be waiting (MUST). */
 void requests_deinit(struct requests *requests);
 
-/* From now on these options and this quota; nothing refers to those before. After sink_move() of
- * every sink. */
+/* Switches to these options and this quota; nothing refers to the old ones afterwards. Follows
+ * sink_move() of every sink. */
 void requests_renew(struct requests *requests, const struct server_options *options,
                     struct server_quota *quota);
 
-/* Counts the waiting requests as begun. From now on nothing is refreshed. */
+/* Begins to drain: counts the waiting requests as begun, and refreshes nothing any more. */
 void requests_drain(struct requests *requests);
 
 struct sink {
     struct requests *requests;
     struct reply_rules rules;
-    const struct addr *client; /* of a stream; NULL: each query's path says it */
-    /* Room for a reply of len bytes, or NULL: then it is dropped. */
+    const struct addr *client; /* of a stream; NULL: the path of each query has it */
+    /* Returns room for a reply of len bytes, or NULL: the reply is dropped. */
     uint8_t *(*reserve)(struct sink *sink, size_t len);
-    /* len bytes of the room are to be sent. path is that of the query, NULL on streams. */
+    /* Sends len bytes of the room. path is that of the query, NULL on streams. */
     void (*commit)(struct sink *sink, size_t len, const struct udp_path *path);
-    /* A query that waited has its answer, or it found no room; the sink may be freed. */
+    /* A query that waited has its answer, or its answer found no room. May free the sink. */
     void (*on_answered)(struct sink *sink);
-    /* An answer of any size finds room. NULL: it may be dropped. Without room, the answer to a
-     * query that waited is left in the cache, and the query is parked until sink_unpark(). */
+    /* Whether an answer of any size finds room. If not, the query that waited is parked until
+     * sink_unpark(), and the cache keeps its answer. NULL: an answer without room is dropped. */
     bool (*has_room)(struct sink *sink);
     struct list waiting;  /* struct request */
-    struct list parked;   /* likewise; they hold no place of the quota */
+    struct list parked;   /* struct request; these hold no place of the quota */
     size_t waiting_count; /* of both lists */
     size_t parked_count;
-    /* For who watches: how clients come, and the address they reached where paths do not say it. */
+    /* For taps: the transport, and the local address where paths do not have it. */
     enum transport transport;
     const struct addr *(*local)(const struct sink *sink);
 };
 
-/* Who sent a query that came by this path. */
+/* The client that sent a query by this path. */
 static inline const struct addr *sink_client(const struct sink *sink, const struct udp_path *path)
 {
     return path ? &path->peer : sink->client;
 }
 
-/* Sets the lists; the other members are the owner's to set. */
+/* Initialises the lists; the owner sets the other members. */
 void sink_init(struct sink *sink, struct requests *requests);
 
-/* There may be room now: answers parked queries while there is. True: it has answered some. */
+/* Answers parked queries while there is room. True: it has answered some. */
 bool sink_unpark(struct sink *sink);
 
 /* The memory of parked queries, which no place of the quota bounds. */
 size_t sink_parked_bytes(const struct sink *sink);
 
-/* The server ends: what waits leaves the resolver, without an answer. */
+/* The server ends: waiting queries leave the resolver without an answer. */
 void sink_abandon(struct sink *sink);
 
-/* The client is gone: what waits becomes an orphan. The resolver works on it all the same, so it
- * keeps its places of the quota until it is answered; or who asks and leaves, again and again,
- * could take all of the resolver. */
+/* The client has left: its waiting queries become orphans. The resolver still works on them, so
+ * they keep their places of the quota until they are answered. Otherwise a client that asks and
+ * leaves again and again could take all of the resolver. */
 void sink_orphan(struct sink *sink);
 
-/* What waits takes its places from this quota, and gives them back to the one it had. */
+/* Moves the places of the waiting queries to this quota. */
 void sink_move(struct sink *sink, struct server_quota *quota);
 
 enum request_result {
     REQUEST_ANSWERED, /* from the cache or local data */
     REQUEST_WAITING,  /* the sink's commit() and on_answered() come later */
-    REQUEST_UNSOUND,  /* its answer is an error, or bytes follow its last record; may wait too */
-    REQUEST_DROPPED,  /* no answer will come */
+    REQUEST_UNSOUND, /* answered with an error, or with bytes after its last record; may wait too */
+    REQUEST_DROPPED, /* gets no answer */
 };
 
-/* Only such a query shows that a stream is in use: garbage must not keep a connection open. */
+/* Whether the query shows that its stream is in use. Garbage must not keep a connection open. */
 static inline bool request_is_use(enum request_result result)
 {
     return result == REQUEST_ANSWERED || result == REQUEST_WAITING;
 }
 
 /*
- * One message of a client: answered into the sink, kept waiting, or dropped. access is what the
- * access list says of the client; SERVER_DROP drops. path is copied when it is needed later; NULL
- * on streams. Called inside a read section of the cache.
+ * Answers one message of a client into the sink, keeps it waiting, or drops it. access is the
+ * result of the access list for the client; SERVER_DROP drops. path is copied when it is needed
+ * later; it is NULL on streams. Called inside a read section of the cache.
  */
 enum request_result request_take(struct sink *sink, struct span message, enum server_access access,
                                  const struct udp_path *path);
@@ -154,7 +153,7 @@ enum request_result request_take(struct sink *sink, struct span message, enum se
 struct request_lookup {
     enum server_access access;
     enum query_verdict verdict;
-    enum gate_verdict gate; /* with QUERY_CUT */
+    enum gate_verdict gate; /* with QUERY_LIMITED */
     const struct udp_path *path;
     struct query query;
     struct query_error error;
@@ -162,9 +161,9 @@ struct request_lookup {
 };
 
 /*
- * The steps of request_take(), for who has several messages at once: step by step for all of them
- * the memory that one needs is on its way while the others are looked at, where one after the other
- * each would wait for its own.
+ * The steps of request_take(), for a caller with several messages. It takes each step for all
+ * messages before the next step, so the memory that one message needs arrives while the caller
+ * works on the others.
  */
 void request_read(struct sink *sink, struct request_lookup *lookup, struct span message,
                   enum server_access access, const struct udp_path *path);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Addresses have one length and no names in them, so those of an RRset can change places while all
- * around them stays. They are taken from the answer, which never changes, and written to the copy.
+ * Addresses have one length and contain no names, so the addresses of an RRset can change places
+ * while all other bytes stay. They are read from the answer, which never changes, and written to
+ * the copy.
  */
 #include "serve/rotate.h"
 
@@ -13,11 +14,11 @@
 #include "dns/header.h"
 #include "dns/rrtype.h"
 
-enum { RDLENGTH_AT = 4, RDATA_AT = 6 }; /* behind the beginning of the TTL */
+enum { RDLENGTH_AT = 4, RDATA_AT = 6 }; /* from the first byte of the TTL */
 
 enum { POINTER = 0xc000, POINTER_MAX = 0x3fff }; /* RFC 1035 section 4.1.4 */
 
-/* A record, found by where its TTL is. */
+/* A record, found by the place of its TTL. */
 struct record {
     size_t owner_at, owner_len;
     size_t rdata_at;
@@ -46,8 +47,8 @@ static bool rotate_is_address(const struct record *record)
            (record->type == RRTYPE_AAAA && record->rdata_len == 16);
 }
 
-/* Written alike, or as a pointer to the first one. Two spellings of one name count as two: such
- * RRsets are left as they are. */
+/* The owners have the same bytes, or one is a pointer to the first. Two spellings of a name count
+ * as two names, and such an RRset stays as it is. */
 static bool is_same_owner(const uint8_t *message, const struct record *first,
                           const struct record *record)
 {
@@ -59,7 +60,8 @@ static bool is_same_owner(const uint8_t *message, const struct record *first,
            memcmp(owner, message + first->owner_at, first->owner_len) == 0;
 }
 
-/* How many records from the first on are one RRset; *end_at is where the last one ends. */
+/* The number of records from the first on that are one RRset; *end_at is the end of the last one.
+ */
 static size_t set_len(const struct answer *answer, size_t at, size_t count, size_t owner_at,
                       struct record *first, size_t *end_at)
 {

@@ -3,8 +3,7 @@
 #ifndef NAILUP_SERVE_ROTATE_H
 #define NAILUP_SERVE_ROTATE_H
 
-/* The addresses of an answer in another order, for clients that take the first and no other. Pure.
- */
+/* Changes the order of the addresses of an answer, for clients that only use the first. Pure. */
 
 #include <stdint.h>
 
@@ -12,9 +11,9 @@
 
 /*
  * Rotates each RRset of A or AAAA in the answer section of a copy by turn places. copy has the
- * first len bytes of the answer's message (answer_copy()) with the answer section whole; names_at
- * is where its first owner name stands. Only addresses change places: names, TTLs, signatures, the
- * order of aliases and what compressed names point to stay as they are.
+ * first len bytes of the answer's message (answer_copy()), with the whole answer section; names_at
+ * is the place of its first owner name. Only addresses change places: names, TTLs, signatures, the
+ * order of aliases and the targets of compressed names stay as they are.
  */
 void rotate_addresses(const struct answer *answer, uint8_t *copy, size_t len, size_t names_at,
                       uint32_t turn);

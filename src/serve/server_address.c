@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Two lists of addresses read as one. */
+/* Reads two lists of addresses as one. */
 #include "serve/server_address.h"
 
 #include "base/check.h"

@@ -3,7 +3,7 @@
 #ifndef NAILUP_SERVE_SERVER_ADDRESS_H
 #define NAILUP_SERVE_SERVER_ADDRESS_H
 
-/* The addresses that are listened on, under one numbering: those of listen, then those of
+/* Numbers the addresses that the server listens on: first those of listen, then those of
  * listen_tls. */
 
 #include <stdbool.h>
