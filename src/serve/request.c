@@ -129,12 +129,46 @@ static void count_reply(struct stats *stats, uint16_t rcode)
     stats_add_at(stats, rcode < ARRAY_LEN(by_rcode) ? by_rcode[rcode] : stat_answers_other, 1);
 }
 
+static const struct addr *local_of(const struct sink *sink, const struct udp_path *path)
+{
+    bool is_in_path = path && addr_family(&path->local) != AF_UNSPEC;
+    return is_in_path ? &path->local : sink->local(sink);
+}
+
+static __attribute__((cold)) struct tap_message
+tap_message_of(const struct sink *sink, struct span bytes, const struct udp_path *path)
+{
+    return (struct tap_message){
+        .transport = sink->transport,
+        .asker = sink_client(sink, path),
+        .asked = local_of(sink, path),
+        .asked_at = loop_now(sink->requests->loop),
+        .bytes = bytes,
+    };
+}
+
+static __attribute__((cold)) void show_query(const struct sink *sink, struct span bytes,
+                                             const struct udp_path *path)
+{
+    struct tap_message message = tap_message_of(sink, bytes, path);
+    tell_query(sink->requests->taps, &message);
+}
+
+static __attribute__((cold)) void show_reply(const struct sink *sink, const struct reply *reply,
+                                             const uint8_t *out, const struct udp_path *path,
+                                             const struct tell_how *how)
+{
+    struct span bytes = span_of(out, out ? reply->len : 0);
+    struct tap_message message = tap_message_of(sink, bytes, path);
+    tell_reply(sink->requests->taps, &message, reply, how);
+}
+
 /* Shows the end of a query to taps. Without taps this costs one look at a pointer. */
 static inline void request_tell(struct sink *sink, const struct reply *reply, const uint8_t *out,
                                 const struct udp_path *path, const struct tell_how *how)
 {
     if (sink->requests->taps)
-        tell_reply(sink, reply, span_of(out, out ? reply->len : 0), path, how);
+        show_reply(sink, reply, out, path, how);
 }
 
 static enum request_result request_send_reply(struct sink *sink, const struct reply *reply,
@@ -551,7 +585,7 @@ void request_read(struct sink *sink, struct request_lookup *lookup, struct span 
     if (lookup->verdict == QUERY_DROP) /* *query is not set */
         return;
     if (sink->requests->taps)
-        tell_query(sink, message, path);
+        show_query(sink, message, path);
     if (gate_concerns(&sink->requests->gate, query))
         request_judge(sink, lookup);
     if (!is_resolved(lookup))

@@ -1,39 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What taps see of a client's query. Decides nothing, and is not called while nobody watches. */
+/* Makes events for taps out of queries and replies. Decides nothing. */
 #include "serve/tell.h"
 
-#include "loop/loop.h"
 #include "serve/reply.h"
-#include "serve/request.h"
 
-static const struct addr *local_of(const struct sink *sink, const struct udp_path *path)
+void tell_query(struct tap *taps, const struct tap_message *message)
 {
-    bool is_in_path = path && addr_family(&path->local) != AF_UNSPEC;
-    return is_in_path ? &path->local : sink->local(sink);
-}
-
-static struct tap_message tell_message_of(const struct sink *sink, struct span bytes,
-                                          const struct udp_path *path)
-{
-    return (struct tap_message){
-        .transport = sink->transport,
-        .asker = sink_client(sink, path),
-        .asked = local_of(sink, path),
-        .asked_at = loop_now(sink->requests->loop),
-        .bytes = bytes,
-    };
-}
-
-void tell_query(const struct sink *sink, struct span bytes, const struct udp_path *path)
-{
-    struct tap_message message = tell_message_of(sink, bytes, path);
-    for (struct tap *tap = sink->requests->taps; tap; tap = tap->next)
+    for (struct tap *tap = taps; tap; tap = tap->next)
         if (tap->on_query)
-            tap->on_query(tap, &message);
+            tap->on_query(tap, message);
 }
 
-/* No answer about a name answered here may be kept. */
+/* An answer from local data has no TTL: clients may not keep it. */
 static enum tap_origin origin_at_hand(const struct answer *answer)
 {
     if (answer->stale_s)
@@ -41,7 +20,8 @@ static enum tap_origin origin_at_hand(const struct answer *answer)
     return answer->ttl_s ? TAP_FROM_CACHE : TAP_FROM_LOCAL;
 }
 
-/* Without a source: of the cache, where another worker put it meanwhile or it was past its end. */
+/* Without a source the answer is from the cache: another worker has stored it meanwhile, or it is
+ * stale. */
 static enum tap_origin origin_waited(const struct answer *answer, const struct tap_source *source)
 {
     if (source)
@@ -64,17 +44,17 @@ static enum tap_origin origin_of(const struct reply *reply, const struct tell_ho
     return TAP_FROM_LIMIT;
 }
 
-void tell_reply(const struct sink *sink, const struct reply *reply, struct span bytes,
-                const struct udp_path *path, const struct tell_how *how)
+void tell_reply(struct tap *taps, const struct tap_message *message, const struct reply *reply,
+                const struct tell_how *how)
 {
     const struct query *query = reply->query;
     struct tap_reply told = {
-        .message = tell_message_of(sink, bytes, path),
+        .message = *message,
         .origin = origin_of(reply, how),
         .source = how->source,
         .flags = query->flags,
         .dnssec_ok = query->dnssec_ok,
-        .rcode = bytes.len ? reply->rcode : 0,
+        .rcode = message->bytes.len ? reply->rcode : 0,
     };
     told.message.answered_at = told.message.asked_at;
     if (how->end == TELL_WAITED)
@@ -84,7 +64,7 @@ void tell_reply(const struct sink *sink, const struct reply *reply, struct span 
         told.type = query->question.type;
         told.cls = query->question.cls;
     }
-    for (struct tap *tap = sink->requests->taps; tap; tap = tap->next)
+    for (struct tap *tap = taps; tap; tap = tap->next)
         if (tap->on_reply)
             tap->on_reply(tap, &told);
 }
