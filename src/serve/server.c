@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Puts a worker's client side together, and changes it: the listeners of each address, and what
- * their requests share. Decides nothing about queries.
- * Invariant: on_drained comes at most once, at the end of a turn or in server_drain(), never from
- * inside a request, so that it may free the server. A listener is in the share or among those that
- * end, and its requests and sessions hold their places of the quota that the requests have.
+ * Builds and changes a worker's client side: the listeners of all addresses and their common
+ * requests and sessions. Decides nothing about queries.
+ * Invariant: on_drained comes at most once, at the end of a turn or in server_drain(). It never
+ * comes from inside a request, so it may free the server. A listener is in the share or in ending,
+ * and its requests and sessions hold places of the quota of requests.
  */
 #include "serve/server.h"
 
@@ -25,19 +25,19 @@
 struct server {
     struct requests requests;
     struct session_common sessions;
-    struct turn_end look;              /* whether what ends has ended */
-    void (*on_drained)(void *context); /* NULL: not draining, or told */
+    struct turn_end look;              /* at listeners that may have ended */
+    void (*on_drained)(void *context); /* NULL: not draining, or called */
     void *context;
-    bool has_stopped;                /* draining: our own sockets take no new queries either */
-    struct timer last;               /* the latest instant until which they do */
-    void (*on_ended)(void *context); /* of a reload; NULL: told */
+    bool has_stopped;                /* draining: our own sockets take no new queries */
+    struct timer last;               /* the latest instant for that */
+    void (*on_ended)(void *context); /* of a reload; NULL: called */
     void *ended_context;
-    struct tls_context *tls;    /* NULL: there are no TLS clients, or not yet */
-    struct listen_share *share; /* the addresses that are served, with their listeners */
-    struct list ending;         /* struct listener; of addresses before */
+    struct tls_context *tls;    /* NULL: no TLS clients, or none yet */
+    struct listen_share *share; /* the served addresses, with their listeners */
+    struct list ending;         /* struct listener of addresses that end */
 };
 
-/* The listener of an address; NULL: this machine lacks it. */
+/* The listener of an address; NULL: this machine lacks the address. */
 static struct listener *listener_at(const struct server *server, size_t which)
 {
     return server->share->slots[which].listener;
@@ -156,7 +156,7 @@ static void tell_if_drained(struct server *server)
 
 static void on_listener_idle(void *context);
 
-/* The queries from before the drain are answered, or have had their time. */
+/* The queries from before the drain are answered, or their time is up. */
 static void stop_listening(struct server *server)
 {
     server->has_stopped = true;
@@ -170,7 +170,7 @@ static void stop_listening(struct server *server)
     listener_stop(LIST_ITEM(node, struct listener, node), on_listener_idle, server);
 }
 
-static bool has_had_its_last(const struct server *server)
+static bool are_begun_answered(const struct server *server)
 {
     return server->requests.is_draining && !server->has_stopped &&
            server->requests.begun_count == 0;
@@ -178,7 +178,7 @@ static bool has_had_its_last(const struct server *server)
 
 static void server_look(struct server *server)
 {
-    if (has_had_its_last(server))
+    if (are_begun_answered(server))
         stop_listening(server);
     close_ended(server);
     tell_if_ended(server);
@@ -248,7 +248,7 @@ void server_free(struct server *server)
 
 /* ---- reloading ---- */
 
-/* All of the server that holds something of the quota, or has rules of the options. */
+/* Moves everything that holds a part of the quota or follows the options. */
 static void server_renew(struct server *server, const struct server_options *options,
                          struct server_quota *quota)
 {

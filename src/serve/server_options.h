@@ -3,7 +3,7 @@
 #ifndef NAILUP_SERVE_SERVER_OPTIONS_H
 #define NAILUP_SERVE_SERVER_OPTIONS_H
 
-/* How clients are served: filled by config, immutable, shared by all workers. */
+/* The options for serving clients: filled by config, immutable, shared by all workers. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "base/prefix.h"
 #include "serve/cookie_secrets.h"
 
-/* Values of the access set; an address in no prefix is refused. */
+/* Values of the access list. An address in no prefix is refused. */
 enum server_access { SERVER_ALLOW, SERVER_REFUSE, SERVER_DROP };
 
 struct server_options {
@@ -21,7 +21,7 @@ struct server_options {
     size_t listen_count;
     struct addr *listen_tls; /* DNS over TLS */
     size_t listen_tls_count;
-    bool freebind;             /* of both: also addresses that this machine does not have yet */
+    bool freebind;             /* both lists: also addresses that this machine does not have yet */
     char *tls_certificate;     /* PEM file of the chain, the server's own first; "": none */
     char *tls_key;             /* PEM file */
     char *tls_ciphers;         /* as in struct tls_peer_options */
@@ -32,19 +32,19 @@ struct server_options {
     uint16_t max_udp_size;
     bool rotate_answers;
     uint64_t client_idle_timeout_us;
-    uint32_t max_clients;             /* stream connections in all, over all workers */
-    uint32_t max_clients_per_address; /* likewise; of one client prefix, as all that follows */
-    uint64_t max_stream_memory;       /* bytes that they hold, over all workers; 0: no bound */
-    uint32_t max_waiting;             /* client queries waiting for an upstream, over all workers */
+    uint32_t max_clients;             /* stream connections of the process */
+    uint32_t max_clients_per_address; /* stream connections of one client prefix */
+    uint64_t max_stream_memory;       /* bytes that all stream connections hold; 0: no bound */
+    uint32_t max_waiting;             /* waiting client queries of the process */
     uint32_t max_waiting_per_client;
-    uint64_t discard_timeout_us; /* of queries over UDP where many wait; 0: they wait for ever */
-    uint16_t client_prefix_v4;   /* how many bits of an address make a client: client_prefix.h */
+    uint64_t discard_timeout_us; /* of UDP queries of a client with many waiting; 0: none */
+    uint16_t client_prefix_v4;   /* bits of an address that make a client: client_prefix.h */
     uint16_t client_prefix_v6;
-    uint32_t rate_limit_qps;     /* over UDP without a cookie of ours; 0: no limit */
-    uint32_t rate_limit_slip;    /* one in so many queries above it gets a small answer; 0: none */
-    uint32_t rate_limit_clients; /* that are counted at once */
-    bool cookies;                /* RFC 7873 */
-    char *cookie_secret_file;    /* "": secrets of the process */
+    uint32_t rate_limit_qps;  /* of a client over UDP without a cookie of ours; 0: no limit */
+    uint32_t rate_limit_slip; /* one in this many queries above it gets a small answer; 0: none */
+    uint32_t rate_limit_clients;          /* clients that are counted at once */
+    bool cookies;                         /* RFC 7873 */
+    char *cookie_secret_file;             /* "": secrets of the process */
     struct cookie_secrets cookie_secrets; /* of that file; none without one */
 };
 

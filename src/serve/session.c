@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * One client's stream as a machine of states (session.h). Framing, TLS and writing are the link's,
- * queries request.c's. After each event session_settle() asks wanted_state() and moves.
- * Invariant: queries are taken in the open state alone, and a timer runs in every state except a
- * finishing one whose queries still wait (the resolver bounds those).
+ * The state machine of a session (session.h). The link frames, seals and writes; request.c has the
+ * queries. After each event session_settle() asks wanted_state() and moves.
+ * Invariant: a session takes queries only in the open state. A timer runs in every state but the
+ * finishing one while queries wait: the resolver bounds their time.
  */
 #include "serve/session.h"
 
@@ -39,21 +39,20 @@ struct session {
     struct sink sink;
     struct link *link;
     struct stream_memory_client memory;
-    size_t link_bytes;  /* as the link has told, with what its kernel buffer holds */
-    size_t held_parked; /* parked queries whose memory is counted */
+    size_t link_bytes;  /* held by the link, and by the kernel for a client that does not read */
+    size_t held_parked; /* parked queries that are in the count */
     struct client_place place;
     enum server_access access;
     enum session_state state;
-    bool has_ended; /* no further query is wanted, whatever the state says yet */
-    bool has_asked; /* a whole message came */
+    bool has_ended; /* it takes no further query, and the next settle moves it to finishing */
+    bool has_asked; /* a whole message has come */
     bool has_left;  /* the client sent its FIN */
     uint64_t opened_at;
-    uint64_t last_until_at;     /* last call: queries are taken until then; 0: not yet */
+    uint64_t last_until_at;     /* end of the last call; 0: it has not begun */
     uint64_t reads_before_last; /* reads of the link when the last call began */
     uint64_t last_query_at;
-    uint64_t idle_us;    /* after that; as it was then, since a reload may change it */
-    uint64_t give_up_at; /* finishing, with no query that waits or an answer that finds no room, or
-                            discarding; 0: not set */
+    uint64_t idle_us;    /* the idle time at that query; a reload may change the option */
+    uint64_t give_up_at; /* deadline of the last bytes, while finishing or discarding; 0: none */
     struct handshake handshake;
     struct idle_entry idle;
     struct timer timer;
@@ -85,18 +84,18 @@ static void put_idle(struct session *session)
                    loop_now(loop_of(session)));
 }
 
-/* Its close would lose nothing but time, and it holds a place that a new client could use. */
+/* The session only waits for its client, and a new client could use its place. */
 static bool session_is_idle(const struct session *session)
 {
     if (session->place.kind != PLACE_ALLOWED)
         return false;
-    if (session->state == SESSION_SECURING) /* else its handshake waits for us */
+    if (session->state == SESSION_SECURING) /* a handshake in the queue waits for us */
         return session->handshake.state == HANDSHAKE_IDLE;
     bool is_open = session->state == SESSION_OPEN && session->sink.waiting_count == 0;
     return is_open || session->state == SESSION_DISCARDING;
 }
 
-/* A session that is idle already keeps its place in the order. */
+/* Updates the order of idle sessions. A session that stays idle keeps its place there. */
 static void note_idle(struct session *session)
 {
     bool is_noted = idle_entry_is_idle(&session->idle);
@@ -128,8 +127,8 @@ static void session_close(struct session *session)
     session_end(session, link_close);
 }
 
-/* Throws away the answers that its client has not taken. After a FIN the kernel would keep them
- * for a client that may never read, and no bound of ours would count them any more. */
+/* Throws away the answers that the client has not taken. After a FIN the kernel would keep them for
+ * a client that may never read, outside of all our bounds. */
 static void session_reset(struct session *session)
 {
     STATS_INC(stats_of(session), client_resets_stalled);
@@ -186,7 +185,7 @@ static bool is_draining(const struct session *session)
     return session->sink.requests->is_draining;
 }
 
-/* The daemon does not wait long for clients that go on asking after a FIN. */
+/* A daemon that drains does not wait long for clients that still ask after a FIN. */
 static uint64_t linger_us(const struct session *session)
 {
     return is_draining(session) ? SESSION_DRAIN_LINGER_US : SESSION_LINGER_US;
@@ -227,7 +226,7 @@ static void session_move(struct session *session, enum session_state to)
     note_idle(session);
 }
 
-/* Its next query would meet a closed socket, and the reset might destroy the last answers. */
+/* A query that comes after the close causes a reset, which may destroy the last answers. */
 static bool may_send_more(const struct session *session)
 {
     uint64_t quiet_at = link_last_byte_at(session->link) + SESSION_QUIET_US;
@@ -235,8 +234,8 @@ static bool may_send_more(const struct session *session)
            loop_now(loop_of(session)) < quiet_at;
 }
 
-/* Finishing: answers wait for a client that takes them slowly, or not at all. One that takes a few
- * bytes now and then would keep the places of its queries for hours. */
+/* Finishing: the client takes its answers slowly or not at all. A client that takes a few bytes now
+ * and then must not hold its session for hours. */
 static void look_for_room(struct session *session)
 {
     uint64_t now = loop_now(loop_of(session));
@@ -248,8 +247,8 @@ static void look_for_room(struct session *session)
         timer_start(loop_of(session), &session->timer, now + SESSION_LOOK_US);
 }
 
-/* Finishing: closes once all is answered and has left. What was answered in this turn leaves at
- * its end, so the first look comes soon after. */
+/* Finishing: closes once all answers have left. The answers of this turn leave at its end, so the
+ * first look comes soon after. */
 static void try_close(struct session *session)
 {
     uint64_t now = loop_now(loop_of(session));
@@ -275,7 +274,7 @@ static void try_close(struct session *session)
                     now + (is_first ? SESSION_LAST_LOOK_US : SESSION_LOOK_US));
 }
 
-/* Discarding: closes once the client is quiet and its kernel has everything. */
+/* Discarding: closes once the client is quiet and has acknowledged everything. */
 static void try_close_quiet(struct session *session)
 {
     uint64_t now = loop_now(loop_of(session));
@@ -301,7 +300,7 @@ static void hold_memory(struct session *session)
                        sizeof(*session) + session->link_bytes + sink_parked_bytes(&session->sink));
 }
 
-/* After every event, as the last thing done with the session. */
+/* Called after every event, as the last thing done with the session. */
 static void session_settle(struct session *session)
 {
     if (session->state == SESSION_DISCARDING)
@@ -352,8 +351,8 @@ static void note_failed_handshake(struct stats *stats, const struct addr *client
     log_failed_handshake(client, tls, why);
 }
 
-/* A client that gets an alert gets a FIN behind it. A client whose time ran out may not have
- * taken our part of the handshake. */
+/* A client that gets an alert also gets a FIN. A client whose time is up may not have taken our
+ * part of the handshake, and is reset. */
 static void give_up_handshake(struct session *session, enum err why)
 {
     note_failed_handshake(stats_of(session), &session->place.client, link_tls(session->link), why);
@@ -363,7 +362,7 @@ static void give_up_handshake(struct session *session, enum err why)
         session_close(session);
 }
 
-/* Its client may try again, or come by another way. */
+/* Closes a session that finds no room for its handshake. Its client may try again. */
 static void session_turn_away(struct session *session)
 {
     STATS_INC(stats_of(session), client_tls_crowded);
@@ -391,7 +390,7 @@ static bool session_may_secure(void *owner)
     return false;
 }
 
-/* A client that has left while it waited would cost a flight for nothing. */
+/* A client that has left while it waited would cost a flight of the handshake for nothing. */
 static void session_on_admitted(struct handshake *handshake)
 {
     struct session *session = CONTAINER_OF(handshake, struct session, handshake);
@@ -429,7 +428,7 @@ static void session_finish(struct session *session)
         session_settle(session);
 }
 
-/* Its bytes wait in the kernel while the loop reads other sessions. */
+/* The bytes of the session wait in the kernel while the loop reads other sessions. */
 static bool awaits_its_turn(const struct session *session)
 {
     return link_reads(session->link) == session->reads_before_last &&
@@ -470,7 +469,7 @@ static void session_on_due(struct timer *timer)
             look_at_last_call(session);
         else if (loop_now(loop_of(session)) >= idle_at(session))
             session_finish(session);
-        else /* there were queries since: the timer is not moved with each */
+        else /* queries came since: they do not move the timer */
             timer_start(loop_of(session), timer, idle_at(session));
         return;
     case SESSION_FULL:
@@ -492,7 +491,7 @@ static uint8_t *session_reserve(struct sink *sink, size_t len)
 {
     struct session *session = CONTAINER_OF(sink, struct session, sink);
     uint8_t *room = link_reserve(session->link, len);
-    if (!room) /* the client waits for an answer that will not come: a FIN lets it ask again */
+    if (!room) /* the client will not get this answer: a FIN lets it ask again */
         session->has_ended = true;
     return room;
 }
@@ -523,7 +522,7 @@ static void session_on_answered(struct sink *sink)
 
 /* ---- the link ---- */
 
-/* Of TLS alone: the idle time begins here. */
+/* The handshake of TLS is done, and the idle time begins. */
 static void session_on_open(void *owner)
 {
     struct session *session = owner;
@@ -532,7 +531,7 @@ static void session_on_open(void *owner)
     session_move(session, SESSION_OPEN);
 }
 
-/* The last call may be over with the first query. */
+/* The first query may end the last call. */
 static void note_first(struct session *session)
 {
     session->has_asked = true;
@@ -553,7 +552,7 @@ static void session_on_message(void *owner, struct span message)
         begin_idle(session);
     if (!session->has_asked)
         note_first(session);
-    if (message.len < HEADER_LEN || session->access != SERVER_ALLOW) /* no DNS, or no business */
+    if (message.len < HEADER_LEN || session->access != SERVER_ALLOW)
         session->has_ended = true;
     session_settle(session);
 }
@@ -563,7 +562,7 @@ static void session_on_room(void *owner)
     session_settle(owner);
 }
 
-/* A half-closed client still gets what it asked for. */
+/* A half-closed client still gets its answers. */
 static void session_on_peer_closed(void *owner)
 {
     struct session *session = owner;
@@ -583,7 +582,7 @@ static void session_on_failed(void *owner, enum err why)
         session_close(session);
 }
 
-/* Answers that its client does not take fill the kernel's buffer too. */
+/* Answers that the client does not take also fill the kernel's buffer. */
 static void on_held(void *owner, size_t bytes)
 {
     struct session *session = owner;
@@ -616,7 +615,8 @@ static void reset_for_memory(struct stream_memory_client *client)
 
 /* ---- opening and ending ---- */
 
-/* What the next answer says: an idle time of 0 means close, please (RFC 7828 section 3.4). */
+/* Sets the rules of the next answer. An idle time of 0 asks the client to close (RFC 7828 section
+ * 3.4). */
 static void set_rules(struct session *session)
 {
     const struct server_options *options = session->host->requests->options;
@@ -686,7 +686,7 @@ enum err session_open(struct session_host *host, struct tcp **tcp, const struct 
         return ERR_NO_MEMORY;
     }
     struct stream_memory *memory = &host->requests->memory;
-    stream_memory_join(memory, &session->memory); /* the link tells at once what it holds */
+    stream_memory_join(memory, &session->memory); /* the link reports its memory at once */
     enum err err = open_link(session, tcp);
     if (err) {
         stream_memory_leave(memory, &session->memory);
@@ -708,7 +708,7 @@ void session_move_all(struct session_host *host, struct server_quota *quota)
     }
 }
 
-/* False: its kind of client has no place left. */
+/* Moves the session to the place of its kind of client. False: no such place is free. */
 static bool change_place(struct session *session)
 {
     struct client_place to = session->place;
@@ -718,7 +718,7 @@ static bool change_place(struct session *session)
                QUOTA_TAKEN;
 }
 
-/* A refused client must not keep its place for the idle time of the others. */
+/* A refused client must not keep its place for the idle time of allowed clients. */
 static void shorten_idle(struct session *session)
 {
     bool is_idle = session->state == SESSION_OPEN || session->state == SESSION_BUSY;
@@ -726,7 +726,7 @@ static void shorten_idle(struct session *session)
         timer_start(loop_of(session), &session->timer, look_at(session));
 }
 
-/* The list and the bits that make a client may have changed. */
+/* The access list and the length of client prefixes may have changed. */
 static void renew_idle(struct session *session)
 {
     bool was_idle = idle_entry_is_idle(&session->idle);
@@ -756,7 +756,7 @@ void session_renew_all(struct session_host *host)
     session_renew(LIST_ITEM(node, struct session, node));
 }
 
-/* The first query of a new client is on its way; other clients have sent theirs. */
+/* The first query of a new client is on its way. Other clients have sent theirs. */
 static uint64_t last_call_until_at(const struct session *session)
 {
     uint64_t now = loop_now(loop_of(session));
@@ -808,7 +808,7 @@ static bool displace_idle(struct session_common *common, const uint64_t *client)
             continue;
         }
         STATS_INC(stats_of(session), clients_displaced);
-        /* Bytes that a client has not taken for so long would stay in the kernel after a FIN. */
+        /* Bytes that its client has not taken would stay in the kernel after a FIN. */
         session_end(session, link_is_delivered(session->link) ? link_close : link_reset);
         return true;
     }
