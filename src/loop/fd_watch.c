@@ -27,8 +27,7 @@ static void fd_watch_on_closed(uv_handle_t *handle)
     free(CONTAINER_OF(handle, struct fd_watch, poll));
 }
 
-/* libuv reports an error instead of events when the descriptor has one: who reads or writes then
- * finds it. */
+/* libuv reports an error of the descriptor instead of events: the owner finds it when it reads. */
 static void on_poll(uv_poll_t *poll, int status, int bits)
 {
     struct fd_watch *watch = CONTAINER_OF(poll, struct fd_watch, poll);

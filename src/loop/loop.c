@@ -2,13 +2,13 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The loop of loop.h on libuv. Timers are the wheel's (timer.c), sockets are src/net's.
+ * The loop of loop.h on libuv. timer.c has the timers, and src/net has the sockets.
  *
  * The loop waits in an epoll set of its own (watches.h), in which libuv's descriptor is one among
- * the sockets: nested the other way round each wake-up would cost two waits. libuv runs when its
- * descriptor is ready or when it says that it has something to do.
+ * the sockets. The other way round, each wake-up would cost two waits. libuv runs when its
+ * descriptor is ready or when it reports work.
  *
- * Invariant: the loop never waits while a turn-end hook is asked for.
+ * Invariant: the loop never waits while a turn-end hook is due.
  */
 
 #include "loop/loop.h"
@@ -26,11 +26,11 @@
 #include "loop/watches.h"
 
 enum {
-    /* Hooks may ask for hooks. After so many rounds the sockets get a turn between. */
+    /* Hooks may ask for hooks. After this many rounds the sockets get a turn. */
     TURN_END_ROUNDS = 8,
     /* An hour keeps the arithmetic far from its ends. */
     WAIT_MAX_MS = 3600 * 1000,
-    /* Between two looks at the wall clock: under load turns are shorter. */
+    /* Between two looks at the wall clock: turns under load are shorter. */
     LOOK_US = 250,
 };
 
@@ -120,7 +120,7 @@ static void run_turn_ends(struct loop *loop)
     }
 }
 
-/* A Treiber stack: posters push, the loop takes all at once, so there is no ABA. */
+/* A Treiber stack: posters push, and the loop takes all at once, so there is no ABA problem. */
 void loop_post(struct loop *loop, struct mail *mail)
 {
     struct mail *head = atomic_load_explicit(&loop->mailbox, memory_order_relaxed);
@@ -167,7 +167,7 @@ static void run_uv(struct loop *loop)
     uv_run(&loop->uv, UV_RUN_NOWAIT);
 }
 
-/* Handles that are to be put into its set, or let go. */
+/* libuv has handles to add to its set or to close. */
 static bool has_uv_work(const struct loop *loop)
 {
     return uv_backend_timeout(&loop->uv) == 0;
@@ -179,7 +179,7 @@ static void on_uv_ready(struct watch *watch, uint32_t events)
     run_uv(CONTAINER_OF(watch, struct loop, uv_watch));
 }
 
-/* Until the next timer of ours, rounded up; -1: there is none. */
+/* The time until our next timer, rounded up; -1: no timer. */
 static int wait_ms(struct loop *loop)
 {
     uint64_t next = list_is_empty(&loop->turn_ends) ? timers_next(&loop->timers) : 0;
@@ -200,7 +200,7 @@ static void run_turn(struct loop *loop)
     run_turn_ends(loop); /* what was asked for outside of a turn */
     if (has_uv_work(loop))
         run_uv(loop);
-    /* What ran there may have made new handles, whose descriptors are not in libuv's set yet. */
+    /* These calls may have made handles whose descriptors are not in libuv's set yet. */
     int timeout_ms = is_stopping(loop) || has_uv_work(loop) ? 0 : wait_ms(loop);
     loop->turn.now_us = 0;
     watches_wait(&loop->watches, timeout_ms);
@@ -253,7 +253,7 @@ struct loop *loop_new(void)
 
 void loop_free(struct loop *loop)
 {
-    read_mail(loop); /* whoever posted waits for it to run */
+    read_mail(loop); /* posters wait for their mail to run */
     if (loop->guest)
         loop->guest->free(loop->guest);
     watch_stop(loop, &loop->uv_watch);

@@ -8,7 +8,7 @@
  * loop_post() and loop_stop() belongs to the thread that runs the loop.
  *
  * A turn: wait for the kernel, run what it brought (sockets, timers, mail), then the turn-end
- * hooks. What is written during a turn leaves in the hooks: one write a connection and turn.
+ * hooks. Writes collect during a turn and leave in the hooks: one write for each connection.
  */
 
 #include <stdbool.h>
@@ -20,8 +20,8 @@
 
 struct loop;
 
-/* NULL when out of memory or files. Freed with loop_free() by the same thread, when everything
- * that was opened on it has been closed; closes that are still under way are waited for. */
+/* NULL: out of memory or files. The same thread frees it with loop_free(), after it has closed
+ * everything that it opened on the loop; loop_free() waits for closes that are under way. */
 struct loop *loop_new(void);
 void loop_free(struct loop *loop);
 
@@ -31,31 +31,31 @@ void loop_run(struct loop *loop);
 /* Makes loop_run() return at the end of the turn. Any thread. */
 void loop_stop(struct loop *loop);
 
-/* What stands at the beginning of every struct loop: a query asks for the time forty times. */
+/* The first member of every struct loop, for loop_now(): a query asks for the time forty times. */
 struct loop_turn {
     uint64_t now_us; /* 0: not read yet */
 };
 
-/* For loop_now() alone: reads the clock for this turn. */
+/* Reads the clock for this turn; for loop_now() only. */
 uint64_t loop_read_now(struct loop *loop);
 
-/* The instant of this turn in microseconds of base/clock.h, which counts while a laptop sleeps:
- * read at most once a turn, after the wait. For deadlines and TTLs. */
+/* The instant of this turn in microseconds of base/clock.h, which counts while a laptop sleeps. It
+ * is read at most once a turn, after the wait. For deadlines and TTLs. */
 static inline uint64_t loop_now(struct loop *loop)
 {
     uint64_t now_us = ((const struct loop_turn *)loop)->now_us;
     return now_us ? now_us : loop_read_now(loop);
 }
 
-/* A fresh reading of the same clock, for measuring round trips. */
+/* Reads the same clock now, to measure round trips. */
 uint64_t loop_clock(struct loop *loop);
 
-/* Seconds since 1970 by the system's clock, which may be wrong and jumps. For what other machines
- * read, never for deadlines. */
+/* Seconds since 1970 by the system's clock, which may be wrong and may jump. For values that other
+ * machines read, never for deadlines. */
 int64_t loop_wall_s(struct loop *loop);
 
-/* Work for the end of the turn. The owner embeds one, initialises it once with turn_end_init()
- * and asks with loop_at_turn_end() as often as it likes: it runs once, at the end of this turn,
+/* Work for the end of the turn. The owner embeds one, initialises it once with turn_end_init() and
+ * asks with loop_at_turn_end(). However often it asks, the work runs once, at the end of this turn,
  * before the loop waits again. */
 struct turn_end {
     struct list node;
@@ -70,11 +70,11 @@ static inline void turn_end_init(struct turn_end *end, void (*run)(struct turn_e
 
 void loop_at_turn_end(struct loop *loop, struct turn_end *end);
 
-/* Takes the request back; nothing happens if there is none. */
+/* Takes the request back, if there is one. */
 void turn_end_cancel(struct turn_end *end);
 
-/* A message to the loop's thread. The poster owns the memory; run() is called once on the loop's
- * thread and may free it. Any thread may post; in order per poster. */
+/* A message to the loop's thread. The poster owns the memory. run() is called once on the loop's
+ * thread and may free it. Any thread may post; the messages of one thread keep their order. */
 struct mail {
     struct mail *next;
     void (*run)(struct mail *mail);

@@ -3,13 +3,13 @@
 #ifndef NAILUP_LOOP_LOOP_UV_H
 #define NAILUP_LOOP_LOOP_UV_H
 
-/* Private to src/loop: that a loop has one of libuv. The loop's thread alone. */
+/* Private to src/loop: the libuv loop inside a loop. The loop's thread. */
 
 #include <uv.h>
 
 struct loop;
 
-/* Handles of it run within the loop's turns. */
+/* Its handles run within the loop's turns. */
 uv_loop_t *loop_uv(struct loop *loop);
 
 #endif

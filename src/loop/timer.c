@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The wheel behind timer.h. When to run it is the loop's affair.
+ * The wheel behind timer.h. The loop runs it.
  *
  * A timer's level is the highest base-64 digit in which its tick differs from the last tick that
  * was run, its slot is the value of that digit. So all timers of a level are due before those of
@@ -130,7 +130,7 @@ static void take_slot(struct timers *timers, int level, struct list *out)
     list_splice(out, &timers->slots[level][slot]);
 }
 
-/* The tick has come to the begin of a slot of some upper level: its timers move down. */
+/* Moves the timers of upper levels down when the tick reaches the beginning of their slots. */
 static void cascade(struct timers *timers)
 {
     for (int level = TOP; level > 0; level--) {
@@ -144,7 +144,7 @@ static void cascade(struct timers *timers)
     }
 }
 
-/* Fires the timers of the current tick. What the callbacks start too late goes to late. */
+/* Fires the timers of the current tick. Timers that callbacks start for past ticks go to late. */
 static void fire(struct timers *timers, struct list *late)
 {
     struct list due;

@@ -30,7 +30,7 @@ static inline void timer_init(struct timer *timer, void (*on_due)(struct timer *
     timer->on_due = on_due;
 }
 
-/* Arms the timer for an instant of loop_now(); one that is armed is moved. An instant in the past
+/* Arms the timer for an instant of loop_now(), or moves an armed one. A timer for a past instant
  * fires in the next run. on_due may start, stop or free this and any other timer. */
 void timer_start(struct loop *loop, struct timer *timer, uint64_t at_us);
 void timer_stop(struct timer *timer);
@@ -40,7 +40,7 @@ static inline bool timer_is_armed(const struct timer *timer)
     return list_is_linked(&timer->node);
 }
 
-/* The timers of this loop: every loop, also the fake one, says where its wheel is. */
+/* The wheel of this loop. The fake loop has one too. */
 struct timers *loop_timers(struct loop *loop);
 
 /* The wheel itself, pure: loop.c and tests/support/fake_loop.c drive it. */
@@ -55,12 +55,12 @@ struct timers {
 void timers_init(struct timers *timers, uint64_t now_us);
 void timers_start(struct timers *timers, struct timer *timer, uint64_t at_us);
 
-/* An instant not after the earliest timer's (it may be earlier: then running does nothing but
- * sort), or UINT64_MAX when none is armed. Forgets slots that have run empty on the way. */
+/* An instant not after that of the earliest timer, or UINT64_MAX when no timer is armed. It may be
+ * earlier: then a run only sorts. Forgets empty slots on the way. */
 uint64_t timers_next(struct timers *timers);
 
-/* Fires everything due at now_us, in order of ticks. A timer that is started meanwhile for an
- * instant that has been passed waits for the next run, so a run always ends. */
+/* Fires all timers due at now_us, in order of ticks. A timer that is started meanwhile for a past
+ * instant waits for the next run, so a run always ends. */
 void timers_run(struct timers *timers, uint64_t now_us);
 
 #endif

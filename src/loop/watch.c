@@ -31,17 +31,17 @@ struct share {
 };
 
 /* A busy socket brings new work. While events of the last look are left over, it waits for this
- * many turns at most: they may be the answers that end work. */
+ * many turns at most: they may be answers that end work. */
 enum { BEHIND_MAX = 4 };
 
 _Static_assert(WATCH_GREEDY + 1 == WATCH_SETS, "a set for each rank");
 
 static const struct share shares[WATCH_SETS] = {
-    /* A handshake of TLS costs half a millisecond, and a thousand that come at once must not keep
-     * the queries beside them waiting. The next turn goes on with what is left before it asks the
-     * kernel, which would name the first ones again. */
+    /* A TLS handshake costs half a millisecond, and a thousand at once must not delay the queries
+     * beside them. The next turn goes on with the leftover events before it asks the kernel, which
+     * would name the first ones again. */
     [WATCH_PROMPT] = {4 * US_PER_MS, 4},
-    /* Each prompt event waits for these. One may be dear: hundreds of queries, or a handshake. */
+    /* Each prompt event waits for these. One event may be hundreds of queries or a handshake. */
     [WATCH_PATIENT] = {500, 1},
     [WATCH_GREEDY] = {500, 1},
 };
@@ -143,11 +143,11 @@ static inline void watch_hand_out(struct watches *watches, struct watch_set *set
     }
     struct watch *watch = event->data.ptr;
     uint32_t asked = watch ? watch->events | EPOLLERR | EPOLLHUP : 0;
-    if (event->events & asked) /* it may ask for less since it was left over */
+    if (event->events & asked) /* the watch may want less since the event was named */
         watch->on_ready(watch, event->events & asked);
 }
 
-/* At least one, so that each turn gets on. Inline: a query that comes alone pays for each call. */
+/* Hands out at least one, so each turn makes progress. Inline: a lone query pays for each call. */
 static inline void hand_out_share(struct watches *watches, enum watch_rank rank)
 {
     struct watch_set *set = &watches->sets[rank];
@@ -165,7 +165,7 @@ static inline void hand_out_share(struct watches *watches, enum watch_rank rank)
     }
 }
 
-/* One may become calm, or close another, meanwhile. */
+/* A busy watch may become calm, or close another, meanwhile. */
 static void call_busy(struct watches *watches)
 {
     struct list turn;
@@ -195,7 +195,7 @@ void watches_wait(struct watches *watches, int timeout_ms)
     struct watch_set *prompt = &watches->sets[WATCH_PROMPT];
     if (!list_is_empty(&watches->busy) || !list_is_empty(&prompt->due) || watches->streams_wait)
         timeout_ms = 0;
-    if (has_left(prompt)) { /* it comes first */
+    if (has_left(prompt)) { /* leftover events come first */
         watches->behind++;
     } else {
         watches->turns++;

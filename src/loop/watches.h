@@ -3,7 +3,7 @@
 #ifndef NAILUP_LOOP_WATCHES_H
 #define NAILUP_LOOP_WATCHES_H
 
-/* Private to src/loop: the set that the watches of watch.h are in. One thread. */
+/* Private to src/loop: the epoll sets of the watches of watch.h. One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,13 +14,13 @@
 
 struct loop;
 
-enum { WATCHES_EVENTS_MAX = 128 }; /* of a set that the kernel names at once; the rest wait */
+enum { WATCHES_EVENTS_MAX = 128 }; /* events of a set that the kernel names at once */
 
 /* An epoll set, and its events that the kernel has named. */
 struct watch_set {
     int epoll_fd;
     bool is_ready;      /* the kernel has events of it; not used for the prompt set */
-    int current, count; /* events[current, count) are still to be handed out */
+    int current, count; /* events[current, count) are not handed out yet */
     struct epoll_event events[WATCHES_EVENTS_MAX];
     struct list due;   /* struct watch: called after the events of the next look */
     struct list round; /* struct watch: called after the events of this look */
@@ -29,24 +29,23 @@ struct watch_set {
 enum { WATCH_SETS = 3 }; /* one for each enum watch_rank */
 
 struct watches {
-    /* The loop waits with the first, the prompt one. The others are members of it: their events
-     * there have their addresses. */
+    /* The loop waits with the first set, the prompt one. The others are members of it. */
     struct watch_set sets[WATCH_SETS];
     bool streams_wait; /* a set other than the prompt one has events, named or not */
     uint64_t turns;
-    unsigned behind;  /* turns in a row that began with events left over */
+    unsigned behind;  /* turns in a row that began with leftover events */
     struct list busy; /* struct watch */
 };
 
 MUST_USE enum err watches_init(struct watches *watches);
 void watches_deinit(struct watches *watches);
 
-/* Waits at most so many milliseconds (-1: for ever) for sockets and tells their watches: prompt
- * ones first, then patient ones, then greedy ones. Does not wait while one is busy or due, or while
- * some of the last turn were not told yet. */
+/* Waits at most timeout_ms (-1: for ever) for sockets and calls their watches: prompt ones first,
+ * then patient ones, then greedy ones. Does not wait while a watch is busy or due, or while events
+ * of the last turn are left over. */
 void watches_wait(struct watches *watches, int timeout_ms);
 
-/* The set of a loop: what watch.h finds its own by. */
+/* The watches of a loop. */
 struct watches *loop_watches(struct loop *loop);
 
 #endif

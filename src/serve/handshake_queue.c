@@ -27,7 +27,7 @@ static struct handshake *at_turn(struct list *node)
 
 /* ---- one client's handshakes ---- */
 
-static struct list *handshake_queue_bucket_of(struct handshake_queue *queue, uint64_t client)
+static struct list *client_bucket(struct handshake_queue *queue, uint64_t client)
 {
     return &queue->buckets[client % HANDSHAKE_BUCKETS];
 }
@@ -35,7 +35,7 @@ static struct list *handshake_queue_bucket_of(struct handshake_queue *queue, uin
 /* The oldest waiting handshake of this client, or NULL. */
 static struct handshake *oldest_of(struct handshake_queue *queue, uint64_t client)
 {
-    LIST_EACH(node, handshake_queue_bucket_of(queue, client))
+    LIST_EACH(node, client_bucket(queue, client))
     {
         struct handshake *handshake = LIST_ITEM(node, struct handshake, bucket);
         if (handshake->client == client)
@@ -56,10 +56,10 @@ static void handshake_queue_add(struct handshake_queue *queue, struct handshake 
     }
     handshake->count = 1;
     list_append(&queue->clients, &handshake->turn);
-    list_append(handshake_queue_bucket_of(queue, handshake->client), &handshake->bucket);
+    list_append(client_bucket(queue, handshake->client), &handshake->bucket);
 }
 
-/* The next handshake of the client takes over where the oldest one was. */
+/* The client's next handshake takes the place of the oldest one. */
 static void handshake_queue_succeed(struct handshake *oldest)
 {
     if (list_is_linked(&oldest->mates)) {
@@ -94,7 +94,7 @@ static void await_turn(struct handshake_queue *queue)
         timer_start(queue->loop, &queue->next_turn, 0);
 }
 
-/* The client whose turn it is goes to the end of the line, if it has more. */
+/* The client whose turn it is goes to the end of the line if it has more handshakes. */
 static struct handshake *handshake_queue_take_next(struct handshake_queue *queue)
 {
     struct handshake *next = at_turn(list_first(&queue->clients));
@@ -154,7 +154,7 @@ bool handshake_queue_displace(struct handshake_queue *queue, uint64_t client)
     return true;
 }
 
-/* ---- the doors ---- */
+/* ---- events ---- */
 
 enum handshake_verdict handshake_queue_ask(struct handshake_queue *queue,
                                            struct handshake *handshake, uint64_t client)

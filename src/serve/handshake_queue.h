@@ -30,12 +30,12 @@ struct loop;
 enum {
     HANDSHAKE_STEPS_PER_TURN = 2,  /* a full handshake takes two: the hello, and its last message */
     HANDSHAKES_ADMITTED_MAX = 16,  /* some ten milliseconds of CPU */
-    HANDSHAKES_WAITING_MAX = 4096, /* of a worker: some five seconds of its CPU */
+    HANDSHAKES_WAITING_MAX = 4096, /* some five seconds of a worker's CPU */
     HANDSHAKE_BUCKETS = 1024,
 };
 
 enum handshake_state {
-    HANDSHAKE_IDLE,     /* its client has to send something */
+    HANDSHAKE_IDLE,     /* waits for its client */
     HANDSHAKE_WAITING,  /* bytes of its client wait in the kernel */
     HANDSHAKE_ADMITTED, /* it may read when its stream has its turn */
 };
@@ -59,7 +59,7 @@ struct handshake_queue {
     struct list clients; /* the oldest handshake of each, in the order of their turns */
     struct list buckets[HANDSHAKE_BUCKETS]; /* the same handshakes by client */
     void (*on_admitted)(struct handshake *handshake);
-    /* It has lost its place to another client's, and may be freed. */
+    /* The handshake has lost its place to another client's. May free it. */
     void (*on_displaced)(struct handshake *handshake);
 };
 
@@ -77,7 +77,7 @@ enum handshake_verdict {
     HANDSHAKE_FULL, /* too many wait, and no other client has more of them */
 };
 
-/* Bytes of this handshake have come. client is the number of its client (server_quota_client()). */
+/* Bytes of this handshake have arrived. client is its client's number (server_quota_client()). */
 enum handshake_verdict handshake_queue_ask(struct handshake_queue *queue,
                                            struct handshake *handshake, uint64_t client);
 
@@ -85,7 +85,7 @@ enum handshake_verdict handshake_queue_ask(struct handshake_queue *queue,
  * this client will have: on_displaced comes within the call. False: there is no such client. */
 bool handshake_queue_displace(struct handshake_queue *queue, uint64_t client);
 
-/* The handshake is over; nothing happens when it does not wait. */
+/* The handshake is over. Does nothing if it does not wait. */
 void handshake_queue_leave(struct handshake_queue *queue, struct handshake *handshake);
 
 #endif

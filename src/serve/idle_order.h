@@ -4,9 +4,9 @@
 #define NAILUP_SERVE_IDLE_ORDER_H
 
 /*
- * Idle sessions in the order in which they became idle: of all clients, and of each client
- * (client_prefix.h). It says which one closes when a new client finds no place. One a worker, one
- * thread; no memory of its own but the buckets.
+ * Keeps idle sessions in the order in which they became idle, for all clients and for each client
+ * (client_prefix.h). It finds the session that closes when a new client finds no place. One a
+ * worker, one thread; it allocates nothing.
  */
 
 #include <stdint.h>
@@ -31,7 +31,7 @@ struct idle_order {
 void idle_order_init(struct idle_order *order);
 void idle_entry_init(struct idle_entry *entry);
 
-/* The session is idle from now on, whatever it was before. */
+/* The session is idle from now on; its idle time begins. */
 void idle_order_put(struct idle_order *order, struct idle_entry *entry, uint64_t client,
                     uint64_t now);
 
@@ -47,7 +47,7 @@ static inline void idle_order_touch(struct idle_order *order, struct idle_entry 
         idle_order_move_last(order, entry);
 }
 
-/* The session is no longer idle; does nothing when it was not. */
+/* The session is no longer idle. Does nothing if it was not. */
 void idle_order_remove(struct idle_entry *entry);
 
 static inline bool idle_entry_is_idle(const struct idle_entry *entry)
@@ -55,7 +55,7 @@ static inline bool idle_entry_is_idle(const struct idle_entry *entry)
     return list_is_linked(&entry->all);
 }
 
-/* The session that has been idle for the longest time, if that began at this instant or before;
+/* The session that has been idle for the longest time, if it became idle at this instant or before;
  * else NULL. */
 struct idle_entry *idle_order_longest(const struct idle_order *order, uint64_t at);
 struct idle_entry *idle_order_longest_of(const struct idle_order *order, uint64_t client,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Makes sockets for lists of addresses and remembers the lists (listen_sockets.h). What workers do
- * with the sockets is server.c's.
+ * Makes sockets for lists of addresses and remembers the lists (listen_sockets.h). server.c uses
+ * the sockets.
  *
- * Invariant: each socket is in exactly one place: among those given, in a share that waits to be
- * taken, or with whoever took the share.
+ * Invariant: each socket is in exactly one place: in given, in a share that waits to be taken, or
+ * with the owner of a taken share.
  */
 #include "serve/listen_sockets.h"
 
@@ -21,8 +21,8 @@ struct served {
     struct addr wanted; /* as configured: port 0 stays 0 */
     struct addr local;
     bool is_tls;
-    bool is_lacking; /* this machine does not have it: nothing is served there */
-    bool is_kept;    /* of the list that is served, while there is a next one: that has it too */
+    bool is_lacking; /* this machine does not have the address, so it is not served */
+    bool is_kept;    /* the next list has the address too */
 };
 
 /* A list of addresses. */
@@ -31,7 +31,7 @@ struct book {
     struct served list[];
 };
 
-/* Of a list before the one that is served: it may still be open in some worker. */
+/* An address of an earlier list: it may still be open in some worker. */
 struct leaving {
     struct leaving *next;
     struct addr local;
@@ -39,12 +39,12 @@ struct leaving {
 
 struct listen_sockets {
     size_t workers;
-    struct listen_socket *given; /* by another process; kept to the end */
+    struct listen_socket *given; /* by another process; kept open to the end */
     size_t given_count;
     struct book *served; /* NULL: no list yet */
     struct book *next;   /* prepared; NULL: none */
     struct leaving *leaving;
-    struct listen_share *shares[]; /* of the next list, by worker; NULL: taken */
+    struct listen_share *shares[]; /* of the next list, one for each worker; NULL: taken */
 };
 
 /* ---- shares and lists ---- */
@@ -85,7 +85,7 @@ static struct book *book_new(const struct server_options *options)
     return book;
 }
 
-/* All of the next list, or nothing; what is there already is forgotten. */
+/* Makes the next list and its shares. False: out of memory; the caller cancels. */
 static bool listen_sockets_make_room(struct listen_sockets *sockets,
                                      const struct server_options *options)
 {
@@ -98,7 +98,7 @@ static bool listen_sockets_make_room(struct listen_sockets *sockets,
     return has_room;
 }
 
-/* ---- what is ours already ---- */
+/* ---- addresses that are ours already ---- */
 
 static bool overlap(const struct addr *a, const struct addr *b)
 {
@@ -115,8 +115,8 @@ static bool overlaps_book(const struct book *book, size_t count, const struct ad
     return false;
 }
 
-/* Whether a socket of ours may be bound there: of the list that is served, of the next one before
- * this number, or of one that is leaving. */
+/* Whether a socket of ours may be bound there: of the served list, of the next list before this
+ * number, or of an address that is leaving. */
 static bool is_beside_ours(const struct listen_sockets *sockets, size_t which,
                            const struct addr *addr)
 {
@@ -131,7 +131,7 @@ static bool is_beside_ours(const struct listen_sockets *sockets, size_t which,
     return false;
 }
 
-/* The same address in the list that is served; SIZE_MAX: it is new. */
+/* The number of the same address in the served list; SIZE_MAX: it is new. */
 static size_t find_served(const struct listen_sockets *sockets, const struct served *wanted)
 {
     struct book *served = sockets->served;
@@ -164,7 +164,7 @@ static enum err listen_sockets_open_socket(const struct listen_sockets *sockets,
     return given ? listen_socket_dup(out, given) : listen_socket_open(out, wish);
 }
 
-/* A socket for each worker, all at the address that the first one got. */
+/* Opens a socket for each worker, all at the address of the first one. */
 static enum err open_for_all(struct listen_sockets *sockets, size_t which, struct listen_wish wish)
 {
     for (size_t worker = 0; worker < sockets->workers; worker++) {
@@ -207,7 +207,7 @@ static void warn_lacking(const struct addr *addr)
         err_str(ERR_ADDRESS_UNKNOWN));
 }
 
-/* Some workers may have got a socket of an address that the others could not have. */
+/* Closes the sockets that some workers may have at an address that the others could not get. */
 static void listen_sockets_leave_out(struct listen_sockets *sockets, size_t which)
 {
     sockets->next->list[which].is_lacking = true;
@@ -262,7 +262,7 @@ struct listen_share *listen_sockets_take(struct listen_sockets *sockets, size_t 
     return share;
 }
 
-/* Without memory for it the address is only harder to add again within the next seconds. */
+/* Without memory for the note, the address is only harder to add again within the next seconds. */
 static void note_leaving(struct listen_sockets *sockets, const struct served *address)
 {
     for (const struct leaving *here = sockets->leaving; here; here = here->next) {

@@ -4,19 +4,19 @@
 #define NAILUP_SERVE_LISTEN_SOCKETS_H
 
 /*
- * The listening sockets of all workers, made by who starts them before anything changes: a list of
- * addresses is had as a whole or not at all. Remembers which addresses are served, so that those
- * stay as they are when the list changes.
+ * The listening sockets of all workers. Main opens them before anything changes, so a list of
+ * addresses is served as a whole or not at all. The module remembers the served addresses, so that
+ * they keep their sockets when the list changes.
  *
- *   listen_sockets_prepare()    opens what the new list has and the old one has not
- *   listen_sockets_take()       once for each worker: goes to server_open() or server_reload()
- *   listen_sockets_commit()     the new list is the one that is served
- *   listen_sockets_settle()     every worker has said that it ended what the new list has not
+ *   listen_sockets_prepare()    opens the addresses of the new list that the old one lacks
+ *   listen_sockets_take()       once for each worker, for server_open() or server_reload()
+ *   listen_sockets_commit()     makes the new list the served one
+ *   listen_sockets_settle()     every worker has ended the addresses that the new list lacks
  *
- * Instead of taking, listen_sockets_cancel() forgets the new list and leaves the old one served.
+ * Instead of listen_sockets_take(), listen_sockets_cancel() forgets the new list.
  *
- * One thread, the one that starts the workers. Where an address is meant by number (which), it is
- * that of server_address.h.
+ * One thread, the one that starts the workers. The number of an address (which) is that of
+ * server_address.h.
  */
 
 #include <stdbool.h>
@@ -31,12 +31,12 @@
 struct listener;
 struct listen_sockets;
 
-/* One worker's sockets for one list. Whose it is closes them with listen_share_free(). */
+/* One worker's sockets for one list. Its owner closes them with listen_share_free(). */
 struct listen_share {
     size_t count;
     struct listen_slot {
         struct listen_socket udp, stream; /* each may be none */
-        size_t before; /* the number that this address has in the list before; SIZE_MAX: new */
+        size_t before;             /* the number of this address in the old list; SIZE_MAX: new */
         struct listener *listener; /* the server's; NULL here */
     } slots[];
 };
@@ -50,27 +50,28 @@ void listen_sockets_free(struct listen_sockets *sockets); /* NULL is allowed */
 enum { LISTEN_SOCKETS_WHY_MAX = 320 };
 
 /*
- * Takes sockets that another process has bound for us (systemd): they serve the address that they
- * are bound to, over UDP, TCP or TLS, all workers alike, whenever a list has it. Before the first
- * list. options are those that this will be of: what serves none of their addresses is refused, as
- * it would get queries that nobody answers. At ERR_INVALID (or ERR_NO_MEMORY) no descriptor was
- * taken, and why says which one is wrong and what to do; else all were.
+ * Takes sockets that another process (systemd) has bound for us. All workers share each of them,
+ * over UDP, TCP or TLS, whenever a list has its address. Comes before the first list, and options
+ * are the options of that list. A socket at none of their addresses is refused, because it would
+ * get queries and no answers. On ERR_INVALID or ERR_NO_MEMORY no descriptor was taken, and why
+ * names the wrong one and the remedy; else all were taken.
  */
 MUST_USE enum err listen_sockets_adopt(struct listen_sockets *sockets, const int *fds, size_t count,
                                        const struct server_options *options,
                                        char why[LISTEN_SOCKETS_WHY_MAX]);
 
 /*
- * Opens, for each worker, a socket for UDP and one for TCP (of TLS only the latter) of each address
- * that is not served yet. An address that another program has is ERR_ADDRESS_IN_USE, one that this
- * machine lacks a logged warning unless there is no other (ERR_ADDRESS_UNKNOWN); it is tried anew
- * with the next list. On error nothing has changed and *which is the number of the address; with
- * ERR_NO_MEMORY it says nothing. With port 0 UDP and TCP of all workers have the same free one.
+ * Opens a socket for UDP and one for TCP, or one for TLS, for each worker and each address that is
+ * not served yet. ERR_ADDRESS_IN_USE: another program has the address. An address that this machine
+ * lacks is a logged warning and is tried again with the next list; if the machine lacks all of
+ * them, it is ERR_ADDRESS_UNKNOWN. On error nothing has changed, and *which is the number of the
+ * address, except with ERR_NO_MEMORY. With port 0, UDP and TCP of all workers have the same free
+ * port.
  */
 MUST_USE enum err listen_sockets_prepare(struct listen_sockets *sockets,
                                          const struct server_options *options, size_t *which);
 
-/* The share of a worker, once each after a listen_sockets_prepare(). The caller's. */
+/* Gives a worker its share to the caller, once after each listen_sockets_prepare(). */
 struct listen_share *listen_sockets_take(struct listen_sockets *sockets, size_t worker);
 
 /* Every share has been taken (MUST). */
@@ -79,17 +80,17 @@ void listen_sockets_commit(struct listen_sockets *sockets);
 /* No share has been taken (MUST). Connections that waited for the new addresses are reset. */
 void listen_sockets_cancel(struct listen_sockets *sockets);
 
-/* The addresses that commits have removed are closed in all workers. Until then they can be added
- * again all the same; afterwards somebody else may have them. */
+/* All workers have closed the addresses that commits have removed. Until then they can be added
+ * again without a check for other programs. */
 void listen_sockets_settle(struct listen_sockets *sockets);
 
-/* Where an address of the list that is served, or is being prepared, is bound; NULL when this
- * machine lacks it. Valid until the next list. */
+/* The bound address of an entry of the prepared list, or else of the served one. NULL: this machine
+ * lacks it. Valid until the next list. */
 const struct addr *listen_sockets_local(const struct listen_sockets *sockets, size_t which);
 
-/* Makes the sockets that are prepared and not taken yet this user's. For who drops privileges
- * between the two: only sockets of one user may share an address, so that a later list could
- * neither add 127.0.0.1@53 beside 0.0.0.0@53 nor add anew what was just removed. */
+/* Gives the prepared sockets that are not taken yet to this user, before the daemon drops its
+ * privileges. Only sockets of one user may share an address. Otherwise a later list could neither
+ * add 127.0.0.1@53 beside 0.0.0.0@53 nor add an address again soon after it was removed. */
 void listen_sockets_chown(const struct listen_sockets *sockets, uid_t user);
 
 #endif

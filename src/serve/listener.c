@@ -34,18 +34,18 @@
 
 /* ---- datagrams ---- */
 
-enum { LOOKUPS_MAX = 32 }; /* taken at once: as many as one read brings */
+enum { LOOKUPS_MAX = 32 }; /* as many as one read brings */
 
 struct serve_udp {
     struct sink sink;
     struct udp_server *socket;
     bool in_batch;
-    bool is_shared;        /* the socket: others have it too */
-    bool is_heard;         /* false: its address ends, and there may be datagrams that are unread */
-    bool has_ended;        /* it was left, or its address ends */
-    unsigned lookup_count; /* read and not answered */
+    bool is_shared;        /* other processes have the socket too */
+    bool is_heard;         /* false: the address ends, and datagrams may be unread */
+    bool has_ended;        /* the socket was left, or the address ends */
+    unsigned lookup_count; /* datagrams that are read and not answered */
     struct request_lookup lookups[LOOKUPS_MAX];
-    uint64_t dropped; /* replies that the kernel did not take, as far as they are counted */
+    uint64_t dropped; /* replies that the kernel did not take, as counted so far */
     struct overload overload;
     void (*on_idle)(void *context); /* NULL: neither draining nor ending */
     void *context;
@@ -128,7 +128,7 @@ static void on_batch_end(void *owner)
     serve->in_batch = false;
 }
 
-/* Looks only at the client's address: a datagram that is dropped must cost next to nothing. */
+/* Looks only at the client's address: a dropped datagram must cost next to nothing. */
 static bool is_shed(struct serve_udp *serve, const struct udp_path *path)
 {
     const struct requests *requests = serve->sink.requests;
@@ -143,7 +143,7 @@ static void serve_udp_on_datagram(void *owner, struct span datagram, const struc
     struct serve_udp *serve = owner;
     struct requests *requests = serve->sink.requests;
     STATS_INC(requests->stats, queries_udp);
-    if (addr_port(&path->peer) == 0) { /* nobody can be there: forged */
+    if (addr_port(&path->peer) == 0) { /* no host can be there: forged */
         STATS_INC(requests->stats, dropped_malformed);
         return;
     }
@@ -236,9 +236,9 @@ static void serve_udp_end(struct serve_udp *serve, void (*on_idle)(void *context
 struct serve_stream {
     struct session_host host;
     struct acceptor *acceptor; /* NULL: left, or ended */
-    bool is_shared;            /* its socket: others have it too */
+    bool is_shared;            /* other processes have the socket too */
     size_t sessions;
-    struct timer end; /* of the sessions, when the address ends */
+    struct timer end; /* of the sessions after the end of the address */
     void (*on_idle)(void *context);
     void *context;
 };
@@ -263,7 +263,7 @@ static void serve_stream_on_closed(struct session_host *host, const struct clien
     serve_stream_tell_if_idle(serve);
 }
 
-/* The client has this place of the quota. */
+/* Begins a session of a client that holds this place of the quota. */
 static void begin_session(struct serve_stream *serve, struct tcp *tcp,
                           const struct client_place *place)
 {
@@ -287,8 +287,9 @@ static void serve_stream_turn_away(struct requests *requests, enum server_quota_
     }
 }
 
-/* An idle session of this worker makes room: one of the same client where that client has too many,
- * else any. While the server drains, each session has its last call instead. */
+/* Takes a place for a client. If there is none, a session of this worker makes room: one of the
+ * same client if that has too many, else any. While the server drains, each session has its last
+ * call instead. */
 static enum server_quota_result serve_stream_take_place(struct serve_stream *serve,
                                                         const struct client_place *place)
 {
@@ -315,14 +316,14 @@ static void accept_allowed(struct serve_stream *serve, struct tcp *tcp)
     tcp_close(&tcp);
 }
 
-/* REFUSED can be told in an answer only, so refused clients get a few sessions. A handshake of TLS
- * would cost more than the answer is worth. */
+/* REFUSED needs an answer, so refused clients get a few sessions. Over TLS they get none: a
+ * handshake would cost more than the answer is worth. */
 static void accept_refused(struct serve_stream *serve, struct tcp *tcp, enum server_access access)
 {
     struct requests *requests = serve->host.requests;
     struct client_place place = {*tcp_peer(tcp), PLACE_REFUSED};
-    bool is_told = access == SERVER_REFUSE && !serve->host.tls;
-    if (is_told && server_quota_take_client(requests->quota, &place) == QUOTA_TAKEN) {
+    bool gets_answer = access == SERVER_REFUSE && !serve->host.tls;
+    if (gets_answer && server_quota_take_client(requests->quota, &place) == QUOTA_TAKEN) {
         begin_session(serve, tcp, &place);
         return;
     }
@@ -406,8 +407,8 @@ static void on_acceptor_ended(void *owner)
     serve_stream_tell_if_idle(serve);
 }
 
-/* Who still has a session does not do as RFC 7828 says, or has heard nothing since; or there were
- * no files to accept with all that time. */
+/* Ends the sessions whose clients do not follow RFC 7828 or have got no answer since, and the
+ * acceptor if there were no files to accept with all that time. */
 static void serve_stream_on_end_due(struct timer *timer)
 {
     struct serve_stream *serve = CONTAINER_OF(timer, struct serve_stream, end);

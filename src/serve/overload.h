@@ -4,14 +4,14 @@
 #define NAILUP_SERVE_OVERLOAD_H
 
 /*
- * Which datagrams are dropped unread while more come than the CPU can serve. Without it the
- * kernel's queue is full and each query is answered after its client has left.
+ * Decides which datagrams are dropped unread while more come than the CPU can serve. Otherwise the
+ * kernel's queue is full, and each query is answered after its client has left.
  *
- * The age of the queue tells whether there is too much: how long the oldest datagram of a read
- * waited in the kernel. When it stays high, what was served in a window is what the CPU can serve,
- * and the clients share it: a level is found such that all clients together, each with no more than
- * the level, ask that much in a window. A client that usually asks more loses its queries above the
- * level. A client below the level loses nothing, and the queries that are served are young.
+ * The age of the queue shows the overload: the time that the oldest datagram of a read waited in
+ * the kernel. When the age stays high, the number of queries served in a window is the capacity,
+ * and the clients share it. The level is the highest number of queries per client and window that
+ * the capacity allows. A client that usually asks more loses its queries above the level. A client
+ * below the level loses nothing, and the served queries are young.
  *
  * Pure: time and ages are arguments. One per socket.
  */
@@ -25,7 +25,7 @@ enum {
     OVERLOAD_WINDOW_US = 50 * 1000, /* clients are counted and the queue is judged */
     OVERLOAD_YOUNG_US = 20 * 1000,  /* a younger queue leaves the CPU time: more is served */
     OVERLOAD_OLD_US = 100 * 1000,   /* one that stays older is an overload */
-    OVERLOAD_DEAD_US = 400 * 1000,  /* a query of this age is dropped, whoever asks */
+    OVERLOAD_DEAD_US = 400 * 1000,  /* a query of this age is dropped for every client */
     OVERLOAD_OLD_WINDOWS = 3,       /* this many windows with an old queue are no burst */
     OVERLOAD_CALM_WINDOWS = 20,     /* this many windows without pressure end it */
     OVERLOAD_RISE = 64,             /* the capacity rises by a 64th for each young window */

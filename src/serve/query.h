@@ -4,8 +4,8 @@
 #define NAILUP_SERVE_QUERY_H
 
 /*
- * What a client's message asks, and whether the resolver may get the question. Pure: no socket, no
- * time, no allocation, any thread.
+ * Reads a client's message and decides whether the resolver may get its question. Pure: no socket,
+ * no time, no allocation, any thread.
  */
 
 #include <stdbool.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Makes replies out of what is ready: one copy of the answer, then the few bytes that are the
- * client's own. What an answer says is the resolver's, whether a query gets one query.c's.
- * Invariant: reply_write() writes exactly the planned length, and no datagram is longer than its
- * client said it takes.
+ * Makes a reply: one copy of the answer, then the few bytes that differ for each client. The
+ * resolver makes the answer, and query.c decides which queries get one. Invariant: reply_write()
+ * writes exactly the planned length, and no datagram is longer than its client takes.
  */
 #include "serve/reply.h"
 
@@ -42,7 +41,7 @@ struct reply_rules reply_rules_stream(uint16_t max_udp_size, uint64_t idle_timeo
 
 /* ---- planning ---- */
 
-/* Who asked; and when it shall close everyone, as RFC 7828 section 3.3.2 allows. */
+/* To a client that asked for it; and to every client that is to close (RFC 7828 section 3.3.2). */
 static bool tells_idle_time(const struct reply *reply)
 {
     return reply->rules->stream &&
@@ -75,14 +74,15 @@ static size_t question_len(const struct query *query)
     return query->has_question ? query->question.name.len + 4u : 0;
 }
 
-/* QR, and of the query's bits those that are copied (RFC 1035 section 4.1.1, RFC 4035 3.2.2). */
+/* QR, and the bits that are copied from the query (RFC 1035 section 4.1.1, RFC 4035 3.2.2). */
 static uint16_t echoed_flags(const struct query *query)
 {
     return HEADER_QR | (query->flags & (HEADER_OPCODE_MASK | HEADER_RD | HEADER_CD));
 }
 
-/* RFC 2181 section 9: TC is for what is required and does not fit. What merely saves a question,
- * addresses and the zone's servers, is left out instead. With DO, authority may hold a proof. */
+/* Leaves out records that merely save a further query: addresses, and the servers of the zone. TC
+ * is for required records that do not fit (RFC 2181 section 9). With DO, authority may hold a
+ * proof. */
 static bool reply_leave_out(struct reply *reply)
 {
     const struct answer *answer = reply->answer;
@@ -101,14 +101,14 @@ static bool reply_leave_out(struct reply *reply)
     return false;
 }
 
-static void reply_cut(struct reply *reply)
+static void reply_truncate(struct reply *reply)
 {
     reply->is_truncated = true;
     reply->flags |= HEADER_TC;
     reply->len = HEADER_LEN + question_len(reply->query) + reply->opt_len;
 }
 
-/* The last step: it fills what all else, TSIG included, leaves of the block. */
+/* The last step: fills the rest of the block, after TSIG. */
 static void plan_padding(struct reply *reply)
 {
     size_t len = reply->len + OPTION_FIXED;
@@ -147,11 +147,11 @@ void reply_plan_answer(struct reply *reply, const struct query *query, const str
     reply->body_len = answer->message.len;
     reply->len = answer->message.len + reply->opt_len;
     if (reply->len > limit_of(reply) && !reply_leave_out(reply))
-        reply_cut(reply);
+        reply_truncate(reply);
     plan_padding(reply);
 }
 
-/* Left out where there is no room: the client may not believe the error then, but it gets one. */
+/* Adds TSIG if there is room. Without it the client gets the error but may not believe it. */
 static void plan_tsig(struct reply *reply)
 {
     size_t len = reply_tsig_len(reply->query->tsig_message);
@@ -213,7 +213,7 @@ static uint8_t *write_errors(const struct reply *reply, uint8_t *at)
     return at;
 }
 
-/* Zeros, as RFC 7830 section 3 wants. */
+/* Padding is zeros (RFC 7830 section 3). */
 static uint8_t *write_padding(const struct reply *reply, uint8_t *at)
 {
     if (reply->padding_len == 0)
@@ -248,7 +248,7 @@ static uint8_t *reply_write_opt(const struct reply *reply, uint8_t *at)
     return write_padding(reply, write_errors(reply, at));
 }
 
-/* Header with counts of nothing, and the question. */
+/* Header with counts of zero, and the question. */
 static uint8_t *write_start(const struct query *query, uint8_t *out)
 {
     memset(out, 0, HEADER_LEN);
@@ -263,8 +263,7 @@ static uint8_t *write_start(const struct query *query, uint8_t *out)
     return at + name.len + 4;
 }
 
-/* By the client's id, which is drawn anew for each query, and the instant: no count of turns is
- * shared by anybody. */
+/* Rotates by the query's id, which is random, and the instant, so workers share no counter. */
 static __attribute__((noinline)) void reply_rotate(const struct reply *reply, uint8_t *out,
                                                    uint64_t now_us)
 {
@@ -272,7 +271,7 @@ static __attribute__((noinline)) void reply_rotate(const struct reply *reply, ui
                      reply->query->id + (uint32_t)now_us);
 }
 
-/* The answer's bytes with the client's spelling of the name (0x20) and TTLs of now. */
+/* The answer's bytes with the client's spelling of the name (0x20) and current TTLs. */
 static uint8_t *write_answer(const struct reply *reply, uint8_t *out, uint64_t now_us)
 {
     const struct answer *answer = reply->answer;

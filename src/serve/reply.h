@@ -4,9 +4,9 @@
 #define NAILUP_SERVE_REPLY_H
 
 /*
- * The bytes that go to a client: an answer, or an error, made to fit the query it is for. Two
- * steps, so that they are written once and in their place: planning says how long the reply will
- * be, writing fills the caller's room. Pure: no socket, no allocation, any thread.
+ * The bytes that go to a client: an answer or an error, made to fit its query. There are two steps,
+ * so that the bytes are written once and in their place: planning finds the length of the reply,
+ * and writing fills the caller's room. Pure: no socket, no allocation, any thread.
  *
  *   struct reply reply;
  *   reply_plan_answer(&reply, &query, &answer, &rules);
@@ -22,22 +22,22 @@
 #include "dns/header.h"
 #include "serve/query.h"
 
-/* What holds for all replies of one kind of transport. */
+/* The rules for all replies over one kind of transport. */
 struct reply_rules {
-    bool stream;              /* no limit but 65535 bytes; keepalive is answered */
-    uint16_t udp_size;        /* of our OPT record, and the most a datagram of ours has */
-    bool rotates;             /* addresses come in another order each time (rotate.h) */
-    bool pads;                /* what is sealed: answers to padded queries are padded (RFC 7830) */
+    bool stream;              /* the limit is 65535 bytes, and keepalive is answered */
+    uint16_t udp_size;        /* in our OPT record, and the bound of our datagrams */
+    bool rotates;             /* the order of addresses changes each time (rotate.h) */
+    bool pads;                /* over TLS: answers to padded queries are padded (RFC 7830) */
     uint16_t keepalive_100ms; /* RFC 7828, in units of 100 ms */
 };
 
-/* max_udp_size and idle_timeout_us are the options'; both are brought into what can be said. */
+/* max_udp_size and idle_timeout_us are options; both are clamped to valid values. */
 struct reply_rules reply_rules_udp(uint16_t max_udp_size);
 struct reply_rules reply_rules_stream(uint16_t max_udp_size, uint64_t idle_timeout_us);
 
 enum { REPLY_ERRORS_MAX = 2 }; /* extended errors of one reply */
 
-/* A reply as planned; borrows all it was made of. */
+/* A planned reply; borrows its query, answer and rules. */
 struct reply {
     const struct query *query;
     const struct answer *answer; /* NULL: an error without one */
@@ -45,8 +45,8 @@ struct reply {
     const char *ede_text;  /* of the first extended error */
     size_t len;            /* bytes that reply_write() will write */
     bool is_truncated;     /* TC: header, question and OPT alone (RFC 2181 section 9) */
-    enum section left_out; /* it and those behind it; SECTION_COUNT: the answer is whole */
-    size_t body_len;       /* bytes of the answer that are sent */
+    enum section left_out; /* this section and later ones; SECTION_COUNT: the answer is whole */
+    size_t body_len;       /* bytes of the answer that leave */
     uint16_t flags;
     uint16_t rcode;       /* all twelve bits */
     uint16_t opt_len;     /* bytes of the OPT record; 0: none */
@@ -57,11 +57,12 @@ struct reply {
 };
 
 /*
- * The answer for this client: its id, RD and CD; AD only when it asked with AD or DO (RFC 6840
- * section 5.7); the name spelled as it did; TTLs aged; an OPT record only when it sent one. What
- * is longer than the client or the rules allow loses what no RFC requires: the additional section,
- * and without DO the servers of a positive answer; or else becomes a truncated reply. The answer's
- * question is the query's (MUST).
+ * Plans the answer for this client. It has the id, RD and CD of the query; AD only if the query has
+ * AD or DO (RFC 6840 section 5.7); the name in the client's spelling; aged TTLs; and an OPT record
+ * only if the query has one. An answer that is too long for the client or the rules loses the
+ * records that no RFC requires: the additional section, and without DO the servers of a positive
+ * answer. If that is not enough, the reply is truncated. The answer has the question of the query
+ * (MUST).
  *
  * With pads, the reply to a padded query has a multiple of EDNS_PADDING_ANSWER bytes, or as many as
  * a message may have (RFC 8467 section 4.1).
@@ -69,14 +70,13 @@ struct reply {
 void reply_plan_answer(struct reply *reply, const struct query *query, const struct answer *answer,
                        const struct reply_rules *rules);
 
-/* An error, or NOERROR with nothing in it: header, the question if there was one, OPT if there was
- * one, padded likewise.
- * is_recursive: RA, left out towards clients that may not ask. */
+/* Plans an error, or NOERROR without records: header, the question if the query has one, and OPT if
+ * it has one, padded likewise. is_recursive sets RA; refused clients get none. */
 void reply_plan_error(struct reply *reply, const struct query *query,
                       const struct query_error *error, bool is_recursive,
                       const struct reply_rules *rules);
 
-/* Header with TC, the question and OPT: whoever asked comes back over a stream. */
+/* Plans a header with TC, the question and OPT: the client comes back over a stream. */
 void reply_plan_truncated(struct reply *reply, const struct query *query,
                           const struct reply_rules *rules);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Turns the TSIG record of a query into the one that refuses it. We have no keys, so nothing is
- * verified and nothing signed. Slow on purpose: the query is parsed again, since nearly no client
- * signs and the others need not pay.
- * Invariant: what is written was bounded by the query's own record.
+ * Turns the TSIG record of a query into the record that refuses it. We have no keys, so nothing is
+ * verified or signed. This parses the query a second time: nearly no client signs, and the others
+ * must not pay.
+ * Invariant: the record is no longer than the query's own one allows.
  */
 #include "serve/reply_tsig.h"
 
@@ -15,7 +15,7 @@
 #include "dns/rrtype.h"
 
 enum {
-    TIMES_LEN = 8, /* time signed and fudge, which stand after the algorithm's name */
+    TIMES_LEN = 8, /* time signed and fudge, which follow the algorithm's name */
     TAIL_LEN = 8,  /* MAC size, original id, error, other length */
     RR_FIXED = 10,
 };

@@ -4,7 +4,7 @@
 #define NAILUP_SERVE_REPLY_TSIG_H
 
 /*
- * The TSIG record that tells a client we do not know its key: unsigned, error BADKEY (RFC 8945
+ * The TSIG record for a client whose key we do not know: unsigned, with the error BADKEY (RFC 8945
  * sections 5.2.1 and 5.3.2). Pure.
  */
 
@@ -13,11 +13,11 @@
 
 #include "base/span.h"
 
-/* Bytes of that record for a query that message_parse() has found sound and signed; 0 when the
- * query's own TSIG record makes no sense, so that none goes back. */
+/* The length of that record for a query that message_parse() has found sound and signed. 0: the
+ * TSIG record of the query is malformed, so none goes back. */
 size_t reply_tsig_len(struct span query);
 
-/* Writes it and returns the place after it. */
+/* Writes the record and returns its end. */
 uint8_t *reply_tsig_write(struct span query, uint8_t *at);
 
 #endif

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Counts what all workers take together. Waiting queries come by the hundred thousand a second: an
- * atomic for all, and two for each client, found by its hash in an array of a fixed size: the
- * smaller of the two is never less than what the client has. Connections come far less often and
- * are counted per address: a table behind one mutex, never longer than max_clients (or that of the
- * quota before) and the few refused clients, since a client is in it only while it has a
- * connection. Invariant: nothing is taken above its bound except by connections that move here, and
- * a client without connections has no place.
+ * Counts the places of all workers. Waiting queries come by the hundred thousand a second: one
+ * atomic counts all, and two counters count each client. A client's hash finds its counters in an
+ * array of fixed size, and the smaller one is never less than the client's count. Connections come
+ * far less often. A table behind one mutex counts them by client prefix; a client is in it only
+ * while it has a connection, so max_clients (of this quota or the one before) and the few refused
+ * clients bound it.
+ *
+ * Invariant: nothing is taken above its bound, except by connections that move here. A client
+ * without connections has no place.
  */
 #include "serve/server_quota.h"
 
@@ -38,7 +40,7 @@ struct place {
 /* Connections of the process and the bytes that they hold. Quotas that follow each other share
  * them: while workers move from one quota to the next, each quota sees only a part. */
 struct client_count {
-    unsigned quotas; /* that share it; who makes and frees quotas is one thread */
+    unsigned quotas; /* that share it; one thread makes and frees quotas */
     atomic_uint_fast32_t files_max[PLACE_KINDS];
     _Alignas(64) atomic_uint_fast32_t taken[PLACE_KINDS];
     _Alignas(64) atomic_size_t memory;
@@ -105,7 +107,7 @@ static bool make_tables(struct server_quota *quota)
     return quota->counters && quota->buckets && quota->places;
 }
 
-/* NULL out of memory. */
+/* NULL: out of memory. */
 static struct client_count *share_count(const struct server_quota *before)
 {
     struct client_count *all =
@@ -184,7 +186,7 @@ static _Atomic uint32_t *first_counter(struct server_quota *quota, uint64_t clie
     return &quota->counters[client & quota->counter_mask];
 }
 
-/* Another one, or the client would be counted twice in the first. */
+/* Never the first counter, or the client would be counted twice there. */
 static _Atomic uint32_t *second_counter(struct server_quota *quota, uint64_t client)
 {
     uint64_t at = client >> 32 & quota->counter_mask;
@@ -245,32 +247,33 @@ uint32_t server_quota_waiting(const struct server_quota *quota)
     return (uint32_t)atomic_load_explicit(&quota->waiting, memory_order_relaxed);
 }
 
-/* ---- connections; the mutex is held in all static functions ---- */
+/* ---- connections; static functions need the mutex ---- */
 
-/* A connection as it is counted: its client is cut to the prefix. */
-static struct client_place server_quota_cut(const struct server_quota *quota,
-                                            const struct client_place *place)
+/* A place as it is counted: by the prefix of its client. */
+static struct client_place counted_place(const struct server_quota *quota,
+                                         const struct client_place *place)
 {
     return (struct client_place){client_prefix(&quota->masks, &place->client), place->kind};
 }
 
-static bool server_quota_is_of(const struct place *place, const struct client_place *cut)
+static bool server_quota_is_of(const struct place *place, const struct client_place *counted)
 {
-    return place->kind == cut->kind && addr_equal_ip(&place->addr, &cut->client);
+    return place->kind == counted->kind && addr_equal_ip(&place->addr, &counted->client);
 }
 
 /* The link that holds the prefix's place, or the one at the end of its chain. */
-static uint32_t *find_link(struct server_quota *quota, const struct client_place *cut)
+static uint32_t *find_link(struct server_quota *quota, const struct client_place *counted)
 {
-    uint32_t *link = &quota->buckets[addr_hash_ip(&cut->client, quota->seed) & quota->bucket_mask];
-    while (*link != PLACE_NONE && !server_quota_is_of(&quota->places[*link], cut))
+    uint32_t *link =
+        &quota->buckets[addr_hash_ip(&counted->client, quota->seed) & quota->bucket_mask];
+    while (*link != PLACE_NONE && !server_quota_is_of(&quota->places[*link], counted))
         link = &quota->places[*link].next;
     return link;
 }
 
-/* A place with no connection yet. There is one for each client that may be taken or moves here: all
- * quotas together never have more connections than the highest of their bounds. */
-static uint32_t new_place(struct server_quota *quota, const struct client_place *cut)
+/* A free place. There is one for each client that may be taken or moves here: all quotas together
+ * never have more connections than the highest of their bounds. */
+static uint32_t new_place(struct server_quota *quota, const struct client_place *counted)
 {
     uint32_t at = quota->free_place;
     if (at != PLACE_NONE)
@@ -278,24 +281,25 @@ static uint32_t new_place(struct server_quota *quota, const struct client_place 
     else
         at = quota->unused_place++;
     MUST(at < quota->place_count);
-    quota->places[at] = (struct place){.addr = cut->client, .kind = cut->kind, .next = PLACE_NONE};
+    quota->places[at] =
+        (struct place){.addr = counted->client, .kind = counted->kind, .next = PLACE_NONE};
     return at;
 }
 
-static void count_client(struct server_quota *quota, const struct client_place *cut)
+static void count_client(struct server_quota *quota, const struct client_place *counted)
 {
-    uint32_t *link = find_link(quota, cut);
+    uint32_t *link = find_link(quota, counted);
     if (*link == PLACE_NONE)
-        *link = new_place(quota, cut);
+        *link = new_place(quota, counted);
     quota->places[*link].count++;
     quota->clients++;
 }
 
-static bool server_quota_has_room(struct server_quota *quota, const struct client_place *cut)
+static bool server_quota_has_room(struct server_quota *quota, const struct client_place *counted)
 {
-    uint32_t at = *find_link(quota, cut);
+    uint32_t at = *find_link(quota, counted);
     uint32_t count = at == PLACE_NONE ? 0 : quota->places[at].count;
-    return count < quota->max_each[cut->kind];
+    return count < quota->max_each[counted->kind];
 }
 
 static void give_total(struct client_count *all, enum place_kind kind)
@@ -315,19 +319,19 @@ static enum server_quota_result take_total(const struct server_quota *quota, enu
 }
 
 static enum server_quota_result take_client(struct server_quota *quota,
-                                            const struct client_place *cut)
+                                            const struct client_place *counted)
 {
-    if (!server_quota_has_room(quota, cut))
+    if (!server_quota_has_room(quota, counted))
         return QUOTA_CLIENT_FULL;
-    enum server_quota_result result = take_total(quota, cut->kind);
+    enum server_quota_result result = take_total(quota, counted->kind);
     if (result == QUOTA_TAKEN)
-        count_client(quota, cut);
+        count_client(quota, counted);
     return result;
 }
 
-static void discount_client(struct server_quota *quota, const struct client_place *cut)
+static void discount_client(struct server_quota *quota, const struct client_place *counted)
 {
-    uint32_t *link = find_link(quota, cut);
+    uint32_t *link = find_link(quota, counted);
     MUST(*link != PLACE_NONE && quota->clients > 0);
     quota->clients--;
     uint32_t at = *link;
@@ -339,7 +343,7 @@ static void discount_client(struct server_quota *quota, const struct client_plac
     quota->free_place = at;
 }
 
-/* A connection that stays of its kind needs no second place in all. */
+/* A connection that keeps its kind keeps its place in the total. */
 static enum server_quota_result change_client(struct server_quota *quota,
                                               const struct client_place *from,
                                               const struct client_place *to)
@@ -367,7 +371,7 @@ void server_quota_bound_files(struct server_quota *quota, uint32_t max)
 enum server_quota_result server_quota_take_client(struct server_quota *quota,
                                                   const struct client_place *place)
 {
-    struct client_place counted = server_quota_cut(quota, place);
+    struct client_place counted = counted_place(quota, place);
     pthread_mutex_lock(&quota->mutex);
     enum server_quota_result result = take_client(quota, &counted);
     pthread_mutex_unlock(&quota->mutex);
@@ -376,7 +380,7 @@ enum server_quota_result server_quota_take_client(struct server_quota *quota,
 
 void server_quota_give_client(struct server_quota *quota, const struct client_place *place)
 {
-    struct client_place counted = server_quota_cut(quota, place);
+    struct client_place counted = counted_place(quota, place);
     pthread_mutex_lock(&quota->mutex);
     discount_client(quota, &counted);
     pthread_mutex_unlock(&quota->mutex);
@@ -387,7 +391,7 @@ enum server_quota_result server_quota_change_client(struct server_quota *quota,
                                                     struct client_place *place,
                                                     const struct client_place *to)
 {
-    struct client_place from = server_quota_cut(quota, place), next = server_quota_cut(quota, to);
+    struct client_place from = counted_place(quota, place), next = counted_place(quota, to);
     pthread_mutex_lock(&quota->mutex);
     enum server_quota_result result = change_client(quota, &from, &next);
     pthread_mutex_unlock(&quota->mutex);
@@ -399,11 +403,11 @@ enum server_quota_result server_quota_change_client(struct server_quota *quota,
 void server_quota_move_client(struct server_quota *to, struct server_quota *from,
                               const struct client_place *place)
 {
-    struct client_place counted = server_quota_cut(to, place);
+    struct client_place counted = counted_place(to, place);
     pthread_mutex_lock(&to->mutex);
     count_client(to, &counted);
     pthread_mutex_unlock(&to->mutex);
-    counted = server_quota_cut(from, place);
+    counted = counted_place(from, place);
     pthread_mutex_lock(&from->mutex);
     discount_client(from, &counted);
     pthread_mutex_unlock(&from->mutex);

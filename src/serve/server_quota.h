@@ -4,12 +4,12 @@
 #define NAILUP_SERVE_SERVER_QUOTA_H
 
 /*
- * The bounds that all workers share: queries that wait and stream connections, in all and for each
- * client (client_prefix.h), and how fast each client asks. What was taken is given back exactly
- * once. Any thread.
+ * The bounds that all workers share: waiting queries and stream connections, in all and for each
+ * client (client_prefix.h), and the queries a second of each client. A taken place is given back
+ * exactly once. Any thread.
  *
- * Stream connections of clients that may ask and of clients that the access list refuses have
- * places of their own: however many refused clients come, the places of the others stay free.
+ * Stream connections of allowed and of refused clients have separate places: refused clients never
+ * take the places of the others.
  */
 
 #include <stdbool.h>
@@ -24,50 +24,51 @@ struct server_quota;
 /*
  * One for all workers; NULL out of memory. Freed after the last server.
  *
- * before is NULL, or the quota that servers will leave for this one (server_reload()), each with
- * all that it has taken: what they bring is taken even where the new bounds are lower, and then
- * nothing more until there is less; connections of both together keep to the bounds. Clients'
- * queries a second go on counting, unless the number of clients that are counted or what makes a
- * client has changed.
+ * before is NULL, or the quota that servers leave for this one (server_reload()). Each server
+ * brings the places that it has taken, even above lower new bounds; then no more are taken until
+ * there are fewer. The connections of both quotas together keep to the bounds. The counts of
+ * clients' queries a second go on, unless the size of that table or the length of client prefixes
+ * has changed.
  */
 struct server_quota *server_quota_new(const struct server_options *options,
                                       const struct server_quota *before);
 void server_quota_free(struct server_quota *quota);
 
-/* The client's number in what follows: a hash of its prefix with a seed of the process. */
+/* The number of a client in all calls: a hash of its prefix with a seed of the process. */
 uint64_t server_quota_client(const struct server_quota *quota, const struct addr *client);
 
 enum server_quota_result { QUOTA_TAKEN, QUOTA_FULL, QUOTA_CLIENT_FULL, QUOTA_NO_FILES };
 
-/* A place for one query of this client that waits. No client gets more than its bound; now and then
- * one that has less is refused, as clients are told apart by two small hashes: less than one in a
- * million while a handful of others are at their bound. */
+/* Takes a place for one waiting query of this client. No client gets more than its bound. Rarely a
+ * client below its bound is refused, because two small hashes tell clients apart: less than one in
+ * a million while a handful of others are at their bound. */
 MUST_USE enum server_quota_result server_quota_take_waiting(struct server_quota *quota,
                                                             uint64_t client);
 void server_quota_give_waiting(struct server_quota *quota, uint64_t client);
 
-/* Queries of this client that wait now: never less than there are, and rarely more. */
+/* The waiting queries of this client: never fewer than there are, and rarely more. */
 uint32_t server_quota_waiting_of(struct server_quota *quota, uint64_t client);
 
 struct rate_limit;
 
-/* Of queries over UDP; NULL: there is none. Lives as long as the quota. */
+/* The limit for queries over UDP; NULL: none. Lives as long as the quota. */
 struct rate_limit *server_quota_rate_limit(const struct server_quota *quota);
 
 enum {
     SERVER_QUOTA_REFUSED_MAX = 64,     /* connections of refused clients in the process */
     SERVER_QUOTA_REFUSED_EACH_MAX = 4, /* of one refused client */
-    SERVER_QUOTA_REFUSED_FILES = 16,   /* refused clients get one of this many files */
+    SERVER_QUOTA_REFUSED_FILES = 16,   /* refused clients get one file in this many */
 };
 
-/* Bounds the files that clients may take, whatever the options allow, for this quota and its
- * successors. Without a call there is no bound. */
+/* Bounds the files of clients below the options, for this quota and its successors. Without a call
+ * there is no bound. */
 void server_quota_bound_files(struct server_quota *quota, uint32_t max);
 
 enum place_kind { PLACE_ALLOWED, PLACE_REFUSED };
 
-/* The place of one stream connection: the client that it counts for (its port does not matter), and
- * the kind of client. */
+/* The place of one stream connection: its client, whose port does not matter, and the kind of
+ * client.
+ */
 struct client_place {
     struct addr client;
     enum place_kind kind;
@@ -77,15 +78,14 @@ MUST_USE enum server_quota_result server_quota_take_client(struct server_quota *
                                                            const struct client_place *place);
 void server_quota_give_client(struct server_quota *quota, const struct client_place *place);
 
-/* The connection counts for another client from now on, or as another kind: *place becomes *to
- * when the bounds allow it, else it stays. A reload uses it for clients that the new access list
- * refuses or allows. */
+/* Moves a connection to another client or kind: *place becomes *to if the bounds allow it, else it
+ * stays. For clients that the access list of a reload refuses or allows. */
 MUST_USE enum server_quota_result server_quota_change_client(struct server_quota *quota,
                                                              struct client_place *place,
                                                              const struct client_place *to);
 
-/* Bytes that the stream clients of all workers hold, and their bound (stream_memory.h). A worker
- * says what it had told before and what its clients hold now. */
+/* The bytes that the stream clients of all workers hold, and their bound (stream_memory.h). A
+ * worker passes its last count and its new one. */
 void server_quota_add_memory(struct server_quota *quota, size_t told_bytes, size_t held_bytes);
 size_t server_quota_memory(const struct server_quota *quota);
 size_t server_quota_max_memory(const struct server_quota *quota);
@@ -102,14 +102,14 @@ void server_quota_weights(const struct server_quota *quota, size_t bytes[SERVER_
 /* Whether interval_us have passed since this was last true for any worker. */
 bool server_quota_may_trim(struct server_quota *quota, uint64_t now, uint64_t interval_us);
 
-/* From one quota to the next: given back there and taken here, whatever the bounds. The first
- * returns the client's number in the new one. */
+/* Moves a place from one quota to the next, whatever the bounds. The first returns the client's
+ * number in the new quota. */
 uint64_t server_quota_move_waiting(struct server_quota *to, struct server_quota *from,
                                    uint64_t client, const struct addr *addr);
 void server_quota_move_client(struct server_quota *to, struct server_quota *from,
                               const struct client_place *place);
 
-/* The places that are taken now; for connections, those of both kinds. */
+/* The taken places; for connections, those of both kinds. */
 uint32_t server_quota_waiting(const struct server_quota *quota);
 uint32_t server_quota_clients(struct server_quota *quota);
 

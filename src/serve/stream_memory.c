@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Counts what the stream clients of a worker hold, and makes room (stream_memory.h). session.c and
- * net/link.c measure what a client holds.
+ * Counts the bytes of a worker's stream clients and makes room (stream_memory.h). session.c and
+ * net/link.c measure the bytes of a client.
  *
  * A sweep looks at each client twice and frees an eighth of the bound at least, so its cost is
  * small beside that of the bytes that had to arrive before it. It groups clients by the logarithm
@@ -54,7 +54,7 @@ static void change(struct stream_memory *memory, size_t from, size_t to)
     stream_memory_tell(memory);
     stream_memory_look_later(memory);
     bool is_over = server_quota_memory(memory->quota) > server_quota_max_memory(memory->quota);
-    if (is_over && to > from) /* the others look soon, and free their part */
+    if (is_over && to > from) /* the other workers look soon */
         loop_at_turn_end(memory->loop, &memory->sweep);
 }
 
@@ -87,14 +87,14 @@ static void weigh_clients(struct stream_memory *memory)
     memcpy(memory->told_weights, held, sizeof(held));
 }
 
-/* The classes that have to go, and what of this worker's clients stays. */
+/* The lowest class of clients to reset, and the bytes of this worker that stay. */
 struct plan {
     unsigned lowest;
     size_t leave_bytes;
 };
 
-/* Frees excess bytes from these classes, of which this worker's clients hold own. Workers that hold
- * parts of the lowest class free their shares of it. */
+/* Plans to free excess bytes of these classes. Workers that hold parts of the lowest class free
+ * their shares of it. */
 static struct plan plan_sweep(const struct stream_memory *memory, const size_t all[CLASSES],
                               size_t excess)
 {
@@ -173,7 +173,7 @@ static void stream_memory_on_turn_end(struct turn_end *end)
     sweep(CONTAINER_OF(end, struct stream_memory, sweep));
 }
 
-/* The heap keeps freed buffers between those that live. */
+/* The heap keeps freed buffers between live ones. */
 static void stream_memory_give_back(struct stream_memory *memory)
 {
     if (memory->most_bytes - memory->held_bytes < STREAM_MEMORY_TRIM_BYTES ||
@@ -215,7 +215,7 @@ void stream_memory_deinit(struct stream_memory *memory)
 
 void stream_memory_renew(struct stream_memory *memory, struct server_quota *quota)
 {
-    memory->quota = quota; /* which goes on with the count */
+    memory->quota = quota; /* the count goes on there */
     if (memory->held_bytes > 0)
         loop_at_turn_end(memory->loop, &memory->sweep);
 }

@@ -4,8 +4,8 @@
 #define NAILUP_SERVE_STREAM_MEMORY_H
 
 /*
- * Bounds the bytes that stream clients hold, all workers together (server.max-stream-memory). Each
- * client says what it holds whenever that changes. Above the bound, the clients of the process with
+ * Bounds the bytes that the stream clients of all workers hold (server.max-stream-memory). Each
+ * client reports its bytes whenever they change. Above the bound, the clients of the process with
  * the highest weight (bytes times the time without progress) are reset, until seven eighths of the
  * bound are held. Each worker counts its clients by weight for the others, and resets those of its
  * own that are among the heaviest of all. A worker whose clients are light waits for the others for
@@ -30,25 +30,24 @@
 struct stats;
 
 enum {
-    /* A worker tells the others its count in steps, so each may hold almost a step more than
-     * they know. */
+    /* A worker updates the common count in steps, so it may hold almost a step more. */
     STREAM_MEMORY_STEP_BYTES = 16 * 1024,
-    /* A worker with less does not look by itself whether the others need room. */
+    /* A worker with less does not look whether the others need room. */
     STREAM_MEMORY_LOOK_BYTES = 1024 * 1024,
     STREAM_MEMORY_LOOK_US = 250 * 1000,
     STREAM_MEMORY_LOOK_SOON_US = 50 * 1000, /* while the process holds half of the bound */
     STREAM_MEMORY_PATIENCE_US = 100 * 1000,
-    /* Less is not worth a search of the heap for pages that the system may have back. */
+    /* Fewer freed bytes are not worth a search of the heap for free pages. */
     STREAM_MEMORY_TRIM_BYTES = 16 * 1024 * 1024,
     STREAM_MEMORY_TRIM_US = 60 * 1000000,
-    STREAM_MEMORY_IDLE_BYTES = 24 * 1024, /* what a client holds that only keeps its connection */
+    STREAM_MEMORY_IDLE_BYTES = 24 * 1024, /* of a client that only keeps its connection */
 };
 
 /* Embedded by a client. */
 struct stream_memory_client {
     struct list node;
     size_t held_bytes;
-    /* When its client last took bytes of an answer, or asked something of use. */
+    /* The time at which the client last took bytes of an answer or sent a query that counts. */
     uint64_t (*progress_at)(const struct stream_memory_client *client);
     /* Resets the connection; calls stream_memory_leave(). */
     void (*reset)(struct stream_memory_client *client);
@@ -67,7 +66,7 @@ struct stream_memory {
     struct timer look;
 };
 
-/* All is borrowed. */
+/* Everything is borrowed. */
 void stream_memory_init(struct stream_memory *memory, struct loop *loop, struct server_quota *quota,
                         struct stats *stats);
 /* After the last client has left. */
@@ -83,9 +82,8 @@ void stream_memory_leave(struct stream_memory *memory, struct stream_memory_clie
 void stream_memory_hold(struct stream_memory *memory, struct stream_memory_client *client,
                         size_t bytes);
 
-/* How much a client is in the way: grows with what it holds beyond STREAM_MEMORY_IDLE_BYTES and
- * with the time without progress. Among clients that hold no more than that, time alone decides.
- * Pure. */
+/* The weight of a client: grows with its bytes beyond STREAM_MEMORY_IDLE_BYTES and with the time
+ * without progress. Among clients that hold no more than that, time alone decides. Pure. */
 uint64_t stream_memory_weight(size_t held_bytes, uint64_t without_progress_us);
 
 #endif
