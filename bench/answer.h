@@ -4,7 +4,7 @@
 #define NAILUP_BENCH_ANSWER_H
 
 /*
- * What the responder says to a query: a pure function of the query's bytes and a few settings, so
+ * The responder's answer to a query: a pure function of the query's bytes and a few settings, so
  * that a name always has the same address. Labels anywhere in the name ask for behaviour:
  *
  *   d250      answered 250 ms later, whatever delay is set     ttl5       TTL of 5 seconds

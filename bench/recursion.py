@@ -44,7 +44,7 @@ LEVELS = {"root": ["198.18.0.1", "198.18.0.2"], "tld": ["198.18.1.1", "198.18.1.
           "near": [f"198.18.2.{n}" for n in range(65, 69)], "far": [f"198.18.3.{n}" for n in range(1, 9)]}
 HINTS = "".join(f". 3600 NS ns{n}.\nns{n}. 3600 A {ip}\n" for n, ip in enumerate(LEVELS["root"]))
 TLDS = 8
-# Of 100 queries: a name in a zone; some labels below it; below one more cut; an alias into another zone; a
+# Shares in 100 queries: a name in a zone; some labels below it; below one more cut; an alias into another zone; a
 # missing name.
 FORMS = [(60, "w{}.{}"), (15, "w{}.b.a.{}"), (10, "w{}.sub{n}.{}"), (5, "al{}.{}"), (10, "nx{}.{}")]
 QUAD_A_SHARE = 0.2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""As much of DNS messages as the attacks need: it reads queries, and writes queries and replies."""
+"""The part of DNS messages that the attacks need: reading queries, and writing queries and replies."""
 
 import dataclasses
 import functools
