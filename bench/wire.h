@@ -4,7 +4,7 @@
 #define NAILUP_BENCH_WIRE_H
 
 /*
- * As much of the DNS wire format (RFC 1035, RFC 6891) as a load generator and a test upstream
+ * The part of the DNS wire format (RFC 1035, RFC 6891) that a load generator and a test upstream
  * need. The bench has its own on purpose: a fault in src/dns must not hide behind the same fault
  * in the program that measures it.
  */
